@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# make            build/beamflame
+# make deps       install what building and testing need (Debian)
+# make demo       build, start a small Erlang node, profile it, say where the flame graph is
+# make test       every test this machine can run
+# make check      format, static analysis, layering
+# make bench      measure what the docs claim
+# make SAN=1      everything with the address and undefined-behaviour sanitizers, in build/san
+# V=1             show the commands
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+VERSION := 0.1.0
+prefix ?= /usr/local
+CC := gcc
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
+
+BUILD := build$(if $(SAN),/san)
+LIBS := libbpf libelf libdw zlib libzstd
+CPPFLAGS += -D_GNU_SOURCE -DBEAMFLAME_VERSION='"$(VERSION)"' -Isrc -Iinclude -I$(BUILD)/gen
+CFLAGS += -std=c11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+          -Wno-missing-field-initializers -fno-omit-frame-pointer
+ifdef SAN
+  CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
+  LDFLAGS += -fsanitize=address,undefined
+endif
+LDLIBS += $(shell pkg-config --libs $(LIBS)) -lm -lstdc++
+
+ifeq ($(V),1)
+  Q :=
+  say = @:
+else
+  Q := @
+  say = @printf '  %-8s %s\n'
+endif
+
+SOURCES := $(wildcard src/*/*.c)
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
+ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS))
+SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/gen/%.skel.h,$(wildcard bpf/*.bpf.c))
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*_test.c))
+
+.PHONY: all
+all: $(BUILD)/beamflame
+
+$(BUILD)/beamflame: $(OBJECTS)
+	$(say) LINK $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/obj/%.o: src/%.c | $(SKELETONS)
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# A BPF program, and the skeleton header through which C loads it.
+$(BUILD)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/*.h vmlinux/*.h)
+	$(say) BPF $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -g -O2 -Wall -Wextra -Werror -mcpu=v3 --target=bpf -D__TARGET_ARCH_$(ARCH) \
+		-Ivmlinux -Iinclude -c -o $@ $<
+
+$(BUILD)/gen/%.skel.h: $(BUILD)/gen/%.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(BUILD)/tests/%: tests/unit/%.c $(ROOM_OBJECTS)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(ROOM_OBJECTS) $(LDLIBS) -lcmocka
+
+.PHONY: unit-tests
+unit-tests: $(UNIT_TESTS)
+
+.PHONY: deps demo test check bench install clean
+deps:
+	$(Q)tools/install-deps
+demo: deps
+	$(Q)$(MAKE) all
+	$(Q)tools/demo $(BUILD)/beamflame
+test: deps
+	$(Q)$(MAKE) all unit-tests
+	$(Q)tests/run $(BUILD)
+check:
+	$(Q)tools/check
+bench: all
+	$(Q)tools/bench
+
+install: all
+	install -D -m 755 $(BUILD)/beamflame $(DESTDIR)$(prefix)/bin/beamflame
+
+clean:
+	rm -rf build
+
+-include $(OBJECTS:.o=.d) $(UNIT_TESTS:=.d)

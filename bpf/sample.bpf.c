@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * CPU samples: on each perf event that hits a thread of a target, copy what user space needs to
+ * say who ran and to rebuild the stack. Nothing is interpreted here but the few fields that say
+ * where the stacks lie.
+ *
+ * The Erlang stack of a process, and what is copied of it:
+ *
+ *      heap          htop      far        near   stop              hend
+ *       │ terms ...   │         │┄┄┄┄┄┄┄┄┄│┄┄┄┄┄┄│━━━━━━━━━━━━━━━━━│  grows to the left
+ *                               [far]      [near] [leaf ...][root]
+ *
+ * In JIT code the machine's stack pointer is its top. In C it is Process.stop, or, where the JIT
+ * called the runtime without saving it, a callee-saved register: anywhere between htop and hend.
+ * User space finds out by unwinding. What must be known here is only which memory to copy, so the
+ * words of the native stack that point below stop say where else to look.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "wire.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+enum {
+    PAGE = 4096,
+    SCRATCH_LIMIT = 48 * 1024, /* more than all segments together */
+    /* Bounds that the verifier keeps track of, however the compiler moves the checks. */
+    FILL_MASK = 0xffff,
+    COPY_MASK = 0x7fff,
+    SCRATCH_BYTES = FILL_MASK + COPY_MASK + 2,
+    NATIVE_STACK_MAX = 8 << 20, /* a scheduler's native stack is not deeper */
+};
+
+/* A sample while it is put together. */
+struct scratch {
+    struct wire_sample sample;
+    __u8 bytes[SCRATCH_BYTES];
+    __u64 used; /* of bytes[]; kept in memory so that the verifier sees one state, not one a path */
+    struct pt_regs regs;
+    __u64 words[WIRE_SCAN_WORDS];
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY); /* one a CPU; per-CPU maps end at 32 KB a value */
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 256);
+    __type(key, __u32);
+    __type(value, struct wire_target);
+} targets SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 16384);
+    __type(key, struct wire_thread_key);
+    __type(value, struct wire_thread);
+} schedulers SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, 4 << 20);
+} ring SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, WIRE_COUNTERS);
+    __type(key, __u32);
+    __type(value, __u64);
+} counters SEC(".maps");
+
+/* Wake the reader when this many bytes wait, not at each sample. */
+const volatile __u64 wakeup_bytes = 512 << 10;
+
+static __always_inline void count(__u32 counter)
+{
+    __u64 *value = bpf_map_lookup_elem(&counters, &counter);
+
+    if (value)
+        (*value)++;
+}
+
+/* Room for the bytes of the next segment, or NULL. */
+static __always_inline void *room(struct scratch *scratch)
+{
+    __u64 used = scratch->used;
+
+    if (used > SCRATCH_LIMIT)
+        return 0;
+    barrier_var(used);
+    return scratch->bytes + (used & FILL_MASK);
+}
+
+static __always_inline void add_segment(struct scratch *scratch, __u32 kind, __u64 address,
+                                        __u32 size)
+{
+    __u32 n = scratch->sample.segment_count;
+
+    if (n >= WIRE_SEGMENTS)
+        return;
+    scratch->sample.segments[n].address = address;
+    scratch->sample.segments[n].size = size;
+    scratch->sample.segments[n].kind = kind;
+    scratch->sample.segment_count = n + 1;
+    scratch->used += size;
+}
+
+/* Copy [address, address + size), at most `max` bytes, as a segment if all of it can be read. */
+static __always_inline bool put(struct scratch *scratch, __u32 kind, __u64 address, __u64 size,
+                                const __u32 max)
+{
+    void *to = room(scratch);
+
+    if (!to || size == 0)
+        return false;
+    if (size > max)
+        size = max;
+    barrier_var(size);
+    size &= COPY_MASK;
+    if (bpf_probe_read_user(to, size, (void *)address))
+        return false;
+    add_segment(scratch, kind, address, size);
+    return true;
+}
+
+/* Copy what can be read of [address, address + size), page by page, up to three pages. */
+static __always_inline bool put_pages(struct scratch *scratch, __u32 kind, __u64 address,
+                                      __u64 size)
+{
+    __u64 end = address + size;
+
+    for (int i = 0; i < 3 && address < end; i++) {
+        __u64 bytes = PAGE - (address & (PAGE - 1));
+
+        if (bytes > end - address)
+            bytes = end - address;
+        if (!put(scratch, kind, address, bytes, PAGE))
+            return i > 0;
+        address += bytes;
+    }
+    return true;
+}
+
+/* ---- registers ---- */
+
+enum { THREAD_SIZE = 16384 }; /* arch/x86/include/asm/page_64_types.h, without KASAN */
+
+enum bpf_func_id___new { BPF_FUNC_task_pt_regs___new = 175, BPF_FUNC_loop___new = 181 };
+
+static __always_inline void save_registers(struct wire_registers *to, const struct pt_regs *from)
+{
+    to->value[0] = from->ax;
+    to->value[1] = from->dx;
+    to->value[2] = from->cx;
+    to->value[3] = from->bx;
+    to->value[4] = from->si;
+    to->value[5] = from->di;
+    to->value[6] = from->bp;
+    to->value[7] = from->sp;
+    to->value[8] = from->r8;
+    to->value[9] = from->r9;
+    to->value[10] = from->r10;
+    to->value[11] = from->r11;
+    to->value[12] = from->r12;
+    to->value[13] = from->r13;
+    to->value[14] = from->r14;
+    to->value[15] = from->r15;
+    to->value[16] = from->ip;
+}
+
+/* The registers that user code had when it entered the kernel, by system call or by the sample's
+ * own interrupt, lie at the top of the kernel stack (bpf_task_pt_regs() says so since 5.15; this
+ * is what it computes, and works before). */
+static __always_inline bool user_registers(struct scratch *scratch, struct task_struct *task)
+{
+    struct pt_regs *regs = &scratch->regs;
+    void *at;
+
+    if (bpf_core_enum_value_exists(enum bpf_func_id___new, BPF_FUNC_task_pt_regs___new))
+        at = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+    else
+        at = (void *)BPF_CORE_READ(task, stack) + THREAD_SIZE - sizeof(*regs);
+    if (bpf_probe_read_kernel(regs, sizeof(*regs), at))
+        return false;
+    if ((regs->cs & 3) != 3) /* not from user code: a kernel thread */
+        return false;
+    save_registers(&scratch->sample.registers, regs);
+    return true;
+}
+
+/* ---- stacks ---- */
+
+struct stack_area {
+    __u64 sp;   /* user stack pointer */
+    __u64 base; /* ErtsSchedulerData.registers: where the JIT's C frame begins; 0 if not known */
+    __u64 htop, stop, heap, hend;
+};
+
+/* The native stack: up to the JIT's frame where there is one (with its two scratch words TMP_MEM1
+ * and TMP_MEM2, beam_asm.hpp), else as much as fits. */
+static __always_inline void put_native(struct scratch *scratch, const struct stack_area *area)
+{
+    __u64 sp = area->sp, end = area->base + 24;
+
+    if (!area->base || sp >= area->base || end - sp > NATIVE_STACK_MAX) {
+        put_pages(scratch, SEGMENT_NATIVE, sp, WIRE_C_STACK_BYTES);
+        return;
+    }
+    put(scratch, SEGMENT_NATIVE, sp, end - sp, WIRE_C_STACK_BYTES);
+    if (end - sp > WIRE_C_STACK_BYTES)
+        put(scratch, SEGMENT_NATIVE, end - WIRE_C_ROOT_BYTES, WIRE_C_ROOT_BYTES,
+            WIRE_C_ROOT_BYTES);
+}
+
+/* Where below `stop` the top of the Erlang stack may be: the lowest pointer just below it, and the
+ * highest further down (lower ones point to fresh heap), among rbp and the words next to the
+ * JIT's frame, where the first C function has pushed the callee-saved registers. */
+struct tops {
+    struct scratch *scratch;
+    __u64 htop, limit, stop;
+    __u64 near, far;
+};
+
+static __always_inline void consider(struct tops *tops, __u64 word)
+{
+    if ((word & 7) || word < tops->htop || word >= tops->stop)
+        return;
+    if (word >= tops->limit) {
+        if (word < tops->near)
+            tops->near = word;
+    } else if (word > tops->far) {
+        tops->far = word;
+    }
+}
+
+static long consider_word(__u32 index, void *context)
+{
+    struct tops *tops = context;
+
+    if (index >= WIRE_SCAN_WORDS)
+        return 1;
+    consider(tops, tops->scratch->words[index]);
+    return 0;
+}
+
+static __always_inline void find_tops(struct tops *tops, const struct stack_area *area, __u64 rbp)
+{
+    struct scratch *scratch = tops->scratch;
+    __u64 size = area->base - area->sp;
+
+    consider(tops, rbp);
+    if (size > sizeof(scratch->words))
+        size = sizeof(scratch->words);
+    barrier_var(size);
+    if (size > sizeof(scratch->words))
+        return;
+    if (bpf_probe_read_user(scratch->words, size, (void *)(area->base - size)))
+        return;
+    /* Without bpf_loop() (5.17) the register alone has to do. */
+    if (bpf_core_enum_value_exists(enum bpf_func_id___new, BPF_FUNC_loop___new))
+        bpf_loop(size / sizeof(__u64), consider_word, tops, 0);
+}
+
+static __always_inline void put_below(struct scratch *scratch, const struct stack_area *area,
+                                      __u64 rbp)
+{
+    struct tops tops = {.scratch = scratch,
+                        .htop = area->htop,
+                        .limit = area->stop - WIRE_ERLANG_BELOW_BYTES,
+                        .stop = area->stop,
+                        .near = area->stop};
+
+    if (!area->base || area->sp >= area->base)
+        return;
+    find_tops(&tops, area, rbp);
+    put(scratch, SEGMENT_ERLANG, tops.near, area->stop - tops.near, WIRE_ERLANG_BELOW_BYTES);
+    if (tops.far) {
+        __u64 from = tops.far - 1024; /* a pointer to a Y register lies a little above the top */
+
+        put_pages(scratch, SEGMENT_ERLANG, from < area->htop ? area->htop : from,
+                  WIRE_ERLANG_FAR_BYTES);
+    }
+}
+
+static __always_inline void put_erlang(struct scratch *scratch, const struct stack_area *area)
+{
+    bool on_erlang_stack = area->sp > area->heap && area->sp <= area->hend;
+    __u64 top = on_erlang_stack ? area->sp : area->stop;
+    __u64 depth = area->hend - top;
+
+    if (!depth)
+        return;
+    if (top > area->heap && top <= area->hend &&
+        put(scratch, SEGMENT_ERLANG, top, depth, WIRE_ERLANG_LEAF_BYTES)) {
+        if (depth > WIRE_ERLANG_LEAF_BYTES)
+            put(scratch, SEGMENT_ERLANG, area->hend - WIRE_ERLANG_ROOT_BYTES,
+                WIRE_ERLANG_ROOT_BYTES, WIRE_ERLANG_ROOT_BYTES);
+        return;
+    }
+    /* In a garbage collection heap and hend can be the new heap's while stop is still the old
+     * one's: the old stack is whole, and ends where its bottom frame is found. */
+    if (!put_pages(scratch, SEGMENT_ERLANG, top, 2 * PAGE))
+        scratch->sample.flags |= WIRE_ERLANG_UNREADABLE;
+}
+
+static __always_inline __u64 field(const void *bytes, __u32 offset)
+{
+    __u64 value = 0;
+
+    if (offset <= WIRE_PROCESS_BYTES - sizeof(value))
+        bpf_probe_read_kernel(&value, sizeof(value), bytes + offset);
+    return value;
+}
+
+/* The Process struct and its stack. */
+static __always_inline void put_process(struct scratch *scratch, const struct wire_target *target,
+                                        struct stack_area *area)
+{
+    const void *process = room(scratch);
+
+    if (!process || !put(scratch, SEGMENT_PROCESS, scratch->sample.process, target->process_size,
+                         WIRE_PROCESS_BYTES))
+        return;
+    area->htop = field(process, target->process_htop);
+    area->stop = field(process, target->process_stop);
+    area->heap = field(process, target->process_heap);
+    area->hend = field(process, target->process_hend);
+    put_erlang(scratch, area);
+}
+
+static __always_inline void put_scheduler(struct scratch *scratch,
+                                          const struct wire_target *target,
+                                          const struct wire_thread *thread,
+                                          struct stack_area *area)
+{
+    const void *data = room(scratch);
+    __u64 sleep_info;
+
+    if (!data || !put(scratch, SEGMENT_SCHEDULER, thread->scheduler, WIRE_SCHEDULER_BYTES,
+                      WIRE_SCHEDULER_BYTES))
+        return;
+    scratch->sample.scheduler = thread->scheduler;
+    scratch->sample.process = field(data, target->scheduler_process);
+    if (thread->type == 0) /* dirty schedulers have no JIT frame */
+        area->base = field(data, target->scheduler_registers);
+    sleep_info = field(data, target->scheduler_sleep_info);
+    if (!scratch->sample.process && sleep_info)
+        put(scratch, SEGMENT_SLEEP_INFO, sleep_info, 64, 64);
+}
+
+static __always_inline void put_kernel_stack(struct scratch *scratch, void *ctx)
+{
+    long bytes = bpf_get_stack(ctx, scratch->bytes, WIRE_KERNEL_DEPTH * sizeof(__u64), 0);
+
+    if (bytes < 0 || bytes >= (long)(WIRE_KERNEL_DEPTH * sizeof(__u64)))
+        scratch->sample.flags |= WIRE_KERNEL_STACK_CUT;
+    if (bytes < 0)
+        return;
+    scratch->sample.kernel_depth = bytes / sizeof(__u64);
+    scratch->used = scratch->sample.kernel_depth * sizeof(__u64);
+}
+
+static __always_inline void begin(struct scratch *scratch, __u64 id, __u32 cpu)
+{
+    struct wire_sample *sample = &scratch->sample;
+
+    sample->time = bpf_ktime_get_ns();
+    sample->code_generation = 0;
+    sample->scheduler = 0;
+    sample->process = 0;
+    sample->pid = id >> 32;
+    sample->tid = (__u32)id;
+    sample->cpu = cpu;
+    sample->flags = 0;
+    sample->kernel_depth = 0;
+    sample->segment_count = 0;
+    scratch->used = 0;
+    bpf_get_current_comm(sample->thread_name, sizeof(sample->thread_name));
+}
+
+static __always_inline void submit(struct scratch *scratch)
+{
+    __u64 waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
+    __u64 flags = waiting >= wakeup_bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+    __u64 used = scratch->used;
+
+    if (used > SCRATCH_LIMIT)
+        return;
+    barrier_var(used);
+    used &= FILL_MASK;
+    if (bpf_ringbuf_output(&ring, scratch, sizeof(scratch->sample) + used, flags))
+        count(WIRE_COUNT_RING_FULL);
+}
+
+/* The stacks of a thread whose registers are known. */
+static __always_inline void put_stacks(struct scratch *scratch, const struct wire_target *target,
+                                       struct stack_area *area)
+{
+    area->sp = scratch->sample.registers.value[7];
+    if (scratch->sample.process)
+        put_process(scratch, target, area);
+    if (area->hend && area->sp > area->heap && area->sp <= area->hend)
+        return; /* the machine's stack is the Erlang stack */
+    put_native(scratch, area);
+    if (area->hend)
+        put_below(scratch, area, scratch->sample.registers.value[6]);
+}
+
+SEC("perf_event")
+int sample_cpu(struct bpf_perf_event_data *ctx)
+{
+    __u64 id = bpf_get_current_pid_tgid();
+    __u32 pid = id >> 32, cpu = bpf_get_smp_processor_id();
+    struct wire_target *target = bpf_map_lookup_elem(&targets, &pid);
+    struct task_struct *task = (void *)bpf_get_current_task();
+    struct wire_thread_key key = {.pid = pid};
+    struct stack_area area = {};
+    struct wire_thread *thread;
+    struct scratch *scratch;
+
+    if (!target)
+        return 0;
+    scratch = bpf_map_lookup_elem(&scratches, &cpu);
+    if (!scratch)
+        return 0;
+    count(WIRE_COUNT_SAMPLES);
+    begin(scratch, id, cpu);
+    if ((__s64)ctx->regs.ip < 0) {
+        scratch->sample.flags |= WIRE_IN_KERNEL;
+        put_kernel_stack(scratch, ctx);
+    }
+    if (user_registers(scratch, task))
+        scratch->sample.flags |= WIRE_REGISTERS;
+    if (target->code_generation_address)
+        bpf_probe_read_user(&scratch->sample.code_generation, sizeof(__u64),
+                            (void *)target->code_generation_address);
+    key.thread_pointer = BPF_CORE_READ(task, thread.fsbase);
+    thread = bpf_map_lookup_elem(&schedulers, &key);
+    if (thread)
+        put_scheduler(scratch, target, thread, &area);
+    if (scratch->sample.flags & WIRE_REGISTERS)
+        put_stacks(scratch, target, &area);
+    submit(scratch);
+    return 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0) */
+/*
+ * What the kernel side hands to the user side.
+ *
+ * A sample is a small core dump of one thread at one moment: its registers, the kernel stack, and
+ * a few segments of its memory. The kernel side copies, it does not interpret; the user side reads
+ * words out of the segments as if they were the target's memory at that moment.
+ *
+ *   struct wire_sample │ kernel addresses (u64 each) │ bytes of segment 0 │ bytes of segment 1 ...
+ *
+ * Fixed little-endian layout, same on both sides; sizes are asserted below.
+ */
+#ifndef BEAMFLAME_WIRE_H
+#define BEAMFLAME_WIRE_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+enum wire_limits {
+    WIRE_SEGMENTS = 10,
+    WIRE_KERNEL_DEPTH = 64,
+    WIRE_SCHEDULER_BYTES = 256,   /* head of ErtsSchedulerData: all fields that matter */
+    WIRE_PROCESS_BYTES = 1024,    /* at most; struct process is 736..792 bytes */
+    WIRE_C_STACK_BYTES = 8192,    /* native stack, from the stack pointer up */
+    WIRE_C_ROOT_BYTES = 1024,     /* native stack next to the JIT's frame, if deeper than that */
+    WIRE_ERLANG_LEAF_BYTES = 16384, /* Erlang stack, from its top */
+    WIRE_ERLANG_ROOT_BYTES = 1024, /* Erlang stack, bottom part of one that is deeper */
+    WIRE_ERLANG_BELOW_BYTES = 4096, /* just below Process.stop, where the true top may be */
+    WIRE_ERLANG_FAR_BYTES = 8192, /* around a top that lies further below */
+    WIRE_SCAN_WORDS = 64,         /* native stack words searched for that top */
+};
+
+enum wire_segment_kind {
+    SEGMENT_SCHEDULER = 1, /* ErtsSchedulerData */
+    SEGMENT_PROCESS,       /* Process */
+    SEGMENT_NATIVE,        /* native stack */
+    SEGMENT_ERLANG,        /* Erlang stack */
+    SEGMENT_SLEEP_INFO,    /* ErtsSchedulerSleepInfo */
+};
+
+struct wire_segment {
+    __u64 address; /* in the target */
+    __u32 size;    /* bytes that follow, in the order of the segments */
+    __u32 kind;    /* enum wire_segment_kind */
+};
+
+enum wire_flag {
+    WIRE_IN_KERNEL = 1 << 0,       /* the sample hit kernel code; registers are those of user code */
+    WIRE_REGISTERS = 1 << 1,       /* registers hold (a kernel thread or an old kernel has none) */
+    WIRE_KERNEL_STACK_CUT = 1 << 2,/* kernel stack deeper than WIRE_KERNEL_DEPTH, or unavailable */
+    WIRE_ERLANG_UNREADABLE = 1 << 3, /* Process.stop pointed at memory that is not there */
+};
+
+/* User registers at the sample, in DWARF order (System V ABI x86-64, figure 3.36). */
+struct wire_registers {
+    __u64 value[17]; /* rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip */
+};
+
+struct wire_sample {
+    __u64 time;            /* ns, CLOCK_MONOTONIC */
+    __u64 code_generation; /* word at target.code_generation_address, 0 if not read */
+    __u64 scheduler;       /* ErtsSchedulerData * of the thread, 0 if it is no scheduler */
+    __u64 process;         /* Process * it runs, 0 if none */
+    struct wire_registers registers;
+    __u32 pid, tid;        /* in the initial pid namespace */
+    __u32 cpu;
+    __u32 flags;           /* enum wire_flag */
+    __u32 kernel_depth;    /* addresses that follow */
+    __u32 segment_count;
+    char thread_name[16];
+    struct wire_segment segments[WIRE_SEGMENTS];
+};
+
+/* What the kernel side must know of a VM: hash map `targets`, key: pid (u32). */
+struct wire_target {
+    __u64 code_generation_address; /* 0: do not read */
+    __u32 process_size;
+    __u16 process_htop, process_stop, process_heap, process_hend; /* offsets in Process */
+    __u16 scheduler_registers, scheduler_process, scheduler_sleep_info; /* in ErtsSchedulerData */
+    __u16 unused;
+};
+
+/* A scheduler thread: hash map `schedulers`. User threads are told apart by their thread pointer
+ * (fs base), which pthread_self() returns and ErtsSchedulerData.tid holds. */
+struct wire_thread_key {
+    __u64 thread_pointer;
+    __u32 pid;
+    __u32 unused;
+};
+
+struct wire_thread {
+    __u64 scheduler; /* ErtsSchedulerData * */
+    __u32 type;      /* enum ErtsSchedulerType */
+    __u32 unused;
+};
+
+/* Counters of the kernel side, per CPU: array map `counters`. */
+enum wire_counter {
+    WIRE_COUNT_SAMPLES,   /* hits in a target */
+    WIRE_COUNT_RING_FULL, /* of these, dropped because the ring buffer was full */
+    WIRE_COUNTERS,
+};
+
+_Static_assert(sizeof(struct wire_segment) == 16, "wire format");
+_Static_assert(sizeof(struct wire_registers) == 136, "wire format");
+_Static_assert(sizeof(struct wire_sample) == 32 + 136 + 24 + 16 + WIRE_SEGMENTS * 16,
+               "wire format");
+_Static_assert(sizeof(struct wire_target) == 32, "wire format");
+_Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ *  IndexTable        seg_table            segment: 1024 pointers       Atom
+ *  erts_atom_table ──────────> [ 0 ] ──────────> [ index & 1023 ] ──────────> len | name or bin
+ *                              [ 1 ]
+ *                              [...]  by index >> 10   (index.h 25:39, atom.h)
+ */
+#include "beam/atom.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/quote.h"
+#include "beam/term.h"
+#include "util/alloc.h"
+
+enum {
+    SEGMENT_SHIFT = 10, /* INDEX_PAGE_SHIFT */
+    SEGMENT_SIZE = 1 << SEGMENT_SHIFT,
+    INDEX_MAX = 1 << 26, /* far more than a VM can have */
+    TEXT_MAX = 255 * 4,  /* MAX_ATOM_CHARACTERS, in UTF-8 */
+    ATOM_BYTES_MAX = 64,
+};
+
+struct segment {
+    char *texts[SEGMENT_SIZE];
+};
+
+struct atoms {
+    struct vm *vm;
+    struct segment **segments;
+    size_t segment_count;
+};
+
+static bool text_address(struct memory *memory, const struct layout *layout, const uint8_t *atom,
+                         uint64_t *address, size_t size)
+{
+    struct term_bytes bytes;
+    uint64_t word;
+
+    if (layout->atom_name >= 0) {
+        memcpy(address, atom + layout->atom_name, sizeof(*address));
+        return true;
+    }
+    /* From 28 the name is a binary term (atom.h, Atom.u.bin). */
+    memcpy(&word, atom + layout->atom_bin, sizeof(word));
+    if (!term_is_boxed(word) || !term_binary(memory, 28, term_address(word), &bytes) ||
+        bytes.size < size)
+        return false;
+    *address = bytes.address;
+    return true;
+}
+
+bool atom_table_text(struct memory *memory, const struct layout *layout, uint64_t table,
+                     uint64_t index, char *text, size_t size)
+{
+    uint64_t segments, segment, address;
+    uint8_t atom[ATOM_BYTES_MAX];
+    uint32_t stored_index;
+    int16_t length;
+
+    if (layout->sizeof_atom > ATOM_BYTES_MAX || layout->atom_len < 0 || index >= INDEX_MAX ||
+        !memory_read_u64(memory, table + layout->index_seg_table, &segments) ||
+        !memory_read_u64(memory, segments + (index >> SEGMENT_SHIFT) * 8, &segment) ||
+        !memory_read_u64(memory, segment + (index % SEGMENT_SIZE) * 8, &address) ||
+        !memory_read(memory, address, atom, layout->sizeof_atom))
+        return false;
+    memcpy(&length, atom + layout->atom_len, sizeof(length));
+    memcpy(&stored_index, atom + layout->atom_index, sizeof(stored_index));
+    if (length < 0 || (size_t)length >= size || stored_index != index ||
+        !text_address(memory, layout, atom, &address, length) ||
+        !memory_read(memory, address, text, length))
+        return false;
+    text[length] = '\0';
+    return true;
+}
+
+struct atoms *atoms_new(struct vm *vm)
+{
+    struct atoms *atoms = xcalloc(1, sizeof(*atoms));
+
+    atoms->vm = vm;
+    return atoms;
+}
+
+void atoms_free(struct atoms *atoms)
+{
+    if (!atoms)
+        return;
+    for (size_t i = 0; i < atoms->segment_count; i++) {
+        for (size_t j = 0; atoms->segments[i] && j < SEGMENT_SIZE; j++)
+            free(atoms->segments[i]->texts[j]);
+        free(atoms->segments[i]);
+    }
+    free(atoms->segments);
+    free(atoms);
+}
+
+/* The place of an atom's cached text. */
+static char **slot(struct atoms *atoms, uint64_t index)
+{
+    size_t number = index >> SEGMENT_SHIFT;
+
+    if (number >= atoms->segment_count) {
+        atoms->segments = xreallocarray(atoms->segments, number + 1, sizeof(atoms->segments[0]));
+        while (atoms->segment_count <= number)
+            atoms->segments[atoms->segment_count++] = NULL;
+    }
+    if (!atoms->segments[number])
+        atoms->segments[number] = xcalloc(1, sizeof(struct segment));
+    return &atoms->segments[number]->texts[index % SEGMENT_SIZE];
+}
+
+static bool exists(const struct atoms *atoms, uint64_t index)
+{
+    const struct vm *vm = atoms->vm;
+    uint32_t entries;
+
+    return memory_read_u32(vm->memory, vm->roots.atom_table + vm->layout.index_entries, &entries) &&
+           index < entries && index < INDEX_MAX;
+}
+
+const char *atom_text(struct atoms *atoms, uint64_t term)
+{
+    uint64_t index = term_atom_index(term);
+    const struct vm *vm = atoms->vm;
+    char text[TEXT_MAX + 1], **cached;
+
+    if (!term_is_atom(term))
+        return NULL;
+    if (index >> SEGMENT_SHIFT < atoms->segment_count && atoms->segments[index >> SEGMENT_SHIFT] &&
+        *slot(atoms, index))
+        return *slot(atoms, index);
+    if (!exists(atoms, index) ||
+        !atom_table_text(vm->memory, &vm->layout, vm->roots.atom_table, index, text, sizeof(text)))
+        return NULL;
+    cached = slot(atoms, index);
+    *cached = xstrdup(text);
+    return *cached;
+}
+
+/* "Elixir.Enum" is the module that Elixir programmers call Enum. */
+static const char *elixir_name(const char *module)
+{
+    static const char prefix[] = "Elixir.";
+    size_t length = sizeof(prefix) - 1;
+    bool is_elixir =
+        strncmp(module, prefix, length) == 0 && module[length] >= 'A' && module[length] <= 'Z';
+
+    return is_elixir ? module + length : NULL;
+}
+
+void mfa_format(const char *module, const char *function, uint32_t arity, char *buffer, size_t size)
+{
+    const char *elixir = elixir_name(module);
+    struct buffer out = {0};
+
+    if (elixir) {
+        buffer_format(&out, "%s.%s", elixir, function);
+    } else {
+        quote_atom(&out, module);
+        buffer_byte(&out, ':');
+        quote_atom(&out, function);
+    }
+    buffer_format(&out, "/%u", arity);
+    quote_copy(&out, buffer, size);
+    buffer_free(&out);
+}

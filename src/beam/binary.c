@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/term.h"
+
+/*
+ * Until OTP 26 (erl_binary.h 25:196, ErlHeapBin, ProcBin, ErlSubBin):
+ *
+ *   heap     header | size in bytes | data...
+ *   refc     header | size in bytes | next | Binary * | data * | flags
+ *   part     header | size in bytes | byte offset | bitsize, bitoffs, writable | original
+ */
+static bool old_binary(struct memory *memory, uint64_t address, int depth, struct term_bytes *bytes)
+{
+    uint64_t words[5], size;
+
+    if (!memory_read(memory, address, words, 2 * sizeof(words[0])))
+        return false;
+    size = words[1];
+    switch (term_header_kind(words[0])) {
+    case TERM_BINARY_1:
+        if (!memory_read(memory, address, words, sizeof(words)))
+            return false;
+        *bytes = (struct term_bytes){words[4], size};
+        return true;
+    case TERM_BINARY_2:
+        *bytes = (struct term_bytes){address + 16, size};
+        return true;
+    case TERM_BINARY_3:
+        if (depth > 0 || !memory_read(memory, address, words, sizeof(words)) ||
+            (words[3] & 0xffff) != 0 || !term_is_boxed(words[4]) ||
+            !old_binary(memory, term_address(words[4]), depth + 1, bytes) ||
+            words[2] > bytes->size || size > bytes->size - words[2])
+            return false;
+        *bytes = (struct term_bytes){bytes->address + words[2], size};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/*
+ * From OTP 27 (erl_bits.h 27, ErlHeapBits, ErlSubBits):
+ *
+ *   heap     header | size in bits | data...
+ *   part     header | base *, two flags in the low bits | start bit | end bit | original
+ */
+static bool new_binary(struct memory *memory, uint64_t address, struct term_bytes *bytes)
+{
+    uint64_t words[4];
+
+    if (!memory_read(memory, address, words, 2 * sizeof(words[0])))
+        return false;
+    switch (term_header_kind(words[0])) {
+    case TERM_BINARY_1:
+        if (words[1] % 8)
+            return false;
+        *bytes = (struct term_bytes){address + 16, words[1] / 8};
+        return true;
+    case TERM_BINARY_2:
+        if (!memory_read(memory, address, words, sizeof(words)) || words[2] % 8 || words[3] % 8 ||
+            words[3] < words[2])
+            return false;
+        *bytes = (struct term_bytes){(words[1] & ~(uint64_t)3) + words[2] / 8,
+                                     (words[3] - words[2]) / 8};
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool term_binary(struct memory *memory, int otp_release, uint64_t address, struct term_bytes *bytes)
+{
+    struct term_bytes found;
+
+    if (!(otp_release >= 27 ? new_binary(memory, address, &found)
+                            : old_binary(memory, address, 0, &found)))
+        return false;
+    *bytes = found;
+    return true;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A BEAM is told by two things in its file. It exports functions for drivers and NIFs, so their
+ * names are in its dynamic string table: that sets aside nearly all other programs with one read.
+ * And its data hold the banner, a format string that all releases keep in one form
+ * (erl_bif_info.c 25:76, erts_system_version):
+ *
+ *   Erlang/OTP 25%s [erts-13.1.5] [source] [64-bit] [smp:%beu:%beu] ... [jit:ns%s]
+ *
+ * and the text of the config.h it was compiled with (erl_bif_info.c, erlang:system_info of
+ * build_type and config_h), in which "#define X" and "#undef X" say how structs were built.
+ */
+#include "beam/build.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+
+enum {
+    HEADERS_MAX = 64,
+    DYNAMIC_MAX = 64 << 10,
+    STRINGS_MAX = 64 << 20,
+    SEGMENT_MAX = 256 << 20,
+};
+
+struct bytes {
+    char *data;
+    size_t size;
+};
+
+/* An ELF file as far as it is needed: no section headers, they can be stripped. */
+struct image {
+    int fd;
+    int count;
+    Elf64_Phdr headers[HEADERS_MAX];
+};
+
+static bool read_at(int fd, uint64_t offset, void *buffer, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+/* 1 if it is a 64-bit ELF program of this byte order, 0 if not, -1 if it can't be read. */
+static int read_headers(int fd, struct image *image)
+{
+    const unsigned char order =
+        __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+    Elf64_Ehdr header;
+
+    if (!read_at(fd, 0, &header, sizeof(header)))
+        return errno == EACCES || errno == EIO ? -1 : 0;
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_ident[EI_DATA] != order || header.e_phentsize != sizeof(Elf64_Phdr) ||
+        header.e_phnum > HEADERS_MAX)
+        return 0;
+    image->fd = fd;
+    image->count = header.e_phnum;
+    return read_at(fd, header.e_phoff, image->headers, image->count * sizeof(Elf64_Phdr));
+}
+
+static struct bytes read_bytes(int fd, uint64_t offset, uint64_t size, uint64_t max)
+{
+    struct bytes bytes = {0};
+
+    if (size == 0 || size > max)
+        return bytes;
+    bytes.data = xmalloc(size);
+    bytes.size = size;
+    if (!read_at(fd, offset, bytes.data, size)) {
+        free(bytes.data);
+        bytes = (struct bytes){0};
+    }
+    return bytes;
+}
+
+static bool file_offset(const struct image *image, uint64_t address, uint64_t *offset)
+{
+    for (int i = 0; i < image->count; i++) {
+        const Elf64_Phdr *header = &image->headers[i];
+
+        if (header->p_type == PT_LOAD && address >= header->p_vaddr &&
+            address - header->p_vaddr < header->p_filesz) {
+            *offset = header->p_offset + (address - header->p_vaddr);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The string table of the dynamic symbols, empty if there is none. */
+static struct bytes read_dynamic_strings(const struct image *image)
+{
+    struct bytes none = {0}, dynamic = none;
+    uint64_t table = 0, size = 0, offset;
+
+    for (int i = 0; i < image->count && !dynamic.data; i++) {
+        if (image->headers[i].p_type == PT_DYNAMIC)
+            dynamic = read_bytes(image->fd, image->headers[i].p_offset, image->headers[i].p_filesz,
+                                 DYNAMIC_MAX);
+    }
+    for (size_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic.size; at += sizeof(Elf64_Dyn)) {
+        Elf64_Dyn entry;
+
+        memcpy(&entry, dynamic.data + at, sizeof(entry));
+        if (entry.d_tag == DT_STRTAB)
+            table = entry.d_un.d_ptr;
+        else if (entry.d_tag == DT_STRSZ)
+            size = entry.d_un.d_val;
+    }
+    free(dynamic.data);
+    return file_offset(image, table, &offset) ? read_bytes(image->fd, offset, size, STRINGS_MAX)
+                                              : none;
+}
+
+static bool contains(struct bytes bytes, const char *text)
+{
+    return bytes.data && memmem(bytes.data, bytes.size, text, strlen(text));
+}
+
+static bool offers_drivers(const struct image *image)
+{
+    struct bytes strings = read_dynamic_strings(image);
+    bool offers = contains(strings, "erl_drv_") && contains(strings, "enif_");
+
+    free(strings.data);
+    return offers;
+}
+
+/* Parse a banner, which starts at `text` and is not terminated within the bytes. */
+static bool parse_banner(const char *text, size_t size, struct build *build)
+{
+    static const char *const specials[] = {"lock-counting", "lock-checking", "debug-compiled"};
+    char banner[512], *end, *erts;
+    size_t length = strnlen(text, size < sizeof(banner) ? size : sizeof(banner) - 1);
+
+    memcpy(banner, text, length);
+    banner[length < sizeof(banner) ? length : sizeof(banner) - 1] = '\0';
+    build->special[0] = '\0';
+    build->otp_release = (int)strtol(banner + strlen("Erlang/OTP "), &end, 10);
+    erts = strstr(banner, " [erts-");
+    if (build->otp_release < 1 || build->otp_release > 999 || !erts)
+        return false;
+    erts += strlen(" [erts-");
+    length = strcspn(erts, "]");
+    if (length == 0 || length >= sizeof(build->erts) || !erts[length])
+        return false;
+    memcpy(build->erts, erts, length);
+    build->erts[length] = '\0';
+    build->jit = strstr(banner, " [jit");
+    if (!strstr(banner, "[64-bit]"))
+        strcpy(build->special, "32-bit words");
+    for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
+        if (strstr(banner, specials[i]))
+            strcpy(build->special, specials[i]);
+    }
+    return true;
+}
+
+static bool find_banner(struct bytes bytes, struct build *build)
+{
+    static const char start[] = "Erlang/OTP ";
+    const char *at = bytes.data, *end = at + bytes.size;
+
+    while (at && (at = memmem(at, (size_t)(end - at), start, sizeof(start) - 1))) {
+        const char *digit = at + sizeof(start) - 1;
+
+        if (digit < end && isdigit((unsigned char)*digit) &&
+            parse_banner(at, (size_t)(end - at), build))
+            return true;
+        at = digit;
+    }
+    return false;
+}
+
+/* The text has a line for each option, set or not. */
+static bool read_config(struct bytes bytes, struct build *build)
+{
+    if (!contains(bytes, "USE_VM_PROBES"))
+        return false;
+    build->native_stack = contains(bytes, "\n#define NATIVE_ERLANG_STACK ");
+    build->frame_pointer_field = contains(bytes, "\n#define ERLANG_FRAME_POINTERS ");
+    build->vm_probes = contains(bytes, "\n#define USE_VM_PROBES ");
+    build->hipe = contains(bytes, "\n#define HIPE ");
+    return true;
+}
+
+/* Banner and text can be in any segment, but not likely in the largest one, the code. */
+static bool search_segments(const struct image *image, struct build *build)
+{
+    bool banner = false, config = false;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < image->count && !(banner && config); i++) {
+            const Elf64_Phdr *header = &image->headers[i];
+            struct bytes bytes;
+
+            if (header->p_type != PT_LOAD || (header->p_flags & PF_X ? 1 : 0) != pass)
+                continue;
+            bytes = read_bytes(image->fd, header->p_offset, header->p_filesz, SEGMENT_MAX);
+            banner = banner || find_banner(bytes, build);
+            config = config || read_config(bytes, build);
+            free(bytes.data);
+        }
+    }
+    build->native_stack &= build->jit;
+    return banner;
+}
+
+int build_identify(int fd, struct build *build, struct error *error)
+{
+    struct image image = {0};
+    struct build found = {0};
+    int readable = read_headers(fd, &image);
+
+    if (readable < 0)
+        return error_set(error, ERROR_FAILED, "the executable can't be read: %s", strerror(errno));
+    if (!readable || !offers_drivers(&image))
+        return 0;
+    if (!search_segments(&image, &found))
+        return 0;
+    *build = found;
+    return 1;
+}

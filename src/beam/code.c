@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The code map over the JIT's list.
+ *
+ * A module is known by where its list entry and symbol file lie and by what the first bytes of the
+ * file say: an entry that was freed can come back at the same place with other content.
+ *
+ *   live      modules that the VM has now, by address; they do not overlap
+ *   retired   modules that something newer has replaced, newest first
+ */
+#include "beam/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/gdb_jit.h"
+#include "os/memory.h"
+#include "util/address_map.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+
+enum {
+    HEADER_BYTES = 512,    /* read to know a module before it is parsed */
+    ENTRIES_MAX = 1 << 20, /* of the list: more is a loop */
+    RECHECKED = 4,         /* newest entries that are compared at each refresh */
+    CALL_CLASS_BYTES = 64, /* code searched for what follows a call */
+    CALL_CLASSES_MAX = 1 << 16,
+};
+
+struct module {
+    uint64_t start, end;
+    uint64_t entry, symfile, symfile_size;
+    uint64_t header_hash; /* of the first bytes of the symbol file */
+    char *name;
+    bool parsed, unreadable;
+    struct gdb_jit_module symbols;
+    struct module *next_retired;
+};
+
+struct code {
+    struct vm *vm;
+    bool old_format;
+    uint64_t first_entry; /* as last seen */
+    uint64_t normal_exit;
+    bool frame_pointers;
+    uint64_t epoch;
+    struct module **live; /* by address */
+    size_t live_count, live_room;
+    struct module *retired;
+    struct address_map *by_entry; /* list entry -> struct module * */
+    struct address_map *call_classes;
+};
+
+static void module_free(struct module *module)
+{
+    if (!module)
+        return;
+    gdb_jit_free_module(&module->symbols);
+    free(module->name);
+    free(module);
+}
+
+/* ---- the live modules ---- */
+
+/* Index of the first live module that ends above `address`. */
+static size_t live_position(const struct code *code, uint64_t address)
+{
+    size_t low = 0, high = code->live_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (code->live[middle]->end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct module *live_at(const struct code *code, uint64_t address)
+{
+    size_t at = live_position(code, address);
+
+    return at < code->live_count && code->live[at]->start <= address ? code->live[at] : NULL;
+}
+
+static struct module *module_at(const struct code *code, uint64_t address)
+{
+    struct module *module = live_at(code, address);
+
+    if (module)
+        return module;
+    for (module = code->retired; module; module = module->next_retired)
+        if (module->start <= address && address < module->end)
+            return module;
+    return NULL;
+}
+
+static void retire(struct code *code, size_t at)
+{
+    struct module *module = code->live[at];
+
+    memmove(&code->live[at], &code->live[at + 1],
+            (code->live_count - at - 1) * sizeof(*code->live));
+    code->live_count--;
+    module->next_retired = code->retired;
+    code->retired = module;
+}
+
+static void insert(struct code *code, struct module *module)
+{
+    size_t at = live_position(code, module->start);
+
+    while (at < code->live_count && code->live[at]->start < module->end)
+        retire(code, at);
+    if (code->live_count == code->live_room) {
+        code->live_room = code->live_room ? code->live_room * 2 : 128;
+        code->live = xreallocarray(code->live, code->live_room, sizeof(*code->live));
+    }
+    memmove(&code->live[at + 1], &code->live[at], (code->live_count - at) * sizeof(*code->live));
+    code->live[at] = module;
+    code->live_count++;
+}
+
+/* ---- parsing ---- */
+
+static void parse(struct code *code, struct module *module)
+{
+    uint8_t *bytes;
+    struct error ignored;
+
+    if (module->parsed || module->unreadable)
+        return;
+    bytes = xmalloc(module->symfile_size);
+    if (memory_read(code->vm->memory, module->symfile, bytes, module->symfile_size) &&
+        gdb_jit_parse_module(bytes, module->symfile_size, code->old_format, &module->symbols,
+                             &ignored) == 0)
+        module->parsed = true;
+    else
+        module->unreadable = true;
+    free(bytes);
+}
+
+/* A newer version of a module is the sign that the older may be purged: read its names now. */
+static void parse_older_versions(struct code *code, const char *name)
+{
+    for (size_t i = 0; i < code->live_count; i++)
+        if (!strcmp(code->live[i]->name, name))
+            parse(code, code->live[i]);
+}
+
+/* ---- following the list ---- */
+
+static bool read_header(struct code *code, const struct gdb_jit_entry *entry, uint64_t *hash,
+                        struct gdb_jit_header *header)
+{
+    uint8_t bytes[HEADER_BYTES];
+    size_t size = entry->symfile_size < sizeof(bytes) ? entry->symfile_size : sizeof(bytes);
+    struct error ignored;
+
+    if (!memory_read(code->vm->memory, entry->symfile, bytes, size))
+        return false;
+    *hash = hash_bytes(bytes, size);
+    return gdb_jit_parse_header(bytes, size, code->old_format, header, &ignored) == 0;
+}
+
+static void add_emulator(struct code *code, const struct gdb_jit_header *header)
+{
+    code->normal_exit = header->normal_exit;
+    code->frame_pointers = header->frame_pointers;
+}
+
+static void add_module(struct code *code, uint64_t address, const struct gdb_jit_entry *entry,
+                       const struct gdb_jit_header *header, uint64_t hash)
+{
+    struct module *module = xcalloc(1, sizeof(*module));
+
+    module->start = header->base;
+    module->end = header->base + header->code_size;
+    module->entry = address;
+    module->symfile = entry->symfile;
+    module->symfile_size = entry->symfile_size;
+    module->header_hash = hash;
+    module->name = xstrdup(header->name);
+    if (code->epoch) {
+        parse_older_versions(code, module->name);
+        parse(code, module);
+    }
+    insert(code, module);
+    address_map_put(code->by_entry, address, (uint64_t)(uintptr_t)module);
+}
+
+static bool is_known(struct code *code, uint64_t address, const struct gdb_jit_entry *entry)
+{
+    uint64_t value;
+    const struct module *module;
+
+    if (!address_map_get(code->by_entry, address, &value))
+        return false;
+    module = (const struct module *)(uintptr_t)value;
+    return module->symfile == entry->symfile && module->symfile_size == entry->symfile_size;
+}
+
+static bool is_unchanged(struct code *code, uint64_t address, uint64_t hash)
+{
+    uint64_t value;
+
+    return address_map_get(code->by_entry, address, &value) &&
+           ((const struct module *)(uintptr_t)value)->header_hash == hash;
+}
+
+struct new_entry {
+    uint64_t address, hash;
+    struct gdb_jit_entry entry;
+    struct gdb_jit_header header;
+};
+
+/* Collect the entries from `first` on that are not known yet, newest first. The list is newest
+ * first, so behind an old one that is unchanged all are known. */
+static size_t collect_new(struct code *code, uint64_t first, struct new_entry **ret)
+{
+    struct new_entry *entries = NULL;
+    size_t count = 0, room = 0, seen = 0;
+
+    for (uint64_t at = first; at && seen < ENTRIES_MAX; seen++) {
+        struct new_entry new = {.address = at};
+        bool known;
+
+        if (!gdb_jit_read_entry(code->vm->memory, at, &new.entry))
+            break;
+        known = is_known(code, at, &new.entry);
+        if (known && seen >= RECHECKED)
+            break;
+        at = new.entry.next;
+        if (!read_header(code, &new.entry, &new.hash, &new.header))
+            continue;
+        if (known && is_unchanged(code, new.address, new.hash))
+            continue;
+        if (count == room) {
+            room = room ? room * 2 : 64;
+            entries = xreallocarray(entries, room, sizeof(*entries));
+        }
+        entries[count++] = new;
+    }
+    *ret = entries;
+    return count;
+}
+
+int code_refresh(struct code *code, struct error *error)
+{
+    struct new_entry *entries;
+    uint64_t first;
+    size_t count;
+
+    if (!memory_read_u64(code->vm->memory, code->vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY,
+                         &first))
+        return error_set(error, ERROR_NO_PROCESS, "the VM's list of loaded code can't be read");
+    count = collect_new(code, first, &entries);
+    for (size_t i = count; i-- > 0;) { /* oldest first: what is newer replaces it */
+        if (entries[i].header.emulator)
+            add_emulator(code, &entries[i].header);
+        else if (entries[i].header.code_size)
+            add_module(code, entries[i].address, &entries[i].entry, &entries[i].header,
+                       entries[i].hash);
+    }
+    free(entries);
+    if (count) {
+        code->epoch++;
+        address_map_clear(code->call_classes);
+    }
+    code->first_entry = first;
+    return 0;
+}
+
+/* ---- */
+
+struct code *code_new(struct vm *vm, struct error *error)
+{
+    struct code *code = xcalloc(1, sizeof(*code));
+
+    code->vm = vm;
+    code->old_format = vm->build.otp_release == 24;
+    code->by_entry = address_map_new(ENTRIES_MAX);
+    code->call_classes = address_map_new(CALL_CLASSES_MAX);
+    if (!vm->roots.jit_descriptor)
+        error_set(error, ERROR_UNSUPPORTED,
+                  "this VM keeps no list of its compiled code (interpreter?)");
+    else if (code_refresh(code, error) == 0) {
+        if (code->normal_exit && code->live_count)
+            return code;
+        error_set(error, ERROR_UNSUPPORTED, "the JIT's list of loaded code is empty");
+    }
+    code_free(code);
+    return NULL;
+}
+
+void code_free(struct code *code)
+{
+    if (!code)
+        return;
+    for (size_t i = 0; i < code->live_count; i++)
+        module_free(code->live[i]);
+    while (code->retired) {
+        struct module *module = code->retired;
+
+        code->retired = module->next_retired;
+        module_free(module);
+    }
+    free(code->live);
+    address_map_free(code->by_entry);
+    address_map_free(code->call_classes);
+    free(code);
+}
+
+uint64_t code_generation_address(const struct code *code)
+{
+    return code->vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY;
+}
+
+uint64_t code_generation(const struct code *code)
+{
+    return code->first_entry;
+}
+
+uint64_t code_epoch(const struct code *code)
+{
+    return code->epoch;
+}
+
+uint64_t code_normal_exit(const struct code *code)
+{
+    return code->normal_exit;
+}
+
+bool code_frame_pointers(const struct code *code)
+{
+    return code->frame_pointers;
+}
+
+bool code_contains(const struct code *code, uint64_t address)
+{
+    return module_at(code, address) != NULL;
+}
+
+/* ---- names ---- */
+
+static const struct gdb_jit_range *range_at(const struct gdb_jit_module *symbols, uint32_t offset)
+{
+    uint32_t low = 0, high = symbols->range_count;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+
+        if (symbols->ranges[middle].end <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < symbols->range_count && symbols->ranges[low].start <= offset
+               ? &symbols->ranges[low]
+               : NULL;
+}
+
+/* The last line of the range that starts at or before the offset. */
+static const struct gdb_jit_line *line_at(const struct gdb_jit_module *symbols,
+                                          const struct gdb_jit_range *range, uint32_t offset)
+{
+    const struct gdb_jit_line *line = NULL;
+
+    for (uint32_t i = range[0].first_line; i < range[1].first_line; i++)
+        if (symbols->lines[i].start <= offset)
+            line = &symbols->lines[i];
+    return line;
+}
+
+static enum code_kind kind_of(const char *symbol)
+{
+    if (strstr(symbol, "::code"))
+        return CODE_HEADER;
+    return strstr(symbol, "::") ? CODE_FRAGMENT : CODE_FUNCTION;
+}
+
+bool code_find(struct code *code, uint64_t address, struct code_place *place)
+{
+    struct module *module = module_at(code, address);
+    const struct gdb_jit_range *range;
+    const struct gdb_jit_line *line;
+    uint32_t offset;
+
+    if (!module)
+        return false;
+    parse(code, module);
+    if (!module->parsed)
+        return false;
+    offset = (uint32_t)(address - module->start);
+    range = range_at(&module->symbols, offset);
+    if (!range)
+        return false;
+    line = line_at(&module->symbols, range, offset);
+    *place = (struct code_place){
+        .start = module->start + range->start,
+        .end = module->start + range->end,
+        .symbol = module->symbols.strings + range->symbol,
+        .file = line ? module->symbols.strings + line->file : "",
+        .line = line ? line->line : 0,
+    };
+    place->kind = strcmp(module->name, "erts_beamasm") ? kind_of(place->symbol) : CODE_FRAGMENT;
+    return true;
+}
+
+/* ---- what a call leaves behind ---- */
+
+static enum call_class class_of_bytes(const uint8_t *bytes, size_t size, int release)
+{
+    static const uint8_t FRESH[] = {0x49, 0x8b, 0x65};    /* mov rsp, [r13 + stop] */
+    static const uint8_t STALE[] = {0x48, 0x89, 0xec};    /* mov rsp, rbp */
+    static const uint8_t STALE_24[] = {0x4c, 0x89, 0xe4}; /* mov rsp, r12 */
+    const uint8_t *stale = release == 24 ? STALE_24 : STALE;
+
+    for (size_t i = 0; i + 3 <= size; i++) {
+        if (!memcmp(bytes + i, stale, 3))
+            return CALL_STALE;
+        if (!memcmp(bytes + i, FRESH, 3))
+            return CALL_FRESH;
+    }
+    return CALL_FRESH; /* the scheduler loop: it saves before it calls */
+}
+
+enum call_class code_call_class(struct code *code, uint64_t return_address)
+{
+    uint8_t bytes[CALL_CLASS_BYTES];
+    struct module *module = module_at(code, return_address);
+    enum call_class class;
+    uint64_t value;
+    size_t size;
+
+    if (!module)
+        return CALL_FRESH;
+    if (address_map_get(code->call_classes, return_address, &value))
+        return (enum call_class)value;
+    size = sizeof(bytes);
+    if (module->end - return_address < size)
+        size = module->end - return_address;
+    if (!memory_read(code->vm->memory, return_address, bytes, size))
+        return CALL_FRESH;
+    class = class_of_bytes(bytes, size, code->vm->build.otp_release);
+    address_map_put(code->call_classes, return_address, class);
+    return class;
+}

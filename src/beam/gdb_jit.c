@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/gdb_jit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/atom.h"
+#include "os/memory.h"
+#include "util/alloc.h"
+
+enum {
+    SYMFILE_MAX = 256 << 20, /* the largest real module is some MB */
+    SYMBOL_MAX = 1200,       /* two atoms of 255 characters, each up to 4 bytes */
+};
+
+static const char PROLOGUE[] = "-CodeInfoPrologue";
+
+/* ---- bounded reading ---- */
+
+struct cursor {
+    const uint8_t *at, *end;
+    bool failed;
+};
+
+static const uint8_t *take(struct cursor *cursor, size_t size)
+{
+    const uint8_t *at = cursor->at;
+
+    if ((size_t)(cursor->end - at) < size) {
+        cursor->failed = true;
+        return NULL;
+    }
+    cursor->at += size;
+    return at;
+}
+
+#define DEFINE_TAKE(type)                                                                          \
+    static type##_t take_##type(struct cursor *cursor)                                             \
+    {                                                                                              \
+        const uint8_t *at = take(cursor, sizeof(type##_t));                                        \
+        type##_t value = 0;                                                                        \
+        if (at)                                                                                    \
+            memcpy(&value, at, sizeof(value));                                                     \
+        return value;                                                                              \
+    }
+DEFINE_TAKE(uint16)
+DEFINE_TAKE(uint32)
+DEFINE_TAKE(uint64)
+
+/* A NUL-terminated string within the bytes. */
+static const char *take_string(struct cursor *cursor)
+{
+    size_t left = (size_t)(cursor->end - cursor->at);
+    size_t length = strnlen((const char *)cursor->at, left);
+
+    return length == left ? (cursor->failed = true, NULL) : (const char *)take(cursor, length + 1);
+}
+
+/* A string of `size` bytes of which the last is the NUL. */
+static const char *take_sized_string(struct cursor *cursor, size_t size)
+{
+    const char *at = (const char *)take(cursor, size);
+
+    if (!at || size == 0 || at[size - 1] != 0) {
+        cursor->failed = true;
+        return NULL;
+    }
+    return at;
+}
+
+static int malformed(struct error *error)
+{
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "the JIT's symbol list holds an entry that is not understood");
+}
+
+bool gdb_jit_read_entry(struct memory *memory, uint64_t address, struct gdb_jit_entry *entry)
+{
+    uint64_t words[4]; /* next, prev, symfile_addr, symfile_size */
+
+    if (!memory_read(memory, address, words, sizeof(words)))
+        return false;
+    if (words[3] < 16 || words[3] > SYMFILE_MAX)
+        return false;
+    *entry =
+        (struct gdb_jit_entry){.next = words[0], .symfile = words[2], .symfile_size = words[3]};
+    return true;
+}
+
+/* ---- header ---- */
+
+static void parse_header(struct cursor *cursor, struct gdb_jit_header *header)
+{
+    uint32_t kind = take_uint32(cursor);
+    const char *name;
+
+    take(cursor, 4);
+    if (kind == 0) {
+        header->emulator = true;
+        header->frame_pointers = take_uint32(cursor) == 1;
+        take(cursor, 4);
+        header->normal_exit = take_uint64(cursor);
+        return;
+    }
+    header->base = take_uint64(cursor);
+    header->range_count = take_uint32(cursor);
+    header->code_size = take_uint32(cursor);
+    name = take_sized_string(cursor, take_uint16(cursor));
+    if (kind != 1 || !name || strlen(name) >= sizeof(header->name))
+        cursor->failed = true;
+    else
+        strcpy(header->name, name);
+}
+
+/* OTP 24: {u64 0, u64 normal_exit} or {u64 functions, u64 base, u64 code size, name}. */
+static void parse_old_header(struct cursor *cursor, struct gdb_jit_header *header)
+{
+    uint64_t functions = take_uint64(cursor);
+    uint64_t base = take_uint64(cursor), code_size;
+    const char *name;
+
+    if (functions == 0) {
+        header->emulator = true;
+        header->normal_exit = base;
+        return;
+    }
+    code_size = take_uint64(cursor);
+    name = take_string(cursor);
+    if (functions > UINT32_MAX || code_size > UINT32_MAX || !name ||
+        strlen(name) >= sizeof(header->name)) {
+        cursor->failed = true;
+        return;
+    }
+    header->base = base;
+    header->range_count = (uint32_t)functions;
+    header->code_size = (uint32_t)code_size;
+    strcpy(header->name, name);
+}
+
+static bool header_at(struct cursor *cursor, bool old_format, struct gdb_jit_header *header)
+{
+    memset(header, 0, sizeof(*header));
+    if (old_format)
+        parse_old_header(cursor, header);
+    else
+        parse_header(cursor, header);
+    return !cursor->failed;
+}
+
+int gdb_jit_parse_header(const uint8_t *bytes, size_t size, bool old_format,
+                         struct gdb_jit_header *header, struct error *error)
+{
+    struct cursor cursor = {.at = bytes, .end = bytes + size};
+    struct gdb_jit_header parsed;
+
+    if (!header_at(&cursor, old_format, &parsed))
+        return malformed(error);
+    *header = parsed;
+    return 0;
+}
+
+/* ---- module ---- */
+
+struct builder {
+    struct gdb_jit_module module;
+    size_t strings_size, strings_room;
+    uint32_t lines_room;
+    uint32_t last_file; /* the file name used last: most lines share it */
+};
+
+static uint32_t add_string(struct builder *builder, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    size_t at = builder->strings_size;
+
+    if (at + size > builder->strings_room) {
+        builder->strings_room = (at + size) * 2;
+        builder->module.strings = xrealloc(builder->module.strings, builder->strings_room);
+    }
+    memcpy(builder->module.strings + at, text, size);
+    builder->strings_size += size;
+    return (uint32_t)at;
+}
+
+/* "mod:fun/2" as the VM wrote it, without the suffix for a function's prologue, becomes what the
+ * user reads ("Enum.map/2"). Names of shared fragments ("global::call_bif_shared") stay. */
+static uint32_t add_symbol(struct builder *builder, const char *module, const char *name)
+{
+    char raw[SYMBOL_MAX], text[SYMBOL_MAX];
+    size_t length = strnlen(name, sizeof(raw) - 1), module_length = strlen(module);
+    char *slash;
+
+    memcpy(raw, name, length);
+    raw[length] = 0;
+    if (length >= sizeof(PROLOGUE) - 1 && !strcmp(raw + length - (sizeof(PROLOGUE) - 1), PROLOGUE))
+        raw[length - (sizeof(PROLOGUE) - 1)] = 0;
+    slash = strrchr(raw, '/');
+    if (!slash || strncmp(raw, module, module_length) || raw[module_length] != ':' ||
+        raw[module_length + 1] == ':')
+        return add_string(builder, raw);
+    *slash = 0;
+    mfa_format(module, raw + module_length + 1, (uint32_t)strtoul(slash + 1, NULL, 10), text,
+               sizeof(text));
+    return add_string(builder, text);
+}
+
+static void add_line(struct builder *builder, uint32_t start, uint32_t line, const char *file)
+{
+    struct gdb_jit_module *module = &builder->module;
+
+    if (module->line_count == builder->lines_room) {
+        builder->lines_room = builder->lines_room ? builder->lines_room * 2 : 64;
+        module->lines = xreallocarray(module->lines, builder->lines_room, sizeof(*module->lines));
+    }
+    if (!module->line_count || strcmp(module->strings + builder->last_file, file))
+        builder->last_file = add_string(builder, file);
+    module->lines[module->line_count++] =
+        (struct gdb_jit_line){.start = start, .line = line, .file = builder->last_file};
+}
+
+static void parse_range(struct cursor *cursor, struct builder *builder, const char *module)
+{
+    uint32_t start = take_uint32(cursor), end = take_uint32(cursor);
+    uint32_t line_count = take_uint32(cursor);
+    const char *name = take_sized_string(cursor, take_uint16(cursor));
+    struct gdb_jit_range *range = &builder->module.ranges[builder->module.range_count];
+
+    if (cursor->failed || end < start) {
+        cursor->failed = true;
+        return;
+    }
+    *range = (struct gdb_jit_range){.start = start,
+                                    .end = end,
+                                    .symbol = add_symbol(builder, module, name),
+                                    .first_line = builder->module.line_count};
+    builder->module.range_count++;
+    for (uint32_t i = 0; i < line_count && !cursor->failed; i++) {
+        uint32_t at = take_uint32(cursor), line = take_uint32(cursor);
+        const char *file = take_sized_string(cursor, take_uint16(cursor));
+
+        if (file)
+            add_line(builder, at, line, file);
+    }
+}
+
+static void parse_old_range(struct cursor *cursor, struct builder *builder,
+                            const struct gdb_jit_header *header)
+{
+    uint64_t start = take_uint64(cursor), end = take_uint64(cursor);
+    const char *name = take_string(cursor);
+
+    if (cursor->failed || start < header->base || end < start || end - header->base > UINT32_MAX) {
+        cursor->failed = true;
+        return;
+    }
+    builder->module.ranges[builder->module.range_count++] =
+        (struct gdb_jit_range){.start = (uint32_t)(start - header->base),
+                               .end = (uint32_t)(end - header->base),
+                               .symbol = add_symbol(builder, header->name, name)};
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct gdb_jit_range *left = a, *right = b;
+
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+
+static bool in_order(const struct gdb_jit_module *module)
+{
+    for (uint32_t i = 1; i < module->range_count; i++)
+        if (module->ranges[i].start < module->ranges[i - 1].start)
+            return false;
+    return true;
+}
+
+int gdb_jit_parse_module(const uint8_t *bytes, size_t size, bool old_format,
+                         struct gdb_jit_module *module, struct error *error)
+{
+    struct cursor cursor = {.at = bytes, .end = bytes + size};
+    struct builder builder = {0};
+    struct gdb_jit_header header;
+
+    if (!header_at(&cursor, old_format, &header) || header.emulator ||
+        header.range_count > size / 16)
+        return malformed(error);
+    builder.module.ranges = xcalloc((size_t)header.range_count + 1, sizeof(struct gdb_jit_range));
+    for (uint32_t i = 0; i < header.range_count && !cursor.failed; i++) {
+        if (old_format)
+            parse_old_range(&cursor, &builder, &header);
+        else
+            parse_range(&cursor, &builder, header.name);
+    }
+    if (cursor.failed) {
+        gdb_jit_free_module(&builder.module);
+        return malformed(error);
+    }
+    builder.module.ranges[builder.module.range_count].first_line = builder.module.line_count;
+    /* Lines belong to ranges by position, so only ranges without lines can be put in order. */
+    if (!in_order(&builder.module) && builder.module.line_count == 0)
+        qsort(builder.module.ranges, builder.module.range_count, sizeof(struct gdb_jit_range),
+              compare_ranges);
+    if (!in_order(&builder.module)) {
+        gdb_jit_free_module(&builder.module);
+        return malformed(error);
+    }
+    *module = builder.module;
+    return 0;
+}
+
+void gdb_jit_free_module(struct gdb_jit_module *module)
+{
+    free(module->ranges);
+    free(module->lines);
+    free(module->strings);
+    memset(module, 0, sizeof(*module));
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The list of loaded code that the JIT keeps for debuggers.
+ *
+ * Every JIT build has it (HAVE_GDB_SUPPORT, beam_jit_metadata.cpp 25:62, 27:62, 29:64; in OTP 24
+ * in another form, x86/beam_asm.cpp 24:642):
+ *
+ *   __jit_debug_descriptor            jit_code_entry              symbol file (not an ELF)
+ *   u32 version, u32 action     ┌──>  next  ──> ... older         u32 kind
+ *   ptr relevant_entry          │     prev                        module: base, ranges, lines
+ *   ptr first_entry ────────────┘     symfile_addr ─────────────> or emulator: frame layout,
+ *                                     symfile_size                    normal_exit
+ *
+ * New code becomes the first entry. OTP 27 and later take out what is purged, before that it
+ * stays. All numbers in it are the target's word and checked here.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/error.h"
+
+struct memory;
+
+enum { GDB_JIT_FIRST_ENTRY = 16 }; /* offset of first_entry in the descriptor */
+
+struct gdb_jit_entry {
+    uint64_t next;
+    uint64_t symfile, symfile_size;
+};
+
+/* False if it can't be read or makes no sense. */
+bool gdb_jit_read_entry(struct memory *memory, uint64_t address, struct gdb_jit_entry *entry);
+
+struct gdb_jit_range {
+    uint32_t start, end; /* offsets from the module's base */
+    uint32_t symbol;     /* offset in `strings` */
+    uint32_t first_line; /* index in `lines`: lines of this range, up to the next range's */
+};
+
+struct gdb_jit_line {
+    uint32_t start; /* offset from the module's base */
+    uint32_t line;
+    uint32_t file; /* offset in `strings` */
+};
+
+/* A parsed symbol file of a module. Ranges are in address order and do not overlap. */
+struct gdb_jit_module {
+    struct gdb_jit_range *ranges; /* range_count + 1: the last one is a sentinel */
+    struct gdb_jit_line *lines;
+    char *strings;
+    uint32_t range_count, line_count;
+};
+
+/* The fixed part, which is all that is read until a name is asked for. */
+struct gdb_jit_header {
+    bool emulator;        /* no module: carries the two fields below */
+    bool frame_pointers;  /* frames are {frame pointer, return address} */
+    uint64_t normal_exit; /* address of the bottom return address (OTP 24: of its variable) */
+    uint64_t base;
+    uint32_t code_size, range_count;
+    char name[256];
+};
+
+/* `old_format`: OTP 24. -1 with ERROR_UNSUPPORTED if the bytes make no sense. */
+int gdb_jit_parse_header(const uint8_t *bytes, size_t size, bool old_format,
+                         struct gdb_jit_header *header, struct error *error);
+int gdb_jit_parse_module(const uint8_t *bytes, size_t size, bool old_format,
+                         struct gdb_jit_module *module, struct error *error);
+void gdb_jit_free_module(struct gdb_jit_module *module);

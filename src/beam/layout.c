@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/layout.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIRST_RELEASE = 23, LAST_RELEASE = 29, RELEASES = LAST_RELEASE - FIRST_RELEASE + 1 };
+
+/* A row's place in struct layout, which is nothing but int32_t members in the order of the rows. */
+#define ROW(member) (offsetof(struct layout, member) / sizeof(int32_t))
+enum { ROWS = sizeof(struct layout) / sizeof(int32_t) };
+
+static const int32_t columns[ROWS][RELEASES] = {
+#define LAYOUT_COLUMNS(member, ...) [ROW(member)] = {__VA_ARGS__},
+#include "beam/layout_tables.h"
+#undef LAYOUT_COLUMNS
+};
+
+#define LAYOUT_COLUMNS(member, ...) +1
+enum {
+    COLUMN_ROWS =
+#include "beam/layout_tables.h"
+};
+#undef LAYOUT_COLUMNS
+_Static_assert((int)COLUMN_ROWS == (int)ROWS, "each row of layout_rows.h needs its columns");
+
+static const char *const row_names[ROWS] = {
+#define LAYOUT_ROW(member, name) [ROW(member)] = name,
+#include "beam/layout_rows.h"
+#undef LAYOUT_ROW
+};
+
+/*
+ * The interpreter has its own registers, export entries and code headers. Compiled with
+ * --disable-jit for 24 to 27 and 29, derived for 28. In 23 it is the only flavour.
+ */
+static const struct {
+    size_t row;
+    int32_t columns[RELEASES - 1]; /* from 24 */
+} interpreter[] = {
+    {ROW(sizeof_registers), {16512, 16512, 16512, 16512, 16512, 16512}},
+    {ROW(x_reg_array), {64, 64, 64, 64, 64, 64}},
+    {ROW(f_reg_array), {8320, 8320, 8320, 8320, 8320, 8320}},
+    {ROW(registers_runtime_stack), {-1, -1, -1, -1, -1, -1}},
+    {ROW(registers_tmp_mem), {-1, -1, -1, -1, -1, -1}},
+    {ROW(registers_start_time_i), {-1, -1, -1, -1, -1, -1}},
+    {ROW(registers_start_time), {-1, -1, -1, -1, -1, -1}},
+    {ROW(sizeof_export), {88, 88, 88, 96, 96, 96}},
+    {ROW(export_info), {32, 32, 32, 40, 40, 40}},
+    {ROW(export_mfa), {48, 48, 48, 56, 56, 56}},
+    {ROW(export_trampoline), {72, 72, 72, 80, 80, 80}},
+    {ROW(export_bif_number), {-1, -1, -1, -1, -1, -1}},
+    {ROW(export_is_bif_traced), {-1, -1, -1, -1, -1, -1}},
+    {ROW(code_header_coverage_mode), {-1, -1, -1, -1, -1, -1}},
+    {ROW(code_header_coverage), {-1, -1, -1, -1, -1, -1}},
+    {ROW(code_header_debug), {-1, -1, -1, -1, -1, -1}},
+    {ROW(code_header_md5_ptr), {80, 80, 80, 80, 88, 88}},
+    {ROW(code_header_are_nifs), {-1, 88, 88, 88, 96, 96}},
+    {ROW(code_header_functions), {88, 96, 96, 96, 104, 104}},
+    {ROW(sizeof_code_header), {96, 104, 104, 104, 112, 112}},
+};
+
+/* Early versions of a release that differ from the one in the table, all of them compiled. */
+static const struct {
+    int release;
+    const char *before; /* versions of ERTS that sort below this */
+    size_t row;
+    int32_t value;
+} early[] = {
+    {24, "12.2", ROW(sizeof_sched_aligned), 41856}, /* 24.0, 24.1 */
+    {24, "12.2", ROW(sched_thr_id), 41468},         {24, "12.2", ROW(sched_reductions), 41736},
+    {25, "13.1", ROW(sched_thr_id), 41580}, /* 25.0 */
+    {25, "13.1", ROW(sched_reductions), 41632},
+};
+
+static int32_t *rows_of(struct layout *layout)
+{
+    return (int32_t *)layout;
+}
+
+static bool is_process_row(size_t row)
+{
+    return strncmp(row_names[row], "Process.", 8) == 0 || row == ROW(sizeof_process);
+}
+
+/* Move all fields of the process struct at or after `from` by `distance`. */
+static void shift_process(struct layout *layout, int32_t from, int32_t distance)
+{
+    int32_t *rows = rows_of(layout);
+
+    for (size_t row = 0; row < ROWS; row++) {
+        if (is_process_row(row) && rows[row] >= from)
+            rows[row] += distance;
+    }
+}
+
+/* Process.frame_pointer is behind htop and stop, and there only #ifdef ERLANG_FRAME_POINTERS
+ * (erl_process.h 25:1075): not on musl, not on aarch64. Compiled for 25 to 27 and 29. */
+static void remove_frame_pointer(struct layout *layout)
+{
+    shift_process(layout, layout->process_frame_pointer + 1, -8);
+    layout->process_frame_pointer = -1;
+}
+
+/* USE_VM_PROBES adds dt_utag and dt_utag_flags to a process, before `u` until 26 and at the end
+ * from 27, and a fifth word to ErtsMessage.m (erl_process.h, erl_message.h). Compiled for all
+ * but 28. */
+static void add_vm_probes(struct layout *layout, int release)
+{
+    int32_t before = release <= 26 ? layout->process_initial : layout->sizeof_process;
+
+    shift_process(layout, before, 16);
+    layout->message_hfrag += 8;
+    layout->sizeof_message += 8;
+}
+
+static void apply_variants(const struct build *build, struct layout *layout)
+{
+    int32_t *rows = rows_of(layout);
+
+    if (build->otp_release >= 24 && !build->jit) {
+        for (size_t i = 0; i < sizeof(interpreter) / sizeof(interpreter[0]); i++)
+            rows[interpreter[i].row] = interpreter[i].columns[build->otp_release - 24];
+    }
+    for (size_t i = 0; i < sizeof(early) / sizeof(early[0]); i++) {
+        if (early[i].release == build->otp_release && strverscmp(build->erts, early[i].before) < 0)
+            rows[early[i].row] = early[i].value;
+    }
+    if (build->otp_release >= 25 && !build->frame_pointer_field)
+        remove_frame_pointer(layout);
+    if (build->vm_probes)
+        add_vm_probes(layout, build->otp_release);
+}
+
+int layout_from_table(const struct build *build, struct layout *layout, struct error *error)
+{
+    struct layout found;
+
+    if (build->otp_release < FIRST_RELEASE || build->otp_release > LAST_RELEASE)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "no layout of OTP %d (erts %s) is built in (there are %d to %d) and its "
+                         "executable has no DWARF",
+                         build->otp_release, build->erts, FIRST_RELEASE, LAST_RELEASE);
+    if (build->hipe || build->special[0])
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "no layout of OTP %d (erts %s) built with %s is built in and its "
+                         "executable has no DWARF",
+                         build->otp_release, build->erts, build->hipe ? "HiPE" : build->special);
+    for (size_t row = 0; row < ROWS; row++)
+        rows_of(&found)[row] = columns[row][build->otp_release - FIRST_RELEASE];
+    apply_variants(build, &found);
+    *layout = found;
+    return 0;
+}
+
+void layout_unknown(struct layout *layout)
+{
+    for (size_t row = 0; row < ROWS; row++)
+        rows_of(layout)[row] = -1;
+}
+
+/* Structs that are read as a whole and then taken apart: no field may lie outside. */
+static const struct {
+    const char *prefix;
+    size_t size_row;
+    int32_t max;
+} whole[] = {
+    {"Process.", ROW(sizeof_process), 4096},
+    {"Atom.", ROW(sizeof_atom), 64},
+};
+
+/* Rows that nothing works without. */
+static const size_t needed[] = {
+    ROW(sizeof_process),
+    ROW(process_id),
+    ROW(process_reg),
+    ROW(process_htop),
+    ROW(process_stop),
+    ROW(process_heap),
+    ROW(process_hend),
+    ROW(process_heap_sz),
+    ROW(process_state),
+    ROW(process_dictionary),
+    ROW(process_initial),
+    ROW(process_i),
+    ROW(sizeof_sched_aligned),
+    ROW(sched_tid),
+    ROW(sched_current_process),
+    ROW(sched_type),
+    ROW(sched_no),
+    ROW(sched_dirty_no),
+    ROW(sched_run_queue),
+    ROW(ptab_count),
+    ROW(ptab_tab),
+    ROW(ptab_max),
+    ROW(ptab_pix_mask),
+    ROW(ptab_pix_cl_mask),
+    ROW(ptab_pix_cl_shift),
+    ROW(ptab_pix_cli_mask),
+    ROW(ptab_pix_cli_shift),
+    ROW(ptab_element_size),
+    ROW(ptab_invalid_element),
+    ROW(sizeof_atom),
+    ROW(index_size),
+    ROW(index_entries),
+    ROW(index_seg_table),
+    ROW(atom_index),
+    ROW(atom_len),
+    ROW(procdict_used),
+    ROW(procdict_data),
+    ROW(regproc_name),
+    ROW(regproc_process),
+};
+
+int layout_check(const struct layout *layout, struct error *error)
+{
+    const int32_t *rows = (const int32_t *)layout;
+
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        if (rows[needed[i]] < 0)
+            return error_set(error, ERROR_UNSUPPORTED, "the layout of this VM lacks %s",
+                             row_names[needed[i]]);
+    }
+    for (size_t row = 0; row < ROWS; row++) {
+        int32_t end = 1 << 20;
+
+        for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+            if (strncmp(row_names[row], whole[i].prefix, strlen(whole[i].prefix)) == 0)
+                end = rows[whole[i].size_row] - (int32_t)sizeof(uint64_t);
+            else if (row == whole[i].size_row)
+                end = whole[i].max;
+        }
+        if (rows[row] < -1 || rows[row] > end)
+            return error_set(error, ERROR_UNSUPPORTED, "the layout of this VM has %s at %d",
+                             row_names[row], rows[row]);
+    }
+    return 0;
+}

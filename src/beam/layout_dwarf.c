@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A layout from DWARF.
+ *
+ * Compilation units are gone through in order until each struct that a row asks for was seen
+ * defined once: the first few units of the VM define nearly all of them, so most of the debug
+ * information is never looked at. Then each row is a walk down from its struct.
+ */
+#include "beam/layout.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+static const struct row {
+    const char *name;
+    size_t index;
+} rows[] = {
+#define LAYOUT_ROW(member, name) {name, offsetof(struct layout, member) / sizeof(int32_t)},
+#include "beam/layout_rows.h"
+#undef LAYOUT_ROW
+};
+enum { ROWS = sizeof(rows) / sizeof(rows[0]), TYPES_MAX = 64, PATH_MAX_TEXT = 96 };
+
+/* A struct that rows ask for. */
+struct type {
+    char name[PATH_MAX_TEXT]; /* without "struct " */
+    bool is_tag;              /* `struct NAME`, else a typedef */
+    bool found;
+    Dwarf_Die die; /* of the structure or union */
+};
+
+struct types {
+    struct type all[TYPES_MAX];
+    int count, found;
+};
+
+/* Split "sizeof(TYPE)" or "TYPE.path" into the type's name and the path ("" for sizeof). */
+static bool split_row(const char *name, char type[PATH_MAX_TEXT], bool *is_tag, const char **path)
+{
+    bool is_size = strncmp(name, "sizeof(", 7) == 0;
+    const char *start = is_size ? name + 7 : name;
+    size_t length;
+
+    *is_tag = strncmp(start, "struct ", 7) == 0;
+    if (*is_tag)
+        start += 7;
+    length = strcspn(start, is_size ? ")" : ".");
+    if (length >= PATH_MAX_TEXT || !start[length])
+        return false;
+    memcpy(type, start, length);
+    type[length] = '\0';
+    *path = is_size ? "" : start + length + 1;
+    return true;
+}
+
+static struct type *find_type(struct types *types, const char *name, bool is_tag)
+{
+    for (int i = 0; i < types->count; i++) {
+        if (types->all[i].is_tag == is_tag && strcmp(types->all[i].name, name) == 0)
+            return &types->all[i];
+    }
+    return NULL;
+}
+
+static void collect_wanted(struct types *types)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        char name[PATH_MAX_TEXT];
+        const char *path;
+        struct type *type;
+        bool is_tag;
+
+        if (!split_row(rows[i].name, name, &is_tag, &path) || find_type(types, name, is_tag) ||
+            types->count == TYPES_MAX)
+            continue;
+        type = &types->all[types->count++];
+        memcpy(type->name, name, sizeof(name));
+        type->is_tag = is_tag;
+    }
+}
+
+/* The structure or union that a type comes down to; false if it is none or is only declared. */
+static bool peel(Dwarf_Die *die, Dwarf_Die *structure)
+{
+    Dwarf_Die peeled;
+    int tag;
+
+    if (dwarf_peel_type(die, &peeled) != 0)
+        return false;
+    tag = dwarf_tag(&peeled);
+    if ((tag != DW_TAG_structure_type && tag != DW_TAG_union_type) ||
+        dwarf_hasattr(&peeled, DW_AT_declaration))
+        return false;
+    *structure = peeled;
+    return true;
+}
+
+static void look_at_definition(struct types *types, Dwarf_Die *die)
+{
+    int tag = dwarf_tag(die);
+    const char *name;
+    struct type *type;
+
+    if (tag != DW_TAG_typedef && tag != DW_TAG_structure_type)
+        return;
+    name = dwarf_diename(die);
+    type = name ? find_type(types, name, tag == DW_TAG_structure_type) : NULL;
+    if (!type || type->found || !peel(die, &type->die))
+        return;
+    type->found = true;
+    types->found++;
+}
+
+static void find_definitions(Dwarf *dwarf, struct types *types)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die unit_die, die;
+
+    while (types->found < types->count &&
+           dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &unit_die, NULL) == 0) {
+        if (dwarf_child(&unit_die, &die) != 0)
+            continue;
+        do {
+            look_at_definition(types, &die);
+        } while (types->found < types->count && dwarf_siblingof(&die, &die) == 0);
+    }
+}
+
+static bool member_offset(Dwarf_Die *member, Dwarf_Word *offset)
+{
+    Dwarf_Attribute attribute;
+
+    *offset = 0; /* members of a union have none */
+    return !dwarf_attr(member, DW_AT_data_member_location, &attribute) ||
+           dwarf_formudata(&attribute, offset) == 0;
+}
+
+/* Find the member that `path` starts with in `structure`, in its anonymous members too. */
+static bool find_member(Dwarf_Die *structure, const char *name, size_t length, int depth,
+                        Dwarf_Die *found, Dwarf_Word *found_at)
+{
+    Dwarf_Die member, type, inner;
+    Dwarf_Word offset;
+
+    if (depth > 8 || dwarf_child(structure, &member) != 0)
+        return false;
+    do {
+        Dwarf_Attribute attribute;
+        const char *member_name = dwarf_diename(&member);
+
+        if (dwarf_tag(&member) != DW_TAG_member || !member_offset(&member, &offset) ||
+            !dwarf_formref_die(dwarf_attr(&member, DW_AT_type, &attribute), &type))
+            continue;
+        if (member_name && strlen(member_name) == length &&
+            memcmp(member_name, name, length) == 0) {
+            *found = type;
+            *found_at += offset;
+            return true;
+        }
+        if (!member_name && peel(&type, &inner) &&
+            find_member(&inner, name, length, depth + 1, found, found_at)) {
+            *found_at += offset;
+            return true;
+        }
+    } while (dwarf_siblingof(&member, &member) == 0);
+    return false;
+}
+
+/* The offset of `path` in the struct, its size for an empty path, or -1. */
+static int32_t resolve(Dwarf_Die structure, const char *path)
+{
+    Dwarf_Word offset = 0;
+    Dwarf_Die type;
+
+    if (!*path) {
+        int size = dwarf_bytesize(&structure);
+        return size > 0 ? size : -1;
+    }
+    for (;;) {
+        size_t length = strcspn(path, ".");
+
+        if (!find_member(&structure, path, length, 0, &type, &offset))
+            return -1;
+        if (!path[length])
+            return offset <= INT32_MAX ? (int32_t)offset : -1;
+        path += length + 1;
+        if (!peel(&type, &structure))
+            return -1;
+    }
+}
+
+static bool fill(struct types *types, struct layout *layout)
+{
+    struct type *process = find_type(types, "Process", false);
+
+    if (!process || !process->found)
+        return false;
+    for (size_t i = 0; i < ROWS; i++) {
+        char name[PATH_MAX_TEXT];
+        const char *path;
+        struct type *type;
+        bool is_tag;
+
+        if (!split_row(rows[i].name, name, &is_tag, &path))
+            continue;
+        type = find_type(types, name, is_tag);
+        if (type && type->found)
+            ((int32_t *)layout)[rows[i].index] = resolve(type->die, path);
+    }
+    return true;
+}
+
+int layout_from_dwarf(int fd, struct layout *layout, struct error *error)
+{
+    Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
+    struct types *types;
+    bool filled;
+
+    (void)error; /* a file without readable DWARF is no failure: the table is next */
+    if (!dwarf)
+        return 0;
+    types = xcalloc(1, sizeof(*types));
+    collect_wanted(types);
+    find_definitions(dwarf, types);
+    filled = fill(types, layout);
+    free(types);
+    dwarf_end(dwarf);
+    return filled;
+}

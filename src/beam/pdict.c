@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A linear hash table (erl_process_dict.c 25:66):
+ *
+ *   ProcDict   ... | usedSlots | ... | data[0] | data[1] | ...
+ *
+ * A slot is NIL, one entry, or a list of entries with equal hash; an entry is a tuple {Key, Value}.
+ */
+#include "beam/pdict.h"
+
+#include "beam/term.h"
+
+enum { SLOTS_MAX = 4096, ENTRIES_MAX = 8192, CHUNK = 64 };
+
+struct walk {
+    struct vm *vm;
+    pdict_visit visit;
+    void *context;
+    unsigned int entries;
+};
+
+/* False to end the walk. */
+static bool visit_entry(struct walk *walk, uint64_t entry)
+{
+    const uint64_t pair = 2 << 6 | TERM_TUPLE << 2;
+    uint64_t words[3];
+
+    if (walk->entries++ >= ENTRIES_MAX)
+        return false;
+    if (!term_is_boxed(entry) ||
+        !memory_read(walk->vm->memory, term_address(entry), words, sizeof(words)) ||
+        words[0] != pair)
+        return true;
+    return walk->visit(walk->context, words[1], words[2]);
+}
+
+static bool visit_slot(struct walk *walk, uint64_t slot)
+{
+    uint64_t cell[2];
+
+    for (; term_is_list(slot); slot = cell[1]) {
+        if (!memory_read(walk->vm->memory, term_address(slot), cell, sizeof(cell)))
+            return true;
+        if (!visit_entry(walk, cell[0]))
+            return false;
+    }
+    return !term_is_boxed(slot) || visit_entry(walk, slot);
+}
+
+void pdict_each(struct vm *vm, uint64_t address, pdict_visit visit, void *context)
+{
+    struct walk walk = {.vm = vm, .visit = visit, .context = context};
+    uint64_t slots[CHUNK];
+    uint32_t used;
+
+    if (!memory_read_u32(vm->memory, address + vm->layout.procdict_used, &used))
+        return;
+    if (used > SLOTS_MAX)
+        used = SLOTS_MAX;
+    for (uint32_t at = 0; at < used; at += CHUNK) {
+        uint32_t count = used - at < CHUNK ? used - at : CHUNK;
+
+        if (!memory_read(vm->memory, address + vm->layout.procdict_data + at * sizeof(slots[0]),
+                         slots, count * sizeof(slots[0])))
+            return;
+        for (uint32_t i = 0; i < count; i++) {
+            if (!visit_slot(&walk, slots[i]))
+                return;
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/process_info.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "beam/pdict.h"
+#include "beam/term.h"
+
+/* Bits of Process.state, the same numbers in 23 to 29 (erl_process.h 25:1188, ERTS_PSFLG_*). */
+enum {
+    STATE_FREE = 1 << 10,
+    STATE_EXITING = 1 << 11,
+    STATE_ACTIVE = 1 << 13,
+    STATE_RUNNING = 1 << 15,
+    STATE_SUSPENDED = 1 << 16,
+    STATE_GC = 1 << 17,
+    STATE_ACTIVE_SYS = 1 << 20,
+    STATE_RUNNING_SYS = 1 << 21,
+    STATE_DIRTY_ACTIVE_SYS = 1 << 28,
+    STATE_DIRTY_RUNNING = 1 << 29,
+    STATE_DIRTY_RUNNING_SYS = 1 << 30,
+};
+
+/* erts_process_state2status() (erl_process.c 25:9162, 27:9205, 29:9305) */
+enum process_status process_status_of_state(const struct vm *vm, uint32_t state)
+{
+    (void)vm;
+    if (state & STATE_FREE)
+        return STATUS_FREE;
+    if (state & STATE_EXITING)
+        return STATUS_EXITING;
+    if (state & STATE_GC)
+        return STATUS_GARBAGE_COLLECTING;
+    if (state & STATE_SUSPENDED)
+        return STATUS_SUSPENDED;
+    if (state & (STATE_RUNNING | STATE_RUNNING_SYS | STATE_DIRTY_RUNNING | STATE_DIRTY_RUNNING_SYS))
+        return STATUS_RUNNING;
+    if (state & (STATE_ACTIVE | STATE_ACTIVE_SYS | STATE_DIRTY_ACTIVE_SYS))
+        return STATUS_RUNNABLE;
+    return STATUS_WAITING;
+}
+
+struct reader {
+    struct vm *vm;
+    struct atoms *atoms;
+    const struct pid_encoding *encoding;
+    const uint8_t *bytes;
+    struct process_info *info;
+};
+
+static uint64_t field(const struct reader *reader, int32_t offset)
+{
+    uint64_t value;
+
+    memcpy(&value, reader->bytes + offset, sizeof(value));
+    return value;
+}
+
+/* common.u.alive.reg points to a RegProc while the process is registered. A name that changed hands
+ * since the bytes were taken no longer points back to the process. */
+static void read_name(struct reader *reader, uint64_t process)
+{
+    const struct layout *layout = &reader->vm->layout;
+    uint64_t registered = field(reader, layout->process_reg), owner, name;
+    const char *text;
+
+    if (!registered ||
+        !memory_read_u64(reader->vm->memory, registered + layout->regproc_process, &owner) ||
+        owner != process ||
+        !memory_read_u64(reader->vm->memory, registered + layout->regproc_name, &name))
+        return;
+    text = atom_text(reader->atoms, name);
+    if (text)
+        snprintf(reader->info->name, sizeof(reader->info->name), "%s", text);
+}
+
+static void put_initial_call(struct reader *reader, uint64_t module, uint64_t function,
+                             uint64_t arity)
+{
+    const char *module_text = atom_text(reader->atoms, module);
+    const char *function_text = atom_text(reader->atoms, function);
+
+    if (module_text && function_text && arity <= 255)
+        mfa_format(module_text, function_text, (uint32_t)arity, reader->info->initial_call,
+                   sizeof(reader->info->initial_call));
+}
+
+/* The function that the process was spawned with: three words, the arity not a term. */
+static void read_initial_call(struct reader *reader)
+{
+    int32_t at = reader->vm->layout.process_initial;
+
+    put_initial_call(reader, field(reader, at), field(reader, at + 8), field(reader, at + 16));
+}
+
+/* `$initial_call` is {Module, Function, Arity} (proc_lib.erl 25:746). */
+static void read_proc_lib_call(struct reader *reader, uint64_t value)
+{
+    const uint64_t triple = 3 << 6 | TERM_TUPLE << 2;
+    uint64_t words[4];
+
+    if (term_is_boxed(value) &&
+        memory_read(reader->vm->memory, term_address(value), words, sizeof(words)) &&
+        words[0] == triple && term_is_small(words[3]) && term_small(words[3]) >= 0)
+        put_initial_call(reader, words[1], words[2], (uint64_t)term_small(words[3]));
+}
+
+static bool visit_entry(void *context, uint64_t key, uint64_t value)
+{
+    struct reader *reader = context;
+    struct process_info *info = reader->info;
+    const char *name = atom_text(reader->atoms, key);
+
+    if (!name || name[0] != '$')
+        return true;
+    if (strcmp(name, "$initial_call") == 0)
+        read_proc_lib_call(reader, value);
+    else if (strcmp(name, "$process_label") == 0 &&
+             !term_format(reader->vm, reader->atoms, reader->encoding, value, info->label,
+                          sizeof(info->label)))
+        info->label[0] = '\0';
+    return true;
+}
+
+bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
+                       uint64_t address, const uint8_t *bytes, struct process_info *info)
+{
+    struct process_info read = {0};
+    struct reader reader = {vm, atoms, encoding, bytes, &read};
+    uint64_t dictionary = field(&reader, vm->layout.process_dictionary);
+
+    read.id = field(&reader, vm->layout.process_id);
+    if (!pid_format(encoding, read.id, read.pid, sizeof(read.pid)))
+        return false;
+    read_name(&reader, address);
+    read_initial_call(&reader);
+    if (dictionary)
+        pdict_each(vm, dictionary, visit_entry, &reader);
+    *info = read;
+    return true;
+}

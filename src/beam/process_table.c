@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/process_table.h"
+
+#include <stdlib.h>
+
+#include "util/alloc.h"
+
+enum { CHUNK = 32768, TABLE_MAX = 1 << 27 /* ERTS_MAX_PROCESSES (erl_process.h 25:1436) */ };
+
+/* Visit the processes of one chunk of slots; false if a visit ended it. */
+static bool visit_slots(const uint64_t *slots, uint32_t count, uint64_t first, uint64_t invalid,
+                        process_table_visit visit, void *context)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (slots[i] && slots[i] != invalid && !visit(context, first + i, slots[i]))
+            return false;
+    }
+    return true;
+}
+
+int process_table_each(struct vm *vm, process_table_visit visit, void *context, struct error *error)
+{
+    const struct layout *layout = &vm->layout;
+    uint64_t root = vm->roots.proc_table, slots, invalid;
+    uint64_t *chunk = xmalloc(CHUNK * sizeof(*chunk));
+    uint32_t max = 0;
+    bool more = true;
+    bool readable = memory_read_u64(vm->memory, root + layout->ptab_tab, &slots) &&
+                    memory_read_u64(vm->memory, root + layout->ptab_invalid_element, &invalid) &&
+                    memory_read_u32(vm->memory, root + layout->ptab_max, &max) && max <= TABLE_MAX;
+
+    for (uint32_t at = 0; readable && more && at < max; at += CHUNK) {
+        uint32_t count = max - at < CHUNK ? max - at : CHUNK;
+
+        readable =
+            memory_read(vm->memory, slots + at * sizeof(*chunk), chunk, count * sizeof(*chunk));
+        more = readable && visit_slots(chunk, count, at, invalid, visit, context);
+    }
+    free(chunk);
+    return readable ? 0
+                    : error_set(error, ERROR_UNSUPPORTED,
+                                "the process table of process %d can't be read", vm->pid);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/roots.h"
+
+#include <gelf.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "os/native_symbols.h"
+#include "util/alloc.h"
+
+enum { WRITABLE_MAX = 64 << 20 };
+
+static const struct kind {
+    const char *symbol; /* NULL: static in all releases */
+    const char *what;
+    size_t root; /* in struct vm_roots */
+    unsigned int alignment;
+    bool required;
+    root_test test;
+} kinds[] = {
+    {"erts_proc", "the process table (erts_proc)", offsetof(struct vm_roots, proc_table), 64, true,
+     root_is_process_table},
+    {"erts_port", "the port table (erts_port)", offsetof(struct vm_roots, port_table), 64, false,
+     root_is_port_table},
+    {"erts_atom_table", "the atom table (erts_atom_table)", offsetof(struct vm_roots, atom_table),
+     8, true, root_is_atom_table},
+    {"erts_aligned_scheduler_data", "the schedulers (erts_aligned_scheduler_data)",
+     offsetof(struct vm_roots, schedulers[0]), 8, true, root_is_schedulers},
+    {"erts_aligned_dirty_cpu_scheduler_data",
+     "the dirty CPU schedulers (erts_aligned_dirty_cpu_scheduler_data)",
+     offsetof(struct vm_roots, schedulers[1]), 8, true, root_is_dirty_cpu_schedulers},
+    {"erts_aligned_dirty_io_scheduler_data",
+     "the dirty IO schedulers (erts_aligned_dirty_io_scheduler_data)",
+     offsetof(struct vm_roots, schedulers[2]), 8, true, root_is_dirty_io_schedulers},
+    {"__jit_debug_descriptor", "the JIT's list of code (__jit_debug_descriptor)",
+     offsetof(struct vm_roots, jit_descriptor), 8, false, root_is_jit_descriptor},
+    {NULL, "the code ranges (beam_ranges.c)", offsetof(struct vm_roots, code_ranges), 8, false,
+     root_is_code_ranges},
+    {"erts_this_node", "this node (erts_this_node)", offsetof(struct vm_roots, this_node), 8, false,
+     root_is_this_node},
+};
+
+/* The span of all writable segments, which follow each other and come last, and where the first
+ * segment of all starts. */
+static bool writable_span(Elf *elf, uint64_t *first, uint64_t *start, uint64_t *end)
+{
+    size_t count;
+
+    *first = *start = UINT64_MAX;
+    *end = 0;
+    if (elf_getphdrnum(elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
+            continue;
+        if (header.p_vaddr < *first)
+            *first = header.p_vaddr;
+        if (!(header.p_flags & PF_W))
+            continue;
+        if (header.p_vaddr < *start)
+            *start = header.p_vaddr;
+        if (header.p_vaddr + header.p_memsz > *end)
+            *end = header.p_vaddr + header.p_memsz;
+    }
+    *start = (*start + 63) & ~(uint64_t)63;
+    return *start < *end && *end - *start <= WRITABLE_MAX;
+}
+
+int roots_search_read(struct roots_search *search, struct elf_file *executable, struct error *error)
+{
+    uint64_t first, start, end;
+    uint8_t *bytes;
+
+    if (!writable_span(executable->elf, &first, &start, &end))
+        return error_set(error, ERROR_UNSUPPORTED, "%s has no writable data", executable->path);
+    bytes = xmalloc(end - start);
+    if (!memory_read(search->memory, executable->bias + start, bytes, end - start)) {
+        free(bytes);
+        return error_set(error, ERROR_FAILED, "the data of %s can't be read from the process",
+                         executable->path);
+    }
+    search->bytes = bytes;
+    search->size = end - start;
+    search->start = executable->bias + start;
+    search->executable_start = executable->bias + first;
+    return 0;
+}
+
+/* How many different things in the data pass the test; the last of them in *root. */
+static unsigned int search_all(const struct roots_search *search, const struct kind *kind,
+                               uint64_t *root)
+{
+    unsigned int found = 0;
+    uint64_t candidate;
+
+    for (size_t at = 0; at + kind->alignment <= search->size; at += kind->alignment) {
+        if (!kind->test(search, search->start + at, &candidate) || (found && candidate == *root))
+            continue;
+        *root = candidate;
+        found++;
+    }
+    return found;
+}
+
+static int find_root(const struct roots_search *search, struct elf_file *executable,
+                     const struct kind *kind, uint64_t *root, struct error *error)
+{
+    uint64_t address =
+        executable && kind->symbol ? native_symbol_address(executable, kind->symbol) : 0;
+    uint64_t found = 0;
+    unsigned int count;
+
+    if (address && kind->test(search, address, &found)) {
+        *root = found;
+        return 0;
+    }
+    count = search_all(search, kind, &found);
+    *root = count == 1 ? found : 0;
+    if (count == 1 || !kind->required)
+        return 0;
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "%s was looked for by symbol and in the writable data of the emulator, and "
+                     "%u candidates passed its checks",
+                     kind->what, count);
+}
+
+int roots_find(struct roots_search *search, struct elf_file *executable, struct vm_roots *roots,
+               struct error *error)
+{
+    struct vm_roots found = {0};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        uint64_t *root = (uint64_t *)((char *)&found + kinds[i].root);
+
+        search->atom_table = found.atom_table;
+        if (find_root(search, executable, &kinds[i], root, error) != 0)
+            return -1;
+    }
+    if (!found.jit_descriptor && !found.code_ranges)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "neither the JIT's list of code nor the code ranges were found in the "
+                         "writable data of the emulator");
+    *roots = found;
+    return 0;
+}

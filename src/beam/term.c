@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Terms as text, as io:format("~0tp") writes them, but for things without a meaning outside of the
+ * VM: "#Fun<...>", "#Port<...>". The term is read from a live VM and can be anything, a cycle even:
+ * depth, the number of objects and the length of the text are bounded, "..." stands for the rest.
+ */
+#include "beam/term.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/process_info.h"
+#include "beam/quote.h"
+#include "util/utf8.h"
+
+enum { DEPTH_MAX = 12, OBJECTS_MAX = 4096, BINARY_MAX = 4096, BIG_WORDS_MAX = 2 };
+
+struct writer {
+    struct vm *vm;
+    struct atoms *atoms;
+    const struct pid_encoding *encoding;
+    struct buffer out;
+    size_t limit;
+    unsigned int objects;
+};
+
+static bool write_term(struct writer *writer, uint64_t term, int depth);
+
+static bool is_full(const struct writer *writer)
+{
+    return writer->out.size >= writer->limit || writer->objects >= OBJECTS_MAX;
+}
+
+static bool read_word(struct writer *writer, uint64_t address, uint64_t *word)
+{
+    return memory_read_u64(writer->vm->memory, address, word);
+}
+
+static bool write_text(struct writer *writer, const char *text)
+{
+    buffer_text(&writer->out, text);
+    return true;
+}
+
+/* io_lib:printable_unicode_list/1 */
+static bool is_printable(uint32_t character)
+{
+    return (character >= 0x20 && character < 0x7f) || (character >= 0xa0 && character < 0xd800) ||
+           (character >= 0xe000 && character < 0xfffe) ||
+           (character >= 0x10000 && character <= 0x10ffff) ||
+           (character >= '\b' && character <= '\r') || character == '\033';
+}
+
+/* Collect the characters of a list, as many as are wanted; 1 if all of it are characters, 0 if not,
+ * -1 if it can't be read. */
+static int read_string(struct writer *writer, uint64_t list, struct buffer *text)
+{
+    uint64_t cell[2];
+
+    for (; list != TERM_NIL && text->size < writer->limit && !is_full(writer); list = cell[1]) {
+        writer->objects++;
+        if (!term_is_list(list))
+            return 0;
+        if (!memory_read(writer->vm->memory, term_address(list), cell, sizeof(cell)))
+            return -1;
+        if (!term_is_small(cell[0]) || cell[0] >> 4 > 0x10ffff ||
+            !is_printable((uint32_t)(cell[0] >> 4)))
+            return 0;
+        quote_character(text, (uint32_t)(cell[0] >> 4), '"');
+    }
+    return 1;
+}
+
+/* The same return values; written if it is a string. */
+static int write_string(struct writer *writer, uint64_t list)
+{
+    struct buffer text = {0};
+    int result = read_string(writer, list, &text);
+
+    if (result == 1) {
+        buffer_byte(&writer->out, '"');
+        buffer_put(&writer->out, text.data, text.size);
+        buffer_byte(&writer->out, '"');
+    }
+    buffer_free(&text);
+    return result;
+}
+
+static bool write_list(struct writer *writer, uint64_t list, int depth)
+{
+    int string = write_string(writer, list);
+    uint64_t cell[2];
+
+    if (string != 0)
+        return string > 0;
+    for (char before = '['; term_is_list(list); before = ',', list = cell[1]) {
+        buffer_byte(&writer->out, before);
+        if (is_full(writer))
+            return write_text(writer, "...]");
+        if (!memory_read(writer->vm->memory, term_address(list), cell, sizeof(cell)) ||
+            !write_term(writer, cell[0], depth + 1))
+            return false;
+    }
+    if (list != TERM_NIL) {
+        buffer_byte(&writer->out, '|');
+        if (!write_term(writer, list, depth + 1))
+            return false;
+    }
+    return write_text(writer, "]");
+}
+
+static bool write_tuple(struct writer *writer, uint64_t address, uint64_t arity, int depth)
+{
+    buffer_byte(&writer->out, '{');
+    for (uint64_t i = 0; i < arity; i++) {
+        uint64_t element;
+
+        if (i > 0)
+            buffer_byte(&writer->out, ',');
+        if (is_full(writer))
+            return write_text(writer, "...}");
+        if (!read_word(writer, address + 8 + i * 8, &element) ||
+            !write_term(writer, element, depth + 1))
+            return false;
+    }
+    return write_text(writer, "}");
+}
+
+/* header | size | keys, a tuple | values... (erl_map.h 25:46, flatmap_t); the two bits above the
+ * kind are 0 for this form, larger maps are trees. */
+static bool write_map(struct writer *writer, uint64_t address, uint64_t header, int depth)
+{
+    uint64_t size, keys, key, value;
+
+    if ((header >> 6 & 3) != 0)
+        return write_text(writer, "#{...}");
+    if (!read_word(writer, address + 8, &size) || !read_word(writer, address + 16, &keys))
+        return false;
+    write_text(writer, "#{");
+    for (uint64_t i = 0; i < size; i++) {
+        if (i > 0)
+            buffer_byte(&writer->out, ',');
+        if (is_full(writer))
+            return write_text(writer, "...}");
+        if (!read_word(writer, term_address(keys) + 8 + i * 8, &key) ||
+            !read_word(writer, address + 24 + i * 8, &value) || !write_term(writer, key, depth + 1))
+            return false;
+        write_text(writer, " => ");
+        if (!write_term(writer, value, depth + 1))
+            return false;
+    }
+    return write_text(writer, "}");
+}
+
+/* Write `<<"text">>` if all of it is printable; false and nothing written if not. */
+static bool write_printable(struct writer *writer, const char *bytes, size_t size)
+{
+    struct buffer text = {0};
+    bool printable = true, ascii = true;
+    size_t length = 0;
+
+    for (size_t at = 0; at < size && printable; at += length) {
+        uint32_t point;
+
+        length = utf8_decode(bytes + at, size - at, &point);
+        printable = length > 0 && is_printable(point);
+        ascii &= point < 0x80;
+        if (printable)
+            quote_character(&text, point, '"');
+    }
+    if (printable && size > 0) {
+        write_text(writer, "<<\"");
+        buffer_put(&writer->out, text.data, text.size);
+        write_text(writer, ascii ? "\">>" : "\"/utf8>>");
+    }
+    buffer_free(&text);
+    return printable && size > 0;
+}
+
+static bool write_binary(struct writer *writer, uint64_t address)
+{
+    char bytes[BINARY_MAX];
+    struct term_bytes where;
+    size_t size;
+
+    if (!term_binary(writer->vm->memory, writer->vm->build.otp_release, address, &where))
+        return write_text(writer, "<<...>>");
+    size = where.size < sizeof(bytes) ? where.size : sizeof(bytes);
+    if (!memory_read(writer->vm->memory, where.address, bytes, size))
+        return false;
+    if (write_printable(writer, bytes, size))
+        return true;
+    write_text(writer, "<<");
+    for (size_t i = 0; i < size; i++) {
+        if (is_full(writer))
+            return write_text(writer, "...>>");
+        buffer_format(&writer->out, i ? ",%u" : "%u", (unsigned char)bytes[i]);
+    }
+    return write_text(writer, ">>");
+}
+
+static bool write_big(struct writer *writer, uint64_t address, uint64_t words, bool negative)
+{
+    uint64_t digits[BIG_WORDS_MAX] = {0};
+    unsigned __int128 value;
+    char text[48], *at = text + sizeof(text) - 1;
+
+    if (words < 1 || words > BIG_WORDS_MAX)
+        return write_text(writer, "#Integer<...>");
+    if (!memory_read(writer->vm->memory, address + 8, digits, words * sizeof(digits[0])))
+        return false;
+    value = (unsigned __int128)digits[1] << 64 | digits[0];
+    *at = '\0';
+    do {
+        *--at = (char)('0' + (int)(value % 10));
+        value /= 10;
+    } while (value);
+    if (negative)
+        *--at = '-';
+    return write_text(writer, at);
+}
+
+/* io_lib_format:insert_decimal/2: `digits` with the point after `place` of them, or an exponent
+ * where that is shorter. */
+static void write_decimal(struct writer *writer, const char *digits, int place)
+{
+    int length = (int)strlen(digits);
+    char exponent[16];
+    int cost = snprintf(exponent, sizeof(exponent), "%d", place - 1) + (length == 1 ? 3 : 2);
+
+    if (place > 0 && place < length)
+        buffer_format(&writer->out, "%.*s.%s", place, digits, digits + place);
+    else if (place <= 0 && 2 - place <= cost)
+        buffer_format(&writer->out, "0.%.*s%s", -place, "00000000", digits);
+    else if (place > 0 && place - length + 2 <= cost)
+        buffer_format(&writer->out, "%s%.*s.0", digits, place - length, "00000000");
+    else
+        buffer_format(&writer->out, "%c.%se%s", digits[0], length == 1 ? "0" : digits + 1,
+                      exponent);
+}
+
+/* The shortest digits that read back as the same number. */
+static bool write_float(struct writer *writer, uint64_t address)
+{
+    char text[40], digits[24], *exponent, *end;
+    double value;
+    int precision = 0, sign;
+
+    if (!memory_read(writer->vm->memory, address + 8, &value, sizeof(value)))
+        return false;
+    do {
+        snprintf(text, sizeof(text), "%.*e", precision, value);
+    } while (precision++ < 16 && strtod(text, NULL) != value);
+    exponent = strchr(text, 'e');
+    if (!exponent) /* inf or nan: no Erlang float */
+        return write_text(writer, "#Float<...>");
+    sign = text[0] == '-';
+    digits[0] = text[sign];
+    end = digits + 1;
+    for (const char *at = text + sign + 2; at < exponent; at++)
+        *end++ = *at;
+    *end = '\0';
+    write_text(writer, sign ? "-" : "");
+    write_decimal(writer, digits, atoi(exponent + 1) + 1);
+    return true;
+}
+
+/* header | u32 marker | three u32 (erl_term.h 25:735, ErtsORefThing), printed from the last. Those
+ * with more words hold a pid or point to memory too. */
+static bool write_reference(struct writer *writer, uint64_t address, uint64_t words)
+{
+    uint32_t numbers[4];
+
+    if (words != 2)
+        return write_text(writer, "#Ref<...>");
+    if (!memory_read(writer->vm->memory, address + 8, numbers, sizeof(numbers)))
+        return false;
+    buffer_format(&writer->out, "#Ref<0.%u.%u.%u>", numbers[3], numbers[2], numbers[1]);
+    return true;
+}
+
+static bool write_boxed(struct writer *writer, uint64_t address, int depth)
+{
+    uint64_t header;
+
+    if (!read_word(writer, address, &header) || (header & 3) != 0)
+        return false;
+    switch (term_header_kind(header)) {
+    case TERM_TUPLE:
+        return write_tuple(writer, address, term_header_words(header), depth);
+    case TERM_POSITIVE_BIG:
+    case TERM_NEGATIVE_BIG:
+        return write_big(writer, address, term_header_words(header),
+                         term_header_kind(header) == TERM_NEGATIVE_BIG);
+    case TERM_REFERENCE:
+        return write_reference(writer, address, term_header_words(header));
+    case TERM_FUN:
+        return write_text(writer, "#Fun<...>");
+    case TERM_FLOAT:
+        return write_float(writer, address);
+    case TERM_BINARY_1:
+    case TERM_BINARY_2:
+    case TERM_BINARY_3:
+        return write_binary(writer, address);
+    case TERM_EXTERNAL_PID:
+        return write_text(writer, "<...>");
+    case TERM_EXTERNAL_PORT:
+        return write_text(writer, "#Port<...>");
+    case TERM_EXTERNAL_REFERENCE:
+        return write_text(writer, "#Ref<...>");
+    case TERM_MAP:
+    case TERM_MAP_27:
+        return write_map(writer, address, header, depth);
+    }
+    return write_text(writer, "#Term<...>");
+}
+
+static bool write_immediate(struct writer *writer, uint64_t term)
+{
+    char pid[48];
+    const char *atom;
+
+    if (term == TERM_NIL)
+        return write_text(writer, "[]");
+    if (term_is_atom(term)) {
+        atom = atom_text(writer->atoms, term);
+        if (atom)
+            quote_atom(&writer->out, atom);
+        return atom;
+    }
+    if (term_is_small(term)) {
+        buffer_format(&writer->out, "%lld", (long long)term_small(term));
+        return true;
+    }
+    if (term_is_port(term))
+        return write_text(writer, "#Port<...>");
+    return pid_format(writer->encoding, term, pid, sizeof(pid)) && write_text(writer, pid);
+}
+
+static bool write_term(struct writer *writer, uint64_t term, int depth)
+{
+    if (depth > DEPTH_MAX || is_full(writer))
+        return write_text(writer, "...");
+    writer->objects++;
+    if (term_is_list(term))
+        return write_list(writer, term, depth);
+    if (term_is_boxed(term))
+        return write_boxed(writer, term_address(term), depth);
+    return write_immediate(writer, term);
+}
+
+bool term_format(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
+                 uint64_t term, char *buffer, size_t size)
+{
+    struct writer writer = {.vm = vm, .atoms = atoms, .encoding = encoding, .limit = size};
+    bool whole = write_term(&writer, term, 0);
+
+    if (whole)
+        quote_copy(&writer.out, buffer, size);
+    buffer_free(&writer.out);
+    return whole;
+}

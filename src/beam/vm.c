@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/vm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <elf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "beam/build.h"
+#include "beam/roots.h"
+#include "beam/vm_parts.h"
+#include "os/process.h"
+#include "os/procfs.h"
+#include "util/alloc.h"
+
+static int open_error(pid_t pid, const char *what, struct error *error)
+{
+    if (errno == EACCES || errno == EPERM)
+        return error_set(
+            error, ERROR_PERMISSION,
+            "not permitted to read %s of process %d: this needs CAP_SYS_PTRACE (run as "
+            "root)",
+            what, pid);
+    if (process_exists(pid))
+        return error_set(error, ERROR_NO_PROCESS,
+                         "process %d has no executable (a kernel thread, or it is ending)", pid);
+    return error_set(error, ERROR_NO_PROCESS, "there is no process %d", pid);
+}
+
+/* Open /proc/PID/`name`; -1 with error. */
+static int open_proc(pid_t pid, const char *name, const char *what, struct error *error)
+{
+    char path[64];
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 ? fd : open_error(pid, what, error);
+}
+
+int vm_identify(pid_t pid, struct build *build, struct error *error)
+{
+    int fd = open_proc(pid, "exe", "the executable", error);
+    int found;
+
+    if (fd < 0)
+        return -1;
+    found = build_identify(fd, build, error);
+    close(fd);
+    return found;
+}
+
+/* Opening it asks for the same right as process_vm_readv(). */
+static int check_memory_permitted(pid_t pid, struct error *error)
+{
+    int fd = open_proc(pid, "mem", "the memory", error);
+
+    if (fd < 0)
+        return -1;
+    close(fd);
+    return 0;
+}
+
+/* The executable's path without the target's own root in front. */
+static void read_executable_path(struct vm *vm)
+{
+    char link[64], path[PATH_MAX] = "", root[PATH_MAX] = "";
+    char *deleted;
+    size_t length;
+
+    snprintf(link, sizeof(link), "/proc/%d/exe", vm->pid);
+    if (readlink(link, path, sizeof(path) - 1) < 0)
+        return;
+    snprintf(link, sizeof(link), "/proc/%d/root", vm->pid);
+    length = readlink(link, root, sizeof(root) - 1) > 1 ? strlen(root) : 0;
+    if (strncmp(path, root, length) != 0 || path[length] != '/')
+        length = 0;
+    deleted = strstr(path, " (deleted)");
+    if (deleted)
+        *deleted = '\0';
+    snprintf(vm->executable, sizeof(vm->executable), "%s", path + length);
+}
+
+/* Where the program is entered: within the executable, whatever else is mapped (getauxval(3)). */
+static uint64_t entry_address(pid_t pid)
+{
+    size_t size, count;
+    char *bytes = procfs_read(pid, "auxv", &size);
+    uint64_t entry = 0;
+
+    count = bytes ? size / sizeof(Elf64_auxv_t) : 0;
+    for (size_t i = 0; i < count; i++) {
+        Elf64_auxv_t item;
+
+        memcpy(&item, bytes + i * sizeof(item), sizeof(item));
+        if (item.a_type == AT_ENTRY)
+            entry = item.a_un.a_val;
+    }
+    free(bytes);
+    return entry;
+}
+
+static struct elf_file *open_executable(struct vm *vm, struct error *error)
+{
+    struct mapping *mapping = mappings_find(vm->mappings, entry_address(vm->pid));
+    struct elf_file *file = mapping ? mapping_file(vm->mappings, mapping) : NULL;
+
+    if (!file)
+        error_set(error, ERROR_FAILED, "the executable of process %d can't be found in its memory",
+                  vm->pid);
+    return file;
+}
+
+static int find_roots(struct vm *vm, struct elf_file *executable, struct error *error)
+{
+    struct roots_search search = {.memory = vm->memory, .layout = &vm->layout};
+    int result = roots_search_read(&search, executable, error);
+
+    if (result == 0)
+        result = roots_find(&search, executable, &vm->roots, error);
+    free(search.bytes);
+    return result;
+}
+
+static int examine(struct vm *vm, struct error *error)
+{
+    struct elf_file *executable;
+    int identified = vm_identify(vm->pid, &vm->build, error);
+
+    if (identified < 0 || check_memory_permitted(vm->pid, error) != 0)
+        return -1;
+    read_executable_path(vm);
+    if (!identified)
+        return error_set(error, ERROR_NO_PROCESS, "process %d (%s) is not an Erlang VM", vm->pid,
+                         vm->executable);
+    vm->mappings = mappings_new(vm->pid, vm->memory, error);
+    if (!vm->mappings)
+        return -1;
+    executable = open_executable(vm, error);
+    if (!executable || vm_choose_layout(vm, executable, error) != 0 ||
+        find_roots(vm, executable, error) != 0 || vm_read_schedulers(vm, error) != 0)
+        return -1;
+    vm->roots.run_queues = 0;
+    memory_read_u64(vm->memory, vm->schedulers[0].data + vm->layout.sched_run_queue,
+                    &vm->roots.run_queues);
+    return vm_check(vm, error);
+}
+
+struct vm *vm_open(pid_t pid, struct error *error)
+{
+    unsigned long long start_time = process_start_time(pid);
+    struct vm *vm;
+
+    if (!start_time) {
+        error_set(error, ERROR_NO_PROCESS, "there is no process %d", pid);
+        return NULL;
+    }
+    vm = xcalloc(1, sizeof(*vm));
+    vm->pid = pid;
+    vm->memory = memory_of_process(pid);
+    if (examine(vm, error) == 0)
+        return vm;
+    if (process_start_time(pid) != start_time)
+        error_set(error, ERROR_NO_PROCESS, "process %d ended while it was examined", pid);
+    vm_close(vm);
+    return NULL;
+}
+
+void vm_close(struct vm *vm)
+{
+    if (!vm)
+        return;
+    free(vm->schedulers);
+    mappings_free(vm->mappings);
+    memory_free(vm->memory);
+    free(vm);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Does the VM look the way its layout says? What is checked is what a wrong layout would get wrong:
+ * the size of a process as the VM's own table has it, that all processes of the table can be
+ * counted, that each has the id that belongs to its place, and that heaps are heaps.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/process_info.h"
+#include "beam/process_table.h"
+#include "beam/term.h"
+#include "beam/vm_parts.h"
+#include "util/alloc.h"
+
+enum {
+    LOOKED_AT = 64, /* processes that are read */
+    ATTEMPTS = 5,   /* processes come and go while they are counted */
+};
+
+struct census {
+    struct vm *vm;
+    struct pid_encoding encoding;
+    uint8_t *bytes; /* one process struct */
+    uint64_t seen;
+    unsigned int read, with_id, with_heap;
+    bool has_init;
+};
+
+static uint64_t field(const struct census *census, int32_t offset)
+{
+    uint64_t value;
+
+    memcpy(&value, census->bytes + offset, sizeof(value));
+    return value;
+}
+
+/* [heap, htop) is the heap, [stop, hend) the stack (erl_process.h 25:1047). During a collection
+ * the old and the new one are mixed. */
+static bool has_heap(const struct census *census)
+{
+    const struct layout *layout = &census->vm->layout;
+    uint64_t heap = field(census, layout->process_heap);
+    uint64_t hend = field(census, layout->process_hend);
+    uint64_t htop = field(census, layout->process_htop);
+    uint64_t stop = field(census, layout->process_stop);
+
+    return heap % 8 == 0 && heap <= htop && htop <= stop && stop <= hend &&
+           (hend - heap) / 8 == field(census, layout->process_heap_sz);
+}
+
+static void look_at(struct census *census, uint64_t index, uint64_t process)
+{
+    const struct layout *layout = &census->vm->layout;
+    char pid[48];
+    uint64_t id;
+
+    if (!memory_read(census->vm->memory, process, census->bytes, layout->sizeof_process))
+        return;
+    census->read++;
+    id = field(census, layout->process_id);
+    if (pid_format(&census->encoding, id, pid, sizeof(pid)) &&
+        pid_table_index(&census->encoding, id) == index) {
+        census->with_id++;
+        census->has_init |= strcmp(pid, "<0.0.0>") == 0;
+    }
+    census->with_heap += has_heap(census);
+}
+
+static bool visit(void *context, uint64_t index, uint64_t process)
+{
+    struct census *census = context;
+
+    if (census->seen++ < LOOKED_AT)
+        look_at(census, index, process);
+    return true;
+}
+
+static int take_census(struct census *census, struct error *error)
+{
+    census->seen = census->read = census->with_id = census->with_heap = 0;
+    census->has_init = false;
+    return process_table_each(census->vm, visit, census, error);
+}
+
+/* As many processes as the table says there are, give or take those that come and go. */
+static int count_processes(struct census *census, struct error *error)
+{
+    uint64_t before = 0, after = 0, slack = 0;
+
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        before = vm_process_count(census->vm);
+        if (take_census(census, error) != 0)
+            return -1;
+        after = vm_process_count(census->vm);
+        slack = before == after ? 2 : 2 + (before > after ? before : after) / 16;
+        if (census->seen + slack >= (before < after ? before : after) &&
+            census->seen <= (before > after ? before : after) + slack)
+            return 0;
+    }
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "the process table should hold %llu processes and %llu were found in it",
+                     (unsigned long long)after, (unsigned long long)census->seen);
+}
+
+static int check_processes(struct census *census, struct error *error)
+{
+    if (count_processes(census, error) != 0)
+        return -1;
+    if (!census->has_init || census->with_id * 2 <= census->read)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "of %u processes in the table, %u have the pid of their place and <0.0.0> "
+                         "is %samong them",
+                         census->read, census->with_id, census->has_init ? "" : "not ");
+    if (census->with_heap * 2 <= census->read)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "of %u processes in the table, only %u have a heap and a stack where the "
+                         "layout says",
+                         census->read, census->with_heap);
+    return 0;
+}
+
+static int check_process_size(struct vm *vm, struct error *error)
+{
+    uint32_t size;
+
+    if (!memory_read_u32(vm->memory, vm->roots.proc_table + vm->layout.ptab_element_size, &size))
+        return error_set(error, ERROR_UNSUPPORTED, "the process table can't be read");
+    if (size != (uint32_t)vm->layout.sizeof_process)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "a process struct has %u bytes in this VM and %d in its layout", size,
+                         vm->layout.sizeof_process);
+    return 0;
+}
+
+/* What the schedulers run, if anything, is a process. */
+static int check_schedulers(struct vm *vm, struct error *error)
+{
+    for (uint32_t i = 0; i < vm->scheduler_count; i++) {
+        uint64_t process, id;
+
+        if (!memory_read_u64(vm->memory, vm->schedulers[i].data + vm->layout.sched_current_process,
+                             &process) ||
+            (process && memory_read_u64(vm->memory, process + vm->layout.process_id, &id) &&
+             !term_is_pid(id)))
+            return error_set(error, ERROR_UNSUPPORTED,
+                             "scheduler %u runs something that is no process",
+                             vm->schedulers[i].number);
+    }
+    return 0;
+}
+
+int vm_check(struct vm *vm, struct error *error)
+{
+    struct census census = {.vm = vm};
+    int result;
+
+    if (check_process_size(vm, error) != 0 || pid_encoding_read(vm, &census.encoding, error) != 0 ||
+        check_schedulers(vm, error) != 0)
+        return -1;
+    census.bytes = xmalloc(vm->layout.sizeof_process);
+    result = check_processes(&census, error);
+    free(census.bytes);
+    return result;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"record", command_record},
+    {"report", command_report},
+    {"ps", command_ps},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "--version")) {
+        puts("beamflame " BEAMFLAME_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
+        if (!strcmp(argv[1], commands[i].name)) {
+            argv[1] = argv[0];
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    return command_record(argc, argv);
+}

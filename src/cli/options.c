@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+enum { OPTION_STATS = 256, OPTION_FORMAT, OPTION_GROUP_BY, OPTION_FOLD_RECURSION };
+
+static const struct argp_option output_option_list[] = {
+    {"output", 'o', "FILE", 0,
+     "Write FILE, in the format of its name (- is standard output); may be repeated", 10},
+    {"format", OPTION_FORMAT, "FORMAT", 0, "Format of the next -o, whatever its name", 10},
+    {"stats", OPTION_STATS, "FILE", 0, "Write what was counted, as JSON", 10},
+    {"group-by", OPTION_GROUP_BY, "KEY", 0,
+     "Root frames: none, name (default), pid, status or scheduler", 11},
+    {"fold-recursion", OPTION_FOLD_RECURSION, 0, 0, "Show runs of one function as one frame", 11},
+    {"quiet", 'q', 0, 0, "Print nothing but errors", 12},
+    {0},
+};
+
+struct output_parser {
+    struct output_options *options;
+    const struct output_format *next_format;
+};
+
+static void add_output(struct argp_state *state, struct output_parser *parser, const char *path)
+{
+    struct output_options *options = parser->options;
+
+    if (!path[0])
+        argp_error(state, "-o needs a file name");
+    if (options->count == OUTPUTS_MAX)
+        argp_error(state, "at most %d outputs", OUTPUTS_MAX);
+    if (!parser->next_format && !output_format_of(path))
+        argp_error(state, "the name '%s' does not say a format; there are: %s (or use --format)",
+                   path, output_format_names());
+    options->requests[options->count++] =
+        (struct output_request){.path = path, .format = parser->next_format};
+    parser->next_format = NULL;
+}
+
+static void set_format(struct argp_state *state, struct output_parser *parser, const char *name)
+{
+    parser->next_format = output_format_named(name);
+    if (!parser->next_format)
+        argp_error(state, "there is no format '%s'; there are: %s", name, output_format_names());
+}
+
+static void set_group_by(struct argp_state *state, struct view_options *view, const char *key)
+{
+    static const char *const keys[] = {
+        [GROUP_NONE] = "none",     [GROUP_NAME] = "name",           [GROUP_PID] = "pid",
+        [GROUP_STATUS] = "status", [GROUP_SCHEDULER] = "scheduler",
+    };
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        if (!strcmp(keys[i], key)) {
+            view->group_by = (enum group_by)i;
+            return;
+        }
+    }
+    argp_error(state, "can't group by '%s'; there are: none, name, pid, status, scheduler", key);
+}
+
+static error_t parse_output_option(int key, char *arg, struct argp_state *state)
+{
+    struct output_parser *parser = state->input;
+
+    switch (key) {
+    case 'o':
+        add_output(state, parser, arg);
+        return 0;
+    case OPTION_FORMAT:
+        set_format(state, parser, arg);
+        return 0;
+    case OPTION_STATS:
+        parser->options->stats_path = arg;
+        return 0;
+    case OPTION_GROUP_BY:
+        set_group_by(state, &parser->options->view, arg);
+        return 0;
+    case OPTION_FOLD_RECURSION:
+        parser->options->view.fold_recursion = true;
+        return 0;
+    case 'q':
+        parser->options->quiet = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (parser->next_format)
+            argp_error(state, "--format needs an -o after it");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp output_argp = {.options = output_option_list,
+                                        .parser = parse_output_option};
+static const struct argp_child output_children[] = {{&output_argp, 0, NULL, 0}, {0}};
+
+/* A whole number in [low, high], or the program ends with a usage error. */
+static long number(struct argp_state *state, const char *what, const char *text, long low,
+                   long high)
+{
+    char *end;
+    long value;
+
+    errno = 0;
+    value = strtol(text, &end, 10);
+    if (errno || end == text || *end || value < low || value > high)
+        argp_error(state, "%s must be a whole number from %ld to %ld, not '%s'", what, low, high,
+                   text);
+    return value;
+}
+
+static double seconds(struct argp_state *state, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || *end || !isfinite(value) || value <= 0 || value > 1e9)
+        argp_error(state, "the duration must be a positive number of seconds, not '%s'", text);
+    return value;
+}
+
+/* ---- record ---- */
+
+static const struct argp_option record_option_list[] = {
+    {"pid", 'p', "PID", 0, "Profile this Erlang VM; may be repeated", 1},
+    {"all", 'a', 0, 0, "Profile every Erlang VM of the host", 1},
+    {"duration", 'd', "SEC", 0, "Record for so long (default: until Ctrl-C)", 2},
+    {"frequency", 'F', "HZ", 0, "Samples a second and CPU (default 99)", 2},
+    {"event", 'e', "EVENT", 0, "What to sample: cpu (default)", 2},
+    {0},
+};
+
+struct record_parser {
+    struct record_options *options;
+    struct output_parser output;
+};
+
+static void add_pid(struct argp_state *state, struct record_options *options, const char *text)
+{
+    if (options->pid_count == PIDS_MAX)
+        argp_error(state, "at most %d processes", PIDS_MAX);
+    options->pids[options->pid_count++] =
+        (pid_t)number(state, "a process id", text, 1, 4194304); /* PID_MAX_LIMIT */
+}
+
+static void check_targets(struct argp_state *state, const struct record_options *options)
+{
+    if ((options->pid_count > 0) + options->all + (options->command != NULL) > 1)
+        argp_error(state, "give -p, -a or a command, not more than one of them");
+}
+
+static error_t parse_record_option(int key, char *arg, struct argp_state *state)
+{
+    struct record_parser *parser = state->input;
+    struct record_options *options = parser->options;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &parser->output;
+        return 0;
+    case 'p':
+        add_pid(state, options, arg);
+        return 0;
+    case 'a':
+        options->all = true;
+        return 0;
+    case 'd':
+        options->duration = seconds(state, arg);
+        return 0;
+    case 'F':
+        options->frequency = (uint32_t)number(state, "the frequency", arg, 1, 50000);
+        return 0;
+    case 'e':
+        if (strcmp(arg, "cpu"))
+            argp_error(state, "there is no event '%s'; there are: cpu", arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!state->quoted) /* not behind "--" */
+            argp_error(state, "'%s' is not understood (a command to start goes behind --)", arg);
+        options->command = state->argv + state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_END:
+        check_targets(state, options);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void parse_record_options(int argc, char **argv, struct record_options *options)
+{
+    static const struct argp argp = {
+        .options = record_option_list,
+        .parser = parse_record_option,
+        .args_doc = "[-- COMMAND [ARG...]]",
+        .doc = "Profile Erlang VMs from outside: nothing is loaded into them, nothing restarted."
+               "\vCommands: record (default), report FILE, ps. See beamflame COMMAND --help.",
+        .children = output_children,
+    };
+    struct record_parser parser = {.options = options, .output.options = &options->output};
+
+    *options = (struct record_options){.frequency = 99, .output.view.group_by = GROUP_NAME};
+    argp_err_exit_status = ERROR_USAGE;
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &parser);
+}
+
+/* ---- report ---- */
+
+struct report_parser {
+    struct report_options *options;
+    struct output_parser output;
+};
+
+static error_t parse_report_option(int key, char *arg, struct argp_state *state)
+{
+    struct report_parser *parser = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &parser->output;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (parser->options->path)
+            argp_error(state, "one recording, not '%s' too", arg);
+        parser->options->path = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!parser->options->path)
+            argp_error(state, "which recording? (beamflame report FILE.bfr -o OUT)");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void parse_report_options(int argc, char **argv, struct report_options *options)
+{
+    static const struct argp argp = {
+        .parser = parse_report_option,
+        .args_doc = "FILE.bfr",
+        .doc = "Make other formats from a recording; without -o, print its summary.",
+        .children = output_children,
+    };
+    struct report_parser parser = {.options = options, .output.options = &options->output};
+
+    *options = (struct report_options){.output.view.group_by = GROUP_NAME};
+    argp_err_exit_status = ERROR_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &parser);
+}

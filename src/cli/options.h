@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Options of `record` and `report`, checked. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "output/output.h"
+#include "profile/view.h"
+
+enum { PIDS_MAX = 64, OUTPUTS_MAX = 32 };
+
+/* What both commands take. */
+struct output_options {
+    struct output_request requests[OUTPUTS_MAX];
+    size_t count;
+    struct view_options view;
+    const char *stats_path;
+    bool quiet;
+};
+
+struct record_options {
+    pid_t pids[PIDS_MAX];
+    size_t pid_count;
+    bool all;          /* every BEAM of the host */
+    char **command;    /* start this and profile it; NULL: none */
+    double duration;   /* seconds; 0: until it is ended */
+    uint32_t frequency;
+    struct output_options output;
+};
+
+struct report_options {
+    const char *path;
+    struct output_options output;
+};
+
+/* Parse the arguments behind the program's (or command's) name. On bad usage or --help they print
+ * and end the program, as argp does, with exit code 2 or 0. */
+void parse_record_options(int argc, char **argv, struct record_options *options);
+void parse_report_options(int argc, char **argv, struct report_options *options);

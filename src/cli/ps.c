@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+/* beamflame ps: the Erlang VMs of this host, in all of its containers. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "beam/vm.h"
+#include "cli/command.h"
+#include "os/process.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+#include "util/utf8.h"
+
+/* One VM, or a process that seems to be one and can't be read. */
+struct row {
+    pid_t pid;
+    struct build build; /* release 0: not known */
+    char node[1024];
+    char container[80];
+    enum vm_frames frames;
+    uint32_t schedulers[3];
+    uint32_t processes;
+    int64_t run_queue; /* -1: not known */
+    struct error error;
+};
+
+struct rows {
+    struct row *all;
+    size_t count;
+    size_t not_permitted; /* processes that may be VMs, for all we may know */
+};
+
+/* A process whose executable may not be read: is it worth a line? */
+static bool looks_like_vm(pid_t pid)
+{
+    size_t size;
+    char *arguments = process_arguments(pid, &size);
+    const char *slash = arguments ? strrchr(arguments, '/') : NULL;
+    bool looks = arguments && strncmp(slash ? slash + 1 : arguments, "beam", 4) == 0;
+
+    free(arguments);
+    return looks;
+}
+
+static bool is_kernel_thread(pid_t pid)
+{
+    size_t size = 0;
+    char *arguments = process_arguments(pid, &size);
+
+    free(arguments);
+    return size == 0;
+}
+
+static void describe(struct row *row)
+{
+    struct vm *vm = vm_open(row->pid, &row->error);
+
+    process_container(row->pid, row->container, sizeof(row->container));
+    if (!vm)
+        return;
+    vm_node_name(vm, row->node, sizeof(row->node));
+    row->build = vm->build;
+    row->frames = vm_frames(vm);
+    memcpy(row->schedulers, vm->scheduler_counts, sizeof(row->schedulers));
+    row->processes = vm_process_count(vm);
+    row->run_queue = vm_run_queue_length(vm);
+    vm_close(vm);
+}
+
+/* Fill *row if the process is a VM, or seems to be one that may not be read. */
+static bool look_at(pid_t pid, struct rows *rows, struct row *row)
+{
+    struct error error = {0};
+    int identified;
+
+    *row = (struct row){.pid = pid, .run_queue = -1};
+    identified = vm_identify(pid, &row->build, &error);
+    if (identified < 0 && error.code == ERROR_PERMISSION && !is_kernel_thread(pid)) {
+        rows->not_permitted++;
+        row->error = error;
+        return looks_like_vm(pid);
+    }
+    if (identified != 1)
+        return false;
+    describe(row);
+    if (row->error.code == ERROR_PERMISSION)
+        rows->not_permitted++;
+    return row->error.code != ERROR_NO_PROCESS; /* it ended meanwhile */
+}
+
+static int collect(struct rows *rows, struct error *error)
+{
+    size_t count;
+    pid_t *pids = process_list(&count, error);
+
+    if (!pids)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        struct row row;
+
+        if (!look_at(pids[i], rows, &row))
+            continue;
+        rows->all = xreallocarray(rows->all, rows->count + 1, sizeof(*rows->all));
+        rows->all[rows->count++] = row;
+    }
+    free(pids);
+    return 0;
+}
+
+static const char *flavor(const struct row *row)
+{
+    return row->build.jit ? "jit" : "emu";
+}
+
+static const char *frames(const struct row *row)
+{
+    static const char *const names[] = {
+        [VM_FRAMES_UNKNOWN] = "-",
+        [VM_FRAMES_RA] = "ra",
+        [VM_FRAMES_FP] = "fp",
+    };
+
+    return names[row->frames];
+}
+
+static void print_table_row(const struct row *row)
+{
+    char node[3 * sizeof(row->node) + 1], release[16] = "-", queue[24] = "-";
+
+    node[utf8_clean(node, row->node, strlen(row->node))] = '\0';
+    if (row->build.otp_release)
+        snprintf(release, sizeof(release), "%d", row->build.otp_release);
+    if (row->run_queue >= 0)
+        snprintf(queue, sizeof(queue), "%lld", (long long)row->run_queue);
+    if (row->error.code) {
+        printf("%7d %-30s %3s %-10s %s\n", row->pid, "-", release,
+               row->build.erts[0] ? row->build.erts : "-", row->error.text);
+        return;
+    }
+    printf("%7d %-30s %3s %-10s %-6s %-6s %5u %7u %4s %s\n", row->pid, node[0] ? node : "-",
+           release, row->build.erts, flavor(row), frames(row), row->schedulers[0], row->processes,
+           queue, row->container[0] ? row->container : "-");
+}
+
+static void print_table(const struct rows *rows)
+{
+    printf("%7s %-30s %3s %-10s %-6s %-6s %5s %7s %4s %s\n", "PID", "NODE", "OTP", "ERTS", "FLAVOR",
+           "FRAMES", "SCHED", "PROCS", "RUNQ", "CONTAINER");
+    for (size_t i = 0; i < rows->count; i++)
+        print_table_row(&rows->all[i]);
+}
+
+static void json_string(struct buffer *out, const char *name, const char *text)
+{
+    char *clean = xmalloc(3 * strlen(text) + 1);
+
+    clean[utf8_clean(clean, text, strlen(text))] = '\0';
+    buffer_format(out, ",\"%s\":\"", name);
+    for (const char *at = clean; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            buffer_byte(out, '\\');
+        buffer_byte(out, *at);
+    }
+    buffer_byte(out, '"');
+    free(clean);
+}
+
+static void json_row(struct buffer *out, const struct row *row)
+{
+    char release[16];
+
+    snprintf(release, sizeof(release), "%d", row->build.otp_release);
+    buffer_format(out, "{\"pid\":%d", row->pid);
+    if (row->build.otp_release) {
+        json_string(out, "otp_release", release);
+        json_string(out, "erts", row->build.erts);
+        json_string(out, "flavor", flavor(row));
+    }
+    if (row->error.code) {
+        json_string(out, "error", row->error.text);
+    } else {
+        json_string(out, "node", row->node);
+        json_string(out, "frames", frames(row));
+        buffer_format(out, ",\"schedulers\":%u,\"dirty_cpu_schedulers\":%u", row->schedulers[0],
+                      row->schedulers[1]);
+        buffer_format(out, ",\"dirty_io_schedulers\":%u,\"processes\":%u", row->schedulers[2],
+                      row->processes);
+        if (row->run_queue >= 0)
+            buffer_format(out, ",\"run_queue\":%lld", (long long)row->run_queue);
+    }
+    json_string(out, "container", row->container);
+    buffer_byte(out, '}');
+}
+
+static void print_json(const struct rows *rows)
+{
+    struct buffer out = {0};
+
+    buffer_byte(&out, '[');
+    for (size_t i = 0; i < rows->count; i++) {
+        buffer_text(&out, i ? ",\n " : "");
+        json_row(&out, &rows->all[i]);
+    }
+    buffer_text(&out, "]\n");
+    fwrite(out.data, 1, out.size, stdout);
+    buffer_free(&out);
+}
+
+/* The exit code. Root in a container may not read some processes either, and need not: what counts
+ * is whether a VM was missed. */
+static int report_permission(const struct rows *rows)
+{
+    bool missed = rows->count == 0 && rows->not_permitted > 0 && geteuid() != 0;
+
+    for (size_t i = 0; i < rows->count; i++)
+        missed |= rows->all[i].error.code == ERROR_PERMISSION;
+    if (!missed)
+        return 0;
+    fprintf(stderr,
+            "beamflame: not permitted to examine %zu processes: this needs CAP_SYS_PTRACE (run as "
+            "root)\n",
+            rows->not_permitted);
+    return ERROR_PERMISSION;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    bool *json = state->input;
+
+    (void)argument;
+    switch (key) {
+    case 'j':
+        *json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "ps takes no arguments");
+        return EINVAL;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int command_ps(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"json", 'j', NULL, 0, "Print a JSON array, one object a VM", 0},
+        {0},
+    };
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse_option,
+        .doc = "List the Erlang VMs on this host, in every container.",
+    };
+    struct rows rows = {0};
+    struct error error;
+    bool json = false;
+    int result;
+
+    argp_err_exit_status = ERROR_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &json);
+    if (collect(&rows, &error) != 0) {
+        fprintf(stderr, "beamflame: %s\n", error.text);
+        return error.code;
+    }
+    if (json)
+        print_json(&rows);
+    else
+        print_table(&rows);
+    if (fflush(stdout) != 0) {
+        fprintf(stderr, "beamflame: can't write the list: %s\n", strerror(errno));
+        free(rows.all);
+        return ERROR_FAILED;
+    }
+    result = report_permission(&rows);
+    free(rows.all);
+    return result;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `beamflame [record]`: profile VMs until told to end, then write the outputs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/render.h"
+#include "cli/session.h"
+#include "cli/targets.h"
+#include "util/alloc.h"
+
+enum { STEP_MS = 100 };
+
+static volatile int stop_requested;
+
+static void request_stop(int signal)
+{
+    (void)signal;
+    stop_requested = 1;
+}
+
+static void handle_signals(void)
+{
+    struct sigaction action = {.sa_handler = request_stop};
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Without -o: beamflame-PID-TIME.perf and .svg in the current directory. */
+static void default_outputs(struct output_options *output, pid_t pid)
+{
+    static const char *const suffixes[] = {"perf", "svg"};
+    char moment[32];
+    time_t now = time(NULL);
+    struct tm local;
+
+    strftime(moment, sizeof(moment), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
+    for (int i = 0; i < 2; i++)
+        output->requests[output->count++].path =
+            xasprintf("beamflame-%d-%s.%s", pid, moment, suffixes[i]);
+}
+
+/* The first .bfr output is what is recorded into: it is readable whatever happens later. */
+static const char *take_recording_path(struct output_options *output)
+{
+    for (size_t i = 0; i < output->count; i++) {
+        const struct output_format *format = output->requests[i].format;
+        const char *path = output->requests[i].path;
+
+        if (!format)
+            format = output_format_of(path);
+        if (!format || strcmp(format->name, "bfr") || !strcmp(path, "-"))
+            continue;
+        output->count--;
+        memmove(&output->requests[i], &output->requests[i + 1],
+                (output->count - i) * sizeof(output->requests[0]));
+        return path;
+    }
+    return NULL;
+}
+
+static void show_progress(struct session *session)
+{
+    struct session_status status = session_status(session);
+
+    fprintf(stderr, "\r\033[K%.0f s  %llu samples (%.0f/s)  %llu lost", status.seconds,
+            (unsigned long long)status.samples, (double)status.samples / status.seconds,
+            (unsigned long long)status.lost);
+    if (status.busiest[0])
+        fprintf(stderr, "  busiest: %s %.0f%%", status.busiest, status.busiest_share * 100);
+    fflush(stderr);
+}
+
+/* Take samples until the time is over, a signal comes, or the targets have ended. */
+static int record(struct session *session, const struct record_options *options,
+                  struct error *error)
+{
+    uint64_t end = options->duration > 0 ? monotonic_ns() + (uint64_t)(options->duration * 1e9)
+                                         : UINT64_MAX;
+    bool live = !options->output.quiet && isatty(STDERR_FILENO);
+    uint64_t shown = 0;
+    int result = 0;
+
+    while (!result && !stop_requested && session_alive(session)) {
+        uint64_t now = monotonic_ns();
+        uint64_t left_ms = now < end ? (end - now) / 1000000 : 0;
+
+        if (now >= end)
+            break;
+        result = session_step(session, left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS, error);
+        if (live && now - shown >= 500000000) {
+            show_progress(session);
+            shown = now;
+        }
+    }
+    if (live)
+        fprintf(stderr, "\r\033[K");
+    return result;
+}
+
+static char *join_arguments(int argc, char **argv)
+{
+    char *line = xstrdup("beamflame");
+
+    for (int i = 1; i < argc; i++) {
+        char *longer = xasprintf("%s %s", line, argv[i]);
+
+        free(line);
+        line = longer;
+    }
+    return line;
+}
+
+/* Record into a file and hand out a descriptor that reads it. A failure while recording ends the
+ * recording early; what it holds is kept, and *ret_broken set. */
+static int make_recording(const struct record_options *options, const struct targets *targets,
+                          const char *path, const char *command_line, uint64_t started,
+                          int *ret_fd, struct error *error)
+{
+    struct session *session =
+        session_start(options, targets, path, command_line, started, error);
+    struct error record_error;
+    int result, finished;
+
+    if (!session)
+        return -1;
+    if (!options->output.quiet)
+        fprintf(stderr, "beamflame: sampling %zu VM%s at %u Hz, %s\n", targets->count,
+                targets->count > 1 ? "s" : "", options->frequency,
+                options->duration > 0 ? "until the time is over" : "until Ctrl-C");
+    result = record(session, options, &record_error);
+    finished = session_finish(session, ret_fd, error);
+    session_free(session);
+    if (result)
+        *error = record_error;
+    return result ? -1 : finished;
+}
+
+int command_record(int argc, char **argv)
+{
+    struct record_options options;
+    struct targets targets;
+    struct error error;
+    const char *recording_path;
+    uint64_t started = monotonic_ns();
+    char *command_line = join_arguments(argc, argv);
+    int fd, result;
+
+    parse_record_options(argc, argv, &options);
+    handle_signals();
+    if (render_check(&options.output, &error))
+        return message_error(&error);
+    if (targets_open(&options, &stop_requested, &targets, &error))
+        return message_error(&error);
+    if (!options.output.count)
+        default_outputs(&options.output, targets.vms[0]->pid);
+    recording_path = take_recording_path(&options.output);
+    result = make_recording(&options, &targets, recording_path, command_line, started, &fd,
+                            &error);
+    free(command_line);
+    if (result) {
+        targets_close(&targets);
+        return message_error(&error);
+    }
+    if (recording_path && !options.output.quiet)
+        fprintf(stderr, "beamflame: wrote %s\n", recording_path);
+    result = render(fd, recording_path ? recording_path : "the recording", &options.output);
+    targets_close(&targets);
+    return result;
+}

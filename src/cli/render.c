@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/render.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/message.h"
+#include "output/formats.h"
+
+enum { REQUESTS_MAX = OUTPUTS_MAX + 2 }; /* the summary and the statistics too */
+
+static void add_statistics(const struct output_options *options,
+                           struct output_request *requests, size_t *count)
+{
+    if (options->stats_path)
+        requests[(*count)++] = (struct output_request){
+            .path = options->stats_path, .format = &stats_json_format};
+}
+
+static bool uses_standard_output(const struct output_options *options)
+{
+    for (size_t i = 0; i < options->count; i++)
+        if (!strcmp(options->requests[i].path, "-"))
+            return true;
+    return options->stats_path && !strcmp(options->stats_path, "-");
+}
+
+int render_check(const struct output_options *options, struct error *error)
+{
+    struct output_request requests[REQUESTS_MAX];
+    size_t count = options->count;
+
+    memcpy(requests, options->requests, count * sizeof(*requests));
+    add_statistics(options, requests, &count);
+    return output_check(requests, count, error);
+}
+
+static void say_what_was_written(const struct output_options *options)
+{
+    for (size_t i = 0; i < options->count; i++)
+        if (strcmp(options->requests[i].path, "-"))
+            fprintf(stderr, "beamflame: wrote %s\n", options->requests[i].path);
+}
+
+int render(int fd, const char *name, const struct output_options *options)
+{
+    struct output_request requests[REQUESTS_MAX];
+    size_t count = options->count;
+    struct recording_totals totals;
+    struct error error;
+    struct recording *recording = recording_open(fd, name, &error);
+    int result;
+
+    if (!recording)
+        return message_error(&error);
+    memcpy(requests, options->requests, count * sizeof(*requests));
+    add_statistics(options, requests, &count);
+    if (!options->quiet)
+        requests[count++] = (struct output_request){
+            .path = "summary",
+            .format = &summary_format,
+            .file = uses_standard_output(options) ? stderr : stdout,
+        };
+    result = output_write(recording, &options->view, requests, count, &totals, &error);
+    recording_close(recording);
+    if (result)
+        return message_error(&error);
+    if (!options->quiet)
+        say_what_was_written(options);
+    return 0;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From a recording to the outputs that were asked for, the summary, and the statistics. */
+#pragma once
+
+#include "cli/options.h"
+#include "util/error.h"
+
+/* Whether the outputs can be written, told before recording starts. */
+int render_check(const struct output_options *options, struct error *error);
+
+/* Write the outputs and, unless quiet, the summary on standard error. Takes over `fd`; `name` is
+ * the recording's, for messages. Prints errors; returns the exit code. */
+int render(int fd, const char *name, const struct output_options *options);

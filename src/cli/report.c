@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `beamflame report`: other formats from a recording, on any machine. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/render.h"
+
+int command_report(int argc, char **argv)
+{
+    struct report_options options;
+    struct error error;
+    int fd;
+
+    parse_report_options(argc, argv, &options);
+    if (render_check(&options.output, &error))
+        return message_error(&error);
+    fd = open(options.path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        error_set(&error, ERROR_FAILED, "can't read '%s': %s", options.path, strerror(errno));
+        return message_error(&error);
+    }
+    return render(fd, options.path, &options.output);
+}

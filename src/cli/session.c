@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/sampler.h"
+#include "os/kernel_symbols.h"
+#include "os/process.h"
+#include "symbol/snapshot.h"
+#include "symbol/symbolizer.h"
+#include "util/alloc.h"
+
+static const uint64_t SECOND = 1000000000;
+
+struct session {
+    const struct record_options *options;
+    const struct targets *targets;
+    struct symbolizer *symbolizers[PIDS_MAX];
+    struct kernel_symbols *kernel;
+    struct profile *profile;
+    struct sampler *sampler;
+    struct recording_writer *writer;
+    struct recording_totals totals;
+    uint64_t first_ns, flushed_ns;
+    int write_result; /* of appending while samples are passed */
+    struct error write_error;
+    /* samples a process since the last flush, for the live line */
+    uint32_t *recent;
+    uint32_t recent_room, recent_total;
+    char busiest[128];
+    double busiest_share;
+};
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec time;
+
+    clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+}
+
+/* ---- start ---- */
+
+static int open_targets(struct session *session, struct error *error)
+{
+    struct error ignored; /* kernel functions are then shown by address */
+
+    session->kernel = kernel_symbols_new(&ignored);
+    for (size_t i = 0; i < session->targets->count; i++) {
+        struct vm *vm = session->targets->vms[i];
+
+        session->symbolizers[i] = symbolizer_new(vm, session->kernel, session->profile, error);
+        if (!session->symbolizers[i] ||
+            sampler_add_target(session->sampler, vm,
+                               symbolizer_code_generation_address(session->symbolizers[i]),
+                               error))
+            return error_prefix(error, "process %d", vm->pid);
+    }
+    return 0;
+}
+
+static int open_recording(struct session *session, const char *path, const char *command_line,
+                          struct error *error)
+{
+    const char *directory = getenv("TMPDIR");
+    struct utsname uts;
+    struct recording_header header = {
+        .start_realtime = now_ns(CLOCK_REALTIME),
+        .start_monotonic = now_ns(CLOCK_MONOTONIC),
+        .frequency = session->options->frequency,
+        .cpus = sampler_cpus(session->sampler),
+        .event = sampler_event(session->sampler),
+        .command = command_line,
+        .version = BEAMFLAME_VERSION,
+    };
+
+    uname(&uts);
+    header.hostname = uts.nodename;
+    header.kernel = uts.release;
+    session->writer = recording_create(path, directory ? directory : "/tmp", &header, error);
+    return session->writer ? 0 : -1;
+}
+
+static int start(struct session *session, const char *recording_path, const char *command_line,
+                 uint64_t started_ns, struct error *error)
+{
+    const struct sampler_options options = {.frequency = session->options->frequency};
+
+    session->profile = profile_new();
+    session->sampler = sampler_new(&options);
+    if (sampler_load(session->sampler, error) || open_targets(session, error) ||
+        sampler_start(session->sampler, error) ||
+        open_recording(session, recording_path, command_line, error))
+        return -1;
+    session->first_ns = session->flushed_ns = now_ns(CLOCK_MONOTONIC);
+    session->totals.attach_ns = session->first_ns - started_ns;
+    return 0;
+}
+
+struct session *session_start(const struct record_options *options,
+                              const struct targets *targets, const char *recording_path,
+                              const char *command_line, uint64_t started_ns, struct error *error)
+{
+    struct session *session = xcalloc(1, sizeof(*session));
+
+    session->options = options;
+    session->targets = targets;
+    if (start(session, recording_path, command_line, started_ns, error) == 0)
+        return session;
+    session_free(session);
+    return NULL;
+}
+
+void session_free(struct session *session)
+{
+    struct error ignored;
+
+    if (!session)
+        return;
+    if (session->writer)
+        recording_finish(session->writer, session->profile, &session->totals, NULL, &ignored);
+    sampler_free(session->sampler);
+    for (size_t i = 0; i < session->targets->count; i++)
+        symbolizer_free(session->symbolizers[i]);
+    kernel_symbols_free(session->kernel);
+    profile_free(session->profile);
+    free(session->recent);
+    free(session);
+}
+
+/* ---- samples ---- */
+
+static struct symbolizer *symbolizer_of(const struct session *session, uint32_t pid)
+{
+    for (size_t i = 0; i < session->targets->count; i++)
+        if ((uint32_t)session->targets->vms[i]->pid == pid)
+            return session->symbolizers[i];
+    return NULL;
+}
+
+static void count_recent(struct session *session, process_id process)
+{
+    if (!process)
+        return;
+    if (process >= session->recent_room) {
+        uint32_t room = process * 2;
+
+        session->recent = xreallocarray(session->recent, room, sizeof(*session->recent));
+        memset(session->recent + session->recent_room, 0,
+               (room - session->recent_room) * sizeof(*session->recent));
+        session->recent_room = room;
+    }
+    session->recent[process]++;
+    session->recent_total++;
+}
+
+static void take(void *context, const void *data, size_t size)
+{
+    struct session *session = context;
+    struct symbolizer *symbolizer;
+    struct snapshot snapshot;
+    struct sample sample;
+
+    if (session->write_result)
+        return;
+    if (!snapshot_open(&snapshot, data, size) ||
+        !(symbolizer = symbolizer_of(session, snapshot.sample->pid))) {
+        session->totals.losses[LOSS_BAD_SAMPLE]++;
+        return;
+    }
+    symbolizer_sample(symbolizer, &snapshot, &sample, &session->totals);
+    sample.weight = SECOND / session->options->frequency;
+    count_recent(session, sample.process);
+    session->write_result =
+        recording_append(session->writer, session->profile, &sample, &session->write_error);
+}
+
+static void note_busiest(struct session *session)
+{
+    uint32_t most = 0;
+    process_id busiest = 0;
+
+    for (process_id id = 1; id < session->recent_room; id++) {
+        if (session->recent[id] > most) {
+            most = session->recent[id];
+            busiest = id;
+        }
+        session->recent[id] = 0;
+    }
+    session->busiest[0] = 0;
+    if (busiest) {
+        const struct process_entry *entry = profile_get_process(session->profile, busiest);
+        string_id name = entry->name ? entry->name : entry->label ? entry->label
+                                                                   : entry->initial_call;
+
+        snprintf(session->busiest, sizeof(session->busiest), "%s %.90s",
+                 profile_text(session->profile, entry->pid),
+                 profile_text(session->profile, name));
+        session->busiest_share = (double)most / session->recent_total;
+    }
+    session->recent_total = 0;
+}
+
+static void update_totals(struct session *session)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    session->totals.end_monotonic = now_ns(CLOCK_MONOTONIC);
+    session->totals.losses[LOSS_RING_FULL] = sampler_lost(session->sampler);
+    session->totals.profiler_cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    session->totals.peak_rss_kb = (uint64_t)usage.ru_maxrss;
+}
+
+static int failed_write(struct session *session, struct error *error)
+{
+    *error = session->write_error;
+    return -1;
+}
+
+int session_step(struct session *session, int timeout_ms, struct error *error)
+{
+    uint64_t now;
+
+    if (sampler_poll(session->sampler, timeout_ms, take, session, error) < 0)
+        return -1;
+    if (session->write_result)
+        return failed_write(session, error);
+    for (size_t i = 0; i < session->targets->count; i++)
+        symbolizer_refresh(session->symbolizers[i]);
+    now = now_ns(CLOCK_MONOTONIC);
+    if (now - session->flushed_ns < SECOND)
+        return 0;
+    session->flushed_ns = now;
+    note_busiest(session);
+    update_totals(session);
+    return recording_flush(session->writer, session->profile, &session->totals, error);
+}
+
+bool session_alive(const struct session *session)
+{
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (process_exists(session->targets->vms[i]->pid))
+            return true;
+    return false;
+}
+
+struct session_status session_status(struct session *session)
+{
+    return (struct session_status){
+        .seconds = (double)(now_ns(CLOCK_MONOTONIC) - session->first_ns) / (double)SECOND,
+        .samples = session->totals.samples,
+        .lost = sampler_lost(session->sampler),
+        .busiest = session->busiest,
+        .busiest_share = session->busiest_share,
+    };
+}
+
+int session_finish(struct session *session, int *ret_fd, struct error *error)
+{
+    struct recording_writer *writer = session->writer;
+
+    sampler_stop(session->sampler);
+    if (sampler_poll(session->sampler, 0, take, session, error) < 0)
+        return -1;
+    update_totals(session);
+    session->writer = NULL;
+    return recording_finish(writer, session->profile, &session->totals, ret_fd, error);
+}

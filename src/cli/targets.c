@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/targets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/process.h"
+
+enum { START_SECONDS = 60, START_POLLS_A_SECOND = 50 };
+
+static int add(struct targets *targets, pid_t pid, struct error *error)
+{
+    struct vm *vm;
+
+    for (size_t i = 0; i < targets->count; i++)
+        if (targets->vms[i]->pid == pid)
+            return 0;
+    vm = vm_open(pid, error);
+    if (!vm)
+        return -1;
+    targets->vms[targets->count++] = vm;
+    return 0;
+}
+
+/* Every BEAM that can be seen: their pids, to be freed. */
+static pid_t *find_beams(size_t *count, struct error *error)
+{
+    size_t listed, found = 0;
+    pid_t *pids = process_list(&listed, error);
+    struct error ignored; /* processes that ended, or that may not be looked at */
+    struct build build;
+
+    if (!pids)
+        return NULL;
+    for (size_t i = 0; i < listed; i++)
+        if (vm_identify(pids[i], &build, &ignored) == 1)
+            pids[found++] = pids[i];
+    *count = found;
+    return pids;
+}
+
+static int none_found(struct error *error)
+{
+    if (geteuid())
+        return error_set(error, ERROR_PERMISSION,
+                         "no Erlang VM can be seen: run as root, or with CAP_SYS_PTRACE, to see "
+                         "those of other users");
+    return error_set(error, ERROR_NO_PROCESS, "no Erlang VM is running on this host");
+}
+
+static int add_all(struct targets *targets, const pid_t *pids, size_t count, struct error *error)
+{
+    for (size_t i = 0; i < count && targets->count < PIDS_MAX; i++)
+        if (add(targets, pids[i], error) && error->code != ERROR_NO_PROCESS)
+            return -1;
+    return targets->count ? 0 : none_found(error);
+}
+
+static int too_many(const pid_t *pids, size_t count, struct error *error)
+{
+    char list[256] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < count && used < sizeof(list) - 12; i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, " %d", pids[i]);
+    return error_set(error, ERROR_USAGE,
+                     "%zu Erlang VMs are running: choose with -p PID, or -a for all:%s (see "
+                     "beamflame ps)",
+                     count, list);
+}
+
+static int open_found(bool all, struct targets *targets, struct error *error)
+{
+    size_t count = 0;
+    pid_t *pids = find_beams(&count, error);
+    int result;
+
+    if (!pids)
+        return -1;
+    if (count == 0)
+        result = none_found(error);
+    else if (all)
+        result = add_all(targets, pids, count, error);
+    else if (count > 1)
+        result = too_many(pids, count, error);
+    else
+        result = add(targets, pids[0], error);
+    free(pids);
+    return result;
+}
+
+/* ---- a command ---- */
+
+static pid_t start(char **command, struct error *error)
+{
+    int report[2], code = 0;
+    pid_t child;
+
+    if (pipe2(report, O_CLOEXEC))
+        return error_set(error, ERROR_FAILED, "can't make a pipe: %s", strerror(errno));
+    child = fork();
+    if (child < 0)
+        return error_set(error, ERROR_FAILED, "can't start a process: %s", strerror(errno));
+    if (child == 0) {
+        execvp(command[0], command);
+        code = errno;
+        if (write(report[1], &code, sizeof(code)) < 0)
+            _exit(126);
+        _exit(127);
+    }
+    close(report[1]);
+    if (read(report[0], &code, sizeof(code)) == (ssize_t)sizeof(code)) {
+        close(report[0]);
+        waitpid(child, NULL, 0);
+        return error_set(error, ERROR_FAILED, "can't start '%s': %s", command[0], strerror(code));
+    }
+    close(report[0]);
+    return child;
+}
+
+static bool descends_from(pid_t pid, pid_t ancestor)
+{
+    for (int depth = 0; depth < 16 && pid > 1; depth++) {
+        if (pid == ancestor)
+            return true;
+        pid = process_parent(pid);
+    }
+    return false;
+}
+
+/* The BEAM that `child` has become, or has started; 0 if there is none yet. */
+static pid_t beam_of(pid_t child)
+{
+    struct error ignored;
+    size_t count = 0;
+    pid_t *pids = find_beams(&count, &ignored), found = 0;
+
+    for (size_t i = 0; pids && i < count && !found; i++)
+        if (descends_from(pids[i], child))
+            found = pids[i];
+    free(pids);
+    return found;
+}
+
+/* A VM that is starting has no tables yet: try until it has. */
+static int open_command(char **command, const volatile int *stop, struct targets *targets,
+                        struct error *error)
+{
+    const struct timespec pause = {.tv_nsec = 1000000000 / START_POLLS_A_SECOND};
+
+    targets->child = start(command, error);
+    if (targets->child < 0) {
+        targets->child = 0;
+        return -1;
+    }
+    error_set(error, ERROR_NO_PROCESS, "'%s' did not become an Erlang VM in %d seconds",
+              command[0], START_SECONDS);
+    for (int i = 0; i < START_SECONDS * START_POLLS_A_SECOND && !*stop; i++) {
+        pid_t pid = beam_of(targets->child);
+
+        if (pid && add(targets, pid, error) == 0)
+            return 0;
+        if (!pid && waitpid(targets->child, NULL, WNOHANG) == targets->child) {
+            targets->child = 0;
+            return error_set(error, ERROR_NO_PROCESS, "'%s' ended and was no Erlang VM",
+                             command[0]);
+        }
+        nanosleep(&pause, NULL);
+    }
+    return -1;
+}
+
+int targets_open(const struct record_options *options, const volatile int *stop,
+                 struct targets *targets, struct error *error)
+{
+    int result = 0;
+
+    *targets = (struct targets){0};
+    if (options->command)
+        result = open_command(options->command, stop, targets, error);
+    else if (!options->pid_count)
+        result = open_found(options->all, targets, error);
+    for (size_t i = 0; i < options->pid_count && !result; i++)
+        result = add(targets, options->pids[i], error);
+    if (result)
+        targets_close(targets);
+    return result;
+}
+
+void targets_close(struct targets *targets)
+{
+    for (size_t i = 0; i < targets->count; i++)
+        vm_close(targets->vms[i]);
+    targets->count = 0;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/cfi_expression.h"
+
+#include <dwarf.h>
+
+/* Codes of the compiled form: DWARF's own, with the families of 32 folded into one. */
+enum {
+    PUSH_NUMBER = DW_OP_constu,
+    PUSH_REGISTER = DW_OP_bregx, /* register + number */
+};
+
+enum { STACK_SIZE = 16 };
+
+struct stack {
+    uint64_t words[STACK_SIZE];
+    size_t used;
+};
+
+static bool compile_one(const Dwarf_Op *op, struct cfi_op *out)
+{
+    *out = (struct cfi_op){.code = op->atom, .number = (int64_t)op->number};
+    if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31) {
+        out->code = PUSH_NUMBER;
+        out->number = op->atom - DW_OP_lit0;
+        return true;
+    }
+    if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+        out->code = PUSH_REGISTER;
+        out->reg = (uint8_t)(op->atom - DW_OP_breg0);
+        return out->reg < CFI_REGISTERS;
+    }
+    switch (op->atom) {
+    case DW_OP_bregx:
+        out->reg = (uint8_t)op->number;
+        out->number = (int64_t)op->number2;
+        return op->number < CFI_REGISTERS;
+    case DW_OP_const1u:
+    case DW_OP_const1s:
+    case DW_OP_const2u:
+    case DW_OP_const2s:
+    case DW_OP_const4u:
+    case DW_OP_const4s:
+    case DW_OP_const8u:
+    case DW_OP_const8s:
+    case DW_OP_constu:
+    case DW_OP_consts:
+        out->code = PUSH_NUMBER;
+        return true;
+    case DW_OP_call_frame_cfa:
+    case DW_OP_plus_uconst:
+    case DW_OP_deref:
+    case DW_OP_dup:
+    case DW_OP_drop:
+    case DW_OP_over:
+    case DW_OP_swap:
+    case DW_OP_neg:
+    case DW_OP_not:
+    case DW_OP_plus:
+    case DW_OP_minus:
+    case DW_OP_mul:
+    case DW_OP_and:
+    case DW_OP_or:
+    case DW_OP_xor:
+    case DW_OP_shl:
+    case DW_OP_shr:
+    case DW_OP_shra:
+    case DW_OP_eq:
+    case DW_OP_ne:
+    case DW_OP_lt:
+    case DW_OP_le:
+    case DW_OP_gt:
+    case DW_OP_ge:
+        return true;
+    }
+    return false;
+}
+
+bool cfi_expression_compile(const Dwarf_Op *ops, size_t count, struct cfi_op *compiled)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!compile_one(&ops[i], &compiled[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool push(struct stack *stack, uint64_t word)
+{
+    if (stack->used == STACK_SIZE)
+        return false;
+    stack->words[stack->used++] = word;
+    return true;
+}
+
+/* Operations with two operands; DWARF compares and shifts right arithmetically as signed. */
+static uint64_t combine(uint8_t code, uint64_t left, uint64_t right)
+{
+    int64_t signed_left = (int64_t)left;
+    int64_t signed_right = (int64_t)right;
+
+    switch (code) {
+    case DW_OP_plus:
+        return left + right;
+    case DW_OP_minus:
+        return left - right;
+    case DW_OP_mul:
+        return left * right;
+    case DW_OP_and:
+        return left & right;
+    case DW_OP_or:
+        return left | right;
+    case DW_OP_xor:
+        return left ^ right;
+    case DW_OP_shl:
+        return right < 64 ? left << right : 0;
+    case DW_OP_shr:
+        return right < 64 ? left >> right : 0;
+    case DW_OP_shra:
+        return (uint64_t)(signed_left >> (right < 64 ? right : 63));
+    case DW_OP_eq:
+        return left == right;
+    case DW_OP_ne:
+        return left != right;
+    case DW_OP_lt:
+        return signed_left < signed_right;
+    case DW_OP_le:
+        return signed_left <= signed_right;
+    case DW_OP_gt:
+        return signed_left > signed_right;
+    default: /* DW_OP_ge; compile_one() lets no other pass */
+        return signed_left >= signed_right;
+    }
+}
+
+static bool binary(struct stack *stack, uint8_t code)
+{
+    if (stack->used < 2)
+        return false;
+    stack->used--;
+    stack->words[stack->used - 1] =
+        combine(code, stack->words[stack->used - 1], stack->words[stack->used]);
+    return true;
+}
+
+static bool push_register(struct stack *stack, const struct cfi_op *op,
+                          const struct cfi_registers *registers)
+{
+    return (registers->known >> op->reg & 1) &&
+           push(stack, registers->value[op->reg] + (uint64_t)op->number);
+}
+
+static bool execute(struct stack *stack, const struct cfi_op *op, const struct cfi_frame *frame)
+{
+    uint64_t *top = stack->used ? &stack->words[stack->used - 1] : NULL;
+    uint64_t below;
+
+    switch (op->code) {
+    case PUSH_NUMBER:
+        return push(stack, (uint64_t)op->number);
+    case PUSH_REGISTER:
+        return push_register(stack, op, frame->registers);
+    case DW_OP_call_frame_cfa:
+        return push(stack, frame->cfa);
+    case DW_OP_over:
+        return stack->used >= 2 && push(stack, top[-1]);
+    case DW_OP_dup:
+        return top && push(stack, *top);
+    }
+    if (!top)
+        return false;
+    switch (op->code) {
+    case DW_OP_drop:
+        stack->used--;
+        return true;
+    case DW_OP_swap:
+        if (stack->used < 2)
+            return false;
+        below = top[-1];
+        top[-1] = *top;
+        *top = below;
+        return true;
+    case DW_OP_deref:
+        return frame->read(frame->context, *top, top);
+    case DW_OP_plus_uconst:
+        *top += (uint64_t)op->number;
+        return true;
+    case DW_OP_neg:
+        *top = -*top;
+        return true;
+    case DW_OP_not:
+        *top = ~*top;
+        return true;
+    }
+    return binary(stack, op->code);
+}
+
+bool cfi_expression_evaluate(const struct cfi_op *ops, size_t count, const struct cfi_frame *frame,
+                             uint64_t *result)
+{
+    struct stack stack = {.used = 0};
+
+    for (size_t i = 0; i < count; i++) {
+        if (!execute(&stack, &ops[i], frame))
+            return false;
+    }
+    if (stack.used == 0)
+        return false;
+    *result = stack.words[stack.used - 1];
+    return true;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * How to get from one frame to its caller at one instruction: libdw's answer, compiled into a few
+ * bytes that need neither libdw nor the file any more.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include <elfutils/libdw.h>
+
+#include "os/cfi.h"
+
+struct cfi_rule;
+
+/* The rule for `pc`, an address in the file; to be freed with free(). NULL if `table` has none, or
+ * one that is beyond the bounds set here. */
+struct cfi_rule *cfi_rule_compile(Dwarf_CFI *table, uint64_t pc);
+
+/* As cfi_step(), but never CFI_NO_RULE. */
+enum cfi_result cfi_rule_apply(const struct cfi_rule *rule, struct cfi_registers *registers,
+                               cfi_read_word read, void *context);

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/elf_file.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/memory.h"
+#include "os/native_symbols.h"
+#include "util/alloc.h"
+
+/* A vdso is two or three pages. */
+enum { LARGEST_VDSO = 1 << 16 };
+
+/* libelf reads whole sections into memory; a sparse file can claim any size. */
+#define LARGEST_FILE ((off_t)1 << 31)
+
+bool elf_bias(Elf *elf, const struct mapping *mapping, uint64_t *bias)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    bool found = false;
+    size_t count;
+
+    if (elf_getphdrnum(elf, &count) != 0)
+        return false;
+    /* Segments follow each other in the file, and the page in which one ends and the next begins
+     * is mapped for both: what is mapped belongs to the last that begins at or before it. */
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr segment;
+
+        if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+            continue;
+        if (mapping->executable != ((segment.p_flags & PF_X) != 0))
+            continue;
+        if (segment.p_offset / page * page > mapping->offset ||
+            mapping->offset - segment.p_offset / page * page > segment.p_filesz + page)
+            continue;
+        *bias = mapping->start - mapping->offset - (segment.p_vaddr - segment.p_offset);
+        found = true;
+    }
+    return found;
+}
+
+/* A regular file, opened for reading, from what `path_fd` (O_PATH) refers to. Nothing but a
+ * regular file is opened: with a device that could have effects. Closes `path_fd`; -1 if not. */
+static int reopen_regular(int path_fd)
+{
+    struct stat status;
+    char path[64];
+    int fd = -1;
+
+    if (path_fd < 0)
+        return -1;
+    if (fstat(path_fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size < LARGEST_FILE) {
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    close(path_fd);
+    return fd;
+}
+
+static int open_map_file(pid_t pid, const struct mapping *mapping)
+{
+    char path[96];
+
+    snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
+             (unsigned long long)mapping->start, (unsigned long long)mapping->end);
+    return reopen_regular(open(path, O_PATH | O_CLOEXEC));
+}
+
+/* Open the path that /proc/PID/maps gives, below `root` and never outside of it. */
+static int open_in_root(const char *root, const struct mapping *mapping)
+{
+    struct open_how how = {
+        .flags = O_PATH | O_CLOEXEC,
+        .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+    };
+    int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat status;
+    int fd;
+
+    if (root_fd < 0)
+        return -1;
+    fd = (int)syscall(SYS_openat2, root_fd, mapping->path, &how, sizeof(how));
+    close(root_fd);
+    if (fd >= 0 && (fstat(fd, &status) != 0 || status.st_dev != mapping->device ||
+                    status.st_ino != mapping->inode)) {
+        close(fd);
+        return -1;
+    }
+    return reopen_regular(fd);
+}
+
+static int open_mapped(pid_t pid, const struct mapping *mapping)
+{
+    char root[64];
+    int fd = open_map_file(pid, mapping);
+
+    if (fd >= 0)
+        return fd;
+    snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+    fd = open_in_root(root, mapping);
+    /* A process in a bare chroot: maps gives the path as we see it. */
+    return fd >= 0 ? fd : open_in_root("/", mapping);
+}
+
+/* Make `file` of its Elf, or free everything. */
+static struct elf_file *finish(struct elf_file *file, const struct mapping *mapping)
+{
+    file->path = xstrdup(mapping->path);
+    if (!file->elf || elf_kind(file->elf) != ELF_K_ELF ||
+        !elf_bias(file->elf, mapping, &file->bias)) {
+        elf_file_free(file);
+        return NULL;
+    }
+    return file;
+}
+
+static struct elf_file *open_vdso(struct memory *memory, const struct mapping *mapping)
+{
+    size_t size = mapping->end - mapping->start;
+    struct elf_file *file;
+
+    if (size > LARGEST_VDSO)
+        return NULL;
+    file = xcalloc(1, sizeof(*file));
+    file->fd = -1;
+    file->image = xmalloc(size);
+    if (memory_read(memory, mapping->start, file->image, size))
+        file->elf = elf_memory(file->image, size);
+    return finish(file, mapping);
+}
+
+/* Memory files are not ELF files that were loaded: "/memfd:vmem" is the code of the JIT. */
+static bool is_file_path(const char *path)
+{
+    return path[0] == '/' && strncmp(path, "/memfd:", 7) != 0;
+}
+
+struct elf_file *elf_file_open(pid_t pid, struct memory *memory, const struct mapping *mapping)
+{
+    struct elf_file *file;
+    int fd;
+
+    elf_version(EV_CURRENT);
+    if (strcmp(mapping->path, "[vdso]") == 0)
+        return open_vdso(memory, mapping);
+    if (!is_file_path(mapping->path))
+        return NULL;
+    fd = open_mapped(pid, mapping);
+    if (fd < 0)
+        return NULL;
+    file = xcalloc(1, sizeof(*file));
+    file->fd = fd;
+    file->elf = elf_begin(fd, ELF_C_READ, NULL);
+    return finish(file, mapping);
+}
+
+void elf_file_free(struct elf_file *file)
+{
+    if (!file)
+        return;
+    symbol_table_free(file->symbols);
+    elf_end(file->elf);
+    if (file->fd >= 0)
+        close(file->fd);
+    free(file->image);
+    free(file->path);
+    free(file);
+}

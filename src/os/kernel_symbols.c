@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/kernel_symbols.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+#define KERNEL "[kernel.kallsyms]"
+
+struct symbol {
+    uint64_t address;
+    uint32_t name; /* offsets into the texts */
+    uint32_t module;
+};
+
+struct kernel_symbols {
+    struct symbol *symbols;
+    size_t count, room;
+    char *texts;
+    size_t texts_used, texts_room;
+    uint32_t last_module; /* symbols of a module follow each other */
+};
+
+/* The last symbol has no next one to end it; nothing says how long it is. */
+enum { LAST_SYMBOL_SIZE = 4096 };
+
+static uint32_t add_text(struct kernel_symbols *all, const char *text, size_t length)
+{
+    uint32_t offset = (uint32_t)all->texts_used;
+
+    if (all->texts_used + length + 1 > all->texts_room) {
+        all->texts_room = 2 * all->texts_room + length + 1;
+        all->texts = xrealloc(all->texts, all->texts_room);
+    }
+    memcpy(all->texts + offset, text, length);
+    all->texts[offset + length] = '\0';
+    all->texts_used += length + 1;
+    return offset;
+}
+
+static uint32_t module_text(struct kernel_symbols *all, const char *module)
+{
+    if (strcmp(all->texts + all->last_module, module) != 0)
+        all->last_module = add_text(all, module, strlen(module));
+    return all->last_module;
+}
+
+/* "ffffffff81000000 T _text" or "ffffffffc0201000 t name\t[module]". Padding before functions
+ * (__pfx_, __cfi_: CONFIG_PREFIX_SYMBOLS) is never executed and would double the table. */
+static void add_line(struct kernel_symbols *all, char *line)
+{
+    char *rest;
+    uint64_t address = strtoull(line, &rest, 16);
+    size_t length;
+    char *module;
+
+    if (address == 0 || rest[0] != ' ' || !rest[1] || !strchr("tTwW", rest[1]) || rest[2] != ' ')
+        return;
+    rest += 3;
+    if (strncmp(rest, "__pfx_", 6) == 0 || strncmp(rest, "__cfi_", 6) == 0)
+        return;
+    length = strcspn(rest, "\t\n");
+    module = strchr(rest + length, '[');
+    if (module)
+        module[strcspn(module, "\n")] = '\0';
+    if (all->count == all->room) {
+        all->room = all->room ? 2 * all->room : 1 << 14;
+        all->symbols = xreallocarray(all->symbols, all->room, sizeof(*all->symbols));
+    }
+    all->symbols[all->count++] = (struct symbol){
+        .address = address,
+        .name = add_text(all, rest, length),
+        .module = module_text(all, module ? module : KERNEL),
+    };
+}
+
+/* By address; symbols of the same address in the order of the file, in which texts were added. */
+static int compare_symbols(const void *a, const void *b)
+{
+    const struct symbol *left = a;
+    const struct symbol *right = b;
+
+    if (left->address != right->address)
+        return left->address < right->address ? -1 : 1;
+    return (left->name > right->name) - (left->name < right->name);
+}
+
+static bool is_sorted(const struct kernel_symbols *all)
+{
+    for (size_t i = 1; i < all->count; i++) {
+        if (all->symbols[i - 1].address > all->symbols[i].address)
+            return false;
+    }
+    return true;
+}
+
+static void keep_one_name_per_address(struct kernel_symbols *all)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < all->count; i++) {
+        if (kept == 0 || all->symbols[kept - 1].address != all->symbols[i].address)
+            all->symbols[kept++] = all->symbols[i];
+    }
+    all->count = kept;
+}
+
+static void index_symbols(struct kernel_symbols *all)
+{
+    if (!is_sorted(all))
+        qsort(all->symbols, all->count, sizeof(*all->symbols), compare_symbols);
+    keep_one_name_per_address(all);
+    all->symbols = xreallocarray(all->symbols, all->count, sizeof(*all->symbols));
+    all->texts = xrealloc(all->texts, all->texts_used);
+}
+
+struct kernel_symbols *kernel_symbols_new(struct error *error)
+{
+    FILE *file = fopen("/proc/kallsyms", "re");
+    struct kernel_symbols *all;
+    char line[1024];
+
+    if (!file) {
+        error_set(error, ERROR_FAILED, "can't read /proc/kallsyms: %s", strerror(errno));
+        return NULL;
+    }
+    setvbuf(file, NULL, _IOFBF, 1 << 16);
+    all = xcalloc(1, sizeof(*all));
+    all->last_module = add_text(all, KERNEL, strlen(KERNEL));
+    while (fgets_unlocked(line, sizeof(line), file))
+        add_line(all, line);
+    fclose(file);
+    if (all->count == 0) {
+        error_set(error, ERROR_PERMISSION,
+                  "the kernel hides its symbol addresses (kernel.kptr_restrict, or CAP_SYSLOG is "
+                  "missing)");
+        kernel_symbols_free(all);
+        return NULL;
+    }
+    index_symbols(all);
+    return all;
+}
+
+void kernel_symbols_free(struct kernel_symbols *symbols)
+{
+    if (!symbols)
+        return;
+    free(symbols->symbols);
+    free(symbols->texts);
+    free(symbols);
+}
+
+const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
+                                uint64_t *start, const char **module)
+{
+    size_t low = 0, high = symbols->count;
+    const struct symbol *found;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (symbols->symbols[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    found = &symbols->symbols[low - 1];
+    if (low == symbols->count && address - found->address >= LAST_SYMBOL_SIZE)
+        return NULL;
+    *start = found->address;
+    *module = symbols->texts + found->module;
+    return symbols->texts + found->name;
+}

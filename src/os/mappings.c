@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/mappings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include "os/elf_file.h"
+#include "util/alloc.h"
+
+enum {
+    REREAD_MS = 100,
+    LARGEST_FILE_COUNT = 512, /* each holds a file descriptor */
+};
+
+struct list {
+    struct mapping *mappings; /* in address order; each owns its path */
+    int count;
+};
+
+struct opened {
+    uint64_t device, inode;
+    struct elf_file *file;
+};
+
+struct mappings {
+    pid_t pid;
+    struct memory *memory;
+    struct list list;
+    struct opened *opened;
+    int opened_count;
+    int64_t read_at; /* milliseconds of the monotonic clock */
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void list_free(struct list *list)
+{
+    for (int i = 0; i < list->count; i++)
+        free((char *)list->mappings[i].path);
+    free(list->mappings);
+}
+
+/* "7f00000-7f01000 r-xp 00002000 08:01 1234    /usr/lib/libc.so.6" (proc_pid_maps(5)) */
+static bool parse_line(const char *line, struct mapping *mapping)
+{
+    static const char deleted[] = " (deleted)";
+    unsigned int major_number, minor_number;
+    char permissions[5];
+    size_t length, cut = sizeof(deleted) - 1;
+    int path = 0;
+
+    *mapping = (struct mapping){0};
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+               &mapping->start, &mapping->end, permissions, &mapping->offset, &major_number,
+               &minor_number, &mapping->inode, &path) < 7 ||
+        path == 0 || mapping->start >= mapping->end)
+        return false;
+    mapping->executable = permissions[2] == 'x';
+    mapping->device = makedev(major_number, minor_number);
+    length = strcspn(line + path, "\n");
+    if (length >= cut && strncmp(line + path + length - cut, deleted, cut) == 0)
+        length -= cut;
+    mapping->path = xstrndup(line + path, length);
+    return true;
+}
+
+/* Read /proc/PID/maps; empty if the process is gone or has no memory (a kernel thread). */
+static struct list read_list(pid_t pid)
+{
+    struct list list = {0};
+    struct mapping mapping;
+    char path[64];
+    char *line = NULL;
+    size_t line_size = 0;
+    int room = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return list;
+    while (getline(&line, &line_size, file) > 0) {
+        if (!parse_line(line, &mapping))
+            continue;
+        if (list.count == room) {
+            room = room ? 2 * room : 256;
+            list.mappings = xreallocarray(list.mappings, (size_t)room, sizeof(*list.mappings));
+        }
+        list.mappings[list.count++] = mapping;
+    }
+    free(line);
+    fclose(file);
+    return list;
+}
+
+static bool same_mapping(const struct mapping *a, const struct mapping *b)
+{
+    return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+           a->executable == b->executable && a->device == b->device && a->inode == b->inode &&
+           strcmp(a->path, b->path) == 0;
+}
+
+/* What was found out about mappings that are still there need not be found out again. */
+static void carry_over(const struct list *from, struct list *to)
+{
+    int old = 0;
+
+    for (int i = 0; i < to->count; i++) {
+        struct mapping *mapping = &to->mappings[i];
+
+        while (old < from->count && from->mappings[old].start < mapping->start)
+            old++;
+        if (old < from->count && same_mapping(&from->mappings[old], mapping)) {
+            mapping->file = from->mappings[old].file;
+            mapping->no_file = from->mappings[old].no_file;
+        }
+    }
+}
+
+static bool reread(struct mappings *mappings)
+{
+    struct list list;
+
+    if (now_ms() - mappings->read_at < REREAD_MS)
+        return false;
+    mappings->read_at = now_ms();
+    list = read_list(mappings->pid);
+    if (list.count == 0)
+        return false; /* gone: what it was is all there is to go by */
+    carry_over(&mappings->list, &list);
+    list_free(&mappings->list);
+    mappings->list = list;
+    return true;
+}
+
+struct mappings *mappings_new(pid_t pid, struct memory *memory, struct error *error)
+{
+    struct list list;
+    struct mappings *mappings;
+
+    errno = 0;
+    list = read_list(pid);
+    if (list.count == 0) {
+        if (errno == EACCES || errno == EPERM)
+            error_set(error, ERROR_PERMISSION,
+                      "not permitted to read the mappings of process %d (CAP_SYS_PTRACE is needed)",
+                      (int)pid);
+        else
+            error_set(error, ERROR_NO_PROCESS,
+                      "process %d does not exist, or it has no memory of its own", (int)pid);
+        return NULL;
+    }
+    mappings = xcalloc(1, sizeof(*mappings));
+    mappings->pid = pid;
+    mappings->memory = memory;
+    mappings->list = list;
+    mappings->read_at = now_ms();
+    return mappings;
+}
+
+void mappings_free(struct mappings *mappings)
+{
+    if (!mappings)
+        return;
+    for (int i = 0; i < mappings->opened_count; i++)
+        elf_file_free(mappings->opened[i].file);
+    free(mappings->opened);
+    list_free(&mappings->list);
+    free(mappings);
+}
+
+static struct mapping *look_up(const struct list *list, uint64_t address)
+{
+    int low = 0, high = list->count;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        struct mapping *mapping = &list->mappings[middle];
+
+        if (address < mapping->start)
+            high = middle;
+        else if (address >= mapping->end)
+            low = middle + 1;
+        else
+            return mapping;
+    }
+    return NULL;
+}
+
+struct mapping *mappings_find(struct mappings *mappings, uint64_t address)
+{
+    struct mapping *mapping = look_up(&mappings->list, address);
+
+    if (!mapping && reread(mappings))
+        mapping = look_up(&mappings->list, address);
+    return mapping;
+}
+
+struct mapping *mappings_find_code(struct mappings *mappings, uint64_t address)
+{
+    struct mapping *mapping = look_up(&mappings->list, address);
+
+    if (!(mapping && mapping->executable) && reread(mappings))
+        mapping = look_up(&mappings->list, address);
+    return mapping && mapping->executable ? mapping : NULL;
+}
+
+const struct mapping *mappings_all(struct mappings *mappings, int *count)
+{
+    *count = mappings->list.count;
+    return mappings->list.mappings;
+}
+
+/* The file of another mapping of the same inode, if this one agrees with where it lies. */
+static struct elf_file *find_opened(const struct mappings *mappings, const struct mapping *mapping)
+{
+    for (int i = 0; i < mappings->opened_count; i++) {
+        const struct opened *opened = &mappings->opened[i];
+        uint64_t bias;
+
+        if (opened->device == mapping->device && opened->inode == mapping->inode &&
+            elf_bias(opened->file->elf, mapping, &bias) && bias == opened->file->bias)
+            return opened->file;
+    }
+    return NULL;
+}
+
+static struct elf_file *open_file(struct mappings *mappings, const struct mapping *mapping)
+{
+    struct elf_file *file;
+
+    if (mappings->opened_count == LARGEST_FILE_COUNT)
+        return NULL;
+    file = elf_file_open(mappings->pid, mappings->memory, mapping);
+    if (!file)
+        return NULL;
+    mappings->opened = xreallocarray(mappings->opened, (size_t)mappings->opened_count + 1,
+                                     sizeof(*mappings->opened));
+    mappings->opened[mappings->opened_count++] = (struct opened){
+        .device = mapping->device,
+        .inode = mapping->inode,
+        .file = file,
+    };
+    return file;
+}
+
+struct elf_file *mapping_file(struct mappings *mappings, struct mapping *mapping)
+{
+    if (mapping->file || mapping->no_file)
+        return mapping->file;
+    mapping->file = find_opened(mappings, mapping);
+    if (!mapping->file)
+        mapping->file = open_file(mappings, mapping);
+    mapping->no_file = !mapping->file;
+    return mapping->file;
+}

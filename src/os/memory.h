@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Memory of another process, as it is now.
+ *
+ * The only door to the target's memory in user space. A backend can be the live process
+ * (process_vm_readv: reads only, stops nothing) or a captured image (replay tests).
+ * Addresses are the target's. Everything read is untrusted.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct memory {
+    /* Read exactly `size` bytes at `address`; false if any byte can't be read (the buffer may
+     * then be partly written and must not be used). */
+    bool (*read)(struct memory *memory, uint64_t address, void *buffer, size_t size);
+    void (*free)(struct memory *memory);
+};
+
+/* The memory of live process `pid`. Never NULL; reads fail once the process is gone. */
+struct memory *memory_of_process(pid_t pid);
+
+/* free(NULL) is fine, here and everywhere. */
+void memory_free(struct memory *memory);
+
+static inline bool memory_read(struct memory *memory, uint64_t address, void *buffer, size_t size)
+{
+    return memory->read(memory, address, buffer, size);
+}
+
+static inline bool memory_read_u64(struct memory *memory, uint64_t address, uint64_t *value)
+{
+    return memory->read(memory, address, value, sizeof(*value));
+}
+
+static inline bool memory_read_u32(struct memory *memory, uint64_t address, uint32_t *value)
+{
+    return memory->read(memory, address, value, sizeof(*value));
+}
+
+/* Read a NUL-terminated string of at most size-1 bytes (longer ones are cut). False if not
+ * readable (the buffer must then not be used). */
+bool memory_read_string(struct memory *memory, uint64_t address, char *buffer, size_t size);

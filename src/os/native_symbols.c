@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/native_symbols.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/demangle.h"
+#include "os/mappings.h"
+#include "os/plt.h"
+#include "util/alloc.h"
+
+/* One function. Addresses are the file's. */
+struct entry {
+    uint64_t start, end;
+    uint64_t reach; /* the largest `end` up to here: nothing before reaches further */
+    const char *name;
+    bool is_global;
+    bool is_owned; /* name is malloc'ed, not the file's */
+    bool is_final; /* name was demangled if it could be */
+};
+
+struct symbol_table {
+    struct entry *entries; /* by start, one for each */
+    size_t count, room;
+};
+
+/* Symbols within symbols nest at most this deep in a sane file. */
+enum { DEEPEST_NEST = 32 };
+
+static void add_entry(struct symbol_table *table, const struct entry *entry)
+{
+    if (table->count == table->room) {
+        table->room = table->room ? 2 * table->room : 256;
+        table->entries = xreallocarray(table->entries, table->room, sizeof(*table->entries));
+    }
+    table->entries[table->count++] = *entry;
+}
+
+/* The section that names functions: .symtab, else .dynsym; NULL if neither is there. */
+static Elf_Scn *find_symbols(Elf *elf, GElf_Shdr *header)
+{
+    Elf_Scn *section = NULL;
+    Elf_Scn *dynamic = NULL;
+    GElf_Shdr candidate;
+
+    while ((section = elf_nextscn(elf, section))) {
+        if (!gelf_getshdr(section, &candidate))
+            continue;
+        if (candidate.sh_type == SHT_SYMTAB || candidate.sh_type == SHT_DYNSYM)
+            *header = candidate;
+        if (candidate.sh_type == SHT_SYMTAB)
+            return section;
+        if (candidate.sh_type == SHT_DYNSYM)
+            dynamic = section;
+    }
+    return dynamic;
+}
+
+/* Call `visit` for each symbol that is defined in the file, until it returns false. */
+static void each_symbol(Elf *elf,
+                        bool (*visit)(void *context, const GElf_Sym *symbol, const char *name),
+                        void *context)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = find_symbols(elf, &header);
+    Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+    GElf_Sym symbol;
+
+    if (!data)
+        return;
+    for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
+        const char *name;
+
+        if (symbol.st_shndx == SHN_UNDEF)
+            continue;
+        name = elf_strptr(elf, header.sh_link, symbol.st_name);
+        if (name && *name && !visit(context, &symbol, name))
+            return;
+    }
+}
+
+static bool add_function(void *context, const GElf_Sym *symbol, const char *name)
+{
+    int type = GELF_ST_TYPE(symbol->st_info);
+    uint64_t end = symbol->st_value + symbol->st_size;
+
+    if ((type == STT_FUNC || type == STT_GNU_IFUNC) && end > symbol->st_value)
+        add_entry(context, &(struct entry){
+                               .start = symbol->st_value,
+                               .end = end,
+                               .name = name,
+                               .is_global = GELF_ST_BIND(symbol->st_info) == STB_GLOBAL,
+                           });
+    return true;
+}
+
+static void add_stub(void *context, uint64_t address, uint64_t size, const char *name)
+{
+    char *readable = demangle(name);
+
+    add_entry(context, &(struct entry){
+                           .start = address,
+                           .end = address + size,
+                           .name = xasprintf("%s@plt", readable ? readable : name),
+                           .is_owned = true,
+                           .is_final = true,
+                       });
+    free(readable);
+}
+
+/* By address. Of several names for one function the plainest comes first: "write" before
+ * "__write", global before weak before local. */
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *left = a;
+    const struct entry *right = b;
+    size_t left_lines = strspn(left->name, "_");
+    size_t right_lines = strspn(right->name, "_");
+
+    if (left->start != right->start)
+        return left->start < right->start ? -1 : 1;
+    if (left_lines != right_lines)
+        return left_lines < right_lines ? -1 : 1;
+    if (left->is_global != right->is_global)
+        return left->is_global ? -1 : 1;
+    return strcmp(left->name, right->name);
+}
+
+static void index_entries(struct symbol_table *table)
+{
+    uint64_t reach = 0;
+    size_t kept = 0;
+
+    if (table->count == 0)
+        return;
+    qsort(table->entries, table->count, sizeof(*table->entries), compare_entries);
+    for (size_t i = 0; i < table->count; i++) {
+        struct entry *entry = &table->entries[i];
+
+        if (kept > 0 && table->entries[kept - 1].start == entry->start) {
+            if (entry->is_owned)
+                free((char *)entry->name);
+            continue;
+        }
+        if (entry->end > reach)
+            reach = entry->end;
+        entry->reach = reach;
+        table->entries[kept++] = *entry;
+    }
+    table->count = kept;
+}
+
+static struct symbol_table *table_of(struct elf_file *file)
+{
+    if (!file->symbols) {
+        file->symbols = xcalloc(1, sizeof(*file->symbols));
+        each_symbol(file->elf, add_function, file->symbols);
+        plt_each(file->elf, add_stub, file->symbols);
+        index_entries(file->symbols);
+    }
+    return file->symbols;
+}
+
+void symbol_table_free(struct symbol_table *symbols)
+{
+    if (!symbols)
+        return;
+    for (size_t i = 0; i < symbols->count; i++) {
+        if (symbols->entries[i].is_owned)
+            free((char *)symbols->entries[i].name);
+    }
+    free(symbols->entries);
+    free(symbols);
+}
+
+/* The innermost function that covers `address`. */
+static struct entry *find_entry(const struct symbol_table *table, uint64_t address)
+{
+    size_t low = 0, high = table->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (table->entries[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (int depth = 0; low > 0 && depth < DEEPEST_NEST; depth++) {
+        struct entry *entry = &table->entries[--low];
+
+        if (address < entry->end)
+            return entry;
+        if (address >= entry->reach)
+            break;
+    }
+    return NULL;
+}
+
+static void make_readable(struct entry *entry)
+{
+    char *readable;
+
+    if (entry->is_final)
+        return;
+    entry->is_final = true;
+    readable = demangle(entry->name);
+    if (readable) {
+        entry->name = readable;
+        entry->is_owned = true;
+    }
+}
+
+bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_symbol *symbol)
+{
+    struct entry *entry = find_entry(table_of(file), address - file->bias);
+
+    if (!entry)
+        return false;
+    make_readable(entry);
+    *symbol = (struct native_symbol){
+        .name = entry->name,
+        .address = entry->start + file->bias,
+        .size = entry->end - entry->start,
+    };
+    return true;
+}
+
+/* A search by name: a global symbol, else the first local one. */
+struct search {
+    const char *name;
+    uint64_t address;
+};
+
+static bool match_name(void *context, const GElf_Sym *symbol, const char *name)
+{
+    struct search *search = context;
+    int type = GELF_ST_TYPE(symbol->st_info);
+    bool is_local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
+
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT) ||
+        strcmp(name, search->name) != 0)
+        return true;
+    if (!search->address || !is_local)
+        search->address = symbol->st_value;
+    return is_local;
+}
+
+uint64_t native_symbol_address(struct elf_file *file, const char *name)
+{
+    struct search search = {.name = name};
+
+    each_symbol(file->elf, match_name, &search);
+    return search.address ? search.address + file->bias : 0;
+}

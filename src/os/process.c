@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/container.h"
+#include "os/procfs.h"
+#include "util/alloc.h"
+
+static int compare_ids(const void *a, const void *b)
+{
+    pid_t left = *(const pid_t *)a;
+    pid_t right = *(const pid_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* The entries of a directory that are numbers, in ascending order. NULL if it can't be read. */
+static pid_t *numbers_in(const char *path, size_t *count)
+{
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    pid_t *ids;
+    size_t used = 0, room = 64;
+
+    if (!directory)
+        return NULL;
+    ids = xreallocarray(NULL, room, sizeof(*ids));
+    while ((entry = readdir(directory))) {
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        if (used == room)
+            ids = xreallocarray(ids, room *= 2, sizeof(*ids));
+        ids[used++] = (pid_t)strtol(entry->d_name, NULL, 10);
+    }
+    closedir(directory);
+    qsort(ids, used, sizeof(*ids), compare_ids);
+    *count = used;
+    return ids;
+}
+
+pid_t *process_list(size_t *count, struct error *error)
+{
+    pid_t *pids = numbers_in("/proc", count);
+
+    if (!pids)
+        error_set(error, ERROR_FAILED, "can't list /proc: %s", strerror(errno));
+    return pids;
+}
+
+pid_t *process_threads(pid_t pid, size_t *count, struct error *error)
+{
+    char path[64];
+    pid_t *tids;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    tids = numbers_in(path, count);
+    if (!tids)
+        error_set(error, ERROR_NO_PROCESS, "there is no process %d", (int)pid);
+    return tids;
+}
+
+bool process_exists(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    return pid > 0 && access(path, F_OK) == 0;
+}
+
+/* Field `number` of /proc/PID/stat as proc(5) counts, from 4 on; 0 if the process is gone. */
+static unsigned long long stat_field(pid_t pid, int number)
+{
+    unsigned long long value = 0;
+    size_t size;
+    char *stat = procfs_read(pid, "stat", &size);
+    const char *field;
+
+    if (!stat)
+        return 0;
+    /* "pid (name) state ppid ...": the name can hold anything, so count from its last ')'. */
+    field = strrchr(stat, ')');
+    for (int i = 2; field && i < number; i++)
+        field = strchr(field + 1, ' ');
+    if (field)
+        value = strtoull(field, NULL, 10);
+    free(stat);
+    return value;
+}
+
+pid_t process_parent(pid_t pid)
+{
+    return (pid_t)stat_field(pid, 4);
+}
+
+unsigned long long process_start_time(pid_t pid)
+{
+    return stat_field(pid, 22);
+}
+
+char *process_arguments(pid_t pid, size_t *size)
+{
+    size_t used;
+    char *text = procfs_read(pid, "cmdline", &used);
+
+    if (!text)
+        return NULL;
+    /* A process can overwrite its arguments, so the last one need not end. */
+    text = xrealloc(text, used + 2);
+    if (used > 0 && text[used - 1] != '\0')
+        text[used++] = '\0';
+    text[used] = '\0';
+    *size = used;
+    return text;
+}
+
+void process_container(pid_t pid, char *id, size_t size)
+{
+    size_t used;
+    char *text = procfs_read(pid, "cgroup", &used);
+
+    if (size > 0)
+        id[0] = '\0';
+    if (text)
+        container_of_cgroup(text, id, size);
+    free(text);
+}
+
+void process_thread_name(pid_t pid, pid_t tid, char *name, size_t size)
+{
+    char file[32];
+    size_t used;
+    char *text;
+
+    snprintf(file, sizeof(file), "task/%d/comm", (int)tid);
+    text = procfs_read(pid, file, &used);
+    if (text && used > 0 && text[used - 1] == '\n')
+        text[used - 1] = '\0';
+    snprintf(name, size, "%s", text ? text : "");
+    free(text);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What /proc says of a process. Nothing about Erlang in here. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "util/error.h"
+
+/* All thread-group leaders on the host, in ascending order; `*count` of them, to be freed. NULL
+ * with error if /proc can't be read. */
+pid_t *process_list(size_t *count, struct error *error);
+
+bool process_exists(pid_t pid);
+
+/* Pid of the parent, 0 if gone. */
+pid_t process_parent(pid_t pid);
+
+/* Start time in clock ticks after boot (tells a reused pid); 0 if gone. */
+unsigned long long process_start_time(pid_t pid);
+
+/* Arguments, NUL-separated and doubly NUL-terminated, malloc'ed; NULL if gone. `*size` bytes,
+ * the last NUL not counted. */
+char *process_arguments(pid_t pid, size_t *size);
+
+/* The container id (64 hex digits, or what the cgroup path's last part names: docker, containerd,
+ * cri-o, podman, systemd-nspawn, lxc) of the process, "" if none is known. */
+void process_container(pid_t pid, char *id, size_t size);
+
+/* Thread ids of a process, to be freed. NULL with error if it is gone. */
+pid_t *process_threads(pid_t pid, size_t *count, struct error *error);
+
+/* Name of a thread (at most 15 bytes), "" if gone. */
+void process_thread_name(pid_t pid, pid_t tid, char *name, size_t size);

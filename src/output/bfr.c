@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A recording as output: the same samples and tables, written anew. */
+#include "output/formats.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+struct bfr {
+    const struct profile *profile;
+    struct recording_writer *writer;
+};
+
+static void *bfr_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    struct recording_writer *writer;
+    struct bfr *bfr;
+    int fd;
+
+    if (fileno(file) < 0) {
+        error_set(error, ERROR_USAGE, "a recording is compressed already, use a name without .gz");
+        return NULL;
+    }
+    fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
+    if (fd < 0) {
+        error_set(error, ERROR_FAILED, "cannot write a recording: %s", strerror(errno));
+        return NULL;
+    }
+    writer = recording_create_fd(fd, source->header, error);
+    if (!writer)
+        return NULL;
+    bfr = xcalloc(1, sizeof(*bfr));
+    bfr->profile = source->profile;
+    bfr->writer = writer;
+    return bfr;
+}
+
+static int bfr_sample(void *state, const struct sample *sample, struct error *error)
+{
+    struct bfr *bfr = state;
+
+    return recording_append(bfr->writer, bfr->profile, sample, error);
+}
+
+static int bfr_finish(void *state, const struct recording_totals *totals, struct error *error)
+{
+    struct recording_totals copy = totals ? *totals : (struct recording_totals){0};
+    struct bfr *bfr = state;
+    int result = recording_finish(bfr->writer, bfr->profile, &copy, NULL, error);
+
+    free(bfr);
+    return result;
+}
+
+const struct output_format bfr_format = {
+    .name = "bfr",
+    .suffixes = {".bfr"},
+    .begin = bfr_begin,
+    .sample = bfr_sample,
+    .finish = bfr_finish,
+};

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The formats, each in the file of its name. The last two are reports: they have no suffix, a
+ * request names them. */
+#pragma once
+
+#include "output/output.h"
+
+extern const struct output_format perf_format;
+extern const struct output_format folded_format;
+extern const struct output_format svg_format;
+extern const struct output_format bfr_format;
+
+extern const struct output_format summary_format;    /* text for the terminal */
+extern const struct output_format stats_json_format; /* for --stats */

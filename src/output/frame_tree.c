@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/frame_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+struct node_key {
+    const char *text;
+    uint32_t parent;
+    uint32_t kind;
+};
+
+static void push_node(struct frame_tree *tree, const struct node_key *key)
+{
+    if (tree->count == tree->capacity) {
+        tree->capacity = tree->capacity ? tree->capacity * 2 : 256;
+        tree->nodes = xreallocarray(tree->nodes, tree->capacity, sizeof(*tree->nodes));
+    }
+    tree->nodes[tree->count++] =
+        (struct tree_node){.text = key->text, .parent = key->parent, .kind = (uint8_t)key->kind};
+}
+
+void frame_tree_init(struct frame_tree *tree, const char *name)
+{
+    *tree = (struct frame_tree){0};
+    intern_init(&tree->keys, sizeof(struct node_key), sizeof(struct node_key));
+    push_node(tree, &(struct node_key){name, 0, FRAME_MARK});
+}
+
+void frame_tree_free(struct frame_tree *tree)
+{
+    intern_free(&tree->keys);
+    free(tree->nodes);
+    free(tree->sorted);
+}
+
+void frame_tree_add(struct frame_tree *tree, const struct view_frame *frames, size_t frame_count,
+                    uint64_t count)
+{
+    uint32_t node = 0;
+
+    for (size_t i = 0; i < frame_count; i++) {
+        struct node_key key = {frames[i].text, node, frames[i].kind};
+
+        node = intern_add(&tree->keys, &key);
+        if (node == tree->count)
+            push_node(tree, &key);
+    }
+    tree->nodes[node].self += count;
+}
+
+/* By parent, then text, then kind: the children of a node side by side. */
+static int compare_nodes(const void *a, const void *b, void *context)
+{
+    const struct tree_node *nodes = context;
+    const struct tree_node *x = &nodes[*(const uint32_t *)a], *y = &nodes[*(const uint32_t *)b];
+    int order;
+
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    order = strcmp(x->text, y->text);
+    return order ? order : (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+void frame_tree_finish(struct frame_tree *tree)
+{
+    /* A child's number is higher than that of its parent. */
+    for (uint32_t i = tree->count; i-- > 0;) {
+        tree->nodes[i].total += tree->nodes[i].self;
+        if (i)
+            tree->nodes[tree->nodes[i].parent].total += tree->nodes[i].total;
+    }
+    tree->sorted = xreallocarray(NULL, tree->count, sizeof(*tree->sorted));
+    for (uint32_t i = 1; i < tree->count; i++)
+        tree->sorted[i - 1] = i;
+    qsort_r(tree->sorted, tree->count - 1, sizeof(*tree->sorted), compare_nodes, tree->nodes);
+    for (uint32_t i = tree->count - 1; i-- > 0;) {
+        struct tree_node *parent = &tree->nodes[tree->nodes[tree->sorted[i]].parent];
+
+        parent->first_child = i;
+        parent->children++;
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output/gzip_file.h"
+#include "util/alloc.h"
+
+#define WRITE_BUFFER (256 * 1024)
+
+static bool has_suffix(const char *text, const char *suffix)
+{
+    size_t size = strlen(text), end = strlen(suffix);
+
+    return size > end && !strcmp(text + size - end, suffix);
+}
+
+static int cannot_write(const char *path, int code, struct error *error)
+{
+    return error_set(error, ERROR_FAILED, "cannot write %s: %s", path, strerror(code));
+}
+
+/* Devices and pipes must be written in place: a rename would replace /dev/null by a file. */
+static bool is_in_place(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/* The path with links followed, so that the file they point to is replaced, not the link. */
+static char *final_path(const char *path)
+{
+    char *real = realpath(path, NULL);
+
+    return real ? real : xstrdup(path);
+}
+
+int output_file_check(const char *path, struct error *error)
+{
+    struct stat status;
+    char *copy, *real;
+    int result = 0;
+
+    if (!strcmp(path, "-"))
+        return 0;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return cannot_write(path, EISDIR, error);
+    real = final_path(path);
+    copy = xstrdup(real);
+    if (access(is_in_place(real) ? real : dirname(copy), W_OK))
+        result = cannot_write(path, errno, error);
+    free(copy);
+    free(real);
+    return result;
+}
+
+/* Create DIRECTORY/.NAME.N.tmp; the umask decides on its mode, as for any new file. */
+static int create_temporary(const char *path, char **ret_temporary)
+{
+    char *directory = xstrdup(path), *base = xstrdup(path), *temporary = NULL;
+    int fd = -1;
+
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        temporary = xasprintf("%s/.%s.%d-%u.tmp", dirname(strcpy(directory, path)),
+                              basename(strcpy(base, path)), (int)getpid(), attempt);
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+        free(temporary);
+        temporary = NULL;
+    }
+    free(directory);
+    free(base);
+    if (fd < 0)
+        free(temporary);
+    else
+        *ret_temporary = temporary;
+    return fd;
+}
+
+static int open_path(struct output_file *output, struct error *error)
+{
+    int fd = is_in_place(output->path) ? open(output->path, O_WRONLY | O_CLOEXEC)
+                                       : create_temporary(output->path, &output->temporary);
+
+    if (fd < 0)
+        return cannot_write(output->path, errno, error);
+    output->file = has_suffix(output->path, ".gz") ? gzip_fdopen(fd) : fdopen(fd, "w");
+    if (!output->file)
+        abort(); /* only out of memory */
+    return 0;
+}
+
+int output_file_open(struct output_file *output, const char *path, FILE *given, struct error *error)
+{
+    struct output_file new = {0};
+
+    if (given || !strcmp(path, "-")) {
+        output->file = given ? given : stdout;
+        output->path = output->temporary = NULL;
+        return 0;
+    }
+    new.path = final_path(path);
+    if (open_path(&new, error)) {
+        output_file_release(&new);
+        return -1;
+    }
+    setvbuf(new.file, NULL, _IOFBF, WRITE_BUFFER);
+    *output = new;
+    return 0;
+}
+
+int output_file_close(struct output_file *output, struct error *error)
+{
+    FILE *file = output->file;
+    bool failed = ferror(file) || fflush(file);
+    int code = errno;
+
+    output->file = NULL;
+    if (output->path && fclose(file) && !failed) {
+        failed = true;
+        code = errno;
+    }
+    return failed ? cannot_write(output->path ? output->path : "the output", code, error) : 0;
+}
+
+int output_file_publish(struct output_file *output, struct error *error)
+{
+    if (!output->temporary)
+        return 0;
+    if (rename(output->temporary, output->path))
+        return cannot_write(output->path, errno, error);
+    free(output->temporary);
+    output->temporary = NULL;
+    return 0;
+}
+
+void output_file_release(struct output_file *output)
+{
+    if (output->path && output->file)
+        fclose(output->file);
+    if (output->temporary)
+        unlink(output->temporary);
+    free(output->temporary);
+    free(output->path);
+    *output = (struct output_file){0};
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The text of `perf script`, in the one form that stackcollapse-perf.pl, inferno, FlameScope,
+ * speedscope and Firefox Profiler all read alike:
+ *
+ *      beam.smp PID/TID [CPU] SECONDS.MICROS:      COUNT EVENT:
+ *      <tab>ADDRESS SYMBOL (MODULE)           leaf first
+ *      <empty line>
+ *
+ * Characters in a symbol that one of them takes for something else are escaped (util/escape.h).
+ */
+#include "output/formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "output/weight.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+#include "util/escape.h"
+
+/* The name of the threads. The real ones differ by scheduler ("erts_sched_1"), which would split
+ * the graph: root frames say who ran. */
+#define COMM "beam.smp"
+
+/* Text of stacks that is kept for the next sample of the same stack. */
+#define CACHE_MAX (64u << 20)
+
+struct rendered {
+    uint32_t generation; /* of the cache; any other: not there */
+    uint32_t size;
+    size_t offset;
+};
+
+struct perf {
+    FILE *file;
+    struct output_source source;
+    struct buffer event;     /* its name, ended by NUL */
+    struct buffer text;      /* of rendered stacks */
+    struct rendered *stacks; /* by view_stack_id */
+    size_t stack_count;
+    uint32_t generation;
+    uint32_t targets; /* that the texts were made for: a second one adds a root frame */
+};
+
+/* '(' begins the module, "->" and ';' split stacks, FlameScope ends a symbol at '+', and a number
+ * before ": " reads as the time of a sample. */
+static bool must_escape(const char *text, size_t at)
+{
+    char c = text[at], before = at ? text[at - 1] : ' ', after = text[at + 1];
+
+    switch (c) {
+    case '(':
+    case ';':
+    case '+':
+    case '\t':
+    case '\n':
+        return true;
+    case '>':
+        return before == '-';
+    case ':':
+        return after == ' ' && (before == '.' || (before >= '0' && before <= '9'));
+    case ' ':
+        return !at || !after;
+    default:
+        return false;
+    }
+}
+
+static bool must_escape_in_event(const char *text, size_t at)
+{
+    return text[at] == ' ';
+}
+
+static void write_comment(FILE *file, const char *key, const char *text)
+{
+    struct buffer line = {0};
+
+    escape_put(&line, text, strlen(text), must_escape);
+    fprintf(file, "# %s : %.*s\n", key, (int)line.size, line.data ? line.data : "");
+    buffer_free(&line);
+}
+
+static void write_header(FILE *file, const struct recording_header *header)
+{
+    time_t start = (time_t)(header->start_realtime / 1000000000u);
+    char date[64] = "";
+    struct tm tm;
+
+    if (localtime_r(&start, &tm))
+        strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm);
+    fputs("# ========\n", file);
+    write_comment(file, "captured on   ", date);
+    write_comment(file, "hostname", header->hostname);
+    write_comment(file, "os release", header->kernel);
+    write_comment(file, "beamflame version", header->version);
+    write_comment(file, "cmdline", header->command);
+    fputs("# ========\n#\n", file);
+}
+
+static void *perf_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    struct perf *perf = xcalloc(1, sizeof(*perf));
+
+    (void)error;
+    perf->file = file;
+    perf->source = *source;
+    perf->generation = 1;
+    escape_put(&perf->event, source->header->event, strlen(source->header->event),
+               must_escape_in_event);
+    buffer_byte(&perf->event, '\0');
+    write_header(file, source->header);
+    return perf;
+}
+
+static void put_frame(struct buffer *text, const struct view_frame *frame)
+{
+    static const char digits[] = "0123456789abcdef";
+    char address[1 + 16 + 1];
+    uint64_t rest = frame->address;
+    int at = 16;
+
+    /* "\t%16x ", where the time goes when most stacks are new. */
+    memset(address, ' ', sizeof(address));
+    address[0] = '\t';
+    do {
+        address[at--] = digits[rest & 15];
+    } while (rest >>= 4);
+    buffer_put(text, address, sizeof(address));
+    escape_put(text, frame->text, strlen(frame->text), must_escape);
+    buffer_put(text, " (", 2);
+    buffer_text(text, frame->module);
+    buffer_put(text, ")\n", 2);
+}
+
+static void forget_stacks(struct perf *perf)
+{
+    perf->generation++;
+    perf->text.size = 0;
+}
+
+static const struct rendered *render_stack(struct perf *perf, view_stack_id id)
+{
+    struct rendered *rendered = &perf->stacks[id];
+    const struct view_frame *frames;
+    size_t count;
+
+    if (perf->text.size > CACHE_MAX)
+        forget_stacks(perf);
+    rendered->generation = perf->generation;
+    rendered->offset = perf->text.size;
+    count = view_frames(perf->source.view, id, &frames);
+    if (!count)
+        put_frame(&perf->text, &(struct view_frame){.text = "[no stack]", .module = "[unknown]"});
+    while (count)
+        put_frame(&perf->text, &frames[--count]);
+    buffer_byte(&perf->text, '\n');
+    rendered->size = (uint32_t)(perf->text.size - rendered->offset);
+    return rendered;
+}
+
+static const struct rendered *rendered_stack(struct perf *perf, view_stack_id id)
+{
+    uint32_t targets = profile_counts(perf->source.profile).targets;
+
+    if (perf->targets != targets)
+        forget_stacks(perf);
+    perf->targets = targets;
+    if (id >= perf->stack_count) {
+        size_t count = (size_t)id * 2 + 64;
+
+        perf->stacks = xreallocarray(perf->stacks, count, sizeof(*perf->stacks));
+        memset(perf->stacks + perf->stack_count, 0,
+               (count - perf->stack_count) * sizeof(*perf->stacks));
+        perf->stack_count = count;
+    }
+    if (perf->stacks[id].generation == perf->generation)
+        return &perf->stacks[id];
+    return render_stack(perf, id);
+}
+
+static int perf_sample(void *state, const struct sample *sample, struct error *error)
+{
+    struct perf *perf = state;
+    const struct profile *profile = perf->source.profile;
+    const struct rendered *stack = rendered_stack(perf, view_of_sample(perf->source.view, sample));
+    const struct thread_entry *thread =
+        sample->thread ? profile_get_thread(profile, sample->thread) : NULL;
+    uint32_t pid = thread && thread->target ? profile_get_target(profile, thread->target)->pid : 0;
+    uint64_t micros = sample->time / 1000;
+
+    (void)error;
+    /* FlameScope fails on a file whose last time is a whole second; as any sample may be the last
+     * one, none is: 1 us is the price. */
+    if (micros % 1000000 == 0)
+        micros++;
+    fprintf(perf->file, COMM " %u/%u [%03u] %" PRIu64 ".%06u: %10" PRIu64 " %s:\n", pid,
+            thread ? thread->tid : 0, sample->cpu, micros / 1000000, (unsigned)(micros % 1000000),
+            sample_count(perf->source.header, sample), perf->event.data);
+    fwrite(perf->text.data + stack->offset, 1, stack->size, perf->file);
+    return 0;
+}
+
+/* Losses as comments, without what could be taken for a sample; the file ends in an empty line. */
+static void write_losses(FILE *file, const struct recording_totals *totals)
+{
+    bool any = false;
+
+    for (int i = 0; i < LOSS_COUNT; i++) {
+        if (!totals->losses[i])
+            continue;
+        fprintf(file, "# loss %s %" PRIu64 "\n", loss_name(i), totals->losses[i]);
+        any = true;
+    }
+    if (any)
+        fputc('\n', file);
+}
+
+static int perf_finish(void *state, const struct recording_totals *totals, struct error *error)
+{
+    struct perf *perf = state;
+
+    (void)error;
+    if (totals)
+        write_losses(perf->file, totals);
+    free(perf->stacks);
+    buffer_free(&perf->text);
+    buffer_free(&perf->event);
+    free(perf);
+    return 0;
+}
+
+const struct output_format perf_format = {
+    .name = "perf",
+    .suffixes = {".perf", ".perf.gz"},
+    .begin = perf_begin,
+    .sample = perf_sample,
+    .finish = perf_finish,
+};

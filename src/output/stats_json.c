@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The numbers of a recording as JSON, for --stats. */
+#include "output/formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "output/json.h"
+#include "util/alloc.h"
+
+struct stats {
+    FILE *file;
+    struct output_source source;
+};
+
+static void *stats_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    struct stats *stats = xcalloc(1, sizeof(*stats));
+
+    (void)error;
+    stats->file = file;
+    stats->source = *source;
+    return stats;
+}
+
+static int stats_sample(void *state, const struct sample *sample, struct error *error)
+{
+    (void)state;
+    (void)sample;
+    (void)error;
+    return 0; /* all that is wanted was counted when it was recorded */
+}
+
+static void put_number(FILE *file, const char *key, uint64_t number)
+{
+    fprintf(file, "  \"%s\": %" PRIu64 ",\n", key, number);
+}
+
+static void put_ms(FILE *file, const char *key, uint64_t ns)
+{
+    fprintf(file, "  \"%s\": %" PRIu64 ".%03u,\n", key, ns / 1000000, (unsigned)(ns / 1000 % 1000));
+}
+
+static void put_text(FILE *file, const char *key, const char *text)
+{
+    fprintf(file, ", \"%s\": ", key);
+    json_string_or_null(file, text);
+}
+
+static void put_target(FILE *file, const struct profile *profile, target_id id)
+{
+    const struct target_entry *target = profile_get_target(profile, id);
+
+    fprintf(file, "{\"pid\": %u", target->pid);
+    put_text(file, "node", profile_text(profile, target->node));
+    put_text(file, "otp_release", profile_text(profile, target->otp_release));
+    put_text(file, "erts", profile_text(profile, target->erts));
+    put_text(file, "flavor", profile_text(profile, target->flavor));
+    fprintf(file,
+            ", \"schedulers\": %u, \"dirty_cpu_schedulers\": %u, \"dirty_io_schedulers\": %u"
+            ", \"processes\": %u",
+            target->schedulers, target->dirty_cpu_schedulers, target->dirty_io_schedulers,
+            target->processes);
+    put_text(file, "executable", profile_text(profile, target->executable));
+    put_text(file, "container", profile_text(profile, target->container));
+    putc('}', file);
+}
+
+static void put_targets(FILE *file, const struct profile *profile)
+{
+    uint32_t count = profile_counts(profile).targets;
+
+    fputs("  \"target\": ", file);
+    if (count)
+        put_target(file, profile, 1);
+    else
+        fputs("null", file);
+    fputs(",\n  \"targets\": [", file);
+    for (target_id id = 1; id <= count; id++) {
+        fputs(id > 1 ? ",\n    " : "\n    ", file);
+        put_target(file, profile, id);
+    }
+    fputs(count ? "\n  ],\n" : "],\n", file);
+}
+
+static void put_losses(FILE *file, const uint64_t losses[LOSS_COUNT])
+{
+    fputs("  \"losses\": {", file);
+    for (int i = 0; i < LOSS_COUNT; i++)
+        fprintf(file, "%s\n    \"%s\": %" PRIu64, i ? "," : "", loss_name(i), losses[i]);
+    fputs("\n  }\n", file);
+}
+
+static void write_stats(const struct stats *stats, const struct recording_totals *totals)
+{
+    const struct recording_header *header = stats->source.header;
+    FILE *file = stats->file;
+
+    fputs("{\n", file);
+    put_number(file, "samples", totals->samples);
+    put_number(file, "erlang_samples", totals->erlang_samples);
+    put_number(file, "complete_stacks", totals->complete_stacks);
+    put_number(file, "truncated_stacks", totals->truncated_stacks);
+    put_number(file, "frames", totals->frames);
+    put_number(file, "erlang_frames", totals->erlang_frames);
+    put_number(file, "unknown_frames",
+               totals->unknown_erlang_frames + totals->unknown_native_frames);
+    put_number(file, "unknown_erlang_frames", totals->unknown_erlang_frames);
+    put_number(file, "unknown_native_frames", totals->unknown_native_frames);
+    put_number(file, "lost_events",
+               totals->losses[LOSS_RING_FULL] + totals->losses[LOSS_BAD_SAMPLE] +
+                   totals->losses[LOSS_TARGET_GONE]);
+    put_ms(file, "attach_ms", totals->attach_ns);
+    put_ms(file, "duration_ms",
+           totals->end_monotonic > header->start_monotonic
+               ? totals->end_monotonic - header->start_monotonic
+               : 0);
+    put_ms(file, "profiler_cpu_ms", totals->profiler_cpu_ns);
+    put_number(file, "peak_rss_kb", totals->peak_rss_kb);
+    fprintf(file, "  \"cut\": %s,\n", totals->cut ? "true" : "false");
+    put_targets(file, stats->source.profile);
+    put_losses(file, totals->losses);
+    fputs("}\n", file);
+}
+
+static int stats_finish(void *state, const struct recording_totals *totals, struct error *error)
+{
+    struct stats *stats = state;
+
+    (void)error;
+    if (totals)
+        write_stats(stats, totals);
+    free(stats);
+    return 0;
+}
+
+const struct output_format stats_json_format = {
+    .name = "stats",
+    .begin = stats_begin,
+    .sample = stats_sample,
+    .finish = stats_finish,
+};

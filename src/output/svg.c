@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A flame graph as a picture: no script, so that it shows the same in a browser, an editor and a
+ * document. Root at the bottom, widths by samples; each frame has its full name as a tooltip.
+ */
+#include "output/formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/frame_tree.h"
+#include "output/number_text.h"
+#include "output/counts.h"
+#include "output/svg_layout.h"
+#include "output/svg_style.h"
+#include "output/target_text.h"
+#include "output/weight.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+#include "util/utf8.h"
+
+/* All in px. */
+#define WIDTH        1280
+#define MARGIN       16
+#define FRAME_HEIGHT 16
+#define HEAD_HEIGHT  84
+#define FOOT_HEIGHT  34
+#define TEXT_INSET   3.5
+/* The advance of monospace fonts is 0.6 em (DejaVu Sans Mono 0.602, Consolas 0.55); 11 px. */
+#define CELL_WIDTH 6.63
+
+struct svg {
+    FILE *file;
+    struct output_source source;
+    struct counts counts;
+};
+
+static void *svg_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    struct svg *svg = xcalloc(1, sizeof(*svg));
+
+    (void)error;
+    svg->file = file;
+    svg->source = *source;
+    return svg;
+}
+
+static int svg_sample(void *state, const struct sample *sample, struct error *error)
+{
+    struct svg *svg = state;
+
+    (void)error;
+    counts_add(&svg->counts, view_of_sample(svg->source.view, sample),
+               sample_count(svg->source.header, sample));
+    return 0;
+}
+
+static void put_z(FILE *file, const char *text)
+{
+    svg_put_text(file, text, strlen(text));
+}
+
+static void write_start(FILE *file, int height)
+{
+    fprintf(file,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "viewBox=\"0 0 %d %d\">\n",
+            WIDTH, height, WIDTH, height);
+    fputs("<style>\n"
+          "text { font: 11px ui-monospace, Menlo, \"DejaVu Sans Mono\", monospace; "
+          "fill: #20242c; white-space: pre; }\n"
+          ".head { font: 600 18px system-ui, \"Helvetica Neue\", \"DejaVu Sans\", sans-serif; }\n"
+          ".note { font: 12px system-ui, \"Helvetica Neue\", \"DejaVu Sans\", sans-serif; "
+          "fill: #5b6270; }\n"
+          "g:hover > rect { stroke: #20242c; }\n"
+          "</style>\n"
+          "<rect width=\"100%\" height=\"100%\" fill=\"#fdfdfc\"/>\n",
+          file);
+}
+
+static void write_legend(FILE *file)
+{
+    double x = MARGIN;
+
+    for (int kind = FRAME_ERLANG; kind <= FRAME_MARK; kind++) {
+        fprintf(file,
+                "<rect x=\"%.0f\" y=\"60\" width=\"11\" height=\"11\" rx=\"2.5\" fill=\"%s\"/>"
+                "<text class=\"note\" x=\"%.0f\" y=\"70\">%s</text>\n",
+                x, svg_kind_colour(kind).text, x + 16, svg_kind_name(kind));
+        x += 44 + 6.8 * (double)strlen(svg_kind_name(kind));
+    }
+}
+
+static void write_head(const struct svg *svg, const struct frame_tree *tree,
+                       const struct recording_totals *totals)
+{
+    const struct recording_header *header = svg->source.header;
+    uint32_t targets = profile_counts(svg->source.profile).targets;
+    struct buffer title = {0};
+    uint64_t duration = totals->end_monotonic > header->start_monotonic
+                            ? totals->end_monotonic - header->start_monotonic
+                            : 0;
+
+    if (targets == 1)
+        target_text(svg->source.profile, 1, &title);
+    else
+        buffer_format(&title, "%u targets on %s", targets, header->hostname);
+    fprintf(svg->file, "<text class=\"head\" x=\"%d\" y=\"30\">", MARGIN);
+    svg_put_text(svg->file, title.data, title.size);
+    fprintf(svg->file, "</text>\n<text class=\"note\" x=\"%d\" y=\"49\">%.1f s, %s samples of ",
+            MARGIN, (double)duration / 1e9, number_text(tree->nodes[0].total).text);
+    put_z(svg->file, header->event);
+    fprintf(svg->file, " at %u Hz; %.1f %% of Erlang stacks complete</text>\n", header->frequency,
+            percent_of(totals->complete_stacks, totals->erlang_samples));
+    buffer_free(&title);
+    write_legend(svg->file);
+}
+
+/* As much of the text as fits, with ".." where it is cut. */
+static void write_label(FILE *file, const char *text, double x, double y, double width)
+{
+    double room = (width - 2 * TEXT_INSET) / CELL_WIDTH;
+    size_t cells = room > 0 ? (size_t)room : 0, size = strlen(text);
+    bool whole = utf8_cells(text) <= cells;
+
+    if (!whole && cells < 3)
+        return;
+    if (!whole)
+        size = utf8_fit(text, cells - 2);
+    fprintf(file, "<text x=\"%.2f\" y=\"%.1f\">", x + TEXT_INSET, y + FRAME_HEIGHT - 4.5);
+    svg_put_text(file, text, size);
+    fprintf(file, "%s</text>", whole ? "" : "..");
+}
+
+static void write_box(FILE *file, const struct frame_tree *tree, const struct svg_box *box,
+                      double y)
+{
+    static const char cut_text[] = "[deeper frames are not drawn]";
+    const struct tree_node *node = &tree->nodes[box->node];
+    const char *text = box->cut ? cut_text : node->text;
+    /* A hair of background between neighbours, as long as there is something to see. */
+    double width = box->width > 1.5 ? box->width - 0.5 : box->width;
+    struct svg_colour colour =
+        box->cut ? (struct svg_colour){"#ffffff"} : svg_frame_colour(node->kind, text);
+
+    fputs("<g><title>", file);
+    put_z(file, text);
+    fprintf(file,
+            " (%s samples, %.2f%%)</title>"
+            "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1.5\" fill=\"%s\"/>",
+            number_text(node->total).text, percent_of(node->total, tree->nodes[0].total), box->x, y,
+            width, FRAME_HEIGHT - 1, colour.text);
+    write_label(file, text, box->x, y, width);
+    fputs("</g>\n", file);
+}
+
+static void write_foot(const struct svg *svg, const struct recording_totals *totals, int y)
+{
+    struct buffer text = {0};
+
+    for (int i = 0; i < LOSS_COUNT; i++)
+        if (totals->losses[i])
+            buffer_format(&text, "%s%s %s", text.size ? ", " : "lost or incomplete: ", loss_name(i),
+                          number_text(totals->losses[i]).text);
+    if (totals->cut)
+        buffer_format(&text, "%sthe recording was cut", text.size ? "; " : "");
+    fprintf(svg->file, "<text class=\"note\" x=\"%d\" y=\"%d\">", MARGIN, y);
+    svg_put_text(svg->file, text.data, text.size);
+    fprintf(svg->file,
+            "</text>\n<text class=\"note\" text-anchor=\"end\" x=\"%d\" y=\"16\">beamflame ",
+            WIDTH - MARGIN);
+    put_z(svg->file, svg->source.header->version);
+    fputs("</text>\n", svg->file);
+    buffer_free(&text);
+}
+
+static void write_graph(const struct svg *svg, const struct recording_totals *totals,
+                        struct frame_tree *tree)
+{
+    struct svg_layout layout;
+    int bottom;
+
+    svg_layout_make(&layout, tree, MARGIN, WIDTH - 2 * MARGIN);
+    bottom = HEAD_HEIGHT + (int)layout.levels * FRAME_HEIGHT;
+    write_start(svg->file, bottom + FOOT_HEIGHT);
+    write_head(svg, tree, totals);
+    for (size_t i = 0; i < layout.count; i++)
+        write_box(svg->file, tree, &layout.boxes[i],
+                  bottom - (layout.boxes[i].level + 1) * FRAME_HEIGHT);
+    write_foot(svg, totals, bottom + 21);
+    fputs("</svg>\n", svg->file);
+    svg_layout_free(&layout);
+}
+
+static int svg_finish(void *state, const struct recording_totals *totals, struct error *error)
+{
+    struct svg *svg = state;
+    const struct view_frame *frames;
+    struct frame_tree tree;
+
+    (void)error;
+    frame_tree_init(&tree, "all");
+    for (view_stack_id id = 1; totals && id < svg->counts.size; id++) {
+        if (!svg->counts.of[id])
+            continue;
+        size_t count = view_frames(svg->source.view, id, &frames);
+
+        frame_tree_add(&tree, frames, count, svg->counts.of[id]);
+    }
+    frame_tree_finish(&tree);
+    if (totals)
+        write_graph(svg, totals, &tree);
+    frame_tree_free(&tree);
+    counts_free(&svg->counts);
+    free(svg);
+    return 0;
+}
+
+const struct output_format svg_format = {
+    .name = "svg",
+    .suffixes = {".svg", ".svg.gz"},
+    .begin = svg_begin,
+    .sample = svg_sample,
+    .finish = svg_finish,
+};

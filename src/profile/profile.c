@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/string_table.h"
+#include "util/alloc.h"
+#include "util/intern.h"
+
+struct profile {
+    struct string_table strings;
+    struct intern frames, stacks, processes, threads, targets;
+};
+
+/* The bytes of a struct up to the end of `last`: what makes it equal to another one. */
+#define KEY_SIZE(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
+
+struct profile *profile_new(void)
+{
+    struct profile *profile = xcalloc(1, sizeof(*profile));
+
+    intern_init(&profile->frames, sizeof(struct frame), KEY_SIZE(struct frame, unresolved));
+    intern_init(&profile->stacks, sizeof(struct stack_node), KEY_SIZE(struct stack_node, frame));
+    intern_init(&profile->processes, sizeof(struct process_entry),
+                KEY_SIZE(struct process_entry, initial_call));
+    intern_init(&profile->threads, sizeof(struct thread_entry),
+                KEY_SIZE(struct thread_entry, scheduler_number));
+    intern_init(&profile->targets, sizeof(struct target_entry),
+                KEY_SIZE(struct target_entry, container));
+    return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+    if (!profile)
+        return;
+    string_table_free(&profile->strings);
+    intern_free(&profile->frames);
+    intern_free(&profile->stacks);
+    intern_free(&profile->processes);
+    intern_free(&profile->threads);
+    intern_free(&profile->targets);
+    free(profile);
+}
+
+string_id profile_string(struct profile *profile, const char *text, size_t size)
+{
+    return string_table_add(&profile->strings, text, size);
+}
+
+string_id profile_string_z(struct profile *profile, const char *text)
+{
+    return string_table_add(&profile->strings, text, strlen(text));
+}
+
+frame_id profile_frame(struct profile *profile, const struct frame *frame)
+{
+    return intern_add(&profile->frames, frame);
+}
+
+stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame)
+{
+    return intern_add(&profile->stacks, &(struct stack_node){parent, frame});
+}
+
+process_id profile_process(struct profile *profile, const struct process_entry *process)
+{
+    return intern_add(&profile->processes, process);
+}
+
+thread_id profile_thread(struct profile *profile, const struct thread_entry *thread)
+{
+    return intern_add(&profile->threads, thread);
+}
+
+target_id profile_target(struct profile *profile, const struct target_entry *target)
+{
+    return intern_add(&profile->targets, target);
+}
+
+const char *profile_text(const struct profile *profile, string_id id)
+{
+    return string_table_get(&profile->strings, id);
+}
+
+const struct frame *profile_get_frame(const struct profile *profile, frame_id id)
+{
+    return intern_get(&profile->frames, id);
+}
+
+const struct stack_node *profile_get_stack(const struct profile *profile, stack_id id)
+{
+    return intern_get(&profile->stacks, id);
+}
+
+const struct process_entry *profile_get_process(const struct profile *profile, process_id id)
+{
+    return intern_get(&profile->processes, id);
+}
+
+const struct thread_entry *profile_get_thread(const struct profile *profile, thread_id id)
+{
+    return intern_get(&profile->threads, id);
+}
+
+const struct target_entry *profile_get_target(const struct profile *profile, target_id id)
+{
+    return intern_get(&profile->targets, id);
+}
+
+struct profile_counts profile_counts(const struct profile *profile)
+{
+    return (struct profile_counts){
+        .strings = profile->strings.count,
+        .frames = profile->frames.count,
+        .stacks = profile->stacks.count,
+        .processes = profile->processes.count,
+        .threads = profile->threads.count,
+        .targets = profile->targets.count,
+    };
+}

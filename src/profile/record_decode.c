@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/records.h"
+
+#include "profile/recording_format.h"
+#include "profile/string_table.h"
+
+#define SAMPLE_FLAGS (SAMPLE_ERLANG | SAMPLE_COMPLETE | SAMPLE_TRUNCATED | SAMPLE_NO_LEAF)
+
+/* Fields are assigned one by one: an initializer list may be evaluated in any order. */
+
+/* An entry must be new, so that it gets the next id, the one that later records use. */
+static void check_new(struct cursor *cursor, uint32_t *count, uint32_t id)
+{
+    if (id == *count + 1)
+        *count = id;
+    else
+        cursor_fail(cursor, "entry is there already");
+}
+
+static string_id decode_string_id(const struct record_decoder *decoder, struct cursor *cursor)
+{
+    return (string_id)cursor_varint(cursor, decoder->counts.strings, "string is not defined");
+}
+
+static target_id decode_target_id(const struct record_decoder *decoder, struct cursor *cursor)
+{
+    return (target_id)cursor_varint(cursor, decoder->counts.targets, "target is not defined");
+}
+
+static uint32_t decode_u32(struct cursor *cursor)
+{
+    return (uint32_t)cursor_varint(cursor, UINT32_MAX, "number has more than 32 bits");
+}
+
+static uint64_t decode_u64(struct cursor *cursor)
+{
+    return cursor_varint(cursor, UINT64_MAX, "");
+}
+
+static void decode_string(struct record_decoder *decoder, struct cursor *cursor,
+                          struct profile *profile)
+{
+    size_t size = 0;
+    const char *text = cursor_counted(cursor, STRING_MAX, &size);
+
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.strings, profile_string(profile, text, size));
+}
+
+static void decode_frame(struct record_decoder *decoder, struct cursor *cursor,
+                         struct profile *profile)
+{
+    struct frame frame = {0};
+
+    frame.address = cursor_delta(cursor, decoder->base.address, UINT64_MAX, "");
+    frame.symbol = decode_string_id(decoder, cursor);
+    frame.module = decode_string_id(decoder, cursor);
+    frame.file = decode_string_id(decoder, cursor);
+    frame.line = decode_u32(cursor);
+    frame.kind = (uint8_t)cursor_varint(cursor, FRAME_MARK, "unknown kind of frame");
+    frame.unresolved = (uint8_t)cursor_varint(cursor, 1, "flag is neither 0 nor 1");
+    if (frame.kind < FRAME_ERLANG)
+        cursor_fail(cursor, "unknown kind of frame");
+    if (cursor->problem)
+        return;
+    decoder->base.address = frame.address;
+    check_new(cursor, &decoder->counts.frames, profile_frame(profile, &frame));
+}
+
+static void decode_stack(struct record_decoder *decoder, struct cursor *cursor,
+                         struct profile *profile)
+{
+    stack_id own = decoder->counts.stacks + 1;
+    uint32_t up = (uint32_t)cursor_varint(cursor, own, "parent of stack is not defined");
+    frame_id frame =
+        (frame_id)cursor_varint(cursor, decoder->counts.frames, "frame is not defined");
+
+    if (!up)
+        cursor_fail(cursor, "stack is its own parent");
+    if (!frame)
+        cursor_fail(cursor, "stack without a frame");
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.stacks, profile_stack(profile, own - up, frame));
+}
+
+static void decode_process(struct record_decoder *decoder, struct cursor *cursor,
+                           struct profile *profile)
+{
+    struct process_entry process = {0};
+
+    process.identity = decode_u64(cursor);
+    process.target = decode_target_id(decoder, cursor);
+    process.pid = decode_string_id(decoder, cursor);
+    process.name = decode_string_id(decoder, cursor);
+    process.label = decode_string_id(decoder, cursor);
+    process.initial_call = decode_string_id(decoder, cursor);
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.processes, profile_process(profile, &process));
+}
+
+static void decode_thread(struct record_decoder *decoder, struct cursor *cursor,
+                          struct profile *profile)
+{
+    struct thread_entry thread = {0};
+
+    thread.target = decode_target_id(decoder, cursor);
+    thread.tid = decode_u32(cursor);
+    thread.name = decode_string_id(decoder, cursor);
+    thread.scheduler_kind =
+        (uint16_t)cursor_varint(cursor, SCHEDULER_DIRTY_IO, "unknown kind of scheduler");
+    thread.scheduler_number =
+        (uint16_t)cursor_varint(cursor, UINT16_MAX, "number of scheduler is too large");
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.threads, profile_thread(profile, &thread));
+}
+
+static void decode_target(struct record_decoder *decoder, struct cursor *cursor,
+                          struct profile *profile)
+{
+    struct target_entry target = {0};
+
+    target.pid = decode_u32(cursor);
+    target.schedulers = decode_u32(cursor);
+    target.dirty_cpu_schedulers = decode_u32(cursor);
+    target.dirty_io_schedulers = decode_u32(cursor);
+    target.processes = decode_u32(cursor);
+    target.node = decode_string_id(decoder, cursor);
+    target.otp_release = decode_string_id(decoder, cursor);
+    target.erts = decode_string_id(decoder, cursor);
+    target.flavor = decode_string_id(decoder, cursor);
+    target.executable = decode_string_id(decoder, cursor);
+    target.container = decode_string_id(decoder, cursor);
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.targets, profile_target(profile, &target));
+}
+
+static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
+                          struct sample *ret_sample)
+{
+    const struct profile_counts *counts = &decoder->counts;
+    const struct sample *base = &decoder->base.sample;
+    uint64_t since = cursor_varint(cursor, UINT64_MAX - base->time, "time is too large");
+    struct sample sample = {0};
+
+    sample.time = base->time + since;
+    sample.weight = cursor_delta(cursor, base->weight, UINT64_MAX, "");
+    sample.stack =
+        (stack_id)cursor_delta(cursor, base->stack, counts->stacks, "stack is not defined");
+    sample.process = (process_id)cursor_delta(cursor, base->process, counts->processes,
+                                              "process is not defined");
+    sample.thread =
+        (thread_id)cursor_delta(cursor, base->thread, counts->threads, "thread is not defined");
+    sample.detail = decode_string_id(decoder, cursor);
+    sample.cpu = (uint16_t)cursor_varint(cursor, UINT16_MAX, "number of CPU is too large");
+    sample.status = (uint8_t)cursor_varint(cursor, STATUS_COUNT - 1, "unknown status");
+    sample.activity = (uint8_t)cursor_varint(cursor, ACTIVITY_COUNT - 1, "unknown activity");
+    sample.flags = (uint8_t)cursor_varint(cursor, SAMPLE_FLAGS, "unknown flags");
+    if (sample.time < decoder->last)
+        cursor_fail(cursor, "time goes back");
+    if (cursor->problem)
+        return false;
+    decoder->last = sample.time;
+    decoder->base.sample = sample;
+    *ret_sample = sample;
+    return true;
+}
+
+bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct profile *profile,
+                   struct sample *ret_sample)
+{
+    switch (cursor_varint(cursor, UINT64_MAX, "")) {
+    case RECORD_SAMPLE:
+        return decode_sample(decoder, cursor, ret_sample);
+    case RECORD_STRING:
+        decode_string(decoder, cursor, profile);
+        break;
+    case RECORD_FRAME:
+        decode_frame(decoder, cursor, profile);
+        break;
+    case RECORD_STACK:
+        decode_stack(decoder, cursor, profile);
+        break;
+    case RECORD_PROCESS:
+        decode_process(decoder, cursor, profile);
+        break;
+    case RECORD_THREAD:
+        decode_thread(decoder, cursor, profile);
+        break;
+    case RECORD_TARGET:
+        decode_target(decoder, cursor, profile);
+        break;
+    default:
+        cursor_fail(cursor, "unknown kind of record");
+    }
+    return false;
+}

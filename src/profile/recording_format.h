@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The format of a recording (.bfr), version 1. All numbers of fixed size are little-endian.
+ *
+ *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
+ *      version   u32       1
+ *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
+ *
+ * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
+ *
+ *      chunk     type      u8    enum chunk_type
+ *                encoding  u8    enum chunk_encoding
+ *                zero      u16
+ *                stored    u32   bytes that follow this header
+ *                size      u32   bytes once unpacked, at most CHUNK_MAX
+ *                crc       u32   CRC-32 (as in zlib) of the 12 bytes before and the stored bytes
+ *                bytes     stored
+ *
+ * Inside of chunks: `varint` is an unsigned LEB128, `zigzag` a signed number as varint (0, -1, 1,
+ * -2... are 0, 1, 2, 3...), `string` a varint count and that many bytes of UTF-8.
+ *
+ * CHUNK_HEADER: varints start_realtime, start_monotonic, frequency, cpus; strings event, hostname,
+ * kernel, command, version.
+ *
+ * CHUNK_TOTALS: varints end_monotonic, samples, erlang_samples, complete_stacks, truncated_stacks,
+ * frames, erlang_frames, unknown_erlang_frames, unknown_native_frames, attach_ns, profiler_cpu_ns,
+ * peak_rss_kb; varint count of losses, that many varints in the order of enum loss (the list only
+ * grows at its end).
+ *
+ * CHUNK_END: empty.
+ *
+ * CHUNK_RECORDS: records, each a byte (enum record_type) and its fields. A table record defines
+ * the next id of its kind (1, 2, 3...); ids in fields must have been defined before, 0 is none.
+ *
+ *      RECORD_STRING   string (not empty)
+ *      RECORD_FRAME    zigzag address - address of the frame record before in this chunk; varints
+ *                      symbol, module, file, line, kind, unresolved
+ *      RECORD_STACK    varint own id - parent's id; varint frame. A parent of 0 is own id - 0.
+ *      RECORD_PROCESS  varints identity, target, pid, name, label, initial_call
+ *      RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
+ *      RECORD_TARGET   varints pid, schedulers, dirty_cpu_schedulers, dirty_io_schedulers,
+ *                      processes, node, otp_release, erts, flavor, executable, container
+ *      RECORD_SAMPLE   varint time - time of the sample before; zigzags of weight, stack, process,
+ *                      thread minus those of the sample before; varints detail, cpu, status,
+ *                      activity, flags
+ *
+ * "The sample before" is in the same chunk, all zero for the first: a chunk can be read without
+ * the records of other chunks, apart from the tables. Times never go back, also across chunks.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORDING_MAGIC                                                                            \
+    "\x89"                                                                                         \
+    "BFR\r\n\x1a\n"
+#define RECORDING_MAGIC_SIZE 8
+#define RECORDING_VERSION    1
+#define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
+
+#define CHUNK_HEADER_SIZE 16
+#define CHUNK_CRC_OFFSET  12
+#define CHUNK_MAX         (1u << 20)
+
+/* Records are packed once they have this many bytes, so that no chunk comes near CHUNK_MAX. */
+#define CHUNK_FULL (1u << 18)
+
+enum chunk_type {
+    CHUNK_HEADER = 1,
+    CHUNK_RECORDS = 2,
+    CHUNK_TOTALS = 3,
+    CHUNK_END = 4,
+};
+
+enum chunk_encoding {
+    ENCODING_PLAIN = 0,
+    ENCODING_ZSTD = 1,
+};
+
+enum record_type {
+    RECORD_STRING = 1,
+    RECORD_FRAME = 2,
+    RECORD_STACK = 3,
+    RECORD_PROCESS = 4,
+    RECORD_THREAD = 5,
+    RECORD_TARGET = 6,
+    RECORD_SAMPLE = 7,
+};
+
+/* The checksum of a chunk: of its header up to the checksum, and of its stored bytes. */
+uint32_t chunk_crc(const void *header, const void *stored, size_t size);

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/recording.h"
+
+#include <stdlib.h>
+
+#include "profile/chunk_reader.h"
+#include "profile/records.h"
+#include "profile/string_table.h"
+#include "util/alloc.h"
+#include "util/utf8.h"
+
+struct recording {
+    struct chunk_reader *chunks;
+    struct recording_header header;
+    struct recording_totals totals;
+    struct record_decoder decoder;
+    bool was_read;
+};
+
+/* A clean copy; these strings are shown. */
+static char *read_text(struct cursor *cursor)
+{
+    size_t size = 0;
+    const char *text = cursor_counted(cursor, STRING_MAX, &size);
+    char *clean = xmalloc(size * 3 + 1);
+
+    clean[text ? utf8_clean(clean, text, size) : 0] = '\0';
+    return clean;
+}
+
+static void read_header(struct cursor *cursor, struct recording_header *header)
+{
+    header->start_realtime = cursor_varint(cursor, UINT64_MAX, "");
+    header->start_monotonic = cursor_varint(cursor, UINT64_MAX, "");
+    header->frequency = (uint32_t)cursor_varint(cursor, UINT32_MAX, "frequency is too large");
+    header->cpus = (uint32_t)cursor_varint(cursor, UINT32_MAX, "number of CPUs is too large");
+    header->event = read_text(cursor);
+    header->hostname = read_text(cursor);
+    header->kernel = read_text(cursor);
+    header->command = read_text(cursor);
+    header->version = read_text(cursor);
+}
+
+static void read_totals(struct cursor *cursor, struct recording_totals *ret_totals)
+{
+    struct recording_totals totals = {0};
+    uint64_t *const fields[] = {
+        &totals.end_monotonic,         &totals.samples,
+        &totals.erlang_samples,        &totals.complete_stacks,
+        &totals.truncated_stacks,      &totals.frames,
+        &totals.erlang_frames,         &totals.unknown_erlang_frames,
+        &totals.unknown_native_frames, &totals.attach_ns,
+        &totals.profiler_cpu_ns,       &totals.peak_rss_kb,
+    };
+    uint64_t losses;
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        *fields[i] = cursor_varint(cursor, UINT64_MAX, "");
+    losses = cursor_varint(cursor, LOSS_COUNT, "unknown kinds of losses");
+    for (uint64_t i = 0; i < losses; i++)
+        totals.losses[i] = cursor_varint(cursor, UINT64_MAX, "");
+    if (!cursor->problem)
+        *ret_totals = totals;
+}
+
+/* The end of a chunk: all its bytes were understood, or error. */
+static int check_chunk(const struct recording *recording, const struct chunk *chunk,
+                       struct cursor *cursor, struct error *error)
+{
+    if (cursor->at != cursor->end)
+        cursor_fail(cursor, "bytes left over at the end");
+    if (!cursor->problem)
+        return 0;
+    return chunk_malformed(recording->chunks, chunk, (size_t)(cursor->at - cursor->start),
+                           cursor->problem, error);
+}
+
+static int open_header(struct recording *recording, struct error *error)
+{
+    struct chunk chunk = {.offset = RECORDING_START_SIZE};
+    struct cursor cursor;
+    bool cut;
+    int got = chunk_read(recording->chunks, &chunk, &cut, error);
+
+    if (got < 0)
+        return -1;
+    if (!got || chunk.type != CHUNK_HEADER)
+        return chunk_malformed(recording->chunks, &chunk, 0, "recording without a header", error);
+    cursor = cursor_over(chunk.data, chunk.size);
+    read_header(&cursor, &recording->header);
+    return check_chunk(recording, &chunk, &cursor, error);
+}
+
+struct recording *recording_open(int fd, const char *name, struct error *error)
+{
+    struct chunk_reader *chunks = chunk_reader_new(fd, name, error);
+    struct recording *recording;
+
+    if (!chunks)
+        return NULL;
+    recording = xcalloc(1, sizeof(*recording));
+    recording->chunks = chunks;
+    if (open_header(recording, error)) {
+        recording_close(recording);
+        return NULL;
+    }
+    return recording;
+}
+
+void recording_close(struct recording *recording)
+{
+    if (!recording)
+        return;
+    chunk_reader_free(recording->chunks);
+    free((char *)recording->header.event);
+    free((char *)recording->header.hostname);
+    free((char *)recording->header.kernel);
+    free((char *)recording->header.command);
+    free((char *)recording->header.version);
+    free(recording);
+}
+
+const struct recording_header *recording_get_header(const struct recording *recording)
+{
+    return &recording->header;
+}
+
+const struct recording_totals *recording_get_totals(const struct recording *recording)
+{
+    return &recording->totals;
+}
+
+struct pass {
+    struct profile *profile;
+    int (*each)(void *context, const struct sample *sample, struct error *error);
+    void *context;
+    uint64_t samples;
+};
+
+static int read_records(struct recording *recording, const struct chunk *chunk, struct pass *pass,
+                        struct error *error)
+{
+    struct cursor cursor = cursor_over(chunk->data, chunk->size);
+    struct sample sample;
+
+    recording->decoder.base = (struct record_base){0};
+    while (cursor.at < cursor.end && !cursor.problem) {
+        const uint8_t *record = cursor.at;
+
+        if (!record_decode(&recording->decoder, &cursor, pass->profile, &sample)) {
+            if (cursor.problem)
+                cursor.at = record; /* the record is what to look at */
+            continue;
+        }
+        pass->samples++;
+        if (pass->each(pass->context, &sample, error))
+            return -1;
+    }
+    return check_chunk(recording, chunk, &cursor, error);
+}
+
+static int read_chunk(struct recording *recording, const struct chunk *chunk, struct pass *pass,
+                      struct error *error)
+{
+    struct cursor cursor;
+
+    if (chunk->type == CHUNK_RECORDS)
+        return read_records(recording, chunk, pass, error);
+    cursor = cursor_over(chunk->data, chunk->size);
+    if (chunk->type == CHUNK_TOTALS)
+        read_totals(&cursor, &recording->totals);
+    else if (chunk->type == CHUNK_HEADER)
+        cursor_fail(&cursor, "second header");
+    return check_chunk(recording, chunk, &cursor, error);
+}
+
+/* What was counted last may be older than the last samples. */
+static void mark_cut(struct recording *recording, const struct pass *pass)
+{
+    struct recording_totals *totals = &recording->totals;
+
+    totals->cut = true;
+    if (totals->samples < pass->samples)
+        totals->samples = pass->samples;
+    if (totals->end_monotonic < recording->decoder.last)
+        totals->end_monotonic = recording->decoder.last;
+}
+
+int recording_read(struct recording *recording, struct profile *profile,
+                   int (*each)(void *context, const struct sample *sample, struct error *error),
+                   void *context, bool *ret_cut, struct error *error)
+{
+    struct pass pass = {profile, each, context, 0};
+    struct chunk chunk;
+    bool cut = false, ended = false;
+    int got;
+
+    if (recording->was_read || profile_counts(profile).strings)
+        return error_set(error, ERROR_FAILED,
+                         "a recording is read once, into a profile that is new");
+    recording->was_read = true;
+    while ((got = chunk_read(recording->chunks, &chunk, &cut, error)) > 0) {
+        if (ended)
+            return chunk_malformed(recording->chunks, &chunk, 0, "more after the end", error);
+        if (read_chunk(recording, &chunk, &pass, error))
+            return -1;
+        ended = chunk.type == CHUNK_END;
+    }
+    if (got < 0)
+        return -1;
+    cut |= !ended;
+    if (cut)
+        mark_cut(recording, &pass);
+    *ret_cut = cut;
+    return 0;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profile/chunk_writer.h"
+#include "profile/records.h"
+#include "profile/reorder.h"
+#include "util/alloc.h"
+
+struct recording_writer {
+    struct chunk_writer *chunks;
+    struct reorder reorder;
+    struct record_encoder encoder;
+    struct buffer records; /* the next CHUNK_RECORDS */
+};
+
+static int write_header(struct recording_writer *writer, const struct recording_header *header,
+                        struct error *error)
+{
+    struct buffer bytes = {0};
+    int result;
+
+    buffer_varint(&bytes, header->start_realtime);
+    buffer_varint(&bytes, header->start_monotonic);
+    buffer_varint(&bytes, header->frequency);
+    buffer_varint(&bytes, header->cpus);
+    buffer_counted(&bytes, header->event);
+    buffer_counted(&bytes, header->hostname);
+    buffer_counted(&bytes, header->kernel);
+    buffer_counted(&bytes, header->command);
+    buffer_counted(&bytes, header->version);
+    result = chunk_write(writer->chunks, CHUNK_HEADER, bytes.data, bytes.size, error);
+    buffer_free(&bytes);
+    return result;
+}
+
+static int write_totals(struct recording_writer *writer, const struct recording_totals *totals,
+                        struct error *error)
+{
+    struct buffer bytes = {0};
+    int result;
+
+    buffer_varint(&bytes, totals->end_monotonic);
+    buffer_varint(&bytes, totals->samples);
+    buffer_varint(&bytes, totals->erlang_samples);
+    buffer_varint(&bytes, totals->complete_stacks);
+    buffer_varint(&bytes, totals->truncated_stacks);
+    buffer_varint(&bytes, totals->frames);
+    buffer_varint(&bytes, totals->erlang_frames);
+    buffer_varint(&bytes, totals->unknown_erlang_frames);
+    buffer_varint(&bytes, totals->unknown_native_frames);
+    buffer_varint(&bytes, totals->attach_ns);
+    buffer_varint(&bytes, totals->profiler_cpu_ns);
+    buffer_varint(&bytes, totals->peak_rss_kb);
+    buffer_varint(&bytes, LOSS_COUNT);
+    for (int i = 0; i < LOSS_COUNT; i++)
+        buffer_varint(&bytes, totals->losses[i]);
+    result = chunk_write(writer->chunks, CHUNK_TOTALS, bytes.data, bytes.size, error);
+    buffer_free(&bytes);
+    return result;
+}
+
+static int write_records(struct recording_writer *writer, struct error *error)
+{
+    size_t size = writer->records.size;
+
+    if (!size)
+        return 0;
+    writer->records.size = 0;
+    writer->encoder.base = (struct record_base){0};
+    return chunk_write(writer->chunks, CHUNK_RECORDS, writer->records.data, size, error);
+}
+
+/* Encode the table entries that are new. */
+static int put_entries(struct recording_writer *writer, const struct profile *profile,
+                       struct error *error)
+{
+    while (record_encode_entry(&writer->encoder, profile, &writer->records))
+        if (writer->records.size >= CHUNK_FULL && write_records(writer, error))
+            return -1;
+    return 0;
+}
+
+/* Encode the samples that waited long enough; all of them if `all`. */
+static int put_samples(struct recording_writer *writer, const struct profile *profile, bool all,
+                       struct error *error)
+{
+    struct sample sample;
+
+    while (reorder_pop(&writer->reorder, all, &sample)) {
+        if (put_entries(writer, profile, error))
+            return -1;
+        record_encode_sample(&writer->encoder, &sample, &writer->records);
+        if (writer->records.size >= CHUNK_FULL && write_records(writer, error))
+            return -1;
+    }
+    return 0;
+}
+
+/* The descriptor of a new unnamed file. */
+static int create_unnamed(const char *directory, struct error *error)
+{
+    char *path;
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd >= 0)
+        return fd;
+    /* Not every file system has O_TMPFILE (overlayfs has it since Linux 6.1). */
+    path = xasprintf("%s/beamflame.XXXXXX", directory);
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0)
+        error_set(error, ERROR_FAILED, "cannot create a temporary file in %s: %s", directory,
+                  strerror(errno));
+    else
+        unlink(path);
+    free(path);
+    return fd;
+}
+
+struct recording_writer *recording_create_fd(int fd, const struct recording_header *header,
+                                             struct error *error)
+{
+    struct chunk_writer *chunks = chunk_writer_new(fd, error);
+    struct recording_writer *writer;
+
+    if (!chunks)
+        return NULL;
+    writer = xcalloc(1, sizeof(*writer));
+    writer->chunks = chunks;
+    if (write_header(writer, header, error)) {
+        close(chunk_writer_release(chunks));
+        free(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+struct recording_writer *recording_create(const char *path, const char *directory,
+                                          const struct recording_header *header,
+                                          struct error *error)
+{
+    struct recording_writer *writer;
+    int fd;
+
+    if (!path) {
+        fd = create_unnamed(directory, error);
+        return fd < 0 ? NULL : recording_create_fd(fd, header, error);
+    }
+    fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        error_set(error, ERROR_FAILED, "cannot create %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    writer = recording_create_fd(fd, header, error);
+    if (!writer)
+        error_prefix(error, "%s", path);
+    return writer;
+}
+
+int recording_append(struct recording_writer *writer, const struct profile *profile,
+                     const struct sample *sample, struct error *error)
+{
+    if (chunk_writer_check(writer->chunks, error))
+        return -1;
+    reorder_push(&writer->reorder, sample);
+    return put_samples(writer, profile, false, error);
+}
+
+static int flush(struct recording_writer *writer, const struct profile *profile,
+                 struct recording_totals *totals, bool all, struct error *error)
+{
+    if (chunk_writer_check(writer->chunks, error))
+        return -1;
+    /* What is newer than the last sample has passed as well, as far as the caller knows. */
+    if (totals->end_monotonic > writer->reorder.newest)
+        writer->reorder.newest = totals->end_monotonic;
+    if (put_samples(writer, profile, all, error) || put_entries(writer, profile, error) ||
+        write_records(writer, error))
+        return -1;
+    /* The same number each time, so that the caller may keep its totals or count them anew. */
+    if (totals->losses[LOSS_OUT_OF_ORDER] < writer->reorder.late)
+        totals->losses[LOSS_OUT_OF_ORDER] = writer->reorder.late;
+    return write_totals(writer, totals, error);
+}
+
+int recording_flush(struct recording_writer *writer, const struct profile *profile,
+                    struct recording_totals *totals, struct error *error)
+{
+    return flush(writer, profile, totals, false, error);
+}
+
+int recording_finish(struct recording_writer *writer, const struct profile *profile,
+                     struct recording_totals *totals, int *ret_fd, struct error *error)
+{
+    int result = flush(writer, profile, totals, true, error), fd;
+
+    if (!result)
+        result = chunk_write(writer->chunks, CHUNK_END, "", 0, error);
+    fd = chunk_writer_release(writer->chunks);
+    reorder_free(&writer->reorder);
+    buffer_free(&writer->records);
+    free(writer);
+    if (!result && ret_fd && lseek(fd, 0, SEEK_SET) < 0)
+        result =
+            error_set(error, ERROR_FAILED, "cannot read the recording again: %s", strerror(errno));
+    if (!result && ret_fd) {
+        *ret_fd = fd;
+        return 0;
+    }
+    /* Network file systems report some write errors no earlier than here. */
+    if (close(fd) && !result)
+        result = error_set(error, ERROR_FAILED, "cannot write the recording: %s", strerror(errno));
+    return result;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Records of CHUNK_RECORDS (recording_format.h): a profile's tables and its samples as bytes, and
+ * back. One encoder or decoder serves a whole recording.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "profile/profile.h"
+#include "util/buffer.h"
+#include "util/cursor.h"
+
+/* What numbers in the next record are relative to. */
+struct record_base {
+    uint64_t address; /* of the frame before */
+    struct sample sample;
+};
+
+struct record_encoder {
+    struct record_base base;       /* starts anew with each chunk */
+    struct profile_counts encoded; /* of the tables */
+};
+
+/* Append the next table entry that was not encoded yet; false if there is none. Strings and what
+ * else others refer to come first. */
+bool record_encode_entry(struct record_encoder *encoder, const struct profile *profile,
+                         struct buffer *records);
+void record_encode_sample(struct record_encoder *encoder, const struct sample *sample,
+                          struct buffer *records);
+
+struct record_decoder {
+    struct record_base base;      /* starts anew with each chunk */
+    struct profile_counts counts; /* of what was decoded */
+    uint64_t last;                /* time of the newest sample */
+};
+
+/* Decode one record: an entry goes into the profile, a sample is handed out and true returned.
+ * What is wrong with it is cursor->problem. */
+bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct profile *profile,
+                   struct sample *ret_sample);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/root_frame.h"
+
+#include <string.h>
+
+/* A process started with a fun has this initial call (erlang:spawn/1 is apply/2 of the fun). */
+#define INITIAL_CALL_OF_FUN "erlang:apply/2"
+
+/* Whether a process can only be named by the function at the bottom of its stack. */
+static bool is_named_by_stack(const struct profile *profile, process_id id)
+{
+    const struct process_entry *process = profile_get_process(profile, id);
+
+    if (process->name || process->label)
+        return false;
+    return !process->initial_call ||
+           !strcmp(profile_text(profile, process->initial_call), INITIAL_CALL_OF_FUN);
+}
+
+static bool shows_thread(const struct sample *sample)
+{
+    return sample->activity == ACTIVITY_ASYNC || sample->activity == ACTIVITY_POLL ||
+           sample->activity == ACTIVITY_OTHER;
+}
+
+struct root_key root_key_of_sample(const struct profile *profile, enum group_by group_by,
+                                   const struct sample *sample, frame_id bottom)
+{
+    struct root_key key = {0};
+
+    if (group_by == GROUP_SCHEDULER) {
+        key.thread = sample->thread;
+    } else if (!sample->process && sample->activity != ACTIVITY_PROCESS) {
+        key.activity = sample->activity;
+        key.detail = sample->detail;
+        key.thread = shows_thread(sample) ? sample->thread : 0;
+    } else if (group_by == GROUP_STATUS) {
+        key.status = sample->status;
+    } else if (group_by != GROUP_NONE && sample->process) {
+        key.process = sample->process;
+        if (group_by == GROUP_NAME && (sample->flags & SAMPLE_COMPLETE) &&
+            is_named_by_stack(profile, sample->process))
+            key.bottom = bottom;
+    }
+    return key;
+}
+
+static void activity_text(const struct profile *profile, const struct root_key *key,
+                          struct buffer *text)
+{
+    switch (key->activity) {
+    case ACTIVITY_PORT:
+        buffer_text(text, "[port]");
+        if (key->detail)
+            buffer_format(text, " %s", profile_text(profile, key->detail));
+        break;
+    case ACTIVITY_AUX_WORK:
+        buffer_text(text, "[aux]");
+        break;
+    case ACTIVITY_ASYNC:
+    case ACTIVITY_POLL:
+    case ACTIVITY_OTHER:
+        buffer_text(text, "[thread]");
+        if (key->thread)
+            buffer_format(text, " %s",
+                          profile_text(profile, profile_get_thread(profile, key->thread)->name));
+        break;
+    default:
+        buffer_format(text, "[scheduler] %s", activity_name(key->activity));
+    }
+}
+
+/* Registered name or label, 0 if it has neither. */
+static string_id given_name(const struct process_entry *process)
+{
+    return process->name ? process->name : process->label;
+}
+
+static void process_text(const struct profile *profile, const struct root_key *key,
+                         struct buffer *text)
+{
+    const struct process_entry *process = profile_get_process(profile, key->process);
+    string_id best = given_name(process);
+
+    if (!best && key->bottom)
+        best = profile_get_frame(profile, key->bottom)->symbol;
+    if (!best)
+        best = process->initial_call ? process->initial_call : process->pid;
+    buffer_text(text, best ? profile_text(profile, best) : "[process]");
+}
+
+static void pid_text(const struct profile *profile, const struct root_key *key, struct buffer *text)
+{
+    const struct process_entry *process = profile_get_process(profile, key->process);
+
+    if (given_name(process))
+        buffer_format(text, "%s ", profile_text(profile, given_name(process)));
+    buffer_text(text, process->pid ? profile_text(profile, process->pid) : "[process]");
+}
+
+static void scheduler_text(const struct profile *profile, const struct root_key *key,
+                           struct buffer *text)
+{
+    static const char *const kinds[] = {
+        [SCHEDULER_NORMAL] = "scheduler",
+        [SCHEDULER_DIRTY_CPU] = "dirty cpu",
+        [SCHEDULER_DIRTY_IO] = "dirty io",
+    };
+    const struct thread_entry *thread =
+        key->thread ? profile_get_thread(profile, key->thread) : NULL;
+
+    if (thread && thread->scheduler_kind != SCHEDULER_NONE)
+        buffer_format(text, "[%s %u]", kinds[thread->scheduler_kind], thread->scheduler_number);
+    else if (thread && thread->name)
+        buffer_format(text, "[thread] %s", profile_text(profile, thread->name));
+    else
+        buffer_text(text, "[thread]");
+}
+
+void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
+               struct buffer *text)
+{
+    if (group_by == GROUP_SCHEDULER)
+        scheduler_text(profile, key, text);
+    else if (key->activity != ACTIVITY_PROCESS)
+        activity_text(profile, key, text);
+    else if (group_by == GROUP_STATUS)
+        buffer_format(text, "[%s]", process_status_name(key->status));
+    else if (group_by == GROUP_NONE)
+        return;
+    else if (!key->process)
+        buffer_text(text, "[process]");
+    else if (group_by == GROUP_PID)
+        pid_text(profile, key, text);
+    else
+        process_text(profile, key, text);
+}
+
+void root_target_text(const struct profile *profile, target_id id, struct buffer *text)
+{
+    const struct target_entry *target = profile_get_target(profile, id);
+    const char *node = profile_text(profile, target->node);
+
+    /* The name of a node that is not distributed says nothing. */
+    if (*node && strcmp(node, "nonode@nohost"))
+        buffer_text(text, node);
+    else
+        buffer_format(text, "beam %u", target->pid);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The root frame of a sample, which says who ran (view.h lists the groupings). */
+#pragma once
+
+#include "profile/profile.h"
+#include "profile/view.h"
+#include "util/buffer.h"
+
+/* What the text is made of; fields that a grouping does not show are 0, so that samples which look
+ * the same have equal keys. Of `process`, `thread` and `bottom` the text is asked from the profile.
+ */
+struct root_key {
+    process_id process;
+    thread_id thread;
+    string_id detail;
+    frame_id bottom; /* the Erlang frame at the root of the stack */
+    uint16_t status;
+    uint16_t activity;
+};
+
+/* `bottom` is 0 where the stack has no Erlang frame. */
+struct root_key root_key_of_sample(const struct profile *profile, enum group_by group_by,
+                                   const struct sample *sample, frame_id bottom);
+
+/* Append the text; nothing if there is no such frame. */
+void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
+               struct buffer *text);
+
+/* Append the text of the frame for a target, where there are several. */
+void root_target_text(const struct profile *profile, target_id target, struct buffer *text);

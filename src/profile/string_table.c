@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/string_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/utf8.h"
+
+#define CUT_MARK "..."
+
+void string_table_free(struct string_table *table)
+{
+    free(table->texts);
+    id_index_free(&table->index);
+    arena_free(&table->arena);
+}
+
+static uint32_t string_table_add_clean(struct string_table *table, const char *text, size_t size)
+{
+    uint64_t hash = hash_bytes(text, size);
+    struct id_probe probe = id_index_probe(&table->index, hash);
+    uint32_t id;
+    char *copy;
+
+    while ((id = id_probe_next(&probe)))
+        if (!strncmp(table->texts[id - 1], text, size) && !table->texts[id - 1][size])
+            return id;
+    copy = arena_alloc(&table->arena, size + 1);
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    if (table->count == table->capacity) {
+        if (table->capacity > UINT32_MAX / 2)
+            abort();
+        table->capacity = table->capacity ? table->capacity * 2 : 64;
+        table->texts = xreallocarray(table->texts, table->capacity, sizeof(*table->texts));
+    }
+    table->texts[table->count++] = copy;
+    id_index_add(&table->index, hash, table->count);
+    return table->count;
+}
+
+/* At most STRING_MAX bytes, cut between characters. */
+static size_t string_cut(char *text, size_t size)
+{
+    if (size <= STRING_MAX)
+        return size;
+    size = STRING_MAX - strlen(CUT_MARK);
+    while (size && ((unsigned char)text[size] & 0xc0) == 0x80)
+        size--;
+    memcpy(text + size, CUT_MARK, strlen(CUT_MARK));
+    return size + strlen(CUT_MARK);
+}
+
+uint32_t string_table_add(struct string_table *table, const char *text, size_t size)
+{
+    uint32_t id;
+    char *clean;
+
+    if (!size)
+        return 0;
+    if (size <= STRING_MAX && utf8_is_clean(text, size))
+        return string_table_add_clean(table, text, size);
+    if (size > STRING_MAX + 1)
+        size = STRING_MAX + 1; /* enough to be cut; cleaning makes it no shorter */
+    clean = xmalloc(size * 3);
+    size = string_cut(clean, utf8_clean(clean, text, size));
+    id = string_table_add_clean(table, clean, size);
+    free(clean);
+    return id;
+}

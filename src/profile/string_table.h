@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Each text once, numbered 1, 2, 3... and never moved; 0 is the empty text.
+ *
+ * Texts are made clean (util/utf8.h), and cut at STRING_MAX bytes with "..." at the end: nothing
+ * real is that long.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/arena.h"
+#include "util/id_index.h"
+
+#define STRING_MAX 16384
+
+struct string_table {
+    const char **texts;
+    uint32_t count, capacity;
+    struct id_index index;
+    struct arena arena;
+};
+
+void string_table_free(struct string_table *table);
+uint32_t string_table_add(struct string_table *table, const char *text, size_t size);
+
+static inline const char *string_table_get(const struct string_table *table, uint32_t id)
+{
+    return id ? table->texts[id - 1] : "";
+}

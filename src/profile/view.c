@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/root_frame.h"
+#include "profile/string_table.h"
+#include "util/alloc.h"
+#include "util/escape.h"
+#include "util/intern.h"
+
+/* A root frame as shown: samples with other keys but the same text share it. */
+struct view_root {
+    target_id target; /* kept also where it is not shown: modules name its pid */
+    uint32_t text;    /* in view->texts; 0: no root frame */
+};
+
+struct view_stack {
+    uint32_t root;  /* in view->roots */
+    stack_id stack; /* in the profile, or in view->folded */
+};
+
+/* What is known of each stack of the profile; made from that of its parent. */
+struct stack_memo {
+    stack_id folded; /* without runs of one function */
+    frame_id bottom; /* first Erlang frame from the root, 0 if none */
+};
+
+struct view_key {
+    target_id target;
+    struct root_key key;
+};
+
+struct view {
+    const struct profile *profile;
+    struct view_options options;
+    struct string_table texts;
+    struct intern keys; /* struct view_key; root_of_key[id - 1] is its root */
+    uint32_t *root_of_key;
+    struct intern roots, stacks; /* struct view_root, struct view_stack */
+    struct intern folded;        /* struct stack_node */
+    struct stack_memo *memos;    /* of stack id - 1 */
+    uint32_t memo_count, memo_capacity;
+    struct view_frame *frames;
+    size_t frame_count, frame_capacity;
+    struct buffer scratch;
+};
+
+struct view *view_new(const struct profile *profile, const struct view_options *options)
+{
+    struct view *view = xcalloc(1, sizeof(*view));
+
+    view->profile = profile;
+    view->options = *options;
+    intern_init(&view->keys, sizeof(struct view_key), sizeof(struct view_key));
+    intern_init(&view->roots, sizeof(struct view_root), sizeof(struct view_root));
+    intern_init(&view->stacks, sizeof(struct view_stack), sizeof(struct view_stack));
+    intern_init(&view->folded, sizeof(struct stack_node), sizeof(struct stack_node));
+    return view;
+}
+
+void view_free(struct view *view)
+{
+    if (!view)
+        return;
+    string_table_free(&view->texts);
+    intern_free(&view->keys);
+    intern_free(&view->roots);
+    intern_free(&view->stacks);
+    intern_free(&view->folded);
+    free(view->root_of_key);
+    free(view->memos);
+    free(view->frames);
+    buffer_free(&view->scratch);
+    free(view);
+}
+
+static bool is_same_function(const struct profile *profile, frame_id a, frame_id b)
+{
+    const struct frame *x = profile_get_frame(profile, a), *y = profile_get_frame(profile, b);
+
+    return x->symbol == y->symbol && x->module == y->module && x->kind == y->kind;
+}
+
+/* The stack of a parent that is folded already, and a frame. */
+static stack_id fold(struct view *view, stack_id parent, frame_id frame)
+{
+    const struct stack_node *last = parent ? intern_get(&view->folded, parent) : NULL;
+
+    if (last && is_same_function(view->profile, last->frame, frame))
+        return parent;
+    return intern_add(&view->folded, &(struct stack_node){parent, frame});
+}
+
+/* Memos in the order of ids: a parent's id is lower than that of its child. */
+static const struct stack_memo *view_memo(struct view *view, stack_id id)
+{
+    static const struct stack_memo none = {0};
+
+    if (id > view->memo_capacity) {
+        view->memo_capacity = profile_counts(view->profile).stacks * 2;
+        view->memos = xreallocarray(view->memos, view->memo_capacity, sizeof(*view->memos));
+    }
+    while (view->memo_count < id) {
+        const struct stack_node *node = profile_get_stack(view->profile, view->memo_count + 1);
+        struct stack_memo memo = node->parent ? view->memos[node->parent - 1] : none;
+
+        if (!memo.bottom && profile_get_frame(view->profile, node->frame)->kind == FRAME_ERLANG)
+            memo.bottom = node->frame;
+        if (view->options.fold_recursion)
+            memo.folded = fold(view, memo.folded, node->frame);
+        view->memos[view->memo_count++] = memo;
+    }
+    return id ? &view->memos[id - 1] : &none;
+}
+
+static uint32_t view_scratch_text(struct view *view)
+{
+    return string_table_add(&view->texts, view->scratch.data, view->scratch.size);
+}
+
+static uint32_t view_root_of_key(struct view *view, const struct view_key *key)
+{
+    uint32_t known = view->keys.count, id = intern_add(&view->keys, key);
+    struct view_root root = {.target = key->target};
+
+    if (id <= known)
+        return view->root_of_key[id - 1];
+    view->scratch.size = 0;
+    root_text(view->profile, view->options.group_by, &key->key, &view->scratch);
+    root.text = view_scratch_text(view);
+    view->root_of_key =
+        xreallocarray(view->root_of_key, view->keys.capacity, sizeof(*view->root_of_key));
+    view->root_of_key[id - 1] = intern_add(&view->roots, &root);
+    return view->root_of_key[id - 1];
+}
+
+static target_id target_of_sample(const struct profile *profile, const struct sample *sample)
+{
+    if (sample->process)
+        return profile_get_process(profile, sample->process)->target;
+    return sample->thread ? profile_get_thread(profile, sample->thread)->target : 0;
+}
+
+view_stack_id view_of_sample(struct view *view, const struct sample *sample)
+{
+    const struct stack_memo *memo = view_memo(view, sample->stack);
+    struct view_stack shown = {0, view->options.fold_recursion ? memo->folded : sample->stack};
+    struct view_key key = {
+        target_of_sample(view->profile, sample),
+        root_key_of_sample(view->profile, view->options.group_by, sample, memo->bottom),
+    };
+
+    shown.root = view_root_of_key(view, &key);
+    return intern_add(&view->stacks, &shown);
+}
+
+static bool must_escape_in_module(const char *text, size_t at)
+{
+    return (unsigned char)text[at] <= ' ' || strchr("();", text[at]);
+}
+
+/* The dso of perf-script: without spaces, and Erlang code in a map as `perf` would have it. */
+static const char *module_text(struct view *view, const struct frame *frame, target_id target)
+{
+    static const char deleted[] = " (deleted)"; /* proc(5), /proc/PID/maps */
+    const char *module = profile_text(view->profile, frame->module);
+    size_t size = strlen(module);
+
+    view->scratch.size = 0;
+    if (frame->kind != FRAME_NATIVE && frame->kind != FRAME_KERNEL) {
+        buffer_format(&view->scratch, "/tmp/perf-%u.map",
+                      target ? profile_get_target(view->profile, target)->pid : 0);
+    } else if (!size) {
+        buffer_text(&view->scratch, "[unknown]");
+    } else {
+        if (size > strlen(deleted) && !strcmp(module + size - strlen(deleted), deleted))
+            size -= strlen(deleted);
+        escape_put(&view->scratch, module, size, must_escape_in_module);
+    }
+    return string_table_get(&view->texts, view_scratch_text(view));
+}
+
+static void push_frame(struct view *view, const struct view_frame *frame)
+{
+    if (view->frame_count == view->frame_capacity) {
+        view->frame_capacity = view->frame_capacity ? view->frame_capacity * 2 : 256;
+        view->frames = xreallocarray(view->frames, view->frame_capacity, sizeof(*view->frames));
+    }
+    view->frames[view->frame_count++] = *frame;
+}
+
+static void push_code_frame(struct view *view, const struct frame *frame, target_id target)
+{
+    push_frame(view,
+               &(struct view_frame){
+                   .text = frame->symbol ? profile_text(view->profile, frame->symbol) : "[unknown]",
+                   .module = module_text(view, frame, target),
+                   .file = profile_text(view->profile, frame->file),
+                   .line = frame->line,
+                   .address = frame->address,
+                   .kind = frame->kind,
+               });
+}
+
+static void push_root_frame(struct view *view, uint32_t text, target_id target)
+{
+    push_frame(view, &(struct view_frame){
+                         .text = string_table_get(&view->texts, text),
+                         .module = module_text(view, &(struct frame){.kind = FRAME_MARK}, target),
+                         .file = "",
+                         .kind = FRAME_MARK,
+                     });
+}
+
+static void push_root_frames(struct view *view, const struct view_root *root)
+{
+    if (root->target && profile_counts(view->profile).targets > 1) {
+        view->scratch.size = 0;
+        root_target_text(view->profile, root->target, &view->scratch);
+        push_root_frame(view, view_scratch_text(view), root->target);
+    }
+    if (root->text)
+        push_root_frame(view, root->text, root->target);
+}
+
+static void reverse_frames(struct view_frame *frames, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        struct view_frame frame = frames[i];
+
+        frames[i] = frames[count - 1 - i];
+        frames[count - 1 - i] = frame;
+    }
+}
+
+size_t view_frames(struct view *view, view_stack_id id, const struct view_frame **frames)
+{
+    const struct view_stack *shown = intern_get(&view->stacks, id);
+    const struct view_root *root = intern_get(&view->roots, shown->root);
+    size_t roots;
+
+    view->frame_count = 0;
+    push_root_frames(view, root);
+    roots = view->frame_count;
+    for (stack_id at = shown->stack; at;) {
+        const struct stack_node *node = view->options.fold_recursion
+                                            ? intern_get(&view->folded, at)
+                                            : profile_get_stack(view->profile, at);
+
+        push_code_frame(view, profile_get_frame(view->profile, node->frame), root->target);
+        at = node->parent;
+    }
+    if (view->frame_count > roots)
+        reverse_frames(view->frames + roots, view->frame_count - roots);
+    *frames = view->frames;
+    return view->frame_count;
+}

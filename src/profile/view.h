@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A view: what a sample looks like in an output, as frames from root to leaf.
+ *
+ * Adds root frames that say who ran, by the grouping asked for, folds recursion, and hides nothing
+ * else. All writers that show stacks go through a view, so they agree.
+ *
+ * Default root frames (--group-by name):
+ *   an Erlang process:  "registered_name", else "label", else "initial:call/N"
+ *                       else (initial call erlang:apply/2 of a fun) the function at the bottom
+ *   no process:         "[scheduler] busy-wait", "[port] tcp_inet", "[aux]", "[thread] async_1"
+ */
+#pragma once
+
+#include "profile/profile.h"
+
+enum group_by { GROUP_NONE, GROUP_NAME, GROUP_PID, GROUP_STATUS, GROUP_SCHEDULER };
+
+struct view_options {
+    enum group_by group_by;
+    bool fold_recursion; /* runs of one function become one frame */
+};
+
+struct view;
+struct view *view_new(const struct profile *profile, const struct view_options *options);
+void view_free(struct view *view);
+
+/* A stack with its root frames: dense ids from 1, equal for samples that look the same. */
+typedef uint32_t view_stack_id;
+view_stack_id view_of_sample(struct view *view, const struct sample *sample);
+
+/* One frame as shown. `text` is final and valid until the view is freed. */
+struct view_frame {
+    const char *text;   /* symbol as shown */
+    const char *module; /* dso as perf-script wants it */
+    const char *file;   /* "" if not known */
+    uint32_t line;
+    uint64_t address;
+    uint8_t kind; /* enum frame_kind; root frames are FRAME_MARK */
+};
+
+/* Frames of a stack, root first, in `*frames` (valid until the next call); returns how many. */
+size_t view_frames(struct view *view, view_stack_id stack, const struct view_frame **frames);

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/frame_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/function_start.h"
+#include "os/mappings.h"
+#include "os/memory.h"
+#include "os/native_symbols.h"
+#include "util/address_map.h"
+#include "util/alloc.h"
+
+enum { CACHED_MAX = 1 << 18, TEXT_MAX = 1300 };
+
+struct frame_names {
+    struct vm *vm;
+    struct atoms *atoms;
+    struct code *code;
+    const struct kernel_symbols *kernel;
+    struct profile *profile;
+    uint64_t epoch; /* of the code that cached[ADDRESS_CODE] speaks of */
+    struct address_map *cached[ADDRESS_CUT + 1]; /* by kind: address and is_return -> frame_id */
+};
+
+struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct code *code,
+                                    const struct kernel_symbols *kernel, struct profile *profile)
+{
+    struct frame_names *names = xcalloc(1, sizeof(*names));
+
+    names->vm = vm;
+    names->atoms = atoms;
+    names->code = code;
+    names->kernel = kernel;
+    names->profile = profile;
+    for (int kind = 0; kind <= ADDRESS_CUT; kind++)
+        names->cached[kind] = address_map_new(CACHED_MAX);
+    return names;
+}
+
+void frame_names_free(struct frame_names *names)
+{
+    if (!names)
+        return;
+    for (int kind = 0; kind <= ADDRESS_CUT; kind++)
+        address_map_free(names->cached[kind]);
+    free(names);
+}
+
+static frame_id intern(struct frame_names *names, struct frame *frame, const char *symbol,
+                       const char *module)
+{
+    frame->symbol = profile_string_z(names->profile, symbol);
+    frame->module = profile_string_z(names->profile, module);
+    return profile_frame(names->profile, frame);
+}
+
+static frame_id name_kernel(struct frame_names *names, uint64_t address)
+{
+    struct frame frame = {.kind = FRAME_KERNEL};
+    const char *module = "[kernel.kallsyms]", *symbol = NULL;
+    char text[32];
+
+    if (names->kernel)
+        symbol = kernel_symbols_find(names->kernel, address, &frame.address, &module);
+    if (!symbol) {
+        snprintf(text, sizeof(text), "0x%" PRIx64, address);
+        frame.address = address;
+        frame.unresolved = 1;
+        symbol = text;
+    }
+    return intern(names, &frame, symbol, module);
+}
+
+/* "beam.smp+0x1a2b3c" for code that has no symbol: the start of the function as addr2line and
+ * objdump count, which is the address itself where there is no file. */
+static frame_id name_by_offset(struct frame_names *names, struct frame *frame,
+                               const struct mapping *mapping, uint64_t address)
+{
+    const char *path = mapping && mapping->path[0] ? mapping->path : "[anonymous]";
+    const char *slash = strrchr(path, '/');
+    uint64_t start = address;
+    char text[TEXT_MAX];
+
+    if (mapping && mapping->file)
+        start = native_function_start(mapping->file, address);
+    frame->unresolved = 1;
+    frame->address = start;
+    snprintf(text, sizeof(text), "%.200s+0x%" PRIx64, slash && slash[1] ? slash + 1 : path,
+             mapping && mapping->file ? start - mapping->file->bias : start);
+    return intern(names, frame, text, path);
+}
+
+static frame_id name_native(struct frame_names *names, uint64_t address)
+{
+    struct frame frame = {.kind = FRAME_NATIVE};
+    struct mapping *mapping = mappings_find(names->vm->mappings, address);
+    struct elf_file *file = mapping ? mapping_file(names->vm->mappings, mapping) : NULL;
+    struct native_symbol symbol;
+
+    if (!file || !native_symbol_find(file, address, &symbol))
+        return name_by_offset(names, &frame, mapping, address);
+    frame.address = symbol.address;
+    return intern(names, &frame, symbol.name, mapping->path);
+}
+
+static frame_id name_code(struct frame_names *names, uint64_t address)
+{
+    struct frame frame = {.kind = FRAME_ERLANG, .address = address};
+    struct code_place place;
+    char text[48];
+
+    if (!code_find(names->code, address, &place)) {
+        snprintf(text, sizeof(text), "[code 0x%" PRIx64 "]", address);
+        frame.unresolved = 1;
+        return intern(names, &frame, text, "");
+    }
+    if (place.kind == CODE_FRAGMENT)
+        frame.kind = FRAME_RUNTIME;
+    frame.address = place.start;
+    frame.line = place.line;
+    if (place.file[0])
+        frame.file = profile_string_z(names->profile, place.file);
+    return intern(names, &frame, place.symbol, "");
+}
+
+static frame_id name_unknown(struct frame_names *names)
+{
+    struct frame frame = {.kind = FRAME_ERLANG, .unresolved = 1};
+
+    return intern(names, &frame, "[unknown code]", "");
+}
+
+/* {module, function, arity} as terms and a word: ErtsCodeMFA (code_ix.h). */
+static frame_id name_mfa(struct frame_names *names, uint64_t address)
+{
+    struct frame frame = {.kind = FRAME_BIF, .address = address};
+    const char *module, *function;
+    uint64_t mfa[3];
+    char text[TEXT_MAX];
+
+    if (memory_read(names->vm->memory, address, mfa, sizeof(mfa)) && mfa[2] <= 255 &&
+        (module = atom_text(names->atoms, mfa[0])) &&
+        (function = atom_text(names->atoms, mfa[1]))) {
+        mfa_format(module, function, (uint32_t)mfa[2], text, sizeof(text));
+    } else {
+        snprintf(text, sizeof(text), "[bif]");
+        frame.unresolved = 1;
+    }
+    return intern(names, &frame, text, "");
+}
+
+static frame_id name_export(struct frame_names *names, uint64_t address)
+{
+    return name_mfa(names, address + (uint64_t)names->vm->layout.export_info +
+                               (uint64_t)names->vm->layout.code_info_mfa);
+}
+
+/* The number of words is rounded down to a power of two, so that stacks that differ in nothing
+ * else stay equal. */
+static frame_id name_cut(struct frame_names *names, uint64_t words)
+{
+    struct frame frame = {.kind = FRAME_MARK};
+    uint64_t rounded = 1;
+    char text[48];
+
+    while (rounded * 2 <= words)
+        rounded *= 2;
+    snprintf(text, sizeof(text), "[%" PRIu64 " words truncated]", rounded);
+    return intern(names, &frame, text, "");
+}
+
+static frame_id look_up(struct frame_names *names, const struct unwound_frame *unwound)
+{
+    uint64_t address = unwound->address - unwound->is_return;
+
+    switch (unwound->kind) {
+    case ADDRESS_KERNEL:
+        return name_kernel(names, address);
+    case ADDRESS_NATIVE:
+        return name_native(names, address);
+    case ADDRESS_CODE:
+        return name_code(names, address);
+    case ADDRESS_EXPORT:
+        return name_export(names, unwound->address);
+    case ADDRESS_MFA:
+        return name_mfa(names, unwound->address);
+    case ADDRESS_CUT:
+        return name_cut(names, unwound->address);
+    case ADDRESS_UNKNOWN:
+        break;
+    }
+    return name_unknown(names);
+}
+
+frame_id frame_name(struct frame_names *names, const struct unwound_frame *unwound)
+{
+    /* A leaf and a return address with equal bits can lie in different functions. */
+    uint64_t key = unwound->address * 2 + unwound->is_return, value;
+    frame_id frame;
+
+    if (names->epoch != code_epoch(names->code)) {
+        names->epoch = code_epoch(names->code);
+        address_map_clear(names->cached[ADDRESS_CODE]);
+        address_map_clear(names->cached[ADDRESS_MFA]);
+        address_map_clear(names->cached[ADDRESS_EXPORT]);
+    }
+    if (address_map_get(names->cached[unwound->kind], key, &value))
+        return (frame_id)value;
+    frame = look_up(names, unwound);
+    address_map_put(names->cached[unwound->kind], key, frame);
+    return frame;
+}

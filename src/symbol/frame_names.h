@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * An address of an unwound stack becomes a frame of the profile.
+ *
+ * Names are looked up once an address and cached until the code changes; frames of equal name,
+ * file and line are one, whatever the exact address.
+ */
+#pragma once
+
+#include "beam/atom.h"
+#include "beam/code.h"
+#include "beam/vm.h"
+#include "os/kernel_symbols.h"
+#include "profile/profile.h"
+#include "symbol/unwind.h"
+
+struct frame_names;
+
+/* All borrowed; `kernel` may be NULL (addresses then stand for kernel functions). */
+struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct code *code,
+                                    const struct kernel_symbols *kernel, struct profile *profile);
+void frame_names_free(struct frame_names *names);
+
+/* The frame of one entry of an unwound stack. */
+frame_id frame_name(struct frame_names *names, const struct unwound_frame *unwound);

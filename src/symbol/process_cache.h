@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Erlang processes by their struct as sampled, as entries of the profile.
+ *
+ * Names are read from the target when a process is first seen, and again when its struct says that
+ * they may have changed or after a second: registering and labelling leave no other trace.
+ */
+#pragma once
+
+#include "beam/atom.h"
+#include "beam/vm.h"
+#include "profile/profile.h"
+#include "util/error.h"
+
+struct process_cache;
+
+/* All borrowed. */
+struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms,
+                                        struct profile *profile, target_id target,
+                                        struct error *error);
+void process_cache_free(struct process_cache *cache);
+
+/* The entry of the process at `address`, whose struct was `bytes` at `time` (ns); 0 if its pid
+ * makes no sense. */
+process_id process_cache_get(struct process_cache *cache, uint64_t address, const uint8_t *bytes,
+                             uint64_t time);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/snapshot.h"
+
+#include <string.h>
+
+bool snapshot_open(struct snapshot *snapshot, const void *data, size_t size)
+{
+    const struct wire_sample *sample = data;
+    const uint8_t *at = (const uint8_t *)data + sizeof(*sample);
+    size_t left;
+
+    if (size < sizeof(*sample) || sample->kernel_depth > WIRE_KERNEL_DEPTH ||
+        sample->segment_count > WIRE_SEGMENTS)
+        return false;
+    left = size - sizeof(*sample);
+    memset(snapshot, 0, sizeof(*snapshot));
+    snapshot->sample = sample;
+    snapshot->kernel_stack = (const uint64_t *)(const void *)at;
+    if (sample->kernel_depth * sizeof(uint64_t) > left)
+        return false;
+    at += sample->kernel_depth * sizeof(uint64_t);
+    left -= sample->kernel_depth * sizeof(uint64_t);
+    for (uint32_t i = 0; i < sample->segment_count; i++) {
+        if (sample->segments[i].size > left)
+            return false;
+        snapshot->segments[i] = at;
+        at += sample->segments[i].size;
+        left -= sample->segments[i].size;
+    }
+    return true;
+}
+
+const uint8_t *snapshot_segment(const struct snapshot *snapshot, enum wire_segment_kind kind,
+                                size_t size)
+{
+    for (uint32_t i = 0; i < snapshot->sample->segment_count; i++)
+        if (snapshot->sample->segments[i].kind == kind)
+            return snapshot->sample->segments[i].size >= size ? snapshot->segments[i] : NULL;
+    return NULL;
+}
+
+static bool is_stack(const struct wire_segment *segment)
+{
+    return segment->kind == SEGMENT_NATIVE || segment->kind == SEGMENT_ERLANG;
+}
+
+bool snapshot_word(const struct snapshot *snapshot, uint64_t address, uint64_t *word)
+{
+    for (uint32_t i = 0; i < snapshot->sample->segment_count; i++) {
+        const struct wire_segment *segment = &snapshot->sample->segments[i];
+        uint64_t offset = address - segment->address;
+
+        if (!is_stack(segment) || address < segment->address || segment->size < sizeof(*word) ||
+            offset > segment->size - sizeof(*word))
+            continue;
+        memcpy(word, snapshot->segments[i] + offset, sizeof(*word));
+        return true;
+    }
+    return false;
+}
+
+uint64_t snapshot_next_erlang(const struct snapshot *snapshot, uint64_t address)
+{
+    uint64_t next = 0;
+
+    for (uint32_t i = 0; i < snapshot->sample->segment_count; i++) {
+        const struct wire_segment *segment = &snapshot->sample->segments[i];
+        uint64_t end = segment->address + segment->size, from = segment->address;
+
+        if (segment->kind != SEGMENT_ERLANG || end < address + sizeof(uint64_t))
+            continue;
+        if (from < address)
+            from = address;
+        if (!next || from < next)
+            next = from;
+    }
+    return next;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A sample's bytes as the small core dump that they are (include/wire.h): fields, kernel stack,
+ * and memory by address. Borrowed from the buffer that it was opened over.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire.h"
+
+struct snapshot {
+    const struct wire_sample *sample;
+    const uint64_t *kernel_stack; /* sample->kernel_depth addresses, leaf first */
+    const uint8_t *segments[WIRE_SEGMENTS];
+};
+
+/* False if the bytes are not a whole sample. `data` must be aligned to 8 bytes. */
+bool snapshot_open(struct snapshot *snapshot, const void *data, size_t size);
+
+/* The bytes of the first segment of a kind, NULL if there is none or it has fewer than `size`. */
+const uint8_t *snapshot_segment(const struct snapshot *snapshot, enum wire_segment_kind kind,
+                                size_t size);
+
+/* The word at an address of the native or Erlang stack; false if it was not copied. */
+bool snapshot_word(const struct snapshot *snapshot, uint64_t address, uint64_t *word);
+
+/* The lowest address at or above `address` of which Erlang stack was copied, or 0. */
+uint64_t snapshot_next_erlang(const struct snapshot *snapshot, uint64_t address);
+
+static inline uint64_t snapshot_register(const struct snapshot *snapshot, int number)
+{
+    return snapshot->sample->registers.value[number];
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/symbolizer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/process_info.h"
+#include "os/process.h"
+#include "symbol/activity.h"
+#include "symbol/frame_names.h"
+#include "symbol/process_cache.h"
+#include "symbol/unwind.h"
+#include "util/alloc.h"
+
+struct symbolizer {
+    struct vm *vm;
+    struct profile *profile;
+    struct atoms *atoms;
+    struct code *code;
+    struct cfi *cfi;
+    struct unwinder *unwinder;
+    struct frame_names *names;
+    struct process_cache *processes;
+    target_id target;
+};
+
+static string_id text(struct profile *profile, const char *value)
+{
+    return value[0] ? profile_string_z(profile, value) : 0;
+}
+
+static target_id add_target(struct profile *profile, struct vm *vm)
+{
+    char node[600], release[16], container[256];
+    struct target_entry target = {
+        .pid = (uint32_t)vm->pid,
+        .schedulers = vm->scheduler_counts[VM_SCHEDULER_NORMAL],
+        .dirty_cpu_schedulers = vm->scheduler_counts[VM_SCHEDULER_DIRTY_CPU],
+        .dirty_io_schedulers = vm->scheduler_counts[VM_SCHEDULER_DIRTY_IO],
+        .processes = vm_process_count(vm),
+    };
+
+    vm_node_name(vm, node, sizeof(node));
+    snprintf(release, sizeof(release), "%d", vm->build.otp_release);
+    process_container(vm->pid, container, sizeof(container));
+    target.node = text(profile, node);
+    target.otp_release = text(profile, release);
+    target.erts = text(profile, vm->build.erts);
+    target.flavor = text(profile, vm->build.jit ? "jit" : "emu");
+    target.executable = text(profile, vm->executable);
+    target.container = text(profile, container);
+    return profile_target(profile, &target);
+}
+
+struct symbolizer *symbolizer_new(struct vm *vm, const struct kernel_symbols *kernel,
+                                  struct profile *profile, struct error *error)
+{
+    struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
+
+    symbolizer->vm = vm;
+    symbolizer->profile = profile;
+    symbolizer->target = add_target(profile, vm);
+    symbolizer->atoms = atoms_new(vm);
+    symbolizer->cfi = cfi_new(vm->mappings);
+    symbolizer->code = code_new(vm, error);
+    if (!symbolizer->code)
+        goto fail;
+    symbolizer->unwinder = unwinder_new(vm, symbolizer->code, symbolizer->cfi);
+    symbolizer->names =
+        frame_names_new(vm, symbolizer->atoms, symbolizer->code, kernel, profile);
+    symbolizer->processes =
+        process_cache_new(vm, symbolizer->atoms, profile, symbolizer->target, error);
+    if (symbolizer->processes)
+        return symbolizer;
+fail:
+    symbolizer_free(symbolizer);
+    return NULL;
+}
+
+void symbolizer_free(struct symbolizer *symbolizer)
+{
+    if (!symbolizer)
+        return;
+    process_cache_free(symbolizer->processes);
+    frame_names_free(symbolizer->names);
+    unwinder_free(symbolizer->unwinder);
+    code_free(symbolizer->code);
+    cfi_free(symbolizer->cfi);
+    atoms_free(symbolizer->atoms);
+    free(symbolizer);
+}
+
+uint64_t symbolizer_code_generation_address(const struct symbolizer *symbolizer)
+{
+    return code_generation_address(symbolizer->code);
+}
+
+void symbolizer_refresh(struct symbolizer *symbolizer)
+{
+    struct error ignored; /* a target that ended: its samples are still to be named */
+
+    code_refresh(symbolizer->code, &ignored);
+}
+
+target_id symbolizer_target(const struct symbolizer *symbolizer)
+{
+    return symbolizer->target;
+}
+
+static thread_id thread_of(struct symbolizer *symbolizer, const struct wire_sample *wire)
+{
+    char name[sizeof(wire->thread_name) + 1] = "";
+    struct thread_entry thread = {.target = symbolizer->target, .tid = wire->tid};
+
+    memcpy(name, wire->thread_name, sizeof(wire->thread_name));
+    thread.name = text(symbolizer->profile, name);
+    for (uint32_t i = 0; i < symbolizer->vm->scheduler_count; i++) {
+        const struct vm_scheduler *scheduler = &symbolizer->vm->schedulers[i];
+
+        if (wire->scheduler && scheduler->data == wire->scheduler) {
+            thread.scheduler_kind = (uint16_t)(SCHEDULER_NORMAL + scheduler->type);
+            thread.scheduler_number = (uint16_t)scheduler->number;
+        }
+    }
+    return profile_thread(symbolizer->profile, &thread);
+}
+
+static void count_frame(const struct frame *frame, struct recording_totals *totals)
+{
+    bool erlang = frame->kind == FRAME_ERLANG || frame->kind == FRAME_BIF;
+
+    totals->frames++;
+    totals->erlang_frames += erlang;
+    if (!frame->unresolved)
+        return;
+    totals->unknown_erlang_frames += erlang;
+    totals->unknown_native_frames += !erlang;
+    totals->losses[erlang ? LOSS_UNKNOWN_ERLANG : LOSS_UNKNOWN_NATIVE]++;
+}
+
+static stack_id add_stack(struct symbolizer *symbolizer, const struct unwound *unwound,
+                          struct recording_totals *totals)
+{
+    stack_id stack = 0;
+
+    for (size_t i = unwound->count; i-- > 0;) {
+        frame_id frame = frame_name(symbolizer->names, &unwound->frames[i]);
+
+        count_frame(profile_get_frame(symbolizer->profile, frame), totals);
+        stack = profile_stack(symbolizer->profile, stack, frame);
+    }
+    return stack;
+}
+
+static void count_sample(const struct snapshot *snapshot, const struct unwound *unwound,
+                         const struct sample *sample, struct recording_totals *totals)
+{
+    bool erlang = sample->flags & SAMPLE_ERLANG;
+
+    totals->samples++;
+    totals->erlang_samples += erlang;
+    totals->complete_stacks += erlang && unwound->complete;
+    totals->truncated_stacks += unwound->truncated;
+    totals->losses[LOSS_STACK_INCOMPLETE] += erlang && !unwound->complete;
+    totals->losses[LOSS_STACK_TRUNCATED] += unwound->truncated;
+    totals->losses[LOSS_STACK_POINTER] += unwound->no_leaf;
+    totals->losses[LOSS_NATIVE_UNWIND] += unwound->native_broken;
+    totals->losses[LOSS_KERNEL_STACK] += !!(snapshot->sample->flags & WIRE_KERNEL_STACK_CUT);
+}
+
+static void set_process(struct symbolizer *symbolizer, const struct snapshot *snapshot,
+                        struct sample *sample)
+{
+    const struct layout *layout = &symbolizer->vm->layout;
+    const uint8_t *process =
+        snapshot_segment(snapshot, SEGMENT_PROCESS, (size_t)layout->sizeof_process);
+    uint32_t state;
+
+    if (!process)
+        return;
+    memcpy(&state, process + layout->process_state, sizeof(state));
+    sample->process = process_cache_get(symbolizer->processes, snapshot->sample->process, process,
+                                        snapshot->sample->time);
+    sample->status = (uint8_t)process_status_of_state(symbolizer->vm, state);
+    sample->flags |= SAMPLE_ERLANG;
+}
+
+static void set_activity(struct symbolizer *symbolizer, const struct snapshot *snapshot,
+                         struct sample *sample)
+{
+    char name[256];
+
+    sample->activity = (uint8_t)activity_of(symbolizer->vm, snapshot, symbolizer->profile,
+                                            sample->stack);
+    if (sample->activity != ACTIVITY_PORT)
+        return;
+    activity_port_name(symbolizer->vm, snapshot, name, sizeof(name));
+    sample->detail = text(symbolizer->profile, name);
+}
+
+void symbolizer_sample(struct symbolizer *symbolizer, const struct snapshot *snapshot,
+                       struct sample *sample, struct recording_totals *totals)
+{
+    const struct wire_sample *wire = snapshot->sample;
+    const struct unwound *unwound;
+
+    if (wire->code_generation != code_generation(symbolizer->code))
+        symbolizer_refresh(symbolizer);
+    unwound = unwind(symbolizer->unwinder, snapshot);
+    *sample = (struct sample){.time = wire->time, .cpu = (uint16_t)wire->cpu};
+    sample->thread = thread_of(symbolizer, wire);
+    sample->stack = add_stack(symbolizer, unwound, totals);
+    set_process(symbolizer, snapshot, sample);
+    set_activity(symbolizer, snapshot, sample);
+    if (unwound->complete)
+        sample->flags |= SAMPLE_COMPLETE;
+    if (unwound->truncated)
+        sample->flags |= SAMPLE_TRUNCATED;
+    if (unwound->no_leaf)
+        sample->flags |= SAMPLE_NO_LEAF;
+    count_sample(snapshot, unwound, sample, totals);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * All that is needed to turn the samples of one VM into samples of a profile: who ran, what it
+ * did, and its stack by name. Reads the live target for what the sample only points to.
+ */
+#pragma once
+
+#include "beam/vm.h"
+#include "os/kernel_symbols.h"
+#include "profile/profile.h"
+#include "profile/recording.h"
+#include "symbol/snapshot.h"
+#include "util/error.h"
+
+struct symbolizer;
+
+/* `vm`, `kernel` (may be NULL) and `profile` are borrowed. NULL with error. */
+struct symbolizer *symbolizer_new(struct vm *vm, const struct kernel_symbols *kernel,
+                                  struct profile *profile, struct error *error);
+void symbolizer_free(struct symbolizer *symbolizer);
+
+/* Address of the word that changes when code is loaded: the kernel copies it into each sample. */
+uint64_t symbolizer_code_generation_address(const struct symbolizer *symbolizer);
+
+/* Take notice of code that was loaded since. Call at least every 100 ms. */
+void symbolizer_refresh(struct symbolizer *symbolizer);
+
+target_id symbolizer_target(const struct symbolizer *symbolizer);
+
+/* Fill *sample (all but its weight) and count what was found and lost in *totals. */
+void symbolizer_sample(struct symbolizer *symbolizer, const struct snapshot *snapshot,
+                       struct sample *sample, struct recording_totals *totals);

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/unwind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+enum {
+    NATIVE_FRAMES_MAX = 256,
+    ERLANG_WORDS_MAX = 1 << 16, /* more than is ever copied of a stack */
+    LOWEST_POINTER = 4096,
+};
+
+struct unwinder {
+    const struct vm *vm;
+    struct code *code;
+    struct cfi *cfi;
+    struct unwound result;
+};
+
+/* What is known of the process and its scheduler, from the sample's copies of their structs. */
+struct state {
+    const struct snapshot *snapshot;
+    struct cfi_registers registers;
+    uint64_t pc;
+    bool is_leaf; /* pc is where the thread was stopped, not a return address */
+    bool has_process;
+    uint64_t base; /* ErtsSchedulerData.registers, next to which lies the JIT's C frame; 0: none */
+    uint64_t stop, heap, hend, current;
+};
+
+struct unwinder *unwinder_new(const struct vm *vm, struct code *code, struct cfi *cfi)
+{
+    struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
+
+    unwinder->vm = vm;
+    unwinder->code = code;
+    unwinder->cfi = cfi;
+    return unwinder;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+    if (!unwinder)
+        return;
+    free(unwinder->result.frames);
+    free(unwinder);
+}
+
+static void emit(struct unwinder *unwinder, enum address_kind kind, uint64_t address,
+                 bool is_return)
+{
+    struct unwound *result = &unwinder->result;
+
+    if (result->count == result->room) {
+        result->room = result->room ? result->room * 2 : 256;
+        result->frames = xreallocarray(result->frames, result->room, sizeof(*result->frames));
+    }
+    result->frames[result->count++] = (struct unwound_frame){address, kind, is_return};
+}
+
+static uint64_t field(const uint8_t *bytes, int32_t offset)
+{
+    uint64_t value = 0;
+
+    if (bytes && offset >= 0)
+        memcpy(&value, bytes + offset, sizeof(value));
+    return value;
+}
+
+static void read_state(const struct unwinder *unwinder, const struct snapshot *snapshot,
+                       struct state *state)
+{
+    const struct layout *layout = &unwinder->vm->layout;
+    const uint8_t *scheduler = snapshot_segment(snapshot, SEGMENT_SCHEDULER, WIRE_SCHEDULER_BYTES);
+    const uint8_t *process =
+        snapshot_segment(snapshot, SEGMENT_PROCESS, (size_t)layout->sizeof_process);
+
+    memset(state, 0, sizeof(*state));
+    state->snapshot = snapshot;
+    for (int i = 0; i < CFI_REGISTERS; i++)
+        state->registers.value[i] = snapshot_register(snapshot, i);
+    state->registers.known = (1u << CFI_REGISTERS) - 1;
+    state->pc = snapshot_register(snapshot, CFI_RIP);
+    state->is_leaf = true;
+    if (scheduler && (uint32_t)field(scheduler, layout->sched_type) == VM_SCHEDULER_NORMAL)
+        state->base = field(scheduler, layout->sched_registers);
+    state->has_process = process != NULL;
+    state->stop = field(process, layout->process_stop);
+    state->heap = field(process, layout->process_heap);
+    state->hend = field(process, layout->process_hend);
+    state->current = field(process, layout->process_current);
+}
+
+static bool on_erlang_stack(const struct state *state, uint64_t address)
+{
+    return (address & 7) == 0 && address > state->heap && address <= state->hend;
+}
+
+/* ---- native frames ---- */
+
+static bool read_word(void *context, uint64_t address, uint64_t *word)
+{
+    return snapshot_word(context, address, word);
+}
+
+/* Unwind C frames until Erlang code or the thread's start. Returns true if state->pc is then in
+ * Erlang code. */
+static bool unwind_native(struct unwinder *unwinder, struct state *state)
+{
+    for (int i = 0; i < NATIVE_FRAMES_MAX; i++) {
+        enum cfi_result result;
+
+        if (code_contains(unwinder->code, state->pc))
+            return true;
+        if (state->pc < LOWEST_POINTER) {
+            unwinder->result.native_broken = true;
+            return false;
+        }
+        emit(unwinder, ADDRESS_NATIVE, state->pc, !state->is_leaf);
+        result = cfi_step(unwinder->cfi, &state->registers, state->is_leaf, read_word,
+                          (void *)(uintptr_t)state->snapshot);
+        if (result == CFI_END)
+            return false;
+        if (result != CFI_STEPPED)
+            break;
+        state->is_leaf = false;
+        state->pc = state->registers.value[CFI_RIP];
+    }
+    unwinder->result.native_broken = true;
+    return false;
+}
+
+/* Where CFI ends early, the return address into the JIT is still at its fixed place just below
+ * the scheduler's registers (emit_enter_runtime: "lea rsp, [registers]"). */
+static bool jump_to_jit_frame(struct unwinder *unwinder, struct state *state)
+{
+    uint64_t pc;
+
+    if (!state->base || !snapshot_word(state->snapshot, state->base - 8, &pc) ||
+        !code_contains(unwinder->code, pc))
+        return false;
+    state->pc = pc;
+    state->is_leaf = false;
+    state->registers.known = 0;
+    return true;
+}
+
+/* ---- the top of the Erlang stack ---- */
+
+/* E where Process.stop does not hold it. */
+static uint64_t stale_top(struct unwinder *unwinder, const struct state *state)
+{
+    int number = unwinder->vm->build.otp_release == 24 ? CFI_R12 : CFI_RBP;
+    uint64_t value = state->registers.value[number];
+
+    if ((state->registers.known & (1u << number)) && on_erlang_stack(state, value))
+        return value;
+    unwinder->result.no_leaf = true;
+    return state->stop;
+}
+
+static uint64_t erlang_top(struct unwinder *unwinder, const struct state *state)
+{
+    uint64_t sp = snapshot_register(state->snapshot, CFI_RSP);
+
+    if (state->is_leaf && on_erlang_stack(state, sp))
+        return sp;
+    if (code_call_class(unwinder->code, state->pc) == CALL_STALE)
+        return stale_top(unwinder, state);
+    return state->stop;
+}
+
+/* ---- BIFs ---- */
+
+/* Emit the frame in the JIT's code that calls C, or the BIF or NIF that it calls for: its C
+ * function has no name that an Erlang programmer knows.
+ *   call_light_bif: TMP_MEM2 holds its Export (instr_bif.cpp 25:385, 27:393, 29:420)
+ *   call_bif, call_nif, dirty calls: Process.current (instr_bif.cpp 25:746, 27:770, 29:819) */
+static void emit_jit_call(struct unwinder *unwinder, const struct state *state)
+{
+    struct code_place place;
+    uint64_t export;
+
+    if (!state->is_leaf && code_find(unwinder->code, state->pc - 1, &place) &&
+        place.kind == CODE_FRAGMENT) {
+        if (strstr(place.symbol, "::call_light_bif") && state->base &&
+            unwinder->vm->build.otp_release > 24 &&
+            snapshot_word(state->snapshot, state->base + 16, &export)) {
+            emit(unwinder, ADDRESS_EXPORT, export, true);
+            return;
+        }
+        if ((strstr(place.symbol, "::call_bif") || strstr(place.symbol, "::call_nif")) &&
+            state->current) {
+            emit(unwinder, ADDRESS_MFA, state->current, true);
+            return;
+        }
+    }
+    emit(unwinder, ADDRESS_CODE, state->pc, !state->is_leaf);
+}
+
+/* ---- the Erlang stack ---- */
+
+/* Words behind the return address of a frame that tracing has put on the stack, which may look
+ * like return addresses (gather_stacktrace, beam_common.c 25:776, 27:776, 29:782). */
+static unsigned trace_frame_words(const char *symbol)
+{
+    if (strstr(symbol, "return_to_trace"))
+        return 0;
+    if (strstr(symbol, "return_time_trace"))
+        return 1;
+    if (strstr(symbol, "return_trace") || strstr(symbol, "exception_trace") ||
+        strstr(symbol, "call_trace_return"))
+        return 2;
+    return 0;
+}
+
+static bool is_return_address(struct unwinder *unwinder, const struct state *state, uint64_t word)
+{
+    /* THE_NON_VALUE and other remains in a slot that is not written yet; saved frame pointers. */
+    if ((word & 3) || word < LOWEST_POINTER || on_erlang_stack(state, word))
+        return false;
+    return code_contains(unwinder->code, word);
+}
+
+static bool is_bottom(struct unwinder *unwinder, uint64_t word)
+{
+    return word == code_normal_exit(unwinder->code);
+}
+
+/* Emit the frame of a return address; returns how many words behind it are not to be looked at. */
+static unsigned emit_return_address(struct unwinder *unwinder, uint64_t word)
+{
+    struct code_place place;
+
+    if (!code_find(unwinder->code, word - 1, &place) || place.kind == CODE_HEADER) {
+        emit(unwinder, ADDRESS_UNKNOWN, word, true);
+        return 0;
+    }
+    if (place.kind == CODE_FRAGMENT && strstr(place.symbol, "_trace"))
+        return trace_frame_words(place.symbol);
+    emit(unwinder, ADDRESS_CODE, word, true);
+    return 0;
+}
+
+/* Words that could be a return address by their bits but lie in no code: shown and counted, for
+ * something is not understood there. */
+static void emit_unknown(struct unwinder *unwinder, const struct state *state, uint64_t word)
+{
+    if ((word & 3) == 0 && word >= LOWEST_POINTER && !on_erlang_stack(state, word))
+        emit(unwinder, ADDRESS_UNKNOWN, word, true);
+}
+
+/* Continue behind a part of the stack that was not copied; 0 if there is nothing more. */
+static uint64_t skip_gap(struct unwinder *unwinder, const struct state *state, uint64_t at)
+{
+    uint64_t next = snapshot_next_erlang(state->snapshot, at);
+
+    if (!next)
+        return 0;
+    emit(unwinder, ADDRESS_CUT, (next - at) / sizeof(uint64_t), false);
+    unwinder->result.truncated = true;
+    return next;
+}
+
+static void walk(struct unwinder *unwinder, const struct state *state, uint64_t at)
+{
+    unsigned skip = 0;
+
+    for (int i = 0; i < ERLANG_WORDS_MAX; i++, at += sizeof(uint64_t)) {
+        uint64_t word;
+
+        if (!snapshot_word(state->snapshot, at, &word)) {
+            at = skip_gap(unwinder, state, at);
+            if (!at || !snapshot_word(state->snapshot, at, &word))
+                return;
+        }
+        if (skip) {
+            skip--;
+            continue;
+        }
+        if (is_bottom(unwinder, word)) {
+            unwinder->result.complete = true;
+            return;
+        }
+        if (is_return_address(unwinder, state, word))
+            skip = emit_return_address(unwinder, word);
+        else
+            emit_unknown(unwinder, state, word);
+    }
+}
+
+/* A fragment is called from module code by a plain call, so its return address is not aligned as
+ * those between Erlang functions are; it is the first word of the stack, or, in the length/1
+ * fragments, one word below. Returns where the walk goes on. */
+static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct state *state,
+                                     uint64_t top)
+{
+    struct code_place place, caller;
+    uint64_t word;
+
+    for (int i = 0; i < 2; i++) {
+        if (!code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
+            place.kind != CODE_FRAGMENT)
+            return top;
+        if (strstr(place.symbol, "::i_length_") && snapshot_word(state->snapshot, top - 8, &word) &&
+            code_find(unwinder->code, word - 1, &caller) && caller.kind == CODE_FUNCTION) {
+            emit(unwinder, ADDRESS_CODE, word, true);
+            return top;
+        }
+        if (!snapshot_word(state->snapshot, top, &word) || is_bottom(unwinder, word) ||
+            !code_find(unwinder->code, word - 1, &caller) || caller.kind == CODE_HEADER)
+            return top;
+        emit(unwinder, ADDRESS_CODE, word, true);
+        top += sizeof(word);
+        if (caller.kind == CODE_FUNCTION)
+            return top;
+    }
+    return top;
+}
+
+static void unwind_process(struct unwinder *unwinder, struct state *state, bool in_code)
+{
+    uint64_t top;
+
+    if (!in_code) { /* a dirty scheduler: C called on behalf of the process */
+        if (state->current)
+            emit(unwinder, ADDRESS_MFA, state->current, true);
+        walk(unwinder, state, state->stop);
+        return;
+    }
+    top = erlang_top(unwinder, state);
+    emit_jit_call(unwinder, state);
+    top = emit_fragment_caller(unwinder, state, top);
+    walk(unwinder, state, top);
+}
+
+const struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapshot)
+{
+    struct unwound *result = &unwinder->result;
+    struct state state;
+    bool in_code;
+
+    *result = (struct unwound){.frames = result->frames, .room = result->room};
+    for (uint32_t i = 0; i < snapshot->sample->kernel_depth; i++)
+        emit(unwinder, ADDRESS_KERNEL, snapshot->kernel_stack[i], i > 0);
+    if (!(snapshot->sample->flags & WIRE_REGISTERS)) {
+        result->native_broken = true;
+        return result;
+    }
+    read_state(unwinder, snapshot, &state);
+    in_code = unwind_native(unwinder, &state);
+    if (!in_code && result->native_broken)
+        in_code = jump_to_jit_frame(unwinder, &state);
+    if (state.has_process)
+        unwind_process(unwinder, &state, in_code);
+    else if (in_code)
+        emit(unwinder, ADDRESS_CODE, state.pc, !state.is_leaf);
+    return result;
+}

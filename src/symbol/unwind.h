@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One whole stack from a sample: kernel, native and Erlang code addresses, leaf first.
+ *
+ * A scheduler thread that runs a process is in one of these states, told apart by where its
+ * program counter and stack pointer are (x86-64 JIT with the Erlang stack as machine stack;
+ * beam_asm.hpp emit_enter_runtime 25:618, 27:622, 29:700):
+ *
+ *   pc       sp              top of the Erlang stack (E)
+ *   JIT      Erlang stack    sp
+ *   JIT      native stack    just before or after a call into C: as for the call
+ *   C        native stack    by the code after the return address into the JIT:
+ *                              "mov rsp, [r13+stop]"  Process.stop, saved before the call
+ *                              "mov rsp, rbp"         rbp, which C code preserves: found by
+ *                                                     unwinding the C frames with CFI
+ *   C        dirty thread    Process.stop
+ *
+ * The Erlang stack is then read word by word: what is a code address is a return address, down to
+ * normal_exit, the bottom frame of every process.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beam/code.h"
+#include "beam/vm.h"
+#include "os/cfi.h"
+#include "symbol/snapshot.h"
+
+enum address_kind {
+    ADDRESS_KERNEL,
+    ADDRESS_NATIVE,
+    ADDRESS_CODE,     /* Erlang code or a fragment of the JIT */
+    ADDRESS_EXPORT,   /* BIF that is called: address of its Export */
+    ADDRESS_MFA,      /* BIF or NIF that is called: address of its ErtsCodeMFA */
+    ADDRESS_UNKNOWN,  /* a word that should be a code address and is in no known code */
+    ADDRESS_CUT,      /* value is the number of words that are missing here */
+};
+
+struct unwound_frame {
+    uint64_t address;
+    enum address_kind kind;
+    bool is_return; /* a return address: the call is before it */
+};
+
+struct unwound {
+    struct unwound_frame *frames; /* leaf first */
+    size_t count, room;
+    bool complete;      /* reached the process' bottom frame */
+    bool truncated;     /* the middle is missing */
+    bool no_leaf;       /* the top of the Erlang stack is not known exactly */
+    bool native_broken; /* native frames ended before Erlang code or the thread's start */
+};
+
+struct unwinder;
+
+/* All borrowed. */
+struct unwinder *unwinder_new(const struct vm *vm, struct code *code, struct cfi *cfi);
+void unwinder_free(struct unwinder *unwinder);
+
+/* The result is valid until the next call. */
+const struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapshot);

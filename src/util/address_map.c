@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/address_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+struct slot {
+    uint64_t address; /* 0: empty */
+    uint64_t value;
+};
+
+struct address_map {
+    struct slot *slots;
+    size_t mask, used, limit;
+};
+
+enum { FIRST_SLOTS = 256 };
+
+struct address_map *address_map_new(size_t limit)
+{
+    struct address_map *map = xcalloc(1, sizeof(*map));
+
+    map->slots = xcalloc(FIRST_SLOTS, sizeof(*map->slots));
+    map->mask = FIRST_SLOTS - 1;
+    map->limit = limit;
+    return map;
+}
+
+void address_map_free(struct address_map *map)
+{
+    if (!map)
+        return;
+    free(map->slots);
+    free(map);
+}
+
+static struct slot *slot_of(const struct address_map *map, uint64_t address)
+{
+    uint64_t hash = address * 0x9e3779b97f4a7c15;
+    size_t at = (size_t)(hash >> 32) & map->mask;
+
+    while (map->slots[at].address && map->slots[at].address != address)
+        at = (at + 1) & map->mask;
+    return &map->slots[at];
+}
+
+bool address_map_get(const struct address_map *map, uint64_t address, uint64_t *value)
+{
+    const struct slot *slot = slot_of(map, address);
+
+    if (!slot->address)
+        return false;
+    *value = slot->value;
+    return true;
+}
+
+static void grow(struct address_map *map)
+{
+    struct address_map bigger = *map;
+
+    bigger.mask = map->mask * 2 + 1;
+    bigger.slots = xcalloc(bigger.mask + 1, sizeof(*bigger.slots));
+    for (size_t i = 0; i <= map->mask; i++)
+        if (map->slots[i].address)
+            *slot_of(&bigger, map->slots[i].address) = map->slots[i];
+    free(map->slots);
+    *map = bigger;
+}
+
+void address_map_put(struct address_map *map, uint64_t address, uint64_t value)
+{
+    struct slot *slot;
+
+    if (!address)
+        return;
+    if (map->used >= map->limit)
+        address_map_clear(map);
+    else if (map->used * 2 > map->mask)
+        grow(map);
+    slot = slot_of(map, address);
+    map->used += !slot->address;
+    *slot = (struct slot){address, value};
+}
+
+void address_map_clear(struct address_map *map)
+{
+    memset(map->slots, 0, (map->mask + 1) * sizeof(*map->slots));
+    map->used = 0;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/alloc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *checked(void *pointer)
+{
+    if (!pointer)
+        abort();
+    return pointer;
+}
+
+void *xmalloc(size_t size)
+{
+    return checked(malloc(size ? size : 1));
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+    return checked(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *xrealloc(void *pointer, size_t size)
+{
+    return checked(realloc(pointer, size ? size : 1));
+}
+
+void *xreallocarray(void *pointer, size_t count, size_t size)
+{
+    return checked(reallocarray(pointer, count ? count : 1, size ? size : 1));
+}
+
+char *xstrdup(const char *text)
+{
+    return checked(strdup(text));
+}
+
+char *xstrndup(const char *text, size_t size)
+{
+    return checked(strndup(text, size));
+}
+
+char *xasprintf(const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0)
+        abort();
+    va_end(args);
+    return text;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/utf8.h"
+
+#include <string.h>
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+size_t utf8_decode(const char *text, size_t size, uint32_t *ret_point)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const uint8_t *at = (const uint8_t *)text;
+    uint32_t point;
+    size_t length;
+
+    if (!size)
+        return 0;
+    if (at[0] < 0x80) {
+        *ret_point = at[0];
+        return 1;
+    }
+    length = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
+    if (at[0] < 0xc0 || at[0] > 0xf7 || length > size)
+        return 0;
+    point = at[0] & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        point = point << 6 | (at[i] & 0x3f);
+    }
+    if (point < least[length] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
+        return 0;
+    *ret_point = point;
+    return length;
+}
+
+/* Whether a character must be replaced; `length` is 0 for a byte that is not UTF-8. The line and
+ * paragraph separators U+2028 and U+2029 end a line for readers in JavaScript. */
+static bool utf8_is_bad(size_t length, uint32_t point)
+{
+    return !length || point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x2028 ||
+           point == 0x2029;
+}
+
+bool utf8_is_clean(const char *text, size_t size)
+{
+    uint32_t point = 0;
+
+    for (size_t i = 0, length; i < size; i += length) {
+        length = utf8_decode(text + i, size - i, &point);
+        if (utf8_is_bad(length, point))
+            return false;
+    }
+    return true;
+}
+
+size_t utf8_clean(char *to, const char *text, size_t size)
+{
+    uint32_t point = 0;
+    char *at = to;
+
+    for (size_t i = 0, length; i < size; i += length ? length : 1) {
+        length = utf8_decode(text + i, size - i, &point);
+        if (utf8_is_bad(length, point)) {
+            memcpy(at, REPLACEMENT, strlen(REPLACEMENT));
+            at += strlen(REPLACEMENT);
+        } else {
+            memcpy(at, text + i, length);
+            at += length;
+        }
+    }
+    return (size_t)(at - to);
+}
+
+/* The blocks of Unicode's EastAsianWidth.txt (15.0) that are wide as a whole; close enough to keep
+ * text inside its box. */
+static size_t point_cells(uint32_t point)
+{
+    static const uint32_t wide[][2] = {
+        {0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},
+        {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd},
+    };
+
+    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+        if (point >= wide[i][0] && point <= wide[i][1])
+            return 2;
+    return 1;
+}
+
+size_t utf8_fit(const char *text, size_t cells)
+{
+    size_t size = strlen(text), at = 0, length;
+    uint32_t point = 0;
+
+    while (at < size) {
+        length = utf8_decode(text + at, size - at, &point);
+        if (point_cells(length ? point : 0) > cells)
+            break;
+        cells -= point_cells(length ? point : 0);
+        at += length ? length : 1;
+    }
+    return at;
+}
+
+size_t utf8_cells(const char *text)
+{
+    size_t size = strlen(text), cells = 0, length;
+    uint32_t point = 0;
+
+    for (size_t at = 0; at < size; at += length ? length : 1) {
+        length = utf8_decode(text + at, size - at, &point);
+        cells += point_cells(length ? point : 0);
+    }
+    return cells;
+}

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running beamflame in tests, and reading what it writes."""
+import json
+import os
+import subprocess
+import unittest
+from collections import Counter
+from pathlib import Path
+from urllib.parse import unquote
+
+import nodes
+
+BINARY = nodes.BUILD / "beamflame"
+
+# Exit codes, as documented.
+DONE, FAILED, USAGE, NO_PROCESS, PERMISSION, UNSUPPORTED, NO_SAMPLES = range(7)
+
+
+def require():
+    """Skip the test where the kernel does not let us load BPF programs. Told without beamflame,
+    so that an error of its own can't pass for a machine that is not able to."""
+    if os.geteuid() != 0:
+        raise unittest.SkipTest("needs root")
+    if not os.path.exists("/sys/kernel/btf/vmlinux"):
+        raise unittest.SkipTest("the kernel has no BTF")
+    if bpftool("prog", "show") is None:
+        raise unittest.SkipTest("no BPF here")
+
+
+def bpftool(*arguments):
+    """What bpftool says, None where it fails."""
+    path = next((p for p in ("/usr/sbin/bpftool", "/usr/local/sbin/bpftool") if os.path.exists(p)),
+                "bpftool")
+    try:
+        run = subprocess.run([path, "-j", *arguments], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return json.loads(run.stdout)
+
+
+def run(*arguments, timeout=60, **options):
+    """Run to the end; returns the finished process with its text output."""
+    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=timeout, **options)
+
+
+def start(*arguments, **options):
+    """Start and go on; the caller ends it."""
+    return subprocess.Popen([BINARY, *map(str, arguments)], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, **options)
+
+
+def record(*arguments, timeout=60):
+    """Record with success, else fail with what it said."""
+    done = run(*arguments, timeout=timeout)
+    if done.returncode != DONE:
+        raise AssertionError(f"exit code {done.returncode}: {done.stderr}")
+    return done
+
+
+def folded(recording, *options):
+    """A recording as {(root, ..., leaf): count}, by way of the report command."""
+    path = Path(recording).with_suffix(".test.folded")
+    record("report", recording, *options, "-o", path)
+    return read_folded(path)
+
+
+def read_folded(path):
+    stacks = Counter()
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            stack, count = line.rstrip("\n").rsplit(" ", 1)
+            # What a format gives a meaning is percent-escaped, such as a ';' in a name.
+            stacks[tuple(map(unquote, stack.split(";")))] += int(count)
+    return stacks
+
+
+def weight_where(stacks, predicate):
+    """Sum of the counts of the stacks for which `predicate(stack)` holds."""
+    return sum(count for stack, count in stacks.items() if predicate(stack))
+
+
+def weight_of(stacks, frame):
+    """Sum of the counts of the stacks that hold this frame."""
+    return weight_where(stacks, lambda stack: frame in stack)

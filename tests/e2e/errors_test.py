@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each error: its exit code, one sentence that says what is wrong, and nothing left behind."""
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+from beamflame import FAILED, NO_PROCESS, PERMISSION, USAGE
+
+
+class Errors(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        self.addCleanup(folder.cleanup)
+        self.out = Path(folder.name)
+
+    def expect(self, code, *arguments, says=()):
+        done = beamflame.run(*arguments)
+        self.check(done, code, says)
+        return done
+
+    def check(self, done, code, says):
+        self.assertEqual(done.returncode, code, done.stderr)
+        lines = [line for line in done.stderr.splitlines() if line]
+        self.assertTrue(lines, "said nothing")
+        self.assertTrue(lines[0].startswith("beamflame: "), lines)
+        for text in says:
+            self.assertIn(str(text), done.stderr)
+        self.assertEqual(os.listdir(self.out), [], "left something behind")
+
+    def test_no_such_process(self):
+        """A pid that is not there."""
+        beamflame.require()
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        self.expect(NO_PROCESS, "-p", gone.pid, "-d", 1, "-o", self.out / "x.folded",
+                    says=[gone.pid])
+
+    def test_not_a_beam(self):
+        """A process that is no Erlang VM, even if it is called like one."""
+        beamflame.require()
+        program = self.out / "beam.smp"
+        shutil.copy("/bin/sleep", program)
+        with subprocess.Popen([program, "60"]) as other:
+            try:
+                program.unlink()
+                self.expect(NO_PROCESS, "-p", other.pid, "-d", 1, "-o", self.out / "x.folded",
+                            says=[other.pid])
+            finally:
+                other.kill()
+
+    def test_bad_options(self):
+        """What can't be an option or its value; each is told before anything is touched."""
+        mine = ("-p", os.getpid())
+        for arguments in (("--no-such-option",), ("-p", "abc"), ("-p", "-1"), ("-p", "0"),
+                          (*mine, "-d", "x"), (*mine, "-d", "0"), (*mine, "-d", "-1"),
+                          (*mine, "-F", "0"), (*mine, "-F", "-5"), (*mine, "-F", "many"),
+                          (*mine, "-o", self.out / "x.unknown"), (*mine, "-o", self.out / "none"),
+                          (*mine, "--format", "unknown", "-o", "-"), (*mine, "--group-by", "x"),
+                          ("report",), ("no-such-command",)):
+            with self.subTest(arguments):
+                self.expect(USAGE, *arguments)
+
+    def test_unwritable_output(self):
+        """An output that can't be written is told at once, not after the recording."""
+        beamflame.require()
+        with nodes.Node(25, "identity") as node:
+            for path in ("/proc/x.folded", self.out / "no-such-folder" / "x.svg"):
+                with self.subTest(path):
+                    start = time.monotonic()
+                    self.expect(FAILED, "-p", node.pid, "-d", 20, "-o", path, says=[path])
+                    self.assertLess(time.monotonic() - start, 10)
+
+    def test_no_permission(self):
+        """Another user, without capabilities: says which one is missing."""
+        beamflame.require()
+        with nodes.Node(25, "identity") as node, \
+                tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder:
+            os.chmod(folder, 0o755)
+            binary = shutil.copy(beamflame.BINARY, folder)
+            done = subprocess.run(
+                ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                 binary, "-p", str(node.pid), "-d", "1", "-o", "/dev/null", "--format", "folded"],
+                capture_output=True, text=True, timeout=30)
+        self.check(done, PERMISSION, ["CAP_"])
+
+    def test_no_beam_on_the_host(self):
+        """Without -p where there is no BEAM (a pid namespace with nothing in it)."""
+        beamflame.require()
+        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child",
+                               beamflame.BINARY, "-d", "1", "-o", self.out / "x.folded"],
+                              capture_output=True, text=True, timeout=30)
+        self.check(done, NO_PROCESS, [])
+
+    def test_several_beams_on_the_host(self):
+        """Without -p where there are two: says which there are."""
+        beamflame.require()
+        with nodes.Node(25, "identity") as one, nodes.Node(25, "identity") as other:
+            self.expect(USAGE, "-d", 1, "-o", self.out / "x.folded", says=[one.pid, other.pid])
+
+    def test_target_ends_at_once(self):
+        """A node that dies while we attach: no crash, no hang, a code that says what happened."""
+        beamflame.require()
+        for delay in (0.0, 0.05, 0.1, 0.2):
+            with self.subTest(delay=delay), nodes.Node(25, "identity") as node:
+                profiler = beamflame.start("-p", node.pid, "-d", 20, "-o", self.out / "x.folded")
+                time.sleep(delay)
+                node.kill()
+                _, said = profiler.communicate(timeout=15)
+                self.assertIn(profiler.returncode,
+                              (beamflame.DONE, NO_PROCESS, beamflame.NO_SAMPLES), said)
+
+    def test_full_disk(self):
+        """What was written before the disk was full is valid, and it is said."""
+        beamflame.require()
+        report = self.out / "x.folded"
+        script = ('mount -t tmpfs -o size=64k tmpfs "$1" || exit 99; '
+                  '"$2" -p "$3" -d 8 -F 999 -o "$1/x.bfr" >&2; code=$?; '
+                  '"$2" report "$1/x.bfr" -o - --format folded; exit $code')
+        with nodes.Node(25, "request") as node, tempfile.TemporaryDirectory() as disk:
+            done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", disk,
+                                   beamflame.BINARY, str(node.pid)],
+                                  capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn("No space left", done.stderr)
+        report.write_text(done.stdout)
+        self.assertGreater(sum(beamflame.read_folded(report).values()), 20)
+
+    def test_report_of_what_is_no_recording(self):
+        """Files that are missing, empty, or something else."""
+        with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder:
+            empty, other = Path(folder, "empty.bfr"), Path(folder, "other.bfr")
+            empty.touch()
+            other.write_bytes(os.urandom(4096))
+            for path in (Path(folder, "missing.bfr"), empty, other):
+                with self.subTest(path.name):
+                    self.expect(FAILED, "report", path, "-o", self.out / "x.folded", says=[path])
+
+    def test_a_cut_recording_is_readable(self):
+        """A recording that was cut anywhere gives what was whole, and never a crash."""
+        beamflame.require()
+        with nodes.Node(25, "request") as node:
+            whole = self.out / "whole.bfr"
+            beamflame.record("-p", node.pid, "-d", 3, "-F", 199, "-o", whole)
+        data = whole.read_bytes()
+        for share in (0.999, 0.9, 0.5):
+            cut = self.out / "cut.bfr"
+            cut.write_bytes(data[:int(len(data) * share)])
+            done = beamflame.run("report", cut, "-o", "-", "--format", "folded")
+            self.assertIn(done.returncode, (beamflame.DONE, beamflame.NO_SAMPLES), done.stderr)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who ran: what the profile says of each process is what the node itself says."""
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+
+class Identity:
+    release = None
+
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        cls.addClassCleanup(folder.cleanup)
+        recording = Path(folder.name, "x.bfr")
+        with nodes.Node(cls.release, "identity") as node:
+            time.sleep(0.5)
+            beamflame.record("-p", node.pid, "-d", 5, "-F", 999, "-o", recording)
+            report = node.report()
+        cls.workers, cls.schedulers = report["workers"], report["schedulers"]
+        cls.views = {view: beamflame.folded(recording, "--group-by", view)
+                     for view in ("none", "name", "pid", "status", "scheduler")}
+
+    def test_each_pid_runs_its_own_function(self):
+        """Grouped by pid, each process was seen, in the function it runs and in no other."""
+        for worker in self.workers:
+            with self.subTest(worker["kind"]):
+                own = {s: n for s, n in self.views["pid"].items()
+                       if s[0].endswith(worker["pid"])}
+                total = sum(own.values())
+                self.assertGreater(total, 50)
+                self.assertGreater(beamflame.weight_of(own, worker["function"]) / total, 0.98)
+
+    def test_each_process_has_its_best_name(self):
+        """Grouped by name: registered name, else label, else initial call, else the bottom."""
+        for worker in self.workers:
+            with self.subTest(worker["kind"]):
+                name = worker["name"] or worker["label"] or worker["initial_call"]
+                if name == "erlang:apply/2":  # any fun: its bottom function says more
+                    name = worker["function"]
+                named = beamflame.weight_where(
+                    self.views["name"], lambda stack: stack[0].strip("'") == name
+                    and worker["function"] in stack)
+                self.assertGreater(named, 50)
+
+    def test_views_differ_in_the_root_only(self):
+        """Every grouping shows all samples; without grouping no process is named."""
+        totals = {view: sum(stacks.values()) for view, stacks in self.views.items()}
+        self.assertEqual(len(set(totals.values())), 1, totals)
+        self.assertEqual(beamflame.weight_of(self.views["none"], "identity_registered"), 0)
+
+    def test_status_and_scheduler(self):
+        """What burns CPU is running, on every normal scheduler."""
+        burning = {view: {s: n for s, n in self.views[view].items() if "identity:plain/1" in s}
+                   for view in ("status", "scheduler")}
+        running = beamflame.weight_where(burning["status"], lambda s: s[0] == "[running]")
+        self.assertGreater(running / sum(burning["status"].values()), 0.98)
+        roots = {stack[0] for stack in burning["scheduler"]}
+        self.assertEqual(roots, {f"[scheduler {n + 1}]" for n in range(self.schedulers)})
+
+
+class Identity25(Identity, unittest.TestCase):
+    release = 25
+
+
+class Identity27(Identity, unittest.TestCase):
+    release = 27
+
+
+class Identity29(Identity, unittest.TestCase):
+    release = 29

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a recording can end: what was seen is written, and no probe outlives the profiler."""
+import json
+import os
+import signal
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+
+class Lifetime(unittest.TestCase):
+    def setUp(self):
+        beamflame.require()
+        nodes.require(25)
+        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        self.addCleanup(folder.cleanup)
+        self.out = Path(folder.name)
+
+    def start(self, *arguments):
+        """A profiler that is ended with the test at the latest."""
+        profiler = beamflame.start(*arguments)
+        self.addCleanup(profiler.communicate)
+        self.addCleanup(profiler.kill)
+        return profiler
+
+    def ended(self, profiler):
+        """Its exit code and what it said."""
+        _, said = profiler.communicate(timeout=30)
+        return profiler.returncode, said
+
+    def outputs(self):
+        return [a for s in ("bfr", "perf", "folded", "svg") for a in ("-o", self.out / f"x.{s}")]
+
+    def check_outputs(self):
+        self.assertGreater(sum(beamflame.read_folded(self.out / "x.folded").values()), 50)
+        self.assertGreater(sum(beamflame.folded(self.out / "x.bfr").values()), 50)
+        for suffix in ("perf", "svg"):
+            self.assertGreater((self.out / f"x.{suffix}").stat().st_size, 1000)
+
+    def end_by(self, signal_number):
+        with nodes.Node(25, "request") as node:
+            profiler = self.start("-p", node.pid, "-F", 199, *self.outputs())
+            time.sleep(2.5)
+            profiler.send_signal(signal_number)
+            code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.check_outputs()
+
+    def test_ctrl_c(self):
+        """SIGINT ends the recording and writes everything."""
+        self.end_by(signal.SIGINT)
+
+    def test_terminated(self):
+        """So does SIGTERM."""
+        self.end_by(signal.SIGTERM)
+
+    def test_target_killed(self):
+        """The end of the target ends the recording; what was seen is written."""
+        with nodes.Node(25, "request") as node:
+            profiler = self.start("-p", node.pid, "-F", 199, *self.outputs())
+            time.sleep(2.5)
+        code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.check_outputs()
+
+    def test_target_in_namespaces_killed(self):
+        """The same where the target was the first process of its pid namespace."""
+        nodes.require(27)
+        with nodes.Node(27, "request") as node:
+            profiler = self.start("-p", node.pid, "-F", 199, *self.outputs())
+            time.sleep(2.5)
+        code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.check_outputs()
+
+    def test_profiler_killed(self):
+        """After kill -9 the recording is readable, and its BPF programs are gone."""
+        with nodes.Node(25, "request") as node:
+            profiler = self.start("-p", node.pid, "-F", 199, "-o", self.out / "x.bfr")
+            time.sleep(4)
+            loaded = self.programs_of(profiler.pid)
+            self.assertGreater(len(loaded), 0)
+            profiler.kill()
+            self.ended(profiler)
+            deadline = time.monotonic() + 5
+            while loaded & self.all_programs() and time.monotonic() < deadline:
+                time.sleep(0.1)
+            self.assertEqual(loaded & self.all_programs(), set())
+            before = node.report()["requests"]
+            time.sleep(0.3)
+            self.assertGreater(node.report()["requests"], before)
+        self.assertGreater(sum(beamflame.folded(self.out / "x.bfr").values()), 50)
+
+    def programs_of(self, pid):
+        return {p["id"] for p in beamflame.bpftool("prog", "show")
+                if any(owner["pid"] == pid for owner in p.get("pids", []))}
+
+    def all_programs(self):
+        return {p["id"] for p in beamflame.bpftool("prog", "show")}
+
+    def test_command(self):
+        """`-- COMMAND` profiles the VM that the command becomes, until it ends."""
+        code = nodes.compiled_loads(25)
+        stats = self.out / "s.json"
+        keyboard, silent = os.pipe()  # the load ends at the end of its input
+        self.addCleanup(os.close, keyboard)
+        self.addCleanup(os.close, silent)
+        done = beamflame.run(
+            *self.outputs(), "--stats", stats, "--", "erl", "-noshell", "-pa", code,
+            "-s", "request", "start", "-extra", "seconds=4", stdin=keyboard)
+        self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+        self.check_outputs()
+        pid = json.loads(stats.read_text())["target"]["pid"]
+        self.assertFalse(os.path.exists(f"/proc/{pid}"))
+
+    def test_several_targets(self):
+        """Two nodes in one recording, each with its own samples."""
+        with nodes.Node(25, "identity") as one, nodes.Node(25, "request") as other:
+            beamflame.record("-p", one.pid, "-p", other.pid, "-d", 3, "-F", 199,
+                             "-o", self.out / "x.folded")
+        stacks = beamflame.read_folded(self.out / "x.folded")
+        for function in ("identity:plain/1", "request:serve/3"):
+            self.assertGreater(beamflame.weight_of(stacks, function), 20, function)
+
+    def test_default_outputs(self):
+        """Without -o there are a perf-script file and a flame graph in the current folder."""
+        with nodes.Node(25, "request") as node:
+            done = beamflame.run("-p", node.pid, "-d", 2, cwd=self.out)
+        self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+        suffixes = sorted(p.suffix for p in self.out.glob(f"beamflame-{node.pid}-*"))
+        self.assertEqual(suffixes, [".perf", ".svg"])
+
+    def test_standard_output(self):
+        """`-o -` writes the profile, and nothing else, to standard output."""
+        with nodes.Node(25, "request") as node:
+            done = beamflame.record("-p", node.pid, "-d", 2, "--format", "folded", "-o", "-")
+        lines = done.stdout.splitlines()
+        self.assertGreater(len(lines), 10)
+        for line in lines:
+            self.assertRegex(line, r"^\S.* \d+$")

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loads and the lab themselves: every other test believes what they say."""
+import os
+import time
+import unittest
+
+import nodes
+
+
+class Loads(unittest.TestCase):
+    def test_every_release_runs_the_load_it_says(self):
+        """The node that runs is of the release asked for, and its pid is that of a BEAM."""
+        for release in nodes.RELEASES:
+            with self.subTest(release=release):
+                nodes.require(release)
+                with nodes.Node(release, "request") as node:
+                    self.assertEqual(node.ready["otp"], str(release))
+                    self.assertTrue(os.readlink(f"/proc/{node.pid}/exe").endswith("beam.smp"))
+
+    def test_namespaces_are_the_ones_asked_for(self):
+        """--ns gives a pid namespace of its own, without it the node is in the host's."""
+        for ns in (False, True):
+            with self.subTest(ns=ns), nodes.Node(25, "request", ns=ns) as node:
+                same = os.readlink(f"/proc/{node.pid}/ns/pid") == os.readlink("/proc/self/ns/pid")
+                self.assertEqual(same, not ns)
+
+    def test_requests_are_counted(self):
+        """Requests and CPU time grow between two reports."""
+        with nodes.Node(25, "request") as node:
+            first = node.report()
+            time.sleep(0.5)
+            second = node.report()
+        self.assertGreater(second["requests"], first["requests"])
+        self.assertGreater(second["cpu_ns"], first["cpu_ns"])
+
+    def test_phases_tell_the_time_they_spent(self):
+        """With slices of 10 ms, each phase gets about the same time."""
+        with nodes.Node(25, "phases", "slice=10", flags=nodes.NO_BUSY_WAIT) as node:
+            first = node.report()
+            time.sleep(2)
+            spent = nodes.difference(node.report(), first, "time_ns")
+        self.assertEqual(len(spent), 13)
+        for phase, share in nodes.shares(spent).items():
+            self.assertAlmostEqual(share, 1 / 13, delta=0.04, msg=phase)
+
+    def test_every_part_of_the_split_gets_cpu(self):
+        """Each part of the known split has used CPU time."""
+        with nodes.Node(25, "split", flags=nodes.NO_BUSY_WAIT) as node:
+            time.sleep(1)
+            self.assertTrue(all(ns > 0 for ns in node.report()["cpu_ns"].values()))
+
+    def test_a_killed_node_leaves_nothing(self):
+        """The VM is gone once its node object is, in namespaces of its own too."""
+        for release in nodes.RELEASES:
+            with self.subTest(release=release):
+                nodes.require(release)
+                with nodes.Node(release, "identity") as node:
+                    pid = node.pid
+                deadline = time.monotonic() + 5
+                while os.path.exists(f"/proc/{pid}") and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                self.assertFalse(os.path.exists(f"/proc/{pid}"))

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Erlang nodes to test on: real releases, each running one of the loads of tests/loads."""
+import json
+import os
+import select
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
+OTP_LAB = ROOT / "tools" / "otp-lab"
+LOADS = ROOT / "tests" / "loads"
+RELEASES = (25, 27, 29)
+
+# With these the CPU time of a node is that of its processes: idle schedulers don't spin.
+NO_BUSY_WAIT = ("+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none")
+
+
+def require(release):
+    """Skip the test where nodes of this release can't be run."""
+    if os.geteuid() != 0:
+        raise unittest.SkipTest("needs root")
+    have = subprocess.run([OTP_LAB, "available"], capture_output=True, text=True, check=True)
+    if str(release) not in have.stdout.split():
+        raise unittest.SkipTest(f"OTP {release} is not installed (tools/otp-lab fetch {release})")
+
+
+def compiled_loads(release):
+    """The folder with the loads, compiled by that release."""
+    out = BUILD / "loads" / str(release)
+    sources = sorted(LOADS.glob("*.erl"))
+    newest = max(p.stat().st_mtime for p in LOADS.iterdir())
+    stamp = out / "stamp"
+    if not stamp.exists() or stamp.stat().st_mtime < newest:
+        out.mkdir(parents=True, exist_ok=True)
+        subprocess.run([OTP_LAB, "compile", str(release), out, *sources], check=True)
+        subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror",
+                        "-shared", "-fPIC", "-I/usr/lib/erlang/usr/include",
+                        "-o", out / "spin_nif.so", LOADS / "spin_nif.c"], check=True)
+        stamp.touch()
+    return out
+
+
+class Node:
+    """One running node. Use as a context manager: it is gone when the block ends.
+
+    `pid` is the VM's pid on the host, `ready` what it said of itself when its load ran. 27 and 29
+    run in their own root and, unless `ns` is False, in their own pid and mount namespaces; 25 runs
+    as a process of the host unless `ns` is True.
+    """
+
+    def __init__(self, release, load, *options, ns=None, flags=()):
+        require(release)
+        code = compiled_loads(release)
+        ns = release != 25 if ns is None else ns
+        self.release = release
+        self._pending = b""
+        with tempfile.NamedTemporaryFile("r", prefix="beamflame-pid-") as pid_file:
+            self.process = subprocess.Popen(
+                [OTP_LAB, "run", str(release), *(["--ns"] if ns else []), "--pa", code,
+                 "--pid-file", pid_file.name, "--", *flags, "-noshell", "-s", load, "start",
+                 "-extra", *options],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+            try:
+                self.ready = self._next("ready")
+                self.pid = int(pid_file.read())
+            except BaseException:
+                self.kill()
+                raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def kill(self):
+        """kill -9; what started with it (its namespace, its port programs) ends with it."""
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def report(self):
+        """What the load says of itself now."""
+        self.process.stdin.write(b"report\n")
+        self.process.stdin.flush()
+        return self._next("report")
+
+    def _next(self, event, timeout=30):
+        deadline = time.monotonic() + timeout
+        while b"\n" not in self._pending:
+            ready, _, _ = select.select([self.process.stdout], [], [],
+                                        max(0, deadline - time.monotonic()))
+            data = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
+            if not data:
+                raise AssertionError(f"node of OTP {self.release}: no '{event}'; it said "
+                                     f"{self._pending.decode(errors='replace')!r}")
+            self._pending += data
+        line, _, self._pending = self._pending.partition(b"\n")
+        message = json.loads(line)
+        assert message["event"] == event, message
+        return message
+
+
+def difference(after, before, key):
+    """How much each count under `key` grew between two reports."""
+    return {name: after[key][name] - before[key][name] for name in after[key]}
+
+
+def shares(amounts):
+    """Each amount as a share of their sum."""
+    total = sum(amounts.values())
+    return {name: amount / total for name, amount in amounts.items()}

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node under a load like a server's, profiled into every format, release by release."""
+import json
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+import beamflame
+import nodes
+
+sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
+from perf_script_lint import lint  # noqa: E402
+
+SECONDS = 5
+HZ = 999
+
+
+class Profile:
+    """What holds for each release; the node is recorded once, then looked at from all sides."""
+
+    release = None
+
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.out = Path(cls.folder.name)
+        with nodes.Node(cls.release, "request") as node:
+            time.sleep(1)
+            before = node.report()
+            cls.recorded = beamflame.record(
+                "-p", node.pid, "-d", SECONDS, "-F", HZ, "--stats", cls.out / "s.json",
+                *(a for suffix in ("bfr", "perf", "folded", "svg")
+                  for a in ("-o", cls.out / f"x.{suffix}")))
+            after = node.report()
+            cls.pid = node.pid
+        cpu_ns, time_ns = (after[key] - before[key] for key in ("cpu_ns", "time_ns"))
+        cls.cpus_used = cpu_ns / time_ns
+        cls.stats = json.loads((cls.out / "s.json").read_text())
+        cls.stacks = beamflame.read_folded(cls.out / "x.folded")
+
+    def test_stacks_are_complete(self):
+        """Nearly every Erlang stack was walked to the bottom frame of its process."""
+        self.assertGreater(self.stats["erlang_samples"], 500)
+        complete = self.stats["complete_stacks"] / self.stats["erlang_samples"]
+        self.assertGreaterEqual(complete, 0.99)
+
+    def test_erlang_frames_have_names(self):
+        """Hardly any Erlang frame is without a name."""
+        unknown = self.stats["unknown_erlang_frames"] / self.stats["erlang_frames"]
+        self.assertLessEqual(unknown, 0.005)
+
+    def test_samples_stand_for_the_cpu_time_used(self):
+        """As many samples as the CPU time of the node and the rate say, and none lost."""
+        expected = self.cpus_used * HZ * self.stats["duration_ms"] / 1000
+        self.assertAlmostEqual(self.stats["samples"] / expected, 1, delta=0.15)
+        self.assertLessEqual(self.stats["lost_events"], self.stats["samples"] / 1000)
+
+    def test_target_is_described(self):
+        """The statistics say which VM it was."""
+        target = self.stats["target"]
+        self.assertEqual(target["pid"], self.pid)
+        self.assertEqual(str(target["otp_release"]), str(self.release))
+        self.assertEqual(target["flavor"], "jit")
+        self.assertGreater(target["processes"], 10)
+
+    def test_perf_script_suits_every_reader(self):
+        """The linter finds nothing, and the file has every sample."""
+        linted = lint(self.out / "x.perf")
+        self.assertEqual(linted.findings[:5], [])
+        self.assertEqual(linted.samples, self.stats["samples"])
+
+    def test_folded_has_every_sample(self):
+        """Counts add up to the samples."""
+        self.assertEqual(sum(self.stacks.values()), self.stats["samples"])
+
+    def test_flame_graph_is_well_formed(self):
+        """The SVG parses, and its titles name functions with counts and percent."""
+        svg = xml.parse(self.out / "x.svg").getroot()
+        self.assertTrue(svg.tag.endswith("svg"))
+        titles = [e.text for e in svg.iter() if e.tag.endswith("title") and e.text]
+        named = [t for t in titles if "request:" in t and "%" in t]
+        self.assertGreater(len(named), 5)
+
+    def test_report_makes_the_same_again(self):
+        """From the recording alone, the report command makes every output again, byte for byte."""
+        for suffix in ("folded", "perf", "svg"):
+            with self.subTest(suffix):
+                again = self.out / f"again.{suffix}"
+                beamflame.record("report", self.out / "x.bfr", "-o", again)
+                self.assertEqual(again.read_bytes(), (self.out / f"x.{suffix}").read_bytes())
+
+    def test_stacks_are_those_of_the_program(self):
+        """Callers stand above callees, down to the BIFs, as the source of the load says."""
+        for caller, callee in (("request:client/3", "request:serve/3"),
+                               ("request:serve/3", "request:answer/3"),
+                               ("request:answer/3", "request:encode/1"),
+                               ("gen_server:loop/", "request:handle_call/3")):
+            with self.subTest(callee):
+                below = beamflame.weight_where(self.stacks, lambda stack: callee in stack)
+                right = beamflame.weight_where(
+                    self.stacks, lambda stack: callee in stack
+                    and any(f.startswith(caller) for f in stack[:stack.index(callee)]))
+                self.assertGreater(below, 0)
+                self.assertGreater(right / below, 0.98)
+
+    def test_registered_process_is_named(self):
+        """The store, which is registered, is a root frame."""
+        self.assertGreater(beamflame.weight_of(self.stacks, "request_store"), 0)
+
+    def test_samples_without_process_say_what_ran(self):
+        """Where no process ran, the root says what the thread did instead."""
+        for stack in self.stacks:
+            if stack[0].startswith("["):
+                self.assertRegex(stack[0], r"^\[(scheduler|port|aux|thread|process)\]")
+
+    def test_budget(self):
+        """Attaching is quick, and the profiler small (the claims themselves are benchmarks)."""
+        self.assertLess(self.stats["attach_ms"], 1000)
+        self.assertLess(self.stats["peak_rss_kb"], 96 * 1024)
+        self.assertLess(self.stats["profiler_cpu_ms"], self.stats["duration_ms"] / 2)
+
+    def test_summary_on_the_terminal(self):
+        """What is printed has the samples and functions of the load."""
+        said = self.recorded.stdout + self.recorded.stderr
+        self.assertIn(str(self.stats["samples"]), said.replace(",", "").replace(" ", ""))
+        self.assertIn("request:", said)
+
+
+class Profile25(Profile, unittest.TestCase):
+    release = 25
+
+
+class Profile27(Profile, unittest.TestCase):
+    release = 27
+
+
+class Profile29(Profile, unittest.TestCase):
+    release = 29

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`beamflame ps` against what the nodes say of themselves."""
+import json
+import unittest
+
+import beamflame
+import nodes
+
+NAME = ("-sname", "beamflame_test", "-dist_listen", "false", "-start_epmd", "false")
+
+
+def listed(pid):
+    """The entry of this pid in the JSON form, or None."""
+    vms = json.loads(beamflame.record("ps", "--json").stdout)
+    return next((vm for vm in vms if vm["pid"] == pid), None)
+
+
+class Ps(unittest.TestCase):
+    def setUp(self):
+        beamflame.require()
+
+    def test_each_release_is_described(self):
+        """Release, flavor, node name, schedulers and processes are what the node says."""
+        for release in nodes.RELEASES:
+            with self.subTest(release=release), \
+                    nodes.Node(release, "identity", flags=NAME) as node:
+                vm = listed(node.pid)
+                self.assertIsNotNone(vm)
+                self.assertEqual(str(vm["otp_release"]), node.ready["otp"])
+                self.assertEqual(vm["erts"], node.ready["erts"])
+                self.assertEqual(vm["flavor"], node.ready["flavor"])
+                self.assertEqual(vm["node"], node.ready["node"])
+                for kind in ("schedulers", "dirty_cpu_schedulers", "dirty_io_schedulers"):
+                    self.assertEqual(vm[kind], node.ready[kind], kind)
+                self.assertEqual(vm["frames"], "ra")
+                self.assertAlmostEqual(vm["processes"], node.ready["processes"], delta=10)
+
+    def test_frame_layout(self):
+        """A node with frame pointers in its Erlang frames is told apart."""
+        with nodes.Node(27, "identity", flags=("+JPperf", "fp")) as node:
+            self.assertEqual(listed(node.pid)["frames"], "fp")
+
+    def test_for_people(self):
+        """The table has a line with the pid, the release and the node name."""
+        with nodes.Node(25, "identity", flags=NAME) as node:
+            lines = beamflame.record("ps").stdout.splitlines()
+        mine = [line for line in lines if str(node.pid) in line.split()]
+        self.assertEqual(len(mine), 1, lines)
+        self.assertIn("25", mine[0])
+        self.assertIn(node.ready["node"], mine[0])
+
+    def test_other_processes_are_not_listed(self):
+        """A process is not a BEAM for its name: only what is one is listed."""
+        with nodes.Node(25, "identity") as node:
+            names = {vm["pid"] for vm in json.loads(beamflame.record("ps", "--json").stdout)}
+            self.assertIn(node.pid, names)
+            self.assertNotIn(1, names)
+
+    def test_a_beam_that_is_gone_is_not_listed(self):
+        """After its end a node is no longer there."""
+        with nodes.Node(25, "identity") as node:
+            pid = node.pid
+        self.assertIsNone(listed(pid))

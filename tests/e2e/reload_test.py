@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code that is loaded anew while it is profiled is named by what was there at the sample."""
+import re
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+VERSION = re.compile(r"reloaded:(?:burn|repeat|spin)_(\d+)/")
+
+
+class Reload:
+    release = None
+
+    def test_each_version_gets_its_time(self):
+        """Every version gets its share, and no stack mixes two versions."""
+        beamflame.require()
+        with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder, \
+                nodes.Node(self.release, "reload") as node:
+            recording = Path(folder, "x.bfr")
+            time.sleep(1)
+            first = node.report()
+            beamflame.record("-p", node.pid, "-d", 8, "-F", 999, "-o", recording)
+            last = node.report()
+            stacks = beamflame.folded(recording, "--group-by", "pid")
+        self.assertGreater(last["loads"] - first["loads"], 60)
+        own = {s: n for s, n in stacks.items() if s[0] == last["pid"]}
+        total, mixed, found = sum(own.values()), 0, {}
+        for stack, count in own.items():
+            versions = {m[1] for m in map(VERSION.match, stack) if m}
+            if len(versions) > 1:
+                mixed += count
+            for version in versions:
+                found[version] = found.get(version, 0) + count
+        self.assertLessEqual(mixed / total, 0.005)
+        truth = nodes.shares(nodes.difference(last, first, "time_ns"))
+        for name, share in truth.items():
+            with self.subTest(name):
+                self.assertAlmostEqual(found.get(name[5:], 0) / total, share, delta=0.025)
+        self.assertGreater(sum(found.values()) / total, 0.95)
+
+
+class Reload25(Reload, unittest.TestCase):
+    release = 25
+
+
+class Reload27(Reload, unittest.TestCase):
+    release = 27
+
+
+class Reload29(Reload, unittest.TestCase):
+    release = 29

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One mixed stack: Erlang callers, the BIFs, NIFs and C code they call, of any depth."""
+import json
+import re
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+TRUNCATED = re.compile(r"^\[\d+ words truncated\]$")
+
+
+class Stacks:
+    release = None
+
+    def record(self, phase, *report_options):
+        """Stacks and statistics of a node that does nothing but this phase."""
+        beamflame.require()
+        with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder, \
+                nodes.Node(self.release, "phases", f"phases={phase}") as node:
+            recording, stats = Path(folder, "x.bfr"), Path(folder, "s.json")
+            time.sleep(0.5)
+            beamflame.record("-p", node.pid, "-d", 3, "-F", 499, "-o", recording, "--stats", stats)
+            views = [beamflame.folded(recording, *options) for options in [(), *report_options]]
+            return (*views, json.loads(stats.read_text()))
+
+    def share(self, stacks, predicate):
+        total = sum(stacks.values())
+        self.assertGreater(total, 200)
+        return beamflame.weight_where(stacks, predicate) / total
+
+    def test_deep_recursion(self):
+        """A stack too deep to copy has its leaf and root parts, and says what lies between."""
+        stacks, folded, stats = self.record("deep_recursion", ("--fold-recursion",))
+        self.assertGreater(stats["truncated_stacks"], 50)
+        self.assertGreaterEqual(stats["complete_stacks"] / stats["erlang_samples"], 0.98)
+        cut = {s: n for s, n in stacks.items() if any(map(TRUNCATED.match, s))}
+        self.assertEqual(sum(cut.values()), stats["truncated_stacks"])
+        for stack in cut:
+            self.assertEqual(sum(1 for f in stack if TRUNCATED.match(f)), 1)
+        self.assertGreater(self.share(cut, lambda s: "phases:phase_deep_recursion/1" in s), 0.95)
+        self.assertEqual(sum(folded.values()), sum(stacks.values()))
+        for stack in folded:
+            for frame, following in zip(stack, stack[1:]):
+                self.assertNotEqual(frame, following)
+
+    def test_bifs_are_named(self):
+        """BIFs stand under the function that calls them."""
+        stacks, _ = self.record("bifs")
+        for bif in ("erlang:binary_to_term/1", "erlang:term_to_binary/1", "lists:keyfind/3"):
+            with self.subTest(bif):
+                calls = {s: n for s, n in stacks.items() if bif in s}
+                self.assertGreater(sum(calls.values()), 5)
+                called = beamflame.weight_where(
+                    calls, lambda s, b=bif: "phases:bifs/1" in s[:s.index(b)])
+                self.assertGreater(called / sum(calls.values()), 0.95)
+
+    def test_nif(self):
+        """A NIF's C function stands under the Erlang function that it implements."""
+        stacks, _ = self.record("nif")
+        nif = {s: n for s, n in stacks.items() if "spin_nif:spin/1" in s}
+        self.assertGreater(self.share(nif, lambda s: "burn" in s or "spin" in s), 0.9)
+        self.assertGreater(self.share(nif, lambda s: "phases:phase_nif/1" in s), 0.98)
+
+    def test_dirty_nif(self):
+        """A dirty NIF runs on a dirty scheduler, with the stack of the process that called it."""
+        _, stacks, _ = self.record("dirty_nif", ("--group-by", "scheduler"))
+        dirty = {s: n for s, n in stacks.items() if s[0].startswith("[dirty cpu ")}
+        self.assertGreater(self.share(dirty, lambda s: "phases:phase_dirty_nif/1" in s), 0.95)
+        self.assertGreater(self.share(dirty, lambda s: "burn" in s or "spin" in s), 0.9)
+
+
+class Stacks25(Stacks, unittest.TestCase):
+    release = 25
+
+
+class Stacks27(Stacks, unittest.TestCase):
+    release = 27
+
+
+class Stacks29(Stacks, unittest.TestCase):
+    release = 29

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same VM in other circumstances: flags that change its frames, other namespaces."""
+import json
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+
+class Variants(unittest.TestCase):
+    def check(self, release, **options):
+        beamflame.require()
+        with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder, \
+                nodes.Node(release, "request", **options) as node:
+            stats, out = Path(folder, "s.json"), Path(folder, "x.folded")
+            time.sleep(0.5)
+            try:
+                beamflame.record("-p", node.pid, "-d", 2, "-F", 999, "-o", out, "--stats", stats)
+            finally:
+                # What +JPperf writes; a node in a root of its own has its own /tmp too.
+                for left in (f"/tmp/perf-{node.pid}.map", f"/tmp/jit-{node.pid}.dump"):
+                    Path(left).unlink(missing_ok=True)
+            numbers = json.loads(stats.read_text())
+            self.assertGreater(numbers["erlang_samples"], 200)
+            self.assertGreaterEqual(numbers["complete_stacks"] / numbers["erlang_samples"], 0.98)
+            stacks = beamflame.read_folded(out)
+            self.assertGreater(beamflame.weight_of(stacks, "request:serve/3"), 0)
+
+    def test_perf_map(self):
+        """A node that writes a perf map is profiled as any other."""
+        for release in nodes.RELEASES:
+            with self.subTest(release=release):
+                self.check(release, flags=("+JPperf", "true"))
+
+    def test_frame_pointers(self):
+        """Erlang frames that are pairs of frame pointer and return address are walked."""
+        for release in (27, 29):  # 25 has them with +JPperf true or not at all
+            with self.subTest(release=release):
+                self.check(release, flags=("+JPperf", "fp"))
+
+    def test_own_namespaces(self):
+        """The host's release in pid and mount namespaces of its own."""
+        self.check(25, ns=True)
+
+    def test_bare_chroot(self):
+        """Another root, but the host's pid namespace: /proc/PID/maps shows paths of neither."""
+        for release in (27, 29):
+            with self.subTest(release=release):
+                self.check(release, ns=False)
+
+    def test_one_scheduler(self):
+        """A VM with one scheduler and no dirty work."""
+        self.check(25, flags=("+S", "1"))

@@ -1,0 +1,72 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% A module that is loaded anew, in another version, every so often; each version burns CPU in
+%% functions whose names carry its number, at places where other versions were before.
+%%
+%% Options: versions (how many there are, used again in turn), every (ms). The report has the time
+%% spent in each version.
+-module(reload).
+-export([start/0]).
+
+start() ->
+    load:start(?MODULE, fun main/1).
+
+main(Options) ->
+    Count = load:option(versions, Options, 20),
+    Every = load:option(every, Options, 100) * 1000000,
+    Versions = [{V, compiled(V)} || V <- lists:seq(1, Count)],
+    Time = counters:new(Count, []),
+    Loads = counters:new(1, []),
+    Worker = spawn_link(fun() -> rounds(Versions, Every, Time, Loads) end),
+    fun() ->
+        #{
+            pid => list_to_binary(pid_to_list(Worker)),
+            loads => counters:get(Loads, 1),
+            time_ns => maps:from_list([{name(V), counters:get(Time, V)} || {V, _} <- Versions])
+        }
+    end.
+
+rounds(Versions, Every, Time, Loads) ->
+    [run(V, Code, Every, Time, Loads) || {V, Code} <- Versions],
+    rounds(Versions, Every, Time, Loads).
+
+run(V, Code, Every, Time, Loads) ->
+    code:purge(reloaded),
+    {module, reloaded} = code:load_binary(reloaded, "reloaded.erl", Code),
+    counters:add(Loads, 1, 1),
+    Start = erlang:monotonic_time(nanosecond),
+    {done, _} = apply(reloaded, name(V), [Start + Every]),
+    counters:add(Time, V, erlang:monotonic_time(nanosecond) - Start).
+
+name(V) ->
+    list_to_atom("burn_" ++ integer_to_list(V)).
+
+%% Functions before the one that burns move it to another place in each version.
+compiled(V) ->
+    Padding = [io_lib:format("padding_~b(X) -> {X, ~b}.~n", [K, K]) || K <- lists:seq(1, V * 3)],
+    Burn = io_lib:format(
+        "burn_~b(Until) -> {done, repeat_~b(Until)}.~n"
+        "repeat_~b(Until) ->~n"
+        "    X = spin_~b(20000, 1),~n"
+        "    case erlang:monotonic_time(nanosecond) < Until of~n"
+        "        true -> repeat_~b(Until);~n"
+        "        false -> X~n"
+        "    end.~n"
+        "spin_~b(0, X) -> X;~n"
+        "spin_~b(N, X) -> spin_~b(N - 1, (X * 1103515245 + N) band 16#7fffffff).~n",
+        lists:duplicate(8, V)
+    ),
+    Source = ["-module(reloaded).\n-compile(export_all).\n", Padding, Burn],
+    {ok, reloaded, Code} = compile:forms(forms(lists:flatten(Source)), [nowarn_export_all]),
+    Code.
+
+forms(Source) ->
+    {ok, Tokens, _} = erl_scan:string(Source),
+    forms(Tokens, [], []).
+
+forms([{dot, _} = Dot | Tokens], Form, Forms) ->
+    {ok, Parsed} = erl_parse:parse_form(lists:reverse([Dot | Form])),
+    forms(Tokens, [], [Parsed | Forms]);
+forms([Token | Tokens], Form, Forms) ->
+    forms(Tokens, [Token | Form], Forms);
+forms([], [], Forms) ->
+    lists:reverse(Forms).

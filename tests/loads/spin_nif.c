@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* NIFs that burn CPU for a known time, and the CPU clock of the whole node. */
+#include <erl_nif.h>
+#include <stdint.h>
+#include <time.h>
+
+static uint64_t nanoseconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Returns something made of the work, so that the compiler can't leave it out. */
+static ERL_NIF_TERM burn(ErlNifEnv *env, uint64_t microseconds)
+{
+    uint64_t until = nanoseconds(CLOCK_MONOTONIC) + microseconds * 1000;
+    uint64_t x = 88172645463325252u;
+    do {
+        for (int i = 0; i < 2000; i++) {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+        }
+    } while (nanoseconds(CLOCK_MONOTONIC) < until);
+    return enif_make_uint64(env, x);
+}
+
+static ERL_NIF_TERM spin(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ErlNifUInt64 microseconds;
+    if (argc != 1 || !enif_get_uint64(env, argv[0], &microseconds))
+        return enif_make_badarg(env);
+    return burn(env, microseconds);
+}
+
+static ERL_NIF_TERM cpu_ns(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    return enif_make_uint64(env, nanoseconds(CLOCK_PROCESS_CPUTIME_ID));
+}
+
+static ErlNifFunc functions[] = {
+    {"spin", 1, spin, 0},
+    {"dirty_spin", 1, spin, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"cpu_ns", 0, cpu_ns, 0},
+};
+
+ERL_NIF_INIT(spin_nif, functions, NULL, NULL, NULL, NULL)

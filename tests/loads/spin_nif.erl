@@ -1,0 +1,20 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% NIFs that burn CPU for a known time (spin_nif.c), and the CPU clock of the whole node.
+-module(spin_nif).
+-export([spin/1, dirty_spin/1, cpu_ns/0]).
+-on_load(init/0).
+
+init() ->
+    erlang:load_nif(filename:rootname(code:which(?MODULE)), 0).
+
+%% Burn so many microseconds on a normal scheduler.
+spin(_Microseconds) ->
+    erlang:nif_error(not_loaded).
+
+%% The same on a dirty CPU scheduler.
+dirty_spin(_Microseconds) ->
+    erlang:nif_error(not_loaded).
+
+%% CPU time of the node so far, all threads, in nanoseconds.
+cpu_ns() ->
+    erlang:nif_error(not_loaded).

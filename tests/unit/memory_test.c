@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "os/memory.h"
+
+enum { PAGE = 4096 };
+
+/* Two pages, of which the second can't be read. */
+static char *page_before_hole(void)
+{
+    char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(munmap(pages + PAGE, PAGE), 0);
+    memset(pages, 'x', PAGE);
+    return pages;
+}
+
+/* Words come back as they are in the process, and a null address is an error, not a crash. */
+static void test_reads_words(void **state)
+{
+    struct memory *memory = memory_of_process(getpid());
+    uint64_t here = 0x1122334455667788, copy = 0;
+    uint32_t half = 0;
+
+    (void)state;
+    assert_true(memory_read_u64(memory, (uintptr_t)&here, &copy));
+    assert_int_equal(copy, here);
+    assert_true(memory_read_u32(memory, (uintptr_t)&here, &half));
+    assert_int_equal(half, 0x55667788);
+    assert_true(memory_read(memory, 0, NULL, 0));
+    assert_false(memory_read_u64(memory, 0, &copy));
+    assert_false(memory_read_u64(memory, UINT64_MAX - 3, &copy));
+    memory_free(memory);
+}
+
+/* A read that only part of is there fails as a whole. */
+static void test_partial_read_fails(void **state)
+{
+    struct memory *memory = memory_of_process(getpid());
+    char *page = page_before_hole();
+    char buffer[64];
+
+    (void)state;
+    assert_true(memory_read(memory, (uintptr_t)page + PAGE - 32, buffer, 32));
+    assert_false(memory_read(memory, (uintptr_t)page + PAGE - 32, buffer, 33));
+    assert_int_equal(munmap(page, PAGE), 0);
+    memory_free(memory);
+}
+
+/* A string may end right before a page that can't be read, but not run into it. */
+static void test_string_at_page_end(void **state)
+{
+    struct memory *memory = memory_of_process(getpid());
+    char *page = page_before_hole();
+    char buffer[64];
+
+    (void)state;
+    memcpy(page + PAGE - 6, "hello", 6);
+    assert_true(memory_read_string(memory, (uintptr_t)page + PAGE - 6, buffer, sizeof(buffer)));
+    assert_string_equal(buffer, "hello");
+    page[PAGE - 1] = '!';
+    assert_false(memory_read_string(memory, (uintptr_t)page + PAGE - 6, buffer, sizeof(buffer)));
+    assert_int_equal(munmap(page, PAGE), 0);
+    memory_free(memory);
+}
+
+/* Strings that cross pages and chunks come whole; those longer than the buffer are cut. */
+static void test_long_strings(void **state)
+{
+    struct memory *memory = memory_of_process(getpid());
+    static char text[3 * PAGE];
+    static char buffer[3 * PAGE];
+
+    (void)state;
+    memset(text, 'y', sizeof(text) - 1);
+    assert_true(memory_read_string(memory, (uintptr_t)text, buffer, sizeof(buffer)));
+    assert_string_equal(buffer, text);
+    assert_true(memory_read_string(memory, (uintptr_t)text, buffer, 5));
+    assert_string_equal(buffer, "yyyy");
+    assert_false(memory_read_string(memory, (uintptr_t)text, buffer, 0));
+    memory_free(memory);
+}
+
+static const char image[] = {'a', 'b', 'c', '\0', 'd'};
+
+static bool image_read(struct memory *memory, uint64_t address, void *buffer, size_t size)
+{
+    (void)memory;
+    if (address > sizeof(image) || size > sizeof(image) - address)
+        return false;
+    memcpy(buffer, image + address, size);
+    return true;
+}
+
+/* A captured image can end anywhere, not only at the end of a page. */
+static void test_string_in_image(void **state)
+{
+    struct memory memory = {.read = image_read};
+    char buffer[64];
+
+    (void)state;
+    assert_true(memory_read_string(&memory, 1, buffer, sizeof(buffer)));
+    assert_string_equal(buffer, "bc");
+    assert_false(memory_read_string(&memory, 4, buffer, sizeof(buffer)));
+}
+
+/* Reading from a process that is gone fails. */
+static void test_no_process(void **state)
+{
+    struct memory *memory = memory_of_process(0x7ffffff0);
+    uint64_t word;
+
+    (void)state;
+    assert_false(memory_read_u64(memory, (uintptr_t)&word, &word));
+    memory_free(memory);
+    memory_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads_words),        cmocka_unit_test(test_partial_read_fails),
+        cmocka_unit_test(test_string_at_page_end), cmocka_unit_test(test_long_strings),
+        cmocka_unit_test(test_string_in_image),    cmocka_unit_test(test_no_process),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/demangle.h"
+#include "os/mappings.h"
+#include "os/memory.h"
+#include "os/native_symbols.h"
+
+static struct memory *memory;
+static struct mappings *mappings;
+
+static int set_up(void **state)
+{
+    struct error error;
+
+    (void)state;
+    memory = memory_of_process(getpid());
+    mappings = mappings_new(getpid(), memory, &error);
+    return mappings ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    mappings_free(mappings);
+    memory_free(memory);
+    return 0;
+}
+
+static struct elf_file *file_at(uintptr_t address)
+{
+    struct mapping *mapping = mappings_find_code(mappings, address);
+
+    assert_non_null(mapping);
+    return mapping_file(mappings, mapping);
+}
+
+static struct elf_file *own_file(void)
+{
+    return file_at((uintptr_t)set_up);
+}
+
+/* The file whose path has `part` in it, or NULL. */
+static struct elf_file *library(const char *part)
+{
+    int count;
+    const struct mapping *all = mappings_all(mappings, &count);
+
+    for (int i = 0; i < count; i++) {
+        if (all[i].executable && strstr(all[i].path, part))
+            return file_at(all[i].start);
+    }
+    return NULL;
+}
+
+/* Static and global functions are found over their whole length and not one byte further. */
+static void test_exact_extent(void **state)
+{
+    struct elf_file *file = own_file();
+    struct native_symbol symbol, next;
+
+    (void)state;
+    assert_true(native_symbol_find(file, (uintptr_t)test_exact_extent + 3, &symbol));
+    assert_string_equal(symbol.name, "test_exact_extent");
+    assert_int_equal(symbol.address, (uintptr_t)test_exact_extent);
+    assert_true(symbol.size > 16);
+    assert_true(native_symbol_find(file, symbol.address + symbol.size - 1, &next));
+    assert_string_equal(next.name, "test_exact_extent");
+    assert_true(!native_symbol_find(file, symbol.address + symbol.size, &next) ||
+                strcmp(next.name, "test_exact_extent") != 0);
+}
+
+/* Where no symbol is there is no name, and the result is left alone. */
+static void test_no_nearest(void **state)
+{
+    struct elf_file *file = own_file();
+    struct native_symbol symbol = {.size = 42};
+
+    (void)state;
+    assert_false(native_symbol_find(file, file->bias, &symbol));
+    assert_false(native_symbol_find(file, 0, &symbol));
+    assert_false(native_symbol_find(file, UINT64_MAX, &symbol));
+    assert_int_equal(symbol.size, 42);
+}
+
+/* Addresses by name: functions, objects, and 0 for what is not there. */
+static void test_address_by_name(void **state)
+{
+    struct elf_file *file = own_file();
+
+    (void)state;
+    assert_true(native_symbol_address(file, "memory") == (uintptr_t)&memory);
+    assert_true(native_symbol_address(file, "main") > file->bias);
+    assert_true(native_symbol_address(file, "no_such_name") == 0);
+    assert_true(native_symbol_address(file, "") == 0);
+}
+
+/* A stripped library is named by .dynsym, with the plain name of several; ifuncs are functions. */
+static void test_dynamic_symbols(void **state)
+{
+    struct elf_file *file = library("/libc.so.6");
+    const char *const names[] = {"write", "nanosleep", "strlen", "qsort"};
+
+    (void)state;
+    if (!file)
+        skip();
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        uint64_t address = native_symbol_address(file, names[i]);
+        struct native_symbol symbol;
+
+        assert_true(address != 0);
+        assert_true(native_symbol_find(file, address, &symbol));
+        assert_string_equal(symbol.name, names[i]);
+    }
+}
+
+/* C++ names are readable, the second time as the first. */
+static void test_cpp_names(void **state)
+{
+    struct elf_file *file = library("/libstdc++.so");
+    uint64_t address = file ? native_symbol_address(file, "_ZNSt6thread4joinEv") : 0;
+
+    (void)state;
+    if (!address)
+        skip();
+    for (int i = 0; i < 2; i++) {
+        struct native_symbol symbol;
+
+        assert_true(native_symbol_find(file, address + 1, &symbol));
+        assert_string_equal(symbol.name, "std::thread::join");
+    }
+}
+
+/* The stubs through which this program calls the C library carry the functions' names. */
+static void test_plt_names(void **state)
+{
+    struct elf_file *file = own_file();
+    Elf_Scn *section = NULL;
+    size_t names;
+    bool found = false, any = false;
+
+    (void)state;
+    assert_int_equal(elf_getshdrstrndx(file->elf, &names), 0);
+    while ((section = elf_nextscn(file->elf, section))) {
+        struct native_symbol symbol;
+        GElf_Shdr header;
+
+        assert_non_null(gelf_getshdr(section, &header));
+        if (strncmp(elf_strptr(file->elf, names, header.sh_name), ".plt", 4) != 0)
+            continue;
+        any = true;
+        for (uint64_t at = header.sh_addr; at < header.sh_addr + header.sh_size; at += 8) {
+            if (native_symbol_find(file, at + file->bias, &symbol))
+                found |= strcmp(symbol.name, "getpid@plt") == 0;
+        }
+    }
+    if (!any)
+        skip();
+    assert_true(found);
+}
+
+static const struct {
+    const char *name, *readable;
+} manglings[] = {
+    {"_ZN6asmjit8_abi_1_811BaseEmitter4emitEj", "asmjit::_abi_1_8::BaseEmitter::emit"},
+    {"_ZNKSt6vectorIiSaIiEE4sizeEv", "std::vector<int, std::allocator<int> >::size"},
+    {"_ZNSt8functionIFviEEclEi", "std::function<void (int)>::operator()"},
+    {"_ZL3fooi.cold", "foo"},
+    {"_ZN12_GLOBAL__N_13barEv", "(anonymous namespace)::bar"},
+    {"_ZN12_GLOBAL__N_15stateE", "(anonymous namespace)::state"},
+    {"_ZTV3Foo", "vtable for Foo"},
+};
+
+/* Parameter lists go, parentheses that are part of a name stay. */
+static void test_demangle(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(manglings) / sizeof(manglings[0]); i++) {
+        char *readable = demangle(manglings[i].name);
+
+        assert_non_null(readable);
+        assert_string_equal(readable, manglings[i].readable);
+        free(readable);
+    }
+    assert_null(demangle("main"));
+    assert_null(demangle("_Z"));
+    assert_null(demangle(""));
+}
+
+/* f(a<int, int>, a<P0, P0>, a<P1, P1>, ...): each parameter is twice as long as the one before. */
+static void make_bomb(char *name, int parameters)
+{
+    name += sprintf(name, "_Z1f1aIiiE");
+    for (int i = 0; i < parameters; i++) {
+        char last = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i];
+
+        name += sprintf(name, "S_IS%c_S%c_E", last, last);
+    }
+}
+
+/* A short name that unfolds to gigabytes is left alone, and so is one that is too long. */
+static void test_demangle_bomb(void **state)
+{
+    char name[2048];
+    char *readable;
+
+    (void)state;
+    make_bomb(name, 2);
+    readable = demangle(name);
+    assert_non_null(readable);
+    assert_string_equal(readable, "f");
+    free(readable);
+    make_bomb(name, 30);
+    assert_null(demangle(name));
+    memset(name, 'x', sizeof(name));
+    memcpy(name, "_Z1500", 6);
+    strcpy(name + 1506, "v");
+    assert_null(demangle(name));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_exact_extent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_nearest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_address_by_name, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_dynamic_symbols, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cpp_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_plt_names, set_up, tear_down),
+        cmocka_unit_test(test_demangle),
+        cmocka_unit_test(test_demangle_bomb),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/container.h"
+#include "os/process.h"
+
+enum { NO_PID = 0x7ffffff0 };
+
+static bool contains(const pid_t *ids, size_t count, pid_t id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ids[i] == id)
+            return true;
+    }
+    return false;
+}
+
+/* The list holds this process and init, in ascending order. */
+static void test_list(void **state)
+{
+    struct error error;
+    size_t count = 0;
+    pid_t *pids = process_list(&count, &error);
+
+    (void)state;
+    assert_non_null(pids);
+    assert_true(contains(pids, count, getpid()));
+    for (size_t i = 1; i < count; i++)
+        assert_true(pids[i - 1] < pids[i]);
+    free(pids);
+}
+
+/* Existence and start time are told of a living process, a name with odd characters in it or not,
+ * and not of one that was reaped. */
+static void test_exists_and_start_time(void **state)
+{
+    unsigned long long here = process_start_time(getpid());
+    char name[16];
+    pid_t child;
+
+    (void)state;
+    assert_true(here > 0);
+    process_thread_name(getpid(), getpid(), name, sizeof(name));
+    assert_int_equal(prctl(PR_SET_NAME, "a) R (1 2 3"), 0);
+    assert_true(process_start_time(getpid()) == here);
+    assert_int_equal(prctl(PR_SET_NAME, name), 0);
+    child = fork();
+    if (child == 0)
+        _exit(0);
+    assert_true(process_exists(child));
+    assert_true(process_start_time(child) >= here);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_false(process_exists(child));
+    assert_true(process_start_time(child) == 0);
+    assert_false(process_exists(0));
+}
+
+/* Arguments come one by one, empty ones too, and are ended twice. */
+static void test_arguments(void **state)
+{
+    static const char expected[] = "-x\0\0beam\0";
+    int go[2], ready[2];
+    char byte = 0, *arguments;
+    size_t size = 0;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(pipe(go) | pipe(ready), 0);
+    child = fork();
+    if (child == 0) {
+        dup2(go[0], STDIN_FILENO);
+        dup2(ready[1], STDOUT_FILENO);
+        execl("/bin/sh", "sh", "-c", "echo; read line", "-x", "", "beam", (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    arguments = process_arguments(child, &size);
+    assert_non_null(arguments);
+    assert_true(size > sizeof(expected));
+    assert_memory_equal(arguments + size + 1 - sizeof(expected), expected, sizeof(expected));
+    free(arguments);
+    assert_int_equal(write(go[1], "\n", 1), 1);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_null(process_arguments(child, &size));
+    close(go[0]);
+    close(go[1]);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+struct named_thread {
+    pthread_barrier_t barrier;
+    pid_t tid;
+};
+
+static void *run_named(void *argument)
+{
+    struct named_thread *thread = argument;
+
+    prctl(PR_SET_NAME, "1_scheduler");
+    thread->tid = gettid();
+    pthread_barrier_wait(&thread->barrier);
+    pthread_barrier_wait(&thread->barrier);
+    return NULL;
+}
+
+/* Threads are listed and named; of a process that is gone there is an error and "". */
+static void test_threads(void **state)
+{
+    struct named_thread thread;
+    struct error error = {0};
+    size_t count = 99;
+    char name[16];
+    pthread_t id;
+    pid_t *tids;
+
+    (void)state;
+    pthread_barrier_init(&thread.barrier, NULL, 2);
+    assert_int_equal(pthread_create(&id, NULL, run_named, &thread), 0);
+    pthread_barrier_wait(&thread.barrier);
+    tids = process_threads(getpid(), &count, &error);
+    assert_non_null(tids);
+    assert_true(contains(tids, count, getpid()));
+    assert_true(contains(tids, count, thread.tid));
+    process_thread_name(getpid(), thread.tid, name, sizeof(name));
+    assert_string_equal(name, "1_scheduler");
+    pthread_barrier_wait(&thread.barrier);
+    pthread_join(id, NULL);
+    free(tids);
+
+    count = 99;
+    assert_null(process_threads(NO_PID, &count, &error));
+    assert_int_equal(error.code, ERROR_NO_PROCESS);
+    assert_int_equal(count, 99);
+    process_thread_name(NO_PID, NO_PID, name, sizeof(name));
+    assert_string_equal(name, "");
+}
+
+#define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ID2 "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define POD "pod2dfc5c8b_8f3a_4f65_9c0e_7a1b5a1e0a11"
+
+static const struct {
+    const char *cgroup, *id;
+} samples[] = {
+    /* docker, v1, v2 with either driver, in docker */
+    {"12:pids:/docker/" ID "\n0::/\n", ID},
+    {"0::/system.slice/docker-" ID ".scope\n", ID},
+    {"4:memory:/docker/" ID "/init.scope\n", ID},
+    {"0::/docker/" ID "/docker/" ID2, ID2},
+    /* containerd, with its own or the systemd driver; a cgroup path that systemd did not take */
+    {"0::/kubepods/burstable/pod2dfc5c8b-8f3a/" ID "\n", ID},
+    {"0::/kubepods.slice/kubepods-" POD ".slice/cri-containerd-" ID ".scope\n", ID},
+    {"1:name=systemd:/system.slice/containerd.service/kubepods-" POD ".slice:cri-containerd:" ID,
+     ID},
+    /* kind: containerd in docker */
+    {"0::/system.slice/docker-" ID ".scope/kubelet.slice/cri-containerd-" ID2 ".scope", ID2},
+    /* cri-o and its monitor */
+    {"0::/kubepods.slice/kubepods-" POD ".slice/crio-" ID ".scope\n", ID},
+    {"0::/kubepods.slice/kubepods-" POD ".slice/crio-conmon-" ID ".scope\n", ""},
+    /* podman, as root and as a user, and its monitor */
+    {"0::/machine.slice/libpod-" ID ".scope/container\n", ID},
+    {"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope/container",
+     ID},
+    {"0::/machine.slice/libpod-conmon-" ID ".scope\n", ""},
+    /* systemd-nspawn, by unit and by hand; a virtual machine is none */
+    {"0::/machine.slice/systemd-nspawn@sid.service/payload\n", "sid"},
+    {"0::/machine.slice/machine-otp\\x2d29.scope/payload\n", "otp-29"},
+    {"0::/machine.slice/machine-qemu\\x2d1\\x2dvm.scope\n", ""},
+    /* lxc and its monitor */
+    {"0::/lxc.payload.web/system.slice/ejabberd.service\n", "web"},
+    {"5:cpu:/lxc/web\n", "web"},
+    {"0::/lxc.payload/web/init.scope\n", "web"},
+    {"0::/lxc.monitor.web\n", ""},
+    /* the host; a name that is too short, one that is too long; nonsense */
+    {"0::/system.slice/rabbitmq-server.service\n", ""},
+    {"0::/\n", ""},
+    {"0::/docker/0123456789abcdef\n", ""},
+    {"0::/docker/a" ID "\n", ""},
+    {"", ""},
+    {":", ""},
+    {"no colons at all /docker/" ID, ""},
+    {"\n\n::\n0::" ID "\n", ID},
+    {"0::/lxc/\n", ""},
+};
+
+/* The engines' cgroup names give their container's id, and nothing else does. */
+static void test_container_names(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        char id[80] = "";
+
+        assert_int_equal(container_of_cgroup(samples[i].cgroup, id, sizeof(id)),
+                         samples[i].id[0] != '\0');
+        assert_string_equal(id, samples[i].id);
+    }
+}
+
+/* A small buffer cuts the id; no process leaves "". */
+static void test_container_bounds(void **state)
+{
+    char id[8] = "before";
+
+    (void)state;
+    assert_false(container_of_cgroup("0::/init.scope", id, sizeof(id)));
+    assert_string_equal(id, "before");
+    assert_true(container_of_cgroup("0::/docker/" ID, id, sizeof(id)));
+    assert_string_equal(id, "0123456");
+    process_container(NO_PID, id, sizeof(id));
+    assert_string_equal(id, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_exists_and_start_time),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_container_names),
+        cmocka_unit_test(test_container_bounds),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

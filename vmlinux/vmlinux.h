@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The kernel types that the BPF programs use, and no others. preserve_access_index makes each
+ * access a CO-RE relocation: libbpf takes the real offsets from the running kernel's BTF.
+ */
+#ifndef BEAMFLAME_VMLINUX_H
+#define BEAMFLAME_VMLINUX_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef __u64 u64;
+typedef __u32 u32;
+typedef __u16 u16;
+typedef __u8 u8;
+typedef _Bool bool;
+enum { false = 0, true = 1 };
+
+/* include/uapi/linux/bpf.h */
+enum bpf_map_type {
+    BPF_MAP_TYPE_HASH = 1,
+    BPF_MAP_TYPE_ARRAY = 2,
+    BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+    BPF_MAP_TYPE_RINGBUF = 27,
+};
+enum {
+    BPF_RB_NO_WAKEUP = 1,
+    BPF_RB_FORCE_WAKEUP = 2,
+    BPF_RB_AVAIL_DATA = 0,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* arch/x86/include/asm/ptrace.h. Before 6.9 cs and ss are unsigned long. */
+struct pt_regs {
+    unsigned long r15, r14, r13, r12, bp, bx;
+    unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
+    unsigned long orig_ax, ip;
+    unsigned long cs, flags, sp, ss;
+};
+
+struct thread_struct {
+    unsigned long fsbase;
+};
+
+struct task_struct {
+    struct thread_struct thread;
+    void *stack;
+};
+
+#pragma clang attribute pop
+
+typedef struct pt_regs bpf_user_pt_regs_t;
+
+/* include/uapi/linux/bpf_perf_event.h */
+struct bpf_perf_event_data {
+    bpf_user_pt_regs_t regs;
+    __u64 sample_period;
+    __u64 addr;
+};
+
+#endif
