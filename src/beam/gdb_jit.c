@@ -10,7 +10,8 @@
 
 enum {
     SYMFILE_MAX = 256 << 20, /* the largest real module is some MB */
-    SYMBOL_MAX = 1200,       /* two atoms of 255 characters, each up to 4 bytes */
+    ATOM_MAX = 1024,         /* 255 characters of up to 4 bytes */
+    SYMBOL_MAX = 3 * ATOM_MAX,
 };
 
 static const char PROLOGUE[] = "-CodeInfoPrologue";
@@ -87,6 +88,10 @@ bool gdb_jit_read_entry(struct memory *memory, uint64_t address, struct gdb_jit_
     return true;
 }
 
+/* The VM copies C structs of which the last member is a name, and adds the name's length to the
+ * size of the struct: what the compiler padded it with follows the name. */
+enum { HEADER_PADDING = 6, RANGE_PADDING = 2, LINE_PADDING = 2 };
+
 /* ---- header ---- */
 
 static void parse_header(struct cursor *cursor, struct gdb_jit_header *header)
@@ -106,6 +111,7 @@ static void parse_header(struct cursor *cursor, struct gdb_jit_header *header)
     header->range_count = take_uint32(cursor);
     header->code_size = take_uint32(cursor);
     name = take_sized_string(cursor, take_uint16(cursor));
+    take(cursor, HEADER_PADDING);
     if (kind != 1 || !name || strlen(name) >= sizeof(header->name))
         cursor->failed = true;
     else
@@ -182,25 +188,40 @@ static uint32_t add_string(struct builder *builder, const char *text)
     return (uint32_t)at;
 }
 
-/* "mod:fun/2" as the VM wrote it, without the suffix for a function's prologue, becomes what the
- * user reads ("Enum.map/2"). Names of shared fragments ("global::call_bif_shared") stay. */
-static uint32_t add_symbol(struct builder *builder, const char *module, const char *name)
+/* Copy one atom that the VM has printed with %T (print_atom_name(), erl_printf_term.c 25:170), in
+ * quotes or not, as its text. Returns where it ends, NULL if it does not fit. */
+static const char *take_atom(const char *at, char *text, size_t size, char end)
 {
-    char raw[SYMBOL_MAX], text[SYMBOL_MAX];
-    size_t length = strnlen(name, sizeof(raw) - 1), module_length = strlen(module);
-    char *slash;
+    bool quoted = *at == '\'';
+    size_t used = 0;
+
+    for (at += quoted; *at && *at != (quoted ? '\'' : end) && used + 1 < size; at++) {
+        if (quoted && *at == '\\' && (at[1] == '\'' || at[1] == '\\'))
+            at++;
+        text[used++] = *at;
+    }
+    text[used] = 0;
+    at += quoted && *at == '\'';
+    return *at == end ? at : NULL;
+}
+
+/* "mod:'fun'/2" as the VM wrote it, without the suffix for a function's prologue, becomes what the
+ * user reads ("Enum.map/2"). Names of shared fragments ("global::call_bif_shared") stay. */
+static uint32_t add_symbol(struct builder *builder, const char *name)
+{
+    char raw[SYMBOL_MAX], module[ATOM_MAX], function[ATOM_MAX], text[SYMBOL_MAX];
+    size_t length = strnlen(name, sizeof(raw) - 1);
+    const char *at;
 
     memcpy(raw, name, length);
     raw[length] = 0;
-    if (length >= sizeof(PROLOGUE) - 1 && !strcmp(raw + length - (sizeof(PROLOGUE) - 1), PROLOGUE))
+    if (length >= sizeof(PROLOGUE) - 1 &&
+        !strcmp(raw + length - (sizeof(PROLOGUE) - 1), PROLOGUE))
         raw[length - (sizeof(PROLOGUE) - 1)] = 0;
-    slash = strrchr(raw, '/');
-    if (!slash || strncmp(raw, module, module_length) || raw[module_length] != ':' ||
-        raw[module_length + 1] == ':')
+    at = take_atom(raw, module, sizeof(module), ':');
+    if (!at || at[1] == ':' || !(at = take_atom(at + 1, function, sizeof(function), '/')))
         return add_string(builder, raw);
-    *slash = 0;
-    mfa_format(module, raw + module_length + 1, (uint32_t)strtoul(slash + 1, NULL, 10), text,
-               sizeof(text));
+    mfa_format(module, function, (uint32_t)strtoul(at + 1, NULL, 10), text, sizeof(text));
     return add_string(builder, text);
 }
 
@@ -218,27 +239,28 @@ static void add_line(struct builder *builder, uint32_t start, uint32_t line, con
         (struct gdb_jit_line){.start = start, .line = line, .file = builder->last_file};
 }
 
-static void parse_range(struct cursor *cursor, struct builder *builder, const char *module)
+static void parse_range(struct cursor *cursor, struct builder *builder)
 {
     uint32_t start = take_uint32(cursor), end = take_uint32(cursor);
     uint32_t line_count = take_uint32(cursor);
     const char *name = take_sized_string(cursor, take_uint16(cursor));
+    const uint8_t *padding = take(cursor, RANGE_PADDING);
     struct gdb_jit_range *range = &builder->module.ranges[builder->module.range_count];
 
-    if (cursor->failed || end < start) {
+    if (!padding || end < start) {
         cursor->failed = true;
         return;
     }
     *range = (struct gdb_jit_range){.start = start,
                                     .end = end,
-                                    .symbol = add_symbol(builder, module, name),
+                                    .symbol = add_symbol(builder, name),
                                     .first_line = builder->module.line_count};
     builder->module.range_count++;
     for (uint32_t i = 0; i < line_count && !cursor->failed; i++) {
         uint32_t at = take_uint32(cursor), line = take_uint32(cursor);
         const char *file = take_sized_string(cursor, take_uint16(cursor));
 
-        if (file)
+        if (take(cursor, LINE_PADDING) && file)
             add_line(builder, at, line, file);
     }
 }
@@ -256,7 +278,7 @@ static void parse_old_range(struct cursor *cursor, struct builder *builder,
     builder->module.ranges[builder->module.range_count++] =
         (struct gdb_jit_range){.start = (uint32_t)(start - header->base),
                                .end = (uint32_t)(end - header->base),
-                               .symbol = add_symbol(builder, header->name, name)};
+                               .symbol = add_symbol(builder, name)};
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -289,7 +311,7 @@ int gdb_jit_parse_module(const uint8_t *bytes, size_t size, bool old_format,
         if (old_format)
             parse_old_range(&cursor, &builder, &header);
         else
-            parse_range(&cursor, &builder, header.name);
+            parse_range(&cursor, &builder);
     }
     if (cursor.failed) {
         gdb_jit_free_module(&builder.module);

@@ -169,7 +169,7 @@ static void write_foot(const struct svg *svg, const struct recording_totals *tot
     fprintf(svg->file, "<text class=\"note\" x=\"%d\" y=\"%d\">", MARGIN, y);
     svg_put_text(svg->file, text.data, text.size);
     fprintf(svg->file,
-            "</text>\n<text class=\"note\" text-anchor=\"end\" x=\"%d\" y=\"16\">beamflame ",
+            "</text>\n<text class=\"note\" text-anchor=\"end\" x=\"%d\" y=\"30\">beamflame ",
             WIDTH - MARGIN);
     put_z(svg->file, svg->source.header->version);
     fputs("</text>\n", svg->file);

@@ -2,6 +2,7 @@
 """How a recording can end: what was seen is written, and no probe outlives the profiler."""
 import json
 import os
+import re
 import signal
 import tempfile
 import time
@@ -96,8 +97,9 @@ class Lifetime(unittest.TestCase):
         self.assertGreater(sum(beamflame.folded(self.out / "x.bfr").values()), 50)
 
     def programs_of(self, pid):
-        return {p["id"] for p in beamflame.bpftool("prog", "show")
-                if any(owner["pid"] == pid for owner in p.get("pids", []))}
+        """Ids of the BPF programs that the process holds, from its file descriptors."""
+        texts = [info.read_text() for info in Path(f"/proc/{pid}/fdinfo").iterdir()]
+        return {int(m[1]) for m in (re.search(r"^prog_id:\s+(\d+)", t, re.M) for t in texts) if m}
 
     def all_programs(self):
         return {p["id"] for p in beamflame.bpftool("prog", "show")}

@@ -4,7 +4,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <dwarf.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +17,6 @@
 #include <unistd.h>
 
 #include "os/cfi.h"
-#include "os/cfi_expression.h"
 #include "os/mappings.h"
 #include "os/memory.h"
 #include "os/native_symbols.h"
@@ -132,6 +130,17 @@ static NO_FRAME_POINTER int outermost(struct chain *chain)
     return bytes[0];
 }
 
+static void check_chain(const struct chain *chain)
+{
+    /* backtrace() begins with its own caller, innermost(), or with itself under a sanitizer. */
+    int skipped = chain->truth_count - chain->count;
+
+    assert_int_equal(chain->end, CFI_END);
+    assert_in_range(skipped, 1, 2);
+    for (int i = 0; i < chain->count; i++)
+        assert_int_equal(chain->unwound[i], (uintptr_t)chain->truth[skipped + i]);
+}
+
 /* Through frames without frame pointers and the C library, the return addresses are those that
  * backtrace(3) tells, up to the frame that has no caller. */
 static void test_own_stack(void **state)
@@ -140,12 +149,191 @@ static void test_own_stack(void **state)
 
     (void)state;
     assert_int_equal(outermost(&chain), 1);
-    assert_int_equal(chain.end, CFI_END);
     assert_true(chain.count >= 8);
-    /* The first that backtrace() tells is its own caller, innermost(). */
-    assert_int_equal(chain.truth_count, chain.count + 1);
-    for (int i = 0; i < chain.count; i++)
-        assert_int_equal(chain.unwound[i], (uintptr_t)chain.truth[i + 1]);
+    check_chain(&chain);
+}
+
+/* A function that ends with its call, right before one that has another frame and whose first
+ * instruction is no valid one. */
+void ends_with_call(void (*function)(void));
+void faults_at_once(void);
+__asm__(".text\n"
+        ".globl ends_with_call, faults_at_once\n"
+        ".type ends_with_call, @function\n"
+        ".type faults_at_once, @function\n"
+        "ends_with_call:\n"
+        "    .cfi_startproc\n"
+        "    sub $40, %rsp; .cfi_adjust_cfa_offset 40\n"
+        "    call *%rdi\n"
+        "    .cfi_endproc\n"
+        ".size ends_with_call, . - ends_with_call\n"
+        "faults_at_once:\n"
+        "    .cfi_startproc\n"
+        "    ud2\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size faults_at_once, . - faults_at_once\n");
+
+static struct chain left_chain;
+static sigjmp_buf left;
+
+static NO_FRAME_POINTER void unwind_and_leave(void)
+{
+    left_chain.count = 0;
+    innermost(&left_chain);
+    siglongjmp(left, 1);
+}
+
+static void unwind_on_signal(int number)
+{
+    if (number == SIGILL)
+        unwind_and_leave();
+}
+
+/* A return address belongs to the call before it, not to the function that begins there. */
+static void test_call_at_the_end(void **state)
+{
+    (void)state;
+    if (sigsetjmp(left, 1) == 0)
+        ends_with_call(unwind_and_leave);
+    check_chain(&left_chain);
+}
+
+/* What a signal interrupted made no call: its frame is that of the very instruction, even where
+ * another function ends right before it. */
+static void test_interrupted_at_the_start(void **state)
+{
+    const struct sigaction action = {.sa_handler = unwind_on_signal};
+    struct sigaction before;
+
+    (void)state;
+    assert_int_equal(sigaction(SIGILL, &action, &before), 0);
+    if (sigsetjmp(left, 1) == 0)
+        faults_at_once();
+    assert_int_equal(sigaction(SIGILL, &before, NULL), 0);
+    check_chain(&left_chain);
+}
+
+/* ---- One step with made-up registers and stack. ---- */
+
+/* Saves rbx below rsp, as functions that call nothing may (the red zone). */
+void uses_red_zone(void);
+extern const char uses_red_zone_saved[];
+__asm__(".text\n"
+        ".globl uses_red_zone, uses_red_zone_saved\n"
+        ".type uses_red_zone, @function\n"
+        "uses_red_zone:\n"
+        "    .cfi_startproc\n"
+        "    mov %rbx, -16(%rsp); .cfi_rel_offset %rbx, -16\n"
+        "uses_red_zone_saved:\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size uses_red_zone, . - uses_red_zone\n");
+
+enum { STACK_WORDS = 8, TOP = 4 };
+
+struct stack {
+    uint64_t words[STACK_WORDS];
+    int first; /* words before are not captured */
+};
+
+static bool read_word(void *context, uint64_t address, uint64_t *word)
+{
+    const struct stack *stack = context;
+    uint64_t index = (address - (uintptr_t)stack->words) / 8;
+
+    if (index < (uint64_t)stack->first || index >= STACK_WORDS)
+        return false;
+    *word = stack->words[index];
+    return true;
+}
+
+static struct cfi_registers leaf_at(uintptr_t rip, const struct stack *stack)
+{
+    return (struct cfi_registers){
+        .value = {[CFI_RIP] = rip, [CFI_RSP] = (uintptr_t)&stack->words[TOP], [CFI_RBX] = 77},
+        .known = 1u << CFI_RIP | 1u << CFI_RSP | 1u << CFI_RBX,
+    };
+}
+
+/* What lies below rsp is read where it was captured, else the register keeps its value; registers
+ * that nobody need preserve are unknown in the caller. */
+static void test_below_the_stack_pointer(void **state)
+{
+    struct unwinder unwinder = unwinder_of(getpid());
+    struct stack stack = {.words = {[TOP - 2] = 88, [TOP] = 0x1234}};
+    struct cfi_registers registers = leaf_at((uintptr_t)uses_red_zone_saved, &stack);
+
+    (void)state;
+    registers.known |= 1u << CFI_RAX;
+    assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+    assert_int_equal(registers.value[CFI_RIP], 0x1234);
+    assert_int_equal(registers.value[CFI_RSP], (uintptr_t)&stack.words[TOP + 1]);
+    assert_int_equal(registers.value[CFI_RBX], 88);
+    assert_int_equal(registers.known, 1u << CFI_RIP | 1u << CFI_RSP | 1u << CFI_RBX);
+
+    stack.first = TOP;
+    registers = leaf_at((uintptr_t)uses_red_zone_saved, &stack);
+    assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+    assert_int_equal(registers.value[CFI_RBX], 77);
+    unwinder_free(&unwinder);
+}
+
+/* Each way of not getting anywhere has its own result and leaves the registers alone. */
+static void test_results(void **state)
+{
+    struct unwinder unwinder = unwinder_of(getpid());
+    struct stack stack = {.first = STACK_WORDS};
+    const struct {
+        uintptr_t rip;
+        int first;
+        uint32_t unknown;
+        enum cfi_result result;
+    } cases[] = {
+        {(uintptr_t)uses_red_zone, STACK_WORDS, 0, CFI_NO_STACK},
+        {(uintptr_t)uses_red_zone, 0, 1u << CFI_RSP, CFI_NO_STACK},
+        {(uintptr_t)uses_red_zone, 0, 1u << CFI_RIP, CFI_NO_STACK},
+        {(uintptr_t)uses_red_zone, 0, 0, CFI_END}, /* a null return address */
+        {(uintptr_t)&stack, 0, 0, CFI_NO_RULE},
+        {0, 0, 0, CFI_NO_RULE},
+        {UINTPTR_MAX, 0, 0, CFI_NO_RULE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfi_registers registers = leaf_at(cases[i].rip, &stack);
+        struct cfi_registers before;
+
+        stack.first = cases[i].first;
+        registers.known &= ~cases[i].unknown;
+        before = registers;
+        assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack),
+                         cases[i].result);
+        assert_memory_equal(&registers, &before, sizeof(before));
+    }
+    unwinder_free(&unwinder);
+    cfi_free(NULL);
+}
+
+/* More addresses than the cache holds: it begins anew and still answers right. */
+static void test_cache_is_bounded(void **state)
+{
+    struct unwinder unwinder = unwinder_of(getpid());
+    struct stack stack = {.words = {[TOP] = 0x1234}};
+    uintptr_t code = (uintptr_t)qsort; /* 60,000 addresses of the C library from here on */
+
+    (void)state;
+    for (uintptr_t offset = 0; offset < 60000; offset++) {
+        struct cfi_registers registers = leaf_at(code + offset, &stack);
+
+        cfi_step(unwinder.cfi, &registers, true, read_word, &stack);
+        if (offset % 1000 != 0)
+            continue;
+        registers = leaf_at(code, &stack);
+        assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+        assert_int_equal(registers.value[CFI_RIP], 0x1234);
+    }
+    unwinder_free(&unwinder);
 }
 
 /* ---- A stopped process, instruction by instruction. ---- */
@@ -375,6 +563,7 @@ static void test_every_instruction(void **state)
                   walk.in_plt, walk.in_vdso, walk.in_handler);
     assert_int_equal(walk.wrong, 0);
     assert_true(walk.stops > 1000);
+    assert_true(walk.in_plt > 0);
     assert_true(walk.in_handler > 0);
 }
 
@@ -382,6 +571,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_stack),
+        cmocka_unit_test(test_call_at_the_end),
+        cmocka_unit_test(test_interrupted_at_the_start),
+        cmocka_unit_test(test_below_the_stack_pointer),
+        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_cache_is_bounded),
         cmocka_unit_test(test_every_instruction),
     };
 

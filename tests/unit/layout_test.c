@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "beam/layout.h"
+
+static struct build jit(int release)
+{
+    return (struct build){.otp_release = release,
+                          .erts = "99",
+                          .jit = true,
+                          .native_stack = true,
+                          .frame_pointer_field = true};
+}
+
+static struct layout table(const struct build *build)
+{
+    struct layout layout;
+    struct error error;
+
+    assert_int_equal(layout_from_table(build, &layout, &error), 0);
+    return layout;
+}
+
+/* Each release has its own column: fields that moved between them are where they moved. */
+static void test_releases(void **state)
+{
+    static const struct {
+        int release, size, reds, atom_name, functions;
+    } expected[] = {
+        {23, 736, 256, 32, 88},  {24, 744, 272, 32, 88},  {25, 776, 280, 32, 96},
+        {26, 776, 280, 32, 96},  {27, 760, 272, 32, 136}, {28, 760, 272, -1, 152},
+        {29, 768, 272, -1, 152},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        struct build build = jit(expected[i].release);
+        struct layout layout = table(&build);
+
+        assert_int_equal(layout.sizeof_process, expected[i].size);
+        assert_int_equal(layout.process_reds, expected[i].reds);
+        assert_int_equal(layout.atom_name, expected[i].atom_name);
+        assert_int_equal(layout.code_header_functions, expected[i].functions);
+    }
+}
+
+/* All tables that are built in pass the check that layouts from DWARF have to pass. */
+static void test_tables_are_sane(void **state)
+{
+    struct error error;
+
+    (void)state;
+    for (int release = 24; release <= 29; release++) {
+        struct build build = jit(release);
+        struct layout layout = table(&build);
+
+        assert_int_equal(layout_check(&layout, &error), 0);
+        build.jit = build.frame_pointer_field = false;
+        build.vm_probes = true;
+        layout = table(&build);
+        assert_int_equal(layout_check(&layout, &error), 0);
+    }
+}
+
+/* Without Process.frame_pointer (musl), all behind `stop` is 8 less, and nothing else. */
+static void test_no_frame_pointer(void **state)
+{
+    struct build build = jit(27);
+    struct layout with = table(&build), without;
+
+    (void)state;
+    build.frame_pointer_field = false;
+    without = table(&build);
+    assert_int_equal(without.process_frame_pointer, -1);
+    assert_int_equal(without.process_stop, with.process_stop);
+    assert_int_equal(without.process_reg, with.process_reg);
+    assert_int_equal(without.process_state, 616);
+    assert_int_equal(without.process_i, 240);
+    assert_int_equal(without.sizeof_process, 752);
+    assert_int_equal(without.sched_current_process, with.sched_current_process);
+    assert_int_equal(without.port_name, with.port_name);
+}
+
+/* USE_VM_PROBES moves what is behind Process.u until 26, and only the end from 27. */
+static void test_vm_probes(void **state)
+{
+    struct build build = jit(25);
+    struct layout layout;
+
+    (void)state;
+    build.vm_probes = true;
+    layout = table(&build);
+    assert_int_equal(layout.process_dictionary, 416);
+    assert_int_equal(layout.process_initial, 464);
+    assert_int_equal(layout.process_state, 656);
+    assert_int_equal(layout.sizeof_process, 792);
+    assert_int_equal(layout.message_hfrag, 48);
+    build.otp_release = 27;
+    layout = table(&build);
+    assert_int_equal(layout.process_state, 624);
+    assert_int_equal(layout.sizeof_process, 776);
+}
+
+/* The interpreter has other registers and code headers and the same processes. */
+static void test_interpreter(void **state)
+{
+    struct build build = jit(25);
+    struct layout layout;
+
+    (void)state;
+    build.jit = build.native_stack = false;
+    layout = table(&build);
+    assert_int_equal(layout.x_reg_array, 64);
+    assert_int_equal(layout.export_mfa, 48);
+    assert_int_equal(layout.registers_tmp_mem, -1);
+    assert_int_equal(layout.process_i, 256);
+    build.otp_release = 29;
+    assert_int_equal(table(&build).code_header_functions, 104);
+}
+
+/* The first versions of 24 and 25 have smaller schedulers. */
+static void test_early_versions(void **state)
+{
+    struct build build = jit(24);
+
+    (void)state;
+    strcpy(build.erts, "12.1.5");
+    assert_int_equal(table(&build).sizeof_sched_aligned, 41856);
+    strcpy(build.erts, "12.3.2.4");
+    assert_int_equal(table(&build).sizeof_sched_aligned, 41728);
+    build.otp_release = 25;
+    strcpy(build.erts, "13.0.4");
+    assert_int_equal(table(&build).sched_thr_id, 41580);
+    strcpy(build.erts, "13.1.5");
+    assert_int_equal(table(&build).sched_thr_id, 41588);
+}
+
+/* What has no table is refused by name, and nothing is filled in. */
+static void test_refused(void **state)
+{
+    struct build newer = jit(30), hipe = jit(23), locks = jit(27);
+    struct layout layout = {.process_i = 77};
+    struct error error;
+
+    (void)state;
+    hipe.hipe = true;
+    strcpy(locks.special, "lock-counting");
+    assert_int_equal(layout_from_table(&newer, &layout, &error), -1);
+    assert_int_equal(error.code, ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "OTP 30"));
+    assert_int_equal(layout_from_table(&hipe, &layout, &error), -1);
+    assert_non_null(strstr(error.text, "HiPE"));
+    assert_int_equal(layout_from_table(&locks, &layout, &error), -1);
+    assert_non_null(strstr(error.text, "lock-counting"));
+    assert_int_equal(layout.process_i, 77);
+}
+
+/* A layout with a field outside of its struct, or without one that is needed, is refused. */
+static void test_check(void **state)
+{
+    struct build build = jit(27);
+    struct layout layout = table(&build);
+    struct error error;
+
+    (void)state;
+    layout.process_initial = layout.sizeof_process - 4;
+    assert_int_equal(layout_check(&layout, &error), -1);
+    assert_non_null(strstr(error.text, "Process.u.initial"));
+    layout = table(&build);
+    layout.sizeof_process = 1 << 19;
+    assert_int_equal(layout_check(&layout, &error), -1);
+    layout = table(&build);
+    layout.atom_len = -1;
+    assert_int_equal(layout_check(&layout, &error), -1);
+    assert_non_null(strstr(error.text, "Atom.len"));
+}
+
+/*
+ * Structs that are named as in the VM, in the DWARF of this very test.
+ */
+typedef struct fake_process Process;
+struct fake_process {
+    struct {
+        uint64_t id;
+        union {
+            struct {
+                char padding[24];
+                void *reg;
+            } alive;
+            uint64_t release;
+        } u;
+    } common;
+    uint64_t *htop;
+    union { /* anonymous: its members are the process' own */
+        uint64_t *stop;
+        uint64_t other;
+    };
+    struct {
+        int len;
+    } sig_qs;
+};
+
+struct erl_module {
+    int unused;
+    int module;
+};
+
+/* Used, so that the compiler describes them. */
+static Process a_process;
+static struct erl_module a_module;
+
+/* DWARF of the executable gives offsets, sizes, members of anonymous unions and of nested structs;
+ * absent members become -1; rows of structs that it does not describe stay. */
+static void test_dwarf(void **state)
+{
+    struct layout layout = {.process_i = 5, .ptab_tab = 6};
+    struct error error;
+    int fd = open("/proc/self/exe", O_RDONLY);
+
+    (void)state;
+    a_process.common.id = (uint64_t)a_module.module;
+    assert_int_equal(layout_from_dwarf(fd, &layout, &error), 1);
+    close(fd);
+    assert_int_equal(layout.sizeof_process, sizeof(Process));
+    assert_int_equal(layout.process_id, 0);
+    assert_int_equal(layout.process_reg, offsetof(Process, common.u.alive.reg));
+    assert_int_equal(layout.process_htop, offsetof(Process, htop));
+    assert_int_equal(layout.process_stop, offsetof(Process, stop));
+    assert_int_equal(layout.process_msgq_len, offsetof(Process, sig_qs.len));
+    assert_int_equal(layout.module_name, 4);
+    assert_int_equal(layout.process_i, -1);
+    assert_int_equal(layout.ptab_tab, 6);
+}
+
+/* A file that is no ELF file has no DWARF: not an error, and nothing is filled in. */
+static void test_no_dwarf(void **state)
+{
+    struct layout layout = {.process_i = 5};
+    struct error error;
+    int fd = memfd_create("empty", 0);
+
+    (void)state;
+    assert_int_equal(layout_from_dwarf(fd, &layout, &error), 0);
+    assert_int_equal(layout.process_i, 5);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_releases),
+        cmocka_unit_test(test_tables_are_sane),
+        cmocka_unit_test(test_no_frame_pointer),
+        cmocka_unit_test(test_vm_probes),
+        cmocka_unit_test(test_interpreter),
+        cmocka_unit_test(test_early_versions),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_dwarf),
+        cmocka_unit_test(test_no_dwarf),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "small_profile.h"
+
+/* Equal strings have one id, others their own; 0 is the empty text. */
+static void test_strings(void **state)
+{
+    struct profile *p = profile_new();
+    string_id a = profile_string(p, "lists:map/2 and more", 11);
+
+    (void)state;
+    assert_int_equal(a, 1);
+    assert_int_equal(profile_string_z(p, "lists:map/2"), a);
+    assert_int_equal(profile_string_z(p, "lists:map/20"), 2);
+    assert_int_equal(profile_string_z(p, "lists:map/"), 3);
+    assert_int_equal(profile_string_z(p, ""), 0);
+    assert_string_equal(profile_text(p, a), "lists:map/2");
+    assert_string_equal(profile_text(p, 0), "");
+    profile_free(p);
+}
+
+/* Bad UTF-8 and control characters become U+FFFD, one each, and good UTF-8 stays. */
+static void test_strings_are_clean(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } cases[] = {
+        {"caf\xc3\xa9 \xf0\x9f\x94\xa5", "caf\xc3\xa9 \xf0\x9f\x94\xa5"},
+        {"a\nb\tc", "a\xef\xbf\xbd"
+                    "b\xef\xbf\xbd"
+                    "c"},
+        {"x\xff", "x\xef\xbf\xbd"},
+        {"\xc3", "\xef\xbf\xbd"},
+        {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},                 /* '/' in two bytes */
+        {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* surrogate */
+        {"\xc2\x85", "\xef\xbf\xbd"},                             /* C1 */
+        {"\xe2\x80\xa8", "\xef\xbf\xbd"},                         /* line separator */
+    };
+    struct profile *p = profile_new();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_string_equal(profile_text(p, profile_string_z(p, cases[i].in)), cases[i].out);
+    assert_string_equal(profile_text(p, profile_string(p, "a\0b", 3)), "a\xef\xbf\xbd"
+                                                                       "b");
+    profile_free(p);
+}
+
+/* A string of absurd length is cut between characters, and says so. */
+static void test_long_string_is_cut(void **state)
+{
+    enum { size = 100001 };
+    struct profile *p = profile_new();
+    char *text = malloc(size);
+    const char *cut;
+
+    (void)state;
+    assert_non_null(text);
+    text[0] = 'x';
+    for (int i = 1; i < size; i += 2)
+        memcpy(text + i, "\xc3\xa9", 2);
+    cut = profile_text(p, profile_string(p, text, size));
+    assert_in_range(strlen(cut), 1000, 20000);
+    assert_string_equal(cut + strlen(cut) - 5, "\xc3\xa9...");
+    free(text);
+    profile_free(p);
+}
+
+/* Texts do not move while others are added: views keep pointers to them. */
+static void test_texts_stay(void **state)
+{
+    struct profile *p = profile_new();
+    const char *first = profile_text(p, profile_string_z(p, "first"));
+    char text[32];
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        snprintf(text, sizeof(text), "symbol %d", i);
+        assert_int_equal(profile_string_z(p, text), i + 2);
+    }
+    assert_ptr_equal(profile_text(p, 1), first);
+    assert_string_equal(first, "first");
+    assert_string_equal(profile_text(p, 20001), "symbol 19999");
+    profile_free(p);
+}
+
+/* Entries that differ in any field differ; bytes of padding do not count. */
+static void test_entries(void **state)
+{
+    struct profile *p = profile_new();
+    struct frame a, b;
+
+    (void)state;
+    memset(&a, 0x00, sizeof(a));
+    memset(&b, 0xff, sizeof(b));
+    a.address = b.address = 0x1000;
+    a.symbol = b.symbol = a.module = b.module = a.file = b.file = 0;
+    a.line = b.line = 7;
+    a.kind = b.kind = FRAME_NATIVE;
+    a.unresolved = b.unresolved = 0;
+    assert_int_equal(profile_frame(p, &a), 1);
+    assert_int_equal(profile_frame(p, &b), 1);
+    b.unresolved = 1;
+    assert_int_equal(profile_frame(p, &b), 2);
+    b.kind = FRAME_KERNEL;
+    assert_int_equal(profile_frame(p, &b), 3);
+    assert_int_equal(profile_get_frame(p, 2)->unresolved, 1);
+    assert_int_equal(profile_process(p, &(struct process_entry){.identity = 1}), 1);
+    assert_int_equal(profile_process(p, &(struct process_entry){.identity = 2}), 2);
+    assert_int_equal(profile_process(p, &(struct process_entry){.identity = 1}), 1);
+    profile_free(p);
+}
+
+/* Many stacks: ids are dense, parents lower, and each is found again. */
+static void test_many_stacks(void **state)
+{
+    enum { width = 100, depth = 300 };
+    struct profile *p = profile_new();
+
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < width; i++) {
+            stack_id at = 0;
+
+            for (uint32_t j = 0; j < depth; j++) {
+                at = profile_stack(p, at, i + 1);
+                assert_int_equal(at, i * depth + j + 1);
+                assert_true(profile_get_stack(p, at)->parent < at);
+                assert_int_equal(profile_get_stack(p, at)->frame, i + 1);
+            }
+        }
+    }
+    assert_int_equal(profile_counts(p).stacks, width * depth);
+    profile_free(p);
+}
+
+/* Each loss, status and activity has a name, and no two losses share one. */
+static void test_names(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LOSS_COUNT; i++) {
+        assert_true(strlen(loss_name(i)) > 3 && strlen(loss_sentence(i)) > 10);
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(loss_name(i), loss_name(j));
+    }
+    for (int i = 0; i < STATUS_COUNT; i++)
+        assert_non_null(process_status_name(i));
+    for (int i = 0; i < ACTIVITY_COUNT; i++)
+        assert_non_null(activity_name(i));
+    assert_string_equal(process_status_name(STATUS_GARBAGE_COLLECTING), "garbage_collecting");
+    assert_string_equal(activity_name(ACTIVITY_BUSY_WAIT), "busy-wait");
+    assert_string_equal(loss_name(LOSS_RING_FULL), "ring_full");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_strings_are_clean),
+        cmocka_unit_test(test_long_string_is_cut),
+        cmocka_unit_test(test_texts_stay),
+        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_many_stacks),
+        cmocka_unit_test(test_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

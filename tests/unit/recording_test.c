@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "small_profile.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "profile/recording_format.h"
+
+#define MAX_SEEN 1000
+
+struct seen {
+    struct sample samples[MAX_SEEN];
+    size_t count;
+    struct profile *profile;
+    bool cut;
+    struct recording_totals totals;
+};
+
+static int see(void *context, const struct sample *sample, struct error *error)
+{
+    struct seen *seen = context;
+    struct profile_counts counts = profile_counts(seen->profile);
+
+    (void)error;
+    assert_true(seen->count < MAX_SEEN);
+    assert_true(sample->stack <= counts.stacks && sample->process <= counts.processes &&
+                sample->thread <= counts.threads && sample->detail <= counts.strings);
+    seen->samples[seen->count++] = *sample;
+    return 0;
+}
+
+static void seen_free(struct seen *seen)
+{
+    profile_free(seen->profile);
+}
+
+/* Read all; -1 with error if the file is malformed. */
+static int read_fd(int fd, struct seen *seen, struct error *error)
+{
+    struct recording *recording;
+    int result;
+
+    *seen = (struct seen){.profile = profile_new()};
+    *error = (struct error){0};
+    recording = recording_open(fd, "test.bfr", error);
+    if (!recording)
+        return -1;
+    result = recording_read(recording, seen->profile, see, seen, &seen->cut, error);
+    seen->totals = *recording_get_totals(recording);
+    recording_close(recording);
+    return result;
+}
+
+static int read_bytes(const void *bytes, size_t size, struct seen *seen, struct error *error)
+{
+    return read_fd(memory_file_of(bytes, size), seen, error);
+}
+
+static void assert_same_sample(const struct sample *a, const struct sample *b)
+{
+    assert_int_equal(a->time, b->time);
+    assert_int_equal(a->weight, b->weight);
+    assert_int_equal(a->stack, b->stack);
+    assert_int_equal(a->process, b->process);
+    assert_int_equal(a->thread, b->thread);
+    assert_int_equal(a->detail, b->detail);
+    assert_int_equal(a->cpu, b->cpu);
+    assert_int_equal(a->status, b->status);
+    assert_int_equal(a->activity, b->activity);
+    assert_int_equal(a->flags, b->flags);
+}
+
+/* What was written is read: header, tables under the same ids, samples, totals. */
+static void test_round_trip(void **state)
+{
+    struct small_profile small;
+    struct profile_counts a, b;
+    struct recording *recording;
+    struct seen seen;
+    struct error error;
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    fd = small_recording(&small);
+    recording = recording_open(dup(fd), "test.bfr", &error);
+    assert_non_null(recording);
+    assert_string_equal(recording_get_header(recording)->command, small_header.command);
+    assert_string_equal(recording_get_header(recording)->event, "cpu-clock");
+    assert_int_equal(recording_get_header(recording)->start_realtime, small_header.start_realtime);
+    assert_int_equal(recording_get_header(recording)->frequency, 100);
+    recording_close(recording);
+    lseek(fd, 0, SEEK_SET);
+
+    assert_int_equal(read_fd(fd, &seen, &error), 0);
+    assert_false(seen.cut);
+    assert_int_equal(seen.count, SMALL_SAMPLES);
+    for (size_t i = 0; i < SMALL_SAMPLES; i++)
+        assert_same_sample(&seen.samples[i], &small.samples[i]);
+    a = profile_counts(small.profile);
+    b = profile_counts(seen.profile);
+    assert_memory_equal(&a, &b, sizeof(a));
+    for (string_id i = 1; i <= a.strings; i++)
+        assert_string_equal(profile_text(seen.profile, i), profile_text(small.profile, i));
+    for (frame_id i = 1; i <= a.frames; i++)
+        assert_memory_equal(profile_get_frame(seen.profile, i), profile_get_frame(small.profile, i),
+                            offsetof(struct frame, unresolved) + 1);
+    for (stack_id i = 1; i <= a.stacks; i++)
+        assert_memory_equal(profile_get_stack(seen.profile, i), profile_get_stack(small.profile, i),
+                            sizeof(struct stack_node));
+    assert_memory_equal(profile_get_target(seen.profile, 1), profile_get_target(small.profile, 1),
+                        sizeof(struct target_entry));
+    assert_memory_equal(profile_get_thread(seen.profile, 1), profile_get_thread(small.profile, 1),
+                        sizeof(struct thread_entry));
+    assert_int_equal(profile_get_process(seen.profile, 1)->identity, 0x553);
+    assert_int_equal(seen.totals.attach_ns, small.totals.attach_ns);
+    assert_int_equal(seen.totals.losses[LOSS_UNKNOWN_NATIVE], 1);
+    assert_int_equal(seen.totals.peak_rss_kb, 4096);
+    seen_free(&seen);
+    profile_free(small.profile);
+}
+
+/* Extreme values of each field survive. */
+static void test_extremes(void **state)
+{
+    struct small_profile small;
+    struct seen seen;
+    struct error error;
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    profile_frame(small.profile, &(struct frame){.address = UINT64_MAX,
+                                                 .line = UINT32_MAX,
+                                                 .kind = FRAME_MARK,
+                                                 .unresolved = 1});
+    profile_frame(small.profile, &(struct frame){.kind = FRAME_ERLANG});
+    small.samples[0].weight = UINT64_MAX;
+    small.samples[1].weight = 0;
+    small.samples[1].cpu = UINT16_MAX;
+    small.samples[2].stack = small.samples[2].thread = 0;
+    small.samples[3].time = UINT64_MAX;
+    fd = small_recording(&small);
+    assert_int_equal(read_fd(fd, &seen, &error), 0);
+    for (size_t i = 0; i < SMALL_SAMPLES; i++)
+        assert_same_sample(&seen.samples[i], &small.samples[i]);
+    assert_int_equal(profile_get_frame(seen.profile, profile_counts(seen.profile).frames - 1)->line,
+                     UINT32_MAX);
+    seen_free(&seen);
+    profile_free(small.profile);
+}
+
+/* Samples within 100 ms come out sorted; a later one gets the newest time written, is counted. */
+static void test_order(void **state)
+{
+    static const uint64_t in_ms[] = {1000, 950, 990, 940, 1101, 1060, 900, 2000, 1500};
+    static const uint64_t out_ms[] = {940, 950, 990, 1000, 1000, 1060, 1101, 1500, 2000};
+    struct recording_totals totals = {0};
+    struct profile *p = profile_new();
+    struct seen seen;
+    struct error error;
+    struct recording_writer *writer = recording_create(NULL, "/tmp", &small_header, &error);
+    int fd;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(in_ms) / sizeof(in_ms[0]); i++)
+        assert_int_equal(
+            recording_append(writer, p, &(struct sample){.time = in_ms[i] * 1000000}, &error), 0);
+    assert_int_equal(recording_finish(writer, p, &totals, &fd, &error), 0);
+    assert_int_equal(totals.losses[LOSS_OUT_OF_ORDER], 1);
+    assert_int_equal(read_fd(fd, &seen, &error), 0);
+    assert_int_equal(seen.count, sizeof(out_ms) / sizeof(out_ms[0]));
+    for (size_t i = 0; i < seen.count; i++)
+        assert_int_equal(seen.samples[i].time, out_ms[i] * 1000000);
+    assert_int_equal(seen.totals.losses[LOSS_OUT_OF_ORDER], 1);
+    seen_free(&seen);
+    profile_free(p);
+}
+
+/* After a flush all that is complete is in the file, also if the writer never comes back. */
+static void test_flush(void **state)
+{
+    char path[] = "/tmp/recording-test.XXXXXX";
+    struct small_profile small;
+    struct recording_writer *writer;
+    struct seen seen;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    close(mkstemp(path));
+    writer = recording_create(path, NULL, &small_header, &error);
+    assert_non_null(writer);
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        recording_append(writer, small.profile, &small.samples[i], &error);
+    small.totals.end_monotonic = small.samples[3].time + 50000000;
+    assert_int_equal(recording_flush(writer, small.profile, &small.totals, &error), 0);
+    assert_int_equal(read_fd(open(path, O_RDONLY), &seen, &error), 0);
+    assert_true(seen.cut && seen.totals.cut);
+    assert_int_equal(seen.count, SMALL_SAMPLES - 1); /* the last may still be overtaken */
+    seen_free(&seen);
+
+    small.totals.end_monotonic = small.samples[3].time + 100000000;
+    assert_int_equal(recording_flush(writer, small.profile, &small.totals, &error), 0);
+    assert_int_equal(read_fd(open(path, O_RDONLY), &seen, &error), 0);
+    assert_int_equal(seen.count, SMALL_SAMPLES);
+    assert_int_equal(seen.totals.losses[LOSS_RING_FULL], 2);
+    seen_free(&seen);
+    assert_int_equal(recording_finish(writer, small.profile, &small.totals, NULL, &error), 0);
+    unlink(path);
+    profile_free(small.profile);
+}
+
+/* A file cut at any byte: no header is an error; else a part of the samples, and it says so. */
+static void test_cut_everywhere(void **state)
+{
+    struct small_profile small;
+    struct seen seen;
+    struct error error;
+    size_t size, newest = 0;
+    char *bytes;
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    fd = small_recording(&small);
+    bytes = file_bytes(fd, &size);
+    close(fd);
+    for (size_t cut = 0; cut < size; cut++) {
+        if (read_bytes(bytes, cut, &seen, &error)) {
+            assert_int_equal(seen.count, 0);
+            assert_non_null(strstr(error.text, "byte "));
+            assert_int_equal(newest, 0);
+        } else {
+            assert_true(seen.cut);
+            assert_in_range(seen.count, newest, SMALL_SAMPLES);
+            newest = seen.count;
+        }
+        seen_free(&seen);
+    }
+    assert_int_equal(newest, SMALL_SAMPLES);
+    free(bytes);
+    profile_free(small.profile);
+}
+
+/* Each changed byte is noticed: an error that names a byte, never other samples. */
+static void test_damage_everywhere(void **state)
+{
+    struct small_profile small;
+    struct seen seen;
+    struct error error;
+    size_t size;
+    char *bytes;
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    fd = small_recording(&small);
+    bytes = file_bytes(fd, &size);
+    close(fd);
+    for (size_t at = 0; at < size; at++) {
+        bytes[at] ^= 0x10;
+        /* A length beyond the end of the file looks like a cut. */
+        if (read_bytes(bytes, size, &seen, &error))
+            assert_non_null(strstr(error.text, "byte "));
+        else
+            assert_true(seen.cut);
+        seen_free(&seen);
+        bytes[at] ^= 0x10;
+    }
+    free(bytes);
+    profile_free(small.profile);
+}
+
+static void put32(unsigned char *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (unsigned char)(value >> (8 * i));
+}
+
+/* Header of a recording, then one plain chunk with a right checksum. */
+static size_t make_file(unsigned char *file, const char *start, size_t start_size,
+                        enum chunk_type type, const void *data, size_t size)
+{
+    unsigned char *chunk = file + start_size;
+
+    memcpy(file, start, start_size);
+    memset(chunk, 0, CHUNK_HEADER_SIZE);
+    chunk[0] = (unsigned char)type;
+    put32(chunk + 4, (uint32_t)size);
+    put32(chunk + 8, (uint32_t)size);
+    memcpy(chunk + CHUNK_HEADER_SIZE, data, size);
+    put32(chunk + CHUNK_CRC_OFFSET, chunk_crc(chunk, data, size));
+    return start_size + CHUNK_HEADER_SIZE + size;
+}
+
+/* Bytes of a recording up to the end of its header chunk. */
+static char *header_bytes(size_t *ret_size)
+{
+    struct small_profile small;
+    char *bytes;
+    uint32_t stored;
+    int fd;
+
+    small_profile_make(&small);
+    fd = small_recording(&small);
+    bytes = file_bytes(fd, NULL);
+    close(fd);
+    memcpy(&stored, bytes + RECORDING_START_SIZE + 4, 4);
+    *ret_size = RECORDING_START_SIZE + CHUNK_HEADER_SIZE + stored;
+    profile_free(small.profile);
+    return bytes;
+}
+
+/* Records that break a rule are refused by name, though their checksum is right. */
+static void test_bad_records(void **state)
+{
+#define RECORD(bytes, problem)                                                                     \
+    {                                                                                              \
+        bytes, sizeof(bytes) - 1, problem                                                          \
+    }
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *problem;
+    } cases[] = {
+        RECORD("\x63", "unknown kind of record"),
+        RECORD("\x01", "number is cut off"),
+        RECORD("\x01\x00", "entry is there already"),
+        RECORD("\x01\x05"
+               "ab",
+               "string is cut off"),
+        RECORD("\x01\x01"
+               "a\x01\x01"
+               "a",
+               "entry is there already"),
+        RECORD("\x01\xff\xff\xff\x7f", "string is too long"),
+        RECORD("\x02\x00\x01\x00\x00\x00\x01\x00", "string is not defined"),
+        RECORD("\x02\x00\x00\x00\x00\x00\x07\x00", "unknown kind of frame"),
+        RECORD("\x02\x00\x00\x00\x00\x00\x00\x00", "unknown kind of frame"),
+        RECORD("\x02\x00\x00\x00\x00\x00\x01\x02", "neither 0 nor 1"),
+        RECORD("\x03\x01\x01", "frame is not defined"),
+        RECORD("\x03\x00\x00", "its own parent"),
+        RECORD("\x03\x02\x00", "parent of stack"),
+        RECORD("\x04\x00\x01\x00\x00\x00\x00", "target is not defined"),
+        RECORD("\x05\x00\x00\x00\x04\x00", "unknown kind of scheduler"),
+        RECORD("\x07\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00", "stack is not defined"),
+        RECORD("\x07\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00", "stack is not defined"),
+        RECORD("\x07\x00\x00\x00\x00\x00\x00\x00\x63\x00\x00", "unknown status"),
+        RECORD("\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10", "unknown flags"),
+        RECORD("\x07\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "more than 64 bits"),
+    };
+    unsigned char file[1024];
+    size_t start_size;
+    char *start = header_bytes(&start_size);
+    struct seen seen;
+    struct error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t size =
+            make_file(file, start, start_size, CHUNK_RECORDS, cases[i].bytes, cases[i].size);
+
+        assert_int_equal(read_bytes(file, size, &seen, &error), -1);
+        if (!strstr(error.text, cases[i].problem))
+            fail_msg("\"%s\" instead of \"%s\"", error.text, cases[i].problem);
+        assert_non_null(strstr(error.text, "test.bfr: byte "));
+        seen_free(&seen);
+    }
+    free(start);
+}
+
+/* Random bytes in chunks with right checksums: errors, but no crash and no bad id (see see()). */
+static void test_random_records(void **state)
+{
+    unsigned char file[1024], data[256];
+    size_t start_size;
+    char *start = header_bytes(&start_size);
+    struct seen seen;
+    struct error error;
+    uint32_t random = 12345;
+
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        size_t size;
+
+        for (size_t i = 0; i < sizeof(data); i++) {
+            random = random * 1664525 + 1013904223;
+            /* Mostly small numbers, which get further than large ones. */
+            data[i] = (unsigned char)(random >> 24) >> ((random >> 8) % 8);
+        }
+        size = make_file(file, start, start_size, round % 4 ? CHUNK_RECORDS : CHUNK_TOTALS, data,
+                         random % sizeof(data));
+        read_bytes(file, size, &seen, &error);
+        seen_free(&seen);
+    }
+    free(start);
+}
+
+/* On a full disk the error stays, and what was written before stays readable. */
+static void test_full_disk(void **state)
+{
+    struct rlimit old, limit;
+    struct small_profile small;
+    struct recording_writer *writer;
+    struct seen seen;
+    struct error error, again;
+    int fd = memory_file(), i;
+
+    (void)state;
+    small_profile_make(&small);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    limit = old;
+    limit.rlim_cur = 2000;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    writer = recording_create_fd(dup(fd), &small_header, &error);
+    assert_non_null(writer);
+    for (i = 0; i < MAX_SEEN; i++) {
+        small.samples[0].time += 1000000000;
+        assert_int_equal(recording_append(writer, small.profile, &small.samples[0], &error), 0);
+        if (recording_flush(writer, small.profile, &small.totals, &error))
+            break;
+    }
+    assert_in_range(i, 2, MAX_SEEN - 1);
+    setrlimit(RLIMIT_FSIZE, &old);
+
+    assert_int_equal(recording_append(writer, small.profile, &small.samples[0], &again), -1);
+    assert_string_equal(again.text, error.text);
+    assert_int_equal(recording_finish(writer, small.profile, &small.totals, NULL, &again), -1);
+    assert_string_equal(again.text, error.text);
+    lseek(fd, 0, SEEK_SET);
+    assert_int_equal(read_fd(fd, &seen, &error), 0);
+    assert_true(seen.cut);
+    /* All flushed but the one that waited for its order, and maybe the chunk that failed. */
+    assert_in_range(seen.count, (size_t)i - 1, (size_t)i);
+    seen_free(&seen);
+    profile_free(small.profile);
+}
+
+static int see_and_stop(void *context, const struct sample *sample, struct error *error)
+{
+    (void)sample;
+    ++*(int *)context;
+    return error_set(error, ERROR_FAILED, "enough");
+}
+
+/* A consumer's error ends the pass; a second pass, or into a used profile, is refused. */
+static void test_one_pass(void **state)
+{
+    struct small_profile small;
+    struct profile *p = profile_new();
+    struct recording *recording;
+    struct error error;
+    int seen = 0;
+    bool cut;
+
+    (void)state;
+    small_profile_make(&small);
+    recording = recording_open(small_recording(&small), "test.bfr", &error);
+    assert_int_equal(recording_read(recording, small.profile, see_and_stop, &seen, &cut, &error),
+                     -1);
+    assert_int_equal(seen, 0);
+    assert_int_equal(recording_read(recording, p, see_and_stop, &seen, &cut, &error), -1);
+    assert_string_equal(error.text, "enough");
+    assert_int_equal(seen, 1);
+    profile_free(p);
+    p = profile_new();
+    assert_int_equal(recording_read(recording, p, see_and_stop, &seen, &cut, &error), -1);
+    assert_int_equal(seen, 1);
+    profile_free(p);
+    recording_close(recording);
+    profile_free(small.profile);
+}
+
+/* Another version and another kind of file are told apart in the message. */
+static void test_not_ours(void **state)
+{
+    struct recording *recording;
+    struct error error;
+
+    (void)state;
+    recording = recording_open(memory_file_of(RECORDING_MAGIC "\x63\0\0\0", 12), "new", &error);
+    assert_null(recording);
+    assert_int_equal(error.code, ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "version 99"));
+    recording = recording_open(memory_file_of("# ========\n# x", 14), "text", &error);
+    assert_null(recording);
+    assert_non_null(strstr(error.text, "not a recording"));
+}
+
+/* More tables than one chunk holds are split over several. */
+static void test_large_tables(void **state)
+{
+    struct small_profile small;
+    struct seen seen;
+    struct error error;
+    char text[128];
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    for (int i = 0; i < 20000; i++) {
+        snprintf(text, sizeof(text), "%d %0100d", i, i);
+        profile_string_z(small.profile, text);
+    }
+    fd = small_recording(&small);
+    assert_int_equal(read_fd(fd, &seen, &error), 0);
+    assert_int_equal(profile_counts(seen.profile).strings, profile_counts(small.profile).strings);
+    assert_int_equal(seen.count, SMALL_SAMPLES);
+    seen_free(&seen);
+    profile_free(small.profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_order),          cmocka_unit_test(test_flush),
+        cmocka_unit_test(test_cut_everywhere), cmocka_unit_test(test_damage_everywhere),
+        cmocka_unit_test(test_bad_records),    cmocka_unit_test(test_random_records),
+        cmocka_unit_test(test_full_disk),      cmocka_unit_test(test_one_pass),
+        cmocka_unit_test(test_not_ours),       cmocka_unit_test(test_large_tables),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

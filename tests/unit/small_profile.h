@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A small profile with a sample of each sort, for tests of what comes after a profile. */
+#pragma once
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "profile/profile.h"
+#include "profile/recording.h"
+
+#define SMALL_SAMPLES 4
+
+static const struct recording_header small_header = {
+    .start_realtime = 1763697012000000000, /* 2025-11-21 03:50:12 UTC */
+    .start_monotonic = 1000000000,
+    .frequency = 100,
+    .cpus = 2,
+    .event = "cpu-clock",
+    .hostname = "web-1",
+    .kernel = "6.18.0",
+    .command = "beamflame -p 100",
+    .version = "0.1.0",
+};
+
+struct small_profile {
+    struct profile *profile;
+    struct sample samples[SMALL_SAMPLES];
+    struct recording_totals totals;
+};
+
+static inline frame_id small_frame(struct profile *profile, const char *symbol, const char *module,
+                                   enum frame_kind kind, uint64_t address)
+{
+    return profile_frame(profile, &(struct frame){.address = address,
+                                                  .symbol = profile_string_z(profile, symbol),
+                                                  .module = profile_string_z(profile, module),
+                                                  .kind = (uint8_t)kind});
+}
+
+/*
+ *  sample  process  stack, root first                      time
+ *  0       cart     proc_lib:init_p/5 erlang:+/2           2.000000 s
+ *  1       cart     proc_lib:init_p/5 memcpy do_syscall    2.010000 s
+ *  2       none     spin (busy-wait)                       2.020000 s
+ *  3       cart     proc_lib:init_p/5 erlang:+/2           3.000000 s
+ */
+static inline void small_profile_make(struct small_profile *small)
+{
+    struct profile *p = small->profile = profile_new();
+    target_id target =
+        profile_target(p, &(struct target_entry){.pid = 100,
+                                                 .schedulers = 2,
+                                                 .processes = 50,
+                                                 .node = profile_string_z(p, "shop@\"web\""),
+                                                 .otp_release = profile_string_z(p, "27")});
+    thread_id thread =
+        profile_thread(p, &(struct thread_entry){.target = target,
+                                                 .tid = 102,
+                                                 .name = profile_string_z(p, "erts_sched_1"),
+                                                 .scheduler_kind = SCHEDULER_NORMAL,
+                                                 .scheduler_number = 1});
+    process_id cart =
+        profile_process(p, &(struct process_entry){.identity = 0x553,
+                                                   .target = target,
+                                                   .pid = profile_string_z(p, "<0.85.0>"),
+                                                   .name = profile_string_z(p, "cart")});
+    stack_id bottom =
+        profile_stack(p, 0, small_frame(p, "proc_lib:init_p/5", "", FRAME_ERLANG, 0x7f20aabb0000));
+    stack_id plus =
+        profile_stack(p, bottom, small_frame(p, "erlang:+/2", "", FRAME_ERLANG, 0x7f20aabbccdd));
+    stack_id copy = profile_stack(
+        p, bottom,
+        small_frame(p, "memcpy", "/opt/my lib/libc.so.6 (deleted)", FRAME_NATIVE, 0x1000));
+    stack_id call = profile_stack(
+        p, copy,
+        small_frame(p, "do_syscall_64", "[kernel.kallsyms]", FRAME_KERNEL, 0xffffffff81000000));
+    stack_id spin =
+        profile_stack(p, 0, small_frame(p, "spin", "/usr/bin/beam.smp", FRAME_NATIVE, 0x2000));
+    struct sample erlang = {.time = 2000000000,
+                            .weight = 10000000,
+                            .stack = plus,
+                            .process = cart,
+                            .thread = thread,
+                            .cpu = 3,
+                            .status = STATUS_RUNNING,
+                            .flags = SAMPLE_ERLANG | SAMPLE_COMPLETE};
+
+    small->samples[0] = small->samples[1] = small->samples[3] = erlang;
+    small->samples[1].time = 2010000000;
+    small->samples[1].stack = call;
+    small->samples[2] = (struct sample){.time = 2020000000,
+                                        .weight = 10000000,
+                                        .stack = spin,
+                                        .thread = thread,
+                                        .activity = ACTIVITY_BUSY_WAIT};
+    small->samples[3].time = 3000000000;
+    small->totals = (struct recording_totals){.end_monotonic = 3500000000,
+                                              .samples = SMALL_SAMPLES,
+                                              .erlang_samples = 3,
+                                              .complete_stacks = 3,
+                                              .frames = 8,
+                                              .erlang_frames = 5,
+                                              .unknown_native_frames = 1,
+                                              .losses[LOSS_RING_FULL] = 2,
+                                              .losses[LOSS_UNKNOWN_NATIVE] = 1,
+                                              .attach_ns = 12345678,
+                                              .profiler_cpu_ns = 5000000,
+                                              .peak_rss_kb = 4096};
+}
+
+static inline int memory_file(void)
+{
+    int fd = memfd_create("test", MFD_CLOEXEC);
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static inline int memory_file_of(const void *data, size_t size)
+{
+    int fd = memory_file();
+
+    assert_int_equal(write(fd, data, size), (ssize_t)size);
+    lseek(fd, 0, SEEK_SET);
+    return fd;
+}
+
+/* All bytes of a file, ended by NUL. */
+static inline char *file_bytes(int fd, size_t *ret_size)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    char *bytes = malloc((size_t)size + 1);
+
+    assert_non_null(bytes);
+    assert_int_equal(pread(fd, bytes, (size_t)size, 0), size);
+    bytes[size] = '\0';
+    if (ret_size)
+        *ret_size = (size_t)size;
+    return bytes;
+}
+
+/* A recording of the samples, in a file without a name that is at its start. */
+static inline int small_recording(struct small_profile *small)
+{
+    struct error error;
+    struct recording_writer *writer = recording_create(NULL, "/tmp", &small_header, &error);
+    int fd = -1;
+
+    assert_non_null(writer);
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        assert_int_equal(recording_append(writer, small->profile, &small->samples[i], &error), 0);
+    assert_int_equal(recording_finish(writer, small->profile, &small->totals, &fd, &error), 0);
+    return fd;
+}

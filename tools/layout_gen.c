@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The program behind tools/layout-gen: prints the lines of src/beam/layout_tables.h, the columns of
+ * the releases that are given read from DWARF and the others as they are. */
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "beam/layout.h"
+
+enum { FIRST_RELEASE = 23, RELEASES = 7, ROWS = sizeof(struct layout) / sizeof(int32_t) };
+
+static const char *const members[ROWS] = {
+#define LAYOUT_ROW(member, name) [offsetof(struct layout, member) / sizeof(int32_t)] = #member,
+#include "beam/layout_rows.h"
+#undef LAYOUT_ROW
+};
+
+static int32_t columns[ROWS][RELEASES] = {
+#define LAYOUT_COLUMNS(member, ...)                                                                \
+    [offsetof(struct layout, member) / sizeof(int32_t)] = {__VA_ARGS__},
+#include "beam/layout_tables.h"
+#undef LAYOUT_COLUMNS
+};
+
+/* Replace a column; false if the file has no DWARF of a VM. */
+static bool read_column(int release, const char *path)
+{
+    struct layout layout;
+    struct error error;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int filled;
+
+    layout_unknown(&layout);
+    filled = fd < 0 ? 0 : layout_from_dwarf(fd, &layout, &error);
+    if (fd >= 0)
+        close(fd);
+    for (size_t row = 0; filled == 1 && row < ROWS; row++)
+        columns[row][release - FIRST_RELEASE] = ((const int32_t *)&layout)[row];
+    return filled == 1;
+}
+
+static void print_columns(void)
+{
+    for (size_t row = 0; row < ROWS; row++) {
+        printf("LAYOUT_COLUMNS(%s", members[row]);
+        for (int i = 0; i < RELEASES; i++)
+            printf(", %d", columns[row][i]);
+        printf(")\n");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        char *path;
+        long release = strtol(argv[i], &path, 10);
+
+        if (*path != '=' || release < FIRST_RELEASE || release >= FIRST_RELEASE + RELEASES) {
+            fprintf(stderr, "usage: layout-gen RELEASE=FILE..., releases %d to %d\n", FIRST_RELEASE,
+                    FIRST_RELEASE + RELEASES - 1);
+            return 2;
+        }
+        if (!read_column((int)release, path + 1)) {
+            fprintf(stderr, "layout-gen: %s has no DWARF of an Erlang VM\n", path + 1);
+            return 1;
+        }
+    }
+    print_columns();
+    return 0;
+}
