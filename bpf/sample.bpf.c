@@ -111,40 +111,51 @@ static __always_inline void add_segment(struct scratch *scratch, __u32 kind, __u
     scratch->used += size;
 }
 
-/* Copy [address, address + size), at most `max` bytes, as a segment if all of it can be read. */
-static __always_inline bool put(struct scratch *scratch, __u32 kind, __u64 address, __u64 size,
-                                const __u32 max)
+static __always_inline struct scratch *this_scratch(void)
 {
-    void *to = room(scratch);
+    __u32 cpu = bpf_get_smp_processor_id();
 
-    if (!to || size == 0)
-        return false;
+    return bpf_map_lookup_elem(&scratches, &cpu);
+}
+
+/* Copy [address, address + size), at most `max` bytes, as a segment if all of it can be read.
+ * Returns the bytes copied. Global functions are verified once, not at each call. */
+__noinline int put(__u32 kind, __u64 address, __u64 size, __u32 max)
+{
+    struct scratch *scratch = this_scratch();
+    void *to;
+
+    if (!scratch || size == 0)
+        return 0;
+    to = room(scratch);
+    if (!to)
+        return 0;
     if (size > max)
         size = max;
     barrier_var(size);
     size &= COPY_MASK;
     if (bpf_probe_read_user(to, size, (void *)address))
-        return false;
+        return 0;
     add_segment(scratch, kind, address, size);
-    return true;
+    return size;
 }
 
-/* Copy what can be read of [address, address + size), page by page, up to three pages. */
-static __always_inline bool put_pages(struct scratch *scratch, __u32 kind, __u64 address,
-                                      __u64 size)
+/* Copy what can be read of [address, address + size), page by page, up to three pages. Returns
+ * the bytes copied. */
+__noinline int put_pages(__u32 kind, __u64 address, __u64 size)
 {
-    __u64 end = address + size;
+    __u64 at = address, end = address + size;
 
-    for (int i = 0; i < 3 && address < end; i++) {
-        __u64 bytes = PAGE - (address & (PAGE - 1));
+    for (int i = 0; i < 3 && at < end; i++) {
+        __u64 bytes = PAGE - (at & (PAGE - 1));
 
-        if (bytes > end - address)
-            bytes = end - address;
-        if (!put(scratch, kind, address, bytes, PAGE))
-            return i > 0;
-        address += bytes;
+        if (bytes > end - at)
+            bytes = end - at;
+        if (!put(kind, at, bytes, PAGE))
+            break;
+        at += bytes;
     }
-    return true;
+    return at - address;
 }
 
 /* ---- registers ---- */
@@ -204,18 +215,22 @@ struct stack_area {
 
 /* The native stack: up to the JIT's frame where there is one (with its two scratch words TMP_MEM1
  * and TMP_MEM2, beam_asm.hpp), else as much as fits. */
-static __always_inline void put_native(struct scratch *scratch, const struct stack_area *area)
+static __always_inline void put_native(const struct stack_area *area)
 {
     __u64 sp = area->sp, end = area->base + 24;
 
     if (!area->base || sp >= area->base || end - sp > NATIVE_STACK_MAX) {
-        put_pages(scratch, SEGMENT_NATIVE, sp, WIRE_C_STACK_BYTES);
+        put_pages(SEGMENT_NATIVE, sp, WIRE_C_STACK_BYTES);
         return;
     }
-    put(scratch, SEGMENT_NATIVE, sp, end - sp, WIRE_C_STACK_BYTES);
-    if (end - sp > WIRE_C_STACK_BYTES)
-        put(scratch, SEGMENT_NATIVE, end - WIRE_C_ROOT_BYTES, WIRE_C_ROOT_BYTES,
-            WIRE_C_ROOT_BYTES);
+    /* Functions with large arrays leave pages of the stack that were never touched, and can't be
+     * read here: take what there is at both ends. */
+    if (!put(SEGMENT_NATIVE, sp, end - sp, WIRE_C_STACK_BYTES))
+        put_pages(SEGMENT_NATIVE, sp, end - sp);
+    else if (end - sp <= WIRE_C_STACK_BYTES)
+        return;
+    if (end - sp > WIRE_C_ROOT_BYTES)
+        put(SEGMENT_NATIVE, end - WIRE_C_ROOT_BYTES, WIRE_C_ROOT_BYTES, WIRE_C_ROOT_BYTES);
 }
 
 /* Where below `stop` the top of the Erlang stack may be: the lowest pointer just below it, and the
@@ -279,12 +294,11 @@ static __always_inline void put_below(struct scratch *scratch, const struct stac
     if (!area->base || area->sp >= area->base)
         return;
     find_tops(&tops, area, rbp);
-    put(scratch, SEGMENT_ERLANG, tops.near, area->stop - tops.near, WIRE_ERLANG_BELOW_BYTES);
+    put(SEGMENT_ERLANG, tops.near, area->stop - tops.near, WIRE_ERLANG_BELOW_BYTES);
     if (tops.far) {
         __u64 from = tops.far - 1024; /* a pointer to a Y register lies a little above the top */
 
-        put_pages(scratch, SEGMENT_ERLANG, from < area->htop ? area->htop : from,
-                  WIRE_ERLANG_FAR_BYTES);
+        put_pages(SEGMENT_ERLANG, from < area->htop ? area->htop : from, WIRE_ERLANG_FAR_BYTES);
     }
 }
 
@@ -297,15 +311,15 @@ static __always_inline void put_erlang(struct scratch *scratch, const struct sta
     if (!depth)
         return;
     if (top > area->heap && top <= area->hend &&
-        put(scratch, SEGMENT_ERLANG, top, depth, WIRE_ERLANG_LEAF_BYTES)) {
+        put(SEGMENT_ERLANG, top, depth, WIRE_ERLANG_LEAF_BYTES)) {
         if (depth > WIRE_ERLANG_LEAF_BYTES)
-            put(scratch, SEGMENT_ERLANG, area->hend - WIRE_ERLANG_ROOT_BYTES,
-                WIRE_ERLANG_ROOT_BYTES, WIRE_ERLANG_ROOT_BYTES);
+            put(SEGMENT_ERLANG, area->hend - WIRE_ERLANG_ROOT_BYTES, WIRE_ERLANG_ROOT_BYTES,
+                WIRE_ERLANG_ROOT_BYTES);
         return;
     }
     /* In a garbage collection heap and hend can be the new heap's while stop is still the old
      * one's: the old stack is whole, and ends where its bottom frame is found. */
-    if (!put_pages(scratch, SEGMENT_ERLANG, top, 2 * PAGE))
+    if (!put_pages(SEGMENT_ERLANG, top, 2 * PAGE))
         scratch->sample.flags |= WIRE_ERLANG_UNREADABLE;
 }
 
@@ -324,8 +338,8 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
 {
     const void *process = room(scratch);
 
-    if (!process || !put(scratch, SEGMENT_PROCESS, scratch->sample.process, target->process_size,
-                         WIRE_PROCESS_BYTES))
+    if (!process ||
+        !put(SEGMENT_PROCESS, scratch->sample.process, target->process_size, WIRE_PROCESS_BYTES))
         return;
     area->htop = field(process, target->process_htop);
     area->stop = field(process, target->process_stop);
@@ -334,16 +348,14 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
     put_erlang(scratch, area);
 }
 
-static __always_inline void put_scheduler(struct scratch *scratch,
-                                          const struct wire_target *target,
-                                          const struct wire_thread *thread,
-                                          struct stack_area *area)
+static __always_inline void put_scheduler(struct scratch *scratch, const struct wire_target *target,
+                                          const struct wire_thread *thread, struct stack_area *area)
 {
     const void *data = room(scratch);
     __u64 sleep_info;
 
-    if (!data || !put(scratch, SEGMENT_SCHEDULER, thread->scheduler, WIRE_SCHEDULER_BYTES,
-                      WIRE_SCHEDULER_BYTES))
+    if (!data ||
+        !put(SEGMENT_SCHEDULER, thread->scheduler, WIRE_SCHEDULER_BYTES, WIRE_SCHEDULER_BYTES))
         return;
     scratch->sample.scheduler = thread->scheduler;
     scratch->sample.process = field(data, target->scheduler_process);
@@ -351,7 +363,7 @@ static __always_inline void put_scheduler(struct scratch *scratch,
         area->base = field(data, target->scheduler_registers);
     sleep_info = field(data, target->scheduler_sleep_info);
     if (!scratch->sample.process && sleep_info)
-        put(scratch, SEGMENT_SLEEP_INFO, sleep_info, 64, 64);
+        put(SEGMENT_SLEEP_INFO, sleep_info, 64, 64);
 }
 
 static __always_inline void put_kernel_stack(struct scratch *scratch, void *ctx)
@@ -366,7 +378,7 @@ static __always_inline void put_kernel_stack(struct scratch *scratch, void *ctx)
     scratch->used = scratch->sample.kernel_depth * sizeof(__u64);
 }
 
-static __always_inline void begin(struct scratch *scratch, __u64 id, __u32 cpu)
+static __always_inline void begin(struct scratch *scratch, __u64 id)
 {
     struct wire_sample *sample = &scratch->sample;
 
@@ -376,7 +388,7 @@ static __always_inline void begin(struct scratch *scratch, __u64 id, __u32 cpu)
     sample->process = 0;
     sample->pid = id >> 32;
     sample->tid = (__u32)id;
-    sample->cpu = cpu;
+    sample->cpu = bpf_get_smp_processor_id();
     sample->flags = 0;
     sample->kernel_depth = 0;
     sample->segment_count = 0;
@@ -407,7 +419,7 @@ static __always_inline void put_stacks(struct scratch *scratch, const struct wir
         put_process(scratch, target, area);
     if (area->hend && area->sp > area->heap && area->sp <= area->hend)
         return; /* the machine's stack is the Erlang stack */
-    put_native(scratch, area);
+    put_native(area);
     if (area->hend)
         put_below(scratch, area, scratch->sample.registers.value[6]);
 }
@@ -416,21 +428,18 @@ SEC("perf_event")
 int sample_cpu(struct bpf_perf_event_data *ctx)
 {
     __u64 id = bpf_get_current_pid_tgid();
-    __u32 pid = id >> 32, cpu = bpf_get_smp_processor_id();
+    __u32 pid = id >> 32;
     struct wire_target *target = bpf_map_lookup_elem(&targets, &pid);
     struct task_struct *task = (void *)bpf_get_current_task();
     struct wire_thread_key key = {.pid = pid};
     struct stack_area area = {};
     struct wire_thread *thread;
-    struct scratch *scratch;
+    struct scratch *scratch = target ? this_scratch() : 0;
 
-    if (!target)
-        return 0;
-    scratch = bpf_map_lookup_elem(&scratches, &cpu);
     if (!scratch)
         return 0;
     count(WIRE_COUNT_SAMPLES);
-    begin(scratch, id, cpu);
+    begin(scratch, id);
     if ((__s64)ctx->regs.ip < 0) {
         scratch->sample.flags |= WIRE_IN_KERNEL;
         put_kernel_stack(scratch, ctx);

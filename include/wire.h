@@ -23,7 +23,7 @@ enum wire_limits {
     WIRE_SCHEDULER_BYTES = 256,   /* head of ErtsSchedulerData: all fields that matter */
     WIRE_PROCESS_BYTES = 1024,    /* at most; struct process is 736..792 bytes */
     WIRE_C_STACK_BYTES = 8192,    /* native stack, from the stack pointer up */
-    WIRE_C_ROOT_BYTES = 1024,     /* native stack next to the JIT's frame, if deeper than that */
+    WIRE_C_ROOT_BYTES = 4096,     /* native stack next to the JIT's frame, if deeper than that */
     WIRE_ERLANG_LEAF_BYTES = 16384, /* Erlang stack, from its top */
     WIRE_ERLANG_ROOT_BYTES = 1024, /* Erlang stack, bottom part of one that is deeper */
     WIRE_ERLANG_BELOW_BYTES = 4096, /* just below Process.stop, where the true top may be */

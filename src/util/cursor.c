@@ -9,15 +9,17 @@ uint64_t cursor_long_varint(struct cursor *cursor)
     for (unsigned shift = 0; at < cursor->end; shift += 7) {
         uint8_t byte = *at++;
 
-        if (shift == 63 && byte > 1)
-            break;
+        if (shift == 63 && byte > 1) {
+            cursor_fail(cursor, "number has more than 64 bits");
+            return 0;
+        }
         value |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80) {
             cursor->at = at;
             return value;
         }
     }
-    cursor_fail(cursor, at == cursor->end ? "number is cut off" : "number has more than 64 bits");
+    cursor_fail(cursor, "number is cut off");
     return 0;
 }
 

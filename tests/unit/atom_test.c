@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "beam/atom.h"
+#include "fake_target.h"
+
+static const char *const names[] = {"false", "true", "lists", "Привет"};
+
+static struct vm vm_with_atoms(struct fake_target *target, int release, uint32_t entries)
+{
+    struct vm vm = {.memory = &target->memory, .layout = fake_layout(release)};
+
+    vm.build.otp_release = release;
+    vm.roots.atom_table = fake_room(target, 128);
+    fake_atom_table(target, &vm.layout, vm.roots.atom_table, entries, names, 4);
+    return vm;
+}
+
+/* Texts are found by index, whether the name is bytes (27) or a binary (28 and later). */
+static void test_text(void **state)
+{
+    (void)state;
+    for (int release = 27; release <= 29; release++) {
+        struct fake_target *target = fake_target_new();
+        struct vm vm = vm_with_atoms(target, release, 4);
+        struct atoms *atoms = atoms_new(&vm);
+
+        assert_string_equal(atom_text(atoms, fake_atom_term(0)), "false");
+        assert_string_equal(atom_text(atoms, fake_atom_term(2)), "lists");
+        assert_string_equal(atom_text(atoms, fake_atom_term(3)), "Привет");
+        atoms_free(atoms);
+        free(target);
+    }
+}
+
+/* Not an atom, beyond the table, a slot that is empty, one that holds another atom, text that is
+ * not readable: no text. */
+static void test_no_text(void **state)
+{
+    struct fake_target *target = fake_target_new();
+    struct vm vm = vm_with_atoms(target, 27, 6);
+    struct atoms *atoms = atoms_new(&vm);
+    uint64_t segments, segment, atom;
+
+    (void)state;
+    memory_read_u64(&target->memory, vm.roots.atom_table + 120, &segments);
+    memory_read_u64(&target->memory, segments, &segment);
+    assert_null(atom_text(atoms, fake_small(1)));
+    assert_null(atom_text(atoms, fake_atom_term(4)));
+    assert_null(atom_text(atoms, fake_atom_term(6)));
+    assert_null(atom_text(atoms, UINT64_MAX << 6 | 0xb));
+    memory_read_u64(&target->memory, segment + 8, &atom);
+    fake_put_u64(target, segment + 5 * 8, atom);
+    assert_null(atom_text(atoms, fake_atom_term(5)));
+    fake_put_u64(target, atom + 32, 0xdead);
+    assert_null(atom_text(atoms, fake_atom_term(1)));
+    atoms_free(atoms);
+    free(target);
+}
+
+/* A text that was read once needs no target any more, and keeps its address. */
+static void test_cache(void **state)
+{
+    struct fake_target *target = fake_target_new();
+    struct vm vm = vm_with_atoms(target, 27, 4);
+    struct atoms *atoms = atoms_new(&vm);
+    const char *text = atom_text(atoms, fake_atom_term(2));
+
+    (void)state;
+    target->gone = true;
+    assert_ptr_equal(atom_text(atoms, fake_atom_term(2)), text);
+    assert_null(atom_text(atoms, fake_atom_term(0)));
+    atoms_free(atoms);
+    free(target);
+}
+
+/* Functions are written the way programmers of Erlang and Elixir know them. */
+static void test_mfa(void **state)
+{
+    static const struct {
+        const char *module, *function, *text;
+    } expected[] = {
+        {"lists", "map", "lists:map/2"},
+        {"Elixir.Enum", "map", "Enum.map/2"},
+        {"Elixir.My.App", "ok?", "My.App.ok?/2"},
+        {"Elixir", "f", "'Elixir':f/2"},
+        {"elixir", "f", "elixir:f/2"},
+        {"erlang", "+", "erlang:'+'/2"},
+        {"m", "-f/1-fun-0-", "m:'-f/1-fun-0-'/2"},
+        {"m", "end", "m:'end'/2"},
+        {"m", "it's", "m:'it\\'s'/2"},
+        {"m", "a\nb", "m:'a\\nb'/2"},
+        {"m", "åb@1", "m:åb@1/2"},
+        {"m", "я", "m:'я'/2"},
+        {"m", "", "m:''/2"},
+    };
+    char text[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        mfa_format(expected[i].module, expected[i].function, 2, text, sizeof(text));
+        assert_string_equal(text, expected[i].text);
+    }
+}
+
+/* What does not fit is cut between characters. */
+static void test_mfa_cut(void **state)
+{
+    char text[6];
+
+    (void)state;
+    mfa_format("m", "ååå", 2, text, sizeof(text));
+    assert_string_equal(text, "m:å");
+    mfa_format("m", "abc", 2, text, 1);
+    assert_string_equal(text, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text), cmocka_unit_test(test_no_text), cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_mfa),  cmocka_unit_test(test_mfa_cut),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

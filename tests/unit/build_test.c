@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "beam/build.h"
+
+/* A small ELF file: headers, dynamic section, its strings, and data. */
+struct file {
+    Elf64_Ehdr header;
+    Elf64_Phdr segments[2];
+    Elf64_Dyn dynamic[3];
+    char strings[64];
+    char data[1024];
+};
+
+static const char drivers[] = "\0erl_drv_mutex_create\0enif_alloc\0";
+
+static struct file make_file(const char *banner, const char *config)
+{
+    struct file file = {
+        .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
+                   .e_phentsize = sizeof(Elf64_Phdr),
+                   .e_phnum = 2,
+                   .e_phoff = offsetof(struct file, segments)},
+        .segments = {{.p_type = PT_LOAD,
+                      .p_flags = PF_R,
+                      .p_vaddr = 0x1000,
+                      .p_filesz = sizeof(struct file),
+                      .p_memsz = sizeof(struct file)},
+                     {.p_type = PT_DYNAMIC,
+                      .p_offset = offsetof(struct file, dynamic),
+                      .p_filesz = sizeof(Elf64_Dyn) * 3}},
+        .dynamic = {{.d_tag = DT_STRTAB, .d_un.d_ptr = 0x1000 + offsetof(struct file, strings)},
+                    {.d_tag = DT_STRSZ, .d_un.d_val = sizeof(drivers)}},
+    };
+
+    memcpy(file.strings, drivers, sizeof(drivers));
+    snprintf(file.data, sizeof(file.data), "Erlang/OTP 18. For more%c%s%c%s", 0, "", 0, "");
+    snprintf(file.data + 100, 400, "%s", banner);
+    snprintf(file.data + 500, 500, "%s", config);
+    return file;
+}
+
+static int identify(const struct file *file, size_t size, struct build *build)
+{
+    int fd = memfd_create("file", 0), result;
+    struct error error;
+
+    assert_int_equal(write(fd, file, size), size);
+    result = build_identify(fd, build, &error);
+    close(fd);
+    return result;
+}
+
+static const char jit_banner[] =
+    "Erlang/OTP 27%s [erts-15.2.7] [source] [64-bit] [smp:%beu:%beu] [jit:ns%s]\n";
+static const char glibc_config[] = "/* config.h */\n#define ERLANG_FRAME_POINTERS /**/\n"
+                                   "#define NATIVE_ERLANG_STACK /**/\n/* #undef USE_VM_PROBES */\n";
+
+/* The JIT on glibc, from its banner and the text of its config.h; other texts that begin like a
+ * banner are passed over. */
+static void test_jit(void **state)
+{
+    struct file file = make_file(jit_banner, glibc_config);
+    struct build build;
+
+    (void)state;
+    assert_int_equal(identify(&file, sizeof(file), &build), 1);
+    assert_int_equal(build.otp_release, 27);
+    assert_string_equal(build.erts, "15.2.7");
+    assert_true(build.jit && build.native_stack && build.frame_pointer_field);
+    assert_false(build.vm_probes || build.hipe);
+    assert_string_equal(build.special, "");
+}
+
+/* Options that are off are "#undef" in a comment and do not count as defined. */
+static void test_other_builds(void **state)
+{
+    struct file musl = make_file("Erlang/OTP 25%s [erts-13.2] [64-bit] [jit%s]\n",
+                                 "\n/* #undef ERLANG_FRAME_POINTERS */\n"
+                                 "/* #undef NATIVE_ERLANG_STACK */\n#define USE_VM_PROBES 1\n");
+    struct file emulator =
+        make_file("Erlang/OTP 26%s [erts-14.2] [64-bit] [smp:%beu:%beu]\n", glibc_config);
+    struct build build;
+
+    (void)state;
+    assert_int_equal(identify(&musl, sizeof(musl), &build), 1);
+    assert_true(build.jit && build.vm_probes);
+    assert_false(build.native_stack || build.frame_pointer_field);
+    assert_int_equal(identify(&emulator, sizeof(emulator), &build), 1);
+    assert_false(build.jit || build.native_stack);
+    assert_true(build.frame_pointer_field);
+}
+
+/* Builds whose structs differ are named, so that they can be refused. */
+static void test_special(void **state)
+{
+    struct file locks =
+        make_file("Erlang/OTP 27%s [erts-15.0] [64-bit] [lock-counting]\n", glibc_config);
+    struct file narrow = make_file("Erlang/OTP 27%s [erts-15.0] [source]\n", glibc_config);
+    struct build build;
+
+    (void)state;
+    assert_int_equal(identify(&locks, sizeof(locks), &build), 1);
+    assert_string_equal(build.special, "lock-counting");
+    assert_int_equal(identify(&narrow, sizeof(narrow), &build), 1);
+    assert_string_equal(build.special, "32-bit words");
+}
+
+/* A program that only talks of Erlang, one without a banner, and no program at all. */
+static void test_not_a_vm(void **state)
+{
+    struct file talker = make_file(jit_banner, glibc_config);
+    struct file no_banner = make_file("Erlang/OTP 27 is great", glibc_config);
+    struct file text = make_file(jit_banner, glibc_config);
+    struct build build = {.otp_release = 5};
+
+    (void)state;
+    memset(talker.strings, 0, sizeof(talker.strings));
+    memset(&text.header, ' ', sizeof(text.header));
+    assert_int_equal(identify(&talker, sizeof(talker), &build), 0);
+    assert_int_equal(identify(&no_banner, sizeof(no_banner), &build), 0);
+    assert_int_equal(identify(&text, sizeof(text), &build), 0);
+    assert_int_equal(build.otp_release, 5);
+}
+
+/* A file cut anywhere, or with absurd sizes, is no VM and does no harm. */
+static void test_damaged(void **state)
+{
+    struct file file = make_file(jit_banner, glibc_config);
+    struct build build;
+
+    (void)state;
+    for (size_t size = 0; size < sizeof(file); size += 13)
+        assert_int_equal(identify(&file, size, &build), 0);
+    file.dynamic[1].d_un.d_val = UINT64_MAX;
+    assert_int_equal(identify(&file, sizeof(file), &build), 0);
+    file = make_file(jit_banner, glibc_config);
+    file.segments[0].p_filesz = UINT64_MAX - 64;
+    assert_int_equal(identify(&file, sizeof(file), &build), 0);
+    file.header.e_phoff = UINT64_MAX - 8;
+    assert_int_equal(identify(&file, sizeof(file), &build), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_jit),     cmocka_unit_test(test_other_builds),
+        cmocka_unit_test(test_special), cmocka_unit_test(test_not_a_vm),
+        cmocka_unit_test(test_damaged),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "small_output.h"
+
+#include "output/json.h"
+
+/* All keys with their numbers, byte for byte; a quote in the node's name is escaped. */
+static void test_exact(void **state)
+{
+    struct small_profile small;
+
+    (void)state;
+#define TARGET                                                                                     \
+    "{\"pid\": 100, \"node\": \"shop@\\\"web\\\"\", \"otp_release\": \"27\", \"erts\": null, "     \
+    "\"flavor\": null, \"schedulers\": 2, \"dirty_cpu_schedulers\": 0, "                           \
+    "\"dirty_io_schedulers\": 0, \"processes\": 50, \"executable\": null, \"container\": null}"
+    small_profile_make(&small);
+    assert_output(&small, &stats_json_format,
+                  "{\n"
+                  "  \"samples\": 4,\n"
+                  "  \"erlang_samples\": 3,\n"
+                  "  \"complete_stacks\": 3,\n"
+                  "  \"truncated_stacks\": 0,\n"
+                  "  \"frames\": 8,\n"
+                  "  \"erlang_frames\": 5,\n"
+                  "  \"unknown_frames\": 1,\n"
+                  "  \"unknown_erlang_frames\": 0,\n"
+                  "  \"unknown_native_frames\": 1,\n"
+                  "  \"lost_events\": 2,\n"
+                  "  \"attach_ms\": 12.345,\n"
+                  "  \"duration_ms\": 2500.000,\n"
+                  "  \"profiler_cpu_ms\": 5.000,\n"
+                  "  \"peak_rss_kb\": 4096,\n"
+                  "  \"cut\": false,\n"
+                  "  \"target\": " TARGET ",\n"
+                  "  \"targets\": [\n"
+                  "    " TARGET "\n"
+                  "  ],\n"
+                  "  \"losses\": {\n"
+                  "    \"ring_full\": 2,\n"
+                  "    \"bad_sample\": 0,\n"
+                  "    \"target_gone\": 0,\n"
+                  "    \"stack_incomplete\": 0,\n"
+                  "    \"stack_truncated\": 0,\n"
+                  "    \"stack_pointer\": 0,\n"
+                  "    \"native_unwind\": 0,\n"
+                  "    \"unknown_erlang\": 0,\n"
+                  "    \"unknown_native\": 1,\n"
+                  "    \"kernel_stack\": 0,\n"
+                  "    \"out_of_order\": 0\n"
+                  "  }\n"
+                  "}\n");
+}
+
+/* The characters that JSON and HTML give a meaning are escaped, others stay. */
+static void test_string(void **state)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    (void)state;
+    json_string(file, "a\"b\\c\nd\x01</script>\xc3\xa9");
+    json_string_or_null(file, "");
+    fclose(file);
+    assert_string_equal(text, "\"a\\\"b\\\\c\\u000ad\\u0001\\u003c/script>\xc3\xa9\"null");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_string),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

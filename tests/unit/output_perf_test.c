@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "small_output.h"
+
+#define HEADER                                                                                     \
+    "# ========\n"                                                                                 \
+    "# captured on    : Fri Nov 21 03:53:32 2025\n"                                                \
+    "# hostname : web-1\n"                                                                         \
+    "# os release : 6.18.0\n"                                                                      \
+    "# beamflame version : 0.1.0\n"                                                                \
+    "# cmdline : beamflame -p 100\n"                                                               \
+    "# ========\n"                                                                                 \
+    "#\n"
+
+/* The whole file, byte for byte: leaf first, times never a whole second, operators escaped. */
+static void test_exact(void **state)
+{
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    assert_output(&small, &perf_format,
+                  HEADER "beam.smp 100/102 [003] 2.000001:          1 cpu-clock:\n"
+                         "\t    7f20aabbccdd erlang:%2B/2 (/tmp/perf-100.map)\n"
+                         "\t    7f20aabb0000 proc_lib:init_p/5 (/tmp/perf-100.map)\n"
+                         "\t               0 cart (/tmp/perf-100.map)\n"
+                         "\n"
+                         "beam.smp 100/102 [003] 2.010000:          1 cpu-clock:\n"
+                         "\tffffffff81000000 do_syscall_64 ([kernel.kallsyms])\n"
+                         "\t            1000 memcpy (/opt/my%20lib/libc.so.6)\n"
+                         "\t    7f20aabb0000 proc_lib:init_p/5 (/tmp/perf-100.map)\n"
+                         "\t               0 cart (/tmp/perf-100.map)\n"
+                         "\n"
+                         "beam.smp 100/102 [000] 2.020000:          1 cpu-clock:\n"
+                         "\t            2000 spin (/usr/bin/beam.smp)\n"
+                         "\t               0 [scheduler] busy-wait (/tmp/perf-100.map)\n"
+                         "\n"
+                         "beam.smp 100/102 [003] 3.000001:          1 cpu-clock:\n"
+                         "\t    7f20aabbccdd erlang:%2B/2 (/tmp/perf-100.map)\n"
+                         "\t    7f20aabb0000 proc_lib:init_p/5 (/tmp/perf-100.map)\n"
+                         "\t               0 cart (/tmp/perf-100.map)\n"
+                         "\n"
+                         "# loss ring_full 2\n"
+                         "# loss unknown_native 1\n"
+                         "\n");
+}
+
+/* Each thing that an importer takes for something else is escaped, and nothing else. */
+static void test_escapes(void **state)
+{
+    static const struct {
+        const char *symbol, *line;
+    } cases[] = {
+        {"f(int, char)", " f%28int, char) (/"},
+        {"a->b", " a-%3Eb (/"},
+        {"vector<int>", " vector<int> (/"},
+        {"a;b", " a%3Bb (/"},
+        {"100%", " 100%25 (/"},
+        {"x 12: y: z", " x 12%3A y: z (/"},
+        {"-f/1-fun-0-/0", " -f/1-fun-0-/0 (/"},
+        {" padded ", " %20padded%20 (/"},
+        {"m:'caf\xc3\xa9'/1", " m:'caf\xc3\xa9'/1 (/"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct small_profile small;
+        char *text;
+
+        small_profile_make(&small);
+        small.samples[0].stack = profile_stack(
+            small.profile, 0, small_frame(small.profile, cases[i].symbol, "", FRAME_ERLANG, 1));
+        text = small_output(&small, &perf_format, &(struct view_options){.group_by = GROUP_NAME});
+        if (!strstr(text, cases[i].line))
+            fail_msg("no \"%s\" in: %s", cases[i].line, text);
+        free(text);
+    }
+}
+
+/* A sample that stands for more than one period has that weight; one of no weight has 1. */
+static void test_weights(void **state)
+{
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[0].weight = 25 * 10000000;
+    small.samples[1].weight = 0;
+    text = small_output(&small, &perf_format, &(struct view_options){.group_by = GROUP_NAME});
+    assert_non_null(strstr(text, " 2.000001:         25 cpu-clock:\n"));
+    assert_non_null(strstr(text, " 2.010000:          1 cpu-clock:\n"));
+    free(text);
+}
+
+/* A sample without any frame still has one line, or importers drop it. */
+static void test_no_stack(void **state)
+{
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[0].stack = 0;
+    text = small_output(&small, &perf_format, &(struct view_options){.group_by = GROUP_NONE});
+    assert_non_null(strstr(text, "\n\t               0 [no stack] ([unknown])\n\n"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_no_stack),
+    };
+
+    setenv("TZ", "UTC", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "small_output.h"
+
+#include "output/counts.h"
+
+/* The whole report, byte for byte. */
+static void test_exact(void **state)
+{
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    assert_output(&small, &summary_format,
+                  "target    shop@\"web\", pid 100, OTP 27\n"
+                  "samples   4 in 2.5 s, of cpu-clock at 100 Hz\n"
+                  "coverage  Erlang stacks: 100.0 % complete, 0.0 % truncated; frames: "
+                  "12.50 % unresolved\n"
+                  "\n"
+                  "functions with most CPU time of their own\n"
+                  "       20.0 ms  50.0 %  erlang:+/2\n"
+                  "       10.0 ms  25.0 %  do_syscall_64\n"
+                  "       10.0 ms  25.0 %  spin\n"
+                  "\n"
+                  "processes with most CPU time\n"
+                  "       30.0 ms  75.0 %  <0.85.0>  cart\n"
+                  "\n"
+                  "lost or incomplete\n"
+                  "             2  samples dropped because the ring buffer was full\n"
+                  "             1  native frames without a symbol, shown as file and offset\n");
+}
+
+/* The greatest sums come first, and no more of them than asked for. */
+static void test_top(void **state)
+{
+    static const uint64_t sums[] = {5, 0, 9, 1, 7, 7, 3};
+    static const uint32_t expected[] = {2, 4, 5};
+    struct count_of_id top[8];
+    struct counts counts = {0};
+
+    (void)state;
+    assert_int_equal(counts_top(&counts, top, 3), 0);
+    for (uint32_t i = 0; i < 7; i++)
+        counts_add(&counts, i, sums[i]);
+    assert_int_equal(counts_top(&counts, top, 3), 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(top[i].id, expected[i]);
+    assert_int_equal(counts_top(&counts, top, 8), 6);
+    assert_int_equal(top[5].id, 3);
+    counts_free(&counts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_top),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a format makes of the small profile, as text. */
+#pragma once
+
+#include "small_profile.h"
+
+#include "output/formats.h"
+
+/* Write the recording of `small`, which is freed. */
+static inline char *small_output(struct small_profile *small, const struct output_format *format,
+                                 const struct view_options *options)
+{
+    struct error error = {0};
+    struct recording_totals totals;
+    struct recording *recording = recording_open(small_recording(small), "test", &error);
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    struct output_request request = {.path = "-", .format = format, .file = file};
+
+    assert_non_null(recording);
+    if (output_write(recording, options, &request, 1, &totals, &error))
+        fail_msg("%s", error.text);
+    fclose(file);
+    recording_close(recording);
+    profile_free(small->profile);
+    return text;
+}
+
+static inline void assert_output(struct small_profile *small, const struct output_format *format,
+                                 const char *expected)
+{
+    char *text = small_output(small, format, &(struct view_options){.group_by = GROUP_NAME});
+
+    assert_string_equal(text, expected);
+    free(text);
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "small_profile.h"
+
+#include "profile/view.h"
+
+/* "root;...;leaf" of a sample as shown. */
+static const char *shown(struct view *view, const struct sample *sample)
+{
+    static char text[4096];
+    const struct view_frame *frames;
+    size_t count = view_frames(view, view_of_sample(view, sample), &frames);
+
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? ";" : "",
+                 frames[i].text);
+    return text;
+}
+
+static void assert_shown(struct profile *profile, enum group_by group_by,
+                         const struct sample *sample, const char *expected)
+{
+    struct view *view = view_new(profile, &(struct view_options){.group_by = group_by});
+
+    assert_string_equal(shown(view, sample), expected);
+    view_free(view);
+}
+
+/* Each grouping has its root frame, for a process and for a scheduler without one. */
+static void test_groupings(void **state)
+{
+    static const struct {
+        enum group_by group_by;
+        const char *process, *none;
+    } cases[] = {
+        {GROUP_NONE, "proc_lib:init_p/5;erlang:+/2", "[scheduler] busy-wait;spin"},
+        {GROUP_NAME, "cart;proc_lib:init_p/5;erlang:+/2", "[scheduler] busy-wait;spin"},
+        {GROUP_PID, "cart <0.85.0>;proc_lib:init_p/5;erlang:+/2", "[scheduler] busy-wait;spin"},
+        {GROUP_STATUS, "[running];proc_lib:init_p/5;erlang:+/2", "[scheduler] busy-wait;spin"},
+        {GROUP_SCHEDULER, "[scheduler 1];proc_lib:init_p/5;erlang:+/2", "[scheduler 1];spin"},
+    };
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_shown(small.profile, cases[i].group_by, &small.samples[0], cases[i].process);
+        assert_shown(small.profile, cases[i].group_by, &small.samples[2], cases[i].none);
+    }
+    profile_free(small.profile);
+}
+
+/* A process is named by registered name, label, initial call, in this order; a fun's process by
+ * the function at its bottom, if the stack reaches it. */
+static void test_process_names(void **state)
+{
+    struct small_profile small;
+    struct profile *p;
+    struct process_entry process = {.target = 1};
+    struct sample sample;
+
+    (void)state;
+    small_profile_make(&small);
+    p = small.profile;
+    sample = small.samples[0];
+    process.pid = profile_string_z(p, "<0.9.0>");
+    sample.process = profile_process(p, &process);
+    assert_shown(p, GROUP_NAME, &sample, "proc_lib:init_p/5;proc_lib:init_p/5;erlang:+/2");
+    assert_shown(p, GROUP_PID, &sample, "<0.9.0>;proc_lib:init_p/5;erlang:+/2");
+    process.initial_call = profile_string_z(p, "erlang:apply/2");
+    sample.process = profile_process(p, &process);
+    assert_shown(p, GROUP_NAME, &sample, "proc_lib:init_p/5;proc_lib:init_p/5;erlang:+/2");
+    sample.flags &= (uint8_t)~SAMPLE_COMPLETE;
+    assert_shown(p, GROUP_NAME, &sample, "erlang:apply/2;proc_lib:init_p/5;erlang:+/2");
+    sample.flags |= SAMPLE_COMPLETE;
+    process.initial_call = profile_string_z(p, "my_server:init/1");
+    sample.process = profile_process(p, &process);
+    assert_shown(p, GROUP_NAME, &sample, "my_server:init/1;proc_lib:init_p/5;erlang:+/2");
+    process.label = profile_string_z(p, "{shop,7}");
+    sample.process = profile_process(p, &process);
+    assert_shown(p, GROUP_NAME, &sample, "{shop,7};proc_lib:init_p/5;erlang:+/2");
+    process.name = profile_string_z(p, "shop");
+    sample.process = profile_process(p, &process);
+    assert_shown(p, GROUP_NAME, &sample, "shop;proc_lib:init_p/5;erlang:+/2");
+    profile_free(p);
+}
+
+/* What a thread did that ran no process is its root frame. */
+static void test_activities(void **state)
+{
+    static const struct {
+        enum activity activity;
+        const char *root;
+    } cases[] = {
+        {ACTIVITY_SCHEDULING, "[scheduler] scheduling;spin"},
+        {ACTIVITY_SLEEP, "[scheduler] sleep;spin"},
+        {ACTIVITY_CHECK_IO, "[scheduler] check-io;spin"},
+        {ACTIVITY_PORT, "[port] tcp_inet;spin"},
+        {ACTIVITY_AUX_WORK, "[aux];spin"},
+        {ACTIVITY_ASYNC, "[thread] erts_sched_1;spin"},
+        {ACTIVITY_OTHER, "[thread] erts_sched_1;spin"},
+        {ACTIVITY_PROCESS, "[process];spin"}, /* a process that could not be read */
+    };
+    struct small_profile small;
+    struct sample sample;
+
+    (void)state;
+    small_profile_make(&small);
+    sample = small.samples[2];
+    sample.detail = profile_string_z(small.profile, "tcp_inet");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        sample.activity = (uint8_t)cases[i].activity;
+        assert_shown(small.profile, GROUP_NAME, &sample, cases[i].root);
+    }
+    sample.detail = 0;
+    sample.activity = ACTIVITY_PORT;
+    assert_shown(small.profile, GROUP_NAME, &sample, "[port];spin");
+    profile_free(small.profile);
+}
+
+/* The kinds of scheduler are told apart, and other threads have their names. */
+static void test_schedulers(void **state)
+{
+    static const struct {
+        enum scheduler_kind kind;
+        const char *root;
+    } cases[] = {
+        {SCHEDULER_DIRTY_CPU, "[dirty cpu 2];spin"},
+        {SCHEDULER_DIRTY_IO, "[dirty io 2];spin"},
+        {SCHEDULER_NONE, "[thread] erts_sched_1;spin"},
+    };
+    struct small_profile small;
+    struct thread_entry thread;
+    struct sample sample;
+
+    (void)state;
+    small_profile_make(&small);
+    sample = small.samples[2];
+    thread = *profile_get_thread(small.profile, sample.thread);
+    thread.scheduler_number = 2;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        thread.scheduler_kind = (uint16_t)cases[i].kind;
+        sample.thread = profile_thread(small.profile, &thread);
+        assert_shown(small.profile, GROUP_SCHEDULER, &sample, cases[i].root);
+    }
+    profile_free(small.profile);
+}
+
+/* Samples that look the same have one id, those that do not have not; ids are dense. */
+static void test_ids(void **state)
+{
+    struct small_profile small;
+    struct view *view;
+    struct process_entry other;
+    struct sample sample;
+
+    (void)state;
+    small_profile_make(&small);
+    view = view_new(small.profile, &(struct view_options){.group_by = GROUP_NAME});
+    assert_int_equal(view_of_sample(view, &small.samples[0]), 1);
+    assert_int_equal(view_of_sample(view, &small.samples[1]), 2);
+    assert_int_equal(view_of_sample(view, &small.samples[3]), 1);
+    /* Another process of the same name looks the same when grouped by name. */
+    sample = small.samples[0];
+    other = *profile_get_process(small.profile, sample.process);
+    other.pid = profile_string_z(small.profile, "<0.99.0>");
+    other.identity++;
+    sample.process = profile_process(small.profile, &other);
+    sample.status = STATUS_EXITING;
+    assert_int_equal(view_of_sample(view, &sample), 1);
+    view_free(view);
+    view = view_new(small.profile, &(struct view_options){.group_by = GROUP_PID});
+    assert_int_not_equal(view_of_sample(view, &sample), view_of_sample(view, &small.samples[0]));
+    view_free(view);
+    profile_free(small.profile);
+}
+
+/* With fold_recursion runs of one function are one frame; mutual recursion stays. */
+static void test_fold(void **state)
+{
+    struct small_profile small;
+    struct profile *p;
+    struct view *view;
+    struct sample deep, flat;
+    frame_id a, a_other_line, b;
+
+    (void)state;
+    small_profile_make(&small);
+    p = small.profile;
+    a = small_frame(p, "m:a/1", "", FRAME_ERLANG, 1);
+    a_other_line = small_frame(p, "m:a/1", "", FRAME_ERLANG, 2);
+    b = small_frame(p, "m:b/1", "", FRAME_ERLANG, 3);
+    deep = flat = small.samples[0];
+    flat.stack = profile_stack(p, profile_stack(p, profile_stack(p, 0, a), b), a);
+    deep.stack = 0;
+    for (int i = 0; i < 50; i++)
+        deep.stack = profile_stack(p, deep.stack, i % 2 ? a : a_other_line);
+    deep.stack = profile_stack(p, profile_stack(p, deep.stack, b), b);
+    deep.stack = profile_stack(p, deep.stack, a);
+    view = view_new(p, &(struct view_options){GROUP_NONE, true});
+    assert_string_equal(shown(view, &deep), "m:a/1;m:b/1;m:a/1");
+    view_free(view);
+    view = view_new(p, &(struct view_options){GROUP_NONE, false});
+    assert_string_equal(shown(view, &flat), "m:a/1;m:b/1;m:a/1");
+    assert_int_not_equal(view_of_sample(view, &deep), view_of_sample(view, &flat));
+    view_free(view);
+    profile_free(p);
+}
+
+/* Modules as perf names them: no spaces, no " (deleted)", a map for Erlang code. */
+static void test_modules(void **state)
+{
+    struct small_profile small;
+    const struct view_frame *frames;
+    struct view *view;
+
+    (void)state;
+    small_profile_make(&small);
+    view = view_new(small.profile, &(struct view_options){.group_by = GROUP_NAME});
+    assert_int_equal(view_frames(view, view_of_sample(view, &small.samples[1]), &frames), 4);
+    assert_string_equal(frames[0].module, "/tmp/perf-100.map");
+    assert_int_equal(frames[0].address, 0);
+    assert_int_equal(frames[0].kind, FRAME_MARK);
+    assert_string_equal(frames[1].module, "/tmp/perf-100.map");
+    assert_int_equal(frames[1].address, 0x7f20aabb0000);
+    assert_string_equal(frames[2].module, "/opt/my%20lib/libc.so.6");
+    assert_string_equal(frames[3].module, "[kernel.kallsyms]");
+    assert_int_equal(frames[3].kind, FRAME_KERNEL);
+    view_free(view);
+    profile_free(small.profile);
+}
+
+/* With two targets each sample begins with its own: the node's name, or the pid. */
+static void test_two_targets(void **state)
+{
+    struct small_profile small;
+    struct profile *p;
+    struct sample sample;
+    struct thread_entry thread;
+
+    (void)state;
+    small_profile_make(&small);
+    p = small.profile;
+    sample = small.samples[2];
+    thread = *profile_get_thread(p, sample.thread);
+    thread.target = profile_target(
+        p, &(struct target_entry){.pid = 7, .node = profile_string_z(p, "nonode@nohost")});
+    sample.thread = profile_thread(p, &thread);
+    assert_shown(p, GROUP_NAME, &sample, "beam 7;[scheduler] busy-wait;spin");
+    assert_shown(p, GROUP_NAME, &small.samples[0],
+                 "shop@\"web\";cart;proc_lib:init_p/5;erlang:+/2");
+    profile_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_groupings),  cmocka_unit_test(test_process_names),
+        cmocka_unit_test(test_activities), cmocka_unit_test(test_schedulers),
+        cmocka_unit_test(test_ids),        cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_modules),    cmocka_unit_test(test_two_targets),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
