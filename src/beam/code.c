@@ -409,6 +409,21 @@ bool code_find(struct code *code, uint64_t address, struct code_place *place)
     return true;
 }
 
+bool code_find_fragment(struct code *code, const char *symbol, struct code_place *place)
+{
+    for (size_t i = 0; i < code->live_count; i++) {
+        struct module *module = code->live[i];
+
+        if (strcmp(module->name, "global")) /* also a module of the kernel application */
+            continue;
+        parse(code, module);
+        for (uint32_t r = 0; module->parsed && r < module->symbols.range_count; r++)
+            if (!strcmp(module->symbols.strings + module->symbols.ranges[r].symbol, symbol))
+                return code_find(code, module->start + module->symbols.ranges[r].start, place);
+    }
+    return false;
+}
+
 /* ---- what a call leaves behind ---- */
 
 static enum call_class class_of_bytes(const uint8_t *bytes, size_t size, int release)

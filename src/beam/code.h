@@ -52,6 +52,9 @@ int code_refresh(struct code *code, struct error *error);
  * not in any known code. */
 bool code_find(struct code *code, uint64_t address, struct code_place *place);
 
+/* A fragment of the JIT by its symbol ("global::garbage_collect"). */
+bool code_find_fragment(struct code *code, const char *symbol, struct code_place *place);
+
 /* Is the address inside any code range at all (no parsing; cheap)? */
 bool code_contains(const struct code *code, uint64_t address);
 

@@ -23,15 +23,15 @@ struct layout {
 
 /* How a VM was built, told from its binary alone (beam/build.h). */
 struct build {
-    int otp_release;         /* 27 */
-    char erts[32];           /* "15.2.7" */
-    bool jit;                /* else the interpreter ("emu") */
-    bool native_stack;       /* Erlang stack is the machine stack (x86-64 glibc JIT) */
+    int otp_release;          /* 27 */
+    char erts[32];            /* "15.2.7" */
+    bool jit;                 /* else the interpreter ("emu") */
+    bool native_stack;        /* Erlang stack is the machine stack (x86-64 glibc JIT) */
     bool frame_pointer_field; /* struct process has frame_pointer (ERLANG_FRAME_POINTERS) */
-    bool vm_probes;          /* USE_VM_PROBES: dynamic trace compiled in; structs differ */
-    bool hipe;               /* OTP 23 with HiPE */
-    char special[24];        /* what else makes its structs differ, from its banner:
-                              * "lock-counting", "32-bit words"; "" if nothing */
+    bool vm_probes;           /* USE_VM_PROBES: dynamic trace compiled in; structs differ */
+    bool hipe;                /* OTP 23 with HiPE */
+    char special[24];         /* what else makes its structs differ, from its banner:
+                               * "lock-counting", "32-bit words"; "" if nothing */
 };
 
 /* Fill from the built-in table. Fails with ERROR_UNSUPPORTED and says which release and variant

@@ -17,11 +17,11 @@
 #include "profile/profile.h"
 
 struct process_info {
-    uint64_t id;             /* pid term */
-    char pid[48];            /* "<0.85.0>" */
-    char name[260];          /* registered name, "" if none */
-    char label[260];         /* OTP 27 and later, "" if none */
-    char initial_call[600];  /* "mod:fun/2", "" if not known */
+    uint64_t id;            /* pid term */
+    char pid[48];           /* "<0.85.0>" */
+    char name[260];         /* registered name, "" if none */
+    char label[260];        /* OTP 27 and later, "" if none */
+    char initial_call[600]; /* "mod:fun/2", "" if not known */
 };
 
 /* "<0.N.S>" of a local pid term; the release decides the encoding (28 or 60 bits of data).
@@ -44,7 +44,7 @@ enum process_status process_status_of_state(const struct vm *vm, uint32_t state)
 bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
                        uint64_t address, const uint8_t *bytes, struct process_info *info);
 
-/* A term as text for labels ("worker", {pool,3}, <<"abc">>), at most size-1 bytes, bounded depth and
- * work; false if part of it can't be read. */
+/* A term as text for labels ("worker", {pool,3}, <<"abc">>), at most size-1 bytes, bounded depth
+ * and work; false if part of it can't be read. */
 bool term_format(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
                  uint64_t term, char *buffer, size_t size);

@@ -149,6 +149,8 @@ bool root_is_dirty_io_schedulers(const struct roots_search *search, uint64_t add
  *
  *   descriptor  u32 version = 1 | u32 action | relevant entry * | first entry *
  *   entry       next * | previous * | file * | u64 size of the file
+ *
+ * Entries are put in front as code is loaded, so the head is read anew.
  */
 bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
@@ -158,7 +160,7 @@ bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address,
     *root = address;
     if (!data_u32(search, address, &version) || version != 1 ||
         !data_u32(search, address + 4, &action) || action > 2 ||
-        !data_u64(search, address + 16, &first) || !is_pointer(first, 8) ||
+        !memory_read_u64(search->memory, address + 16, &first) || !is_pointer(first, 8) ||
         !memory_read(search->memory, first, entry, sizeof(entry)) || entry[1] != 0 ||
         !is_pointer(entry[2], 1) || entry[3] < 8 || entry[3] > 1u << 30)
         return false;

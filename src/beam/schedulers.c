@@ -17,12 +17,22 @@ static bool read_scheduler(const struct vm *vm, uint64_t address, enum vm_schedu
     if (!memory_read_u32(vm->memory, address + layout->sched_type, &stored_type) ||
         !memory_read_u64(vm->memory, address + number_at, &stored_number) ||
         !memory_read_u64(vm->memory, address + layout->sched_tid, &read.tid) ||
-        stored_type != (uint32_t)type || stored_number != number || read.tid == 0)
+        stored_type != (uint32_t)type || stored_number != number)
         return false;
     if (layout->sched_registers >= 0 &&
         !memory_read_u64(vm->memory, address + layout->sched_registers, &read.registers))
         return false;
     *scheduler = read;
+    return true;
+}
+
+/* Threads are started one after the other. */
+static bool all_run(const struct vm_scheduler *schedulers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (schedulers[i].tid == 0)
+            return false;
+    }
     return true;
 }
 
@@ -43,9 +53,9 @@ int vm_read_schedulers(struct vm *vm, struct error *error)
             address += vm->layout.sizeof_sched_aligned;
         }
     }
-    if (counts[0] == 0) {
+    if (counts[0] == 0 || !all_run(schedulers, count)) {
         free(schedulers);
-        return error_set(error, ERROR_UNSUPPORTED, "the VM has no scheduler where it should be");
+        return error_set(error, ERROR_UNSUPPORTED, "the VM has not started its schedulers");
     }
     vm->schedulers = xreallocarray(schedulers, count, sizeof(*schedulers));
     vm->scheduler_count = count;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "beam/build.h"
@@ -150,8 +151,42 @@ static int examine(struct vm *vm, struct error *error)
     return vm_check(vm, error);
 }
 
+/* Whether the process has been there for less time than it takes a VM to start. */
+static bool is_young(unsigned long long start_time)
+{
+    enum { STARTING_SECONDS = 3 };
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (unsigned long long)now.tv_sec <
+           start_time / (unsigned long long)sysconf(_SC_CLK_TCK) + STARTING_SECONDS;
+}
+
+/* A process that ends keeps its number for a while, but not its executable. */
+static bool has_ended(pid_t pid, unsigned long long start_time)
+{
+    char link[64], path[1];
+
+    snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+    return process_start_time(pid) != start_time ||
+           (readlink(link, path, sizeof(path)) < 0 && errno == ENOENT);
+}
+
+static struct vm *open_once(pid_t pid, struct error *error)
+{
+    struct vm *vm = xcalloc(1, sizeof(*vm));
+
+    vm->pid = pid;
+    vm->memory = memory_of_process(pid);
+    if (examine(vm, error) == 0)
+        return vm;
+    vm_close(vm);
+    return NULL;
+}
+
 struct vm *vm_open(pid_t pid, struct error *error)
 {
+    const struct timespec pause = {.tv_nsec = 20000000};
     unsigned long long start_time = process_start_time(pid);
     struct vm *vm;
 
@@ -159,15 +194,16 @@ struct vm *vm_open(pid_t pid, struct error *error)
         error_set(error, ERROR_NO_PROCESS, "there is no process %d", pid);
         return NULL;
     }
-    vm = xcalloc(1, sizeof(*vm));
-    vm->pid = pid;
-    vm->memory = memory_of_process(pid);
-    if (examine(vm, error) == 0)
-        return vm;
-    if (process_start_time(pid) != start_time)
+    for (;;) {
+        vm = open_once(pid, error);
+        if (vm || error->code != ERROR_UNSUPPORTED || !is_young(start_time) ||
+            has_ended(pid, start_time))
+            break;
+        nanosleep(&pause, NULL); /* it is still setting up its tables */
+    }
+    if (!vm && error->code != ERROR_PERMISSION && has_ended(pid, start_time))
         error_set(error, ERROR_NO_PROCESS, "process %d ended while it was examined", pid);
-    vm_close(vm);
-    return NULL;
+    return vm;
 }
 
 void vm_close(struct vm *vm)

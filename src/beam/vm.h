@@ -29,7 +29,7 @@ struct vm_scheduler {
     uint64_t registers; /* ErtsSchedulerRegisters * */
     uint64_t tid;       /* pthread_t: equal to the thread's fs base on x86-64 */
     enum vm_scheduler_type type;
-    uint32_t number;    /* 1.. within its type */
+    uint32_t number; /* 1.. within its type */
 };
 
 /* Addresses in the target of the VM's global variables; 0 where not found. */
@@ -53,14 +53,14 @@ struct vm {
     struct vm_roots roots;
     struct vm_scheduler *schedulers; /* all types */
     uint32_t scheduler_count;
-    uint32_t scheduler_counts[3];    /* by type */
-    char executable[256];            /* path as the target sees it */
+    uint32_t scheduler_counts[3]; /* by type */
+    char executable[256];         /* path as the target sees it */
     bool layout_from_dwarf;
 };
 
 /* ERROR_NO_PROCESS: no such pid, it ended, or it is not a BEAM. ERROR_PERMISSION: may not read
  * it. ERROR_UNSUPPORTED: a BEAM whose release has no layout, or on which a check failed (says
- * which and what was found). */
+ * which and what was found). A VM that has just been started is waited for, 3 s at most. */
 struct vm *vm_open(pid_t pid, struct error *error);
 void vm_close(struct vm *vm);
 

@@ -150,13 +150,22 @@ static int check_schedulers(struct vm *vm, struct error *error)
     return 0;
 }
 
+/* The first thing that the JIT registers is the emulator's own entry. */
+static int check_code_list(struct vm *vm, struct error *error)
+{
+    if (!vm->roots.jit_descriptor || vm_frames(vm) != VM_FRAMES_UNKNOWN)
+        return 0;
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "the JIT's list of code does not say how the emulator lays out frames");
+}
+
 int vm_check(struct vm *vm, struct error *error)
 {
     struct census census = {.vm = vm};
     int result;
 
     if (check_process_size(vm, error) != 0 || pid_encoding_read(vm, &census.encoding, error) != 0 ||
-        check_schedulers(vm, error) != 0)
+        check_schedulers(vm, error) != 0 || check_code_list(vm, error) != 0)
         return -1;
     census.bytes = xmalloc(vm->layout.sizeof_process);
     result = check_processes(&census, error);

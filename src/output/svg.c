@@ -26,9 +26,14 @@
 #define FRAME_HEIGHT 16
 #define HEAD_HEIGHT  84
 #define FOOT_HEIGHT  34
+#define FOOT_LINE    16
 #define TEXT_INSET   3.5
 /* The advance of monospace fonts is 0.6 em (DejaVu Sans Mono 0.602, Consolas 0.55); 11 px. */
 #define CELL_WIDTH 6.63
+
+/* How much text of the title and of a line at the foot is sure to fit. */
+#define TITLE_CELLS 90
+#define FOOT_CELLS  140
 
 struct svg {
     FILE *file;
@@ -108,7 +113,8 @@ static void write_head(const struct svg *svg, const struct frame_tree *tree,
     else
         buffer_format(&title, "%u targets on %s", targets, header->hostname);
     fprintf(svg->file, "<text class=\"head\" x=\"%d\" y=\"30\">", MARGIN);
-    svg_put_text(svg->file, title.data, title.size);
+    buffer_byte(&title, '\0');
+    svg_put_text(svg->file, title.data, utf8_fit(title.data, TITLE_CELLS));
     fprintf(svg->file, "</text>\n<text class=\"note\" x=\"%d\" y=\"49\">%.1f s, %s samples of ",
             MARGIN, (double)duration / 1e9, number_text(tree->nodes[0].total).text);
     put_z(svg->file, header->event);
@@ -137,14 +143,15 @@ static void write_label(FILE *file, const char *text, double x, double y, double
 static void write_box(FILE *file, const struct frame_tree *tree, const struct svg_box *box,
                       double y)
 {
-    static const char cut_text[] = "[deeper frames are not drawn]";
+    static const char cut_text[] = "[deeper frames]";
     const struct tree_node *node = &tree->nodes[box->node];
     const char *text = box->cut ? cut_text : node->text;
     /* A hair of background between neighbours, as long as there is something to see. */
     double width = box->width > 1.5 ? box->width - 0.5 : box->width;
-    struct svg_colour colour =
-        box->cut ? (struct svg_colour){"#ffffff"} : svg_frame_colour(node->kind, text);
+    struct svg_colour colour = svg_frame_colour(node->kind, text);
 
+    if (box->cut)
+        colour = (struct svg_colour){"#ececef"};
     fputs("<g><title>", file);
     put_z(file, text);
     fprintf(file,
@@ -156,41 +163,64 @@ static void write_box(FILE *file, const struct frame_tree *tree, const struct sv
     fputs("</g>\n", file);
 }
 
-static void write_foot(const struct svg *svg, const struct recording_totals *totals, int y)
+/* The losses, in lines that fit the width. Returns how many lines there are. */
+static int foot_lines(const struct recording_totals *totals, struct buffer *lines)
 {
-    struct buffer text = {0};
+    const char *before = "lost or incomplete: ";
+    size_t line_start = 0;
+    int count = 1;
 
-    for (int i = 0; i < LOSS_COUNT; i++)
-        if (totals->losses[i])
-            buffer_format(&text, "%s%s %s", text.size ? ", " : "lost or incomplete: ", loss_name(i),
-                          number_text(totals->losses[i]).text);
     if (totals->cut)
-        buffer_format(&text, "%sthe recording was cut", text.size ? "; " : "");
-    fprintf(svg->file, "<text class=\"note\" x=\"%d\" y=\"%d\">", MARGIN, y);
-    svg_put_text(svg->file, text.data, text.size);
-    fprintf(svg->file,
-            "</text>\n<text class=\"note\" text-anchor=\"end\" x=\"%d\" y=\"30\">beamflame ",
+        buffer_text(lines, "the recording was cut; ");
+    for (int i = 0; i < LOSS_COUNT; i++) {
+        if (!totals->losses[i])
+            continue;
+        if (lines->size - line_start > FOOT_CELLS) {
+            before = ",\n";
+            line_start = lines->size;
+            count++;
+        }
+        buffer_format(lines, "%s%s %s", before, loss_name(i), number_text(totals->losses[i]).text);
+        before = ", ";
+    }
+    return count;
+}
+
+static void write_foot(const struct svg *svg, struct buffer *lines, int y)
+{
+    char *rest = NULL;
+
+    buffer_byte(lines, '\0');
+    for (char *line = strtok_r(lines->data, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        fprintf(svg->file, "<text class=\"note\" x=\"%d\" y=\"%d\">", MARGIN, y);
+        put_z(svg->file, line);
+        fputs("</text>\n", svg->file);
+        y += FOOT_LINE;
+    }
+    fprintf(svg->file, "<text class=\"note\" text-anchor=\"end\" x=\"%d\" y=\"30\">beamflame ",
             WIDTH - MARGIN);
     put_z(svg->file, svg->source.header->version);
     fputs("</text>\n", svg->file);
-    buffer_free(&text);
 }
 
 static void write_graph(const struct svg *svg, const struct recording_totals *totals,
                         struct frame_tree *tree)
 {
     struct svg_layout layout;
-    int bottom;
+    struct buffer foot = {0};
+    int bottom, lines = foot_lines(totals, &foot);
 
     svg_layout_make(&layout, tree, MARGIN, WIDTH - 2 * MARGIN);
     bottom = HEAD_HEIGHT + (int)layout.levels * FRAME_HEIGHT;
-    write_start(svg->file, bottom + FOOT_HEIGHT);
+    write_start(svg->file, bottom + FOOT_HEIGHT + (lines - 1) * FOOT_LINE);
     write_head(svg, tree, totals);
     for (size_t i = 0; i < layout.count; i++)
         write_box(svg->file, tree, &layout.boxes[i],
                   bottom - (layout.boxes[i].level + 1) * FRAME_HEIGHT);
-    write_foot(svg, totals, bottom + 21);
+    write_foot(svg, &foot, bottom + 21);
     fputs("</svg>\n", svg->file);
+    buffer_free(&foot);
     svg_layout_free(&layout);
 }
 

@@ -61,8 +61,8 @@ struct recording_writer *recording_create_fd(int fd, const struct recording_head
 int recording_append(struct recording_writer *writer, const struct profile *profile,
                      const struct sample *sample, struct error *error);
 
-/* Write out all that is complete, and the totals. Call about once a second. What is 100 ms older
- * than the newest sample or than totals->end_monotonic is complete. */
+/* Write out all that is complete, and the totals. Call about once a second. The samples of the
+ * newest 100 ms are not complete: others may still come before them. */
 int recording_flush(struct recording_writer *writer, const struct profile *profile,
                     struct recording_totals *totals, struct error *error);
 

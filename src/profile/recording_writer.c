@@ -176,9 +176,6 @@ static int flush(struct recording_writer *writer, const struct profile *profile,
 {
     if (chunk_writer_check(writer->chunks, error))
         return -1;
-    /* What is newer than the last sample has passed as well, as far as the caller knows. */
-    if (totals->end_monotonic > writer->reorder.newest)
-        writer->reorder.newest = totals->end_monotonic;
     if (put_samples(writer, profile, all, error) || put_entries(writer, profile, error) ||
         write_records(writer, error))
         return -1;

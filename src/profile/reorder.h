@@ -19,7 +19,7 @@ struct reorder {
     struct reorder_item *items;
     size_t count, capacity;
     uint64_t sequence; /* samples of one time stay in the order they came in */
-    uint64_t newest;   /* time known to have passed */
+    uint64_t newest;   /* time of the newest sample that came */
     uint64_t last;     /* time of the newest sample that was handed out */
     uint64_t late;     /* samples that came too late and got the time `last` */
 };

@@ -10,6 +10,7 @@
 #include "os/mappings.h"
 #include "os/memory.h"
 #include "os/native_symbols.h"
+#include "symbol/runtime_names.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 
@@ -21,6 +22,7 @@ struct frame_names {
     struct code *code;
     const struct kernel_symbols *kernel;
     struct profile *profile;
+    struct runtime_names *runtime;
     uint64_t epoch; /* of the code that cached[ADDRESS_CODE] speaks of */
     struct address_map *cached[ADDRESS_CUT + 1]; /* by kind: address and is_return -> frame_id */
 };
@@ -35,6 +37,7 @@ struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct c
     names->code = code;
     names->kernel = kernel;
     names->profile = profile;
+    names->runtime = runtime_names_new(vm, code);
     for (int kind = 0; kind <= ADDRESS_CUT; kind++)
         names->cached[kind] = address_map_new(CACHED_MAX);
     return names;
@@ -46,6 +49,7 @@ void frame_names_free(struct frame_names *names)
         return;
     for (int kind = 0; kind <= ADDRESS_CUT; kind++)
         address_map_free(names->cached[kind]);
+    runtime_names_free(names->runtime);
     free(names);
 }
 
@@ -74,34 +78,45 @@ static frame_id name_kernel(struct frame_names *names, uint64_t address)
     return intern(names, &frame, symbol, module);
 }
 
-/* "beam.smp+0x1a2b3c" for code that has no symbol: the start of the function as addr2line and
- * objdump count, which is the address itself where there is no file. */
-static frame_id name_by_offset(struct frame_names *names, struct frame *frame,
-                               const struct mapping *mapping, uint64_t address)
+/* Start of the native function at `address` where that can be told, else `address`. */
+static uint64_t start_of(struct frame_names *names, uint64_t address, struct mapping **mapping)
 {
+    struct elf_file *file;
+
+    *mapping = mappings_find_code(names->vm->mappings, address);
+    file = *mapping ? mapping_file(names->vm->mappings, *mapping) : NULL;
+    return file ? native_function_start(file, address) : address;
+}
+
+/* Code without a symbol of its own: by who calls it, else "beam.smp+0x1a2b3c", where its function
+ * starts as addr2line and objdump count. */
+static frame_id name_without_symbol(struct frame_names *names, uint64_t address)
+{
+    struct frame frame = {.kind = FRAME_NATIVE};
+    struct mapping *mapping;
+    uint64_t start = start_of(names, address, &mapping);
     const char *path = mapping && mapping->path[0] ? mapping->path : "[anonymous]";
-    const char *slash = strrchr(path, '/');
-    uint64_t start = address;
+    const char *slash = strrchr(path, '/'), *known = runtime_names_find(names->runtime, start);
     char text[TEXT_MAX];
 
-    if (mapping && mapping->file)
-        start = native_function_start(mapping->file, address);
-    frame->unresolved = 1;
-    frame->address = start;
+    frame.address = start;
+    if (known)
+        return intern(names, &frame, known, path);
+    frame.unresolved = 1;
     snprintf(text, sizeof(text), "%.200s+0x%" PRIx64, slash && slash[1] ? slash + 1 : path,
              mapping && mapping->file ? start - mapping->file->bias : start);
-    return intern(names, frame, text, path);
+    return intern(names, &frame, text, path);
 }
 
 static frame_id name_native(struct frame_names *names, uint64_t address)
 {
     struct frame frame = {.kind = FRAME_NATIVE};
-    struct mapping *mapping = mappings_find(names->vm->mappings, address);
+    struct mapping *mapping = mappings_find_code(names->vm->mappings, address);
     struct elf_file *file = mapping ? mapping_file(names->vm->mappings, mapping) : NULL;
     struct native_symbol symbol;
 
     if (!file || !native_symbol_find(file, address, &symbol))
-        return name_by_offset(names, &frame, mapping, address);
+        return name_without_symbol(names, address);
     frame.address = symbol.address;
     return intern(names, &frame, symbol.name, mapping->path);
 }
@@ -134,28 +149,45 @@ static frame_id name_unknown(struct frame_names *names)
 }
 
 /* {module, function, arity} as terms and a word: ErtsCodeMFA (code_ix.h). */
+struct mfa {
+    const char *module, *function;
+    uint32_t arity;
+};
+
+static bool read_mfa(struct frame_names *names, uint64_t address, struct mfa *mfa)
+{
+    uint64_t words[3];
+
+    if (!memory_read(names->vm->memory, address, words, sizeof(words)) || words[2] > 255)
+        return false;
+    mfa->module = atom_text(names->atoms, words[0]);
+    mfa->function = atom_text(names->atoms, words[1]);
+    mfa->arity = (uint32_t)words[2];
+    return mfa->module && mfa->function;
+}
+
 static frame_id name_mfa(struct frame_names *names, uint64_t address)
 {
     struct frame frame = {.kind = FRAME_BIF, .address = address};
-    const char *module, *function;
-    uint64_t mfa[3];
-    char text[TEXT_MAX];
+    char text[TEXT_MAX] = "[bif]";
+    struct mfa mfa;
 
-    if (memory_read(names->vm->memory, address, mfa, sizeof(mfa)) && mfa[2] <= 255 &&
-        (module = atom_text(names->atoms, mfa[0])) &&
-        (function = atom_text(names->atoms, mfa[1]))) {
-        mfa_format(module, function, (uint32_t)mfa[2], text, sizeof(text));
-    } else {
-        snprintf(text, sizeof(text), "[bif]");
+    if (read_mfa(names, address, &mfa))
+        mfa_format(mfa.module, mfa.function, mfa.arity, text, sizeof(text));
+    else
         frame.unresolved = 1;
-    }
     return intern(names, &frame, text, "");
+}
+
+static uint64_t mfa_of_export(const struct frame_names *names, uint64_t address)
+{
+    return address + (uint64_t)names->vm->layout.export_info +
+           (uint64_t)names->vm->layout.code_info_mfa;
 }
 
 static frame_id name_export(struct frame_names *names, uint64_t address)
 {
-    return name_mfa(names, address + (uint64_t)names->vm->layout.export_info +
-                               (uint64_t)names->vm->layout.code_info_mfa);
+    return name_mfa(names, mfa_of_export(names, address));
 }
 
 /* The number of words is rounded down to a power of two, so that stacks that differ in nothing
@@ -212,4 +244,24 @@ frame_id frame_name(struct frame_names *names, const struct unwound_frame *unwou
     frame = look_up(names, unwound);
     address_map_put(names->cached[unwound->kind], key, frame);
     return frame;
+}
+
+void frame_names_learn(struct frame_names *names, const struct unwound *unwound)
+{
+    for (size_t i = 1; i + 1 < unwound->count; i++) {
+        const struct unwound_frame *bif = &unwound->frames[i];
+        uint64_t native = bif[-1].address - bif[-1].is_return, cached;
+        struct mapping *mapping;
+        struct mfa mfa;
+
+        if (bif->kind != ADDRESS_EXPORT || bif[-1].kind != ADDRESS_NATIVE)
+            continue;
+        /* Only frames that were not named before are worth the look. */
+        if (!address_map_get(names->cached[ADDRESS_NATIVE], bif[-1].address * 2 + bif[-1].is_return,
+                             &cached) &&
+            read_mfa(names, mfa_of_export(names, bif->address), &mfa))
+            runtime_names_learn_bif(names->runtime, start_of(names, native, &mapping),
+                                    bif[1].address, mfa.module, mfa.function, mfa.arity);
+        return;
+    }
 }

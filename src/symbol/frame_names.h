@@ -21,5 +21,9 @@ struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct c
                                     const struct kernel_symbols *kernel, struct profile *profile);
 void frame_names_free(struct frame_names *names);
 
+/* Take from a stack what it tells of native functions without a symbol. Call before its frames are
+ * named. */
+void frame_names_learn(struct frame_names *names, const struct unwound *unwound);
+
 /* The frame of one entry of an unwound stack. */
 frame_id frame_name(struct frame_names *names, const struct unwound_frame *unwound);

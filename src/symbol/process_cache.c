@@ -28,9 +28,8 @@ struct process_cache {
     size_t count;
 };
 
-struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms,
-                                        struct profile *profile, target_id target,
-                                        struct error *error)
+struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms, struct profile *profile,
+                                        target_id target, struct error *error)
 {
     struct process_cache *cache = xcalloc(1, sizeof(*cache));
 
@@ -66,8 +65,7 @@ static string_id text_or_none(struct process_cache *cache, const char *text)
     return text[0] ? profile_string_z(cache->profile, text) : 0;
 }
 
-static process_id read_process(struct process_cache *cache, uint64_t address,
-                               const uint8_t *bytes)
+static process_id read_process(struct process_cache *cache, uint64_t address, const uint8_t *bytes)
 {
     struct process_info info;
     struct process_entry entry = {.target = cache->target};

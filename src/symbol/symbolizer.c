@@ -67,8 +67,7 @@ struct symbolizer *symbolizer_new(struct vm *vm, const struct kernel_symbols *ke
     if (!symbolizer->code)
         goto fail;
     symbolizer->unwinder = unwinder_new(vm, symbolizer->code, symbolizer->cfi);
-    symbolizer->names =
-        frame_names_new(vm, symbolizer->atoms, symbolizer->code, kernel, profile);
+    symbolizer->names = frame_names_new(vm, symbolizer->atoms, symbolizer->code, kernel, profile);
     symbolizer->processes =
         process_cache_new(vm, symbolizer->atoms, profile, symbolizer->target, error);
     if (symbolizer->processes)
@@ -144,6 +143,7 @@ static stack_id add_stack(struct symbolizer *symbolizer, const struct unwound *u
 {
     stack_id stack = 0;
 
+    frame_names_learn(symbolizer->names, unwound);
     for (size_t i = unwound->count; i-- > 0;) {
         frame_id frame = frame_name(symbolizer->names, &unwound->frames[i]);
 
@@ -191,8 +191,8 @@ static void set_activity(struct symbolizer *symbolizer, const struct snapshot *s
 {
     char name[256];
 
-    sample->activity = (uint8_t)activity_of(symbolizer->vm, snapshot, symbolizer->profile,
-                                            sample->stack);
+    sample->activity =
+        (uint8_t)activity_of(symbolizer->vm, snapshot, symbolizer->profile, sample->stack);
     if (sample->activity != ACTIVITY_PORT)
         return;
     activity_port_name(symbolizer->vm, snapshot, name, sizeof(name));

@@ -18,7 +18,7 @@ char *buffer_reserve(struct buffer *buffer, size_t extra)
 {
     if (extra > SIZE_MAX / 2 - buffer->size)
         abort();
-    if (buffer->capacity - buffer->size < extra) {
+    if (!buffer->data || buffer->capacity - buffer->size < extra) {
         size_t capacity = buffer->capacity ? buffer->capacity * 2 : 256;
 
         if (capacity < buffer->size + extra)

@@ -12,7 +12,7 @@ struct buffer {
 
 void buffer_free(struct buffer *buffer);
 
-/* Room for `extra` more bytes at data + size. */
+/* Room for `extra` more bytes at data + size; never NULL. */
 char *buffer_reserve(struct buffer *buffer, size_t extra);
 void buffer_put(struct buffer *buffer, const void *data, size_t size);
 void buffer_byte(struct buffer *buffer, char byte);

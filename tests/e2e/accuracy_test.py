@@ -49,13 +49,13 @@ class Accuracy:
         """Each part of the known split, over all samples of the node; a, b, c in one of them."""
         truth, report, stacks = self.record("split")
         marks = {
-            "pure": ("split:pure_functions/1",),
+            "pure": ("split:pure_turn/1",),
             "bifs": ("phases:phase_bifs/1",),
             "gc": ("phases:phase_garbage/1",),
             "nif": ("phases:phase_nif/1",),
             "dirty_nif": ("phases:phase_dirty_nif/1",),
             "deep": ("phases:phase_deep_recursion/1",),
-            "short_lived": ("split:short_lived/1", "split:spawner/1"),
+            "short_lived": ("split:spawner_turn/1", "split:short_lived/1"),
         }
         total = sum(stacks.values())
         self.compare(truth, {

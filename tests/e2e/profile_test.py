@@ -96,10 +96,10 @@ class Profile:
 
     def test_stacks_are_those_of_the_program(self):
         """Callers stand above callees, down to the BIFs, as the source of the load says."""
-        for caller, callee in (("request:client/3", "request:serve/3"),
-                               ("request:serve/3", "request:answer/3"),
-                               ("request:answer/3", "request:encode/1"),
-                               ("gen_server:loop/", "request:handle_call/3")):
+        for caller, callee in (("request:serve/3", "request:parse/1"),
+                               ("request:serve/3", "request:encode/1"),
+                               ("request:answer/3", "gen_server:call/2"),
+                               ("gen_server:try_handle_call/", "request:handle_call/3")):
             with self.subTest(callee):
                 below = beamflame.weight_where(self.stacks, lambda stack: callee in stack)
                 right = beamflame.weight_where(

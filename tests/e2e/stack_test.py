@@ -43,9 +43,10 @@ class Stacks:
             self.assertEqual(sum(1 for f in stack if TRUNCATED.match(f)), 1)
         self.assertGreater(self.share(cut, lambda s: "phases:phase_deep_recursion/1" in s), 0.95)
         self.assertEqual(sum(folded.values()), sum(stacks.values()))
-        for stack in folded:
-            for frame, following in zip(stack, stack[1:]):
-                self.assertNotEqual(frame, following)
+        deepest = max(stack.count("phases:deep/1") for stack in stacks)
+        self.assertGreater(deepest, 100)
+        for stack in folded:  # at most once on either side of what was cut
+            self.assertLessEqual(stack.count("phases:deep/1"), 2)
 
     def test_bifs_are_named(self):
         """BIFs stand under the function that calls them."""

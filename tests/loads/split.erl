@@ -6,31 +6,31 @@
 %% Option: turn (ms). The report has the CPU time of each part, and the shares of the functions
 %% a, b and c in part `pure`, by construction.
 -module(split).
--export([start/0, a/2, b/2, c/2, pure_functions/1, phase_worker/1, spawner/1, short_lived/1]).
+-export([start/0, serve/1, a/2, b/2, c/2, short_lived/1]).
 
 start() ->
     load:start(?MODULE, fun main/1).
 
 parts() ->
     [
-        {pure, {pure_functions, fun pure_turn/1}},
+        {pure, fun pure_turn/1},
         {bifs, phase_part(bifs)},
         {gc, phase_part(garbage)},
         {nif, phase_part(nif)},
         {dirty_nif, phase_part(dirty_nif)},
         {deep, phase_part(deep_recursion)},
-        {short_lived, {spawner, fun spawner_turn/1}}
+        {short_lived, fun spawner_turn/1}
     ].
 
 phase_part(Name) ->
-    {phase_worker, fun(Until) -> {done, phases:repeat(fun() -> phases:work(Name) end, Until)} end}.
+    fun(Until) -> {done, phases:repeat(fun() -> phases:work(Name) end, Until)} end.
 
 main(Options) ->
     Turn = load:option(turn, Options, 20) * 1000000,
     Count = length(parts()),
     Cpu = counters:new(Count, []),
     spawn_link(fun() ->
-        Workers = [spawn_link(?MODULE, Entry, [Work]) || {_, {Entry, Work}} <- parts()],
+        Workers = [spawn_link(?MODULE, serve, [Work]) || {_, Work} <- parts()],
         turns(lists:zip(lists:seq(1, Count), Workers), Turn, Cpu)
     end),
     fun() ->
@@ -50,11 +50,6 @@ turn(Ix, Worker, Turn, Cpu) ->
     Worker ! {turn, self(), erlang:monotonic_time(nanosecond) + Turn},
     receive {over, Worker} -> ok end,
     counters:add(Cpu, Ix, load:cpu_ns() - Cpu0).
-
-%% The functions in which the workers differ, so that each is told by its initial call.
-pure_functions(Work) -> {done, serve(Work)}.
-phase_worker(Work) -> {done, serve(Work)}.
-spawner(Work) -> {done, serve(Work)}.
 
 serve(Work) ->
     receive

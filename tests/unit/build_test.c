@@ -46,7 +46,7 @@ static struct file make_file(const char *banner, const char *config)
     };
 
     memcpy(file.strings, drivers, sizeof(drivers));
-    snprintf(file.data, sizeof(file.data), "Erlang/OTP 18. For more%c%s%c%s", 0, "", 0, "");
+    strcpy(file.data, "Erlang/OTP 18. For more");
     snprintf(file.data + 100, 400, "%s", banner);
     snprintf(file.data + 500, 500, "%s", config);
     return file;

@@ -3,7 +3,7 @@
 
 #define HEADER                                                                                     \
     "# ========\n"                                                                                 \
-    "# captured on    : Fri Nov 21 03:53:32 2025\n"                                                \
+    "# captured on    : Fri Nov 21 03:50:12 2025\n"                                                \
     "# hostname : web-1\n"                                                                         \
     "# os release : 6.18.0\n"                                                                      \
     "# beamflame version : 0.1.0\n"                                                                \

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "small_output.h"
+
+#include "output/frame_tree.h"
+#include "output/svg_layout.h"
+#include "output/svg_style.h"
+
+static const struct view_options by_name = {.group_by = GROUP_NAME};
+
+static size_t occurrences(const char *text, const char *of)
+{
+    size_t count = 0;
+
+    for (; (text = strstr(text, of)); text += strlen(of))
+        count++;
+    return count;
+}
+
+/* Each frame has its box, its full name, count and share; what is special in XML is escaped. */
+static void test_frames(void **state)
+{
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    text = small_output(&small, &svg_format, &by_name);
+    assert_non_null(strstr(text, "<title>all (4 samples, 100.00%)</title>"));
+    assert_non_null(strstr(text, "<title>proc_lib:init_p/5 (3 samples, 75.00%)</title>"));
+    assert_non_null(strstr(text, "<title>erlang:+/2 (2 samples, 50.00%)</title>"));
+    assert_non_null(strstr(text, ">shop@&quot;web&quot;, pid 100, OTP 27</text>"));
+    assert_non_null(strstr(text, "2.5 s, 4 samples of cpu-clock at 100 Hz"));
+    assert_non_null(strstr(text, ">lost or incomplete: ring_full 2, unknown_native 1</text>"));
+    assert_int_equal(occurrences(text, "<title>"), 8);
+    assert_string_equal(text + strlen(text) - 7, "</svg>\n");
+    free(text);
+}
+
+/* The text of XML stays text. */
+static void test_escapes(void **state)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    (void)state;
+    svg_put_text(file, "a<b>&\"c\" tail", 9);
+    fclose(file);
+    assert_string_equal(text, "a&lt;b&gt;&amp;&quot;c&quot; ");
+    free(text);
+}
+
+/* A label never has more cells than fit into its frame, and ends in ".." where it was cut. */
+static void test_labels_fit(void **state)
+{
+    struct small_profile small;
+    char *text, name[601];
+
+    (void)state;
+    memset(name, 'w', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    small_profile_make(&small);
+    small.samples[0].stack =
+        profile_stack(small.profile, 0, small_frame(small.profile, name, "", FRAME_ERLANG, 1));
+    text = small_output(&small, &svg_format, &by_name);
+    /* A quarter of the graph is 312 px; less gap and insets that holds 45 cells of 6.63 px. */
+    name[0] = '>';
+    strcpy(name + 1 + 43, "..</text>");
+    assert_non_null(strstr(text, name));
+    free(text);
+}
+
+static void add(struct frame_tree *tree, const char **texts, size_t depth, uint64_t count)
+{
+    struct view_frame frames[400] = {{0}};
+
+    for (size_t i = 0; i < depth; i++)
+        frames[i] = (struct view_frame){.text = texts ? texts[i] : "m:f/1", .kind = FRAME_ERLANG};
+    frame_tree_add(tree, frames, depth, count);
+}
+
+/* Children lie within their parent, side by side, by name; what nobody can see is left out. */
+static void test_layout(void **state)
+{
+    static const char a[] = "a", b[] = "b", c[] = "c";
+    struct frame_tree tree;
+    struct svg_layout layout;
+
+    (void)state;
+    frame_tree_init(&tree, "all");
+    add(&tree, (const char *[]){b}, 1, 3000);
+    add(&tree, (const char *[]){a, c}, 2, 999);
+    add(&tree, (const char *[]){c}, 1, 1);
+    frame_tree_finish(&tree);
+    svg_layout_make(&layout, &tree, 10, 40);
+    assert_int_equal(layout.count, 4); /* the single sample of c would be 0.01 px wide */
+    assert_int_equal(layout.levels, 3);
+    assert_string_equal(tree.nodes[layout.boxes[1].node].text, "a");
+    assert_float_equal(layout.boxes[1].x, 10, 1e-9);
+    assert_float_equal(layout.boxes[1].width, 9.99, 1e-9);
+    assert_string_equal(tree.nodes[layout.boxes[2].node].text, "c");
+    assert_int_equal(layout.boxes[2].level, 2);
+    assert_string_equal(tree.nodes[layout.boxes[3].node].text, "b");
+    assert_float_equal(layout.boxes[3].x, 19.99, 1e-9);
+    assert_float_equal(layout.boxes[3].width, 30, 1e-9);
+    svg_layout_free(&layout);
+    frame_tree_free(&tree);
+}
+
+/* A stack deeper than can be drawn ends in one box that says so. */
+static void test_deep_stack_is_cut(void **state)
+{
+    struct frame_tree tree;
+    struct svg_layout layout;
+
+    (void)state;
+    frame_tree_init(&tree, "all");
+    add(&tree, NULL, 400, 1);
+    frame_tree_finish(&tree);
+    svg_layout_make(&layout, &tree, 0, 100);
+    assert_int_equal(layout.levels, SVG_MAX_DEPTH + 1);
+    assert_true(layout.boxes[layout.count - 1].cut);
+    assert_false(layout.boxes[layout.count - 2].cut);
+    svg_layout_free(&layout);
+    frame_tree_free(&tree);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_labels_fit),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_deep_stack_is_cut),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

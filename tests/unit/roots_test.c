@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "beam/roots.h"
+#include "fake_target.h"
+
+/* Where the VM's variables lie in the fake emulator's data. Everything else there is zero, but for
+ * a text and pointers into the data. */
+enum {
+    DATA_SIZE = 4096,
+    PROC_TABLE = 0x100,
+    PORT_TABLE = 0x300,
+    ATOM_TABLE = 0x508,
+    SCHEDULERS = 0x600,
+    DIRTY_CPU = 0x608,
+    DIRTY_IO = 0x610,
+    DESCRIPTOR = 0x648,
+    RANGES = 0x708,
+    THIS_NODE = 0x808,
+    SPARE = 0xa00,
+};
+
+static const char *const names[] = {"false", "true", "x@host"};
+
+static struct fake_target *target;
+static struct layout layout;
+static struct roots_search search;
+static uint64_t data;
+
+static void put_table(uint64_t at, unsigned int tag)
+{
+    uint64_t slots = fake_room(target, 1024 * 8);
+    uint64_t invalid = FAKE_WORDS(target, 0xfffffff0 | tag);
+
+    fake_put_u64(target, at + (uint64_t)layout.ptab_tab, slots);
+    fake_put_u32(target, at + (uint64_t)layout.ptab_max, 1024);
+    fake_put_u64(target, at + (uint64_t)layout.ptab_pix_mask, 1023);
+    fake_put_u32(target, at + (uint64_t)layout.ptab_count, 3);
+    fake_put_u64(target, at + (uint64_t)layout.ptab_invalid_element, invalid);
+}
+
+static uint64_t put_scheduler(uint64_t at, enum vm_scheduler_type type)
+{
+    uint64_t scheduler = fake_room(target, 512), queue = fake_room(target, 64);
+
+    fake_put_u32(target, scheduler + (uint64_t)layout.sched_type, type);
+    fake_put_u64(target, scheduler + (uint64_t)(type ? layout.sched_dirty_no : layout.sched_no), 1);
+    fake_put_u64(target, scheduler + (uint64_t)layout.sched_run_queue, queue);
+    fake_put_u64(target, scheduler + (uint64_t)layout.sched_tid, queue);
+    fake_put_u64(target, at, scheduler);
+    return scheduler;
+}
+
+static void put_descriptor(uint64_t at)
+{
+    uint64_t second = FAKE_WORDS(target, 0, 0, data, 32);
+    uint64_t first = FAKE_WORDS(target, second, 0, data, 64);
+
+    fake_put_u64(target, second + 8, first);
+    fake_put_u32(target, at, 1);
+    fake_put_u64(target, at + 16, first);
+}
+
+static void put_ranges(uint64_t at)
+{
+    uint64_t modules = FAKE_WORDS(target, 0x20000, 0x20100, 0x20100, 0x20400);
+    const uint64_t active[] = {modules, 2, 8, modules + 16};
+
+    fake_put_u64(target, at - 8, 128); /* mem_used */
+    fake_put(target, at + 32, active, sizeof(active));
+    fake_put_u32(target, at + 96, 2);  /* staging */
+    fake_put_u32(target, at + 100, 1); /* active */
+}
+
+static void put_node(uint64_t at, uint64_t name)
+{
+    uint64_t entry = fake_room(target, 64), node = fake_room(target, 64);
+
+    fake_put_u64(target, node + (uint64_t)layout.node_sysname, name);
+    fake_put_u64(target, node + (uint64_t)layout.node_dist_entry, entry);
+    fake_put_u64(target, at, node);
+    fake_put_u64(target, at + 8, entry);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    target = fake_target_new();
+    layout = fake_layout(29);
+    data = fake_room(target, DATA_SIZE);
+    search = (struct roots_search){.memory = &target->memory,
+                                   .layout = &layout,
+                                   .start = data,
+                                   .bytes = target->bytes + (data - FAKE_BASE),
+                                   .size = DATA_SIZE,
+                                   .executable_start = data};
+    fake_put(target, data, "Erlang", 6);
+    for (uint64_t at = 0x20; at < 0x80; at += 8)
+        fake_put_u64(target, data + at, data + at);
+    put_table(data + PROC_TABLE, 3);
+    put_table(data + PORT_TABLE, 7);
+    fake_atom_table(target, &layout, data + ATOM_TABLE, 200, names, 3);
+    put_scheduler(data + SCHEDULERS, VM_SCHEDULER_NORMAL);
+    put_scheduler(data + DIRTY_CPU, VM_SCHEDULER_DIRTY_CPU);
+    put_scheduler(data + DIRTY_IO, VM_SCHEDULER_DIRTY_IO);
+    put_descriptor(data + DESCRIPTOR);
+    put_ranges(data + RANGES);
+    put_node(data + THIS_NODE, fake_atom_term(2));
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    free(target);
+    return 0;
+}
+
+static uint64_t word_at(uint64_t address)
+{
+    uint64_t word;
+
+    assert_true(memory_read_u64(&target->memory, address, &word));
+    return word;
+}
+
+static struct vm_roots found(void)
+{
+    struct vm_roots roots;
+    struct error error;
+
+    assert_int_equal(roots_find(&search, NULL, &roots, &error), 0);
+    return roots;
+}
+
+static void expect_refused(const char *what)
+{
+    struct vm_roots roots = {.proc_table = 5};
+    struct error error;
+
+    assert_int_equal(roots_find(&search, NULL, &roots, &error), -1);
+    assert_int_equal(error.code, ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, what));
+    assert_int_equal(roots.proc_table, 5);
+}
+
+/* With nothing exported, each root is found by what it looks like. */
+static void test_search(void **state)
+{
+    struct vm_roots roots = found();
+
+    (void)state;
+    assert_int_equal(roots.proc_table, data + PROC_TABLE);
+    assert_int_equal(roots.port_table, data + PORT_TABLE);
+    assert_int_equal(roots.atom_table, data + ATOM_TABLE);
+    assert_int_equal(roots.schedulers[0], word_at(data + SCHEDULERS));
+    assert_int_equal(roots.schedulers[1], word_at(data + DIRTY_CPU));
+    assert_int_equal(roots.schedulers[2], word_at(data + DIRTY_IO));
+    assert_int_equal(roots.jit_descriptor, data + DESCRIPTOR);
+    assert_int_equal(roots.code_ranges, data + RANGES);
+    assert_int_equal(roots.this_node, data + THIS_NODE);
+}
+
+/* A second thing that looks the same is one too many, and the count is told. */
+static void test_ambiguous(void **state)
+{
+    (void)state;
+    put_table(data + SPARE, 3);
+    expect_refused("the process table (erts_proc)");
+    expect_refused("2 candidates");
+}
+
+/* Two variables that point to the same schedulers are no contradiction. */
+static void test_same_value_twice(void **state)
+{
+    (void)state;
+    fake_put_u64(target, data + SPARE, word_at(data + SCHEDULERS));
+    assert_int_equal(found().schedulers[0], word_at(data + SCHEDULERS));
+}
+
+/* Each required root is missed by name; damage to one field is enough. */
+static void test_missing(void **state)
+{
+    const uint64_t scheduler = word_at(data + SCHEDULERS);
+
+    (void)state;
+    fake_put_u64(target, scheduler + (uint64_t)layout.sched_no, 2);
+    expect_refused("erts_aligned_scheduler_data");
+    fake_put_u32(target, data + ATOM_TABLE + (uint64_t)layout.index_entries, 2000);
+    expect_refused("erts_atom_table");
+    fake_put_u32(target, data + PROC_TABLE + (uint64_t)layout.ptab_max, 1025);
+    expect_refused("erts_proc");
+}
+
+/* An IndexTable that is not of atoms (modules, exports) is not taken for the atom table. */
+static void test_other_index_table(void **state)
+{
+    static const char *const others[] = {"true", "false"};
+
+    (void)state;
+    fake_atom_table(target, &layout, data + SPARE, 150, others, 2);
+    assert_int_equal(found().atom_table, data + ATOM_TABLE);
+}
+
+/* Without the JIT's list the code ranges are enough; without both the VM is refused. */
+static void test_code(void **state)
+{
+    (void)state;
+    fake_put_u32(target, data + DESCRIPTOR, 2);
+    assert_int_equal(found().jit_descriptor, 0);
+    assert_int_equal(found().code_ranges, data + RANGES);
+    fake_put_u32(target, data + RANGES + 100, 0); /* active: an index without ranges */
+    expect_refused("code ranges");
+}
+
+/* A list of code whose links don't agree, and ranges that overlap, are no such things. */
+static void test_inconsistent(void **state)
+{
+    uint64_t first = word_at(data + DESCRIPTOR + 16), modules = word_at(data + RANGES + 32);
+
+    (void)state;
+    fake_put_u64(target, word_at(first) + 8, first + 8);
+    assert_int_equal(found().jit_descriptor, 0);
+    fake_put_u64(target, word_at(first) + 8, first);
+    fake_put_u64(target, modules + 16, 0x200ff);
+    assert_int_equal(found().code_ranges, 0);
+    assert_int_equal(found().jit_descriptor, data + DESCRIPTOR);
+}
+
+/* The node's name must be one; without it the VM can do. */
+static void test_node(void **state)
+{
+    uint64_t node = word_at(data + THIS_NODE);
+
+    (void)state;
+    fake_put_u64(target, node + (uint64_t)layout.node_sysname, fake_atom_term(1));
+    assert_int_equal(found().this_node, 0);
+}
+
+/* Nothing is read beyond the data, wherever a test begins. */
+static void test_bounds(void **state)
+{
+    static const root_test tests[] = {
+        root_is_process_table,        root_is_port_table,     root_is_atom_table,
+        root_is_schedulers,           root_is_jit_descriptor, root_is_code_ranges,
+        root_is_dirty_cpu_schedulers, root_is_this_node,
+    };
+    uint64_t root;
+
+    (void)state;
+    search.bytes = malloc(8);
+    search.size = 8;
+    memset(search.bytes, 1, 8);
+    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+        assert_false(tests[i](&search, data, &root));
+        assert_false(tests[i](&search, data + 8, &root));
+        assert_false(tests[i](&search, data - 8, &root));
+        assert_false(tests[i](&search, UINT64_MAX - 3, &root));
+    }
+    free(search.bytes);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_search),
+        TEST(test_ambiguous),
+        TEST(test_same_value_twice),
+        TEST(test_missing),
+        TEST(test_other_index_table),
+        TEST(test_code),
+        TEST(test_inconsistent),
+        TEST(test_node),
+        TEST(test_bounds),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
