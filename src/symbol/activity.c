@@ -5,12 +5,13 @@
 
 #include "os/memory.h"
 
-/* ErtsSchedulerSleepInfo (erl_process.h 25:343, 27:352, 29:363): {next, prev, atomic32 flags...},
- * and its flags ERTS_SSI_FLG_* (25:150, unchanged to 29). */
+/* ErtsSchedulerSleepInfo.flags and ERTS_SSI_FLG_* (erl_process.h 25:150; same values and place
+ * seen on live 25.2, 27.3 and 29.1). */
 enum {
-    SLEEP_INFO_FLAGS = 16,
-    SSI_SLEEPING = 1 << 0, /* any kind of sleep: set before it blocks, until it is woken */
-    SSI_WAITING = 1 << 3,  /* in scheduler_wait(): spins first */
+    SLEEP_INFO_FLAGS = 24,
+    SSI_POLL_SLEEPING = 1 << 1, /* sleeps, or is about to, in the poll system call */
+    SSI_TSE_SLEEPING = 1 << 2,  /* the same on its own event */
+    SSI_WAITING = 1 << 3,       /* has no work: in scheduler_wait(), which spins first */
 };
 
 static uint64_t scheduler_word(const struct snapshot *snapshot, int32_t offset)
@@ -58,9 +59,9 @@ static enum activity activity_of_scheduler(const struct vm *vm, const struct sna
 
     if (scheduler_word(snapshot, vm->layout.sched_current_port))
         return ACTIVITY_PORT;
-    if (has_function(profile, stack, polls))
+    if ((flags & SSI_POLL_SLEEPING) || has_function(profile, stack, polls))
         return ACTIVITY_CHECK_IO;
-    if ((flags & SSI_SLEEPING) || has_function(profile, stack, sleeps))
+    if ((flags & SSI_TSE_SLEEPING) || has_function(profile, stack, sleeps))
         return ACTIVITY_SLEEP;
     if (has_function(profile, stack, aux))
         return ACTIVITY_AUX_WORK;

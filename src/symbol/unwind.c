@@ -27,7 +27,7 @@ struct state {
     bool is_leaf; /* pc is where the thread was stopped, not a return address */
     bool has_process;
     uint64_t base; /* ErtsSchedulerData.registers, next to which lies the JIT's C frame; 0: none */
-    uint64_t stop, heap, hend, current;
+    uint64_t stop, heap, hend, current, i;
 };
 
 struct unwinder *unwinder_new(const struct vm *vm, struct code *code, struct cfi *cfi)
@@ -91,6 +91,7 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
     state->heap = field(process, layout->process_heap);
     state->hend = field(process, layout->process_hend);
     state->current = field(process, layout->process_current);
+    state->i = field(process, layout->process_i);
 }
 
 static bool on_erlang_stack(const struct state *state, uint64_t address)
@@ -174,6 +175,17 @@ static uint64_t erlang_top(struct unwinder *unwinder, const struct state *state)
 
 /* ---- BIFs ---- */
 
+/* A process that is being switched out or in has the address where it goes on in Process.i, and
+ * not on its stack (beam_asm: process_main, context_switch). */
+static void emit_switched(struct unwinder *unwinder, const struct state *state)
+{
+    struct code_place place;
+
+    if (code_find(unwinder->code, state->pc - !state->is_leaf, &place) &&
+        !strcmp(place.symbol, "global::process_main") && code_contains(unwinder->code, state->i))
+        emit(unwinder, ADDRESS_CODE, state->i, false);
+}
+
 /* Emit the frame in the JIT's code that calls C, or the BIF or NIF that it calls for: its C
  * function has no name that an Erlang programmer knows.
  *   call_light_bif: TMP_MEM2 holds its Export (instr_bif.cpp 25:385, 27:393, 29:420)
@@ -198,6 +210,7 @@ static void emit_jit_call(struct unwinder *unwinder, const struct state *state)
         }
     }
     emit(unwinder, ADDRESS_CODE, state->pc, !state->is_leaf);
+    emit_switched(unwinder, state);
 }
 
 /* ---- the Erlang stack ---- */

@@ -119,7 +119,7 @@ class Errors(unittest.TestCase):
         """What was written before the disk was full is valid, and it is said."""
         beamflame.require()
         report = self.out / "x.folded"
-        script = ('mount -t tmpfs -o size=12k tmpfs "$1" || exit 99; '
+        script = ('mount -t tmpfs -o size=32k tmpfs "$1" || exit 99; '
                   '"$2" -p "$3" -d 8 -F 999 -o "$1/x.bfr" >&2; code=$?; '
                   '"$2" report "$1/x.bfr" --format folded -o -; exit $code')
         with nodes.Node(25, "request") as node, tempfile.TemporaryDirectory() as disk:

@@ -56,7 +56,7 @@ class Identity:
 
     def test_status_and_scheduler(self):
         """What burns CPU is running, on every normal scheduler."""
-        burning = {view: {s: n for s, n in self.views[view].items() if "identity:plain/1" in s}
+        burning = {view: {s: n for s, n in self.views[view].items() if "identity:burn/1" in s}
                    for view in ("status", "scheduler")}
         running = beamflame.weight_where(burning["status"], lambda s: s[0] == "[running]")
         self.assertGreater(running / sum(burning["status"].values()), 0.98)

@@ -1,0 +1,62 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% A node with as much code as a large system has: modules made from one that is compiled once, each
+%% with names of its own. One process calls functions in all of them.
+%%
+%% Options: count (modules), functions (in each). The report has how many modules are loaded.
+-module(modules).
+-export([start/0, call/1]).
+
+%% Stands for the number of a module, in its name and in those of its functions.
+-define(NUMBER, "zQ0000").
+
+start() ->
+    load:start(?MODULE, fun main/1).
+
+main(Options) ->
+    Count = load:option(count, Options, 3000),
+    Functions = load:option(functions, Options, 60),
+    Code = compiled(Functions),
+    Modules = [loaded(N, Code) || N <- lists:seq(1, Count)],
+    spawn_link(?MODULE, call, [Modules]),
+    fun() -> #{modules => length(code:all_loaded()), generated => Count} end.
+
+%% A node that has none of them has its one busy process as well.
+call([]) ->
+    _ = lists:sort(lists:seq(1, 1000)),
+    call([]);
+call(Modules) ->
+    [true = Module:Function(1) > 0 || {Module, Function} <- Modules],
+    call(Modules).
+
+loaded(N, Code) ->
+    Number = io_lib:format("zQ~4..0b", [N]),
+    Renamed = binary:replace(Code, <<?NUMBER>>, iolist_to_binary(Number), [global]),
+    [Module, Function] = [list_to_atom(lists:append(Name, lists:flatten(Number)))
+                          || Name <- ["generated_", "first_"]],
+    {module, Module} = code:load_binary(Module, atom_to_list(Module) ++ ".erl", Renamed),
+    {Module, Function}.
+
+compiled(Functions) ->
+    Module = list_to_atom("generated_" ++ ?NUMBER),
+    First = list_to_atom("first_" ++ ?NUMBER),
+    Forms = [
+        {attribute, 1, file, {atom_to_list(Module) ++ ".erl", 1}},
+        {attribute, 1, module, Module},
+        {attribute, 2, export, [{First, 1}]},
+        function(First, name(1), 3)
+        | [function(name(K), name(K + 1), K * 10) || K <- lists:seq(1, Functions - 1)]
+    ] ++ [{function, Functions * 10, name(Functions), 1,
+           [{clause, Functions * 10, [{var, Functions * 10, 'X'}], [], [{var, Functions * 10, 'X'}]}]}],
+    {ok, Module, Code} = compile:forms(Forms, []),
+    Code.
+
+name(K) ->
+    list_to_atom("function_" ++ ?NUMBER ++ "_" ++ integer_to_list(K)).
+
+%% Name(X) -> Next(X + Line) + abs(X) * X. Each call is on a line of its own.
+function(Name, Next, Line) ->
+    X = {var, Line, 'X'},
+    Call = {call, Line + 1, {atom, Line + 1, Next}, [{op, Line + 1, '+', X, {integer, Line, Line}}]},
+    Abs = {call, Line + 2, {atom, Line + 2, abs}, [X]},
+    Body = {op, Line + 2, '+', Call, {op, Line + 2, '*', Abs, X}},
+    {function, Line, Name, 1, [{clause, Line, [X], [], [Body]}]}.
