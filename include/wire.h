@@ -20,15 +20,15 @@
 enum wire_limits {
     WIRE_SEGMENTS = 10,
     WIRE_KERNEL_DEPTH = 64,
-    WIRE_SCHEDULER_BYTES = 256,   /* head of ErtsSchedulerData: all fields that matter */
-    WIRE_PROCESS_BYTES = 1024,    /* at most; struct process is 736..792 bytes */
-    WIRE_C_STACK_BYTES = 8192,    /* native stack, from the stack pointer up */
-    WIRE_C_ROOT_BYTES = 4096,     /* native stack next to the JIT's frame, if deeper than that */
+    WIRE_SCHEDULER_BYTES = 256,     /* head of ErtsSchedulerData: all fields that matter */
+    WIRE_PROCESS_BYTES = 1024,      /* at most; struct process is 736..792 bytes */
+    WIRE_C_STACK_BYTES = 8192,      /* native stack, from the stack pointer up */
+    WIRE_C_ROOT_BYTES = 4096,       /* native stack next to the JIT's frame, if deeper than that */
     WIRE_ERLANG_LEAF_BYTES = 16384, /* Erlang stack, from its top */
-    WIRE_ERLANG_ROOT_BYTES = 1024, /* Erlang stack, bottom part of one that is deeper */
+    WIRE_ERLANG_ROOT_BYTES = 1024,  /* Erlang stack, bottom part of one that is deeper */
     WIRE_ERLANG_BELOW_BYTES = 4096, /* just below Process.stop, where the true top may be */
-    WIRE_ERLANG_FAR_BYTES = 8192, /* around a top that lies further below */
-    WIRE_SCAN_WORDS = 64,         /* native stack words searched for that top */
+    WIRE_ERLANG_FAR_BYTES = 8192,   /* around a top that lies further below */
+    WIRE_SCAN_WORDS = 64,           /* native stack words searched for that top */
 };
 
 enum wire_segment_kind {
@@ -46,9 +46,9 @@ struct wire_segment {
 };
 
 enum wire_flag {
-    WIRE_IN_KERNEL = 1 << 0,       /* the sample hit kernel code; registers are those of user code */
-    WIRE_REGISTERS = 1 << 1,       /* registers hold (a kernel thread or an old kernel has none) */
-    WIRE_KERNEL_STACK_CUT = 1 << 2,/* kernel stack deeper than WIRE_KERNEL_DEPTH, or unavailable */
+    WIRE_IN_KERNEL = 1 << 0, /* the sample hit kernel code; registers are those of user code */
+    WIRE_REGISTERS = 1 << 1, /* registers hold (a kernel thread or an old kernel has none) */
+    WIRE_KERNEL_STACK_CUT = 1 << 2, /* kernel stack deeper than WIRE_KERNEL_DEPTH, or unavailable */
     WIRE_ERLANG_UNREADABLE = 1 << 3, /* Process.stop pointed at memory that is not there */
 };
 
@@ -63,10 +63,10 @@ struct wire_sample {
     __u64 scheduler;       /* ErtsSchedulerData * of the thread, 0 if it is no scheduler */
     __u64 process;         /* Process * it runs, 0 if none */
     struct wire_registers registers;
-    __u32 pid, tid;        /* in the initial pid namespace */
+    __u32 pid, tid; /* in the initial pid namespace */
     __u32 cpu;
-    __u32 flags;           /* enum wire_flag */
-    __u32 kernel_depth;    /* addresses that follow */
+    __u32 flags;        /* enum wire_flag */
+    __u32 kernel_depth; /* addresses that follow */
     __u32 segment_count;
     char thread_name[16];
     struct wire_segment segments[WIRE_SEGMENTS];
@@ -76,7 +76,7 @@ struct wire_sample {
 struct wire_target {
     __u64 code_generation_address; /* 0: do not read */
     __u32 process_size;
-    __u16 process_htop, process_stop, process_heap, process_hend; /* offsets in Process */
+    __u16 process_htop, process_stop, process_heap, process_hend;       /* offsets in Process */
     __u16 scheduler_registers, scheduler_process, scheduler_sleep_info; /* in ErtsSchedulerData */
     __u16 unused;
 };

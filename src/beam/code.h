@@ -27,10 +27,10 @@ enum code_kind {
 
 struct code_place {
     enum code_kind kind;
-    uint64_t start, end;  /* of the function or fragment */
-    const char *symbol;   /* "lists:map/2" or "global::call_bif_shared"; stays valid */
-    const char *file;     /* source file name or "" */
-    uint32_t line;        /* 0 if not known */
+    uint64_t start, end; /* of the function or fragment */
+    const char *symbol;  /* "lists:map/2" or "global::call_bif_shared"; stays valid */
+    const char *file;    /* source file name or "" */
+    uint32_t line;       /* 0 if not known */
 };
 
 struct code *code_new(struct vm *vm, struct error *error);

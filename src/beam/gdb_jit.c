@@ -215,8 +215,7 @@ static uint32_t add_symbol(struct builder *builder, const char *name)
 
     memcpy(raw, name, length);
     raw[length] = 0;
-    if (length >= sizeof(PROLOGUE) - 1 &&
-        !strcmp(raw + length - (sizeof(PROLOGUE) - 1), PROLOGUE))
+    if (length >= sizeof(PROLOGUE) - 1 && !strcmp(raw + length - (sizeof(PROLOGUE) - 1), PROLOGUE))
         raw[length - (sizeof(PROLOGUE) - 1)] = 0;
     at = take_atom(raw, module, sizeof(module), ':');
     if (!at || at[1] == ':' || !(at = take_atom(at + 1, function, sizeof(function), '/')))

@@ -23,7 +23,7 @@ struct roots_search {
     uint8_t *bytes;
     size_t size;
     uint64_t executable_start; /* the executable ends where the data do */
-    uint64_t atom_table; /* as soon as it is known */
+    uint64_t atom_table;       /* as soon as it is known */
 };
 
 /* Read the writable segments of `executable`, mapped in the target. */

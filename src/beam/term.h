@@ -21,15 +21,42 @@
 
 enum { TERM_NIL = 0x3b };
 
-static inline bool term_is_list(uint64_t term) { return (term & 3) == 1; }
-static inline bool term_is_boxed(uint64_t term) { return (term & 3) == 2; }
-static inline bool term_is_pid(uint64_t term) { return (term & 0xf) == 0x3; }
-static inline bool term_is_port(uint64_t term) { return (term & 0xf) == 0x7; }
-static inline bool term_is_small(uint64_t term) { return (term & 0xf) == 0xf; }
-static inline bool term_is_atom(uint64_t term) { return (term & 0x3f) == 0x0b; }
-static inline uint64_t term_address(uint64_t term) { return term & ~(uint64_t)7; }
-static inline int64_t term_small(uint64_t term) { return (int64_t)term >> 4; }
-static inline uint64_t term_atom_index(uint64_t term) { return term >> 6; }
+static inline bool term_is_list(uint64_t term)
+{
+    return (term & 3) == 1;
+}
+static inline bool term_is_boxed(uint64_t term)
+{
+    return (term & 3) == 2;
+}
+static inline bool term_is_pid(uint64_t term)
+{
+    return (term & 0xf) == 0x3;
+}
+static inline bool term_is_port(uint64_t term)
+{
+    return (term & 0xf) == 0x7;
+}
+static inline bool term_is_small(uint64_t term)
+{
+    return (term & 0xf) == 0xf;
+}
+static inline bool term_is_atom(uint64_t term)
+{
+    return (term & 0x3f) == 0x0b;
+}
+static inline uint64_t term_address(uint64_t term)
+{
+    return term & ~(uint64_t)7;
+}
+static inline int64_t term_small(uint64_t term)
+{
+    return (int64_t)term >> 4;
+}
+static inline uint64_t term_atom_index(uint64_t term)
+{
+    return term >> 6;
+}
 
 /* A header word: the kind of object and how many words follow. */
 enum term_kind {
@@ -42,14 +69,20 @@ enum term_kind {
     TERM_BINARY_1 = 0x8, /* until 26: reference-counted; from 27: bits on the heap */
     TERM_BINARY_2 = 0x9, /* until 26: on the heap; from 27: part of another */
     TERM_BINARY_3 = 0xa, /* until 26: part of another; from 27: reference to a binary */
-    TERM_MAP_27 = 0xb, /* from 27 */
+    TERM_MAP_27 = 0xb,   /* from 27 */
     TERM_EXTERNAL_PID = 0xc,
     TERM_EXTERNAL_PORT = 0xd,
     TERM_EXTERNAL_REFERENCE = 0xe,
     TERM_MAP = 0xf, /* until 26 */
 };
-static inline enum term_kind term_header_kind(uint64_t header) { return header >> 2 & 0xf; }
-static inline uint64_t term_header_words(uint64_t header) { return header >> 6; }
+static inline enum term_kind term_header_kind(uint64_t header)
+{
+    return header >> 2 & 0xf;
+}
+static inline uint64_t term_header_words(uint64_t header)
+{
+    return header >> 6;
+}
 
 /* Where the bytes of a binary lie. */
 struct term_bytes {

@@ -79,8 +79,8 @@ static int load_error(int code, struct error *error)
 /* Room for half a second of samples on each CPU, as a power of two. */
 static uint32_t ring_bytes(const struct sampler *sampler)
 {
-    uint64_t wanted = (uint64_t)sampler->options.frequency * (uint64_t)sampler->cpus *
-                      SAMPLE_BYTES_TYPICAL / 2;
+    uint64_t wanted =
+        (uint64_t)sampler->options.frequency * (uint64_t)sampler->cpus * SAMPLE_BYTES_TYPICAL / 2;
     uint32_t bytes = RING_MIN;
 
     while (bytes < wanted && bytes < RING_MAX)

@@ -23,9 +23,9 @@ struct output_options {
 struct record_options {
     pid_t pids[PIDS_MAX];
     size_t pid_count;
-    bool all;          /* every BEAM of the host */
-    char **command;    /* start this and profile it; NULL: none */
-    double duration;   /* seconds; 0: until it is ended */
+    bool all;        /* every BEAM of the host */
+    char **command;  /* start this and profile it; NULL: none */
+    double duration; /* seconds; 0: until it is ended */
     uint32_t frequency;
     struct output_options output;
 };

@@ -94,8 +94,8 @@ static void show_progress(struct session *session)
 static int record(struct session *session, const struct record_options *options,
                   struct error *error)
 {
-    uint64_t end = options->duration > 0 ? monotonic_ns() + (uint64_t)(options->duration * 1e9)
-                                         : UINT64_MAX;
+    uint64_t end =
+        options->duration > 0 ? monotonic_ns() + (uint64_t)(options->duration * 1e9) : UINT64_MAX;
     bool live = !options->output.quiet && isatty(STDERR_FILENO);
     uint64_t shown = 0;
     int result = 0;
@@ -133,11 +133,10 @@ static char *join_arguments(int argc, char **argv)
 /* Record into a file and hand out a descriptor that reads it. A failure while recording ends the
  * recording early; what it holds is kept, and *ret_broken set. */
 static int make_recording(const struct record_options *options, const struct targets *targets,
-                          const char *path, const char *command_line, uint64_t started,
-                          int *ret_fd, struct error *error)
+                          const char *path, const char *command_line, uint64_t started, int *ret_fd,
+                          struct error *error)
 {
-    struct session *session =
-        session_start(options, targets, path, command_line, started, error);
+    struct session *session = session_start(options, targets, path, command_line, started, error);
     struct error record_error;
     int result, finished;
 
@@ -174,8 +173,7 @@ int command_record(int argc, char **argv)
     if (!options.output.count)
         default_outputs(&options.output, targets.vms[0]->pid);
     recording_path = take_recording_path(&options.output);
-    result = make_recording(&options, &targets, recording_path, command_line, started, &fd,
-                            &error);
+    result = make_recording(&options, &targets, recording_path, command_line, started, &fd, &error);
     free(command_line);
     if (result) {
         targets_close(&targets);

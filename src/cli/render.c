@@ -10,12 +10,12 @@
 
 enum { REQUESTS_MAX = OUTPUTS_MAX + 2 }; /* the summary and the statistics too */
 
-static void add_statistics(const struct output_options *options,
-                           struct output_request *requests, size_t *count)
+static void add_statistics(const struct output_options *options, struct output_request *requests,
+                           size_t *count)
 {
     if (options->stats_path)
-        requests[(*count)++] = (struct output_request){
-            .path = options->stats_path, .format = &stats_json_format};
+        requests[(*count)++] =
+            (struct output_request){.path = options->stats_path, .format = &stats_json_format};
 }
 
 static bool uses_standard_output(const struct output_options *options)

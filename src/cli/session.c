@@ -58,8 +58,7 @@ static int open_targets(struct session *session, struct error *error)
         session->symbolizers[i] = symbolizer_new(vm, session->kernel, session->profile, error);
         if (!session->symbolizers[i] ||
             sampler_add_target(session->sampler, vm,
-                               symbolizer_code_generation_address(session->symbolizers[i]),
-                               error))
+                               symbolizer_code_generation_address(session->symbolizers[i]), error))
             return error_prefix(error, "process %d", vm->pid);
     }
     return 0;
@@ -103,9 +102,9 @@ static int start(struct session *session, const char *recording_path, const char
     return 0;
 }
 
-struct session *session_start(const struct record_options *options,
-                              const struct targets *targets, const char *recording_path,
-                              const char *command_line, uint64_t started_ns, struct error *error)
+struct session *session_start(const struct record_options *options, const struct targets *targets,
+                              const char *recording_path, const char *command_line,
+                              uint64_t started_ns, struct error *error)
 {
     struct session *session = xcalloc(1, sizeof(*session));
 
@@ -196,12 +195,12 @@ static void note_busiest(struct session *session)
     session->busiest[0] = 0;
     if (busiest) {
         const struct process_entry *entry = profile_get_process(session->profile, busiest);
-        string_id name = entry->name ? entry->name : entry->label ? entry->label
-                                                                   : entry->initial_call;
+        string_id name = entry->name    ? entry->name
+                         : entry->label ? entry->label
+                                        : entry->initial_call;
 
         snprintf(session->busiest, sizeof(session->busiest), "%s %.90s",
-                 profile_text(session->profile, entry->pid),
-                 profile_text(session->profile, name));
+                 profile_text(session->profile, entry->pid), profile_text(session->profile, name));
         session->busiest_share = (double)most / session->recent_total;
     }
     session->recent_total = 0;

@@ -19,9 +19,9 @@ struct session;
 /* `started_ns`: CLOCK_MONOTONIC when the program began, for attach time. `recording_path`: where
  * the recording goes, NULL for an unnamed temporary file. Borrows options and targets. Samples
  * are being taken when it returns. */
-struct session *session_start(const struct record_options *options,
-                              const struct targets *targets, const char *recording_path,
-                              const char *command_line, uint64_t started_ns, struct error *error);
+struct session *session_start(const struct record_options *options, const struct targets *targets,
+                              const char *recording_path, const char *command_line,
+                              uint64_t started_ns, struct error *error);
 void session_free(struct session *session);
 
 /* Take in samples for up to `timeout_ms`. Fails if the recording can't be written any more (what
@@ -32,10 +32,10 @@ int session_step(struct session *session, int timeout_ms, struct error *error);
 bool session_alive(const struct session *session);
 
 struct session_status {
-    double seconds;            /* since the first sample was possible */
+    double seconds; /* since the first sample was possible */
     uint64_t samples, lost;
-    const char *busiest;       /* process with the most samples in the last second, "" if none */
-    double busiest_share;      /* of that second's samples of processes */
+    const char *busiest;  /* process with the most samples in the last second, "" if none */
+    double busiest_share; /* of that second's samples of processes */
 };
 struct session_status session_status(struct session *session);
 

@@ -160,8 +160,8 @@ static int open_command(char **command, const volatile int *stop, struct targets
         targets->child = 0;
         return -1;
     }
-    error_set(error, ERROR_NO_PROCESS, "'%s' did not become an Erlang VM in %d seconds",
-              command[0], START_SECONDS);
+    error_set(error, ERROR_NO_PROCESS, "'%s' did not become an Erlang VM in %d seconds", command[0],
+              START_SECONDS);
     for (int i = 0; i < START_SECONDS * START_POLLS_A_SECOND && !*stop; i++) {
         pid_t pid = beam_of(targets->child);
 

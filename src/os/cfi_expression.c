@@ -92,6 +92,14 @@ static bool push(struct stack *stack, uint64_t word)
     return true;
 }
 
+/* ISO C leaves a right shift of a negative number to the compiler. */
+static uint64_t shift_right_signed(uint64_t word, uint64_t bits)
+{
+    uint64_t sign = word >> 63 && bits ? ~(UINT64_MAX >> bits) : 0;
+
+    return word >> bits | sign;
+}
+
 /* Operations with two operands; DWARF compares and shifts right arithmetically as signed. */
 static uint64_t combine(uint8_t code, uint64_t left, uint64_t right)
 {
@@ -116,7 +124,7 @@ static uint64_t combine(uint8_t code, uint64_t left, uint64_t right)
     case DW_OP_shr:
         return right < 64 ? left >> right : 0;
     case DW_OP_shra:
-        return (uint64_t)(signed_left >> (right < 64 ? right : 63));
+        return shift_right_signed(left, right < 64 ? right : 63);
     case DW_OP_eq:
         return left == right;
     case DW_OP_ne:

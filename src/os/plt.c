@@ -113,7 +113,7 @@ static void each_stub(Elf_Scn *section, const GElf_Shdr *header, const struct go
     if (!data || !data->d_buf)
         return;
     for (size_t at = 0; at + size <= data->d_size; at += size) {
-        struct got_word key;
+        struct got_word key = {0};
         const struct got_word *word;
 
         if (!jump_target((const uint8_t *)data->d_buf + at, size, header->sh_addr + at,

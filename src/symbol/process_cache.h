@@ -15,9 +15,8 @@
 struct process_cache;
 
 /* All borrowed. */
-struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms,
-                                        struct profile *profile, target_id target,
-                                        struct error *error);
+struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms, struct profile *profile,
+                                        target_id target, struct error *error);
 void process_cache_free(struct process_cache *cache);
 
 /* The entry of the process at `address`, whose struct was `bytes` at `time` (ns); 0 if its pid

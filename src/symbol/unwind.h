@@ -32,11 +32,11 @@
 enum address_kind {
     ADDRESS_KERNEL,
     ADDRESS_NATIVE,
-    ADDRESS_CODE,     /* Erlang code or a fragment of the JIT */
-    ADDRESS_EXPORT,   /* BIF that is called: address of its Export */
-    ADDRESS_MFA,      /* BIF or NIF that is called: address of its ErtsCodeMFA */
-    ADDRESS_UNKNOWN,  /* a word that should be a code address and is in no known code */
-    ADDRESS_CUT,      /* value is the number of words that are missing here */
+    ADDRESS_CODE,    /* Erlang code or a fragment of the JIT */
+    ADDRESS_EXPORT,  /* BIF that is called: address of its Export */
+    ADDRESS_MFA,     /* BIF or NIF that is called: address of its ErtsCodeMFA */
+    ADDRESS_UNKNOWN, /* a word that should be a code address and is in no known code */
+    ADDRESS_CUT,     /* value is the number of words that are missing here */
 };
 
 struct unwound_frame {
