@@ -10,6 +10,7 @@ enum {
     NATIVE_FRAMES_MAX = 256,
     ERLANG_WORDS_MAX = 1 << 16, /* more than is ever copied of a stack */
     LOWEST_POINTER = 4096,
+    STACK_BYTES_MAX = 1 << 30,
 };
 
 struct unwinder {
@@ -257,11 +258,21 @@ static unsigned emit_return_address(struct unwinder *unwinder, uint64_t word)
     return 0;
 }
 
+/* With +JPperf fp each return address has a frame pointer before it, which points up the stack:
+ * not into [heap, hend] when a garbage collection has already replaced these. */
+static bool is_frame_pointer(struct unwinder *unwinder, uint64_t at, uint64_t word)
+{
+    return code_frame_pointers(unwinder->code) && (word & 7) == 0 && word > at &&
+           word - at < STACK_BYTES_MAX;
+}
+
 /* Words that could be a return address by their bits but lie in no code: shown and counted, for
  * something is not understood there. */
-static void emit_unknown(struct unwinder *unwinder, const struct state *state, uint64_t word)
+static void emit_unknown(struct unwinder *unwinder, const struct state *state, uint64_t at,
+                         uint64_t word)
 {
-    if ((word & 3) == 0 && word >= LOWEST_POINTER && !on_erlang_stack(state, word))
+    if ((word & 3) == 0 && word >= LOWEST_POINTER && !on_erlang_stack(state, word) &&
+        !is_frame_pointer(unwinder, at, word))
         emit(unwinder, ADDRESS_UNKNOWN, word, true);
 }
 
@@ -300,7 +311,7 @@ static void walk(struct unwinder *unwinder, const struct state *state, uint64_t 
         if (is_return_address(unwinder, state, word))
             skip = emit_return_address(unwinder, word);
         else
-            emit_unknown(unwinder, state, word);
+            emit_unknown(unwinder, state, at, word);
     }
 }
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings made for a measurement, with beamflame as its users run it."""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import beamflame
+
+
+@contextmanager
+def folder():
+    """A folder for the files of one measurement."""
+    with tempfile.TemporaryDirectory(prefix="beamflame-bench-") as path:
+        yield Path(path)
+
+
+def record(pid, seconds, hz, out, *options):
+    """Record to the file `out`; returns the statistics."""
+    stats = Path(out).with_suffix(".stats.json")
+    beamflame.record("-q", "-p", pid, "-d", seconds, "-F", hz, "-o", out, "--stats", stats,
+                     *options, timeout=seconds + 60)
+    return json.loads(stats.read_text())
+
+
+def wait_for(condition, what, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"no {what} after {seconds} s")
+        time.sleep(0.02)
+
+
+def stop(process):
+    """End it as Ctrl-C does."""
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=60)
+
+
+@contextmanager
+def running(pid, hz, out):
+    """beamflame records in the background meanwhile."""
+    process = subprocess.Popen([beamflame.BINARY, "-p", str(pid), "-F", str(hz), "-o", out],
+                               stderr=subprocess.PIPE)
+    try:
+        said = process.stderr.readline()  # printed once it samples
+        if b"sampling" not in said:
+            raise RuntimeError(f"beamflame said {said!r}")
+        yield process
+        stop(process)
+        if process.returncode != 0:
+            raise RuntimeError(f"beamflame: exit code {process.returncode}")
+    finally:
+        process.kill()
+        process.stderr.close()
+
+
+@contextmanager
+def perf_running(pid, hz, out):
+    """`perf record -g` records in the background meanwhile."""
+    process = subprocess.Popen(
+        ["perf", "record", "-q", "-B", "-N", "-g", "-F", str(hz), "-p", str(pid), "-o", out],
+        stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: os.path.exists(out) and os.path.getsize(out) > 0, "perf record")
+        yield process
+        stop(process)
+    finally:
+        process.kill()
