@@ -243,10 +243,10 @@ static void parse_range(struct cursor *cursor, struct builder *builder)
     uint32_t start = take_uint32(cursor), end = take_uint32(cursor);
     uint32_t line_count = take_uint32(cursor);
     const char *name = take_sized_string(cursor, take_uint16(cursor));
-    const uint8_t *padding = take(cursor, RANGE_PADDING);
     struct gdb_jit_range *range = &builder->module.ranges[builder->module.range_count];
 
-    if (!padding || end < start) {
+    take(cursor, RANGE_PADDING);
+    if (cursor->failed || end < start) {
         cursor->failed = true;
         return;
     }

@@ -201,6 +201,8 @@ struct vm *vm_open(pid_t pid, struct error *error)
             break;
         nanosleep(&pause, NULL); /* it is still setting up its tables */
     }
+    if (!vm && error->code == ERROR_UNSUPPORTED)
+        nanosleep(&pause, NULL); /* if it is being killed, its memory goes before it does */
     if (!vm && error->code != ERROR_PERMISSION && has_ended(pid, start_time))
         error_set(error, ERROR_NO_PROCESS, "process %d ended while it was examined", pid);
     return vm;

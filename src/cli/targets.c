@@ -199,4 +199,6 @@ void targets_close(struct targets *targets)
     for (size_t i = 0; i < targets->count; i++)
         vm_close(targets->vms[i]);
     targets->count = 0;
+    if (targets->child)
+        waitpid(targets->child, NULL, WNOHANG);
 }

@@ -122,19 +122,29 @@ static struct elf_file *finish(struct elf_file *file, const struct mapping *mapp
     return file;
 }
 
+struct elf_file *elf_file_of_image(void *image, size_t size, const struct mapping *mapping)
+{
+    struct elf_file *file = xcalloc(1, sizeof(*file));
+
+    elf_version(EV_CURRENT);
+    file->fd = -1;
+    file->image = image;
+    file->elf = elf_memory(image, size);
+    return finish(file, mapping);
+}
+
 static struct elf_file *open_vdso(struct memory *memory, const struct mapping *mapping)
 {
     size_t size = mapping->end - mapping->start;
-    struct elf_file *file;
+    void *image;
 
     if (size > LARGEST_VDSO)
         return NULL;
-    file = xcalloc(1, sizeof(*file));
-    file->fd = -1;
-    file->image = xmalloc(size);
-    if (memory_read(memory, mapping->start, file->image, size))
-        file->elf = elf_memory(file->image, size);
-    return finish(file, mapping);
+    image = xmalloc(size);
+    if (memory_read(memory, mapping->start, image, size))
+        return elf_file_of_image(image, size, mapping);
+    free(image);
+    return NULL;
 }
 
 /* Memory files are not ELF files that were loaded: "/memfd:vmem" is the code of the JIT. */

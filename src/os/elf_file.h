@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,6 +12,10 @@
 /* The file behind `mapping` of process `pid`; NULL if it has none that is an ELF file. */
 struct elf_file *elf_file_open(pid_t pid, struct memory *memory, const struct mapping *mapping);
 void elf_file_free(struct elf_file *file);
+
+/* A file whose bytes are in memory (the vdso; a recorded image in tests). `image` is malloc'ed and
+ * taken over, also on failure. */
+struct elf_file *elf_file_of_image(void *image, size_t size, const struct mapping *mapping);
 
 /* Where `elf` lies if `mapping` maps it: address in the target minus address in the file. False
  * if no loadable segment of the file is what is mapped there. */

@@ -118,22 +118,14 @@ static void index_symbols(struct kernel_symbols *all)
     all->texts = xrealloc(all->texts, all->texts_used);
 }
 
-struct kernel_symbols *kernel_symbols_new(struct error *error)
+struct kernel_symbols *kernel_symbols_read(FILE *file, struct error *error)
 {
-    FILE *file = fopen("/proc/kallsyms", "re");
-    struct kernel_symbols *all;
+    struct kernel_symbols *all = xcalloc(1, sizeof(*all));
     char line[1024];
 
-    if (!file) {
-        error_set(error, ERROR_FAILED, "can't read /proc/kallsyms: %s", strerror(errno));
-        return NULL;
-    }
-    setvbuf(file, NULL, _IOFBF, 1 << 16);
-    all = xcalloc(1, sizeof(*all));
     all->last_module = add_text(all, KERNEL, strlen(KERNEL));
     while (fgets_unlocked(line, sizeof(line), file))
         add_line(all, line);
-    fclose(file);
     if (all->count == 0) {
         error_set(error, ERROR_PERMISSION,
                   "the kernel hides its symbol addresses (kernel.kptr_restrict, or CAP_SYSLOG is "
@@ -142,6 +134,21 @@ struct kernel_symbols *kernel_symbols_new(struct error *error)
         return NULL;
     }
     index_symbols(all);
+    return all;
+}
+
+struct kernel_symbols *kernel_symbols_new(struct error *error)
+{
+    FILE *file = fopen("/proc/kallsyms", "re");
+    struct kernel_symbols *all;
+
+    if (!file) {
+        error_set(error, ERROR_FAILED, "can't read /proc/kallsyms: %s", strerror(errno));
+        return NULL;
+    }
+    setvbuf(file, NULL, _IOFBF, 1 << 16);
+    all = kernel_symbols_read(file, error);
+    fclose(file);
     return all;
 }
 

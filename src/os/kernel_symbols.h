@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "util/error.h"
 
@@ -11,6 +12,8 @@ struct kernel_symbols;
 /* Reads and indexes the text symbols (about 4 MB of memory). NULL with error if they can't be
  * read or are hidden (kptr_restrict). */
 struct kernel_symbols *kernel_symbols_new(struct error *error);
+/* The same from a file in the format of /proc/kallsyms, which stays open. */
+struct kernel_symbols *kernel_symbols_read(FILE *file, struct error *error);
 void kernel_symbols_free(struct kernel_symbols *symbols);
 
 /* The symbol at or below `address`, its start in `*start`, its module ("[kernel.kallsyms]" or

@@ -13,6 +13,7 @@
 #include "util/alloc.h"
 
 enum {
+    NOBODY = 0, /* pid of a process that is not there */
     REREAD_MS = 100,
     LARGEST_FILE_COUNT = 512, /* each holds a file descriptor */
 };
@@ -132,7 +133,7 @@ static bool reread(struct mappings *mappings)
 {
     struct list list;
 
-    if (now_ms() - mappings->read_at < REREAD_MS)
+    if (mappings->pid == NOBODY || now_ms() - mappings->read_at < REREAD_MS)
         return false;
     mappings->read_at = now_ms();
     list = read_list(mappings->pid);
@@ -166,6 +167,43 @@ struct mappings *mappings_new(pid_t pid, struct memory *memory, struct error *er
     mappings->memory = memory;
     mappings->list = list;
     mappings->read_at = now_ms();
+    return mappings;
+}
+
+static void add_opened(struct mappings *mappings, const struct mapping *mapping,
+                       struct elf_file *file)
+{
+    mappings->opened = xreallocarray(mappings->opened, (size_t)mappings->opened_count + 1,
+                                     sizeof(*mappings->opened));
+    mappings->opened[mappings->opened_count++] = (struct opened){
+        .device = mapping->device,
+        .inode = mapping->inode,
+        .file = file,
+    };
+}
+
+static bool is_opened(const struct mappings *mappings, const struct elf_file *file)
+{
+    for (int i = 0; i < mappings->opened_count; i++)
+        if (mappings->opened[i].file == file)
+            return true;
+    return false;
+}
+
+struct mappings *mappings_of_list(const struct mapping *list, int count)
+{
+    struct mappings *mappings = xcalloc(1, sizeof(*mappings));
+
+    mappings->pid = NOBODY;
+    mappings->list.count = count;
+    mappings->list.mappings = xreallocarray(NULL, (size_t)count, sizeof(*list));
+    for (int i = 0; i < count; i++) {
+        mappings->list.mappings[i] = list[i];
+        mappings->list.mappings[i].path = xstrdup(list[i].path);
+        mappings->list.mappings[i].no_file = !list[i].file;
+        if (list[i].file && !is_opened(mappings, list[i].file))
+            add_opened(mappings, &list[i], list[i].file);
+    }
     return mappings;
 }
 
@@ -243,15 +281,8 @@ static struct elf_file *open_file(struct mappings *mappings, const struct mappin
     if (mappings->opened_count == LARGEST_FILE_COUNT)
         return NULL;
     file = elf_file_open(mappings->pid, mappings->memory, mapping);
-    if (!file)
-        return NULL;
-    mappings->opened = xreallocarray(mappings->opened, (size_t)mappings->opened_count + 1,
-                                     sizeof(*mappings->opened));
-    mappings->opened[mappings->opened_count++] = (struct opened){
-        .device = mapping->device,
-        .inode = mapping->inode,
-        .file = file,
-    };
+    if (file)
+        add_opened(mappings, mapping, file);
     return file;
 }
 

@@ -36,8 +36,8 @@ struct mapping {
  * SIGBUS. */
 struct elf_file {
     Elf *elf;
-    int fd;                       /* -1: the vdso */
-    void *image;                  /* what elf reads if it is the vdso, else NULL */
+    int fd;                       /* -1: it is in memory (the vdso) */
+    void *image;                  /* what elf reads if it is in memory, else NULL */
     uint64_t bias;                /* address in the target minus address in the file */
     char *path;                   /* as in struct mapping */
     struct symbol_table *symbols; /* NULL until first used (os/native_symbols.h) */
@@ -48,6 +48,10 @@ struct mappings;
 /* Reads /proc/PID/maps. `memory` (for the vdso) is borrowed. NULL with error on failure. */
 struct mappings *mappings_new(pid_t pid, struct memory *memory, struct error *error);
 void mappings_free(struct mappings *mappings);
+
+/* Mappings of a process that is not there (any more): as listed, in address order, and never read
+ * again. Paths are copied, files taken over; mappings can share a file. */
+struct mappings *mappings_of_list(const struct mapping *list, int count);
 
 /* The mapping that holds `address`, or NULL. When none does, the list is read again, at most once
  * in 100 ms (something may have been loaded). Valid until the next mappings_* call. Files once

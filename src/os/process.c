@@ -66,28 +66,48 @@ pid_t *process_threads(pid_t pid, size_t *count, struct error *error)
     return tids;
 }
 
+/* /proc/PID/stat behind "pid (name) ", at the state; the name can hold anything, so count from its
+ * last ')'. To be freed through *ret_stat; NULL if the process is gone. */
+static const char *stat_state(pid_t pid, char **ret_stat)
+{
+    size_t size;
+    char *stat = procfs_read(pid, "stat", &size), *name_end;
+
+    name_end = stat ? strrchr(stat, ')') : NULL;
+    if (!name_end || name_end[1] != ' ') {
+        free(stat);
+        return NULL;
+    }
+    *ret_stat = stat;
+    return name_end + 2;
+}
+
 bool process_exists(pid_t pid)
 {
-    char path[64];
+    char *stat;
+    const char *state = pid > 0 ? stat_state(pid, &stat) : NULL;
+    bool exists;
 
-    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-    return pid > 0 && access(path, F_OK) == 0;
+    if (!state)
+        return false;
+    exists = *state != 'Z' && *state != 'X';
+    free(stat);
+    return exists;
 }
 
 /* Field `number` of /proc/PID/stat as proc(5) counts, from 4 on; 0 if the process is gone. */
 static unsigned long long stat_field(pid_t pid, int number)
 {
+    char *stat;
+    const char *field = stat_state(pid, &stat);
     unsigned long long value = 0;
-    size_t size;
-    char *stat = procfs_read(pid, "stat", &size);
-    const char *field;
 
-    if (!stat)
+    if (!field)
         return 0;
-    /* "pid (name) state ppid ...": the name can hold anything, so count from its last ')'. */
-    field = strrchr(stat, ')');
-    for (int i = 2; field && i < number; i++)
-        field = strchr(field + 1, ' ');
+    for (int i = 3; field && i < number; i++) {
+        field = strchr(field, ' ');
+        field = field ? field + 1 : NULL;
+    }
     if (field)
         value = strtoull(field, NULL, 10);
     free(stat);

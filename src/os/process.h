@@ -12,6 +12,7 @@
  * with error if /proc can't be read. */
 pid_t *process_list(size_t *count, struct error *error);
 
+/* False for a zombie too: it has ended, and only its parent does not know yet. */
 bool process_exists(pid_t pid);
 
 /* Pid of the parent, 0 if gone. */

@@ -43,25 +43,6 @@ static char *final_path(const char *path)
     return real ? real : xstrdup(path);
 }
 
-int output_file_check(const char *path, struct error *error)
-{
-    struct stat status;
-    char *copy, *real;
-    int result = 0;
-
-    if (!strcmp(path, "-"))
-        return 0;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return cannot_write(path, EISDIR, error);
-    real = final_path(path);
-    copy = xstrdup(real);
-    if (access(is_in_place(real) ? real : dirname(copy), W_OK))
-        result = cannot_write(path, errno, error);
-    free(copy);
-    free(real);
-    return result;
-}
-
 /* Create DIRECTORY/.NAME.N.tmp; the umask decides on its mode, as for any new file. */
 static int create_temporary(const char *path, char **ret_temporary)
 {
@@ -86,6 +67,38 @@ static int create_temporary(const char *path, char **ret_temporary)
     return fd;
 }
 
+/* A file that can be made beside `path` says that there may be one: rights alone do not (/proc, a
+ * read-only mount). */
+static int check_creation(const char *path)
+{
+    char *temporary;
+    int fd = create_temporary(path, &temporary);
+
+    if (fd < 0)
+        return -1;
+    close(fd);
+    unlink(temporary);
+    free(temporary);
+    return 0;
+}
+
+int output_file_check(const char *path, struct error *error)
+{
+    struct stat status;
+    char *real;
+    int result = 0;
+
+    if (!strcmp(path, "-"))
+        return 0;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return cannot_write(path, EISDIR, error);
+    real = final_path(path);
+    if (is_in_place(real) ? access(real, W_OK) : check_creation(real))
+        result = cannot_write(path, errno, error);
+    free(real);
+    return result;
+}
+
 static int open_path(struct output_file *output, struct error *error)
 {
     int fd = is_in_place(output->path) ? open(output->path, O_WRONLY | O_CLOEXEC)
@@ -105,7 +118,7 @@ int output_file_open(struct output_file *output, const char *path, FILE *given, 
 
     if (given || !strcmp(path, "-")) {
         output->file = given ? given : stdout;
-        output->path = output->temporary = NULL;
+        output->path = output->temporary = output->buffer = NULL;
         return 0;
     }
     new.path = final_path(path);
@@ -113,7 +126,8 @@ int output_file_open(struct output_file *output, const char *path, FILE *given, 
         output_file_release(&new);
         return -1;
     }
-    setvbuf(new.file, NULL, _IOFBF, WRITE_BUFFER);
+    new.buffer = xmalloc(WRITE_BUFFER); /* glibc takes a size only together with a buffer */
+    setvbuf(new.file, new.buffer, _IOFBF, WRITE_BUFFER);
     *output = new;
     return 0;
 }
@@ -151,5 +165,6 @@ void output_file_release(struct output_file *output)
         unlink(output->temporary);
     free(output->temporary);
     free(output->path);
+    free(output->buffer);
     *output = (struct output_file){0};
 }

@@ -13,6 +13,7 @@ struct output_file {
     FILE *file;
     char *path;      /* NULL: standard output, or a file that was given */
     char *temporary; /* NULL: written in place (a device or pipe) */
+    char *buffer;    /* of `file`, where it is ours */
 };
 
 /* Whether output_file_open() is likely to work. */

@@ -96,6 +96,14 @@ static struct cached *entry_of(struct process_cache *cache, uint64_t pid)
     return &cache->entries[at];
 }
 
+/* proc_lib has not yet said what the process really runs: it soon will. */
+static bool is_starting(const struct process_cache *cache, process_id id)
+{
+    const struct process_entry *entry = profile_get_process(cache->profile, id);
+
+    return !strncmp(profile_text(cache->profile, entry->initial_call), "proc_lib:init_p/", 16);
+}
+
 process_id process_cache_get(struct process_cache *cache, uint64_t address, const uint8_t *bytes,
                              uint64_t time)
 {
@@ -104,12 +112,14 @@ process_id process_cache_get(struct process_cache *cache, uint64_t address, cons
     uint64_t dictionary = word_at(bytes, layout->process_dictionary);
     struct cached *cached = entry_of(cache, word_at(bytes, layout->process_id));
 
-    if (cached->id && cached->reg == reg && cached->dictionary == dictionary &&
+    if (cached->id && cached->reg == reg && cached->dictionary == dictionary && cached->read_at &&
         time < cached->read_at + MAX_AGE)
         return cached->id;
     *cached = (struct cached){.id = read_process(cache, address, bytes),
                               .reg = reg,
                               .dictionary = dictionary,
                               .read_at = time};
+    if (cached->id && is_starting(cache, cached->id))
+        cached->read_at = 0;
     return cached->id;
 }

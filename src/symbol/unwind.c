@@ -70,6 +70,12 @@ static uint64_t field(const uint8_t *bytes, int32_t offset)
     return value;
 }
 
+/* Only the head of a scheduler's struct is copied, and a layout can come from anywhere. */
+static uint64_t scheduler_field(const uint8_t *bytes, int32_t offset)
+{
+    return (size_t)offset <= WIRE_SCHEDULER_BYTES - sizeof(uint64_t) ? field(bytes, offset) : 0;
+}
+
 static void read_state(const struct unwinder *unwinder, const struct snapshot *snapshot,
                        struct state *state)
 {
@@ -85,8 +91,9 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
     state->registers.known = (1u << CFI_REGISTERS) - 1;
     state->pc = snapshot_register(snapshot, CFI_RIP);
     state->is_leaf = true;
-    if (scheduler && (uint32_t)field(scheduler, layout->sched_type) == VM_SCHEDULER_NORMAL)
-        state->base = field(scheduler, layout->sched_registers);
+    if (scheduler &&
+        (uint32_t)scheduler_field(scheduler, layout->sched_type) == VM_SCHEDULER_NORMAL)
+        state->base = scheduler_field(scheduler, layout->sched_registers);
     state->has_process = process != NULL;
     state->stop = field(process, layout->process_stop);
     state->heap = field(process, layout->process_heap);

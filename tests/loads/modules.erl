@@ -56,7 +56,8 @@ name(K) ->
 %% Name(X) -> Next(X + Line) + abs(X) * X. Each call is on a line of its own.
 function(Name, Next, Line) ->
     X = {var, Line, 'X'},
-    Call = {call, Line + 1, {atom, Line + 1, Next}, [{op, Line + 1, '+', X, {integer, Line, Line}}]},
+    Sum = {op, Line + 1, '+', X, {integer, Line, Line}},
+    Call = {call, Line + 1, {atom, Line + 1, Next}, [Sum]},
     Abs = {call, Line + 2, {atom, Line + 2, abs}, [X]},
     Body = {op, Line + 2, '+', Call, {op, Line + 2, '*', Abs, X}},
     {function, Line, Name, 1, [{clause, Line, [X], [], [Body]}]}.

@@ -41,21 +41,26 @@ def stop(process):
     process.wait(timeout=60)
 
 
+def kill(process):
+    process.kill()
+    process.wait()
+
+
 @contextmanager
-def running(pid, hz, out):
+def running(pid, hz, out, *options):
     """beamflame records in the background meanwhile."""
-    process = subprocess.Popen([beamflame.BINARY, "-p", str(pid), "-F", str(hz), "-o", out],
-                               stderr=subprocess.PIPE)
+    process = subprocess.Popen([beamflame.BINARY, "-p", str(pid), "-F", str(hz), "-o", out,
+                                *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         said = process.stderr.readline()  # printed once it samples
         if b"sampling" not in said:
             raise RuntimeError(f"beamflame said {said!r}")
         yield process
         stop(process)
-        if process.returncode != 0:
+        if process.returncode not in (beamflame.DONE, beamflame.NO_SAMPLES):
             raise RuntimeError(f"beamflame: exit code {process.returncode}")
     finally:
-        process.kill()
+        kill(process)
         process.stderr.close()
 
 
@@ -63,11 +68,11 @@ def running(pid, hz, out):
 def perf_running(pid, hz, out):
     """`perf record -g` records in the background meanwhile."""
     process = subprocess.Popen(
-        ["perf", "record", "-q", "-B", "-N", "-g", "-F", str(hz), "-p", str(pid), "-o", out],
-        stderr=subprocess.DEVNULL)
+        ["perf", "record", "-q", "-B", "-N", "-g", "-k", "CLOCK_MONOTONIC", "-F", str(hz),
+         "-p", str(pid), "-o", out], stderr=subprocess.DEVNULL)
     try:
         wait_for(lambda: os.path.exists(out) and os.path.getsize(out) > 0, "perf record")
         yield process
         stop(process)
     finally:
-        process.kill()
+        kill(process)

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/* replicate FROM.bfr TO.bfr SAMPLES: a recording as long as one likes, made of the samples of a
+ * real one, again and again, each time later. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/recording.h"
+#include "util/alloc.h"
+
+struct samples {
+    struct sample *items;
+    size_t count, capacity;
+};
+
+static int keep(void *context, const struct sample *sample, struct error *error)
+{
+    struct samples *samples = context;
+
+    (void)error;
+    if (samples->count == samples->capacity) {
+        samples->capacity = samples->capacity ? samples->capacity * 2 : 1024;
+        samples->items = xreallocarray(samples->items, samples->capacity, sizeof(*samples->items));
+    }
+    samples->items[samples->count++] = *sample;
+    return 0;
+}
+
+/* `from` again and again until there are `wanted`. */
+static int repeat(struct recording_writer *writer, const struct profile *profile,
+                  const struct samples *from, uint64_t wanted, uint64_t *ret_end,
+                  struct error *error)
+{
+    uint64_t length = from->items[from->count - 1].time - from->items[0].time + 1000000;
+
+    for (uint64_t i = 0; i < wanted; i++) {
+        struct sample sample = from->items[i % from->count];
+
+        sample.time += i / from->count * length;
+        *ret_end = sample.time;
+        if (recording_append(writer, profile, &sample, error))
+            return -1;
+    }
+    return 0;
+}
+
+static int replicate(const char *from, const char *to, uint64_t wanted, struct error *error)
+{
+    struct samples samples = {0};
+    struct profile *profile = profile_new();
+    struct recording *recording;
+    struct recording_writer *writer;
+    struct recording_totals totals;
+    bool cut;
+    int fd = open(from, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return error_set(error, ERROR_FAILED, "can't read '%s': %s", from, strerror(errno));
+    recording = recording_open(fd, from, error);
+    if (!recording || recording_read(recording, profile, keep, &samples, &cut, error))
+        return -1;
+    if (!samples.count)
+        return error_set(error, ERROR_NO_SAMPLES, "%s has no samples", from);
+    writer = recording_create(to, NULL, recording_get_header(recording), error);
+    if (!writer)
+        return -1;
+    totals = *recording_get_totals(recording);
+    totals.samples = wanted;
+    if (repeat(writer, profile, &samples, wanted, &totals.end_monotonic, error))
+        return -1;
+    return recording_finish(writer, profile, &totals, NULL, error);
+}
+
+int main(int argc, char **argv)
+{
+    struct error error;
+
+    if (argc != 4) {
+        fprintf(stderr, "usage: replicate FROM.bfr TO.bfr SAMPLES\n");
+        return ERROR_USAGE;
+    }
+    if (replicate(argv[1], argv[2], strtoull(argv[3], NULL, 10), &error)) {
+        fprintf(stderr, "replicate: %s\n", error.text);
+        return ERROR_FAILED;
+    }
+    return 0;
+}
