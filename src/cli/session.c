@@ -49,13 +49,10 @@ static uint64_t now_ns(clockid_t clock)
 
 static int open_targets(struct session *session, struct error *error)
 {
-    struct error ignored; /* kernel functions are then shown by address */
-
-    session->kernel = kernel_symbols_new(&ignored);
     for (size_t i = 0; i < session->targets->count; i++) {
         struct vm *vm = session->targets->vms[i];
 
-        session->symbolizers[i] = symbolizer_new(vm, session->kernel, session->profile, error);
+        session->symbolizers[i] = symbolizer_new(vm, session->profile, error);
         if (!session->symbolizers[i] ||
             sampler_add_target(session->sampler, vm,
                                symbolizer_code_generation_address(session->symbolizers[i]), error))
@@ -86,6 +83,16 @@ static int open_recording(struct session *session, const char *path, const char 
     return session->writer ? 0 : -1;
 }
 
+/* Takes longer than all of the rest, so samples are let to wait for it. */
+static void read_kernel_symbols(struct session *session)
+{
+    struct error ignored; /* kernel functions are then shown by address */
+
+    session->kernel = kernel_symbols_new(&ignored);
+    for (size_t i = 0; i < session->targets->count; i++)
+        symbolizer_set_kernel(session->symbolizers[i], session->kernel);
+}
+
 static int start(struct session *session, const char *recording_path, const char *command_line,
                  uint64_t started_ns, struct error *error)
 {
@@ -99,6 +106,7 @@ static int start(struct session *session, const char *recording_path, const char
         return -1;
     session->first_ns = session->flushed_ns = now_ns(CLOCK_MONOTONIC);
     session->totals.attach_ns = session->first_ns - started_ns;
+    read_kernel_symbols(session);
     return 0;
 }
 

@@ -28,19 +28,23 @@ struct frame_names {
 };
 
 struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct code *code,
-                                    const struct kernel_symbols *kernel, struct profile *profile)
+                                    struct profile *profile)
 {
     struct frame_names *names = xcalloc(1, sizeof(*names));
 
     names->vm = vm;
     names->atoms = atoms;
     names->code = code;
-    names->kernel = kernel;
     names->profile = profile;
     names->runtime = runtime_names_new(vm, code);
     for (int kind = 0; kind <= ADDRESS_CUT; kind++)
         names->cached[kind] = address_map_new(CACHED_MAX);
     return names;
+}
+
+void frame_names_set_kernel(struct frame_names *names, const struct kernel_symbols *kernel)
+{
+    names->kernel = kernel;
 }
 
 void frame_names_free(struct frame_names *names)

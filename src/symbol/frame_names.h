@@ -16,9 +16,11 @@
 
 struct frame_names;
 
-/* All borrowed; `kernel` may be NULL (addresses then stand for kernel functions). */
+/* All borrowed. */
 struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct code *code,
-                                    const struct kernel_symbols *kernel, struct profile *profile);
+                                    struct profile *profile);
+/* Until kernel symbols are given, kernel functions are named by their address. Borrowed. */
+void frame_names_set_kernel(struct frame_names *names, const struct kernel_symbols *kernel);
 void frame_names_free(struct frame_names *names);
 
 /* Take from a stack what it tells of native functions without a symbol. Call before its frames are

@@ -53,8 +53,7 @@ static target_id add_target(struct profile *profile, struct vm *vm)
     return profile_target(profile, &target);
 }
 
-struct symbolizer *symbolizer_new(struct vm *vm, const struct kernel_symbols *kernel,
-                                  struct profile *profile, struct error *error)
+struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct error *error)
 {
     struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
 
@@ -67,7 +66,7 @@ struct symbolizer *symbolizer_new(struct vm *vm, const struct kernel_symbols *ke
     if (!symbolizer->code)
         goto fail;
     symbolizer->unwinder = unwinder_new(vm, symbolizer->code, symbolizer->cfi);
-    symbolizer->names = frame_names_new(vm, symbolizer->atoms, symbolizer->code, kernel, profile);
+    symbolizer->names = frame_names_new(vm, symbolizer->atoms, symbolizer->code, profile);
     symbolizer->processes =
         process_cache_new(vm, symbolizer->atoms, profile, symbolizer->target, error);
     if (symbolizer->processes)
@@ -75,6 +74,11 @@ struct symbolizer *symbolizer_new(struct vm *vm, const struct kernel_symbols *ke
 fail:
     symbolizer_free(symbolizer);
     return NULL;
+}
+
+void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_symbols *kernel)
+{
+    frame_names_set_kernel(symbolizer->names, kernel);
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)

@@ -14,9 +14,10 @@
 
 struct symbolizer;
 
-/* `vm`, `kernel` (may be NULL) and `profile` are borrowed. NULL with error. */
-struct symbolizer *symbolizer_new(struct vm *vm, const struct kernel_symbols *kernel,
-                                  struct profile *profile, struct error *error);
+/* `vm` and `profile` are borrowed. NULL with error. */
+struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct error *error);
+/* Until kernel symbols are given, kernel functions are named by their address. Borrowed. */
+void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_symbols *kernel);
 void symbolizer_free(struct symbolizer *symbolizer);
 
 /* Address of the word that changes when code is loaded: the kernel copies it into each sample. */

@@ -119,10 +119,10 @@ def accounted(pid, seconds, out):
 
 
 def cost(release, options):
-    """The program runs on each tick of each CPU. What a tick costs that hits no thread of the target
-    is measured on a node that does nothing, beside the same load, and taken off."""
-    with nodes.Node(release, "request") as node, nodes.Node(release, "request", "clients=0") as idle, \
-            folder() as out, accounting():
+    """The program runs on each tick of each CPU. What a tick costs that hits no thread of the
+    target is measured on a node that does nothing, beside the same load, and taken off."""
+    with nodes.Node(release, "request") as node, accounting(), folder() as out, \
+            nodes.Node(release, "request", "clients=0") as idle:
         time.sleep(1)
         missed_runs, missed_ns, _ = accounted(idle.pid, options.seconds / 2, out)
         (out / "stats.json").unlink(missing_ok=True)

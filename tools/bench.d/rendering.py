@@ -50,8 +50,9 @@ def rendering(release, options):
         for form, least in (("perf", 300000), ("folded", 300000), ("svg", None)):
             rendered = out / "rendered"
             seconds, peak = report(out / "long.bfr", rendered, form)
-            yield Figure(f"{options.samples} samples to .{form}, samples a second",
-                         options.samples / seconds, "{:,.0f}", least=least)
-            yield Figure(f"{options.samples} samples to .{form}: {rendered.stat().st_size >> 20} MB; "
-                         "peak memory, MB", peak, "{:.0f}")
+            name = f"{options.samples} samples to .{form}"
+            yield Figure(f"{name}, samples a second", options.samples / seconds, "{:,.0f}",
+                         least=least)
+            yield Figure(f"{name}, MB written", rendered.stat().st_size / 2**20, "{:.1f}")
+            yield Figure(f"{name}, peak memory in MB", peak, "{:.1f}")
             rendered.unlink()

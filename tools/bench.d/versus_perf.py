@@ -2,8 +2,8 @@
 """Against `perf record -g` in the same seconds, on a node that writes a perf map for it.
 
 perf can tell the leaf wherever it is JIT code, whatever becomes of the rest of its stack: of those
-samples, functions must have equal shares. Addresses are looked up in the map here, since perf itself
-finds the map of a node in other namespaces only now and then.
+samples, functions must have equal shares. Addresses are looked up in the map here: so it does not
+matter whether perf finds the map of a node that has a file system of its own.
 """
 import bisect
 import re
@@ -94,7 +94,7 @@ def versus_perf(release, options):
         with nodes.Node(release, "request", ns=False, flags=flags) as node, folder() as out:
             time.sleep(1)
             with perf_running(node.pid, HZ, out / "perf.data"):
-                stats = record(node.pid, 2 * options.seconds, HZ, out / "x.perf")
+                stats = record(node.pid, 3 * options.seconds, HZ, out / "x.perf")
             ours, first, last = own_leaves(out / "x.perf")
             theirs, total, broken = perf_leaves(out / "perf.data", first, last,
                                                 PerfMap(node.pid))
