@@ -72,8 +72,22 @@ $(BUILD)/tests/%: tests/unit/%.c $(ROOM_OBJECTS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(ROOM_OBJECTS) $(LDLIBS) -lcmocka
 
+# Replay of recorded nodes: the test, and the program that records them (tests/replay/image.h).
+IMAGE := tests/replay/image.c tests/replay/image_vm.c
+$(BUILD)/tests/replay_test: tests/replay/replay_test.c $(IMAGE) tests/replay/image.h $(ROOM_OBJECTS)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DREPLAY_DIR='"$(CURDIR)/tests/replay"' \
+		-DREPLAY_OUT='"$(abspath $(@D))"' $(LDFLAGS) \
+		-o $@ $(filter-out %.h,$^) $(LDLIBS) -lcmocka
+
+$(BUILD)/tests/replay_capture: $(wildcard tests/tools/replay_*.[ch]) $(IMAGE) $(ROOM_OBJECTS)
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Itests/replay $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
+
 .PHONY: unit-tests
-unit-tests: $(UNIT_TESTS)
+unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test
 
 .PHONY: deps demo test check bench install clean
 deps:

@@ -130,28 +130,51 @@ static char *join_arguments(int argc, char **argv)
     return line;
 }
 
-/* Record into a file and hand out a descriptor that reads it. A failure while recording ends the
- * recording early; what it holds is kept, and *ret_broken set. */
+/* Record into a file; a descriptor that reads it is handed out in *ret_fd, -1 if there is none. A
+ * failure while recording ends it early, and what it holds is kept. */
 static int make_recording(const struct record_options *options, const struct targets *targets,
                           const char *path, const char *command_line, uint64_t started, int *ret_fd,
                           struct error *error)
 {
     struct session *session = session_start(options, targets, path, command_line, started, error);
-    struct error record_error;
+    struct error finish_error;
     int result, finished;
 
+    *ret_fd = -1;
     if (!session)
         return -1;
     if (!options->output.quiet)
         fprintf(stderr, "beamflame: sampling %zu VM%s at %u Hz, %s\n", targets->count,
                 targets->count > 1 ? "s" : "", options->frequency,
                 options->duration > 0 ? "until the time is over" : "until Ctrl-C");
-    result = record(session, options, &record_error);
-    finished = session_finish(session, ret_fd, error);
+    result = record(session, options, error);
+    finished = session_finish(session, ret_fd, &finish_error);
     session_free(session);
-    if (result)
-        *error = record_error;
-    return result ? -1 : finished;
+    if (!result && finished)
+        *error = finish_error;
+    return result ? result : finished;
+}
+
+static int record_and_render(struct record_options *options, const struct targets *targets,
+                             const char *command_line, uint64_t started)
+{
+    const char *path;
+    struct error error;
+    int fd, failed = 0, rendered;
+
+    if (!options->output.count)
+        default_outputs(&options->output, targets->vms[0]->pid);
+    path = take_recording_path(&options->output);
+    if (make_recording(options, targets, path, command_line, started, &fd, &error))
+        failed = message_error(&error);
+    if (fd < 0)
+        return failed;
+    if (failed)
+        message_warning("recording ended early; what it holds up to then is kept");
+    if (path && !options->output.quiet)
+        fprintf(stderr, "beamflame: wrote %s\n", path);
+    rendered = render(fd, path ? path : "the recording", &options->output);
+    return failed ? failed : rendered;
 }
 
 int command_record(int argc, char **argv)
@@ -159,29 +182,19 @@ int command_record(int argc, char **argv)
     struct record_options options;
     struct targets targets;
     struct error error;
-    const char *recording_path;
     uint64_t started = monotonic_ns();
     char *command_line = join_arguments(argc, argv);
-    int fd, result;
+    int result;
 
     parse_record_options(argc, argv, &options);
     handle_signals();
-    if (render_check(&options.output, &error))
-        return message_error(&error);
-    if (targets_open(&options, &stop_requested, &targets, &error))
-        return message_error(&error);
-    if (!options.output.count)
-        default_outputs(&options.output, targets.vms[0]->pid);
-    recording_path = take_recording_path(&options.output);
-    result = make_recording(&options, &targets, recording_path, command_line, started, &fd, &error);
-    free(command_line);
-    if (result) {
+    if (render_check(&options.output, &error) ||
+        targets_open(&options, &stop_requested, &targets, &error)) {
+        result = message_error(&error);
+    } else {
+        result = record_and_render(&options, &targets, command_line, started);
         targets_close(&targets);
-        return message_error(&error);
     }
-    if (recording_path && !options.output.quiet)
-        fprintf(stderr, "beamflame: wrote %s\n", recording_path);
-    result = render(fd, recording_path ? recording_path : "the recording", &options.output);
-    targets_close(&targets);
+    free(command_line);
     return result;
 }

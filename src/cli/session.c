@@ -272,11 +272,16 @@ struct session_status session_status(struct session *session)
 int session_finish(struct session *session, int *ret_fd, struct error *error)
 {
     struct recording_writer *writer = session->writer;
+    struct error poll_error;
+    int polled, finished;
 
+    *ret_fd = -1;
     sampler_stop(session->sampler);
-    if (sampler_poll(session->sampler, 0, take, session, error) < 0)
-        return -1;
+    polled = sampler_poll(session->sampler, 0, take, session, &poll_error);
     update_totals(session);
     session->writer = NULL;
-    return recording_finish(writer, session->profile, &session->totals, ret_fd, error);
+    finished = recording_finish(writer, session->profile, &session->totals, ret_fd, error);
+    if (polled < 0)
+        *error = poll_error;
+    return polled < 0 ? -1 : finished;
 }

@@ -40,5 +40,5 @@ struct session_status {
 struct session_status session_status(struct session *session);
 
 /* Stop sampling, take in what is left and end the recording. A descriptor that reads it is handed
- * out in *ret_fd. */
+ * out in *ret_fd, on failure too if there is anything to read, else -1. */
 int session_finish(struct session *session, int *ret_fd, struct error *error);

@@ -67,7 +67,8 @@ int recording_flush(struct recording_writer *writer, const struct profile *profi
                     struct recording_totals *totals, struct error *error);
 
 /* Flush everything and close. The writer is freed in any case. If `ret_fd` is not NULL, a
- * descriptor that reads the recording from its start is handed out instead of closed. */
+ * descriptor that reads the recording from its start is handed out instead of closed: on failure
+ * too, for what was written before is valid (-1 if it can't be read). */
 int recording_finish(struct recording_writer *writer, const struct profile *profile,
                      struct recording_totals *totals, int *ret_fd, struct error *error);
 

@@ -202,12 +202,14 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
     reorder_free(&writer->reorder);
     buffer_free(&writer->records);
     free(writer);
-    if (!result && ret_fd && lseek(fd, 0, SEEK_SET) < 0)
-        result =
-            error_set(error, ERROR_FAILED, "cannot read the recording again: %s", strerror(errno));
-    if (!result && ret_fd) {
+    if (ret_fd) {
         *ret_fd = fd;
-        return 0;
+        if (lseek(fd, 0, SEEK_SET) == 0)
+            return result;
+        *ret_fd = -1;
+        if (!result)
+            result = error_set(error, ERROR_FAILED, "cannot read the recording again: %s",
+                               strerror(errno));
     }
     /* Network file systems report some write errors no earlier than here. */
     if (close(fd) && !result)

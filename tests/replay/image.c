@@ -115,7 +115,10 @@ static void put_scheduler(struct stream *stream, struct vm_scheduler *scheduler)
     put_number(stream, &scheduler->registers);
     put_number(stream, &type);
     put_number(stream, &number);
-    scheduler->type = (enum vm_scheduler_type)type;
+    if (type > VM_SCHEDULER_DIRTY_IO)
+        cursor_fail(&stream->in, "there is no such type of scheduler");
+    else
+        scheduler->type = (enum vm_scheduler_type)type;
     scheduler->number = (uint32_t)number;
 }
 
@@ -141,8 +144,8 @@ static void put_image(struct stream *stream, struct image *image)
 {
     put_build(stream, &image->build);
     put_roots(stream, &image->roots);
-    image->schedulers = put_count(stream, image->schedulers, &image->scheduler_count,
-                                  sizeof(*image->schedulers));
+    image->schedulers =
+        put_count(stream, image->schedulers, &image->scheduler_count, sizeof(*image->schedulers));
     for (size_t i = 0; i < image->scheduler_count; i++)
         put_scheduler(stream, &image->schedulers[i]);
     image->mappings =

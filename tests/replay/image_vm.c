@@ -33,8 +33,7 @@ static bool image_memory_read(struct memory *memory, uint64_t address, void *buf
     const struct image_memory *self = (const struct image_memory *)memory;
     const struct image_run *run = run_at(self->image, address);
 
-    if (!run || address - run->at > run->bytes.size ||
-        size > run->bytes.size - (address - run->at))
+    if (!run || address - run->at > run->bytes.size || size > run->bytes.size - (address - run->at))
         return false;
     memcpy(buffer, run->bytes.data + (address - run->at), size);
     return true;
