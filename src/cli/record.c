@@ -130,6 +130,16 @@ static char *join_arguments(int argc, char **argv)
     return line;
 }
 
+static void say_start(const struct record_options *options, size_t targets)
+{
+    fprintf(stderr, "beamflame: sampling %zu VM%s at %u Hz ", targets, targets > 1 ? "s" : "",
+            options->frequency);
+    if (options->duration > 0)
+        fprintf(stderr, "for %g s\n", options->duration);
+    else
+        fprintf(stderr, "until Ctrl-C\n");
+}
+
 /* Record into a file; a descriptor that reads it is handed out in *ret_fd, -1 if there is none. A
  * failure while recording ends it early, and what it holds is kept. */
 static int make_recording(const struct record_options *options, const struct targets *targets,
@@ -144,9 +154,7 @@ static int make_recording(const struct record_options *options, const struct tar
     if (!session)
         return -1;
     if (!options->output.quiet)
-        fprintf(stderr, "beamflame: sampling %zu VM%s at %u Hz, %s\n", targets->count,
-                targets->count > 1 ? "s" : "", options->frequency,
-                options->duration > 0 ? "until the time is over" : "until Ctrl-C");
+        say_start(options, targets->count);
     result = record(session, options, error);
     finished = session_finish(session, ret_fd, &finish_error);
     session_free(session);

@@ -130,7 +130,7 @@ static void load(const char *path, struct buffer *text)
 
 static void show_difference(const char *expected, const char *now)
 {
-    char command[1024], line[400];
+    char command[1200], line[400];
     FILE *diff;
 
     snprintf(command, sizeof(command), "diff -u0 '%s' '%s'", expected, now);
@@ -170,6 +170,33 @@ static void replay_release(int release)
         fail_msg("OTP %d: the stacks are not as expected; those of now are in %s", release, now);
 }
 
+/* The images hold samples of every state that unwind.h lists, and of threads that run nothing. */
+static void test_states(void **state)
+{
+    static const char *const states[] = {"jit",        "fresh", "stale", "gc",   "light_bif",
+                                         "bif_or_nif", "dirty", "deep",  "idle", "kernel"};
+
+    (void)state;
+    for (int release = 25; release <= 29; release += 2) {
+        struct error error = {0};
+        struct image image;
+        char path[512];
+
+        snprintf(path, sizeof(path), "%s/otp%d.image", REPLAY_DIR, release);
+        if (image_read(path, &image, &error) != 0)
+            fail_msg("%s", error.text);
+        for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+            size_t found = 0;
+
+            for (size_t s = 0; s < image.sample_count; s++)
+                found += !strcmp(image.samples[s].state.data, states[i]);
+            if (!found)
+                fail_msg("%s has no sample of '%s'", path, states[i]);
+        }
+        image_free(&image);
+    }
+}
+
 /* A node of OTP 25 (binary with dynamic symbols, old list entries stay) decodes as expected. */
 static void test_otp25(void **state)
 {
@@ -194,6 +221,7 @@ static void test_otp29(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_states),
         cmocka_unit_test(test_otp25),
         cmocka_unit_test(test_otp27),
         cmocka_unit_test(test_otp29),

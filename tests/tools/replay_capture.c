@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * replay_capture PID IMAGE [SECONDS]: sample a node and write an image of it (tests/replay/image.h)
- * with samples of all the states that there are. `make replay-images` makes those of the tests.
+ * with samples of all the states that there are. tests/replay/record makes those of the tests.
  *
  * The samples are first taken, then chosen, then decoded once through a memory that notes what is
  * read: replaying reads the same again.
@@ -204,12 +204,10 @@ static int add_mappings(struct capture *capture, struct error *error)
 
     image->mappings = xcalloc((size_t)count + 1, sizeof(*image->mappings));
     image->files = xcalloc((size_t)count + 1, sizeof(*image->files));
-    for (int i = 0; i < count && result == 0; i++) {
-        struct mapping *mapping = mappings_find_code(capture->vm->mappings, all[i].start);
-
-        if (mapping)
-            result = add_mapping(capture, mapping, error);
-    }
+    for (int i = 0; i < count && result == 0; i++)
+        if (all[i].executable)
+            result =
+                add_mapping(capture, mappings_find(capture->vm->mappings, all[i].start), error);
     return result;
 }
 

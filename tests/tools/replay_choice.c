@@ -10,8 +10,8 @@
 
 enum {
     STATES_MAX = 32,
-    A_STATE = 14, /* samples kept of each */
-    A_PLACE = 2,  /* and of these, of one place in the code */
+    A_STATE = 24, /* samples kept of each */
+    A_PLACE = 3,  /* and of these, of one place in the code */
 };
 
 struct replay_choice {
@@ -115,11 +115,19 @@ static unsigned *count_of(struct replay_choice *choice, const char *state)
     abort();
 }
 
+/* Where Erlang code was left and who called there; where there is none, the leaf. */
 static uint64_t place_of(const char *state, const struct unwound *unwound)
 {
     const struct unwound_frame *erlang = first_erlang(unwound);
-    uint64_t words[2] = {hash_bytes(state, strlen(state)), erlang ? erlang->address : 0};
+    const struct unwound_frame *end = unwound->frames + unwound->count;
+    uint64_t words[3] = {hash_bytes(state, strlen(state))};
 
+    if (erlang)
+        words[1] = erlang->address;
+    else if (unwound->count)
+        words[1] = unwound->frames[0].address;
+    if (erlang && erlang + 1 < end)
+        words[2] = erlang[1].address;
     return hash_bytes(words, sizeof(words)) | 1;
 }
 

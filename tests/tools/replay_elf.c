@@ -6,7 +6,7 @@
  *   .plt*, .eh_frame_hdr's header, notes                         as they are
  *   .eh_frame, .eh_frame_hdr    descriptions of functions that hold a wanted address, and the ones
  *                               these refer to
- *   .dynsym, .dynstr            functions that hold a wanted address, and what is imported
+ *   .dynsym, .symtab            functions that hold a wanted address, and what is imported
  *   .rela.plt, .rela.dyn        what fills a PLT stub's word
  *
  * What is dropped becomes zero; nothing moves.
@@ -85,14 +85,14 @@ static void keep_headers(struct reduction *reduction)
 
 /* ---- symbols ---- */
 
-static void keep_symbols(struct reduction *reduction)
+static void keep_symbols(struct reduction *reduction, const char *table, const char *names)
 {
     GElf_Shdr header, strings;
-    Elf_Scn *section = section_named(reduction, ".dynsym", &header);
+    Elf_Scn *section = section_named(reduction, table, &header);
     Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
     GElf_Sym symbol;
 
-    if (!data || !section_named(reduction, ".dynstr", &strings))
+    if (!data || !section_named(reduction, names, &strings))
         return;
     for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
         const char *name = elf_strptr(reduction->elf, header.sh_link, symbol.st_name);
@@ -211,21 +211,18 @@ int replay_reduce(struct elf_file *file, const uint64_t *addresses, size_t count
 {
     struct reduction reduction = {
         .image = image, .elf = file->elf, .addresses = addresses, .count = count};
-    GElf_Shdr header;
 
     reduction.bytes = (const uint8_t *)elf_rawfile(file->elf, &reduction.size);
     if (!reduction.bytes)
         return error_set(error, ERROR_FAILED, "can't read %s", file->path);
-    if (section_named(&reduction, ".symtab", &header))
-        return error_set(error, ERROR_FAILED, "%s is not stripped: its names would be others",
-                         file->path);
     image->size = reduction.size;
     keep_headers(&reduction);
     keep_whole(&reduction, ".plt");
     keep_whole(&reduction, ".plt.got");
     keep_whole(&reduction, ".plt.sec");
     keep_whole(&reduction, ".note.gnu.build-id");
-    keep_symbols(&reduction);
+    keep_symbols(&reduction, ".dynsym", ".dynstr");
+    keep_symbols(&reduction, ".symtab", ".strtab");
     keep_relocations(&reduction, ".rela.plt");
     keep_relocations(&reduction, ".rela.dyn");
     keep_frames(&reduction);

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Figure:
-    """One row of the table. `least` and `most` are what it must reach; both None: for information.
+    """One row of the table. `least` or `most` is what it must reach; both None: for information.
     `error` is the standard error of `value`, where it is a mean or median of several."""
 
     name: str
@@ -17,16 +17,22 @@ class Figure:
     most: float = None
     error: float = None
 
-    def reached(self):
-        """True, False, or None where nothing is asked."""
-        if self.least is None and self.most is None:
-            return None
-        return ((self.least is None or self.value >= self.least)
-                and (self.most is None or self.value <= self.most))
+    def verdict(self):
+        """"ok", "MISSED", "unclear" where the target is within two standard errors, or nothing
+        where nothing is asked."""
+        target = self.most if self.least is None else self.least
+        if target is None:
+            return ""
+        if self.error is not None and abs(self.value - target) <= 2 * self.error:
+            return "unclear"
+        reached = self.value >= target if self.most is None else self.value <= target
+        return "ok" if reached else "MISSED"
 
     def value_text(self):
         text = self.form.format(self.value)
-        return text if self.error is None else f"{text} ± {self.form.format(self.error)}"
+        if self.error is None:
+            return text
+        return f"{text} ± {self.form.replace('+', '').format(self.error)}"
 
     def target_text(self):
         if self.least is not None:
@@ -47,6 +53,5 @@ def print_head():
 
 
 def print_row(release, figure):
-    verdict = {True: "ok", False: "MISSED", None: ""}[figure.reached()]
     print(f"{release:<4} {figure.name:<58} {figure.value_text():>20} {figure.target_text():>12}  "
-          f"{verdict}".rstrip(), flush=True)
+          f"{figure.verdict()}".rstrip(), flush=True)
