@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/process.h"
 #include "sample.skel.h"
 #include "util/alloc.h"
 #include "wire.h"
@@ -102,6 +103,10 @@ int sampler_load(struct sampler *sampler, struct error *error)
     uint32_t bytes;
     int code;
 
+    if (!process_numbers_are_the_hosts())
+        return error_set(error, ERROR_FAILED,
+                         "samples carry the host's process numbers, which are not known in this "
+                         "container: run it in the host's pid namespace (hostPID: true)");
     libbpf_set_print(quiet);
     sampler->cpus = libbpf_num_possible_cpus();
     if (sampler->cpus < 1)

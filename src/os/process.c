@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/container.h"
@@ -122,6 +123,14 @@ pid_t process_parent(pid_t pid)
 unsigned long long process_start_time(pid_t pid)
 {
     return stat_field(pid, 22);
+}
+
+bool process_numbers_are_the_hosts(void)
+{
+    static const ino_t INITIAL = 0xEFFFFFFC; /* PROC_PID_INIT_INO, linux/proc_ns.h */
+    struct stat status;
+
+    return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == INITIAL;
 }
 
 char *process_arguments(pid_t pid, size_t *size)

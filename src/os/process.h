@@ -21,6 +21,10 @@ pid_t process_parent(pid_t pid);
 /* Start time in clock ticks after boot (tells a reused pid); 0 if gone. */
 unsigned long long process_start_time(pid_t pid);
 
+/* Whether this program sees processes by the numbers that the kernel gives them: false inside a
+ * container that has a pid namespace of its own. */
+bool process_numbers_are_the_hosts(void);
+
 /* Arguments, NUL-separated and doubly NUL-terminated, malloc'ed; NULL if gone. `*size` bytes,
  * the last NUL not counted. */
 char *process_arguments(pid_t pid, size_t *size);
