@@ -6,6 +6,7 @@
 # make test       every test this machine can run
 # make check      format, static analysis, layering
 # make bench      measure what the docs claim
+# make fuzz       feed nonsense to what reads untrusted bytes
 # make SAN=1      everything with the address and undefined-behaviour sanitizers, in build/san
 # V=1             show the commands
 
@@ -89,6 +90,30 @@ $(BUILD)/tests/replay_capture: $(wildcard tests/tools/replay_*.[ch]) $(IMAGE) $(
 .PHONY: unit-tests
 unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test
 
+# Fuzzing: each of tests/fuzz for FUZZ_SECONDS, with the sanitizers.
+FUZZ_SECONDS ?= 20
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
+FUZZ_FLAGS := -std=c11 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+              -fno-sanitize-recover=undefined
+$(BUILD)/fuzz/obj/%.o: src/%.c | $(SKELETONS)
+	$(say) FUZZ $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+FUZZ_OBJECTS := $(ROOM_OBJECTS:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
+.SECONDARY: $(FUZZ_OBJECTS)
+$(BUILD)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(FUZZ_OBJECTS)
+	$(say) FUZZ $@
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+
+.PHONY: fuzz
+fuzz: $(FUZZERS)
+	$(Q)for fuzzer in $^; do \
+		echo "  RUN      $$fuzzer"; \
+		$$fuzzer -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -len_control=0 \
+			-artifact_prefix=$$fuzzer- >$$fuzzer.log 2>&1 || { cat $$fuzzer.log; exit 1; }; \
+	done
+
 .PHONY: deps demo test check bench install clean
 deps:
 	$(Q)tools/install-deps
@@ -109,4 +134,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(OBJECTS:.o=.d) $(UNIT_TESTS:=.d)
+-include $(OBJECTS:.o=.d) $(UNIT_TESTS:=.d) $(wildcard $(BUILD)/fuzz/obj/*/*.d)

@@ -33,13 +33,21 @@ enum {
     NATIVE_STACK_MAX = 8 << 20, /* a scheduler's native stack is not deeper */
 };
 
+/* Where below `stop` the top of the Erlang stack may be: the lowest pointer just below it, and the
+ * highest further down (lower ones point to fresh heap), among rbp and the words next to the
+ * JIT's frame, where the first C function has pushed the callee-saved registers. */
+struct tops {
+    __u64 htop, limit, stop;
+    __u64 near, far;
+};
+
 /* A sample while it is put together. */
 struct scratch {
     struct wire_sample sample;
     __u8 bytes[SCRATCH_BYTES];
     __u64 used; /* of bytes[]; kept in memory so that the verifier sees one state, not one a path */
     struct pt_regs regs;
-    __u64 words[WIRE_SCAN_WORDS];
+    struct tops tops;
 };
 
 struct {
@@ -162,7 +170,7 @@ __noinline int put_pages(__u32 kind, __u64 address, __u64 size)
 
 enum { THREAD_SIZE = 16384 }; /* arch/x86/include/asm/page_64_types.h, without KASAN */
 
-enum bpf_func_id___new { BPF_FUNC_task_pt_regs___new = 175, BPF_FUNC_loop___new = 181 };
+enum bpf_func_id___new { BPF_FUNC_task_pt_regs___new = 175 };
 
 static __always_inline void save_registers(struct wire_registers *to, const struct pt_regs *from)
 {
@@ -233,70 +241,61 @@ static __always_inline void put_native(const struct stack_area *area)
         put(SEGMENT_NATIVE, end - WIRE_C_ROOT_BYTES, WIRE_C_ROOT_BYTES, WIRE_C_ROOT_BYTES);
 }
 
-/* Where below `stop` the top of the Erlang stack may be: the lowest pointer just below it, and the
- * highest further down (lower ones point to fresh heap), among rbp and the words next to the
- * JIT's frame, where the first C function has pushed the callee-saved registers. */
-struct tops {
-    struct scratch *scratch;
-    __u64 htop, limit, stop;
-    __u64 near, far;
-};
-
-static __always_inline void consider(struct tops *tops, __u64 word)
+/* Is this word of the native stack a top? What is found is kept in memory and in a function of its
+ * own, so that the verifier does not follow it through the loop that calls this. */
+__noinline int consider(__u64 word)
 {
+    struct scratch *scratch = this_scratch();
+    struct tops *tops;
+
+    if (!scratch)
+        return 0;
+    tops = &scratch->tops;
     if ((word & 7) || word < tops->htop || word >= tops->stop)
+        return 0;
+    if (word < tops->limit) {
+        if (word > tops->far)
+            tops->far = word;
+    } else if (word < tops->near) {
+        tops->near = word;
+    }
+    return 1;
+}
+
+static __always_inline void find_tops(struct scratch *scratch, const struct stack_area *area)
+{
+    __u64 size = area->base - area->sp;
+    __u64 *words = room(scratch); /* not kept: the next segment overwrites them */
+
+    scratch->tops.htop = area->htop;
+    scratch->tops.limit = area->stop - WIRE_ERLANG_BELOW_BYTES;
+    scratch->tops.stop = scratch->tops.near = area->stop;
+    scratch->tops.far = 0;
+    consider(scratch->sample.registers.value[6]);
+    if (size > WIRE_SCAN_WORDS * sizeof(*words))
+        size = WIRE_SCAN_WORDS * sizeof(*words);
+    barrier_var(size);
+    size &= COPY_MASK;
+    if (!words || bpf_probe_read_user(words, size, (void *)(area->base - size)))
         return;
-    if (word >= tops->limit) {
-        if (word < tops->near)
-            tops->near = word;
-    } else if (word > tops->far) {
-        tops->far = word;
+    /* bpf_loop() is there since 5.17 only; this, all verifiers accept, as long as the compiler
+     * does not count in a way that they can't follow. */
+    for (__u64 i = 0; i < WIRE_SCAN_WORDS && i < size / sizeof(*words); i++) {
+        barrier_var(i);
+        consider(words[i]);
     }
 }
 
-static long consider_word(__u32 index, void *context)
+static __always_inline void put_below(struct scratch *scratch, const struct stack_area *area)
 {
-    struct tops *tops = context;
-
-    if (index >= WIRE_SCAN_WORDS)
-        return 1;
-    consider(tops, tops->scratch->words[index]);
-    return 0;
-}
-
-static __always_inline void find_tops(struct tops *tops, const struct stack_area *area, __u64 rbp)
-{
-    struct scratch *scratch = tops->scratch;
-    __u64 size = area->base - area->sp;
-
-    consider(tops, rbp);
-    if (size > sizeof(scratch->words))
-        size = sizeof(scratch->words);
-    barrier_var(size);
-    if (size > sizeof(scratch->words))
-        return;
-    if (bpf_probe_read_user(scratch->words, size, (void *)(area->base - size)))
-        return;
-    /* Without bpf_loop() (5.17) the register alone has to do. */
-    if (bpf_core_enum_value_exists(enum bpf_func_id___new, BPF_FUNC_loop___new))
-        bpf_loop(size / sizeof(__u64), consider_word, tops, 0);
-}
-
-static __always_inline void put_below(struct scratch *scratch, const struct stack_area *area,
-                                      __u64 rbp)
-{
-    struct tops tops = {.scratch = scratch,
-                        .htop = area->htop,
-                        .limit = area->stop - WIRE_ERLANG_BELOW_BYTES,
-                        .stop = area->stop,
-                        .near = area->stop};
+    struct tops *tops = &scratch->tops;
 
     if (!area->base || area->sp >= area->base)
         return;
-    find_tops(&tops, area, rbp);
-    put(SEGMENT_ERLANG, tops.near, area->stop - tops.near, WIRE_ERLANG_BELOW_BYTES);
-    if (tops.far) {
-        __u64 from = tops.far - 1024; /* a pointer to a Y register lies a little above the top */
+    find_tops(scratch, area);
+    put(SEGMENT_ERLANG, tops->near, area->stop - tops->near, WIRE_ERLANG_BELOW_BYTES);
+    if (tops->far) {
+        __u64 from = tops->far - 1024; /* a pointer to a Y register lies a little above the top */
 
         put_pages(SEGMENT_ERLANG, from < area->htop ? area->htop : from, WIRE_ERLANG_FAR_BYTES);
     }
@@ -421,7 +420,7 @@ static __always_inline void put_stacks(struct scratch *scratch, const struct wir
         return; /* the machine's stack is the Erlang stack */
     put_native(area);
     if (area->hend)
-        put_below(scratch, area, scratch->sample.registers.value[6]);
+        put_below(scratch, area);
 }
 
 SEC("perf_event")

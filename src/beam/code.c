@@ -222,11 +222,14 @@ static size_t collect_new(struct code *code, uint64_t first, struct new_entry **
 {
     struct new_entry *entries = NULL;
     size_t count = 0, room = 0, seen = 0;
+    uint64_t landmark = 0; /* an entry that was passed: a list that comes back to it is a ring */
 
-    for (uint64_t at = first; at && seen < ENTRIES_MAX; seen++) {
+    for (uint64_t at = first; at && at != landmark && seen < ENTRIES_MAX; seen++) {
         struct new_entry new = {.address = at};
         bool known;
 
+        if ((seen & (seen - 1)) == 0)
+            landmark = at;
         if (!gdb_jit_read_entry(code->vm->memory, at, &new.entry))
             break;
         known = is_known(code, at, &new.entry);
@@ -252,20 +255,23 @@ int code_refresh(struct code *code, struct error *error)
     struct new_entry *entries;
     uint64_t first;
     size_t count;
+    bool changed = false;
 
     if (!memory_read_u64(code->vm->memory, code->vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY,
                          &first))
         return error_set(error, ERROR_NO_PROCESS, "the VM's list of loaded code can't be read");
     count = collect_new(code, first, &entries);
     for (size_t i = count; i-- > 0;) { /* oldest first: what is newer replaces it */
-        if (entries[i].header.emulator)
+        if (entries[i].header.emulator) {
             add_emulator(code, &entries[i].header);
-        else if (entries[i].header.code_size)
+        } else if (entries[i].header.code_size) {
             add_module(code, entries[i].address, &entries[i].entry, &entries[i].header,
                        entries[i].hash);
+            changed = true;
+        }
     }
     free(entries);
-    if (count) {
+    if (changed) {
         code->epoch++;
         address_map_clear(code->call_classes);
     }

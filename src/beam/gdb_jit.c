@@ -150,7 +150,7 @@ static bool header_at(struct cursor *cursor, bool old_format, struct gdb_jit_hea
         parse_old_header(cursor, header);
     else
         parse_header(cursor, header);
-    return !cursor->failed;
+    return !cursor->failed && header->base <= UINT64_MAX - header->code_size;
 }
 
 int gdb_jit_parse_header(const uint8_t *bytes, size_t size, bool old_format,

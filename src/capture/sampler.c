@@ -61,19 +61,22 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
     return 0;
 }
 
+/* Why the kernel did not take the program. EACCES is the verifier's word for what it does not
+ * accept; who may not load programs gets EPERM (kernel/bpf/syscall.c). */
 static int load_error(int code, struct error *error)
 {
-    if (code == -EPERM || code == -EACCES)
+    if (code == -EPERM)
         return error_set(error, ERROR_PERMISSION,
                          "not permitted to load BPF programs: run as root, or with CAP_BPF, "
-                         "CAP_PERFMON and CAP_SYS_PTRACE");
+                         "CAP_PERFMON and CAP_SYS_PTRACE (before Linux 5.11 CAP_SYS_RESOURCE too)");
     if (access("/sys/kernel/btf/vmlinux", R_OK))
         return error_set(error, ERROR_UNSUPPORTED,
                          "this kernel has no BTF (/sys/kernel/btf/vmlinux): a kernel built with "
                          "CONFIG_DEBUG_INFO_BTF is needed");
-    return error_set(error, ERROR_UNSUPPORTED,
-                     "the kernel refused the BPF program (%s): Linux 5.11 or later with BPF ring "
-                     "buffers is needed",
+    if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) == 0)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "this kernel has no BPF ring buffers: Linux 5.8 or later is needed");
+    return error_set(error, ERROR_UNSUPPORTED, "the kernel refused the BPF program: %s",
                      strerror(-code));
 }
 

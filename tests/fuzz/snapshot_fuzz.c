@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Unwinds what no kernel would hand over (libFuzzer). Inputs that begin with 0 are samples as they
+ * are; any other is a recipe, so that what is behind the checks is reached too: a byte a word,
+ * small ones stand for addresses that mean something to the fake VM, and C code is this very
+ * program's.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../unit/fake_code.h"
+#include "../unit/fake_sample.h"
+#include "beam/code.h"
+#include "os/cfi.h"
+#include "symbol/activity.h"
+#include "symbol/unwind.h"
+
+enum { CODE = 0x100, STACK = 0x20000000, NATIVE = 0x30000000, WORDS = 24 };
+
+static const struct fake_range functions[] = {
+    {0, CODE, "m::codeHeader"},
+    {1 * CODE, 2 * CODE, "m:f/1", {{1 * CODE, 3, "m.erl"}}},
+    {2 * CODE, 3 * CODE, "global::call_light_bif_shared"},
+    {3 * CODE, 4 * CODE, "global::call_bif_shared"},
+    {4 * CODE, 5 * CODE, "global::i_length_body_shared"},
+    {5 * CODE, 6 * CODE, "global::process_main"},
+    {6 * CODE, 7 * CODE, "global::return_trace_shared"},
+    {7 * CODE, 8 * CODE, "global::normal_exit"},
+};
+enum { FUNCTIONS = 8 };
+
+static struct {
+    struct vm vm;
+    struct unwinder *unwinder;
+    struct profile *profile;
+    uint64_t words[WORDS];
+} fuzz;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void start(void)
+{
+    struct fake_target *target = fake_target_new();
+    uint64_t code, *word = fuzz.words;
+    struct error error;
+    struct code *map;
+
+    fake_vm(&fuzz.vm, target, 27);
+    code = fake_room(target, FUNCTIONS * CODE);
+    fake_load(target, &fuzz.vm, fake_emulator(code + 7 * CODE + 8, true));
+    fake_load(target, &fuzz.vm, fake_symfile("m", code, FUNCTIONS * CODE, functions, FUNCTIONS));
+    fake_put(target, code + CODE + 0x10, "\x48\x89\xec", 3);
+    fuzz.vm.mappings = mappings_new(getpid(), &target->memory, &error);
+    map = code_new(&fuzz.vm, &error);
+    check(map != NULL && fuzz.vm.mappings != NULL);
+    fuzz.unwinder = unwinder_new(&fuzz.vm, map, cfi_new(fuzz.vm.mappings));
+    fuzz.profile = profile_new();
+    *word++ = 0;
+    for (uint64_t i = 0; i < FUNCTIONS; i++)
+        *word++ = code + i * CODE + 8;
+    *word++ = code + CODE + 0x10;
+    *word++ = code + CODE + 0x13;
+    *word++ = STACK;
+    *word++ = STACK + 64;
+    *word++ = STACK + 0x1000;
+    *word++ = NATIVE;
+    *word++ = NATIVE + 8;
+    *word++ = NATIVE + 64;
+    *word++ = (uint64_t)(uintptr_t)LLVMFuzzerTestOneInput;
+    *word++ = (uint64_t)(uintptr_t)LLVMFuzzerTestOneInput + 40;
+    *word++ = (uint64_t)(uintptr_t)start + 30;
+    *word++ = (uint64_t)(uintptr_t)qsort + 50;
+    *word++ = UINT64_MAX;
+    *word++ = UINT64_MAX - 15;
+    check(word <= fuzz.words + WORDS);
+}
+
+static void unwind_sample(const void *bytes, size_t size)
+{
+    const struct unwound *unwound;
+    struct snapshot snapshot;
+    char name[64];
+
+    if (!snapshot_open(&snapshot, bytes, size))
+        return;
+    unwound = unwind(fuzz.unwinder, &snapshot);
+    check(unwound->count < 1 << 18);
+    for (size_t i = 0; i < unwound->count; i++)
+        check(unwound->frames[i].kind <= ADDRESS_CUT);
+    activity_of(&fuzz.vm, &snapshot, fuzz.profile, 0);
+    activity_port_name(&fuzz.vm, &snapshot, name, sizeof(name));
+}
+
+/* ---- recipes ---- */
+
+struct recipe {
+    const uint8_t *at, *end;
+};
+
+static uint8_t next_byte(struct recipe *recipe)
+{
+    return recipe->at < recipe->end ? *recipe->at++ : 0;
+}
+
+static uint64_t next_word(struct recipe *recipe)
+{
+    uint8_t byte = next_byte(recipe);
+
+    return byte < WORDS ? fuzz.words[byte] : fuzz.words[byte % WORDS] + byte;
+}
+
+static void add_segment(struct fake_sample *sample, struct recipe *recipe)
+{
+    static const size_t sizes[] = {
+        0, 7, 8, 64, 128, 1024, WIRE_SCHEDULER_BYTES, WIRE_PROCESS_BYTES};
+    uint8_t bytes[WIRE_PROCESS_BYTES];
+    uint32_t kind = next_byte(recipe) % 7;
+    uint64_t address = next_word(recipe);
+    size_t size = sizes[next_byte(recipe) % 8];
+
+    for (size_t i = 0; i + 8 <= sizeof(bytes); i += 8) {
+        uint64_t word = recipe->at < recipe->end && i < size ? next_word(recipe) : 0;
+
+        memcpy(bytes + i, &word, sizeof(word));
+    }
+    fake_segment(sample, kind, address, bytes, size);
+}
+
+static void cook(struct recipe *recipe)
+{
+    struct fake_sample sample = {0};
+
+    sample.head.flags = next_byte(recipe);
+    sample.head.process = next_byte(recipe);
+    sample.head.scheduler = next_byte(recipe);
+    sample.head.kernel_depth = next_byte(recipe) % 3;
+    for (int i = 0; i < 17; i++)
+        sample.head.registers.value[i] = next_word(recipe);
+    while (recipe->at < recipe->end && sample.head.segment_count < WIRE_SEGMENTS)
+        add_segment(&sample, recipe);
+    fake_sample_pack(&sample);
+    unwind_sample(sample.bytes, sample.size);
+    fake_sample_free(&sample);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct recipe recipe = {data + 1, data + size};
+    void *copy;
+
+    if (!fuzz.unwinder)
+        start();
+    if (!size)
+        return 0;
+    if (data[0]) {
+        cook(&recipe);
+        return 0;
+    }
+    copy = malloc(size); /* aligned, and ends where the sample ends */
+    memcpy(copy, data + 1, size - 1);
+    unwind_sample(copy, size - 1);
+    free(copy);
+    return 0;
+}

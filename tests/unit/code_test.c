@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "beam/code.h"
+#include "fake_code.h"
+
+enum { CODE_SIZE = 0x200, OTHERS = 6 };
+
+/* A VM with the emulator's entry, fragments, some modules that nothing happens to, and "m" last. */
+struct node {
+    struct fake_target *target;
+    struct vm vm;
+    struct code *code;
+    uint64_t base, entry, symfile; /* of the module "m" */
+    uint64_t global;
+};
+
+static struct buffer module_file(const char *name, uint64_t base, const char *function,
+                                 uint32_t line)
+{
+    const struct fake_range ranges[] = {
+        {0, 0x40, "m::codeHeader"},
+        {0x40, 0x100, function, {{0x40, line, "m.erl"}, {0x80, line + 1, "m.erl"}}},
+        {0x100, CODE_SIZE, "m:other/0"},
+    };
+
+    return fake_symfile(name, base, CODE_SIZE, ranges, 3);
+}
+
+static uint64_t load(struct node *node, const char *name, const char *function)
+{
+    uint64_t base = fake_room(node->target, CODE_SIZE);
+
+    fake_load(node->target, &node->vm, module_file(name, base, function, 10));
+    return base;
+}
+
+static void open_node(struct node *node)
+{
+    const struct fake_range fragments[] = {{0, 0x80, "global::call_bif_shared"},
+                                           {0x80, 0x100, "global::garbage_collect"}};
+    struct error error;
+    struct buffer file;
+
+    memset(node, 0, sizeof(*node));
+    node->target = fake_target_new();
+    fake_vm(&node->vm, node->target, 27);
+    node->global = fake_room(node->target, 0x100);
+    fake_load(node->target, &node->vm, fake_emulator(node->global + 0x90, false));
+    fake_load(node->target, &node->vm, fake_symfile("global", node->global, 0x100, fragments, 2));
+    for (int i = 0; i < OTHERS; i++)
+        load(node, "other", "other:f/0");
+    node->base = fake_room(node->target, CODE_SIZE);
+    file = module_file("m", node->base, "m:first/1", 10);
+    node->entry = fake_room(node->target, 32);
+    node->symfile = fake_room(node->target, file.size);
+    fake_link(node->target, &node->vm, node->entry, node->symfile, &file);
+    node->code = code_new(&node->vm, &error);
+    assert_non_null(node->code);
+}
+
+static void close_node(struct node *node)
+{
+    code_free(node->code);
+    free(node->target);
+}
+
+static void refresh(struct node *node)
+{
+    struct error error;
+
+    assert_int_equal(code_refresh(node->code, &error), 0);
+}
+
+static const char *symbol_at(struct node *node, uint64_t address)
+{
+    struct code_place place;
+
+    return code_find(node->code, address, &place) ? place.symbol : "";
+}
+
+/* An address has the function, the file and the last line that starts at or before it. */
+static void test_find(void **state)
+{
+    struct code_place place;
+    struct node node;
+
+    (void)state;
+    open_node(&node);
+    assert_true(code_find(node.code, node.base + 0x84, &place));
+    assert_string_equal(place.symbol, "m:first/1");
+    assert_string_equal(place.file, "m.erl");
+    assert_int_equal(place.line, 11);
+    assert_int_equal(place.kind, CODE_FUNCTION);
+    assert_int_equal(place.start, node.base + 0x40);
+    assert_int_equal(place.end, node.base + 0x100);
+    assert_true(code_find(node.code, node.base + 0x7f, &place));
+    assert_int_equal(place.line, 10);
+    assert_true(code_find(node.code, node.base + 0x100, &place));
+    assert_string_equal(place.symbol, "m:other/0");
+    assert_int_equal(place.line, 0);
+    assert_string_equal(place.file, "");
+    close_node(&node);
+}
+
+/* Headers of modules and shared fragments are told from functions; other addresses are no code. */
+static void test_kinds(void **state)
+{
+    struct code_place place;
+    struct node node;
+
+    (void)state;
+    open_node(&node);
+    assert_true(code_find(node.code, node.base, &place));
+    assert_int_equal(place.kind, CODE_HEADER);
+    assert_true(code_find(node.code, node.global + 0x84, &place));
+    assert_int_equal(place.kind, CODE_FRAGMENT);
+    assert_true(code_find_fragment(node.code, "global::garbage_collect", &place));
+    assert_int_equal(place.start, node.global + 0x80);
+    assert_false(code_find_fragment(node.code, "global::no_such", &place));
+    assert_int_equal(code_normal_exit(node.code), node.global + 0x90);
+    assert_true(code_contains(node.code, node.base + CODE_SIZE - 1));
+    assert_false(code_contains(node.code, node.base + CODE_SIZE));
+    assert_false(code_find(node.code, 0, &place));
+    assert_false(code_find(node.code, UINT64_MAX, &place));
+    close_node(&node);
+}
+
+/* A refresh that finds nothing new leaves the epoch; one that does makes it grow. */
+static void test_epoch(void **state)
+{
+    struct node node;
+    uint64_t epoch, generation, base;
+
+    (void)state;
+    open_node(&node);
+    epoch = code_epoch(node.code);
+    generation = code_generation(node.code);
+    assert_int_equal(generation, node.entry);
+    refresh(&node);
+    assert_int_equal(code_epoch(node.code), epoch);
+    base = load(&node, "new", "new:f/0");
+    assert_string_equal(symbol_at(&node, base + 0x50), "");
+    refresh(&node);
+    assert_string_equal(symbol_at(&node, base + 0x50), "new:f/0");
+    assert_true(code_epoch(node.code) > epoch);
+    assert_int_not_equal(code_generation(node.code), generation);
+    close_node(&node);
+}
+
+/* All that was loaded between two refreshes is found, however much it is. */
+static void test_many_at_once(void **state)
+{
+    uint64_t bases[40];
+    struct node node;
+    char name[32];
+
+    (void)state;
+    open_node(&node);
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof(name), "many:f%d/0", i);
+        bases[i] = load(&node, "many", name);
+    }
+    refresh(&node);
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof(name), "many:f%d/0", i);
+        assert_string_equal(symbol_at(&node, bases[i] + 0x50), name);
+    }
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "m:first/1");
+    close_node(&node);
+}
+
+/* New code at the address of old code replaces it, though it has another entry. */
+static void test_replaced(void **state)
+{
+    struct node node;
+
+    (void)state;
+    open_node(&node);
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "m:first/1");
+    fake_load(node.target, &node.vm, module_file("m", node.base, "m:second/1", 20));
+    refresh(&node);
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "m:second/1");
+    close_node(&node);
+}
+
+/* An entry that was freed comes back at the same place, its file too, with other content. */
+static void test_same_entry_other_content(void **state)
+{
+    struct node node;
+    struct buffer file;
+
+    (void)state;
+    open_node(&node);
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "m:first/1");
+    fake_unlink(node.target, &node.vm, node.entry);
+    file = module_file("m", node.base, "m:secnd/1", 10); /* as long as the first */
+    fake_link(node.target, &node.vm, node.entry, node.symfile, &file);
+    assert_int_equal(fake_first(&node.vm), code_generation(node.code));
+    refresh(&node);
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "m:secnd/1");
+    close_node(&node);
+}
+
+/* What is purged is still named: samples of it can come later. */
+static void test_purged(void **state)
+{
+    struct node node;
+
+    (void)state;
+    open_node(&node);
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "m:first/1");
+    fake_unlink(node.target, &node.vm, node.entry);
+    fake_put(node.target, node.symfile, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
+    refresh(&node);
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "m:first/1");
+    close_node(&node);
+}
+
+/* A module that nobody asked for yet is read before it can go: when a newer version appears. */
+static void test_read_before_purge(void **state)
+{
+    struct node node;
+
+    (void)state;
+    open_node(&node);
+    load(&node, "m", "m:second/1");
+    refresh(&node);
+    fake_unlink(node.target, &node.vm, node.entry);
+    fake_put(node.target, node.symfile, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "m:first/1");
+    close_node(&node);
+}
+
+/* Where old modules are covered in part by new ones, the rest is that of the newest old one. */
+static void test_retired(void **state)
+{
+    const struct fake_range small = {0, 0x80, "tiny:f/0"};
+    struct node node;
+
+    (void)state;
+    open_node(&node);
+    symbol_at(&node, node.base + 0x50);
+    fake_load(node.target, &node.vm, module_file("m", node.base, "m:second/1", 20));
+    refresh(&node);
+    fake_load(node.target, &node.vm, fake_symfile("tiny", node.base, 0x80, &small, 1));
+    refresh(&node);
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "tiny:f/0");
+    assert_string_equal(symbol_at(&node, node.base + 0x90), "m:second/1");
+    close_node(&node);
+}
+
+/* A list that leads back into itself ends, and what is in it is found. */
+static void test_ring(void **state)
+{
+    struct node node;
+    uint64_t base, entry;
+
+    (void)state;
+    open_node(&node);
+    base = fake_room(node.target, CODE_SIZE);
+    entry = fake_load(node.target, &node.vm, module_file("n", base, "n:f/0", 1));
+    fake_put_u64(node.target, entry, entry);
+    refresh(&node);
+    assert_string_equal(symbol_at(&node, base + 0x50), "n:f/0");
+    base = fake_room(node.target, CODE_SIZE);
+    fake_load(node.target, &node.vm, module_file("o", base, "o:f/0", 1));
+    fake_put_u64(node.target, entry, fake_first(&node.vm));
+    refresh(&node);
+    assert_string_equal(symbol_at(&node, base + 0x50), "o:f/0");
+    close_node(&node);
+}
+
+/* A file that is nonsense leaves the address without a name, and the others with theirs. */
+static void test_bad_file(void **state)
+{
+    struct node node;
+
+    (void)state;
+    open_node(&node);
+    fake_put(node.target, node.symfile + 60, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+             12);
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "");
+    assert_true(code_contains(node.code, node.base + 0x50));
+    assert_string_equal(symbol_at(&node, node.global + 0x10), "global::call_bif_shared");
+    close_node(&node);
+}
+
+/* The code after a call says where the stack pointer comes back from; the first such word counts,
+ * and code of the release's own kind. */
+static void test_call_class(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        enum call_class class;
+    } cases[] = {
+        {"\x49\x8b\x65\x50", 4, CALL_FRESH},                 /* mov rsp, [r13 + 80] */
+        {"\x48\x89\xec", 3, CALL_STALE},                     /* mov rsp, rbp */
+        {"\x90\x90\x48\x89\xec\x49\x8b\x65", 8, CALL_STALE}, /* the first counts */
+        {"\x90\x49\x8b\x65\x50\x48\x89\xec", 8, CALL_FRESH},
+        {"\x4c\x89\xe4", 3, CALL_FRESH}, /* only in OTP 24 */
+        {"\x90", 1, CALL_FRESH},
+    };
+    struct node node;
+
+    (void)state;
+    open_node(&node);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        uint64_t base = load(&node, "calls", "calls:f/0");
+
+        refresh(&node);
+        fake_put(node.target, base + 0x50, cases[i].bytes, cases[i].size);
+        assert_int_equal(code_call_class(node.code, base + 0x50), cases[i].class);
+        assert_int_equal(code_call_class(node.code, base + 0x50), cases[i].class); /* cached */
+    }
+    assert_int_equal(code_call_class(node.code, 0x1234), CALL_FRESH);
+    close_node(&node);
+}
+
+/* A class that was found holds until the code changes, and not longer. */
+static void test_call_class_of_new_code(void **state)
+{
+    struct node node;
+
+    (void)state;
+    open_node(&node);
+    fake_put(node.target, node.base + 0x50, "\x48\x89\xec", 3);
+    assert_int_equal(code_call_class(node.code, node.base + 0x50), CALL_STALE);
+    fake_put(node.target, node.base + 0x50, "\x49\x8b\x65", 3);
+    assert_int_equal(code_call_class(node.code, node.base + 0x50), CALL_STALE);
+    fake_load(node.target, &node.vm, module_file("m", node.base, "m:second/1", 20));
+    refresh(&node);
+    assert_int_equal(code_call_class(node.code, node.base + 0x50), CALL_FRESH);
+    close_node(&node);
+}
+
+/* Without a list, or with one that says nothing, there is no code map, and the reason is told. */
+static void test_no_list(void **state)
+{
+    struct fake_target *target = fake_target_new();
+    struct error error;
+    struct vm vm;
+
+    (void)state;
+    fake_vm(&vm, target, 27);
+    assert_null(code_new(&vm, &error));
+    assert_int_equal(error.code, ERROR_UNSUPPORTED);
+    vm.roots.jit_descriptor = 0;
+    assert_null(code_new(&vm, &error));
+    assert_int_equal(error.code, ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "interpreter"));
+    free(target);
+}
+
+/* When the target has ended, refreshing fails and what is known stays. */
+static void test_target_gone(void **state)
+{
+    struct error error;
+    struct node node;
+
+    (void)state;
+    open_node(&node);
+    symbol_at(&node, node.base + 0x50);
+    node.target->gone = true;
+    assert_int_equal(code_refresh(node.code, &error), -1);
+    assert_int_equal(error.code, ERROR_NO_PROCESS);
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "m:first/1");
+    close_node(&node);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_epoch),
+        cmocka_unit_test(test_many_at_once),
+        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_same_entry_other_content),
+        cmocka_unit_test(test_purged),
+        cmocka_unit_test(test_read_before_purge),
+        cmocka_unit_test(test_retired),
+        cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_bad_file),
+        cmocka_unit_test(test_call_class),
+        cmocka_unit_test(test_call_class_of_new_code),
+        cmocka_unit_test(test_no_list),
+        cmocka_unit_test(test_target_gone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Samples made by hand, as the kernel side would hand them over. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/snapshot.h"
+#include "util/buffer.h"
+
+struct fake_sample {
+    struct wire_sample head;
+    uint64_t kernel[WIRE_KERNEL_DEPTH];
+    struct buffer segments[WIRE_SEGMENTS];
+    void *bytes; /* the whole, once put together */
+    size_t size;
+};
+
+static inline void fake_segment(struct fake_sample *sample, uint32_t kind, uint64_t address,
+                                const void *bytes, size_t size)
+{
+    uint32_t number = sample->head.segment_count++;
+
+    sample->head.segments[number] =
+        (struct wire_segment){.address = address, .size = (uint32_t)size, .kind = kind};
+    buffer_put(&sample->segments[number], bytes, size);
+}
+
+/* Put the sample together, aligned as in the ring buffer, with nothing behind it. */
+static inline void fake_sample_pack(struct fake_sample *sample)
+{
+    struct buffer all = {0};
+
+    buffer_put(&all, &sample->head, sizeof(sample->head));
+    buffer_put(&all, sample->kernel, sample->head.kernel_depth * sizeof(uint64_t));
+    for (uint32_t i = 0; i < sample->head.segment_count; i++)
+        buffer_put(&all, sample->segments[i].data, sample->segments[i].size);
+    free(sample->bytes);
+    sample->bytes = malloc(all.size);
+    sample->size = all.size;
+    memcpy(sample->bytes, all.data, all.size);
+    buffer_free(&all);
+}
+
+static inline bool fake_sample_open(struct fake_sample *sample, struct snapshot *snapshot)
+{
+    fake_sample_pack(sample);
+    return snapshot_open(snapshot, sample->bytes, sample->size);
+}
+
+static inline void fake_sample_free(struct fake_sample *sample)
+{
+    for (uint32_t i = 0; i < WIRE_SEGMENTS; i++)
+        buffer_free(&sample->segments[i]);
+    free(sample->bytes);
+    memset(sample, 0, sizeof(*sample));
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fake_target.h"
+#include "symbol/process_cache.h"
+
+static const char *const names[] = {"db",       "web",    "m",      "init",
+                                    "proc_lib", "init_p", "server", "$initial_call"};
+enum { DB, WEB, M, INIT, PROC_LIB, INIT_P, SERVER, INITIAL_CALL };
+
+static const uint64_t SECOND = 1000000000;
+
+/* A VM of OTP 25 with one process, <0.41.0>, which m:init/1 was spawned for. */
+struct bench {
+    struct fake_target *target;
+    struct vm vm;
+    struct atoms *atoms;
+    struct profile *profile;
+    struct process_cache *cache;
+    uint64_t process, registered;
+};
+
+static void set(struct bench *bench, int32_t offset, uint64_t value)
+{
+    fake_put_u64(bench->target, bench->process + (uint64_t)offset, value);
+}
+
+static void spawn(struct bench *bench, uint64_t number, int module, int function)
+{
+    set(bench, bench->vm.layout.process_id, number << 32 | number << 4 | 3);
+    set(bench, bench->vm.layout.process_initial, fake_atom_term((uint64_t)module));
+    set(bench, bench->vm.layout.process_initial + 8, fake_atom_term((uint64_t)function));
+    set(bench, bench->vm.layout.process_initial + 16, 1);
+    set(bench, bench->vm.layout.process_reg, 0);
+    set(bench, bench->vm.layout.process_dictionary, 0);
+}
+
+static void open_bench(struct bench *bench)
+{
+    struct error error;
+
+    memset(bench, 0, sizeof(*bench));
+    bench->target = fake_target_new();
+    bench->vm = (struct vm){.memory = &bench->target->memory, .layout = fake_layout(25)};
+    bench->vm.build.otp_release = 25;
+    bench->vm.roots.atom_table = fake_room(bench->target, 128);
+    bench->vm.roots.proc_table = fake_room(bench->target, 1024);
+    fake_atom_table(bench->target, &bench->vm.layout, bench->vm.roots.atom_table, 8, names, 8);
+    bench->atoms = atoms_new(&bench->vm);
+    bench->profile = profile_new();
+    bench->process = fake_room(bench->target, (size_t)bench->vm.layout.sizeof_process);
+    bench->registered = fake_room(bench->target, 64);
+    spawn(bench, 41, M, INIT);
+    bench->cache = process_cache_new(&bench->vm, bench->atoms, bench->profile, 0, &error);
+    assert_non_null(bench->cache);
+}
+
+static void close_bench(struct bench *bench)
+{
+    process_cache_free(bench->cache);
+    profile_free(bench->profile);
+    atoms_free(bench->atoms);
+    free(bench->target);
+}
+
+static process_id get(struct bench *bench, uint64_t time)
+{
+    return process_cache_get(bench->cache, bench->process,
+                             bench->target->bytes + (bench->process - FAKE_BASE), time);
+}
+
+static void name(struct bench *bench, int atom)
+{
+    fake_put_u64(bench->target, bench->registered + (uint64_t)bench->vm.layout.regproc_process,
+                 bench->process);
+    fake_put_u64(bench->target, bench->registered + (uint64_t)bench->vm.layout.regproc_name,
+                 fake_atom_term((uint64_t)atom));
+}
+
+static const char *name_of(struct bench *bench, process_id id)
+{
+    return profile_text(bench->profile, profile_get_process(bench->profile, id)->name);
+}
+
+/* A process becomes an entry with its pid, initial call and name. */
+static void test_entry(void **state)
+{
+    const struct process_entry *entry;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    name(&b, DB);
+    set(&b, b.vm.layout.process_reg, b.registered);
+    entry = profile_get_process(b.profile, get(&b, 1));
+    assert_string_equal(profile_text(b.profile, entry->pid), "<0.41.0>");
+    assert_string_equal(profile_text(b.profile, entry->initial_call), "m:init/1");
+    assert_string_equal(profile_text(b.profile, entry->name), "db");
+    assert_int_equal(entry->label, 0);
+    close_bench(&b);
+}
+
+/* Within a second nothing is read again; what changed without a trace is seen after it. */
+static void test_age(void **state)
+{
+    process_id first, later;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    name(&b, DB);
+    set(&b, b.vm.layout.process_reg, b.registered);
+    first = get(&b, 10 * SECOND);
+    name(&b, WEB);
+    assert_int_equal(get(&b, 10 * SECOND + SECOND / 2), first);
+    later = get(&b, 11 * SECOND);
+    assert_int_not_equal(later, first);
+    assert_string_equal(name_of(&b, later), "web");
+    close_bench(&b);
+}
+
+/* A name or a dictionary that comes or goes shows in the struct, and is read at once. */
+static void test_change(void **state)
+{
+    process_id unnamed, named;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    unnamed = get(&b, SECOND);
+    name(&b, DB);
+    set(&b, b.vm.layout.process_reg, b.registered);
+    named = get(&b, SECOND + 1);
+    assert_string_equal(name_of(&b, named), "db");
+    set(&b, b.vm.layout.process_reg, 0);
+    assert_int_equal(get(&b, SECOND + 2), unnamed);
+    close_bench(&b);
+}
+
+/* A new process in the struct of an old one is another. */
+static void test_reused_struct(void **state)
+{
+    process_id first, second;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    first = get(&b, SECOND);
+    spawn(&b, 42, M, INIT);
+    second = get(&b, SECOND + 1);
+    assert_int_not_equal(first, second);
+    assert_string_equal(profile_text(b.profile, profile_get_process(b.profile, second)->pid),
+                        "<0.42.0>");
+    close_bench(&b);
+}
+
+/* A process that proc_lib is just starting soon says what it runs: it is asked each time. */
+static void test_starting(void **state)
+{
+    uint64_t dictionary, call, pair;
+    process_id first, later;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    spawn(&b, 41, PROC_LIB, INIT_P);
+    dictionary = fake_room(b.target, 64);
+    set(&b, b.vm.layout.process_dictionary, dictionary);
+    first = get(&b, SECOND);
+    call = FAKE_TUPLE(b.target, 3, fake_atom_term(SERVER), fake_atom_term(INIT), fake_small(1));
+    pair = FAKE_TUPLE(b.target, 2, fake_atom_term(INITIAL_CALL), call);
+    fake_put_u32(b.target, dictionary + (uint64_t)b.vm.layout.procdict_used, 1);
+    fake_put_u64(b.target, dictionary + (uint64_t)b.vm.layout.procdict_data, pair);
+    later = get(&b, SECOND + 1);
+    assert_int_not_equal(first, later);
+    assert_string_equal(
+        profile_text(b.profile, profile_get_process(b.profile, later)->initial_call),
+        "server:init/1");
+    close_bench(&b);
+}
+
+/* What is no pid is no process. */
+static void test_no_pid(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    set(&b, b.vm.layout.process_id, fake_atom_term(3));
+    assert_int_equal(get(&b, 1), 0);
+    assert_int_equal(get(&b, 2), 0);
+    close_bench(&b);
+}
+
+/* More processes than it holds: each is still found, and none is mistaken for another. */
+static void test_many(void **state)
+{
+    struct bench b;
+    process_id first, id;
+
+    (void)state;
+    open_bench(&b);
+    first = get(&b, 1);
+    for (uint64_t number = 100; number < 100 + (1 << 16); number++) {
+        set(&b, b.vm.layout.process_id, number << 32 | (number & 0x7fff) << 4 | 3);
+        id = get(&b, 1);
+        if (id == 0 || profile_get_process(b.profile, id)->identity >> 32 != number)
+            fail_msg("process %u of table index %u", id, (unsigned)number);
+    }
+    spawn(&b, 41, M, INIT);
+    assert_int_equal(get(&b, 1), first);
+    close_bench(&b);
+}
+
+/* Where the process table can't be read, pids can't, and that is an error. */
+static void test_no_table(void **state)
+{
+    struct error error = {0};
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    b.vm.roots.proc_table = 8;
+    assert_null(process_cache_new(&b.vm, b.atoms, b.profile, 0, &error));
+    assert_int_equal(error.code, ERROR_UNSUPPORTED);
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_entry),    cmocka_unit_test(test_age),
+        cmocka_unit_test(test_change),   cmocka_unit_test(test_reused_struct),
+        cmocka_unit_test(test_starting), cmocka_unit_test(test_no_pid),
+        cmocka_unit_test(test_many),     cmocka_unit_test(test_no_table),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fake_sample.h"
+
+enum { NATIVE = 0x7000, ERLANG = 0x9000, ROOT = 0xa000 };
+
+static const uint64_t native[] = {1, 2, 3}, erlang[] = {11, 12, 13, 14}, root[] = {21, 22};
+
+/* A sample with all kinds of segments, two of them of the Erlang stack with a gap between. */
+static void fill(struct fake_sample *sample)
+{
+    uint8_t scheduler[WIRE_SCHEDULER_BYTES];
+
+    memset(sample, 0, sizeof(*sample));
+    memset(scheduler, 0x55, sizeof(scheduler));
+    sample->head.kernel_depth = 2;
+    sample->kernel[0] = 0xffffffff81000001;
+    sample->kernel[1] = 0xffffffff81000002;
+    fake_segment(sample, SEGMENT_SCHEDULER, 0x5000, scheduler, sizeof(scheduler));
+    fake_segment(sample, SEGMENT_NATIVE, NATIVE, native, sizeof(native));
+    fake_segment(sample, SEGMENT_ERLANG, ERLANG, erlang, sizeof(erlang));
+    fake_segment(sample, SEGMENT_ERLANG, ROOT, root, sizeof(root));
+}
+
+/* All parts of a whole sample are where they were put. */
+static void test_parts(void **state)
+{
+    struct fake_sample sample;
+    struct snapshot snapshot;
+    const uint8_t *scheduler;
+
+    (void)state;
+    fill(&sample);
+    sample.head.registers.value[7] = 0x1234;
+    assert_true(fake_sample_open(&sample, &snapshot));
+    assert_int_equal(snapshot.kernel_stack[0], 0xffffffff81000001);
+    assert_int_equal(snapshot.kernel_stack[1], 0xffffffff81000002);
+    assert_int_equal(snapshot_register(&snapshot, 7), 0x1234);
+    scheduler = snapshot_segment(&snapshot, SEGMENT_SCHEDULER, WIRE_SCHEDULER_BYTES);
+    assert_non_null(scheduler);
+    assert_int_equal(scheduler[WIRE_SCHEDULER_BYTES - 1], 0x55);
+    fake_sample_free(&sample);
+}
+
+/* A segment that is not there, or smaller than needed, is none. */
+static void test_missing_segments(void **state)
+{
+    struct fake_sample sample;
+    struct snapshot snapshot;
+
+    (void)state;
+    fill(&sample);
+    assert_true(fake_sample_open(&sample, &snapshot));
+    assert_null(snapshot_segment(&snapshot, SEGMENT_SCHEDULER, WIRE_SCHEDULER_BYTES + 1));
+    assert_null(snapshot_segment(&snapshot, SEGMENT_PROCESS, 1));
+    fake_sample_free(&sample);
+}
+
+/* A sample that is cut anywhere is refused; more bytes than it needs do no harm. */
+static void test_cut(void **state)
+{
+    struct fake_sample sample;
+    struct snapshot snapshot;
+
+    (void)state;
+    fill(&sample);
+    fake_sample_pack(&sample);
+    for (size_t size = 0; size < sample.size; size++) {
+        void *copy = malloc(size ? size : 1);
+
+        memcpy(copy, sample.bytes, size);
+        assert_false(snapshot_open(&snapshot, copy, size));
+        free(copy);
+    }
+    assert_true(snapshot_open(&snapshot, sample.bytes, sample.size));
+    fake_sample_free(&sample);
+}
+
+/* Counts beyond the limits of the format are refused, whatever follows. */
+static void test_impossible_counts(void **state)
+{
+    static uint8_t room[1 << 16] __attribute__((aligned(8)));
+    struct wire_sample *head = (struct wire_sample *)room;
+    struct snapshot snapshot;
+
+    (void)state;
+    head->kernel_depth = WIRE_KERNEL_DEPTH;
+    head->segment_count = WIRE_SEGMENTS;
+    assert_true(snapshot_open(&snapshot, room, sizeof(room)));
+    head->kernel_depth = WIRE_KERNEL_DEPTH + 1;
+    assert_false(snapshot_open(&snapshot, room, sizeof(room)));
+    head->kernel_depth = 0;
+    head->segment_count = WIRE_SEGMENTS + 1;
+    assert_false(snapshot_open(&snapshot, room, sizeof(room)));
+    head->segment_count = 2;
+    head->segments[0].size = UINT32_MAX;
+    assert_false(snapshot_open(&snapshot, room, sizeof(room)));
+    head->segments[0].size = sizeof(room) - sizeof(*head);
+    head->segments[1].size = 1;
+    assert_false(snapshot_open(&snapshot, room, sizeof(room)));
+}
+
+/* Words come from the native and the Erlang stack and only if all 8 bytes were copied. */
+static void test_words(void **state)
+{
+    struct fake_sample sample;
+    struct snapshot snapshot;
+    uint64_t word = 99;
+
+    (void)state;
+    fill(&sample);
+    assert_true(fake_sample_open(&sample, &snapshot));
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(snapshot_word(&snapshot, NATIVE + 8 * i, &word));
+        assert_int_equal(word, native[i]);
+    }
+    assert_true(snapshot_word(&snapshot, ERLANG + 24, &word));
+    assert_int_equal(word, 14);
+    assert_true(snapshot_word(&snapshot, ROOT, &word));
+    assert_int_equal(word, 21);
+    assert_false(snapshot_word(&snapshot, NATIVE - 1, &word));
+    assert_false(snapshot_word(&snapshot, NATIVE + sizeof(native) - 7, &word));
+    assert_false(snapshot_word(&snapshot, ERLANG + sizeof(erlang), &word));
+    assert_false(snapshot_word(&snapshot, 0x5000, &word)); /* the scheduler's struct is no stack */
+    assert_false(snapshot_word(&snapshot, UINT64_MAX - 3, &word));
+    assert_int_equal(word, 21); /* untouched */
+    fake_sample_free(&sample);
+}
+
+/* Segments too small for a word, or at the end of the address space, hold none. */
+static void test_odd_segments(void **state)
+{
+    struct fake_sample sample = {0};
+    struct snapshot snapshot;
+    uint64_t word;
+
+    (void)state;
+    fake_segment(&sample, SEGMENT_ERLANG, 0x100, "1234567", 7);
+    fake_segment(&sample, SEGMENT_NATIVE, UINT64_MAX - 3, "12345678", 8);
+    assert_true(fake_sample_open(&sample, &snapshot));
+    assert_false(snapshot_word(&snapshot, 0x100, &word));
+    assert_false(snapshot_word(&snapshot, 0, &word));
+    fake_sample_free(&sample);
+}
+
+/* Two segments that touch are read as one by a walk that goes word by word. */
+static void test_touching_segments(void **state)
+{
+    struct fake_sample sample = {0};
+    struct snapshot snapshot;
+    uint64_t word;
+
+    (void)state;
+    fake_segment(&sample, SEGMENT_ERLANG, 0x2000, root, sizeof(root));
+    fake_segment(&sample, SEGMENT_ERLANG, 0x2010, erlang, sizeof(erlang));
+    assert_true(fake_sample_open(&sample, &snapshot));
+    assert_true(snapshot_word(&snapshot, 0x2008, &word));
+    assert_int_equal(word, 22);
+    assert_true(snapshot_word(&snapshot, 0x2010, &word));
+    assert_int_equal(word, 11);
+    fake_sample_free(&sample);
+}
+
+/* Where the Erlang stack goes on behind a gap; native stack does not count. */
+static void test_gap(void **state)
+{
+    struct fake_sample sample;
+    struct snapshot snapshot;
+
+    (void)state;
+    fill(&sample);
+    assert_true(fake_sample_open(&sample, &snapshot));
+    assert_int_equal(snapshot_next_erlang(&snapshot, 0), ERLANG);
+    assert_int_equal(snapshot_next_erlang(&snapshot, NATIVE), ERLANG);
+    assert_int_equal(snapshot_next_erlang(&snapshot, ERLANG + 8), ERLANG + 8);
+    assert_int_equal(snapshot_next_erlang(&snapshot, ERLANG + sizeof(erlang)), ROOT);
+    assert_int_equal(snapshot_next_erlang(&snapshot, ROOT + 8), ROOT + 8);
+    assert_int_equal(snapshot_next_erlang(&snapshot, ROOT + 9), 0);
+    assert_int_equal(snapshot_next_erlang(&snapshot, ROOT + sizeof(root)), 0);
+    fake_sample_free(&sample);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_missing_segments),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_impossible_counts),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_odd_segments),
+        cmocka_unit_test(test_touching_segments),
+        cmocka_unit_test(test_gap),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

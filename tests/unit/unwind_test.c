@@ -1,0 +1,744 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Each state of symbol/unwind.h, from a sample made by hand.
+ *
+ * The fake VM has one module and the JIT's fragments; C code is a function of this very program,
+ * stopped at its first instruction, where its return address is on top of the native stack.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "fake_code.h"
+#include "fake_sample.h"
+#include "os/cfi.h"
+#include "symbol/unwind.h"
+
+enum {
+    STACK = 0x20001000, /* top of the Erlang stack, where nothing else is said */
+    HEAP = 0x20000000,
+    HEND = 0x20100000,
+    NATIVE = 0x30000000,    /* top of the native stack */
+    REGISTERS = NATIVE + 8, /* ErtsSchedulerData.registers: right above the JIT's C frame */
+    EXPORT = 0x40000100,
+    MFA = 0x40000200,
+    PAGE = 0x100, /* of code, for each function and fragment */
+};
+
+/* Places in the code, as offsets of PAGE. */
+enum place {
+    HEADER,
+    FUNCTION_F,
+    FUNCTION_G,
+    LIGHT_BIF,
+    BIF,
+    NIF,
+    COLLECT,
+    PLUS,
+    LENGTH,
+    MAIN,
+    TRACE,
+    TIME_TRACE,
+    TO_TRACE,
+    EXIT,
+    PLACES
+};
+
+static const char *const names[PLACES] = {
+    [HEADER] = "m::codeHeader",
+    [FUNCTION_F] = "m:f/1",
+    [FUNCTION_G] = "m:g/2",
+    [LIGHT_BIF] = "global::call_light_bif_shared",
+    [BIF] = "global::call_bif_shared",
+    [NIF] = "global::call_nif_shared",
+    [COLLECT] = "global::garbage_collect",
+    [PLUS] = "global::plus_body_shared",
+    [LENGTH] = "global::i_length_body_shared",
+    [MAIN] = "global::process_main",
+    [TRACE] = "global::return_trace_shared",
+    [TIME_TRACE] = "global::return_time_trace_shared",
+    [TO_TRACE] = "global::return_to_trace_shared",
+    [EXIT] = "global::normal_exit",
+};
+
+struct bench {
+    struct fake_target *target;
+    struct vm vm;
+    struct code *code;
+    struct cfi *cfi;
+    struct unwinder *unwinder;
+    uint64_t module, global;
+    struct fake_sample sample;
+    uint8_t process[WIRE_PROCESS_BYTES], scheduler[WIRE_SCHEDULER_BYTES];
+    const struct unwound *result;
+};
+
+/* Code of the VM that is not Erlang's. */
+__attribute__((noinline)) static int native_function(int value)
+{
+    __asm__ volatile("");
+    return value + 1;
+}
+
+static uint64_t native_pc(void)
+{
+    return (uint64_t)(uintptr_t)native_function;
+}
+
+static uint64_t code_at(const struct bench *bench, enum place place, uint64_t offset)
+{
+    return (place < LIGHT_BIF ? bench->module : bench->global - LIGHT_BIF * PAGE) +
+           (uint64_t)place * PAGE + offset;
+}
+
+static void put_word(uint8_t *bytes, int32_t offset, uint64_t value)
+{
+    assert_true(offset >= 0);
+    memcpy(bytes + offset, &value, sizeof(value));
+}
+
+static void open_bench_with(struct bench *bench, bool frame_pointers)
+{
+    struct fake_range module[LIGHT_BIF] = {0}, global[PLACES - LIGHT_BIF] = {0};
+    struct error error;
+
+    memset(bench, 0, sizeof(*bench));
+    bench->target = fake_target_new();
+    fake_vm(&bench->vm, bench->target, 27);
+    bench->module = fake_room(bench->target, LIGHT_BIF * PAGE);
+    bench->global = fake_room(bench->target, (PLACES - LIGHT_BIF) * PAGE);
+    for (int i = 0; i < LIGHT_BIF; i++)
+        module[i] = (struct fake_range){(uint32_t)i * PAGE, (uint32_t)(i + 1) * PAGE, names[i]};
+    for (int i = 0; i < PLACES - LIGHT_BIF; i++)
+        global[i] =
+            (struct fake_range){(uint32_t)i * PAGE, (uint32_t)(i + 1) * PAGE, names[i + LIGHT_BIF]};
+    fake_load(bench->target, &bench->vm, fake_emulator(code_at(bench, EXIT, 8), frame_pointers));
+    fake_load(bench->target, &bench->vm,
+              fake_symfile("global", bench->global, sizeof(global) / sizeof(*global) * PAGE, global,
+                           PLACES - LIGHT_BIF));
+    fake_load(bench->target, &bench->vm,
+              fake_symfile("m", bench->module, LIGHT_BIF * PAGE, module, LIGHT_BIF));
+    bench->vm.mappings = mappings_new(getpid(), &bench->target->memory, &error);
+    bench->code = code_new(&bench->vm, &error);
+    bench->cfi = cfi_new(bench->vm.mappings);
+    bench->unwinder = unwinder_new(&bench->vm, bench->code, bench->cfi);
+    assert_non_null(bench->code);
+    bench->sample.head.flags = WIRE_REGISTERS;
+    put_word(bench->scheduler, bench->vm.layout.sched_registers, REGISTERS);
+    put_word(bench->process, bench->vm.layout.process_stop, STACK);
+    put_word(bench->process, bench->vm.layout.process_heap, HEAP);
+    put_word(bench->process, bench->vm.layout.process_hend, HEND);
+}
+
+static void open_bench(struct bench *bench)
+{
+    open_bench_with(bench, false);
+}
+
+static void close_bench(struct bench *bench)
+{
+    fake_sample_free(&bench->sample);
+    unwinder_free(bench->unwinder);
+    cfi_free(bench->cfi);
+    code_free(bench->code);
+    mappings_free(bench->vm.mappings);
+    free(bench->target);
+}
+
+static void set_register(struct bench *bench, int number, uint64_t value)
+{
+    bench->sample.head.registers.value[number] = value;
+}
+
+/* The thread was stopped in C code called from JIT code, to which it returns to `return_address`;
+ * behind that are the first words of the scheduler's registers. */
+static void stop_in_c(struct bench *bench, uint64_t return_address)
+{
+    const uint64_t words[] = {return_address, 0, 0, EXPORT};
+
+    set_register(bench, CFI_RIP, native_pc());
+    set_register(bench, CFI_RSP, NATIVE);
+    fake_segment(&bench->sample, SEGMENT_NATIVE, NATIVE, words, sizeof(words));
+}
+
+/* The Erlang stack: words from `address` on, and normal_exit behind them. */
+static void set_stack(struct bench *bench, uint64_t address, const uint64_t *words, size_t count)
+{
+    struct buffer bytes = {0};
+    uint64_t bottom = code_at(bench, EXIT, 8);
+
+    buffer_put(&bytes, words, count * sizeof(*words));
+    buffer_put(&bytes, &bottom, sizeof(bottom));
+    fake_segment(&bench->sample, SEGMENT_ERLANG, address, bytes.data, bytes.size);
+    buffer_free(&bytes);
+}
+#define SET_STACK(bench, address, ...)                                                             \
+    set_stack(bench, address, (const uint64_t[]){__VA_ARGS__},                                     \
+              sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static void run(struct bench *bench)
+{
+    struct snapshot snapshot;
+
+    fake_segment(&bench->sample, SEGMENT_SCHEDULER, 0x1000, bench->scheduler,
+                 sizeof(bench->scheduler));
+    fake_segment(&bench->sample, SEGMENT_PROCESS, 0x2000, bench->process,
+                 (size_t)bench->vm.layout.sizeof_process);
+    assert_true(fake_sample_open(&bench->sample, &snapshot));
+    bench->result = unwind(bench->unwinder, &snapshot);
+}
+
+static void check_frames(const struct bench *bench, const struct unwound_frame *frames,
+                         size_t count)
+{
+    for (size_t i = 0; i < count && i < bench->result->count; i++) {
+        assert_int_equal(bench->result->frames[i].kind, frames[i].kind);
+        assert_int_equal(bench->result->frames[i].address, frames[i].address);
+        assert_int_equal(bench->result->frames[i].is_return, frames[i].is_return);
+    }
+    assert_int_equal(bench->result->count, count);
+}
+#define CHECK_FRAMES(bench, ...)                                                                   \
+    check_frames(bench, (const struct unwound_frame[]){__VA_ARGS__},                               \
+                 sizeof((const struct unwound_frame[]){__VA_ARGS__}) /                             \
+                     sizeof(struct unwound_frame))
+#define LEAF(address)                                                                              \
+    {                                                                                              \
+        address, ADDRESS_CODE, false                                                               \
+    }
+#define CALLER(address)                                                                            \
+    {                                                                                              \
+        address, ADDRESS_CODE, true                                                                \
+    }
+#define NATIVE_LEAF                                                                                \
+    {                                                                                              \
+        native_pc(), ADDRESS_NATIVE, false                                                         \
+    }
+
+/* ---- where the stack begins ---- */
+
+/* In JIT code with the Erlang stack as machine stack, sp is the top; Process.stop is not. */
+static void test_jit_leaf(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CFI_RSP, STACK - 16);
+    SET_STACK(&b, STACK - 16, code_at(&b, FUNCTION_G, 0x20), code_at(&b, FUNCTION_F, 0x40));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)),
+                 CALLER(code_at(&b, FUNCTION_F, 0x40)));
+    assert_true(b.result->complete);
+    assert_false(b.result->truncated || b.result->no_leaf || b.result->native_broken);
+    close_bench(&b);
+}
+
+/* In JIT code on the native stack, just around a call into C, the top is as for that call. */
+static void test_jit_on_native_stack(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CFI_RSP, NATIVE);
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* The same where the call is one that does not save the top: it is in rbp. */
+static void test_jit_on_native_stack_stale(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    fake_put(b.target, code_at(&b, FUNCTION_F, 0x10), "\x48\x89\xec", 3);
+    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CFI_RSP, NATIVE);
+    set_register(&b, CFI_RBP, STACK - 8);
+    SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40), code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_F, 0x40)),
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_false(b.result->no_leaf);
+    close_bench(&b);
+}
+
+/* C code called after the top was saved: Process.stop has it, whatever rbp holds. */
+static void test_fresh(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x49\x8b\x65\x50", 4);
+    stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
+    set_register(&b, CFI_RBP, STACK - 8);
+    SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40), code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, FUNCTION_F, 0x30)),
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    assert_false(b.result->native_broken || b.result->no_leaf);
+    close_bench(&b);
+}
+
+/* C code called without saving the top: it is in rbp, which the C frames kept. */
+static void test_stale(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x48\x89\xec", 3);
+    stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
+    set_register(&b, CFI_RBP, STACK - 8);
+    SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40), code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, FUNCTION_F, 0x30)),
+                 CALLER(code_at(&b, FUNCTION_F, 0x40)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    assert_false(b.result->no_leaf);
+    close_bench(&b);
+}
+
+/* A register that can't be a stack pointer is not believed: what is known is shown, and that
+ * something is missing is said. */
+static void test_stale_without_register(void **state)
+{
+    static const uint64_t values[] = {0, STACK + 1, HEND + 8, HEAP, NATIVE};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+        struct bench b;
+
+        open_bench(&b);
+        fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x48\x89\xec", 3);
+        stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
+        set_register(&b, CFI_RBP, values[i]);
+        SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
+        run(&b);
+        CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, FUNCTION_F, 0x30)),
+                     CALLER(code_at(&b, FUNCTION_G, 0x20)));
+        assert_true(b.result->no_leaf);
+        close_bench(&b);
+    }
+}
+
+/* Where the C frames can't be unwound, the return address into the JIT is at its fixed place. */
+static void test_broken_native_stack(void **state)
+{
+    const uint64_t words[] = {0, 0};
+    struct bench b;
+    uint64_t jit;
+
+    (void)state;
+    open_bench(&b);
+    jit = code_at(&b, FUNCTION_F, 0x30);
+    set_register(&b, CFI_RIP, 0x666000);
+    set_register(&b, CFI_RSP, NATIVE - 16);
+    fake_segment(&b.sample, SEGMENT_NATIVE, NATIVE - 16, words, sizeof(words));
+    fake_segment(&b.sample, SEGMENT_NATIVE, NATIVE, &jit, sizeof(jit));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, {0x666000, ADDRESS_NATIVE, false}, CALLER(jit),
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->native_broken);
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* On a dirty scheduler no JIT code is below: the process' function and its stack follow. */
+static void test_dirty(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    put_word(b.scheduler, b.vm.layout.sched_type, VM_SCHEDULER_DIRTY_CPU);
+    put_word(b.process, b.vm.layout.process_current, MFA);
+    stop_in_c(&b, 0);
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, {MFA, ADDRESS_MFA, true}, CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* Kernel frames come first; only the first of them is no return address. */
+static void test_kernel(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    b.sample.head.kernel_depth = 2;
+    b.sample.kernel[0] = 0xffffffff81000001;
+    b.sample.kernel[1] = 0xffffffff81000002;
+    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CFI_RSP, STACK);
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, {0xffffffff81000001, ADDRESS_KERNEL, false},
+                 {0xffffffff81000002, ADDRESS_KERNEL, true}, LEAF(code_at(&b, FUNCTION_F, 0x10)),
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    close_bench(&b);
+}
+
+/* Without registers there is nothing to begin with. */
+static void test_no_registers(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    b.sample.head.flags = 0;
+    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    assert_int_equal(b.result->count, 0);
+    assert_true(b.result->native_broken);
+    assert_false(b.result->complete);
+    close_bench(&b);
+}
+
+/* ---- BIFs and fragments ---- */
+
+/* A light BIF is told by the Export that the fragment keeps; its caller is on top of the stack and
+ * its return address need not be aligned. */
+static void test_light_bif(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    stop_in_c(&b, code_at(&b, LIGHT_BIF, 0x30));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, {EXPORT, ADDRESS_EXPORT, true},
+                 CALLER(code_at(&b, FUNCTION_F, 0x33)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* Of a scheduler only the head is copied: a field that a strange layout puts beyond is not read. */
+static void test_field_out_of_reach(void **state)
+{
+    (void)state;
+    for (int32_t at = WIRE_SCHEDULER_BYTES - 8; at <= WIRE_SCHEDULER_BYTES - 7; at++) {
+        struct bench b;
+
+        open_bench(&b);
+        b.vm.layout.sched_registers = at;
+        memcpy(b.scheduler + at, &(uint64_t){REGISTERS}, (size_t)(WIRE_SCHEDULER_BYTES - at));
+        stop_in_c(&b, code_at(&b, LIGHT_BIF, 0x30));
+        SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33));
+        run(&b);
+        assert_int_equal(b.result->frames[1].kind,
+                         at == WIRE_SCHEDULER_BYTES - 8 ? ADDRESS_EXPORT : ADDRESS_CODE);
+        close_bench(&b);
+    }
+}
+
+/* Other BIFs and NIFs are told by Process.current, or, when that is not set, by the fragment. */
+static void test_bif_and_nif(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        enum place place = i & 1 ? BIF : NIF;
+        uint64_t mfa = i & 2 ? MFA : 0;
+        struct bench b;
+
+        open_bench(&b);
+        put_word(b.process, b.vm.layout.process_current, mfa);
+        stop_in_c(&b, code_at(&b, place, 0x30));
+        SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_G, 0x20));
+        run(&b);
+        if (mfa)
+            CHECK_FRAMES(&b, NATIVE_LEAF, {MFA, ADDRESS_MFA, true},
+                         CALLER(code_at(&b, FUNCTION_F, 0x33)),
+                         CALLER(code_at(&b, FUNCTION_G, 0x20)));
+        else
+            CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, place, 0x30)),
+                         CALLER(code_at(&b, FUNCTION_F, 0x33)),
+                         CALLER(code_at(&b, FUNCTION_G, 0x20)));
+        close_bench(&b);
+    }
+}
+
+/* A fragment that calls C, or another fragment that does: all of them and the caller show. */
+static void test_fragments(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    stop_in_c(&b, code_at(&b, COLLECT, 0x30));
+    SET_STACK(&b, STACK, code_at(&b, PLUS, 0x31), code_at(&b, FUNCTION_F, 0x33),
+              code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, COLLECT, 0x30)),
+                 CALLER(code_at(&b, PLUS, 0x31)), CALLER(code_at(&b, FUNCTION_F, 0x33)),
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* Unaligned words are return addresses at the top only: below they are terms. */
+static void test_unaligned_below_top(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CFI_RSP, STACK);
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    close_bench(&b);
+}
+
+/* The fragments of length/1 have their return address one word below the saved top. */
+static void test_length(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    stop_in_c(&b, code_at(&b, LENGTH, 0x30));
+    SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, LENGTH, 0x30)),
+                 CALLER(code_at(&b, FUNCTION_F, 0x33)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    close_bench(&b);
+}
+
+/* A process that is being switched has the address where it goes on in Process.i. */
+static void test_switched(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    put_word(b.process, b.vm.layout.process_i, code_at(&b, FUNCTION_F, 0x18));
+    stop_in_c(&b, code_at(&b, MAIN, 0x30));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, MAIN, 0x30)),
+                 LEAF(code_at(&b, FUNCTION_F, 0x18)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* A scheduler without a process shows its own frames only. */
+static void test_no_process(void **state)
+{
+    struct snapshot snapshot;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    stop_in_c(&b, code_at(&b, MAIN, 0x30));
+    fake_segment(&b.sample, SEGMENT_SCHEDULER, 0x1000, b.scheduler, sizeof(b.scheduler));
+    assert_true(fake_sample_open(&b.sample, &snapshot));
+    b.result = unwind(b.unwinder, &snapshot);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, MAIN, 0x30)));
+    assert_false(b.result->complete);
+    assert_false(b.result->native_broken);
+    close_bench(&b);
+}
+
+/* ---- the words of the stack ---- */
+
+/* Set up a leaf in JIT code with its stack at STACK. */
+static void stop_in_jit(struct bench *b)
+{
+    set_register(b, CFI_RIP, code_at(b, FUNCTION_F, 0x10));
+    set_register(b, CFI_RSP, STACK);
+}
+
+/* Terms, catch tags, saved stack pointers and what is in slots not written yet are no frames. */
+static void test_terms(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    stop_in_jit(&b);
+    SET_STACK(&b, STACK, 0, 0x3b, fake_small(17), fake_atom_term(5), HEAP + 0x101, HEAP + 0x102, 8,
+              4092, STACK + 64, 0x1b, code_at(&b, FUNCTION_G, 0x20), UINT64_MAX);
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* A word that must be code and is in none known, or in a module's header, is shown as unknown. */
+static void test_unknown_words(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    stop_in_jit(&b);
+    SET_STACK(&b, STACK, 0x7fff12345670, code_at(&b, HEADER, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), {0x7fff12345670, ADDRESS_UNKNOWN, true},
+                 {code_at(&b, HEADER, 0x20), ADDRESS_UNKNOWN, true});
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* Frames that tracing put on the stack are not shown, nor the words that belong to them. */
+static void test_trace_frames(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    stop_in_jit(&b);
+    SET_STACK(&b, STACK, code_at(&b, TRACE, 0x20), code_at(&b, FUNCTION_F, 0x40),
+              code_at(&b, FUNCTION_F, 0x44), code_at(&b, FUNCTION_G, 0x20),
+              code_at(&b, TIME_TRACE, 0x20), code_at(&b, FUNCTION_F, 0x48),
+              code_at(&b, FUNCTION_G, 0x24), code_at(&b, TO_TRACE, 0x20),
+              code_at(&b, FUNCTION_G, 0x28));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)),
+                 CALLER(code_at(&b, FUNCTION_G, 0x24)), CALLER(code_at(&b, FUNCTION_G, 0x28)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* Nothing behind normal_exit is looked at; a stack without it is not complete. */
+static void test_bottom(void **state)
+{
+    uint64_t word;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    stop_in_jit(&b);
+    SET_STACK(&b, STACK, code_at(&b, EXIT, 8), code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+
+    open_bench(&b);
+    stop_in_jit(&b);
+    word = code_at(&b, FUNCTION_G, 0x20);
+    fake_segment(&b.sample, SEGMENT_ERLANG, STACK, &word, sizeof(word));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(word));
+    assert_false(b.result->complete);
+    assert_false(b.result->truncated);
+    close_bench(&b);
+}
+
+/* Where the middle was not copied, a mark says how many words are missing. */
+static void test_gap(void **state)
+{
+    uint64_t word;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    stop_in_jit(&b);
+    word = code_at(&b, FUNCTION_F, 0x40);
+    fake_segment(&b.sample, SEGMENT_ERLANG, STACK, &word, sizeof(word));
+    SET_STACK(&b, STACK + 8 + 1000 * 8, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(word), {1000, ADDRESS_CUT, false},
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    assert_true(b.result->truncated);
+    close_bench(&b);
+}
+
+/* A saved frame pointer before each return address (+JPperf fp) is none of the unknown words, even
+ * where a collection has moved heap and hend away; one that points down the stack is. */
+static void test_frame_pointers(void **state)
+{
+    (void)state;
+    for (int frame_pointers = 0; frame_pointers < 2; frame_pointers++) {
+        struct bench b;
+
+        open_bench_with(&b, frame_pointers);
+        stop_in_jit(&b);
+        set_register(&b, CFI_RSP, NATIVE); /* so that the top is Process.stop */
+        put_word(b.process, b.vm.layout.process_heap, 0x50000000);
+        put_word(b.process, b.vm.layout.process_hend, 0x50100000);
+        SET_STACK(&b, STACK, STACK + 0x10, code_at(&b, FUNCTION_G, 0x20));
+        run(&b);
+        if (frame_pointers)
+            CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)),
+                         CALLER(code_at(&b, FUNCTION_G, 0x20)));
+        else
+            CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)),
+                         {STACK + 0x10, ADDRESS_UNKNOWN, true},
+                         CALLER(code_at(&b, FUNCTION_G, 0x20)));
+        close_bench(&b);
+    }
+}
+
+/* A native stack that leads in circles ends, and so does the walk. */
+static void test_native_ring(void **state)
+{
+    uint64_t words[4096];
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    for (size_t i = 0; i < 4096; i++)
+        words[i] = native_pc() + 1; /* returns to where it is called from */
+    set_register(&b, CFI_RIP, native_pc());
+    set_register(&b, CFI_RSP, 0x60000000);
+    fake_segment(&b.sample, SEGMENT_NATIVE, 0x60000000, words, sizeof(words));
+    run(&b);
+    assert_true(b.result->count < 1000);
+    assert_true(b.result->native_broken);
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_jit_leaf),
+        cmocka_unit_test(test_jit_on_native_stack),
+        cmocka_unit_test(test_jit_on_native_stack_stale),
+        cmocka_unit_test(test_fresh),
+        cmocka_unit_test(test_stale),
+        cmocka_unit_test(test_stale_without_register),
+        cmocka_unit_test(test_broken_native_stack),
+        cmocka_unit_test(test_dirty),
+        cmocka_unit_test(test_kernel),
+        cmocka_unit_test(test_no_registers),
+        cmocka_unit_test(test_light_bif),
+        cmocka_unit_test(test_field_out_of_reach),
+        cmocka_unit_test(test_bif_and_nif),
+        cmocka_unit_test(test_fragments),
+        cmocka_unit_test(test_unaligned_below_top),
+        cmocka_unit_test(test_length),
+        cmocka_unit_test(test_switched),
+        cmocka_unit_test(test_no_process),
+        cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_unknown_words),
+        cmocka_unit_test(test_trace_frames),
+        cmocka_unit_test(test_bottom),
+        cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_frame_pointers),
+        cmocka_unit_test(test_native_ring),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
