@@ -93,8 +93,8 @@ unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test
 # Fuzzing: each of tests/fuzz for FUZZ_SECONDS, with the sanitizers.
 FUZZ_SECONDS ?= 20
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
-FUZZ_FLAGS := -std=c11 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
-              -fno-sanitize-recover=undefined
+FUZZ_FLAGS := -std=c11 -O1 -g -Wno-gnu-variable-sized-type-not-at-end -fno-omit-frame-pointer \
+              -fsanitize=address,undefined -fno-sanitize-recover=undefined
 $(BUILD)/fuzz/obj/%.o: src/%.c | $(SKELETONS)
 	$(say) FUZZ $<
 	$(Q)mkdir -p $(@D)
