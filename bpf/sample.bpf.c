@@ -336,6 +336,7 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
                                         struct stack_area *area)
 {
     const void *process = room(scratch);
+    __u64 current;
 
     if (!process ||
         !put(SEGMENT_PROCESS, scratch->sample.process, target->process_size, WIRE_PROCESS_BYTES))
@@ -344,6 +345,9 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
     area->stop = field(process, target->process_stop);
     area->heap = field(process, target->process_heap);
     area->hend = field(process, target->process_hend);
+    current = field(process, target->process_current);
+    if (current) /* of a dirty NIF it is overwritten as soon as that returns */
+        put(SEGMENT_MFA, current, WIRE_MFA_BYTES, WIRE_MFA_BYTES);
     put_erlang(scratch, area);
 }
 

@@ -18,7 +18,7 @@
 #endif
 
 enum wire_limits {
-    WIRE_SEGMENTS = 10,
+    WIRE_SEGMENTS = 16,
     WIRE_KERNEL_DEPTH = 64,
     WIRE_SCHEDULER_BYTES = 256,     /* head of ErtsSchedulerData: all fields that matter */
     WIRE_PROCESS_BYTES = 1024,      /* at most; struct process is 736..792 bytes */
@@ -28,7 +28,8 @@ enum wire_limits {
     WIRE_ERLANG_ROOT_BYTES = 1024,  /* Erlang stack, bottom part of one that is deeper */
     WIRE_ERLANG_BELOW_BYTES = 4096, /* just below Process.stop, where the true top may be */
     WIRE_ERLANG_FAR_BYTES = 8192,   /* around a top that lies further below */
-    WIRE_SCAN_WORDS = 64,           /* native stack words searched for that top */
+    WIRE_MFA_BYTES = 24,
+    WIRE_SCAN_WORDS = 64, /* native stack words searched for that top */
 };
 
 enum wire_segment_kind {
@@ -37,6 +38,7 @@ enum wire_segment_kind {
     SEGMENT_NATIVE,        /* native stack */
     SEGMENT_ERLANG,        /* Erlang stack */
     SEGMENT_SLEEP_INFO,    /* ErtsSchedulerSleepInfo */
+    SEGMENT_MFA,           /* ErtsCodeMFA at Process.current: three words */
 };
 
 struct wire_segment {
@@ -78,7 +80,7 @@ struct wire_target {
     __u32 process_size;
     __u16 process_htop, process_stop, process_heap, process_hend;       /* offsets in Process */
     __u16 scheduler_registers, scheduler_process, scheduler_sleep_info; /* in ErtsSchedulerData */
-    __u16 unused;
+    __u16 process_current;                                              /* in Process */
 };
 
 /* A scheduler thread: hash map `schedulers`. User threads are told apart by their thread pointer

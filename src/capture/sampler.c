@@ -151,6 +151,7 @@ int sampler_add_target(struct sampler *sampler, const struct vm *vm,
         .process_stop = (uint16_t)layout->process_stop,
         .process_heap = (uint16_t)layout->process_heap,
         .process_hend = (uint16_t)layout->process_hend,
+        .process_current = (uint16_t)layout->process_current,
         .scheduler_registers = (uint16_t)layout->sched_registers,
         .scheduler_process = (uint16_t)layout->sched_current_process,
         .scheduler_sleep_info = (uint16_t)layout->sched_ssi,
@@ -191,7 +192,8 @@ static int event_error(struct error *error)
 {
     if (errno == EACCES || errno == EPERM)
         return error_set(error, ERROR_PERMISSION,
-                         "not permitted to sample CPUs: run as root, or with CAP_PERFMON");
+                         "not permitted to sample CPUs: run as root, or with CAP_PERFMON (Debian's "
+                         "kernels, unless kernel.perf_event_paranoid is 2: CAP_SYS_ADMIN)");
     if (errno == EINVAL)
         return error_set(error, ERROR_USAGE,
                          "the kernel refuses this sampling frequency: see "

@@ -152,46 +152,58 @@ static frame_id name_unknown(struct frame_names *names)
     return intern(names, &frame, "[unknown code]", "");
 }
 
-/* {module, function, arity} as terms and a word: ErtsCodeMFA (code_ix.h). */
 struct mfa {
     const char *module, *function;
     uint32_t arity;
 };
 
-static bool read_mfa(struct frame_names *names, uint64_t address, struct mfa *mfa)
+static bool read_mfa(struct frame_names *names, const struct unwound_mfa *terms, struct mfa *mfa)
 {
-    uint64_t words[3];
-
-    if (!memory_read(names->vm->memory, address, words, sizeof(words)) || words[2] > 255)
-        return false;
-    mfa->module = atom_text(names->atoms, words[0]);
-    mfa->function = atom_text(names->atoms, words[1]);
-    mfa->arity = (uint32_t)words[2];
+    mfa->module = atom_text(names->atoms, terms->module);
+    mfa->function = atom_text(names->atoms, terms->function);
+    mfa->arity = terms->arity;
     return mfa->module && mfa->function;
 }
 
-static frame_id name_mfa(struct frame_names *names, uint64_t address)
+/* An Export holds an ErtsCodeMFA: {module, function, arity} as two terms and a word (code_ix.h). */
+static bool read_export(struct frame_names *names, uint64_t address, struct mfa *mfa)
+{
+    const struct layout *layout = &names->vm->layout;
+    uint64_t words[3];
+    struct unwound_mfa terms;
+
+    address += (uint64_t)layout->export_info + (uint64_t)layout->code_info_mfa;
+    if (!memory_read(names->vm->memory, address, words, sizeof(words)) || words[2] > 255)
+        return false;
+    terms = (struct unwound_mfa){words[0], words[1], (uint32_t)words[2]};
+    return read_mfa(names, &terms, mfa);
+}
+
+static frame_id name_bif(struct frame_names *names, uint64_t address, const struct mfa *mfa)
 {
     struct frame frame = {.kind = FRAME_BIF, .address = address};
     char text[TEXT_MAX] = "[bif]";
-    struct mfa mfa;
 
-    if (read_mfa(names, address, &mfa))
-        mfa_format(mfa.module, mfa.function, mfa.arity, text, sizeof(text));
+    if (mfa)
+        mfa_format(mfa->module, mfa->function, mfa->arity, text, sizeof(text));
     else
         frame.unresolved = 1;
     return intern(names, &frame, text, "");
 }
 
-static uint64_t mfa_of_export(const struct frame_names *names, uint64_t address)
+static frame_id name_mfa(struct frame_names *names, uint64_t address)
 {
-    return address + (uint64_t)names->vm->layout.export_info +
-           (uint64_t)names->vm->layout.code_info_mfa;
+    struct unwound_mfa terms = unwound_mfa(address);
+    struct mfa mfa;
+
+    return name_bif(names, 0, read_mfa(names, &terms, &mfa) ? &mfa : NULL);
 }
 
 static frame_id name_export(struct frame_names *names, uint64_t address)
 {
-    return name_mfa(names, mfa_of_export(names, address));
+    struct mfa mfa;
+
+    return name_bif(names, address, read_export(names, address, &mfa) ? &mfa : NULL);
 }
 
 /* The number of words is rounded down to a power of two, so that stacks that differ in nothing
@@ -240,7 +252,6 @@ frame_id frame_name(struct frame_names *names, const struct unwound_frame *unwou
     if (names->epoch != code_epoch(names->code)) {
         names->epoch = code_epoch(names->code);
         address_map_clear(names->cached[ADDRESS_CODE]);
-        address_map_clear(names->cached[ADDRESS_MFA]);
         address_map_clear(names->cached[ADDRESS_EXPORT]);
     }
     if (address_map_get(names->cached[unwound->kind], key, &value))
@@ -263,7 +274,7 @@ void frame_names_learn(struct frame_names *names, const struct unwound *unwound)
         /* Only frames that were not named before are worth the look. */
         if (!address_map_get(names->cached[ADDRESS_NATIVE], bif[-1].address * 2 + bif[-1].is_return,
                              &cached) &&
-            read_mfa(names, mfa_of_export(names, bif->address), &mfa))
+            read_export(names, bif->address, &mfa))
             runtime_names_learn_bif(names->runtime, start_of(names, native, &mapping),
                                     bif[1].address, mfa.module, mfa.function, mfa.arity);
         return;

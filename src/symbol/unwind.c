@@ -28,7 +28,8 @@ struct state {
     bool is_leaf; /* pc is where the thread was stopped, not a return address */
     bool has_process;
     uint64_t base; /* ErtsSchedulerData.registers, next to which lies the JIT's C frame; 0: none */
-    uint64_t stop, heap, hend, current, i;
+    uint64_t stop, heap, hend, i;
+    uint64_t current; /* BIF or NIF that it is in, or was last: packed, 0 if none */
 };
 
 struct unwinder *unwinder_new(const struct vm *vm, struct code *code, struct cfi *cfi)
@@ -76,6 +77,49 @@ static uint64_t scheduler_field(const uint8_t *bytes, int32_t offset)
     return (size_t)offset <= WIRE_SCHEDULER_BYTES - sizeof(uint64_t) ? field(bytes, offset) : 0;
 }
 
+/* Atom terms: index and tag (erl_term.h, _TAG_IMMED2_ATOM). */
+enum { ATOM_TAG = 0xb, ATOM_TAG_BITS = 6 };
+
+static bool is_atom(uint64_t term)
+{
+    return (term & ((1u << ATOM_TAG_BITS) - 1)) == ATOM_TAG &&
+           term >> ATOM_TAG_BITS < 1u << MFA_INDEX_BITS;
+}
+
+uint64_t unwound_mfa_pack(const struct unwound_mfa *mfa)
+{
+    if (!is_atom(mfa->module) || !is_atom(mfa->function) || mfa->arity >= 1u << MFA_ARITY_BITS)
+        return 0;
+    return mfa->module >> ATOM_TAG_BITS << (MFA_INDEX_BITS + MFA_ARITY_BITS) |
+           mfa->function >> ATOM_TAG_BITS << MFA_ARITY_BITS | mfa->arity;
+}
+
+struct unwound_mfa unwound_mfa(uint64_t address)
+{
+    uint64_t function = address >> MFA_ARITY_BITS & ((1u << MFA_INDEX_BITS) - 1);
+
+    return (struct unwound_mfa){
+        .module = address >> (MFA_INDEX_BITS + MFA_ARITY_BITS) << ATOM_TAG_BITS | ATOM_TAG,
+        .function = function << ATOM_TAG_BITS | ATOM_TAG,
+        .arity = address & ((1u << MFA_ARITY_BITS) - 1),
+    };
+}
+
+/* Process.current as it was at the sample, packed; 0 if it was none. */
+static uint64_t read_current(const struct snapshot *snapshot)
+{
+    const uint8_t *bytes = snapshot_segment(snapshot, SEGMENT_MFA, WIRE_MFA_BYTES);
+    uint64_t words[3];
+
+    if (!bytes)
+        return 0;
+    memcpy(words, bytes, sizeof(words));
+    if (words[2] >= 1u << MFA_ARITY_BITS)
+        return 0;
+    return unwound_mfa_pack(&(struct unwound_mfa){
+        .module = words[0], .function = words[1], .arity = (uint32_t)words[2]});
+}
+
 static void read_state(const struct unwinder *unwinder, const struct snapshot *snapshot,
                        struct state *state)
 {
@@ -98,7 +142,7 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
     state->stop = field(process, layout->process_stop);
     state->heap = field(process, layout->process_heap);
     state->hend = field(process, layout->process_hend);
-    state->current = field(process, layout->process_current);
+    state->current = process ? read_current(snapshot) : 0;
     state->i = field(process, layout->process_i);
 }
 

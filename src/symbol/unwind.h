@@ -34,10 +34,19 @@ enum address_kind {
     ADDRESS_NATIVE,
     ADDRESS_CODE,    /* Erlang code or a fragment of the JIT */
     ADDRESS_EXPORT,  /* BIF that is called: address of its Export */
-    ADDRESS_MFA,     /* BIF or NIF that is called: address of its ErtsCodeMFA */
+    ADDRESS_MFA,     /* BIF or NIF that is called: its name, see unwound_mfa() */
     ADDRESS_UNKNOWN, /* a word that should be a code address and is in no known code */
     ADDRESS_CUT,     /* value is the number of words that are missing here */
 };
+
+/* A BIF or NIF as the address of an ADDRESS_MFA frame: atom terms and arity, packed. 0 is none. */
+enum { MFA_INDEX_BITS = 27, MFA_ARITY_BITS = 8 };
+struct unwound_mfa {
+    uint64_t module, function;
+    uint32_t arity;
+};
+uint64_t unwound_mfa_pack(const struct unwound_mfa *mfa);
+struct unwound_mfa unwound_mfa(uint64_t address);
 
 struct unwound_frame {
     uint64_t address;

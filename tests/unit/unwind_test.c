@@ -24,7 +24,8 @@ enum {
     NATIVE = 0x30000000,    /* top of the native stack */
     REGISTERS = NATIVE + 8, /* ErtsSchedulerData.registers: right above the JIT's C frame */
     EXPORT = 0x40000100,
-    MFA = 0x40000200,
+    ATOM_MODULE = 100 << 6 | 0xb,
+    ATOM_FUNCTION = 7 << 6 | 0xb,
     PAGE = 0x100, /* of code, for each function and fragment */
 };
 
@@ -357,6 +358,34 @@ static void test_broken_native_stack(void **state)
     close_bench(&b);
 }
 
+/* Process.current, as the kernel copied what it points to. */
+static void set_current(struct bench *b, uint64_t module, uint64_t function, uint64_t arity)
+{
+    uint64_t words[3] = {module, function, arity};
+
+    fake_segment(&b->sample, SEGMENT_MFA, 0x40000200, words, sizeof(words));
+}
+
+static uint64_t packed(uint32_t arity)
+{
+    return unwound_mfa_pack(
+        &(struct unwound_mfa){.module = ATOM_MODULE, .function = ATOM_FUNCTION, .arity = arity});
+}
+
+/* What is packed into an address comes out again; what is no MFA is refused. */
+static void test_mfa_packing(void **state)
+{
+    struct unwound_mfa mfa = unwound_mfa(packed(255));
+
+    (void)state;
+    assert_int_equal(mfa.module, ATOM_MODULE);
+    assert_int_equal(mfa.function, ATOM_FUNCTION);
+    assert_int_equal(mfa.arity, 255);
+    assert_int_equal(packed(256), 0);
+    mfa.module = 0x2000; /* no atom */
+    assert_int_equal(unwound_mfa_pack(&mfa), 0);
+}
+
 /* On a dirty scheduler no JIT code is below: the process' function and its stack follow. */
 static void test_dirty(void **state)
 {
@@ -365,11 +394,11 @@ static void test_dirty(void **state)
     (void)state;
     open_bench(&b);
     put_word(b.scheduler, b.vm.layout.sched_type, VM_SCHEDULER_DIRTY_CPU);
-    put_word(b.process, b.vm.layout.process_current, MFA);
+    set_current(&b, ATOM_MODULE, ATOM_FUNCTION, 3);
     stop_in_c(&b, 0);
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
     run(&b);
-    CHECK_FRAMES(&b, NATIVE_LEAF, {MFA, ADDRESS_MFA, true}, CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    CHECK_FRAMES(&b, NATIVE_LEAF, {packed(3), ADDRESS_MFA, true}, CALLER(code_at(&b, FUNCTION_G, 0x20)));
     assert_true(b.result->complete);
     close_bench(&b);
 }
@@ -455,16 +484,17 @@ static void test_bif_and_nif(void **state)
     (void)state;
     for (int i = 0; i < 4; i++) {
         enum place place = i & 1 ? BIF : NIF;
-        uint64_t mfa = i & 2 ? MFA : 0;
+        bool mfa = i & 2;
         struct bench b;
 
         open_bench(&b);
-        put_word(b.process, b.vm.layout.process_current, mfa);
+        if (mfa)
+            set_current(&b, ATOM_MODULE, ATOM_FUNCTION, 3);
         stop_in_c(&b, code_at(&b, place, 0x30));
         SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_G, 0x20));
         run(&b);
         if (mfa)
-            CHECK_FRAMES(&b, NATIVE_LEAF, {MFA, ADDRESS_MFA, true},
+            CHECK_FRAMES(&b, NATIVE_LEAF, {packed(3), ADDRESS_MFA, true},
                          CALLER(code_at(&b, FUNCTION_F, 0x33)),
                          CALLER(code_at(&b, FUNCTION_G, 0x20)));
         else
@@ -721,6 +751,7 @@ int main(void)
         cmocka_unit_test(test_stale_without_register),
         cmocka_unit_test(test_broken_native_stack),
         cmocka_unit_test(test_dirty),
+        cmocka_unit_test(test_mfa_packing),
         cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_no_registers),
         cmocka_unit_test(test_light_bif),
