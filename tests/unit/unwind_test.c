@@ -398,7 +398,8 @@ static void test_dirty(void **state)
     stop_in_c(&b, 0);
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
     run(&b);
-    CHECK_FRAMES(&b, NATIVE_LEAF, {packed(3), ADDRESS_MFA, true}, CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    CHECK_FRAMES(&b, NATIVE_LEAF, {packed(3), ADDRESS_MFA, true},
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
     assert_true(b.result->complete);
     close_bench(&b);
 }
