@@ -282,7 +282,8 @@ static __always_inline void find_tops(struct scratch *scratch, const struct stac
      * does not count in a way that they can't follow. */
     for (__u64 i = 0; i < WIRE_SCAN_WORDS && i < size / sizeof(*words); i++) {
         barrier_var(i);
-        consider(words[i]);
+        if (words[i] - area->htop < area->stop - area->htop)
+            consider(words[i]);
     }
 }
 

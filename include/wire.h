@@ -49,7 +49,7 @@ struct wire_segment {
 
 enum wire_flag {
     WIRE_IN_KERNEL = 1 << 0, /* the sample hit kernel code; registers are those of user code */
-    WIRE_REGISTERS = 1 << 1, /* registers hold (a kernel thread or an old kernel has none) */
+    WIRE_REGISTERS = 1 << 1, /* registers hold (a kernel thread has none) */
     WIRE_KERNEL_STACK_CUT = 1 << 2, /* kernel stack deeper than WIRE_KERNEL_DEPTH, or unavailable */
     WIRE_ERLANG_UNREADABLE = 1 << 3, /* Process.stop pointed at memory that is not there */
 };
