@@ -282,6 +282,7 @@ static __always_inline void find_tops(struct scratch *scratch, const struct stac
      * does not count in a way that they can't follow. */
     for (__u64 i = 0; i < WIRE_SCAN_WORDS && i < size / sizeof(*words); i++) {
         barrier_var(i);
+        /* Most words are nowhere near: they are not worth the call. */
         if (words[i] - area->htop < area->stop - area->htop)
             consider(words[i]);
     }
@@ -302,7 +303,7 @@ static __always_inline void put_below(struct scratch *scratch, const struct stac
     }
 }
 
-static __always_inline void put_erlang(struct scratch *scratch, const struct stack_area *area)
+static __always_inline void put_erlang(const struct stack_area *area)
 {
     bool on_erlang_stack = area->sp > area->heap && area->sp <= area->hend;
     __u64 top = on_erlang_stack ? area->sp : area->stop;
@@ -319,8 +320,7 @@ static __always_inline void put_erlang(struct scratch *scratch, const struct sta
     }
     /* In a garbage collection heap and hend can be the new heap's while stop is still the old
      * one's: the old stack is whole, and ends where its bottom frame is found. */
-    if (!put_pages(SEGMENT_ERLANG, top, 2 * PAGE))
-        scratch->sample.flags |= WIRE_ERLANG_UNREADABLE;
+    put_pages(SEGMENT_ERLANG, top, 2 * PAGE);
 }
 
 static __always_inline __u64 field(const void *bytes, __u32 offset)
@@ -349,7 +349,7 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
     current = field(process, target->process_current);
     if (current) /* of a dirty NIF it is overwritten as soon as that returns */
         put(SEGMENT_MFA, current, WIRE_MFA_BYTES, WIRE_MFA_BYTES);
-    put_erlang(scratch, area);
+    put_erlang(area);
 }
 
 static __always_inline void put_scheduler(struct scratch *scratch, const struct wire_target *target,
@@ -442,7 +442,6 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 
     if (!scratch)
         return 0;
-    count(WIRE_COUNT_SAMPLES);
     begin(scratch, id);
     if ((__s64)ctx->regs.ip < 0) {
         scratch->sample.flags |= WIRE_IN_KERNEL;

@@ -51,7 +51,6 @@ enum wire_flag {
     WIRE_IN_KERNEL = 1 << 0, /* the sample hit kernel code; registers are those of user code */
     WIRE_REGISTERS = 1 << 1, /* registers hold (a kernel thread has none) */
     WIRE_KERNEL_STACK_CUT = 1 << 2, /* kernel stack deeper than WIRE_KERNEL_DEPTH, or unavailable */
-    WIRE_ERLANG_UNREADABLE = 1 << 3, /* Process.stop pointed at memory that is not there */
 };
 
 /* User registers at the sample, in DWARF order (System V ABI x86-64, figure 3.36). */
@@ -99,8 +98,7 @@ struct wire_thread {
 
 /* Counters of the kernel side, per CPU: array map `counters`. */
 enum wire_counter {
-    WIRE_COUNT_SAMPLES,   /* hits in a target */
-    WIRE_COUNT_RING_FULL, /* of these, dropped because the ring buffer was full */
+    WIRE_COUNT_RING_FULL, /* samples dropped because the ring buffer was full */
     WIRE_COUNTERS,
 };
 

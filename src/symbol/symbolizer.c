@@ -106,11 +106,6 @@ void symbolizer_refresh(struct symbolizer *symbolizer)
     code_refresh(symbolizer->code, &ignored);
 }
 
-target_id symbolizer_target(const struct symbolizer *symbolizer)
-{
-    return symbolizer->target;
-}
-
 static thread_id thread_of(struct symbolizer *symbolizer, const struct wire_sample *wire)
 {
     char name[sizeof(wire->thread_name) + 1] = "";
