@@ -16,6 +16,7 @@
 #include "cli/session.h"
 #include "cli/targets.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 
 enum { STEP_MS = 100 };
 
@@ -35,14 +36,6 @@ static void handle_signals(void)
     sigaction(SIGTERM, &action, NULL);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
-}
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 /* Without -o: beamflame-PID-TIME.perf and .svg in the current directory. */
@@ -94,14 +87,15 @@ static void show_progress(struct session *session)
 static int record(struct session *session, const struct record_options *options,
                   struct error *error)
 {
-    uint64_t end =
-        options->duration > 0 ? monotonic_ns() + (uint64_t)(options->duration * 1e9) : UINT64_MAX;
+    uint64_t end = options->duration > 0
+                       ? clock_ns(CLOCK_MONOTONIC) + (uint64_t)(options->duration * 1e9)
+                       : UINT64_MAX;
     bool live = !options->output.quiet && isatty(STDERR_FILENO);
     uint64_t shown = 0;
     int result = 0;
 
     while (!result && !stop_requested && session_alive(session)) {
-        uint64_t now = monotonic_ns();
+        uint64_t now = clock_ns(CLOCK_MONOTONIC);
         uint64_t left_ms = now < end ? (end - now) / 1000000 : 0;
 
         if (now >= end)
@@ -190,7 +184,7 @@ int command_record(int argc, char **argv)
     struct record_options options;
     struct targets targets;
     struct error error;
-    uint64_t started = monotonic_ns();
+    uint64_t started = clock_ns(CLOCK_MONOTONIC);
     char *command_line = join_arguments(argc, argv);
     int result;
 

@@ -15,6 +15,7 @@
 #include "symbol/snapshot.h"
 #include "symbol/symbolizer.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 
 static const uint64_t SECOND = 1000000000;
 
@@ -36,14 +37,6 @@ struct session {
     char busiest[128];
     double busiest_share;
 };
-
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec time;
-
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
-}
 
 /* ---- start ---- */
 
@@ -67,8 +60,8 @@ static int open_recording(struct session *session, const char *path, const char 
     const char *directory = getenv("TMPDIR");
     struct utsname uts;
     struct recording_header header = {
-        .start_realtime = now_ns(CLOCK_REALTIME),
-        .start_monotonic = now_ns(CLOCK_MONOTONIC),
+        .start_realtime = clock_ns(CLOCK_REALTIME),
+        .start_monotonic = clock_ns(CLOCK_MONOTONIC),
         .frequency = session->options->frequency,
         .cpus = sampler_cpus(session->sampler),
         .event = sampler_event(session->sampler),
@@ -104,7 +97,7 @@ static int start(struct session *session, const char *recording_path, const char
         sampler_start(session->sampler, error) ||
         open_recording(session, recording_path, command_line, error))
         return -1;
-    session->first_ns = session->flushed_ns = now_ns(CLOCK_MONOTONIC);
+    session->first_ns = session->flushed_ns = clock_ns(CLOCK_MONOTONIC);
     session->totals.attach_ns = session->first_ns - started_ns;
     read_kernel_symbols(session);
     return 0;
@@ -219,9 +212,9 @@ static void update_totals(struct session *session)
     struct rusage usage;
 
     getrusage(RUSAGE_SELF, &usage);
-    session->totals.end_monotonic = now_ns(CLOCK_MONOTONIC);
+    session->totals.end_monotonic = clock_ns(CLOCK_MONOTONIC);
     session->totals.losses[LOSS_RING_FULL] = sampler_lost(session->sampler);
-    session->totals.profiler_cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    session->totals.profiler_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     session->totals.peak_rss_kb = (uint64_t)usage.ru_maxrss;
 }
 
@@ -241,7 +234,7 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
         return failed_write(session, error);
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_refresh(session->symbolizers[i]);
-    now = now_ns(CLOCK_MONOTONIC);
+    now = clock_ns(CLOCK_MONOTONIC);
     if (now - session->flushed_ns < SECOND)
         return 0;
     session->flushed_ns = now;
@@ -261,7 +254,7 @@ bool session_alive(const struct session *session)
 struct session_status session_status(struct session *session)
 {
     return (struct session_status){
-        .seconds = (double)(now_ns(CLOCK_MONOTONIC) - session->first_ns) / (double)SECOND,
+        .seconds = (double)(clock_ns(CLOCK_MONOTONIC) - session->first_ns) / (double)SECOND,
         .samples = session->totals.samples,
         .lost = sampler_lost(session->sampler),
         .busiest = session->busiest,
