@@ -45,6 +45,9 @@ ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/gen/%.skel.h,$(wildcard bpf/*.bpf.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*_test.c))
 
+# Only pattern rules name them, so make would delete them as intermediate, and build them again.
+.SECONDARY: $(SKELETONS) $(SKELETONS:.skel.h=.bpf.o)
+
 .PHONY: all
 all: $(BUILD)/beamflame
 
