@@ -7,6 +7,7 @@
 #include "beam/atom.h"
 #include "os/memory.h"
 #include "util/alloc.h"
+#include "util/cursor.h"
 
 enum {
     SYMFILE_MAX = 256 << 20, /* the largest real module is some MB */
@@ -18,61 +19,35 @@ static const char PROLOGUE[] = "-CodeInfoPrologue";
 
 /* ---- bounded reading ---- */
 
-struct cursor {
-    const uint8_t *at, *end;
-    bool failed;
-};
-
-static const uint8_t *take(struct cursor *cursor, size_t size)
-{
-    const uint8_t *at = cursor->at;
-
-    if ((size_t)(cursor->end - at) < size) {
-        cursor->failed = true;
-        return NULL;
-    }
-    cursor->at += size;
-    return at;
-}
-
-#define DEFINE_TAKE(type)                                                                          \
-    static type##_t take_##type(struct cursor *cursor)                                             \
-    {                                                                                              \
-        const uint8_t *at = take(cursor, sizeof(type##_t));                                        \
-        type##_t value = 0;                                                                        \
-        if (at)                                                                                    \
-            memcpy(&value, at, sizeof(value));                                                     \
-        return value;                                                                              \
-    }
-DEFINE_TAKE(uint16)
-DEFINE_TAKE(uint32)
-DEFINE_TAKE(uint64)
-
 /* A NUL-terminated string within the bytes. */
 static const char *take_string(struct cursor *cursor)
 {
     size_t left = (size_t)(cursor->end - cursor->at);
     size_t length = strnlen((const char *)cursor->at, left);
 
-    return length == left ? (cursor->failed = true, NULL) : (const char *)take(cursor, length + 1);
+    return cursor_take(cursor, length + 1, "name without an end");
 }
 
 /* A string of `size` bytes of which the last is the NUL. */
 static const char *take_sized_string(struct cursor *cursor, size_t size)
 {
-    const char *at = (const char *)take(cursor, size);
+    const char *at = cursor_take(cursor, size, "name is cut off");
 
-    if (!at || size == 0 || at[size - 1] != 0) {
-        cursor->failed = true;
-        return NULL;
-    }
-    return at;
+    if (at && (size == 0 || at[size - 1] != 0))
+        cursor_fail(cursor, "name without an end");
+    return cursor->problem ? NULL : at;
 }
 
-static int malformed(struct error *error)
+static void skip(struct cursor *cursor, size_t size)
+{
+    cursor_take(cursor, size, "padding is cut off");
+}
+
+static int malformed(const struct cursor *cursor, struct error *error)
 {
     return error_set(error, ERROR_UNSUPPORTED,
-                     "the JIT's symbol list holds an entry that is not understood");
+                     "the JIT's symbol list holds an entry that is not understood: %s",
+                     cursor->problem);
 }
 
 bool gdb_jit_read_entry(struct memory *memory, uint64_t address, struct gdb_jit_entry *entry)
@@ -94,53 +69,55 @@ enum { HEADER_PADDING = 6, RANGE_PADDING = 2, LINE_PADDING = 2 };
 
 /* ---- header ---- */
 
+static void copy_name(struct cursor *cursor, const char *name, struct gdb_jit_header *header)
+{
+    if (name && strlen(name) < sizeof(header->name))
+        strcpy(header->name, name);
+    else
+        cursor_fail(cursor, "name of a module is too long");
+}
+
 static void parse_header(struct cursor *cursor, struct gdb_jit_header *header)
 {
-    uint32_t kind = take_uint32(cursor);
+    uint32_t kind = cursor_u32(cursor);
     const char *name;
 
-    take(cursor, 4);
+    skip(cursor, 4);
     if (kind == 0) {
         header->emulator = true;
-        header->frame_pointers = take_uint32(cursor) == 1;
-        take(cursor, 4);
-        header->normal_exit = take_uint64(cursor);
+        header->frame_pointers = cursor_u32(cursor) == 1;
+        skip(cursor, 4);
+        header->normal_exit = cursor_u64(cursor);
         return;
     }
-    header->base = take_uint64(cursor);
-    header->range_count = take_uint32(cursor);
-    header->code_size = take_uint32(cursor);
-    name = take_sized_string(cursor, take_uint16(cursor));
-    take(cursor, HEADER_PADDING);
-    if (kind != 1 || !name || strlen(name) >= sizeof(header->name))
-        cursor->failed = true;
-    else
-        strcpy(header->name, name);
+    header->base = cursor_u64(cursor);
+    header->range_count = cursor_u32(cursor);
+    header->code_size = cursor_u32(cursor);
+    name = take_sized_string(cursor, cursor_u16(cursor));
+    skip(cursor, HEADER_PADDING);
+    if (kind != 1)
+        cursor_fail(cursor, "unknown kind of entry");
+    copy_name(cursor, name, header);
 }
 
 /* OTP 24: {u64 0, u64 normal_exit} or {u64 functions, u64 base, u64 code size, name}. */
 static void parse_old_header(struct cursor *cursor, struct gdb_jit_header *header)
 {
-    uint64_t functions = take_uint64(cursor);
-    uint64_t base = take_uint64(cursor), code_size;
-    const char *name;
+    uint64_t functions = cursor_u64(cursor);
+    uint64_t base = cursor_u64(cursor), code_size;
 
     if (functions == 0) {
         header->emulator = true;
         header->normal_exit = base;
         return;
     }
-    code_size = take_uint64(cursor);
-    name = take_string(cursor);
-    if (functions > UINT32_MAX || code_size > UINT32_MAX || !name ||
-        strlen(name) >= sizeof(header->name)) {
-        cursor->failed = true;
-        return;
-    }
+    code_size = cursor_u64(cursor);
+    if (functions > UINT32_MAX || code_size > UINT32_MAX)
+        cursor_fail(cursor, "module is too large");
     header->base = base;
     header->range_count = (uint32_t)functions;
     header->code_size = (uint32_t)code_size;
-    strcpy(header->name, name);
+    copy_name(cursor, take_string(cursor), header);
 }
 
 static bool header_at(struct cursor *cursor, bool old_format, struct gdb_jit_header *header)
@@ -150,17 +127,19 @@ static bool header_at(struct cursor *cursor, bool old_format, struct gdb_jit_hea
         parse_old_header(cursor, header);
     else
         parse_header(cursor, header);
-    return !cursor->failed && header->base <= UINT64_MAX - header->code_size;
+    if (header->base > UINT64_MAX - header->code_size)
+        cursor_fail(cursor, "module ends behind the last address");
+    return !cursor->problem;
 }
 
 int gdb_jit_parse_header(const uint8_t *bytes, size_t size, bool old_format,
                          struct gdb_jit_header *header, struct error *error)
 {
-    struct cursor cursor = {.at = bytes, .end = bytes + size};
+    struct cursor cursor = cursor_over(bytes, size);
     struct gdb_jit_header parsed;
 
     if (!header_at(&cursor, old_format, &parsed))
-        return malformed(error);
+        return malformed(&cursor, error);
     *header = parsed;
     return 0;
 }
@@ -240,26 +219,27 @@ static void add_line(struct builder *builder, uint32_t start, uint32_t line, con
 
 static void parse_range(struct cursor *cursor, struct builder *builder)
 {
-    uint32_t start = take_uint32(cursor), end = take_uint32(cursor);
-    uint32_t line_count = take_uint32(cursor);
-    const char *name = take_sized_string(cursor, take_uint16(cursor));
+    uint32_t start = cursor_u32(cursor), end = cursor_u32(cursor);
+    uint32_t line_count = cursor_u32(cursor);
+    const char *name = take_sized_string(cursor, cursor_u16(cursor));
     struct gdb_jit_range *range = &builder->module.ranges[builder->module.range_count];
 
-    take(cursor, RANGE_PADDING);
-    if (cursor->failed || end < start) {
-        cursor->failed = true;
+    skip(cursor, RANGE_PADDING);
+    if (end < start)
+        cursor_fail(cursor, "function ends before it begins");
+    if (cursor->problem)
         return;
-    }
     *range = (struct gdb_jit_range){.start = start,
                                     .end = end,
                                     .symbol = add_symbol(builder, name),
                                     .first_line = builder->module.line_count};
     builder->module.range_count++;
-    for (uint32_t i = 0; i < line_count && !cursor->failed; i++) {
-        uint32_t at = take_uint32(cursor), line = take_uint32(cursor);
-        const char *file = take_sized_string(cursor, take_uint16(cursor));
+    for (uint32_t i = 0; i < line_count && !cursor->problem; i++) {
+        uint32_t at = cursor_u32(cursor), line = cursor_u32(cursor);
+        const char *file = take_sized_string(cursor, cursor_u16(cursor));
 
-        if (take(cursor, LINE_PADDING) && file)
+        skip(cursor, LINE_PADDING);
+        if (!cursor->problem)
             add_line(builder, at, line, file);
     }
 }
@@ -267,13 +247,13 @@ static void parse_range(struct cursor *cursor, struct builder *builder)
 static void parse_old_range(struct cursor *cursor, struct builder *builder,
                             const struct gdb_jit_header *header)
 {
-    uint64_t start = take_uint64(cursor), end = take_uint64(cursor);
+    uint64_t start = cursor_u64(cursor), end = cursor_u64(cursor);
     const char *name = take_string(cursor);
 
-    if (cursor->failed || start < header->base || end < start || end - header->base > UINT32_MAX) {
-        cursor->failed = true;
+    if (start < header->base || end < start || end - header->base > UINT32_MAX)
+        cursor_fail(cursor, "function outside of its module");
+    if (cursor->problem)
         return;
-    }
     builder->module.ranges[builder->module.range_count++] =
         (struct gdb_jit_range){.start = (uint32_t)(start - header->base),
                                .end = (uint32_t)(end - header->base),
@@ -298,32 +278,32 @@ static bool in_order(const struct gdb_jit_module *module)
 int gdb_jit_parse_module(const uint8_t *bytes, size_t size, bool old_format,
                          struct gdb_jit_module *module, struct error *error)
 {
-    struct cursor cursor = {.at = bytes, .end = bytes + size};
+    struct cursor cursor = cursor_over(bytes, size);
     struct builder builder = {0};
     struct gdb_jit_header header;
 
-    if (!header_at(&cursor, old_format, &header) || header.emulator ||
-        header.range_count > size / 16)
-        return malformed(error);
+    if (header_at(&cursor, old_format, &header) &&
+        (header.emulator || header.range_count > size / 16))
+        cursor_fail(&cursor, "not a module of this size");
+    if (cursor.problem)
+        return malformed(&cursor, error);
     builder.module.ranges = xcalloc((size_t)header.range_count + 1, sizeof(struct gdb_jit_range));
-    for (uint32_t i = 0; i < header.range_count && !cursor.failed; i++) {
+    for (uint32_t i = 0; i < header.range_count && !cursor.problem; i++) {
         if (old_format)
             parse_old_range(&cursor, &builder, &header);
         else
             parse_range(&cursor, &builder);
-    }
-    if (cursor.failed) {
-        gdb_jit_free_module(&builder.module);
-        return malformed(error);
     }
     builder.module.ranges[builder.module.range_count].first_line = builder.module.line_count;
     /* Lines belong to ranges by position, so only ranges without lines can be put in order. */
     if (!in_order(&builder.module) && builder.module.line_count == 0)
         qsort(builder.module.ranges, builder.module.range_count, sizeof(struct gdb_jit_range),
               compare_ranges);
-    if (!in_order(&builder.module)) {
+    if (!in_order(&builder.module))
+        cursor_fail(&cursor, "functions are not in order");
+    if (cursor.problem) {
         gdb_jit_free_module(&builder.module);
-        return malformed(error);
+        return malformed(&cursor, error);
     }
     *module = builder.module;
     return 0;

@@ -26,15 +26,9 @@ uint64_t cursor_long_varint(struct cursor *cursor)
 const char *cursor_counted(struct cursor *cursor, size_t max, size_t *ret_size)
 {
     uint64_t size = cursor_varint(cursor, max, "string is too long");
-    const char *text = (const char *)cursor->at;
+    const char *text = cursor_take(cursor, size, "string is cut off");
 
-    if (cursor->problem)
-        return NULL;
-    if (size > (size_t)(cursor->end - cursor->at)) {
-        cursor_fail(cursor, "string is cut off");
-        return NULL;
-    }
-    cursor->at += size;
-    *ret_size = size;
+    if (text)
+        *ret_size = size;
     return text;
 }

@@ -3,12 +3,14 @@
  * Reading numbers and strings from bytes that may be anything.
  *
  * The first problem is kept and stops the cursor: later calls give 0, so a whole record can be
- * read and checked once. The encodings are those of util/buffer.h.
+ * read and checked once. Numbers are of fixed size, in this machine's byte order, or varints; the
+ * encodings of those and of strings are util/buffer.h's.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct cursor {
     const uint8_t *start, *at, *end;
@@ -25,6 +27,51 @@ static inline void cursor_fail(struct cursor *cursor, const char *problem)
 {
     if (!cursor->problem)
         cursor->problem = problem;
+}
+
+/* The next `size` bytes, NULL on a problem; `problem` says what is wrong if there are fewer. */
+static inline const void *cursor_take(struct cursor *cursor, size_t size, const char *problem)
+{
+    const uint8_t *at = cursor->at;
+
+    if (size > (size_t)(cursor->end - at))
+        cursor_fail(cursor, problem);
+    if (cursor->problem)
+        return NULL;
+    cursor->at += size;
+    return at;
+}
+
+static inline void cursor_copy(struct cursor *cursor, void *to, size_t size)
+{
+    const void *bytes = cursor_take(cursor, size, "number is cut off");
+
+    if (bytes)
+        memcpy(to, bytes, size);
+}
+
+static inline uint16_t cursor_u16(struct cursor *cursor)
+{
+    uint16_t value = 0;
+
+    cursor_copy(cursor, &value, sizeof(value));
+    return value;
+}
+
+static inline uint32_t cursor_u32(struct cursor *cursor)
+{
+    uint32_t value = 0;
+
+    cursor_copy(cursor, &value, sizeof(value));
+    return value;
+}
+
+static inline uint64_t cursor_u64(struct cursor *cursor)
+{
+    uint64_t value = 0;
+
+    cursor_copy(cursor, &value, sizeof(value));
+    return value;
 }
 
 /* A varint of more than 1 byte. */
