@@ -10,6 +10,7 @@
 #include "symbol/activity.h"
 #include "symbol/frame_names.h"
 #include "symbol/process_cache.h"
+#include "symbol/thread_cache.h"
 #include "symbol/unwind.h"
 #include "util/alloc.h"
 
@@ -22,6 +23,7 @@ struct symbolizer {
     struct unwinder *unwinder;
     struct frame_names *names;
     struct process_cache *processes;
+    struct thread_cache *threads;
     target_id target;
 };
 
@@ -60,6 +62,7 @@ struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct
     symbolizer->vm = vm;
     symbolizer->profile = profile;
     symbolizer->target = add_target(profile, vm);
+    symbolizer->threads = thread_cache_new(vm, profile, symbolizer->target);
     symbolizer->atoms = atoms_new(vm);
     symbolizer->cfi = cfi_new(vm->mappings);
     symbolizer->code = code_new(vm, error);
@@ -86,6 +89,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
     if (!symbolizer)
         return;
     process_cache_free(symbolizer->processes);
+    thread_cache_free(symbolizer->threads);
     frame_names_free(symbolizer->names);
     unwinder_free(symbolizer->unwinder);
     code_free(symbolizer->code);
@@ -104,24 +108,6 @@ void symbolizer_refresh(struct symbolizer *symbolizer)
     struct error ignored; /* a target that ended: its samples are still to be named */
 
     code_refresh(symbolizer->code, &ignored);
-}
-
-static thread_id thread_of(struct symbolizer *symbolizer, const struct wire_sample *wire)
-{
-    char name[sizeof(wire->thread_name) + 1] = "";
-    struct thread_entry thread = {.target = symbolizer->target, .tid = wire->tid};
-
-    memcpy(name, wire->thread_name, sizeof(wire->thread_name));
-    thread.name = text(symbolizer->profile, name);
-    for (uint32_t i = 0; i < symbolizer->vm->scheduler_count; i++) {
-        const struct vm_scheduler *scheduler = &symbolizer->vm->schedulers[i];
-
-        if (wire->scheduler && scheduler->data == wire->scheduler) {
-            thread.scheduler_kind = (uint16_t)(SCHEDULER_NORMAL + scheduler->type);
-            thread.scheduler_number = (uint16_t)scheduler->number;
-        }
-    }
-    return profile_thread(symbolizer->profile, &thread);
 }
 
 static void count_frame(const struct frame *frame, struct recording_totals *totals)
@@ -208,7 +194,7 @@ void symbolizer_sample(struct symbolizer *symbolizer, const struct snapshot *sna
         symbolizer_refresh(symbolizer);
     unwound = unwind(symbolizer->unwinder, snapshot);
     *sample = (struct sample){.time = wire->time, .cpu = (uint16_t)wire->cpu};
-    sample->thread = thread_of(symbolizer, wire);
+    sample->thread = thread_cache_get(symbolizer->threads, wire);
     sample->stack = add_stack(symbolizer, unwound, totals);
     set_process(symbolizer, snapshot, sample);
     set_activity(symbolizer, snapshot, sample);

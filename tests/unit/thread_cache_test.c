@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "symbol/thread_cache.h"
+
+enum { FIRST = 0x1000, DIRTY = 0x2000, SAME_PLACE = 1 << 20 };
+
+static struct vm_scheduler schedulers[] = {
+    {.data = FIRST, .type = VM_SCHEDULER_NORMAL, .number = 1},
+    {.data = DIRTY, .type = VM_SCHEDULER_DIRTY_IO, .number = 7},
+};
+static const struct vm vm = {.schedulers = schedulers, .scheduler_count = 2};
+static struct profile *profile;
+static struct thread_cache *cache;
+
+static int set_up(void **state)
+{
+    (void)state;
+    profile = profile_new();
+    cache = thread_cache_new(&vm, profile, 0);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    thread_cache_free(cache);
+    profile_free(profile);
+    return 0;
+}
+
+static thread_id get(uint32_t tid, uint64_t scheduler, const char *name)
+{
+    struct wire_sample wire = {.tid = tid, .scheduler = scheduler};
+
+    memcpy(wire.thread_name, name, strnlen(name, sizeof(wire.thread_name)));
+    return thread_cache_get(cache, &wire);
+}
+
+static void assert_thread(thread_id id, uint32_t tid, const char *name, uint16_t kind,
+                          uint16_t number)
+{
+    const struct thread_entry *thread = profile_get_thread(profile, id);
+
+    assert_int_equal(thread->tid, tid);
+    assert_string_equal(profile_text(profile, thread->name), name);
+    assert_int_equal(thread->scheduler_kind, kind);
+    assert_int_equal(thread->scheduler_number, number);
+}
+
+/* Schedulers are told by their data, other threads have only a name, and some not even that. */
+static void test_entries(void **state)
+{
+    (void)state;
+    assert_thread(get(10, FIRST, "erts_sched_1"), 10, "erts_sched_1", SCHEDULER_NORMAL, 1);
+    assert_thread(get(11, DIRTY, "erts_dios_7"), 11, "erts_dios_7", SCHEDULER_DIRTY_IO, 7);
+    assert_thread(get(12, 0, "a name of 16 byt"), 12, "a name of 16 byt", SCHEDULER_NONE, 0);
+    assert_thread(get(13, 0x3000, ""), 13, "", SCHEDULER_NONE, 0);
+}
+
+/* The same thread is the same entry, also after another one took its place. */
+static void test_same(void **state)
+{
+    thread_id first = get(10, FIRST, "one"), other = get(10 + SAME_PLACE, DIRTY, "other");
+
+    (void)state;
+    assert_int_not_equal(first, other);
+    assert_int_equal(get(10, FIRST, "one"), first);
+    assert_int_equal(get(10, FIRST, "one"), first);
+    assert_int_equal(get(10 + SAME_PLACE, DIRTY, "other"), other);
+    assert_int_equal(profile_counts(profile).threads, 2);
+}
+
+/* A new name, or a number that is used again, is a new entry. */
+static void test_changes(void **state)
+{
+    thread_id first = get(10, FIRST, "one"), renamed = get(10, FIRST, "two"), reused;
+
+    (void)state;
+    assert_thread(renamed, 10, "two", SCHEDULER_NORMAL, 1);
+    reused = get(10, DIRTY, "two");
+    assert_thread(reused, 10, "two", SCHEDULER_DIRTY_IO, 7);
+    assert_int_equal(get(10, FIRST, "one"), first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_entries, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_changes, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
