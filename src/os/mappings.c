@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 
 #include "os/elf_file.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 
 enum {
     NOBODY = 0, /* pid of a process that is not there */
-    REREAD_MS = 100,
+    REREAD_NS = 100000000,
     LARGEST_FILE_COUNT = 512, /* each holds a file descriptor */
 };
 
@@ -34,16 +34,8 @@ struct mappings {
     struct list list;
     struct opened *opened;
     int opened_count;
-    int64_t read_at; /* milliseconds of the monotonic clock */
+    uint64_t read_at; /* CLOCK_MONOTONIC, ns */
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void list_free(struct list *list)
 {
@@ -131,11 +123,12 @@ static void carry_over(const struct list *from, struct list *to)
 
 static bool reread(struct mappings *mappings)
 {
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
     struct list list;
 
-    if (mappings->pid == NOBODY || now_ms() - mappings->read_at < REREAD_MS)
+    if (mappings->pid == NOBODY || now - mappings->read_at < REREAD_NS)
         return false;
-    mappings->read_at = now_ms();
+    mappings->read_at = now;
     list = read_list(mappings->pid);
     if (list.count == 0)
         return false; /* gone: what it was is all there is to go by */
@@ -166,7 +159,7 @@ struct mappings *mappings_new(pid_t pid, struct memory *memory, struct error *er
     mappings->pid = pid;
     mappings->memory = memory;
     mappings->list = list;
-    mappings->read_at = now_ms();
+    mappings->read_at = clock_ns(CLOCK_MONOTONIC);
     return mappings;
 }
 
