@@ -108,8 +108,7 @@ static void write_stats(const struct stats *stats, const struct recording_totals
     put_number(file, "unknown_erlang_frames", totals->unknown_erlang_frames);
     put_number(file, "unknown_native_frames", totals->unknown_native_frames);
     put_number(file, "lost_events",
-               totals->losses[LOSS_RING_FULL] + totals->losses[LOSS_BAD_SAMPLE] +
-                   totals->losses[LOSS_TARGET_GONE]);
+               totals->losses[LOSS_RING_FULL] + totals->losses[LOSS_BAD_SAMPLE]);
     put_ms(file, "attach_ms", totals->attach_ns);
     put_ms(file, "duration_ms",
            totals->end_monotonic > header->start_monotonic

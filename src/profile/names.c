@@ -32,8 +32,6 @@ static const struct {
 } losses[] = {
     [LOSS_RING_FULL] = {"ring_full", "samples dropped because the ring buffer was full"},
     [LOSS_BAD_SAMPLE] = {"bad_sample", "samples dropped because their bytes make no sense"},
-    [LOSS_TARGET_GONE] = {"target_gone",
-                          "samples dropped because the target ended before it could be read"},
     [LOSS_STACK_INCOMPLETE] = {"stack_incomplete",
                                "Erlang stacks that do not reach the bottom frame of the process"},
     [LOSS_STACK_TRUNCATED] = {"stack_truncated",

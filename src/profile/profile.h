@@ -144,7 +144,6 @@ struct sample {
 enum loss {
     LOSS_RING_FULL,        /* sample dropped: the ring buffer was full */
     LOSS_BAD_SAMPLE,       /* sample dropped: its bytes make no sense */
-    LOSS_TARGET_GONE,      /* sample dropped: target ended before it could be read */
     LOSS_STACK_INCOMPLETE, /* Erlang stack did not reach the process' bottom frame */
     LOSS_STACK_TRUNCATED,  /* middle of the stack was too deep to copy */
     LOSS_STACK_POINTER,    /* exact Erlang stack pointer not known */

@@ -38,7 +38,6 @@ static void test_exact(void **state)
                   "  \"losses\": {\n"
                   "    \"ring_full\": 2,\n"
                   "    \"bad_sample\": 0,\n"
-                  "    \"target_gone\": 0,\n"
                   "    \"stack_incomplete\": 0,\n"
                   "    \"stack_truncated\": 0,\n"
                   "    \"stack_pointer\": 0,\n"
