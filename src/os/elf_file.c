@@ -3,23 +3,19 @@
 
 #include <fcntl.h>
 #include <gelf.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/memory.h"
 #include "os/native_symbols.h"
+#include "os/open_in_root.h"
 #include "util/alloc.h"
 
 /* A vdso is two or three pages. */
 enum { LARGEST_VDSO = 1 << 16 };
-
-/* libelf reads whole sections into memory; a sparse file can claim any size. */
-#define LARGEST_FILE ((off_t)1 << 31)
 
 bool elf_bias(Elf *elf, const struct mapping *mapping, uint64_t *bias)
 {
@@ -47,24 +43,6 @@ bool elf_bias(Elf *elf, const struct mapping *mapping, uint64_t *bias)
     return found;
 }
 
-/* A regular file, opened for reading, from what `path_fd` (O_PATH) refers to. Nothing but a
- * regular file is opened: with a device that could have effects. Closes `path_fd`; -1 if not. */
-static int reopen_regular(int path_fd)
-{
-    struct stat status;
-    char path[64];
-    int fd = -1;
-
-    if (path_fd < 0)
-        return -1;
-    if (fstat(path_fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size < LARGEST_FILE) {
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-    }
-    close(path_fd);
-    return fd;
-}
-
 static int open_map_file(pid_t pid, const struct mapping *mapping)
 {
     char path[96];
@@ -74,27 +52,18 @@ static int open_map_file(pid_t pid, const struct mapping *mapping)
     return reopen_regular(open(path, O_PATH | O_CLOEXEC));
 }
 
-/* Open the path that /proc/PID/maps gives, below `root` and never outside of it. */
-static int open_in_root(const char *root, const struct mapping *mapping)
+/* The file that /proc/PID/maps names, if it is the one that is mapped. */
+static int open_named(const char *root, const struct mapping *mapping)
 {
-    struct open_how how = {
-        .flags = O_PATH | O_CLOEXEC,
-        .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-    };
-    int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_in_root(root, mapping->path);
     struct stat status;
-    int fd;
 
-    if (root_fd < 0)
-        return -1;
-    fd = (int)syscall(SYS_openat2, root_fd, mapping->path, &how, sizeof(how));
-    close(root_fd);
     if (fd >= 0 && (fstat(fd, &status) != 0 || status.st_dev != mapping->device ||
                     status.st_ino != mapping->inode)) {
         close(fd);
         return -1;
     }
-    return reopen_regular(fd);
+    return fd;
 }
 
 static int open_mapped(pid_t pid, const struct mapping *mapping)
@@ -105,9 +74,9 @@ static int open_mapped(pid_t pid, const struct mapping *mapping)
     if (fd >= 0)
         return fd;
     snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-    fd = open_in_root(root, mapping);
+    fd = open_named(root, mapping);
     /* A process in a bare chroot: maps gives the path as we see it. */
-    return fd >= 0 ? fd : open_in_root("/", mapping);
+    return fd >= 0 ? fd : open_named("/", mapping);
 }
 
 /* Make `file` of its Elf, or free everything. */
@@ -167,6 +136,7 @@ struct elf_file *elf_file_open(pid_t pid, struct memory *memory, const struct ma
     if (fd < 0)
         return NULL;
     file = xcalloc(1, sizeof(*file));
+    file->pid = pid;
     file->fd = fd;
     file->elf = elf_begin(fd, ELF_C_READ, NULL);
     return finish(file, mapping);

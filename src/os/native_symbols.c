@@ -4,7 +4,9 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "os/debug_file.h"
 #include "os/demangle.h"
 #include "os/mappings.h"
 #include "os/plt.h"
@@ -23,6 +25,8 @@ struct entry {
 struct symbol_table {
     struct entry *entries; /* by start, one for each */
     size_t count, room;
+    Elf *debug;  /* what was split off: its names are used, its descriptor is closed. Or NULL */
+    void *image; /* what `debug` reads if it is in memory, else NULL */
 };
 
 /* Symbols within symbols nest at most this deep in a sane file. */
@@ -37,24 +41,23 @@ static void add_entry(struct symbol_table *table, const struct entry *entry)
     table->entries[table->count++] = *entry;
 }
 
+static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *header)
+{
+    Elf_Scn *section = NULL;
+
+    while ((section = elf_nextscn(elf, section))) {
+        if (gelf_getshdr(section, header) && header->sh_type == type)
+            return section;
+    }
+    return NULL;
+}
+
 /* The section that names functions: .symtab, else .dynsym; NULL if neither is there. */
 static Elf_Scn *find_symbols(Elf *elf, GElf_Shdr *header)
 {
-    Elf_Scn *section = NULL;
-    Elf_Scn *dynamic = NULL;
-    GElf_Shdr candidate;
+    Elf_Scn *section = find_section(elf, SHT_SYMTAB, header);
 
-    while ((section = elf_nextscn(elf, section))) {
-        if (!gelf_getshdr(section, &candidate))
-            continue;
-        if (candidate.sh_type == SHT_SYMTAB || candidate.sh_type == SHT_DYNSYM)
-            *header = candidate;
-        if (candidate.sh_type == SHT_SYMTAB)
-            return section;
-        if (candidate.sh_type == SHT_DYNSYM)
-            dynamic = section;
-    }
-    return dynamic;
+    return section ? section : find_section(elf, SHT_DYNSYM, header);
 }
 
 /* Call `visit` for each symbol that is defined in the file, until it returns false. */
@@ -93,6 +96,47 @@ static bool add_function(void *context, const GElf_Sym *symbol, const char *name
                                .is_global = GELF_ST_BIND(symbol->st_info) == STB_GLOBAL,
                            });
     return true;
+}
+
+/* Add the functions of `debug`, if there are any; it is kept for their names. */
+static bool add_debug(struct symbol_table *table, Elf *debug)
+{
+    size_t before = table->count;
+
+    each_symbol(debug, add_function, table);
+    if (table->count == before)
+        return false;
+    table->debug = debug;
+    return true;
+}
+
+static bool add_debug_file(struct symbol_table *table, const struct elf_file *file)
+{
+    int fd = debug_file_open(file);
+    Elf *debug = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+    bool added = add_debug(table, debug);
+
+    if (added)
+        elf_cntl(debug, ELF_C_FDDONE);
+    else
+        elf_end(debug);
+    if (fd >= 0)
+        close(fd);
+    return added;
+}
+
+static void add_debug_data(struct symbol_table *table, const struct elf_file *file)
+{
+    size_t size = 0;
+    void *image = debug_data_unpack(file->elf, &size);
+    Elf *debug = image ? elf_memory(image, size) : NULL;
+
+    if (add_debug(table, debug)) {
+        table->image = image;
+        return;
+    }
+    elf_end(debug);
+    free(image);
 }
 
 static void add_stub(void *context, uint64_t address, uint64_t size, const char *name)
@@ -153,9 +197,13 @@ static void index_entries(struct symbol_table *table)
 
 static struct symbol_table *table_of(struct elf_file *file)
 {
+    GElf_Shdr header;
+
     if (!file->symbols) {
         file->symbols = xcalloc(1, sizeof(*file->symbols));
         each_symbol(file->elf, add_function, file->symbols);
+        if (!find_section(file->elf, SHT_SYMTAB, &header) && !add_debug_file(file->symbols, file))
+            add_debug_data(file->symbols, file);
         plt_each(file->elf, add_stub, file->symbols);
         index_entries(file->symbols);
     }
@@ -171,6 +219,8 @@ void symbol_table_free(struct symbol_table *symbols)
             free((char *)symbols->entries[i].name);
     }
     free(symbols->entries);
+    elf_end(symbols->debug);
+    free(symbols->image);
     free(symbols);
 }
 
@@ -198,18 +248,23 @@ static struct entry *find_entry(const struct symbol_table *table, uint64_t addre
     return NULL;
 }
 
+/* Without the version, which a linker puts into .symtab as "memcpy@@GLIBC_2.14", and demangled. */
 static void make_readable(struct entry *entry)
 {
-    char *readable;
+    size_t length = strcspn(entry->name, "@");
+    char *plain, *readable;
 
     if (entry->is_final)
         return;
     entry->is_final = true;
-    readable = demangle(entry->name);
-    if (readable) {
-        entry->name = readable;
+    plain = xstrndup(entry->name, length);
+    readable = demangle(plain);
+    if (readable || entry->name[length]) {
+        entry->name = readable ? readable : plain;
         entry->is_owned = true;
     }
+    if (entry->name != plain)
+        free(plain);
 }
 
 bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_symbol *symbol)

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/debug_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <gelf.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "os/mappings.h"
+#include "os/open_in_root.h"
+#include "util/alloc.h"
+
+enum {
+    BUILD_ID_MAX = 64,
+    UNPACKED_MAX = 64 << 20, /* a small file can unpack to any size */
+    UNPACKER_MAX = 128 << 20,
+};
+
+struct wanted {
+    const uint8_t *build_id;
+    ssize_t build_id_size; /* 0 or less: none */
+    const char *link;      /* in .gnu_debuglink; NULL: none */
+    uint32_t checksum;     /* of the file that `link` names */
+};
+
+static bool same_build_id(int fd, const struct wanted *wanted)
+{
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    const void *id;
+    bool same = elf && dwelf_elf_gnu_build_id(elf, &id) == wanted->build_id_size &&
+                memcmp(id, wanted->build_id, (size_t)wanted->build_id_size) == 0;
+
+    elf_end(elf);
+    return same;
+}
+
+static bool same_checksum(int fd, uint32_t checksum)
+{
+    uLong sum = crc32(0, NULL, 0);
+    uint8_t bytes[1 << 14];
+    off_t at = 0;
+    ssize_t got;
+
+    while ((got = pread(fd, bytes, sizeof(bytes), at)) > 0) {
+        sum = crc32(sum, bytes, (uInt)got);
+        at += got;
+    }
+    return got == 0 && sum == checksum;
+}
+
+/* Open `path` in `root` if it is the file wanted. Takes `path`, which is malloc'ed. */
+static int open_wanted(const struct wanted *wanted, const char *root, char *path)
+{
+    int fd = open_in_root(root, path);
+
+    free(path);
+    if (fd < 0 || (wanted->build_id_size > 0 ? same_build_id(fd, wanted)
+                                             : same_checksum(fd, wanted->checksum)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int open_by_build_id(const struct wanted *wanted, const char *root)
+{
+    char digits[2 * BUILD_ID_MAX + 1];
+
+    if (wanted->build_id_size < 2)
+        return -1;
+    for (ssize_t i = 0; i < wanted->build_id_size; i++)
+        sprintf(digits + 2 * i, "%02x", wanted->build_id[i]);
+    return open_wanted(wanted, root,
+                       xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", digits, digits + 2));
+}
+
+static int open_by_link(const struct wanted *wanted, const char *root, const char *path)
+{
+    static const char *const places[][2] = {
+        {"", "/"},
+        {"", "/.debug/"},
+        {"/usr/lib/debug", "/"},
+    };
+    int directory = (int)(strrchr(path, '/') - path);
+    int fd = -1;
+
+    if (!wanted->link)
+        return -1;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && fd < 0; i++)
+        fd = open_wanted(
+            wanted, root,
+            xasprintf("%s%.*s%s%s", places[i][0], directory, path, places[i][1], wanted->link));
+    return fd;
+}
+
+static struct wanted wanted_of(Elf *elf)
+{
+    struct wanted wanted = {0};
+    const void *id = NULL;
+    GElf_Word checksum = 0;
+
+    wanted.build_id_size = dwelf_elf_gnu_build_id(elf, &id);
+    wanted.build_id = id;
+    if (wanted.build_id_size > BUILD_ID_MAX)
+        wanted.build_id_size = 0;
+    wanted.link = dwelf_elf_gnu_debuglink(elf, &checksum);
+    wanted.checksum = checksum;
+    if (wanted.link && (!*wanted.link || strchr(wanted.link, '/')))
+        wanted.link = NULL;
+    return wanted;
+}
+
+int debug_file_open(const struct elf_file *file)
+{
+    const struct wanted wanted = wanted_of(file->elf);
+    const char *const host = "/";
+    char target[64];
+    int fd;
+
+    if (!file->pid || file->path[0] != '/')
+        return -1;
+    snprintf(target, sizeof(target), "/proc/%d/root", (int)file->pid);
+    fd = open_by_build_id(&wanted, target);
+    if (fd < 0)
+        fd = open_by_link(&wanted, target, file->path);
+    if (fd < 0)
+        fd = open_by_build_id(&wanted, host);
+    return fd >= 0 ? fd : open_by_link(&wanted, host, file->path);
+}
+
+static Elf_Data *find_packed(Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return NULL;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *name = NULL;
+
+        if (gelf_getshdr(section, &header))
+            name = elf_strptr(elf, names, header.sh_name);
+        if (name && strcmp(name, ".gnu_debugdata") == 0)
+            return elf_rawdata(section, NULL);
+    }
+    return NULL;
+}
+
+void *debug_data_unpack(Elf *elf, size_t *size)
+{
+    const Elf_Data *packed = find_packed(elf);
+    uint64_t memory = UNPACKER_MAX;
+    size_t from = 0, to = 0;
+    uint8_t *image;
+
+    if (!packed || !packed->d_buf)
+        return NULL;
+    image = xmalloc(UNPACKED_MAX); /* only what is written to takes memory */
+    if (lzma_stream_buffer_decode(&memory, 0, NULL, packed->d_buf, &from, packed->d_size, image,
+                                  &to, UNPACKED_MAX) != LZMA_OK ||
+        to == 0) {
+        free(image);
+        return NULL;
+    }
+    *size = to;
+    return xrealloc(image, to);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+/* This program, stripped in the ways that distributions do it, is still named by its .symtab. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <lzma.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/debug_file.h"
+#include "os/elf_file.h"
+#include "os/memory.h"
+#include "os/native_symbols.h"
+#include "util/alloc.h"
+
+/* Where no mapping of this process is: the copy lies there. */
+static const uint64_t ELSEWHERE = (uint64_t)1 << 44;
+
+static char folder[64];
+
+static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void shell(const char *format, ...)
+{
+    char command[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(command, sizeof(command), format, arguments);
+    va_end(arguments);
+    if (system(command) != 0)
+        fail_msg("failed: %s", command);
+}
+
+/* FOLDER/full and what was split off: FOLDER/full.debug. */
+static int set_up(void **state)
+{
+    char *self = realpath("/proc/self/exe", NULL);
+
+    (void)state;
+    strcpy(folder, "/tmp/debug_file_test.XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    shell("cp %s %s/full && cd %s && objcopy --only-keep-debug full full.debug", self, folder,
+          folder);
+    free(self);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    shell("rm -rf %s", folder);
+    return 0;
+}
+
+/* FOLDER/prog: stripped, and what `options` of objcopy say. */
+static void strip_program(const char *options)
+{
+    shell("cd %s && objcopy --strip-all %s full prog", folder, options);
+}
+
+/* FOLDER/prog as `pid` has it mapped, by the name that it has there. */
+static struct elf_file *open_program(pid_t pid, const char *path)
+{
+    struct memory *memory = memory_of_process(getpid());
+    struct error error;
+    struct mappings *mappings = mappings_new(getpid(), memory, &error);
+    struct mapping mapping = *mappings_find_code(mappings, (uintptr_t)open_program);
+    struct stat status;
+    struct elf_file *file;
+    char *real = xasprintf("%s/prog", folder);
+
+    assert_int_equal(stat(real, &status), 0);
+    mapping.start += ELSEWHERE;
+    mapping.end += ELSEWHERE;
+    mapping.path = path;
+    mapping.device = status.st_dev;
+    mapping.inode = status.st_ino;
+    file = elf_file_open(pid, memory, &mapping);
+    assert_non_null(file);
+    free(real);
+    mappings_free(mappings);
+    memory_free(memory);
+    return file;
+}
+
+/* Is a function named that only .symtab knows? */
+static bool is_named(struct elf_file *file)
+{
+    struct native_symbol symbol;
+    uint64_t address = (uintptr_t)is_named + ELSEWHERE;
+
+    if (!native_symbol_find(file, address + 1, &symbol))
+        return false;
+    assert_string_equal(symbol.name, "is_named");
+    assert_true(symbol.address == address);
+    return true;
+}
+
+static bool is_named_here(void)
+{
+    char *path = xasprintf("%s/prog", folder);
+    struct elf_file *file = open_program(getpid(), path);
+    bool named = is_named(file);
+
+    elf_file_free(file);
+    free(path);
+    return named;
+}
+
+/* Nothing split off is known: no name, as before. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    strip_program("");
+    assert_false(is_named_here());
+    strip_program("--add-gnu-debuglink=full.debug");
+    shell("rm %s/full.debug", folder);
+    assert_false(is_named_here());
+}
+
+/* Beside the file and in .debug; not what has another build id. */
+static void test_link(void **state)
+{
+    (void)state;
+    strip_program("--add-gnu-debuglink=full.debug");
+    assert_true(is_named_here());
+    shell("cd %s && mkdir .debug && mv full.debug .debug", folder);
+    assert_true(is_named_here());
+    shell("cd %s && objcopy --remove-section .note.gnu.build-id .debug/full.debug", folder);
+    assert_false(is_named_here());
+}
+
+/* The version that a linker adds to a name is no part of what is shown. */
+static void test_version(void **state)
+{
+    (void)state;
+    strip_program("--add-gnu-debuglink=full.debug");
+    shell("cd %s && objcopy --redefine-sym is_named=is_named@@V_1 full.debug", folder);
+    assert_true(is_named_here());
+}
+
+/* Without a build id the checksum decides. */
+static void test_checksum(void **state)
+{
+    (void)state;
+    strip_program("--remove-section .note.gnu.build-id --add-gnu-debuglink=full.debug");
+    assert_true(is_named_here());
+    shell("printf x >>%s/full.debug", folder);
+    assert_false(is_named_here());
+}
+
+/* What is no regular file is not opened: to open this one would never return. */
+static void test_pipe(void **state)
+{
+    (void)state;
+    strip_program("--add-gnu-debuglink=full.debug");
+    shell("cd %s && rm full.debug && mkfifo full.debug", folder);
+    alarm(10);
+    assert_false(is_named_here());
+    alarm(0);
+}
+
+/* A process whose root is FOLDER; -1 where that is not permitted. */
+static pid_t start_in_root(void)
+{
+    int ready[2];
+    char byte;
+    pid_t child;
+
+    assert_int_equal(pipe(ready), 0);
+    child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (chroot(folder) == 0 && write(ready[1], "", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    close(ready[1]);
+    if (read(ready[0], &byte, 1) != 1) {
+        waitpid(child, NULL, 0);
+        child = -1;
+    }
+    close(ready[0]);
+    return child;
+}
+
+/* Where FOLDER/prog's build id leads, below a root and without ".debug". */
+static char *build_id_path(void)
+{
+    struct elf_file *file;
+    char *path = xasprintf("%s/prog", folder), *result = xstrdup("usr/lib/debug/.build-id/");
+    const void *note;
+    ssize_t size;
+
+    file = open_program(getpid(), path);
+    size = dwelf_elf_gnu_build_id(file->elf, &note);
+    assert_true(size > 2);
+    for (ssize_t i = 0; i < size; i++) {
+        char *longer = xasprintf("%s%02x%s", result, ((const uint8_t *)note)[i], i ? "" : "/");
+
+        free(result);
+        result = longer;
+    }
+    elf_file_free(file);
+    free(path);
+    return result;
+}
+
+/* By build id in the root of the process, where links lead to what they lead to for it. */
+static void test_build_id(void **state)
+{
+    pid_t child = start_in_root();
+    struct elf_file *file;
+    char *path;
+
+    (void)state;
+    if (child < 0)
+        skip();
+    strip_program("");
+    path = build_id_path();
+    shell("cd %s && mkdir -p $(dirname %s) && mv full.debug /%s/%s.debug", folder, path, folder,
+          path);
+    file = open_program(child, "/prog");
+    assert_true(is_named(file));
+    elf_file_free(file);
+    shell("cd %s && mv %s.debug d && ln -s ../../../../../../../d %s.debug", folder, path, path);
+    file = open_program(child, "/prog");
+    assert_true(is_named(file));
+    elf_file_free(file);
+    /* The same name outside of the root. */
+    shell("cd %s && ln -sf %s/d %s.debug", folder, folder, path);
+    file = open_program(child, "/prog");
+    assert_false(is_named(file));
+    elf_file_free(file);
+    free(path);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void write_packed(const void *bytes, size_t size)
+{
+    size_t room = lzma_stream_buffer_bound(size), used = 0;
+    uint8_t *packed = xmalloc(room);
+    char *path = xasprintf("%s/packed", folder);
+    FILE *out = fopen(path, "we");
+
+    assert_int_equal(
+        lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, NULL, bytes, size, packed, &used, room),
+        LZMA_OK);
+    assert_int_equal(fwrite(packed, 1, used, out), used);
+    fclose(out);
+    free(packed);
+    free(path);
+}
+
+/* Symbols that are packed into the file itself. */
+static void test_packed(void **state)
+{
+    char *path = xasprintf("%s/full.debug", folder);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    uint8_t *bytes;
+
+    (void)state;
+    assert_int_equal(fstat(fd, &status), 0);
+    bytes = xmalloc((size_t)status.st_size);
+    assert_int_equal(read(fd, bytes, (size_t)status.st_size), status.st_size);
+    close(fd);
+    free(path);
+    write_packed(bytes, (size_t)status.st_size);
+    free(bytes);
+    strip_program("--add-section .gnu_debugdata=packed");
+    assert_true(is_named_here());
+    shell("cd %s && truncate -s 1000 packed", folder);
+    strip_program("--add-section .gnu_debugdata=packed");
+    assert_false(is_named_here());
+}
+
+/* What unpacks to very much is not unpacked. */
+static void test_bomb(void **state)
+{
+    size_t size = 80 << 20, unpacked;
+    uint8_t *bytes = calloc(1, size);
+    char *path = xasprintf("%s/prog", folder);
+    struct elf_file *file;
+
+    (void)state;
+    write_packed(bytes, size);
+    free(bytes);
+    strip_program("--add-section .gnu_debugdata=packed");
+    file = open_program(getpid(), path);
+    assert_null(debug_data_unpack(file->elf, &unpacked));
+    assert_false(is_named(file));
+    elf_file_free(file);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_link, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_version, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_checksum, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_pipe, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_build_id, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_packed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bomb, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
