@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Names of native code: .symtab if the file has one, else .dynsym and the .symtab that was split
- * off (os/debug_file.h), and PLT stubs by what they jump to. A symbol covers exactly its size, never "the nearest below": stripped binaries export
- * little, and a wrong name is worse than none.
+ * off (os/debug_file.h), and PLT stubs by what they jump to. A symbol covers exactly its size,
+ * never "the nearest below": stripped binaries export little, and a wrong name is worse than none.
  */
 #pragma once
 
