@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "profile/histogram.h"
+
+/* Buckets follow each other without a gap, and hold what lies between their bounds. */
+static void test_buckets(void **state)
+{
+    (void)state;
+    assert_int_equal(log_histogram_low(0), 0);
+    for (uint32_t bucket = 0; bucket < 252; bucket++) {
+        uint64_t low = log_histogram_low(bucket), next = log_histogram_low(bucket + 1);
+
+        assert_true(low < next);
+        assert_int_equal(log_histogram_bucket(low), bucket);
+        assert_int_equal(log_histogram_bucket(next - 1), bucket < 251 ? bucket : 251);
+        if (bucket >= 4 && bucket < 251)
+            assert_true((next - low) * 4 <= low);
+    }
+    assert_int_equal(log_histogram_bucket(UINT64_MAX), 251);
+    assert_int_equal(log_histogram_low(252), UINT64_MAX);
+}
+
+static void test_high_bit(void **state)
+{
+    (void)state;
+    assert_int_equal(log_histogram_high_bit(0), 0);
+    for (uint32_t bit = 0; bit < 64; bit++) {
+        assert_int_equal(log_histogram_high_bit(1ull << bit), bit);
+        assert_int_equal(log_histogram_high_bit(((1ull << bit) - 1) | 1ull << bit), bit);
+    }
+}
+
+/* Percentiles of numbers that are known: the true one, less than a quarter off. */
+static void test_percentiles(void **state)
+{
+    static const double percents[] = {1, 10, 50, 90, 99, 99.9};
+    struct histogram histogram = {0};
+
+    (void)state;
+    for (uint64_t i = 1; i <= 100000; i++)
+        histogram_add(&histogram, i * 10, 1);
+    assert_int_equal(histogram_count(&histogram), 100000);
+    for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++) {
+        double truth = percents[i] * 10000;
+        double got = (double)histogram_percentile(&histogram, percents[i]);
+
+        /* Evenly spread numbers are where it is at its best. */
+        assert_float_equal(got / truth, 1, 0.01);
+    }
+    assert_int_equal(histogram_percentile(&histogram, 100), 1000000);
+}
+
+static void test_extremes(void **state)
+{
+    struct histogram histogram = {0};
+
+    (void)state;
+    assert_int_equal(histogram_percentile(&histogram, 50), 0);
+    assert_int_equal(histogram_percentile(&histogram, 100), 0);
+    histogram_add(&histogram, 5000, 0);
+    assert_int_equal(histogram.max, 0);
+    histogram_add(&histogram, 1000, 99);
+    histogram_add(&histogram, UINT64_MAX, 1);
+    assert_in_range(histogram_percentile(&histogram, 50), 896, 1023);
+    assert_in_range(histogram_percentile(&histogram, 98.9), 896, 1023);
+    assert_true(histogram_percentile(&histogram, 99.9) >= 7ull << 61);
+    assert_int_equal(histogram_percentile(&histogram, 100), UINT64_MAX);
+}
+
+/* Never above what was seen. */
+static void test_not_above_max(void **state)
+{
+    struct histogram histogram = {0};
+
+    (void)state;
+    histogram_add(&histogram, 1025, 10);
+    assert_int_equal(histogram_percentile(&histogram, 99), 1025);
+    assert_in_range(histogram_percentile(&histogram, 1), 1024, 1025);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_buckets),       cmocka_unit_test(test_high_bit),
+        cmocka_unit_test(test_percentiles),   cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_not_above_max),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
