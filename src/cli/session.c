@@ -12,6 +12,7 @@
 #include "capture/sampler.h"
 #include "os/kernel_symbols.h"
 #include "os/process.h"
+#include "profile/events.h"
 #include "symbol/snapshot.h"
 #include "symbol/symbolizer.h"
 #include "util/alloc.h"
@@ -25,6 +26,7 @@ struct session {
     struct symbolizer *symbolizers[PIDS_MAX];
     struct kernel_symbols *kernel;
     struct profile *profile;
+    event_id cpu;
     struct sampler *sampler;
     struct recording_writer *writer;
     struct recording_totals totals;
@@ -92,6 +94,7 @@ static int start(struct session *session, const char *recording_path, const char
     const struct sampler_options options = {.frequency = session->options->frequency};
 
     session->profile = profile_new();
+    session->cpu = event_define(session->profile, EVENT_CPU);
     session->sampler = sampler_new(&options);
     if (sampler_load(session->sampler, error) || open_targets(session, error) ||
         sampler_start(session->sampler, error) ||
@@ -175,7 +178,8 @@ static void take(void *context, const void *data, size_t size)
         return;
     }
     symbolizer_sample(symbolizer, &snapshot, &sample, &session->totals);
-    sample.weight = SECOND / session->options->frequency;
+    sample.event = session->cpu;
+    sample.values[CPU_TIME] = SECOND / session->options->frequency;
     count_recent(session, sample.process);
     session->write_result =
         recording_append(session->writer, session->profile, &sample, &session->write_error);

@@ -53,7 +53,7 @@ static void count_process(struct summary *summary, const struct sample *sample)
         summary->newest =
             xreallocarray(summary->newest, summary->keys.capacity, sizeof(*summary->newest));
     summary->newest[id - 1] = sample->process;
-    counts_add(&summary->processes, id, sample->weight);
+    counts_add(&summary->processes, id, sample->values[0]);
 }
 
 static int summary_sample(void *state, const struct sample *sample, struct error *error)
@@ -62,13 +62,13 @@ static int summary_sample(void *state, const struct sample *sample, struct error
     const struct profile *profile = summary->source.profile;
 
     (void)error;
-    summary->weight += sample->weight;
+    summary->weight += sample->values[0];
     if (sample->process)
         count_process(summary, sample);
     if (sample->stack) {
         frame_id leaf = profile_get_stack(profile, sample->stack)->frame;
 
-        counts_add(&summary->self, profile_get_frame(profile, leaf)->symbol, sample->weight);
+        counts_add(&summary->self, profile_get_frame(profile, leaf)->symbol, sample->values[0]);
     }
     return 0;
 }

@@ -12,7 +12,8 @@ static inline uint64_t sample_count(const struct recording_header *header,
                                     const struct sample *sample)
 {
     uint64_t period = header->frequency ? 1000000000u / header->frequency : 0;
-    uint64_t count = period ? sample->weight / period + (sample->weight % period >= period / 2) : 1;
+    uint64_t count =
+        period ? sample->values[0] / period + (sample->values[0] % period >= period / 2) : 1;
 
     return count ? count : 1;
 }

@@ -26,6 +26,14 @@ static const char *const activity_names[] = {
 _Static_assert(sizeof(activity_names) / sizeof(activity_names[0]) == ACTIVITY_COUNT,
                "one name each");
 
+static const char *const unit_names[] = {
+    [UNIT_COUNT] = "count",
+    [UNIT_NS] = "ns",
+    [UNIT_WORDS] = "words",
+    [UNIT_BYTES] = "bytes",
+};
+_Static_assert(sizeof(unit_names) / sizeof(unit_names[0]) == UNIT_END, "one name each");
+
 static const struct {
     const char *name;     /* key in JSON */
     const char *sentence; /* after a count, as in "12 samples ..." */
@@ -56,6 +64,11 @@ const char *process_status_name(enum process_status status)
 const char *activity_name(enum activity activity)
 {
     return activity < ACTIVITY_COUNT ? activity_names[activity] : "unknown";
+}
+
+const char *unit_name(enum unit unit)
+{
+    return unit >= UNIT_COUNT && unit < UNIT_END ? unit_names[unit] : "unknown";
 }
 
 const char *loss_name(enum loss loss)

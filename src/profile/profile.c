@@ -10,7 +10,7 @@
 
 struct profile {
     struct string_table strings;
-    struct intern frames, stacks, processes, threads, targets;
+    struct intern frames, stacks, events, processes, threads, targets;
 };
 
 /* The bytes of a struct up to the end of `last`: what makes it equal to another one. */
@@ -22,6 +22,7 @@ struct profile *profile_new(void)
 
     intern_init(&profile->frames, sizeof(struct frame), KEY_SIZE(struct frame, unresolved));
     intern_init(&profile->stacks, sizeof(struct stack_node), KEY_SIZE(struct stack_node, frame));
+    intern_init(&profile->events, sizeof(struct event_entry), KEY_SIZE(struct event_entry, values));
     intern_init(&profile->processes, sizeof(struct process_entry),
                 KEY_SIZE(struct process_entry, initial_call));
     intern_init(&profile->threads, sizeof(struct thread_entry),
@@ -38,6 +39,7 @@ void profile_free(struct profile *profile)
     string_table_free(&profile->strings);
     intern_free(&profile->frames);
     intern_free(&profile->stacks);
+    intern_free(&profile->events);
     intern_free(&profile->processes);
     intern_free(&profile->threads);
     intern_free(&profile->targets);
@@ -62,6 +64,11 @@ frame_id profile_frame(struct profile *profile, const struct frame *frame)
 stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame)
 {
     return intern_add(&profile->stacks, &(struct stack_node){parent, frame});
+}
+
+event_id profile_event(struct profile *profile, const struct event_entry *event)
+{
+    return intern_add(&profile->events, event);
 }
 
 process_id profile_process(struct profile *profile, const struct process_entry *process)
@@ -94,6 +101,11 @@ const struct stack_node *profile_get_stack(const struct profile *profile, stack_
     return intern_get(&profile->stacks, id);
 }
 
+const struct event_entry *profile_get_event(const struct profile *profile, event_id id)
+{
+    return intern_get(&profile->events, id);
+}
+
 const struct process_entry *profile_get_process(const struct profile *profile, process_id id)
 {
     return intern_get(&profile->processes, id);
@@ -115,6 +127,7 @@ struct profile_counts profile_counts(const struct profile *profile)
         .strings = profile->strings.count,
         .frames = profile->frames.count,
         .stacks = profile->stacks.count,
+        .events = profile->events.count,
         .processes = profile->processes.count,
         .threads = profile->threads.count,
         .targets = profile->targets.count,

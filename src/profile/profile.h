@@ -2,10 +2,10 @@
 /*
  * The profile: everything that was seen, each thing stored once.
  *
- * Strings, frames, stacks, processes, threads and targets are interned: the same content gives
- * the same id, ids are dense, start at 1 (0 is "none") and never change, and an entry only refers
- * to entries with lower ids of its own kind or to other tables. So the tables can be written as a
- * stream (profile/recording.h) and memory grows with distinct content, not with samples.
+ * Strings, frames, stacks, events, processes, threads and targets are interned: the same content
+ * gives the same id, ids are dense, start at 1 (0 is "none") and never change, and an entry only
+ * refers to entries with lower ids of its own kind or to other tables. So the tables can be written
+ * as a stream (profile/recording.h) and memory grows with distinct content, not with samples.
  *
  * A stack is a node of a tree: (parent, frame). Node 0 is the root; the node that is deepest in
  * the tree is the leaf of the stack. A sample holds one node.
@@ -25,6 +25,7 @@
 typedef uint32_t string_id;
 typedef uint32_t frame_id;
 typedef uint32_t stack_id;
+typedef uint32_t event_id;
 typedef uint32_t process_id;
 typedef uint32_t thread_id;
 typedef uint32_t target_id;
@@ -55,6 +56,28 @@ struct frame {
 struct stack_node {
     stack_id parent; /* 0: this is the root frame */
     frame_id frame;
+};
+
+enum unit {
+    UNIT_COUNT = 1,
+    UNIT_NS,
+    UNIT_WORDS, /* of 8 bytes */
+    UNIT_BYTES,
+    UNIT_END,
+};
+const char *unit_name(enum unit unit); /* "count", "ns", ... */
+
+enum { EVENT_VALUES = 4 };
+
+/* What samples are taken of (profile/events.h lists them). Each sample of the event has a number
+ * for each of its values; the first is the one that counts where none is asked for. */
+struct event_entry {
+    string_id name;       /* "cpu", "gc", "bif:erlang:term_to_binary/1" */
+    uint32_t value_count; /* 1..EVENT_VALUES */
+    struct event_value {
+        string_id name; /* "time" */
+        uint32_t unit;  /* enum unit */
+    } values[EVENT_VALUES];
 };
 
 /* An Erlang process as it looked when sampled; a new entry when a name changes. */
@@ -128,10 +151,12 @@ enum sample_flag {
 };
 
 struct sample {
-    uint64_t time;   /* ns, CLOCK_MONOTONIC */
-    uint64_t weight; /* ns of CPU time that the sample stands for */
+    uint64_t time;                 /* ns, CLOCK_MONOTONIC */
+    uint64_t values[EVENT_VALUES]; /* that the sample stands for, as its event defines them */
+    event_id event;
     stack_id stack;
     process_id process; /* 0: none ran */
+    process_id peer;    /* the other one: who woke this one, who receives; 0: none, or not known */
     thread_id thread;
     string_id detail; /* port name, or 0 */
     uint16_t cpu;
@@ -168,6 +193,7 @@ string_id profile_string(struct profile *profile, const char *text, size_t size)
 string_id profile_string_z(struct profile *profile, const char *text);
 frame_id profile_frame(struct profile *profile, const struct frame *frame);
 stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame);
+event_id profile_event(struct profile *profile, const struct event_entry *event);
 process_id profile_process(struct profile *profile, const struct process_entry *process);
 thread_id profile_thread(struct profile *profile, const struct thread_entry *thread);
 target_id profile_target(struct profile *profile, const struct target_entry *target);
@@ -177,12 +203,13 @@ target_id profile_target(struct profile *profile, const struct target_entry *tar
 const char *profile_text(const struct profile *profile, string_id id); /* "" for 0 */
 const struct frame *profile_get_frame(const struct profile *profile, frame_id id);
 const struct stack_node *profile_get_stack(const struct profile *profile, stack_id id);
+const struct event_entry *profile_get_event(const struct profile *profile, event_id id);
 const struct process_entry *profile_get_process(const struct profile *profile, process_id id);
 const struct thread_entry *profile_get_thread(const struct profile *profile, thread_id id);
 const struct target_entry *profile_get_target(const struct profile *profile, target_id id);
 
 /* How many of each there are (the highest id). */
 struct profile_counts {
-    uint32_t strings, frames, stacks, processes, threads, targets;
+    uint32_t strings, frames, stacks, events, processes, threads, targets;
 };
 struct profile_counts profile_counts(const struct profile *profile);

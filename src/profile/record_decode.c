@@ -32,6 +32,15 @@ static uint32_t decode_u32(struct cursor *cursor)
     return (uint32_t)cursor_varint(cursor, UINT32_MAX, "number has more than 32 bits");
 }
 
+static uint32_t decode_unit(struct cursor *cursor)
+{
+    uint32_t unit = (uint32_t)cursor_varint(cursor, UNIT_END - 1, "unknown unit");
+
+    if (!unit)
+        cursor_fail(cursor, "unknown unit");
+    return unit;
+}
+
 static uint64_t decode_u64(struct cursor *cursor)
 {
     return cursor_varint(cursor, UINT64_MAX, "");
@@ -81,6 +90,25 @@ static void decode_stack(struct record_decoder *decoder, struct cursor *cursor,
         cursor_fail(cursor, "stack without a frame");
     if (!cursor->problem)
         check_new(cursor, &decoder->counts.stacks, profile_stack(profile, own - up, frame));
+}
+
+static void decode_event(struct record_decoder *decoder, struct cursor *cursor,
+                         struct profile *profile)
+{
+    struct event_entry event = {0};
+
+    if (decoder->sampled)
+        cursor_fail(cursor, "event after the first sample");
+    event.name = decode_string_id(decoder, cursor);
+    event.value_count = (uint32_t)cursor_varint(cursor, EVENT_VALUES, "event has too many values");
+    for (uint32_t i = 0; i < event.value_count; i++) {
+        event.values[i].name = decode_string_id(decoder, cursor);
+        event.values[i].unit = decode_unit(cursor);
+    }
+    if (!event.name || !event.value_count)
+        cursor_fail(cursor, "event without name or values");
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.events, profile_event(profile, &event));
 }
 
 static void decode_process(struct record_decoder *decoder, struct cursor *cursor,
@@ -134,8 +162,20 @@ static void decode_target(struct record_decoder *decoder, struct cursor *cursor,
         check_new(cursor, &decoder->counts.targets, profile_target(profile, &target));
 }
 
+/* The event of a sample and as many values as it has. */
+static void decode_values(struct record_decoder *decoder, struct cursor *cursor,
+                          const struct profile *profile, struct sample *sample)
+{
+    sample->event = (event_id)cursor_varint(cursor, decoder->counts.events, "event is not defined");
+    if (!sample->event)
+        cursor_fail(cursor, "sample without an event");
+    for (uint32_t i = 0;
+         !cursor->problem && i < profile_get_event(profile, sample->event)->value_count; i++)
+        sample->values[i] = decode_u64(cursor);
+}
+
 static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
-                          struct sample *ret_sample)
+                          const struct profile *profile, struct sample *ret_sample)
 {
     const struct profile_counts *counts = &decoder->counts;
     const struct sample *base = &decoder->base.sample;
@@ -143,13 +183,14 @@ static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
     struct sample sample = {0};
 
     sample.time = base->time + since;
-    sample.weight = cursor_delta(cursor, base->weight, UINT64_MAX, "");
+    decode_values(decoder, cursor, profile, &sample);
     sample.stack =
         (stack_id)cursor_delta(cursor, base->stack, counts->stacks, "stack is not defined");
     sample.process = (process_id)cursor_delta(cursor, base->process, counts->processes,
                                               "process is not defined");
     sample.thread =
         (thread_id)cursor_delta(cursor, base->thread, counts->threads, "thread is not defined");
+    sample.peer = (process_id)cursor_varint(cursor, counts->processes, "process is not defined");
     sample.detail = decode_string_id(decoder, cursor);
     sample.cpu = (uint16_t)cursor_varint(cursor, UINT16_MAX, "number of CPU is too large");
     sample.status = (uint8_t)cursor_varint(cursor, STATUS_COUNT - 1, "unknown status");
@@ -159,6 +200,7 @@ static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
         cursor_fail(cursor, "time goes back");
     if (cursor->problem)
         return false;
+    decoder->sampled = true;
     decoder->last = sample.time;
     decoder->base.sample = sample;
     *ret_sample = sample;
@@ -170,7 +212,7 @@ bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct
 {
     switch (cursor_varint(cursor, UINT64_MAX, "")) {
     case RECORD_SAMPLE:
-        return decode_sample(decoder, cursor, ret_sample);
+        return decode_sample(decoder, cursor, profile, ret_sample);
     case RECORD_STRING:
         decode_string(decoder, cursor, profile);
         break;
@@ -179,6 +221,9 @@ bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct
         break;
     case RECORD_STACK:
         decode_stack(decoder, cursor, profile);
+        break;
+    case RECORD_EVENT:
+        decode_event(decoder, cursor, profile);
         break;
     case RECORD_PROCESS:
         decode_process(decoder, cursor, profile);

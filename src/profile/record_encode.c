@@ -24,6 +24,17 @@ static void encode_stack(stack_id id, const struct stack_node *node, struct buff
     buffer_varint(records, node->frame);
 }
 
+static void encode_event(const struct event_entry *event, struct buffer *records)
+{
+    buffer_byte(records, RECORD_EVENT);
+    buffer_varint(records, event->name);
+    buffer_varint(records, event->value_count);
+    for (uint32_t i = 0; i < event->value_count; i++) {
+        buffer_varint(records, event->values[i].name);
+        buffer_varint(records, event->values[i].unit);
+    }
+}
+
 static void encode_process(const struct process_entry *process, struct buffer *records)
 {
     buffer_byte(records, RECORD_PROCESS);
@@ -69,6 +80,8 @@ bool record_encode_entry(struct record_encoder *encoder, const struct profile *p
     if (done->strings < have.strings) {
         buffer_byte(records, RECORD_STRING);
         buffer_counted(records, profile_text(profile, ++done->strings));
+    } else if (done->events < have.events) {
+        encode_event(profile_get_event(profile, ++done->events), records);
     } else if (done->frames < have.frames) {
         encode_frame(encoder, profile_get_frame(profile, ++done->frames), records);
     } else if (done->stacks < have.stacks) {
@@ -86,21 +99,26 @@ bool record_encode_entry(struct record_encoder *encoder, const struct profile *p
     return true;
 }
 
-void record_encode_sample(struct record_encoder *encoder, const struct sample *sample,
-                          struct buffer *records)
+void record_encode_sample(struct record_encoder *encoder, const struct profile *profile,
+                          const struct sample *sample, struct buffer *records)
 {
     const struct sample *base = &encoder->base.sample;
+    const struct event_entry *event = profile_get_event(profile, sample->event);
 
     buffer_byte(records, RECORD_SAMPLE);
     buffer_varint(records, sample->time - base->time);
-    buffer_zigzag(records, (int64_t)(sample->weight - base->weight));
+    buffer_varint(records, sample->event);
+    for (uint32_t i = 0; i < event->value_count; i++)
+        buffer_varint(records, sample->values[i]);
     buffer_zigzag(records, (int64_t)sample->stack - base->stack);
     buffer_zigzag(records, (int64_t)sample->process - base->process);
     buffer_zigzag(records, (int64_t)sample->thread - base->thread);
+    buffer_varint(records, sample->peer);
     buffer_varint(records, sample->detail);
     buffer_varint(records, sample->cpu);
     buffer_varint(records, sample->status);
     buffer_varint(records, sample->activity);
     buffer_varint(records, sample->flags);
     encoder->base.sample = *sample;
+    encoder->sampled = true;
 }

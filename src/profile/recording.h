@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profile/event_summary.h"
 #include "profile/profile.h"
 #include "util/error.h"
 
@@ -22,7 +23,7 @@ struct recording_header {
     uint64_t start_monotonic; /* ns, same moment */
     uint32_t frequency;       /* samples a second and CPU */
     uint32_t cpus;
-    const char *event; /* "cpu-clock" or "cycles" */
+    const char *event; /* what CPU samples are taken by: "cpu-clock" or "cycles" */
     const char *hostname;
     const char *kernel;  /* uname -r */
     const char *command; /* command line */
@@ -53,13 +54,20 @@ struct recording_writer *recording_create(const char *path, const char *director
 struct recording_writer *recording_create_fd(int fd, const struct recording_header *header,
                                              struct error *error);
 
-/* Append one sample and every table entry of `profile` that was not written yet. Samples may come
+/* Append one sample and every table entry of `profile` that was not written yet. All events must be
+ * defined before the first sample: so whoever reads knows from there on what there is. Samples may
+ * come
  * up to 100 ms out of order: they are sorted before they are written; one that comes later than
  * that gets the time of the newest one written and is counted (LOSS_OUT_OF_ORDER) in *totals.
  * After a write error (full disk) nothing more is written, the file stays valid, and every call
  * fails with the same error. */
 int recording_append(struct recording_writer *writer, const struct profile *profile,
                      const struct sample *sample, struct error *error);
+
+/* Write what was counted of one event so far; it replaces what was written of that event before.
+ * Call for each event before a flush and before the end. */
+int recording_put_summary(struct recording_writer *writer, const struct profile *profile,
+                          const struct event_summary *summary, struct error *error);
 
 /* Write out all that is complete, and the totals. Call about once a second. The samples of the
  * newest 100 ms are not complete: others may still come before them. */
@@ -93,3 +101,8 @@ int recording_read(struct recording *recording, struct profile *profile,
 
 /* The newest totals seen by recording_read(). */
 const struct recording_totals *recording_get_totals(const struct recording *recording);
+
+/* The newest summary of an event that recording_read() saw, NULL if there is none. Valid until the
+ * recording is closed, or read on. */
+const struct event_summary *recording_get_summary(const struct recording *recording,
+                                                  event_id event);

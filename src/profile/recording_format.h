@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 1. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 2. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       1
+ *      version   u32       2
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -27,6 +27,11 @@
  * peak_rss_kb; varint count of losses, that many varints in the order of enum loss (the list only
  * grows at its end).
  *
+ * CHUNK_SUMMARY: varints event, hits, lost, span_ns, covered_ns; for each value of the event the
+ * varints sum, standard error; varint count of histograms (64 at most), each: varints name, unit,
+ * greatest number, count of buckets (256 at most), the buckets from the first on. The newest of an
+ * event counts.
+ *
  * CHUNK_END: empty.
  *
  * CHUNK_RECORDS: records, each a byte (enum record_type) and its fields. A table record defines
@@ -36,13 +41,14 @@
  *      RECORD_FRAME    zigzag address - address of the frame record before in this chunk; varints
  *                      symbol, module, file, line, kind, unresolved
  *      RECORD_STACK    varint own id - parent's id; varint frame. A parent of 0 is own id - 0.
- *      RECORD_PROCESS  varints identity, target, pid, name, label, initial_call
- *      RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
+ *      RECORD_EVENT    varints name, count of values (1 to 4), for each value name, unit. All
+ * events come before the first sample. RECORD_PROCESS  varints identity, target, pid, name, label,
+ * initial_call RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
  *      RECORD_TARGET   varints pid, schedulers, dirty_cpu_schedulers, dirty_io_schedulers,
  *                      processes, node, otp_release, erts, flavor, executable, container
- *      RECORD_SAMPLE   varint time - time of the sample before; zigzags of weight, stack, process,
- *                      thread minus those of the sample before; varints detail, cpu, status,
- *                      activity, flags
+ *      RECORD_SAMPLE   varints time - time of the sample before, event, as many values as the event
+ *                      has; zigzags of stack, process, thread minus those of the sample before;
+ *                      varints peer, detail, cpu, status, activity, flags
  *
  * "The sample before" is in the same chunk, all zero for the first: a chunk can be read without
  * the records of other chunks, apart from the tables. Times never go back, also across chunks.
@@ -56,7 +62,7 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    1
+#define RECORDING_VERSION    2
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
 #define CHUNK_HEADER_SIZE 16
@@ -70,7 +76,8 @@ enum chunk_type {
     CHUNK_HEADER = 1,
     CHUNK_RECORDS = 2,
     CHUNK_TOTALS = 3,
-    CHUNK_END = 4,
+    CHUNK_SUMMARY = 4,
+    CHUNK_END = 5,
 };
 
 enum chunk_encoding {
@@ -86,6 +93,7 @@ enum record_type {
     RECORD_THREAD = 5,
     RECORD_TARGET = 6,
     RECORD_SAMPLE = 7,
+    RECORD_EVENT = 8,
 };
 
 /* The checksum of a chunk: of its header up to the checksum, and of its stored bytes. */

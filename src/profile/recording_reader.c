@@ -14,6 +14,7 @@ struct recording {
     struct recording_header header;
     struct recording_totals totals;
     struct record_decoder decoder;
+    struct event_summaries summaries;
     bool was_read;
 };
 
@@ -112,6 +113,7 @@ void recording_close(struct recording *recording)
     if (!recording)
         return;
     chunk_reader_free(recording->chunks);
+    event_summaries_free(&recording->summaries);
     free((char *)recording->header.event);
     free((char *)recording->header.hostname);
     free((char *)recording->header.kernel);
@@ -128,6 +130,11 @@ const struct recording_header *recording_get_header(const struct recording *reco
 const struct recording_totals *recording_get_totals(const struct recording *recording)
 {
     return &recording->totals;
+}
+
+const struct event_summary *recording_get_summary(const struct recording *recording, event_id event)
+{
+    return event_summaries_get(&recording->summaries, event);
 }
 
 struct pass {
@@ -169,6 +176,8 @@ static int read_chunk(struct recording *recording, const struct chunk *chunk, st
     cursor = cursor_over(chunk->data, chunk->size);
     if (chunk->type == CHUNK_TOTALS)
         read_totals(&cursor, &recording->totals);
+    else if (chunk->type == CHUNK_SUMMARY)
+        event_summary_decode(&recording->summaries, pass->profile, &cursor);
     else if (chunk->type == CHUNK_HEADER)
         cursor_fail(&cursor, "second header");
     return check_chunk(recording, chunk, &cursor, error);

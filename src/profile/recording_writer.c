@@ -17,6 +17,7 @@ struct recording_writer {
     struct reorder reorder;
     struct record_encoder encoder;
     struct buffer records; /* the next CHUNK_RECORDS */
+    struct buffer summary; /* the next CHUNK_SUMMARY */
 };
 
 static int write_header(struct recording_writer *writer, const struct recording_header *header,
@@ -80,6 +81,8 @@ static int write_records(struct recording_writer *writer, struct error *error)
 static int put_entries(struct recording_writer *writer, const struct profile *profile,
                        struct error *error)
 {
+    if (writer->encoder.sampled && profile_counts(profile).events > writer->encoder.encoded.events)
+        return error_set(error, ERROR_FAILED, "an event was defined after the first sample");
     while (record_encode_entry(&writer->encoder, profile, &writer->records))
         if (writer->records.size >= CHUNK_FULL && write_records(writer, error))
             return -1;
@@ -95,7 +98,7 @@ static int put_samples(struct recording_writer *writer, const struct profile *pr
     while (reorder_pop(&writer->reorder, all, &sample)) {
         if (put_entries(writer, profile, error))
             return -1;
-        record_encode_sample(&writer->encoder, &sample, &writer->records);
+        record_encode_sample(&writer->encoder, profile, &sample, &writer->records);
         if (writer->records.size >= CHUNK_FULL && write_records(writer, error))
             return -1;
     }
@@ -171,6 +174,18 @@ int recording_append(struct recording_writer *writer, const struct profile *prof
     return put_samples(writer, profile, false, error);
 }
 
+/* What a summary refers to must be in the file before it. */
+int recording_put_summary(struct recording_writer *writer, const struct profile *profile,
+                          const struct event_summary *summary, struct error *error)
+{
+    if (put_entries(writer, profile, error) || write_records(writer, error))
+        return -1;
+    writer->summary.size = 0;
+    event_summary_encode(profile, summary, &writer->summary);
+    return chunk_write(writer->chunks, CHUNK_SUMMARY, writer->summary.data, writer->summary.size,
+                       error);
+}
+
 static int flush(struct recording_writer *writer, const struct profile *profile,
                  struct recording_totals *totals, bool all, struct error *error)
 {
@@ -201,6 +216,7 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
     fd = chunk_writer_release(writer->chunks);
     reorder_free(&writer->reorder);
     buffer_free(&writer->records);
+    buffer_free(&writer->summary);
     free(writer);
     if (ret_fd) {
         *ret_fd = fd;

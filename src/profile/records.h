@@ -20,18 +20,20 @@ struct record_base {
 struct record_encoder {
     struct record_base base;       /* starts anew with each chunk */
     struct profile_counts encoded; /* of the tables */
+    bool sampled;                  /* a sample was encoded: no event may follow */
 };
 
 /* Append the next table entry that was not encoded yet; false if there is none. Strings and what
  * else others refer to come first. */
 bool record_encode_entry(struct record_encoder *encoder, const struct profile *profile,
                          struct buffer *records);
-void record_encode_sample(struct record_encoder *encoder, const struct sample *sample,
-                          struct buffer *records);
+void record_encode_sample(struct record_encoder *encoder, const struct profile *profile,
+                          const struct sample *sample, struct buffer *records);
 
 struct record_decoder {
     struct record_base base;      /* starts anew with each chunk */
     struct profile_counts counts; /* of what was decoded */
+    bool sampled;                 /* a sample was decoded */
     uint64_t last;                /* time of the newest sample */
 };
 

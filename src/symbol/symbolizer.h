@@ -26,6 +26,6 @@ uint64_t symbolizer_code_generation_address(const struct symbolizer *symbolizer)
 /* Take notice of code that was loaded since. Call at least every 100 ms. */
 void symbolizer_refresh(struct symbolizer *symbolizer);
 
-/* Fill *sample (all but its weight) and count what was found and lost in *totals. */
+/* Fill *sample (all but event, values and peer) and count what was found and lost in *totals. */
 void symbolizer_sample(struct symbolizer *symbolizer, const struct snapshot *snapshot,
                        struct sample *sample, struct recording_totals *totals);

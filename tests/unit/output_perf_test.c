@@ -84,8 +84,8 @@ static void test_weights(void **state)
 
     (void)state;
     small_profile_make(&small);
-    small.samples[0].weight = 25 * 10000000;
-    small.samples[1].weight = 0;
+    small.samples[0].values[0] = 25 * 10000000;
+    small.samples[1].values[0] = 0;
     text = small_output(&small, &perf_format, &(struct view_options){.group_by = GROUP_NAME});
     assert_non_null(strstr(text, " 2.000001:         25 cpu-clock:\n"));
     assert_non_null(strstr(text, " 2.010000:          1 cpu-clock:\n"));

@@ -14,6 +14,8 @@ struct seen {
     struct profile *profile;
     bool cut;
     struct recording_totals totals;
+    struct event_summary summary; /* of event 1; event 0: there was none */
+    struct event_histogram histograms[2];
 };
 
 static int see(void *context, const struct sample *sample, struct error *error)
@@ -23,10 +25,22 @@ static int see(void *context, const struct sample *sample, struct error *error)
 
     (void)error;
     assert_true(seen->count < MAX_SEEN);
-    assert_true(sample->stack <= counts.stacks && sample->process <= counts.processes &&
-                sample->thread <= counts.threads && sample->detail <= counts.strings);
+    assert_in_range(sample->event, 1, counts.events);
+    assert_true(sample->stack <= counts.stacks && sample->peer <= counts.processes &&
+                sample->process <= counts.processes && sample->thread <= counts.threads &&
+                sample->detail <= counts.strings);
     seen->samples[seen->count++] = *sample;
     return 0;
+}
+
+static void see_summary(struct seen *seen, const struct event_summary *summary)
+{
+    if (!summary)
+        return;
+    seen->summary = *summary;
+    seen->summary.histograms = NULL;
+    for (size_t i = 0; i < summary->histogram_count && i < 2; i++)
+        seen->histograms[i] = summary->histograms[i];
 }
 
 static void seen_free(struct seen *seen)
@@ -47,6 +61,7 @@ static int read_fd(int fd, struct seen *seen, struct error *error)
         return -1;
     result = recording_read(recording, seen->profile, see, seen, &seen->cut, error);
     seen->totals = *recording_get_totals(recording);
+    see_summary(seen, recording_get_summary(recording, 1));
     recording_close(recording);
     return result;
 }
@@ -59,7 +74,9 @@ static int read_bytes(const void *bytes, size_t size, struct seen *seen, struct 
 static void assert_same_sample(const struct sample *a, const struct sample *b)
 {
     assert_int_equal(a->time, b->time);
-    assert_int_equal(a->weight, b->weight);
+    assert_memory_equal(a->values, b->values, sizeof(a->values));
+    assert_int_equal(a->event, b->event);
+    assert_int_equal(a->peer, b->peer);
     assert_int_equal(a->stack, b->stack);
     assert_int_equal(a->process, b->process);
     assert_int_equal(a->thread, b->thread);
@@ -108,6 +125,8 @@ static void test_round_trip(void **state)
     for (stack_id i = 1; i <= a.stacks; i++)
         assert_memory_equal(profile_get_stack(seen.profile, i), profile_get_stack(small.profile, i),
                             sizeof(struct stack_node));
+    assert_memory_equal(profile_get_event(seen.profile, 1), profile_get_event(small.profile, 1),
+                        sizeof(struct event_entry));
     assert_memory_equal(profile_get_target(seen.profile, 1), profile_get_target(small.profile, 1),
                         sizeof(struct target_entry));
     assert_memory_equal(profile_get_thread(seen.profile, 1), profile_get_thread(small.profile, 1),
@@ -135,8 +154,8 @@ static void test_extremes(void **state)
                                                  .kind = FRAME_MARK,
                                                  .unresolved = 1});
     profile_frame(small.profile, &(struct frame){.kind = FRAME_ERLANG});
-    small.samples[0].weight = UINT64_MAX;
-    small.samples[1].weight = 0;
+    small.samples[0].values[0] = UINT64_MAX;
+    small.samples[1].values[0] = 0;
     small.samples[1].cpu = UINT16_MAX;
     small.samples[2].stack = small.samples[2].thread = 0;
     small.samples[3].time = UINT64_MAX;
@@ -157,15 +176,17 @@ static void test_order(void **state)
     static const uint64_t out_ms[] = {940, 950, 990, 1000, 1000, 1060, 1101, 1500, 2000};
     struct recording_totals totals = {0};
     struct profile *p = profile_new();
+    struct sample sample = {.event = event_define(p, EVENT_CPU)};
     struct seen seen;
     struct error error;
     struct recording_writer *writer = recording_create(NULL, "/tmp", &small_header, &error);
     int fd;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(in_ms) / sizeof(in_ms[0]); i++)
-        assert_int_equal(
-            recording_append(writer, p, &(struct sample){.time = in_ms[i] * 1000000}, &error), 0);
+    for (size_t i = 0; i < sizeof(in_ms) / sizeof(in_ms[0]); i++) {
+        sample.time = in_ms[i] * 1000000;
+        assert_int_equal(recording_append(writer, p, &sample, &error), 0);
+    }
     assert_int_equal(recording_finish(writer, p, &totals, &fd, &error), 0);
     assert_int_equal(totals.losses[LOSS_OUT_OF_ORDER], 1);
     assert_int_equal(read_fd(fd, &seen, &error), 0);
@@ -278,13 +299,13 @@ static void put32(unsigned char *to, uint32_t value)
         to[i] = (unsigned char)(value >> (8 * i));
 }
 
-/* Header of a recording, then one plain chunk with a right checksum. */
+/* What a recording starts with, then one more chunk, plain and with a right checksum. */
 static size_t make_file(unsigned char *file, const char *start, size_t start_size,
                         enum chunk_type type, const void *data, size_t size)
 {
     unsigned char *chunk = file + start_size;
 
-    memcpy(file, start, start_size);
+    memmove(file, start, start_size);
     memset(chunk, 0, CHUNK_HEADER_SIZE);
     chunk[0] = (unsigned char)type;
     put32(chunk + 4, (uint32_t)size);
@@ -312,13 +333,20 @@ static char *header_bytes(size_t *ret_size)
     return bytes;
 }
 
-/* Records that break a rule are refused by name, though their checksum is right. */
-static void test_bad_records(void **state)
-{
 #define RECORD(bytes, problem)                                                                     \
     {                                                                                              \
         bytes, sizeof(bytes) - 1, problem                                                          \
     }
+
+/* A string and an event that has one value; the start of a sample of it, up to the value. */
+#define EVENT                                                                                      \
+    "\x01\x01"                                                                                     \
+    "a\x08\x01\x01\x00\x01"
+#define SAMPLE "\x07\x00\x01\x00"
+
+/* Records that break a rule are refused by name, though their checksum is right. */
+static void test_bad_records(void **state)
+{
     static const struct {
         const char *bytes;
         size_t size;
@@ -344,10 +372,31 @@ static void test_bad_records(void **state)
         RECORD("\x03\x02\x00", "parent of stack"),
         RECORD("\x04\x00\x01\x00\x00\x00\x00", "target is not defined"),
         RECORD("\x05\x00\x00\x00\x04\x00", "unknown kind of scheduler"),
-        RECORD("\x07\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00", "stack is not defined"),
-        RECORD("\x07\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00", "stack is not defined"),
-        RECORD("\x07\x00\x00\x00\x00\x00\x00\x00\x63\x00\x00", "unknown status"),
-        RECORD("\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10", "unknown flags"),
+        RECORD("\x08\x01\x01\x00\x01", "string is not defined"),
+        RECORD("\x08\x00\x01\x00\x01", "event without name"),
+        RECORD("\x01\x01"
+               "a\x08\x01\x00",
+               "event without name"),
+        RECORD("\x01\x01"
+               "a\x08\x01\x05",
+               "too many values"),
+        RECORD("\x01\x01"
+               "a\x08\x01\x01\x00\x00",
+               "unknown unit"),
+        RECORD("\x01\x01"
+               "a\x08\x01\x01\x00\x05",
+               "unknown unit"),
+        RECORD(EVENT "\x08\x01\x01\x00\x01", "entry is there already"),
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+                            "\x08\x01\x01\x01\x01",
+               "after the first sample"),
+        RECORD("\x07\x00\x00\x00", "without an event"),
+        RECORD(EVENT "\x07\x00\x02\x00", "event is not defined"),
+        RECORD(EVENT SAMPLE "\x01\x00\x00\x00\x00\x00\x00\x00\x00", "stack is not defined"),
+        RECORD(EVENT SAMPLE "\x02\x00\x00\x00\x00\x00\x00\x00\x00", "stack is not defined"),
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x01\x00\x00\x00\x00\x00", "process is not defined"),
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x63\x00\x00", "unknown status"),
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x10", "unknown flags"),
         RECORD("\x07\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "more than 64 bits"),
     };
     unsigned char file[1024];
@@ -370,9 +419,135 @@ static void test_bad_records(void **state)
     free(start);
 }
 
+/* Samples of several events, each with its own number of values, and a peer. */
+static void test_events(void **state)
+{
+    struct small_profile small;
+    struct seen seen;
+    struct error error;
+    struct sample *gc = &small.samples[1], *message = &small.samples[3];
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    gc->event = event_define(small.profile, "gc");
+    for (uint64_t i = 0; i < EVENT_VALUES; i++)
+        gc->values[i] = UINT64_MAX - i;
+    message->event = event_define(small.profile, "msg");
+    message->values[MSG_WORDS] = 17;
+    message->peer = message->process;
+    fd = small_recording(&small);
+    assert_int_equal(read_fd(fd, &seen, &error), 0);
+    assert_int_equal(profile_counts(seen.profile).events, 3);
+    assert_string_equal(profile_text(seen.profile, profile_get_event(seen.profile, 3)->name),
+                        "msg");
+    for (size_t i = 0; i < SMALL_SAMPLES; i++)
+        assert_same_sample(&seen.samples[i], &small.samples[i]);
+    seen_free(&seen);
+    profile_free(small.profile);
+}
+
+/* An event that comes after the first sample would make a file that nobody reads: refused. */
+static void test_late_event(void **state)
+{
+    struct small_profile small;
+    struct recording_writer *writer;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    writer = recording_create(NULL, "/tmp", &small_header, &error);
+    assert_int_equal(recording_append(writer, small.profile, &small.samples[0], &error), 0);
+    assert_int_equal(recording_append(writer, small.profile, &small.samples[3], &error), 0);
+    event_define(small.profile, "gc");
+    assert_int_equal(recording_flush(writer, small.profile, &small.totals, &error), -1);
+    assert_non_null(strstr(error.text, "after the first sample"));
+    assert_int_equal(recording_finish(writer, small.profile, &small.totals, NULL, &error), -1);
+    profile_free(small.profile);
+}
+
+/* The newest summary of an event counts, also in a file that was cut. */
+static void test_summaries(void **state)
+{
+    struct small_profile small;
+    struct event_histogram histograms[2] = {{.unit = UNIT_NS}, {.unit = UNIT_WORDS}};
+    struct event_summary summary = {
+        .event = 1, .hits = 5, .histograms = histograms, .histogram_count = 2};
+    struct recording_writer *writer;
+    struct seen seen;
+    struct error error;
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    writer = recording_create(NULL, "/tmp", &small_header, &error);
+    recording_append(writer, small.profile, &small.samples[0], &error);
+    assert_int_equal(recording_put_summary(writer, small.profile, &summary, &error), 0);
+    summary = (struct event_summary){.event = 1,
+                                     .hits = 7,
+                                     .lost = 3,
+                                     .span_ns = UINT64_MAX,
+                                     .covered_ns = 11,
+                                     .sums = {13},
+                                     .errors = {17},
+                                     .histograms = histograms,
+                                     .histogram_count = 2};
+    histograms[0].name = profile_string_z(small.profile, "pause, minor");
+    histogram_add(&histograms[0].histogram, 1000, 3);
+    histogram_add(&histograms[0].histogram, UINT64_MAX, 1);
+    assert_int_equal(recording_put_summary(writer, small.profile, &summary, &error), 0);
+    assert_int_equal(recording_finish(writer, small.profile, &small.totals, &fd, &error), 0);
+    assert_int_equal(read_fd(fd, &seen, &error), 0);
+    summary.histograms = NULL;
+    assert_memory_equal(&seen.summary, &summary, sizeof(summary));
+    assert_memory_equal(seen.histograms, histograms, sizeof(histograms));
+    assert_string_equal(profile_text(seen.profile, seen.histograms[0].name), "pause, minor");
+    seen_free(&seen);
+    profile_free(small.profile);
+}
+
+/* A summary that breaks a rule is refused by name. */
+static void test_bad_summaries(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *problem;
+    } cases[] = {
+        RECORD("\x00", "summary without an event"),
+        RECORD("\x02", "event is not defined"),
+        RECORD("\x01\x00\x00\x00\x00\x00\x00\x41", "too many histograms"),
+        RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x02\x01\x00\x00", "string is not defined"),
+        RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x01\x00\x00\x00", "unknown unit"),
+        RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x01\x05\x00\x00", "unknown unit"),
+        RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x01\x01\x00\x81\x02", "too many buckets"),
+        RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x01\x01\x00\x01", "cut off"),
+        RECORD("\x01\x00\x00\x00\x00\x00\x00\x00\x00", "left over"),
+    };
+    unsigned char file[1024];
+    size_t start_size;
+    char *start = header_bytes(&start_size);
+    struct seen seen;
+    struct error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t size = make_file(file, start, start_size, CHUNK_RECORDS, EVENT, sizeof(EVENT) - 1);
+
+        size = make_file(file, (char *)file, size, CHUNK_SUMMARY, cases[i].bytes, cases[i].size);
+        assert_int_equal(read_bytes(file, size, &seen, &error), -1);
+        if (!strstr(error.text, cases[i].problem))
+            fail_msg("\"%s\" instead of \"%s\"", error.text, cases[i].problem);
+        seen_free(&seen);
+    }
+    free(start);
+}
+
 /* Random bytes in chunks with right checksums: errors, but no crash and no bad id (see see()). */
 static void test_random_records(void **state)
 {
+    static const enum chunk_type types[] = {CHUNK_RECORDS, CHUNK_TOTALS, CHUNK_RECORDS,
+                                            CHUNK_SUMMARY};
     unsigned char file[1024], data[256];
     size_t start_size;
     char *start = header_bytes(&start_size);
@@ -389,8 +564,8 @@ static void test_random_records(void **state)
             /* Mostly small numbers, which get further than large ones. */
             data[i] = (unsigned char)(random >> 24) >> ((random >> 8) % 8);
         }
-        size = make_file(file, start, start_size, round % 4 ? CHUNK_RECORDS : CHUNK_TOTALS, data,
-                         random % sizeof(data));
+        size = make_file(file, start, start_size, CHUNK_RECORDS, EVENT, sizeof(EVENT) - 1);
+        size = make_file(file, (char *)file, size, types[round % 4], data, random % sizeof(data));
         read_bytes(file, size, &seen, &error);
         seen_free(&seen);
     }
@@ -484,6 +659,9 @@ static void test_not_ours(void **state)
     assert_null(recording);
     assert_int_equal(error.code, ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.text, "version 99"));
+    recording = recording_open(memory_file_of(RECORDING_MAGIC "\x01\0\0\0", 12), "old", &error);
+    assert_null(recording);
+    assert_non_null(strstr(error.text, "format version 1, this program reads version 2"));
     recording = recording_open(memory_file_of("# ========\n# x", 14), "text", &error);
     assert_null(recording);
     assert_non_null(strstr(error.text, "not a recording"));
@@ -519,6 +697,8 @@ int main(void)
         cmocka_unit_test(test_order),          cmocka_unit_test(test_flush),
         cmocka_unit_test(test_cut_everywhere), cmocka_unit_test(test_damage_everywhere),
         cmocka_unit_test(test_bad_records),    cmocka_unit_test(test_random_records),
+        cmocka_unit_test(test_events),         cmocka_unit_test(test_late_event),
+        cmocka_unit_test(test_summaries),      cmocka_unit_test(test_bad_summaries),
         cmocka_unit_test(test_full_disk),      cmocka_unit_test(test_one_pass),
         cmocka_unit_test(test_not_ours),       cmocka_unit_test(test_large_tables),
     };

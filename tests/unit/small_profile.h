@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "profile/events.h"
 #include "profile/profile.h"
 #include "profile/recording.h"
 
@@ -85,8 +86,10 @@ static inline void small_profile_make(struct small_profile *small)
         small_frame(p, "do_syscall_64", "[kernel.kallsyms]", FRAME_KERNEL, 0xffffffff81000000));
     stack_id spin =
         profile_stack(p, 0, small_frame(p, "spin", "/usr/bin/beam.smp", FRAME_NATIVE, 0x2000));
+    event_id cpu = event_define(p, EVENT_CPU);
     struct sample erlang = {.time = 2000000000,
-                            .weight = 10000000,
+                            .values = {[CPU_TIME] = 10000000},
+                            .event = cpu,
                             .stack = plus,
                             .process = cart,
                             .thread = thread,
@@ -98,7 +101,8 @@ static inline void small_profile_make(struct small_profile *small)
     small->samples[1].time = 2010000000;
     small->samples[1].stack = call;
     small->samples[2] = (struct sample){.time = 2020000000,
-                                        .weight = 10000000,
+                                        .values = {[CPU_TIME] = 10000000},
+                                        .event = cpu,
                                         .stack = spin,
                                         .thread = thread,
                                         .activity = ACTIVITY_BUSY_WAIT};

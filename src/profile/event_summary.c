@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/event_summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+void event_summaries_free(struct event_summaries *summaries)
+{
+    for (uint32_t i = 0; i < summaries->count; i++)
+        free((void *)summaries->of[i].histograms);
+    free(summaries->of);
+}
+
+const struct event_summary *event_summaries_get(const struct event_summaries *summaries,
+                                                event_id event)
+{
+    const struct event_summary *summary =
+        event && event <= summaries->count ? &summaries->of[event - 1] : NULL;
+
+    return summary && summary->event ? summary : NULL;
+}
+
+/* ---- encoding ---- */
+
+static void encode_histogram(const struct event_histogram *named, struct buffer *bytes)
+{
+    const struct histogram *histogram = &named->histogram;
+    uint32_t count = LOG_HISTOGRAM_BUCKETS;
+
+    while (count && !histogram->buckets[count - 1])
+        count--;
+    buffer_varint(bytes, named->name);
+    buffer_varint(bytes, named->unit);
+    buffer_varint(bytes, histogram->max);
+    buffer_varint(bytes, count);
+    for (uint32_t i = 0; i < count; i++)
+        buffer_varint(bytes, histogram->buckets[i]);
+}
+
+void event_summary_encode(const struct profile *profile, const struct event_summary *summary,
+                          struct buffer *bytes)
+{
+    uint32_t values = profile_get_event(profile, summary->event)->value_count;
+
+    buffer_varint(bytes, summary->event);
+    buffer_varint(bytes, summary->hits);
+    buffer_varint(bytes, summary->lost);
+    buffer_varint(bytes, summary->span_ns);
+    buffer_varint(bytes, summary->covered_ns);
+    for (uint32_t i = 0; i < values; i++) {
+        buffer_varint(bytes, summary->sums[i]);
+        buffer_varint(bytes, summary->errors[i]);
+    }
+    buffer_varint(bytes, summary->histogram_count);
+    for (size_t i = 0; i < summary->histogram_count; i++)
+        encode_histogram(&summary->histograms[i], bytes);
+}
+
+/* ---- decoding ---- */
+
+static uint64_t decode_number(struct cursor *cursor)
+{
+    return cursor_varint(cursor, UINT64_MAX, "");
+}
+
+static void decode_histogram(struct cursor *cursor, const struct profile *profile,
+                             struct event_histogram *named)
+{
+    uint64_t count;
+
+    named->name =
+        (string_id)cursor_varint(cursor, profile_counts(profile).strings, "string is not defined");
+    named->unit = (uint32_t)cursor_varint(cursor, UNIT_END - 1, "unknown unit");
+    named->histogram.max = decode_number(cursor);
+    count = cursor_varint(cursor, LOG_HISTOGRAM_BUCKETS, "histogram has too many buckets");
+    for (uint64_t i = 0; i < count; i++)
+        named->histogram.buckets[i] = decode_number(cursor);
+    if (!named->unit)
+        cursor_fail(cursor, "unknown unit");
+}
+
+static const struct event_histogram *decode_histograms(struct cursor *cursor,
+                                                       const struct profile *profile, size_t *count)
+{
+    struct event_histogram *list;
+
+    *count = cursor_varint(cursor, EVENT_HISTOGRAMS_MAX, "too many histograms");
+    list = xcalloc(*count + 1, sizeof(*list));
+    for (size_t i = 0; i < *count && !cursor->problem; i++)
+        decode_histogram(cursor, profile, &list[i]);
+    return list;
+}
+
+static void replace(struct event_summaries *summaries, const struct event_summary *summary)
+{
+    if (summary->event > summaries->count) {
+        summaries->of = xreallocarray(summaries->of, summary->event, sizeof(*summaries->of));
+        memset(summaries->of + summaries->count, 0,
+               (summary->event - summaries->count) * sizeof(*summaries->of));
+        summaries->count = summary->event;
+    }
+    free((void *)summaries->of[summary->event - 1].histograms);
+    summaries->of[summary->event - 1] = *summary;
+}
+
+void event_summary_decode(struct event_summaries *summaries, const struct profile *profile,
+                          struct cursor *cursor)
+{
+    struct event_summary summary = {0};
+
+    summary.event =
+        (event_id)cursor_varint(cursor, profile_counts(profile).events, "event is not defined");
+    if (!summary.event) {
+        cursor_fail(cursor, "summary without an event");
+        return;
+    }
+    summary.hits = decode_number(cursor);
+    summary.lost = decode_number(cursor);
+    summary.span_ns = decode_number(cursor);
+    summary.covered_ns = decode_number(cursor);
+    for (uint32_t i = 0; i < profile_get_event(profile, summary.event)->value_count; i++) {
+        summary.sums[i] = decode_number(cursor);
+        summary.errors[i] = decode_number(cursor);
+    }
+    summary.histograms = decode_histograms(cursor, profile, &summary.histogram_count);
+    if (cursor->problem)
+        free((void *)summary.histograms);
+    else
+        replace(summaries, &summary);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/events.h"
+
+#include <string.h>
+
+struct event_kind {
+    const char *name; /* one that ends in ':' goes on with any text */
+    struct {
+        const char *name;
+        enum unit unit;
+    } values[EVENT_VALUES];
+};
+
+/* Time in the function, of those that return; for a probe that is hit and left none. */
+#define CALL_VALUES                                                                                \
+    {                                                                                              \
+        [CALL_TIME] = {"time", UNIT_NS}, [CALL_COUNT] = {"count", UNIT_COUNT},                     \
+    }
+
+static const struct event_kind kinds[] = {
+    {EVENT_CPU, {[CPU_TIME] = {"time", UNIT_NS}}},
+    {"gc",
+     {
+         [GC_TIME] = {"time", UNIT_NS},
+         [GC_COUNT] = {"count", UNIT_COUNT},
+         [GC_RECLAIMED] = {"reclaimed", UNIT_WORDS},
+         [GC_BINARIES] = {"binaries", UNIT_BYTES},
+     }},
+    {"alloc",
+     {
+         [ALLOC_WORDS] = {"words", UNIT_WORDS},
+         [ALLOC_COUNT] = {"count", UNIT_COUNT},
+         [ALLOC_BINARIES] = {"binaries", UNIT_BYTES},
+     }},
+    {"sched",
+     {
+         [SCHED_WAIT] = {"wait", UNIT_NS},
+         [SCHED_DELAY] = {"delay", UNIT_NS},
+         [SCHED_COUNT] = {"count", UNIT_COUNT},
+     }},
+    {"msg",
+     {
+         [MSG_COUNT] = {"count", UNIT_COUNT},
+         [MSG_WORDS] = {"words", UNIT_WORDS},
+         [MSG_DELAY] = {"delay", UNIT_NS},
+     }},
+    {"bif:", CALL_VALUES},
+    {"nif:", CALL_VALUES},
+    {"probe:", CALL_VALUES},
+    {"usdt:", CALL_VALUES},
+};
+
+static bool is_of_kind(const char *name, const char *kind)
+{
+    size_t size = strlen(kind);
+
+    if (kind[size - 1] == ':')
+        return !strncmp(name, kind, size) && name[size];
+    return !strcmp(name, kind);
+}
+
+static event_id define(struct profile *profile, const char *name, const struct event_kind *kind)
+{
+    struct event_entry event = {.name = profile_string_z(profile, name)};
+
+    for (; event.value_count < EVENT_VALUES && kind->values[event.value_count].name;
+         event.value_count++)
+        event.values[event.value_count] = (struct event_value){
+            profile_string_z(profile, kind->values[event.value_count].name),
+            kind->values[event.value_count].unit,
+        };
+    return profile_event(profile, &event);
+}
+
+event_id event_define(struct profile *profile, const char *name)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (is_of_kind(name, kinds[i].name))
+            return define(profile, name, &kinds[i]);
+    return 0;
+}

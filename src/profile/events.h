@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The events there are, and what is measured at each: the numbers here are indices of
+ * sample.values.
+ *
+ *      cpu                                 where CPU time goes, sampled
+ *      gc                                  garbage collections
+ *      alloc                               words that were allocated on the heap
+ *      sched                               from unscheduled to scheduled again
+ *      msg                                 messages that were sent
+ *      bif:NAME nif:NAME probe:NAME usdt:NAME   calls of one function, hits of one probe
+ */
+#pragma once
+
+#include "profile/profile.h"
+
+enum cpu_value { CPU_TIME };
+enum gc_value { GC_TIME, GC_COUNT, GC_RECLAIMED, GC_BINARIES };
+enum alloc_value { ALLOC_WORDS, ALLOC_COUNT, ALLOC_BINARIES };
+enum sched_value { SCHED_WAIT, SCHED_DELAY, SCHED_COUNT };
+enum msg_value { MSG_COUNT, MSG_WORDS, MSG_DELAY };
+enum call_value { CALL_TIME, CALL_COUNT };
+
+/* Samples of this event are taken at the frequency in the recording's header. */
+#define EVENT_CPU "cpu"
+
+/* The event of that name, defined in the profile; 0 if there is no such kind of event. */
+event_id event_define(struct profile *profile, const char *name);
