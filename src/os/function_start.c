@@ -60,14 +60,16 @@ static uint64_t start_at(const uint8_t *table, uint64_t address, size_t index)
     return address + (uint64_t)(int64_t)offset;
 }
 
-uint64_t native_function_start(const struct elf_file *file, uint64_t address)
+bool native_function_find(const struct elf_file *file, uint64_t address, uint64_t *start,
+                          uint64_t *end)
 {
     uint64_t section, wanted = address - file->bias;
-    size_t low = 0, high;
-    const uint8_t *table = find_table(file, &section, &high);
+    size_t low = 0, high, count;
+    const uint8_t *table = find_table(file, &section, &count);
 
     if (!table)
-        return address;
+        return false;
+    high = count;
     while (low < high) {
         size_t middle = (low + high) / 2;
 
@@ -76,5 +78,9 @@ uint64_t native_function_start(const struct elf_file *file, uint64_t address)
         else
             high = middle;
     }
-    return low ? start_at(table, section, low - 1) + file->bias : address;
+    if (!low)
+        return false;
+    *start = start_at(table, section, low - 1) + file->bias;
+    *end = low < count ? start_at(table, section, low) + file->bias : 0;
+    return true;
 }

@@ -5,9 +5,12 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct elf_file;
 
-/* Target address of the start of the function that holds `address`; `address` if not known. */
-uint64_t native_function_start(const struct elf_file *file, uint64_t address);
+/* Where the function that holds `address` starts, and where the next one does (0 if it is the
+ * last): target addresses. False if that is not known. */
+bool native_function_find(const struct elf_file *file, uint64_t address, uint64_t *start,
+                          uint64_t *end);

@@ -14,16 +14,6 @@ enum {
     SSI_WAITING = 1 << 3,       /* has no work: in scheduler_wait(), which spins first */
 };
 
-static uint64_t scheduler_word(const struct snapshot *snapshot, int32_t offset)
-{
-    const uint8_t *bytes = snapshot_segment(snapshot, SEGMENT_SCHEDULER, WIRE_SCHEDULER_BYTES);
-    uint64_t value = 0;
-
-    if (bytes && offset >= 0 && (size_t)offset + sizeof(value) <= WIRE_SCHEDULER_BYTES)
-        memcpy(&value, bytes + offset, sizeof(value));
-    return value;
-}
-
 static uint32_t sleep_flags(const struct snapshot *snapshot)
 {
     const uint8_t *bytes = snapshot_segment(snapshot, SEGMENT_SLEEP_INFO, SLEEP_INFO_FLAGS + 4);
@@ -57,7 +47,7 @@ static enum activity activity_of_scheduler(const struct vm *vm, const struct sna
                                       "erts_bump_timers", NULL};
     uint32_t flags = sleep_flags(snapshot);
 
-    if (scheduler_word(snapshot, vm->layout.sched_current_port))
+    if (snapshot_scheduler_word(snapshot, vm->layout.sched_current_port))
         return ACTIVITY_PORT;
     if ((flags & SSI_POLL_SLEEPING) || has_function(profile, stack, polls))
         return ACTIVITY_CHECK_IO;
@@ -97,7 +87,7 @@ enum activity activity_of(const struct vm *vm, const struct snapshot *snapshot,
 void activity_port_name(const struct vm *vm, const struct snapshot *snapshot, char *name,
                         size_t size)
 {
-    uint64_t port = scheduler_word(snapshot, vm->layout.sched_current_port), text;
+    uint64_t port = snapshot_scheduler_word(snapshot, vm->layout.sched_current_port), text;
 
     name[0] = 0;
     if (port && vm->layout.port_name >= 0 &&

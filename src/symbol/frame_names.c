@@ -10,7 +10,6 @@
 #include "os/mappings.h"
 #include "os/memory.h"
 #include "os/native_symbols.h"
-#include "symbol/runtime_names.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 
@@ -28,7 +27,7 @@ struct frame_names {
 };
 
 struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct code *code,
-                                    struct profile *profile)
+                                    struct runtime_names *runtime, struct profile *profile)
 {
     struct frame_names *names = xcalloc(1, sizeof(*names));
 
@@ -36,7 +35,7 @@ struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct c
     names->atoms = atoms;
     names->code = code;
     names->profile = profile;
-    names->runtime = runtime_names_new(vm, code);
+    names->runtime = runtime;
     for (int kind = 0; kind <= ADDRESS_CUT; kind++)
         names->cached[kind] = address_map_new(CACHED_MAX);
     return names;
@@ -53,7 +52,6 @@ void frame_names_free(struct frame_names *names)
         return;
     for (int kind = 0; kind <= ADDRESS_CUT; kind++)
         address_map_free(names->cached[kind]);
-    runtime_names_free(names->runtime);
     free(names);
 }
 
@@ -86,10 +84,11 @@ static frame_id name_kernel(struct frame_names *names, uint64_t address)
 static uint64_t start_of(struct frame_names *names, uint64_t address, struct mapping **mapping)
 {
     struct elf_file *file;
+    uint64_t start, end;
 
     *mapping = mappings_find_code(names->vm->mappings, address);
     file = *mapping ? mapping_file(names->vm->mappings, *mapping) : NULL;
-    return file ? native_function_start(file, address) : address;
+    return file && native_function_find(file, address, &start, &end) ? start : address;
 }
 
 /* Code without a symbol of its own: by who calls it, else "beam.smp+0x1a2b3c", where its function

@@ -12,13 +12,14 @@
 #include "beam/vm.h"
 #include "os/kernel_symbols.h"
 #include "profile/profile.h"
+#include "symbol/runtime_names.h"
 #include "symbol/unwind.h"
 
 struct frame_names;
 
 /* All borrowed. */
 struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct code *code,
-                                    struct profile *profile);
+                                    struct runtime_names *runtime, struct profile *profile);
 /* Until kernel symbols are given, kernel functions are named by their address. Borrowed. */
 void frame_names_set_kernel(struct frame_names *names, const struct kernel_symbols *kernel);
 void frame_names_free(struct frame_names *names);

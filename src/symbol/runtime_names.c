@@ -219,6 +219,12 @@ void runtime_names_learn_bif(struct runtime_names *names, uint64_t start, uint64
     address_map_put(names->by_start, start, (uint64_t)(uintptr_t)name);
 }
 
+void runtime_names_learn(struct runtime_names *names, uint64_t start, const char *name)
+{
+    if (!runtime_names_find(names, start))
+        address_map_put(names->by_start, start, (uint64_t)(uintptr_t)name);
+}
+
 const char *runtime_names_find(const struct runtime_names *names, uint64_t start)
 {
     uint64_t name;

@@ -5,10 +5,11 @@
  *
  *  - fragments of the JIT call the same runtime functions in the same order in every release;
  *  - code that calls a BIF holds the address of the BIF's C function, whose name follows from the
- *    BIF's (utils/make_tables 25:317).
+ *    BIF's (utils/make_tables 25:317);
+ *  - what a dirty scheduler's stack tells (symbol/dirty_loop.h).
  *
- * Both are believed only where the code agrees: a fragment with another number of calls than is
- * known names nothing, and a BIF's function must be in the calling code.
+ * The first two are believed only where the code agrees: a fragment with another number of calls
+ * than is known names nothing, and a BIF's function must be in the calling code.
  */
 #pragma once
 
@@ -28,6 +29,9 @@ void runtime_names_free(struct runtime_names *names);
  * native frame's function begins, `return_address` the Erlang code that called the BIF. */
 void runtime_names_learn_bif(struct runtime_names *names, uint64_t start, uint64_t return_address,
                              const char *module, const char *function, uint32_t arity);
+
+/* Name the function that starts at an address, if it has no name yet. `name` is not copied. */
+void runtime_names_learn(struct runtime_names *names, uint64_t start, const char *name);
 
 /* Name of the function that starts at an address, NULL if not known. */
 const char *runtime_names_find(const struct runtime_names *names, uint64_t start);

@@ -39,6 +39,16 @@ const uint8_t *snapshot_segment(const struct snapshot *snapshot, enum wire_segme
     return NULL;
 }
 
+uint64_t snapshot_scheduler_word(const struct snapshot *snapshot, int32_t offset)
+{
+    const uint8_t *bytes = snapshot_segment(snapshot, SEGMENT_SCHEDULER, WIRE_SCHEDULER_BYTES);
+    uint64_t value = 0;
+
+    if (bytes && offset >= 0 && (size_t)offset <= WIRE_SCHEDULER_BYTES - sizeof(value))
+        memcpy(&value, bytes + offset, sizeof(value));
+    return value;
+}
+
 static bool is_stack(const struct wire_segment *segment)
 {
     return segment->kind == SEGMENT_NATIVE || segment->kind == SEGMENT_ERLANG;

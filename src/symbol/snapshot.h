@@ -24,6 +24,10 @@ bool snapshot_open(struct snapshot *snapshot, const void *data, size_t size);
 const uint8_t *snapshot_segment(const struct snapshot *snapshot, enum wire_segment_kind kind,
                                 size_t size);
 
+/* The word at an offset of the scheduler's struct; 0 if that was not copied: only the head of it
+ * is, and a layout can come from anywhere. */
+uint64_t snapshot_scheduler_word(const struct snapshot *snapshot, int32_t offset);
+
 /* The word at an address of the native or Erlang stack; false if it was not copied. */
 bool snapshot_word(const struct snapshot *snapshot, uint64_t address, uint64_t *word);
 

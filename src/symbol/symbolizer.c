@@ -8,8 +8,10 @@
 #include "beam/process_info.h"
 #include "os/process.h"
 #include "symbol/activity.h"
+#include "symbol/dirty_loop.h"
 #include "symbol/frame_names.h"
 #include "symbol/process_cache.h"
+#include "symbol/runtime_names.h"
 #include "symbol/thread_cache.h"
 #include "symbol/unwind.h"
 #include "util/alloc.h"
@@ -21,6 +23,8 @@ struct symbolizer {
     struct code *code;
     struct cfi *cfi;
     struct unwinder *unwinder;
+    struct runtime_names *runtime;
+    struct dirty_loop *dirty_loop;
     struct frame_names *names;
     struct process_cache *processes;
     struct thread_cache *threads;
@@ -69,7 +73,10 @@ struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct
     if (!symbolizer->code)
         goto fail;
     symbolizer->unwinder = unwinder_new(vm, symbolizer->code, symbolizer->cfi);
-    symbolizer->names = frame_names_new(vm, symbolizer->atoms, symbolizer->code, profile);
+    symbolizer->runtime = runtime_names_new(vm, symbolizer->code);
+    symbolizer->dirty_loop = dirty_loop_new(vm, symbolizer->runtime);
+    symbolizer->names =
+        frame_names_new(vm, symbolizer->atoms, symbolizer->code, symbolizer->runtime, profile);
     symbolizer->processes =
         process_cache_new(vm, symbolizer->atoms, profile, symbolizer->target, error);
     if (symbolizer->processes)
@@ -91,6 +98,8 @@ void symbolizer_free(struct symbolizer *symbolizer)
     process_cache_free(symbolizer->processes);
     thread_cache_free(symbolizer->threads);
     frame_names_free(symbolizer->names);
+    dirty_loop_free(symbolizer->dirty_loop);
+    runtime_names_free(symbolizer->runtime);
     unwinder_free(symbolizer->unwinder);
     code_free(symbolizer->code);
     cfi_free(symbolizer->cfi);
@@ -188,11 +197,12 @@ void symbolizer_sample(struct symbolizer *symbolizer, const struct snapshot *sna
                        struct sample *sample, struct recording_totals *totals)
 {
     const struct wire_sample *wire = snapshot->sample;
-    const struct unwound *unwound;
+    struct unwound *unwound;
 
     if (wire->code_generation != code_generation(symbolizer->code))
         symbolizer_refresh(symbolizer);
     unwound = unwind(symbolizer->unwinder, snapshot);
+    dirty_loop_cut(symbolizer->dirty_loop, snapshot, unwound);
     *sample = (struct sample){.time = wire->time, .cpu = (uint16_t)wire->cpu};
     sample->thread = thread_cache_get(symbolizer->threads, wire);
     sample->stack = add_stack(symbolizer, unwound, totals);

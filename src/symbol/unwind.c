@@ -71,12 +71,6 @@ static uint64_t field(const uint8_t *bytes, int32_t offset)
     return value;
 }
 
-/* Only the head of a scheduler's struct is copied, and a layout can come from anywhere. */
-static uint64_t scheduler_field(const uint8_t *bytes, int32_t offset)
-{
-    return (size_t)offset <= WIRE_SCHEDULER_BYTES - sizeof(uint64_t) ? field(bytes, offset) : 0;
-}
-
 /* Atom terms: index and tag (erl_term.h, _TAG_IMMED2_ATOM). */
 enum { ATOM_TAG = 0xb, ATOM_TAG_BITS = 6 };
 
@@ -124,7 +118,6 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
                        struct state *state)
 {
     const struct layout *layout = &unwinder->vm->layout;
-    const uint8_t *scheduler = snapshot_segment(snapshot, SEGMENT_SCHEDULER, WIRE_SCHEDULER_BYTES);
     const uint8_t *process =
         snapshot_segment(snapshot, SEGMENT_PROCESS, (size_t)layout->sizeof_process);
 
@@ -135,9 +128,8 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
     state->registers.known = (1u << CFI_REGISTERS) - 1;
     state->pc = snapshot_register(snapshot, CFI_RIP);
     state->is_leaf = true;
-    if (scheduler &&
-        (uint32_t)scheduler_field(scheduler, layout->sched_type) == VM_SCHEDULER_NORMAL)
-        state->base = scheduler_field(scheduler, layout->sched_registers);
+    if ((uint32_t)snapshot_scheduler_word(snapshot, layout->sched_type) == VM_SCHEDULER_NORMAL)
+        state->base = snapshot_scheduler_word(snapshot, layout->sched_registers);
     state->has_process = process != NULL;
     state->stop = field(process, layout->process_stop);
     state->heap = field(process, layout->process_heap);
@@ -411,7 +403,7 @@ static void unwind_process(struct unwinder *unwinder, struct state *state, bool 
     walk(unwinder, state, top);
 }
 
-const struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapshot)
+struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapshot)
 {
     struct unwound *result = &unwinder->result;
     struct state state;

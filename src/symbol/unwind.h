@@ -70,4 +70,4 @@ struct unwinder *unwinder_new(const struct vm *vm, struct code *code, struct cfi
 void unwinder_free(struct unwinder *unwinder);
 
 /* The result is valid until the next call. */
-const struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapshot);
+struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapshot);

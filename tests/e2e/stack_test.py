@@ -5,6 +5,7 @@ import re
 import tempfile
 import time
 import unittest
+from collections import Counter
 from pathlib import Path
 
 import beamflame
@@ -31,6 +32,16 @@ class Stacks:
         total = sum(stacks.values())
         self.assertGreater(total, 200)
         return beamflame.weight_where(stacks, predicate) / total
+
+    def assert_called(self, stacks, function, runtime):
+        """Between a NIF and its C function is the VM's function that calls it, and nothing else:
+        not how the scheduler's thread was started."""
+        native = Counter()
+        for stack, count in stacks.items():
+            if function in stack[:-1]:
+                native[stack[stack.index(function) + 1:]] += count
+        self.assertGreater(self.share(native, lambda s: s[0] == runtime), 0.95)
+        self.assertEqual(beamflame.weight_of(native, "erts_dirty_process_main"), 0)
 
     def test_deep_recursion(self):
         """A stack too deep to copy has its leaf and root parts, and says what lies between."""
@@ -65,6 +76,7 @@ class Stacks:
         nif = {s: n for s, n in stacks.items() if "spin_nif:spin/1" in s}
         self.assertGreater(self.share(nif, lambda s: "burn" in s or "spin" in s), 0.9)
         self.assertGreater(self.share(nif, lambda s: "phases:phase_nif/1" in s), 0.98)
+        self.assert_called(nif, "spin_nif:spin/1", "beam_jit_call_nif")
 
     def test_dirty_nif(self):
         """A dirty NIF runs on a dirty scheduler, with the stack of the process that called it."""
@@ -72,6 +84,7 @@ class Stacks:
         dirty = {s: n for s, n in stacks.items() if s[0].startswith("[dirty cpu ")}
         self.assertGreater(self.share(dirty, lambda s: "phases:phase_dirty_nif/1" in s), 0.95)
         self.assertGreater(self.share(dirty, lambda s: "burn" in s or "spin" in s), 0.9)
+        self.assert_called(dirty, "spin_nif:dirty_spin/1", "erts_call_dirty_nif")
 
 
 class Stacks25(Stacks, unittest.TestCase):

@@ -4,8 +4,8 @@
  *
  *   header, program headers, section headers and their names    as they are
  *   .plt*, .eh_frame_hdr's header, notes                         as they are
- *   .eh_frame, .eh_frame_hdr    descriptions of functions that hold a wanted address, and the ones
- *                               these refer to
+ *   .eh_frame, .eh_frame_hdr    descriptions of functions that hold a wanted address or follow one
+ *                               that does (they say where it ends), and the ones these refer to
  *   .dynsym, .symtab            functions that hold a wanted address, and what is imported
  *   .rela.plt, .rela.dyn        what fills a PLT stub's word
  *
@@ -149,6 +149,7 @@ static void keep_frames(struct reduction *reduction)
     const uint8_t *pairs;
     struct image_run *run;
     uint32_t listed, kept = 0;
+    bool wanted = false, before;
 
     if (!section_named(reduction, ".eh_frame", &frames) ||
         !section_named(reduction, ".eh_frame_hdr", &table) || table.sh_size < TABLE_HEADER)
@@ -164,7 +165,9 @@ static void keep_frames(struct reduction *reduction)
         uint64_t at = table.sh_addr + (uint64_t)(int64_t)signed_word(pairs + i * PAIR + 4) -
                       frames.sh_addr + frames.sh_offset;
 
-        if (!is_wanted(reduction, start, end - start) || at + 8 > reduction->size)
+        before = wanted;
+        wanted = is_wanted(reduction, start, end - start);
+        if ((!wanted && !before) || at + 8 > reduction->size)
             continue;
         keep_description(reduction, at);
         keep_description(reduction, at + 4 - (uint32_t)signed_word(reduction->bytes + at + 4));
