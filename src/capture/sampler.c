@@ -15,9 +15,12 @@
 #include "util/alloc.h"
 #include "wire.h"
 
+/* The ring buffer is mapped twice in a row, so that no sample of it is in two pieces (libbpf
+ * ringbuf.c, ring_buffer__add()): it counts twice as resident memory, of which the profiler may
+ * have 64 MB on any host. */
 enum {
     RING_MIN = 1 << 20,
-    RING_MAX = 64 << 20,
+    RING_MAX = 16 << 20,
     SAMPLE_BYTES_TYPICAL = 6 << 10, /* measured: 3 to 6 KB with both stacks */
 };
 
@@ -80,7 +83,7 @@ static int load_error(int code, struct error *error)
                      strerror(-code));
 }
 
-/* Room for half a second of samples on each CPU, as a power of two. */
+/* Room for half a second of samples on each CPU, within bounds; a power of two. */
 static uint32_t ring_bytes(const struct sampler *sampler)
 {
     uint64_t wanted =
