@@ -42,17 +42,27 @@ struct session {
 
 /* ---- start ---- */
 
+static int open_target(struct session *session, size_t index, struct error *error)
+{
+    struct vm *vm = session->targets->vms[index];
+    struct symbolizer *symbolizer = symbolizer_new(vm, session->profile, error);
+
+    session->symbolizers[index] = symbolizer;
+    if (symbolizer &&
+        sampler_add_target(session->sampler, vm, symbolizer_code_generation_address(symbolizer),
+                           error) == 0)
+        return 0;
+    if (!process_exists(vm->pid))
+        return error_set(error, ERROR_NO_PROCESS, "process %d ended while it was attached to",
+                         vm->pid);
+    return error_prefix(error, "process %d", vm->pid);
+}
+
 static int open_targets(struct session *session, struct error *error)
 {
-    for (size_t i = 0; i < session->targets->count; i++) {
-        struct vm *vm = session->targets->vms[i];
-
-        session->symbolizers[i] = symbolizer_new(vm, session->profile, error);
-        if (!session->symbolizers[i] ||
-            sampler_add_target(session->sampler, vm,
-                               symbolizer_code_generation_address(session->symbolizers[i]), error))
-            return error_prefix(error, "process %d", vm->pid);
-    }
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (open_target(session, i, error))
+            return -1;
     return 0;
 }
 
