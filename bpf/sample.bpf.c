@@ -227,7 +227,7 @@ static __always_inline void put_native(const struct stack_area *area)
 {
     __u64 sp = area->sp, end = area->base + 24;
 
-    if (!area->base || sp >= area->base || end - sp > NATIVE_STACK_MAX) {
+    if (!area->base || sp > area->base || end - sp > NATIVE_STACK_MAX) {
         put_pages(SEGMENT_NATIVE, sp, WIRE_C_STACK_BYTES);
         return;
     }
@@ -292,7 +292,8 @@ static __always_inline void put_below(struct scratch *scratch, const struct stac
 {
     struct tops *tops = &scratch->tops;
 
-    if (!area->base || area->sp >= area->base)
+    /* At base itself is JIT code just before or after a call: nothing is pushed, rbp is the top. */
+    if (!area->base || area->sp > area->base)
         return;
     find_tops(scratch, area);
     put(SEGMENT_ERLANG, tops->near, area->stop - tops->near, WIRE_ERLANG_BELOW_BYTES);

@@ -59,6 +59,12 @@ class Stacks:
         for stack in folded:  # at most once on either side of what was cut
             self.assertLessEqual(stack.count("phases:deep/1"), 2)
 
+    def test_bignums(self):
+        """A shallow stack is copied whole wherever in the JIT's code its process is stopped."""
+        _, stats = self.record("bignums")
+        self.assertGreater(stats["erlang_samples"], 500)
+        self.assertEqual(stats["truncated_stacks"], 0)
+
     def test_bifs_are_named(self):
         """BIFs stand under the function that calls them."""
         stacks, _ = self.record("bifs")
