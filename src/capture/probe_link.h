@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Probes in the code of a process: uprobes, return probes and USDT, attached and detached as one
+ * group.
+ *
+ * One uprobe_multi link for all sites of a program where the kernel has it (6.6), else one perf
+ * event for each site. Only the target is probed, though others run the same file. All is bound to
+ * descriptors of this process: when it ends, however it ends, the kernel takes the breakpoints
+ * away.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "os/mappings.h"
+#include "util/error.h"
+
+struct bpf_program;
+
+enum probe_way {
+    PROBE_PERF,
+    PROBE_MULTI,
+};
+
+struct probe_site {
+    const struct bpf_program *program; /* loaded, after probe_prepare() */
+    const char *path;                  /* of the file that is mapped; borrowed */
+    uint64_t file_offset;
+    uint64_t semaphore_offset; /* in the file, of a USDT probe that has one; else 0 */
+    uint64_t cookie;           /* bpf_get_attach_cookie() */
+    bool is_return;
+};
+
+/* Where a probe of the code at `address` goes: an offset in a file. The path leads to the file
+ * that is mapped, whatever the target's mount namespace or chroot calls it, also when it was
+ * deleted since, and as long as `mappings` lives. */
+struct probe_point {
+    char path[32];
+    uint64_t file_offset;
+};
+
+/* ERROR_FAILED where no file is mapped at `address`, as code. */
+int probe_point(struct mappings *mappings, uint64_t address, struct probe_point *point,
+                struct error *error);
+
+/* Before the program is loaded: how it will be attached, as calibration found. */
+void probe_prepare(struct bpf_program *program, enum probe_way way);
+
+struct probe_links;
+
+/* Attach all sites in `pid`, or none. The wait is mostly for the kernel's RCU: measured 6 to 14 ms
+ * (Linux 6.18), of them 0.1 ms CPU time. ERROR_NO_PROCESS if the target is gone. */
+struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
+                                 int count, struct error *error);
+
+/* The traps are gone early in this call (0.1 to 10 ms with PROBE_MULTI), but it waits for the
+ * kernel to have seen the last program end: 40 ms, at times a second. Never fails, also when the
+ * target is gone. NULL is fine. */
+void probe_detach(struct probe_links *links);
