@@ -42,11 +42,15 @@ endif
 SOURCES := $(wildcard src/*/*.c)
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
 ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS))
-SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/gen/%.skel.h,$(wildcard bpf/*.bpf.c))
+# First the one that defines the maps of all: the linker of libbpf 1.1 misplaces a map that it
+# meets as a declaration first.
+BPF_SOURCES := bpf/sample.bpf.c $(filter-out bpf/sample.bpf.c,$(wildcard bpf/*.bpf.c))
+BPF_OBJECTS := $(BPF_SOURCES:bpf/%.bpf.c=$(BUILD)/gen/%.bpf.o)
+SKELETON := $(BUILD)/gen/beamflame.skel.h
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*_test.c))
 
 # Only pattern rules name them, so make would delete them as intermediate, and build them again.
-.SECONDARY: $(SKELETONS) $(SKELETONS:.skel.h=.bpf.o)
+.SECONDARY: $(SKELETON) $(BPF_OBJECTS)
 
 .PHONY: all
 all: $(BUILD)/beamflame
@@ -55,21 +59,25 @@ $(BUILD)/beamflame: $(OBJECTS)
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/obj/%.o: src/%.c | $(SKELETONS)
+$(BUILD)/obj/%.o: src/%.c | $(SKELETON)
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# A BPF program, and the skeleton header through which C loads it.
+# The BPF programs of each family, all of them linked, and the skeleton through which C loads them.
 $(BUILD)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/*.h vmlinux/*.h)
 	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -g -O2 -Wall -Wextra -Werror -mcpu=v3 --target=bpf -D__TARGET_ARCH_$(ARCH) \
 		-Ivmlinux -Iinclude -c -o $@ $<
 
-$(BUILD)/gen/%.skel.h: $(BUILD)/gen/%.bpf.o
+$(BUILD)/gen/beamflame.o: $(BPF_OBJECTS)
+	$(say) LINK $@
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(SKELETON): $(BUILD)/gen/beamflame.o
 	$(say) SKEL $@
-	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name beamflame_bpf > $@
 
 $(BUILD)/tests/%: tests/unit/%.c $(ROOM_OBJECTS)
 	$(say) TEST $@
@@ -98,7 +106,7 @@ FUZZ_SECONDS ?= 20
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
 FUZZ_FLAGS := -std=c11 -O1 -g -Wno-gnu-variable-sized-type-not-at-end -fno-omit-frame-pointer \
               -fsanitize=address,undefined -fno-sanitize-recover=undefined
-$(BUILD)/fuzz/obj/%.o: src/%.c | $(SKELETONS)
+$(BUILD)/fuzz/obj/%.o: src/%.c | $(SKELETON)
 	$(say) FUZZ $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<

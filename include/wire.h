@@ -30,6 +30,9 @@ enum wire_limits {
     WIRE_ERLANG_FAR_BYTES = 8192,   /* around a top that lies further below */
     WIRE_MFA_BYTES = 24,
     WIRE_SCAN_WORDS = 64, /* native stack words searched for that top */
+    WIRE_RETURNS = 4,     /* return addresses that uretprobes have replaced */
+    WIRE_SCRATCHES = 3,   /* samples in the making, a CPU: one in interrupts, others preempted */
+    WIRE_VALUES = 6,      /* measured at a hit of a probe */
 };
 
 enum wire_segment_kind {
@@ -39,6 +42,8 @@ enum wire_segment_kind {
     SEGMENT_ERLANG,        /* Erlang stack */
     SEGMENT_SLEEP_INFO,    /* ErtsSchedulerSleepInfo */
     SEGMENT_MFA,           /* ErtsCodeMFA at Process.current: three words */
+    SEGMENT_RETURN,        /* true return address of the stack slot at segment.address */
+    SEGMENT_HIT,           /* struct wire_hit: the sample is of a probe, not of the CPU */
 };
 
 struct wire_segment {
@@ -51,6 +56,8 @@ enum wire_flag {
     WIRE_IN_KERNEL = 1 << 0, /* the sample hit kernel code; registers are those of user code */
     WIRE_REGISTERS = 1 << 1, /* registers hold (a kernel thread has none) */
     WIRE_KERNEL_STACK_CUT = 1 << 2, /* kernel stack deeper than WIRE_KERNEL_DEPTH, or unavailable */
+    WIRE_AT_REST = 1 << 3, /* the process does not run: its stack begins at Process.stop, and what
+                            * it would do next is Process.i */
 };
 
 /* User registers at the sample, in DWARF order (System V ABI x86-64, figure 3.36). */

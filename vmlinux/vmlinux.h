@@ -51,8 +51,22 @@ struct thread_struct {
     unsigned long fsbase;
 };
 
+/* include/linux/uprobes.h. vaddr is in a union without a name, which CO-RE looks through. */
+struct return_instance {
+    unsigned long stack;
+    unsigned long orig_ret_vaddr;
+    struct return_instance *next;
+};
+
+struct uprobe_task {
+    unsigned long vaddr;
+    unsigned long xol_vaddr;
+    struct return_instance *return_instances;
+};
+
 struct task_struct {
     struct thread_struct thread;
+    struct uprobe_task *utask;
     void *stack;
 };
 

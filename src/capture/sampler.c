@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "os/process.h"
-#include "sample.skel.h"
+#include "beamflame.skel.h"
 #include "util/alloc.h"
 #include "wire.h"
 
@@ -26,7 +26,7 @@ enum {
 
 struct sampler {
     struct sampler_options options;
-    struct sample_bpf *skeleton;
+    struct beamflame_bpf *skeleton;
     struct bpf_link **links;
     struct ring_buffer *ring;
     int cpus;
@@ -50,7 +50,7 @@ void sampler_free(struct sampler *sampler)
         return;
     sampler_stop(sampler);
     ring_buffer__free(sampler->ring);
-    sample_bpf__destroy(sampler->skeleton);
+    beamflame_bpf__destroy(sampler->skeleton);
     free(sampler);
 }
 
@@ -117,14 +117,15 @@ int sampler_load(struct sampler *sampler, struct error *error)
     sampler->cpus = libbpf_num_possible_cpus();
     if (sampler->cpus < 1)
         return error_set(error, ERROR_FAILED, "the number of CPUs can't be read");
-    sampler->skeleton = sample_bpf__open();
+    sampler->skeleton = beamflame_bpf__open();
     if (!sampler->skeleton)
         return load_error(-errno, error);
     bytes = ring_bytes(sampler);
     bpf_map__set_max_entries(sampler->skeleton->maps.ring, bytes);
-    bpf_map__set_max_entries(sampler->skeleton->maps.scratches, (uint32_t)sampler->cpus);
+    bpf_map__set_max_entries(sampler->skeleton->maps.scratches,
+                             (uint32_t)sampler->cpus * WIRE_SCRATCHES);
     sampler->skeleton->rodata->wakeup_bytes = bytes / 4;
-    code = sample_bpf__load(sampler->skeleton);
+    code = beamflame_bpf__load(sampler->skeleton);
     if (code)
         return load_error(code, error);
     sampler->ring =

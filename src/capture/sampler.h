@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * CPU sampling: the BPF program of bpf/sample.bpf.c on a perf event a CPU, and the ring buffer
+ * CPU sampling: the BPF program of bpf/cpu.bpf.c on a perf event a CPU, and the ring buffer
  * that its samples come through.
  *
  *   new ──> load ──> add_target... ──> start ──> poll... ──> stop ──> poll (what is left) ──> free

@@ -49,6 +49,21 @@ uint64_t snapshot_scheduler_word(const struct snapshot *snapshot, int32_t offset
     return value;
 }
 
+/* The kernel has put its own return address there, for a uretprobe. */
+static bool replaced_return(const struct snapshot *snapshot, uint64_t address, uint64_t *word)
+{
+    for (uint32_t i = 0; i < snapshot->sample->segment_count; i++) {
+        const struct wire_segment *segment = &snapshot->sample->segments[i];
+
+        if (segment->kind != SEGMENT_RETURN || segment->address != address ||
+            segment->size != sizeof(*word))
+            continue;
+        memcpy(word, snapshot->segments[i], sizeof(*word));
+        return true;
+    }
+    return false;
+}
+
 static bool is_stack(const struct wire_segment *segment)
 {
     return segment->kind == SEGMENT_NATIVE || segment->kind == SEGMENT_ERLANG;
@@ -63,7 +78,8 @@ bool snapshot_word(const struct snapshot *snapshot, uint64_t address, uint64_t *
         if (!is_stack(segment) || address < segment->address || segment->size < sizeof(*word) ||
             offset > segment->size - sizeof(*word))
             continue;
-        memcpy(word, snapshot->segments[i] + offset, sizeof(*word));
+        if (!replaced_return(snapshot, address, word))
+            memcpy(word, snapshot->segments[i] + offset, sizeof(*word));
         return true;
     }
     return false;

@@ -403,6 +403,16 @@ static void unwind_process(struct unwinder *unwinder, struct state *state, bool 
     walk(unwinder, state, top);
 }
 
+/* A process that does not run goes on at Process.i, with the stack at Process.stop. */
+static void unwind_at_rest(struct unwinder *unwinder, const struct state *state)
+{
+    if (code_contains(unwinder->code, state->i))
+        emit(unwinder, ADDRESS_CODE, state->i, false);
+    else if (state->current) /* in a BIF that will be called again, or a dirty one */
+        emit(unwinder, ADDRESS_MFA, state->current, true);
+    walk(unwinder, state, state->stop);
+}
+
 struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapshot)
 {
     struct unwound *result = &unwinder->result;
@@ -412,6 +422,11 @@ struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapsho
     *result = (struct unwound){.frames = result->frames, .room = result->room};
     for (uint32_t i = 0; i < snapshot->sample->kernel_depth; i++)
         emit(unwinder, ADDRESS_KERNEL, snapshot->kernel_stack[i], i > 0);
+    if (snapshot->sample->flags & WIRE_AT_REST) {
+        read_state(unwinder, snapshot, &state);
+        unwind_at_rest(unwinder, &state);
+        return result;
+    }
     if (!(snapshot->sample->flags & WIRE_REGISTERS)) {
         result->native_broken = true;
         return result;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* CPU samples: on each perf event that hits a thread of a target. */
+#include "sample.h"
+
+enum { THREAD_SIZE = 16384 }; /* arch/x86/include/asm/page_64_types.h, without KASAN */
+
+enum bpf_func_id___new { BPF_FUNC_task_pt_regs___new = 175 };
+
+/* The registers that user code had when it entered the kernel, by system call or by the sample's
+ * own interrupt, lie at the top of the kernel stack (bpf_task_pt_regs() says so since 5.15; this
+ * is what it computes, and works before). A kernel thread has none. */
+static __always_inline void user_registers(struct scratch *scratch, struct task_struct *task)
+{
+    struct pt_regs *regs = &scratch->regs;
+    void *at;
+
+    if (bpf_core_enum_value_exists(enum bpf_func_id___new, BPF_FUNC_task_pt_regs___new))
+        at = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+    else
+        at = (void *)BPF_CORE_READ(task, stack) + THREAD_SIZE - sizeof(*regs);
+    if (!bpf_probe_read_kernel(regs, sizeof(*regs), at) && (regs->cs & 3) == 3)
+        sample_registers(scratch, regs);
+}
+
+static __always_inline void put_kernel_stack(struct scratch *scratch, void *ctx)
+{
+    long bytes = bpf_get_stack(ctx, scratch->bytes, WIRE_KERNEL_DEPTH * sizeof(__u64), 0);
+
+    if (bytes < 0 || bytes >= (long)(WIRE_KERNEL_DEPTH * sizeof(__u64)))
+        scratch->sample.flags |= WIRE_KERNEL_STACK_CUT;
+    if (bytes < 0)
+        return;
+    scratch->sample.kernel_depth = bytes / sizeof(__u64);
+    scratch->used = scratch->sample.kernel_depth * sizeof(__u64);
+}
+
+SEC("perf_event")
+int sample_cpu(struct bpf_perf_event_data *ctx)
+{
+    __u32 pid = bpf_get_current_pid_tgid() >> 32;
+    struct task_struct *task = (void *)bpf_get_current_task();
+    __u32 at = bpf_get_smp_processor_id() * WIRE_SCRATCHES;
+    struct scratch *scratch;
+
+    if (!bpf_map_lookup_elem(&targets, &pid))
+        return 0;
+    scratch = scratch_at(at);
+    if (!scratch)
+        return 0;
+    sample_begin(scratch, task);
+    if ((__s64)ctx->regs.ip < 0) {
+        scratch->sample.flags |= WIRE_IN_KERNEL;
+        put_kernel_stack(scratch, ctx);
+    }
+    user_registers(scratch, task);
+    sample_fill(at);
+    sample_submit(at);
+    return 0;
+}

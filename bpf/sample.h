@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * What the programs of all families share: a sample is begun in a scratch, filled with what
+ * user space needs to say who ran and to rebuild the stack, and submitted to the ring buffer.
+ *
+ * A scratch is named by its number and not by a pointer, because global functions, which the
+ * verifier looks at once and not at each call, take numbers only (until Linux 5.13).
+ */
+#ifndef BEAMFLAME_SAMPLE_H
+#define BEAMFLAME_SAMPLE_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "wire.h"
+
+enum {
+    SCRATCH_LIMIT = 48 * 1024, /* more than all segments together */
+    /* Bounds that the verifier keeps track of, however the compiler moves the checks. */
+    FILL_MASK = 0xffff,
+    COPY_MASK = 0x7fff,
+    SCRATCH_BYTES = FILL_MASK + COPY_MASK + 2,
+};
+
+/* Where below `stop` the top of the Erlang stack may be: the lowest pointer just below it, and the
+ * highest further down (lower ones point to fresh heap), among rbp and the words next to the
+ * JIT's frame, where the first C function has pushed the callee-saved registers. */
+struct tops {
+    __u64 htop, limit, stop;
+    __u64 near, far;
+};
+
+/* A sample while it is put together. */
+struct scratch {
+    struct wire_sample sample;
+    __u8 bytes[SCRATCH_BYTES];
+    __u64 used; /* of bytes[]; kept in memory so that the verifier sees one state, not one a path */
+    __u64 thread_pointer; /* of the sampled thread */
+    struct pt_regs regs;
+    struct tops tops;
+    __u32 busy; /* claimed by a program that can be preempted */
+};
+
+struct scratches {
+    __uint(type, BPF_MAP_TYPE_ARRAY); /* WIRE_SCRATCHES a CPU; per-CPU maps end at 32 KB a value */
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct scratch);
+};
+extern struct scratches scratches SEC(".maps");
+
+struct targets {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 256);
+    __type(key, __u32);
+    __type(value, struct wire_target);
+};
+extern struct targets targets SEC(".maps");
+
+static __always_inline struct scratch *scratch_at(__u32 at)
+{
+    return bpf_map_lookup_elem(&scratches, &at);
+}
+
+/* Begin the sample of the current thread in a scratch. */
+static __always_inline void sample_begin(struct scratch *scratch, struct task_struct *task)
+{
+    struct wire_sample *sample = &scratch->sample;
+    __u64 id = bpf_get_current_pid_tgid();
+
+    sample->time = bpf_ktime_get_ns();
+    sample->code_generation = 0;
+    sample->scheduler = 0;
+    sample->process = 0;
+    sample->pid = id >> 32;
+    sample->tid = (__u32)id;
+    sample->cpu = bpf_get_smp_processor_id();
+    sample->flags = 0;
+    sample->kernel_depth = 0;
+    sample->segment_count = 0;
+    scratch->used = 0;
+    scratch->thread_pointer = BPF_CORE_READ(task, thread.fsbase);
+    bpf_get_current_comm(sample->thread_name, sizeof(sample->thread_name));
+}
+
+static __always_inline void sample_registers(struct scratch *scratch, const struct pt_regs *from)
+{
+    struct wire_registers *to = &scratch->sample.registers;
+
+    to->value[0] = from->ax;
+    to->value[1] = from->dx;
+    to->value[2] = from->cx;
+    to->value[3] = from->bx;
+    to->value[4] = from->si;
+    to->value[5] = from->di;
+    to->value[6] = from->bp;
+    to->value[7] = from->sp;
+    to->value[8] = from->r8;
+    to->value[9] = from->r9;
+    to->value[10] = from->r10;
+    to->value[11] = from->r11;
+    to->value[12] = from->r12;
+    to->value[13] = from->r13;
+    to->value[14] = from->r14;
+    to->value[15] = from->r15;
+    to->value[16] = from->ip;
+    scratch->sample.flags |= WIRE_REGISTERS;
+}
+
+/* Copy [address, address + size), at most `max` bytes, as a segment of the sample in scratch `at`
+ * if all of it can be read. Returns the bytes copied. */
+int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32 max);
+
+/* Copy the scheduler's and the process' structs and the stacks, as far as the sample's flags and
+ * registers allow. The process is the scheduler's current one, unless the sample has one. */
+int sample_fill(__u32 at);
+
+/* Hand the sample over to user space. */
+int sample_submit(__u32 at);
+
+#endif
