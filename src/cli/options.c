@@ -9,7 +9,13 @@
 
 #include "util/error.h"
 
-enum { OPTION_STATS = 256, OPTION_FORMAT, OPTION_GROUP_BY, OPTION_FOLD_RECURSION };
+enum {
+    OPTION_STATS = 256,
+    OPTION_FORMAT,
+    OPTION_GROUP_BY,
+    OPTION_FOLD_RECURSION,
+    OPTION_WEIGHT,
+};
 
 static const struct argp_option output_option_list[] = {
     {"output", 'o', "FILE", 0,
@@ -82,10 +88,10 @@ static error_t parse_output_option(int key, char *arg, struct argp_state *state)
         parser->options->stats_path = arg;
         return 0;
     case OPTION_GROUP_BY:
-        set_group_by(state, &parser->options->view, arg);
+        set_group_by(state, &parser->options->settings.view, arg);
         return 0;
     case OPTION_FOLD_RECURSION:
-        parser->options->view.fold_recursion = true;
+        parser->options->settings.view.fold_recursion = true;
         return 0;
     case 'q':
         parser->options->quiet = true;
@@ -209,12 +215,20 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
     };
     struct record_parser parser = {.options = options, .output.options = &options->output};
 
-    *options = (struct record_options){.frequency = 99, .output.view.group_by = GROUP_NAME};
+    *options =
+        (struct record_options){.frequency = 99, .output.settings.view.group_by = GROUP_NAME};
     argp_err_exit_status = ERROR_USAGE;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &parser);
 }
 
 /* ---- report ---- */
+
+static const struct argp_option report_option_list[] = {
+    {"event", 'e', "NAME", 0, "Only this event, of those in the recording (default: each)", 1},
+    {"weight", OPTION_WEIGHT, "VALUE", 0,
+     "What samples count, of the values of their event (default: its first)", 1},
+    {0},
+};
 
 struct report_parser {
     struct report_options *options;
@@ -228,6 +242,12 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &parser->output;
+        return 0;
+    case 'e':
+        parser->options->output.settings.event = arg;
+        return 0;
+    case OPTION_WEIGHT:
+        parser->options->output.settings.value = arg;
         return 0;
     case ARGP_KEY_ARG:
         if (parser->options->path)
@@ -246,6 +266,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 void parse_report_options(int argc, char **argv, struct report_options *options)
 {
     static const struct argp argp = {
+        .options = report_option_list,
         .parser = parse_report_option,
         .args_doc = "FILE.bfr",
         .doc = "Make other formats from a recording; without -o, print its summary.",
@@ -253,7 +274,7 @@ void parse_report_options(int argc, char **argv, struct report_options *options)
     };
     struct report_parser parser = {.options = options, .output.options = &options->output};
 
-    *options = (struct report_options){.output.view.group_by = GROUP_NAME};
+    *options = (struct report_options){.output.settings.view.group_by = GROUP_NAME};
     argp_err_exit_status = ERROR_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &parser);
 }

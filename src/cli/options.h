@@ -15,7 +15,7 @@ enum { PIDS_MAX = 64, OUTPUTS_MAX = 32 };
 struct output_options {
     struct output_request requests[OUTPUTS_MAX];
     size_t count;
-    struct view_options view;
+    struct output_settings settings;
     const char *stats_path;
     bool quiet;
 };

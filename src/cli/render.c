@@ -26,28 +26,32 @@ static bool uses_standard_output(const struct output_options *options)
     return options->stats_path && !strcmp(options->stats_path, "-");
 }
 
-int render_check(const struct output_options *options, struct error *error)
+int render_check(const struct output_options *options, uint32_t events, struct error *error)
 {
     struct output_request requests[REQUESTS_MAX];
     size_t count = options->count;
 
     memcpy(requests, options->requests, count * sizeof(*requests));
     add_statistics(options, requests, &count);
-    return output_check(requests, count, error);
+    return output_check(requests, count, events, error);
 }
 
-static void say_what_was_written(const struct output_options *options)
+static void say_what_was_written(const struct output_options *options,
+                                 const struct output_result *result)
 {
-    for (size_t i = 0; i < options->count; i++)
-        if (strcmp(options->requests[i].path, "-"))
-            fprintf(stderr, "beamflame: wrote %s\n", options->requests[i].path);
+    for (size_t i = 0; i < result->path_count; i++) {
+        const char *path = result->paths[i];
+
+        if (strcmp(path, "-") && !(options->stats_path && !strcmp(path, options->stats_path)))
+            fprintf(stderr, "beamflame: wrote %s\n", path);
+    }
 }
 
 int render(int fd, const char *name, const struct output_options *options)
 {
     struct output_request requests[REQUESTS_MAX];
     size_t count = options->count;
-    struct recording_totals totals;
+    struct output_result written;
     struct error error;
     struct recording *recording = recording_open(fd, name, &error);
     int result;
@@ -62,11 +66,12 @@ int render(int fd, const char *name, const struct output_options *options)
             .format = &summary_format,
             .file = uses_standard_output(options) ? stderr : stdout,
         };
-    result = output_write(recording, &options->view, requests, count, &totals, &error);
+    result = output_write(recording, &options->settings, requests, count, &written, &error);
     recording_close(recording);
     if (result)
         return message_error(&error);
     if (!options->quiet)
-        say_what_was_written(options);
+        say_what_was_written(options, &written);
+    output_result_free(&written);
     return 0;
 }

@@ -5,8 +5,8 @@
 #include "cli/options.h"
 #include "util/error.h"
 
-/* Whether the outputs can be written, told before recording starts. */
-int render_check(const struct output_options *options, struct error *error);
+/* Whether the outputs can be written of so many events, told before recording starts. */
+int render_check(const struct output_options *options, uint32_t events, struct error *error);
 
 /* Write the outputs and, unless quiet, the summary on standard error. Takes over `fd`; `name` is
  * the recording's, for messages. Prints errors; returns the exit code. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording as output: the same samples and tables, written anew. */
+/* A recording as output: the same samples (of all events), tables and counts, written anew. */
 #include "output/formats.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "util/alloc.h"
 
 struct bfr {
-    const struct profile *profile;
+    struct output_source source;
     struct recording_writer *writer;
 };
 
@@ -33,7 +33,7 @@ static void *bfr_begin(FILE *file, const struct output_source *source, struct er
     if (!writer)
         return NULL;
     bfr = xcalloc(1, sizeof(*bfr));
-    bfr->profile = source->profile;
+    bfr->source = *source;
     bfr->writer = writer;
     return bfr;
 }
@@ -42,17 +42,34 @@ static int bfr_sample(void *state, const struct sample *sample, struct error *er
 {
     struct bfr *bfr = state;
 
-    return recording_append(bfr->writer, bfr->profile, sample, error);
+    return recording_append(bfr->writer, bfr->source.profile, sample, error);
+}
+
+static int put_summaries(struct bfr *bfr, struct error *error)
+{
+    const struct profile *profile = bfr->source.profile;
+
+    for (event_id id = 1; id <= profile_counts(profile).events; id++) {
+        const struct event_summary *summary = recording_get_summary(bfr->source.recording, id);
+
+        if (summary && recording_put_summary(bfr->writer, profile, summary, error))
+            return -1;
+    }
+    return 0;
 }
 
 static int bfr_finish(void *state, const struct recording_totals *totals, struct error *error)
 {
     struct recording_totals copy = totals ? *totals : (struct recording_totals){0};
     struct bfr *bfr = state;
-    int result = recording_finish(bfr->writer, bfr->profile, &copy, NULL, error);
+    struct error put_error;
+    int put = totals ? put_summaries(bfr, &put_error) : 0;
+    int result = recording_finish(bfr->writer, bfr->source.profile, &copy, NULL, error);
 
     free(bfr);
-    return result;
+    if (put)
+        *error = put_error;
+    return put ? put : result;
 }
 
 const struct output_format bfr_format = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Folded stacks, one line each: "root;...;leaf COUNT", sorted by bytes. A ';' or line end inside of
- * a symbol is escaped (util/escape.h).
+ * Folded stacks, one line each: "root;...;leaf WEIGHT", sorted by bytes. A ';' or line end inside
+ * of a symbol is escaped (util/escape.h).
  */
 #include "output/formats.h"
 
@@ -18,6 +18,7 @@
 struct folded {
     FILE *file;
     struct output_source source;
+    struct weight weight;
     struct counts counts;
 };
 
@@ -28,6 +29,7 @@ static void *folded_begin(FILE *file, const struct output_source *source, struct
     (void)error;
     folded->file = file;
     folded->source = *source;
+    folded->weight = weight_of_event(source, source->event);
     return folded;
 }
 
@@ -37,7 +39,7 @@ static int folded_sample(void *state, const struct sample *sample, struct error 
 
     (void)error;
     counts_add(&folded->counts, view_of_sample(folded->source.view, sample),
-               sample_count(folded->source.header, sample));
+               sample_weight(&folded->weight, sample));
     return 0;
 }
 
@@ -119,6 +121,7 @@ static int folded_finish(void *state, const struct recording_totals *totals, str
 const struct output_format folded_format = {
     .name = "folded",
     .suffixes = {".folded", ".folded.gz"},
+    .one_event = true,
     .begin = folded_begin,
     .sample = folded_sample,
     .finish = folded_finish,

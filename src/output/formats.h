@@ -5,6 +5,9 @@
 
 #include "output/output.h"
 
+/* Bytes of the longest suffix of the format that the name ends in, 0 if there is none. */
+size_t output_suffix_of(const struct output_format *format, const char *path);
+
 extern const struct output_format perf_format;
 extern const struct output_format folded_format;
 extern const struct output_format svg_format;

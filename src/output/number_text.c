@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/number_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct number_text number_text(uint64_t number)
@@ -16,6 +17,35 @@ struct number_text number_text(uint64_t number)
         digits++;
     } while (number /= 10);
     memmove(result.text, at, strlen(at) + 1);
+    return result;
+}
+
+/* With three or four digits, in the largest of the units that it is not below 1 of. */
+static struct number_text scaled_text(uint64_t amount, const char *const *names, int count)
+{
+    struct number_text result;
+    double scaled = (double)amount;
+    int i = 0;
+
+    for (; i < count - 1 && scaled >= 999.95; i++)
+        scaled /= 1000;
+    snprintf(result.text, sizeof(result.text), i ? "%.1f %s" : "%.0f %s", scaled, names[i]);
+    return result;
+}
+
+struct number_text amount_text(uint64_t amount, enum unit unit)
+{
+    static const char *const times[] = {"ns", "us", "ms", "s"};
+    static const char *const sizes[] = {"B", "kB", "MB", "GB", "TB"};
+    struct number_text result = number_text(amount);
+
+    if (unit == UNIT_NS)
+        return scaled_text(amount, times, 4);
+    if (unit == UNIT_BYTES)
+        return scaled_text(amount, sizes, 5);
+    strcat(result.text, unit == UNIT_WORDS ? " word" : " time");
+    if (amount != 1)
+        strcat(result.text, "s");
     return result;
 }
 

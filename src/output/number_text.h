@@ -3,12 +3,17 @@
 
 #include <stdint.h>
 
+#include "profile/profile.h"
+
 struct number_text {
-    char text[32];
+    char text[40];
 };
 
 /* "1,234,567", for people. */
 struct number_text number_text(uint64_t number);
+
+/* "12.3 ms", "1.5 MB", "1,234 words", "1,234 times", for people. */
+struct number_text amount_text(uint64_t amount, enum unit unit);
 
 /* 100 * part / whole, 0 for nothing of nothing. */
 double percent_of(uint64_t part, uint64_t whole);

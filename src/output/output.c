@@ -7,67 +7,41 @@
 
 #include "output/formats.h"
 #include "output/output_file.h"
+#include "output/split_path.h"
+#include "output/weight.h"
 #include "util/alloc.h"
-
-static const struct output_format *const formats[] = {
-    &perf_format,
-    &folded_format,
-    &svg_format,
-    &bfr_format,
-};
-#define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
-
-const struct output_format *output_format_of(const char *path)
-{
-    const struct output_format *best = NULL;
-    size_t size = strlen(path), best_end = 0;
-
-    for (size_t i = 0; i < FORMAT_COUNT; i++) {
-        for (const char *const *suffix = formats[i]->suffixes; *suffix; suffix++) {
-            size_t end = strlen(*suffix);
-
-            if (end <= best_end || end >= size || strcmp(path + size - end, *suffix))
-                continue;
-            best = formats[i];
-            best_end = end;
-        }
-    }
-    return best;
-}
-
-const struct output_format *output_format_named(const char *name)
-{
-    for (size_t i = 0; i < FORMAT_COUNT; i++)
-        if (!strcmp(formats[i]->name, name))
-            return formats[i];
-    return NULL;
-}
-
-const char *output_format_names(void)
-{
-    static char names[256];
-
-    if (!names[0])
-        for (size_t i = 0; i < FORMAT_COUNT; i++)
-            snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? ", " : "",
-                     formats[i]->name);
-    return names;
-}
 
 static const struct output_format *format_of_request(const struct output_request *request)
 {
     return request->format ? request->format : output_format_of(request->path);
 }
 
-int output_check(const struct output_request *requests, size_t count, struct error *error)
+/* ---- before anything is recorded ---- */
+
+/* Whether a request is for files beside each other, as those of several events are. */
+static int check_split(const struct output_request *request, struct error *error)
+{
+    if (!request->file && !output_file_is_in_place(request->path))
+        return 0;
+    return error_set(error, ERROR_USAGE,
+                     "%s: there are several events, and %s holds one; name a file, or choose one "
+                     "with --event",
+                     request->path, format_of_request(request)->name);
+}
+
+int output_check(const struct output_request *requests, size_t count, uint32_t events,
+                 struct error *error)
 {
     for (size_t i = 0; i < count; i++) {
+        const struct output_format *format = format_of_request(&requests[i]);
         const char *path = requests[i].path;
 
-        if (!format_of_request(&requests[i]))
+        if (!format)
             return error_set(error, ERROR_USAGE,
                              "%s: the name tells no format; use --format with one of: %s", path,
                              output_format_names());
+        if (format->one_event && events > 1 && check_split(&requests[i], error))
+            return -1;
         if (requests[i].file)
             continue;
         for (size_t j = 0; j < i; j++)
@@ -79,43 +53,157 @@ int output_check(const struct output_request *requests, size_t count, struct err
     return 0;
 }
 
-/* One output while it is written. */
+/* ---- one output ---- */
+
 struct output {
     const struct output_format *format;
+    const struct output_request *request;
+    char *path;
+    struct output_source source;
+    struct weight weight; /* where the format holds one event */
     struct output_file file;
+    bool begun;
     void *state; /* NULL: not begun, or finished */
 };
 
+static int begin(struct output *output, struct error *error)
+{
+    if (output_file_open(&output->file, output->path, output->request->file, error))
+        return -1;
+    output->begun = true;
+    output->state = output->format->begin(output->file.file, &output->source, error);
+    return output->state ? 0 : -1;
+}
+
+static int pass_sample(struct output *output, const struct sample *sample, struct error *error)
+{
+    if (output->format->sample(output->state, sample, error))
+        return -1;
+    if (ferror_unlocked(output->file.file))
+        return error_set(error, ERROR_FAILED, "cannot write %s: %s",
+                         output->file.path ? output->file.path : "the output", strerror(errno));
+    return 0;
+}
+
+/* A sample for a format that holds one event: what counts nothing is not there. */
+static int pass_counted(struct output *output, const struct sample *sample, struct error *error)
+{
+    if (sample->event != output->source.event || !sample_weight(&output->weight, sample))
+        return 0;
+    if (!output->begun && begin(output, error))
+        return -1;
+    return pass_sample(output, sample, error);
+}
+
+/* ---- all of them ---- */
+
 struct outputs {
+    const struct output_settings *settings;
+    const struct output_request *requests;
+    size_t request_count;
+    struct output_source source;
+    bool planned;
     struct output *list;
     size_t count;
-    uint64_t samples;
+    uint64_t samples; /* of the event that is asked for */
 };
 
-static int begin(struct output *output, const struct output_request *request,
-                 const struct output_source *source, struct error *error)
+static int add(struct outputs *outputs, const struct output_request *request, event_id event,
+               char *path, struct error *error)
 {
-    output->format = format_of_request(request);
-    if (output_file_open(&output->file, request->path, request->file, error))
+    struct output *output;
+
+    outputs->list = xreallocarray(outputs->list, outputs->count + 1, sizeof(*outputs->list));
+    output = &outputs->list[outputs->count++];
+    *output = (struct output){.format = format_of_request(request),
+                              .request = request,
+                              .path = path,
+                              .source = outputs->source};
+    output->source.event = event;
+    for (size_t i = 0; !request->file && i < outputs->count - 1; i++)
+        if (!outputs->list[i].request->file && !strcmp(outputs->list[i].path, path))
+            return error_set(error, ERROR_USAGE, "%s: two outputs have this name", path);
+    if (!output->format->one_event)
+        return begin(output, error);
+    output->weight = weight_of_event(&output->source, event);
+    return 0;
+}
+
+static int add_split(struct outputs *outputs, const struct output_request *request,
+                     struct error *error)
+{
+    const struct profile *profile = outputs->source.profile;
+
+    if (check_split(request, error))
         return -1;
-    output->state = output->format->begin(output->file.file, source, error);
-    return output->state ? 0 : -1;
+    for (event_id id = 1; id <= profile_counts(profile).events; id++) {
+        const char *name = profile_text(profile, profile_get_event(profile, id)->name);
+
+        if (add(outputs, request, id, split_path(request->path, format_of_request(request), name),
+                error))
+            return -1;
+    }
+    return 0;
+}
+
+/* The events are known at the first sample. */
+static int plan(struct outputs *outputs, struct error *error)
+{
+    const struct output_settings *settings = outputs->settings;
+    struct output_source *source = &outputs->source;
+
+    outputs->planned = true;
+    if (weight_select(source->profile, settings->event, settings->value, &source->event, error))
+        return -1;
+    for (size_t i = 0; i < outputs->request_count; i++) {
+        const struct output_request *request = &outputs->requests[i];
+        bool one = format_of_request(request)->one_event;
+        bool split = one && !source->event && profile_counts(source->profile).events > 1;
+        event_id event = one && !source->event ? 1 : source->event;
+
+        if (split ? add_split(outputs, request, error)
+                  : add(outputs, request, event, xstrdup(request->path), error))
+            return -1;
+    }
+    return 0;
 }
 
 static int each_sample(void *context, const struct sample *sample, struct error *error)
 {
     struct outputs *outputs = context;
 
-    outputs->samples++;
+    if (!outputs->planned && plan(outputs, error))
+        return -1;
+    outputs->samples += !outputs->source.event || outputs->source.event == sample->event;
     for (size_t i = 0; i < outputs->count; i++) {
         struct output *output = &outputs->list[i];
 
-        if (output->format->sample(output->state, sample, error))
+        if (output->format->one_event ? pass_counted(output, sample, error)
+                                      : pass_sample(output, sample, error))
             return -1;
-        if (ferror_unlocked(output->file.file))
-            return error_set(error, ERROR_FAILED, "cannot write %s: %s",
-                             output->file.path ? output->file.path : "the output", strerror(errno));
     }
+    return 0;
+}
+
+static bool any_begun(const struct outputs *outputs, const struct output_request *request)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (outputs->list[i].request == request && outputs->list[i].begun)
+            return true;
+    return false;
+}
+
+/* Each request has something to show. */
+static int check_samples(const struct outputs *outputs, struct error *error)
+{
+    if (!outputs->samples)
+        return error_set(error, ERROR_NO_SAMPLES, "the recording holds no samples%s%s",
+                         outputs->source.event ? " of event " : "",
+                         outputs->source.event ? outputs->settings->event : "");
+    for (size_t i = 0; i < outputs->request_count; i++)
+        if (!any_begun(outputs, &outputs->requests[i]))
+            return error_set(error, ERROR_NO_SAMPLES, "%s: no sample counts for it",
+                             outputs->requests[i].path);
     return 0;
 }
 
@@ -127,7 +215,8 @@ static int finish(struct outputs *outputs, const struct recording_totals *totals
         void *state = output->state;
 
         output->state = NULL;
-        if (output->format->finish(state, totals, error) || output_file_close(&output->file, error))
+        if (output->begun && (output->format->finish(state, totals, error) ||
+                              output_file_close(&output->file, error)))
             return -1;
     }
     for (size_t i = 0; i < outputs->count; i++)
@@ -146,42 +235,63 @@ static void release(struct outputs *outputs)
         if (output->state)
             output->format->finish(output->state, NULL, &ignored);
         output_file_release(&output->file);
+        free(output->path);
     }
     free(outputs->list);
 }
 
-static int write_all(struct recording *recording, const struct output_source *source,
-                     struct profile *profile, const struct output_request *requests,
-                     struct outputs *outputs, struct error *error)
+static int write_all(struct recording *recording, struct profile *profile, struct outputs *outputs,
+                     struct error *error)
 {
     bool cut; /* the totals tell it as well */
 
-    for (size_t i = 0; i < outputs->count; i++)
-        if (begin(&outputs->list[i], &requests[i], source, error))
-            return -1;
-    if (recording_read(recording, profile, each_sample, outputs, &cut, error))
+    if (recording_read(recording, profile, each_sample, outputs, &cut, error) ||
+        check_samples(outputs, error))
         return -1;
-    if (!outputs->samples)
-        return error_set(error, ERROR_NO_SAMPLES, "the recording holds no samples");
     return finish(outputs, recording_get_totals(recording), error);
 }
 
-int output_write(struct recording *recording, const struct view_options *options,
-                 const struct output_request *requests, size_t count,
-                 struct recording_totals *ret_totals, struct error *error)
+static void take_result(const struct recording *recording, const struct outputs *outputs,
+                        struct output_result *ret_result)
 {
-    struct outputs outputs = {xcalloc(count, sizeof(struct output)), count, 0};
+    struct output_result result = {
+        .totals = *recording_get_totals(recording),
+        .paths = xcalloc(outputs->count, sizeof(char *)),
+    };
+
+    for (size_t i = 0; i < outputs->count; i++)
+        if (outputs->list[i].begun && !outputs->list[i].request->file)
+            result.paths[result.path_count++] = xstrdup(outputs->list[i].path);
+    *ret_result = result;
+}
+
+void output_result_free(struct output_result *result)
+{
+    for (size_t i = 0; i < result->path_count; i++)
+        free(result->paths[i]);
+    free(result->paths);
+}
+
+int output_write(struct recording *recording, const struct output_settings *settings,
+                 const struct output_request *requests, size_t count,
+                 struct output_result *ret_result, struct error *error)
+{
     struct profile *profile = profile_new();
-    struct view *view = view_new(profile, options);
-    struct output_source source = {recording_get_header(recording), profile, view};
-    int result = output_check(requests, count, error);
+    struct view *view = view_new(profile, &settings->view);
+    struct outputs outputs = {
+        .settings = settings,
+        .requests = requests,
+        .request_count = count,
+        .source = {recording, recording_get_header(recording), profile, view, 0, settings->value},
+    };
+    int result = output_check(requests, count, 1, error);
 
     if (!result)
-        result = write_all(recording, &source, profile, requests, &outputs, error);
+        result = write_all(recording, profile, &outputs, error);
+    if (!result)
+        take_result(recording, &outputs, ret_result);
     release(&outputs);
     view_free(view);
     profile_free(profile);
-    if (!result)
-        *ret_totals = *recording_get_totals(recording);
     return result;
 }

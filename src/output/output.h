@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "profile/profile.h"
@@ -12,15 +13,27 @@
 #include "profile/view.h"
 #include "util/error.h"
 
+/* What is asked of all formats. */
+struct output_settings {
+    struct view_options view;
+    const char *event; /* only the samples of this event; NULL: of all */
+    const char *value; /* what samples count; NULL: the first value of their event */
+};
+
 struct output_source {
+    const struct recording *recording; /* for what was counted, known at the end */
     const struct recording_header *header;
-    const struct profile *profile; /* grows while samples are passed */
+    const struct profile *profile; /* grows while samples are passed, but for its events */
     struct view *view;
+    event_id event;    /* the one that is asked for; 0: all there are */
+    const char *value; /* that is asked for, or NULL (output/weight.h) */
 };
 
 struct output_format {
     const char *name;        /* for --format: "perf" */
     const char *suffixes[3]; /* ".perf", ".perf.gz", NULL */
+    /* Holds samples of one event: where there are several, there is a file for each. */
+    bool one_event;
     /* Begin to write to `file`. Returns the writer's state, NULL with error. */
     void *(*begin)(FILE *file, const struct output_source *source, struct error *error);
     int (*sample)(void *state, const struct sample *sample, struct error *error);
@@ -43,14 +56,25 @@ struct output_request {
     FILE *file;
 };
 
-/* Before hours of recording: whether the requests can be met, as far as can be told without
- * writing (formats, directories, no path twice). */
-int output_check(const struct output_request *requests, size_t count, struct error *error);
+/* Before hours of recording: whether the requests can be met by a recording of so many events, as
+ * far as can be told without writing (formats, directories, no path twice). */
+int output_check(const struct output_request *requests, size_t count, uint32_t events,
+                 struct error *error);
+
+struct output_result {
+    struct recording_totals totals;
+    char **paths; /* of the files that were written */
+    size_t path_count;
+};
+void output_result_free(struct output_result *result);
 
 /* Write a recording into each of `requests` in one pass. Each file is written under a temporary
  * name in the same directory and renamed when all are whole: no partial file is left behind, and
- * what was there before stays on failure. Names that end in `.gz` are compressed. A recording
- * without samples is an error (ERROR_NO_SAMPLES). */
-int output_write(struct recording *recording, const struct view_options *options,
+ * what was there before stays on failure. Names that end in `.gz` are compressed.
+ *
+ * Of a recording of several events, "x.perf" becomes "x.cpu.perf", "x.gc.perf"... for those events
+ * that have samples, unless one is asked for. A recording without samples of what is asked for is
+ * an error (ERROR_NO_SAMPLES). */
+int output_write(struct recording *recording, const struct output_settings *settings,
                  const struct output_request *requests, size_t count,
-                 struct recording_totals *ret_totals, struct error *error);
+                 struct output_result *ret_result, struct error *error);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,11 +27,11 @@ static int cannot_write(const char *path, int code, struct error *error)
 }
 
 /* Devices and pipes must be written in place: a rename would replace /dev/null by a file. */
-static bool is_in_place(const char *path)
+bool output_file_is_in_place(const char *path)
 {
     struct stat status;
 
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+    return !strcmp(path, "-") || (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
 }
 
 /* The path with links followed, so that the file they point to is replaced, not the link. */
@@ -93,7 +92,7 @@ int output_file_check(const char *path, struct error *error)
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return cannot_write(path, EISDIR, error);
     real = final_path(path);
-    if (is_in_place(real) ? access(real, W_OK) : check_creation(real))
+    if (output_file_is_in_place(real) ? access(real, W_OK) : check_creation(real))
         result = cannot_write(path, errno, error);
     free(real);
     return result;
@@ -101,8 +100,9 @@ int output_file_check(const char *path, struct error *error)
 
 static int open_path(struct output_file *output, struct error *error)
 {
-    int fd = is_in_place(output->path) ? open(output->path, O_WRONLY | O_CLOEXEC)
-                                       : create_temporary(output->path, &output->temporary);
+    int fd = output_file_is_in_place(output->path)
+                 ? open(output->path, O_WRONLY | O_CLOEXEC)
+                 : create_temporary(output->path, &output->temporary);
 
     if (fd < 0)
         return cannot_write(output->path, errno, error);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "util/error.h"
@@ -15,6 +16,9 @@ struct output_file {
     char *temporary; /* NULL: written in place (a device or pipe) */
     char *buffer;    /* of `file`, where it is ours */
 };
+
+/* Whether `path` is no regular file but standard output, a device or a pipe. */
+bool output_file_is_in_place(const char *path);
 
 /* Whether output_file_open() is likely to work. */
 int output_file_check(const char *path, struct error *error);

@@ -3,7 +3,7 @@
  * The text of `perf script`, in the one form that stackcollapse-perf.pl, inferno, FlameScope,
  * speedscope and Firefox Profiler all read alike:
  *
- *      beam.smp PID/TID [CPU] SECONDS.MICROS:      COUNT EVENT:
+ *      beam.smp PID/TID [CPU] SECONDS.MICROS:     WEIGHT EVENT:
  *      <tab>ADDRESS SYMBOL (MODULE)           leaf first
  *      <empty line>
  *
@@ -16,7 +16,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "output/event_text.h"
 #include "output/weight.h"
+#include "profile/events.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/escape.h"
@@ -37,6 +39,7 @@ struct rendered {
 struct perf {
     FILE *file;
     struct output_source source;
+    struct weight weight;
     struct buffer event;     /* its name, ended by NUL */
     struct buffer text;      /* of rendered stacks */
     struct rendered *stacks; /* by view_stack_id */
@@ -97,7 +100,34 @@ static void write_header(FILE *file, const struct recording_header *header)
     write_comment(file, "os release", header->kernel);
     write_comment(file, "beamflame version", header->version);
     write_comment(file, "cmdline", header->command);
-    fputs("# ========\n#\n", file);
+}
+
+/* What the numbers of the event lines are, where they are not numbers of samples. */
+static void write_weight(const struct perf *perf)
+{
+    struct buffer text = {0};
+
+    if (!perf->weight.period) {
+        buffer_format(&text, "%s in %s", profile_text(perf->source.profile, perf->weight.name),
+                      unit_name(perf->weight.unit));
+        buffer_byte(&text, '\0');
+        write_comment(perf->file, "weight", text.data);
+    }
+    buffer_free(&text);
+    fputs("# ========\n#\n", perf->file);
+}
+
+/* CPU samples have the name that perf gives what they are taken by. */
+static void put_event(struct perf *perf)
+{
+    const struct output_source *source = &perf->source;
+    const char *name =
+        profile_text(source->profile, profile_get_event(source->profile, source->event)->name);
+
+    if (!strcmp(name, EVENT_CPU))
+        name = source->header->event;
+    escape_put(&perf->event, name, strlen(name), must_escape_in_event);
+    buffer_byte(&perf->event, '\0');
 }
 
 static void *perf_begin(FILE *file, const struct output_source *source, struct error *error)
@@ -108,10 +138,10 @@ static void *perf_begin(FILE *file, const struct output_source *source, struct e
     perf->file = file;
     perf->source = *source;
     perf->generation = 1;
-    escape_put(&perf->event, source->header->event, strlen(source->header->event),
-               must_escape_in_event);
-    buffer_byte(&perf->event, '\0');
+    perf->weight = weight_of_event(source, source->event);
+    put_event(perf);
     write_header(file, source->header);
+    write_weight(perf);
     return perf;
 }
 
@@ -198,15 +228,33 @@ static int perf_sample(void *state, const struct sample *sample, struct error *e
         micros++;
     fprintf(perf->file, COMM " %u/%u [%03u] %" PRIu64 ".%06u: %10" PRIu64 " %s:\n", pid,
             thread ? thread->tid : 0, sample->cpu, micros / 1000000, (unsigned)(micros % 1000000),
-            sample_count(perf->source.header, sample), perf->event.data);
+            sample_weight(&perf->weight, sample), perf->event.data);
     fwrite(perf->text.data + stack->offset, 1, stack->size, perf->file);
     return 0;
 }
 
-/* Losses as comments, without what could be taken for a sample; the file ends in an empty line. */
-static void write_losses(FILE *file, const struct recording_totals *totals)
+/* What was counted of an event, where that is more than the samples. */
+static bool write_counted(const struct perf *perf)
 {
-    bool any = false;
+    const struct event_summary *summary =
+        recording_get_summary(perf->source.recording, perf->source.event);
+    struct buffer text = {0};
+
+    if (!summary)
+        return false;
+    event_hits_text(summary, &text);
+    buffer_text(&text, "; ");
+    event_sum_text(summary, perf->weight.value, perf->weight.unit, &text);
+    fprintf(perf->file, "# counted %.*s\n", (int)text.size, text.data);
+    buffer_free(&text);
+    return true;
+}
+
+/* As comments, without what could be taken for a sample; the file ends in an empty line. */
+static void write_end(const struct perf *perf, const struct recording_totals *totals)
+{
+    bool any = write_counted(perf);
+    FILE *file = perf->file;
 
     for (int i = 0; i < LOSS_COUNT; i++) {
         if (!totals->losses[i])
@@ -224,7 +272,7 @@ static int perf_finish(void *state, const struct recording_totals *totals, struc
 
     (void)error;
     if (totals)
-        write_losses(perf->file, totals);
+        write_end(perf, totals);
     free(perf->stacks);
     buffer_free(&perf->text);
     buffer_free(&perf->event);
@@ -235,6 +283,7 @@ static int perf_finish(void *state, const struct recording_totals *totals, struc
 const struct output_format perf_format = {
     .name = "perf",
     .suffixes = {".perf", ".perf.gz"},
+    .one_event = true,
     .begin = perf_begin,
     .sample = perf_sample,
     .finish = perf_finish,

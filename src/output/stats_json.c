@@ -6,11 +6,13 @@
 #include <stdlib.h>
 
 #include "output/json.h"
+#include "output/stats_events.h"
 #include "util/alloc.h"
 
 struct stats {
     FILE *file;
     struct output_source source;
+    struct counts samples; /* by event */
 };
 
 static void *stats_begin(FILE *file, const struct output_source *source, struct error *error)
@@ -25,10 +27,11 @@ static void *stats_begin(FILE *file, const struct output_source *source, struct 
 
 static int stats_sample(void *state, const struct sample *sample, struct error *error)
 {
-    (void)state;
-    (void)sample;
+    struct stats *stats = state;
+
     (void)error;
-    return 0; /* all that is wanted was counted when it was recorded */
+    counts_add(&stats->samples, sample->event, 1);
+    return 0; /* all else that is wanted was counted when it was recorded */
 }
 
 static void put_number(FILE *file, const char *key, uint64_t number)
@@ -118,6 +121,7 @@ static void write_stats(const struct stats *stats, const struct recording_totals
     put_number(file, "peak_rss_kb", totals->peak_rss_kb);
     fprintf(file, "  \"cut\": %s,\n", totals->cut ? "true" : "false");
     put_targets(file, stats->source.profile);
+    stats_put_events(file, &stats->source, &stats->samples);
     put_losses(file, totals->losses);
     fputs("}\n", file);
 }
@@ -129,6 +133,7 @@ static int stats_finish(void *state, const struct recording_totals *totals, stru
     (void)error;
     if (totals)
         write_stats(stats, totals);
+    counts_free(&stats->samples);
     free(stats);
     return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A flame graph as a picture: no script, so that it shows the same in a browser, an editor and a
- * document. Root at the bottom, widths by samples; each frame has its full name as a tooltip.
+ * document. Root at the bottom, widths by weight; each frame has its full name as a tooltip.
  */
 #include "output/formats.h"
 
@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/counts.h"
+#include "output/event_text.h"
 #include "output/frame_tree.h"
 #include "output/number_text.h"
-#include "output/counts.h"
 #include "output/svg_layout.h"
 #include "output/svg_style.h"
 #include "output/target_text.h"
@@ -38,6 +39,8 @@
 struct svg {
     FILE *file;
     struct output_source source;
+    struct weight weight;
+    uint64_t samples;
     struct counts counts;
 };
 
@@ -48,6 +51,7 @@ static void *svg_begin(FILE *file, const struct output_source *source, struct er
     (void)error;
     svg->file = file;
     svg->source = *source;
+    svg->weight = weight_of_event(source, source->event);
     return svg;
 }
 
@@ -56,8 +60,9 @@ static int svg_sample(void *state, const struct sample *sample, struct error *er
     struct svg *svg = state;
 
     (void)error;
+    svg->samples++;
     counts_add(&svg->counts, view_of_sample(svg->source.view, sample),
-               sample_count(svg->source.header, sample));
+               sample_weight(&svg->weight, sample));
     return 0;
 }
 
@@ -98,6 +103,36 @@ static void write_legend(FILE *file)
     }
 }
 
+static void cpu_note(const struct svg *svg, const struct frame_tree *tree,
+                     const struct recording_totals *totals, struct buffer *note)
+{
+    const struct recording_header *header = svg->source.header;
+
+    buffer_format(note, "%s of %s at %u Hz; %.1f %% of Erlang stacks complete",
+                  weight_text(&svg->weight, tree->nodes[0].total).text, header->event,
+                  header->frequency, percent_of(totals->complete_stacks, totals->erlang_samples));
+}
+
+/* What the samples stand for, and of all hits what was counted. */
+static void event_note(const struct svg *svg, const struct frame_tree *tree, struct buffer *note)
+{
+    const struct profile *profile = svg->source.profile;
+    event_id event = svg->source.event;
+    const struct event_summary *summary = recording_get_summary(svg->source.recording, event);
+    const struct weight *weight = &svg->weight;
+
+    buffer_format(note, "%s: %s %s in %s samples",
+                  profile_text(profile, profile_get_event(profile, event)->name),
+                  profile_text(profile, weight->name),
+                  weight_text(weight, tree->nodes[0].total).text, number_text(svg->samples).text);
+    if (summary) {
+        buffer_text(note, "; counted: ");
+        event_sum_text(summary, weight->value, weight->unit, note);
+        buffer_text(note, " in ");
+        event_hits_text(summary, note);
+    }
+}
+
 static void write_head(const struct svg *svg, const struct frame_tree *tree,
                        const struct recording_totals *totals)
 {
@@ -115,11 +150,16 @@ static void write_head(const struct svg *svg, const struct frame_tree *tree,
     fprintf(svg->file, "<text class=\"head\" x=\"%d\" y=\"30\">", MARGIN);
     buffer_byte(&title, '\0');
     svg_put_text(svg->file, title.data, utf8_fit(title.data, TITLE_CELLS));
-    fprintf(svg->file, "</text>\n<text class=\"note\" x=\"%d\" y=\"49\">%.1f s, %s samples of ",
-            MARGIN, (double)duration / 1e9, number_text(tree->nodes[0].total).text);
-    put_z(svg->file, header->event);
-    fprintf(svg->file, " at %u Hz; %.1f %% of Erlang stacks complete</text>\n", header->frequency,
-            percent_of(totals->complete_stacks, totals->erlang_samples));
+    fprintf(svg->file, "</text>\n<text class=\"note\" x=\"%d\" y=\"49\">%.1f s, ", MARGIN,
+            (double)duration / 1e9);
+    title.size = 0;
+    if (svg->weight.period)
+        cpu_note(svg, tree, totals, &title);
+    else
+        event_note(svg, tree, &title);
+    buffer_byte(&title, '\0');
+    put_z(svg->file, title.data);
+    fputs("</text>\n", svg->file);
     buffer_free(&title);
     write_legend(svg->file);
 }
@@ -140,12 +180,13 @@ static void write_label(FILE *file, const char *text, double x, double y, double
     fprintf(file, "%s</text>", whole ? "" : "..");
 }
 
-static void write_box(FILE *file, const struct frame_tree *tree, const struct svg_box *box,
-                      double y)
+static void write_box(const struct svg *svg, const struct frame_tree *tree,
+                      const struct svg_box *box, double y)
 {
     static const char cut_text[] = "[deeper frames]";
     const struct tree_node *node = &tree->nodes[box->node];
     const char *text = box->cut ? cut_text : node->text;
+    FILE *file = svg->file;
     /* A hair of background between neighbours, as long as there is something to see. */
     double width = box->width > 1.5 ? box->width - 0.5 : box->width;
     struct svg_colour colour = svg_frame_colour(node->kind, text);
@@ -155,10 +196,11 @@ static void write_box(FILE *file, const struct frame_tree *tree, const struct sv
     fputs("<g><title>", file);
     put_z(file, text);
     fprintf(file,
-            " (%s samples, %.2f%%)</title>"
+            " (%s, %.2f%%)</title>"
             "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1.5\" fill=\"%s\"/>",
-            number_text(node->total).text, percent_of(node->total, tree->nodes[0].total), box->x, y,
-            width, FRAME_HEIGHT - 1, colour.text);
+            weight_text(&svg->weight, node->total).text,
+            percent_of(node->total, tree->nodes[0].total), box->x, y, width, FRAME_HEIGHT - 1,
+            colour.text);
     write_label(file, text, box->x, y, width);
     fputs("</g>\n", file);
 }
@@ -216,8 +258,7 @@ static void write_graph(const struct svg *svg, const struct recording_totals *to
     write_start(svg->file, bottom + FOOT_HEIGHT + (lines - 1) * FOOT_LINE);
     write_head(svg, tree, totals);
     for (size_t i = 0; i < layout.count; i++)
-        write_box(svg->file, tree, &layout.boxes[i],
-                  bottom - (layout.boxes[i].level + 1) * FRAME_HEIGHT);
+        write_box(svg, tree, &layout.boxes[i], bottom - (layout.boxes[i].level + 1) * FRAME_HEIGHT);
     write_foot(svg, &foot, bottom + 21);
     fputs("</svg>\n", svg->file);
     buffer_free(&foot);
@@ -251,6 +292,7 @@ static int svg_finish(void *state, const struct recording_totals *totals, struct
 const struct output_format svg_format = {
     .name = "svg",
     .suffixes = {".svg", ".svg.gz"},
+    .one_event = true,
     .begin = svg_begin,
     .sample = svg_sample,
     .finish = svg_finish,

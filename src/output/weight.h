@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a sample counts in outputs that count samples: 1, or more for a sample that stands for more
- * time than one period of the sampling frequency (as when only part of the time was observed).
- * So all formats agree, and numbers stay numbers of samples where all are alike.
+ * What a sample counts in outputs: one of its values, the first of its event if none was asked for.
+ *
+ * CPU samples count 1, or more for one that stands for more time than a period of the sampling
+ * frequency (as when only part of the time was observed): so numbers stay numbers of samples where
+ * all are alike.
  */
 #pragma once
 
-#include "profile/recording.h"
+#include "output/number_text.h"
+#include "output/output.h"
 
-static inline uint64_t sample_count(const struct recording_header *header,
-                                    const struct sample *sample)
+struct weight {
+    uint64_t period; /* ns that count as 1 sample; 0: the value counts as it is */
+    uint32_t value;  /* index in sample.values */
+    enum unit unit;  /* of the value */
+    string_id name;
+};
+
+struct weight weight_of_event(const struct output_source *source, event_id event);
+
+static inline uint64_t sample_weight(const struct weight *weight, const struct sample *sample)
 {
-    uint64_t period = header->frequency ? 1000000000u / header->frequency : 0;
-    uint64_t count =
-        period ? sample->values[0] / period + (sample->values[0] % period >= period / 2) : 1;
+    uint64_t value = sample->values[weight->value], period = weight->period, count;
 
+    if (!period)
+        return value;
+    count = value / period + (value % period >= period / 2);
     return count ? count : 1;
 }
+
+/* A sum of weights for people: "12 samples", "1.5 ms", "1,234 words". */
+struct number_text weight_text(const struct weight *weight, uint64_t sum);
+
+/* Resolve names: the event of that name in *ret_event (0 where `event` is NULL), and check that it,
+ * or else all there are, have that value. */
+int weight_select(const struct profile *profile, const char *event, const char *value,
+                  event_id *ret_event, struct error *error);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-static const struct view_options by_name = {.group_by = GROUP_NAME};
+static const struct output_settings by_name = {.view.group_by = GROUP_NAME};
 static char directory[] = "/tmp/output-test.XXXXXX";
 
 static const char *in_directory(const char *name)
@@ -53,7 +53,7 @@ static int write_outputs(const struct output_request *requests, size_t count, bo
                          struct error *error)
 {
     struct small_profile small;
-    struct recording_totals totals;
+    struct output_result written;
     struct recording *recording;
     struct recording_writer *writer;
     int result, fd;
@@ -67,9 +67,11 @@ static int write_outputs(const struct output_request *requests, size_t count, bo
     }
     *error = (struct error){0};
     recording = recording_open(fd, "test", error);
-    result = output_write(recording, &by_name, requests, count, &totals, error);
-    if (!result)
-        assert_int_equal(totals.samples, SMALL_SAMPLES);
+    result = output_write(recording, &by_name, requests, count, &written, error);
+    if (!result) {
+        assert_int_equal(written.totals.samples, SMALL_SAMPLES);
+        output_result_free(&written);
+    }
     recording_close(recording);
     profile_free(small.profile);
     return result;
@@ -155,7 +157,7 @@ static void test_bfr(void **state)
     struct output_request request = {.path = in_directory("a.bfr")};
     struct output_request again[] = {{.path = in_directory("a.folded")},
                                      {.path = in_directory("b.folded")}};
-    struct recording_totals totals;
+    struct output_result written;
     struct recording *recording;
     struct error error;
     char *a, *b;
@@ -163,9 +165,10 @@ static void test_bfr(void **state)
     (void)state;
     assert_int_equal(write_outputs(&request, 1, false, &error), 0);
     recording = recording_open(open(request.path, O_RDONLY), "a.bfr", &error);
-    assert_int_equal(output_write(recording, &by_name, again, 1, &totals, &error), 0);
-    assert_false(totals.cut);
-    assert_int_equal(totals.losses[LOSS_RING_FULL], 2);
+    assert_int_equal(output_write(recording, &by_name, again, 1, &written, &error), 0);
+    assert_false(written.totals.cut);
+    assert_int_equal(written.totals.losses[LOSS_RING_FULL], 2);
+    output_result_free(&written);
     recording_close(recording);
     assert_int_equal(write_outputs(again + 1, 1, false, &error), 0);
     a = bytes_of(again[0].path);
@@ -222,19 +225,19 @@ static void test_check(void **state)
     struct error error;
 
     (void)state;
-    assert_int_equal(output_check(requests, 3, &error), 0);
+    assert_int_equal(output_check(requests, 3, 1, &error), 0);
     requests[1].path = requests[0].path;
-    assert_int_equal(output_check(requests, 3, &error), -1);
+    assert_int_equal(output_check(requests, 3, 1, &error), -1);
     assert_int_equal(error.code, ERROR_USAGE);
     requests[1].path = in_directory("a.txt");
-    assert_int_equal(output_check(requests, 3, &error), -1);
+    assert_int_equal(output_check(requests, 3, 1, &error), -1);
     assert_int_equal(error.code, ERROR_USAGE);
     assert_non_null(strstr(error.text, "folded"));
     requests[1].path = in_directory("none/a.svg");
-    assert_int_equal(output_check(requests, 3, &error), -1);
+    assert_int_equal(output_check(requests, 3, 1, &error), -1);
     assert_int_equal(error.code, ERROR_FAILED);
     requests[1] = (struct output_request){.path = directory, .format = &svg_format};
-    assert_int_equal(output_check(requests, 3, &error), -1);
+    assert_int_equal(output_check(requests, 3, 1, &error), -1);
     assert_non_null(strstr(error.text, "Is a directory"));
     assert_int_equal(remove_files(), 0);
 }

@@ -7,11 +7,11 @@
 #include "output/formats.h"
 
 /* Write the recording of `small`, which is freed. */
-static inline char *small_output(struct small_profile *small, const struct output_format *format,
-                                 const struct view_options *options)
+static inline char *small_output_of(struct small_profile *small, const struct output_format *format,
+                                    const struct output_settings *settings)
 {
     struct error error = {0};
-    struct recording_totals totals;
+    struct output_result result;
     struct recording *recording = recording_open(small_recording(small), "test", &error);
     char *text = NULL;
     size_t size;
@@ -19,12 +19,19 @@ static inline char *small_output(struct small_profile *small, const struct outpu
     struct output_request request = {.path = "-", .format = format, .file = file};
 
     assert_non_null(recording);
-    if (output_write(recording, options, &request, 1, &totals, &error))
+    if (output_write(recording, settings, &request, 1, &result, &error))
         fail_msg("%s", error.text);
     fclose(file);
+    output_result_free(&result);
     recording_close(recording);
     profile_free(small->profile);
     return text;
+}
+
+static inline char *small_output(struct small_profile *small, const struct output_format *format,
+                                 const struct view_options *options)
+{
+    return small_output_of(small, format, &(struct output_settings){.view = *options});
 }
 
 static inline void assert_output(struct small_profile *small, const struct output_format *format,

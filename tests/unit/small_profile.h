@@ -36,6 +36,8 @@ struct small_profile {
     struct profile *profile;
     struct sample samples[SMALL_SAMPLES];
     struct recording_totals totals;
+    struct event_histogram histogram;
+    struct event_summary summary; /* event 0: there is none */
 };
 
 static inline frame_id small_frame(struct profile *profile, const char *symbol, const char *module,
@@ -56,7 +58,7 @@ static inline frame_id small_frame(struct profile *profile, const char *symbol, 
  */
 static inline void small_profile_make(struct small_profile *small)
 {
-    struct profile *p = small->profile = profile_new();
+    struct profile *p = profile_new();
     target_id target =
         profile_target(p, &(struct target_entry){.pid = 100,
                                                  .schedulers = 2,
@@ -97,6 +99,7 @@ static inline void small_profile_make(struct small_profile *small)
                             .status = STATUS_RUNNING,
                             .flags = SAMPLE_ERLANG | SAMPLE_COMPLETE};
 
+    *small = (struct small_profile){.profile = p};
     small->samples[0] = small->samples[1] = small->samples[3] = erlang;
     small->samples[1].time = 2010000000;
     small->samples[1].stack = call;
@@ -119,6 +122,42 @@ static inline void small_profile_make(struct small_profile *small)
                                               .attach_ns = 12345678,
                                               .profiler_cpu_ns = 5000000,
                                               .peak_rss_kb = 4096};
+}
+
+/* Of its samples, 1 and 3 become garbage collections; there is an event without samples too. */
+static inline void small_profile_add_events(struct small_profile *small)
+{
+    struct profile *p = small->profile;
+    event_id gc = event_define(p, "gc");
+    struct sample *minor = &small->samples[1], *major = &small->samples[3];
+
+    event_define(p, "bif:erlang:md5/1");
+    minor->event = major->event = gc;
+    memset(minor->values, 0, sizeof(minor->values));
+    memset(major->values, 0, sizeof(major->values));
+    minor->values[GC_TIME] = 12300;
+    minor->values[GC_COUNT] = 3;
+    minor->values[GC_RECLAIMED] = 1000;
+    major->values[GC_TIME] = 4567890;
+    major->values[GC_COUNT] = 1;
+    major->values[GC_BINARIES] = 1500;
+    small->histogram = (struct event_histogram){
+        .name = profile_string_z(p, "pause, \"minor\""),
+        .unit = UNIT_NS,
+    };
+    histogram_add(&small->histogram.histogram, 1000, 3);
+    histogram_add(&small->histogram.histogram, 500000, 1);
+    small->summary = (struct event_summary){
+        .event = gc,
+        .hits = 1234,
+        .lost = 2,
+        .span_ns = 2500000000,
+        .covered_ns = 1000000000,
+        .sums = {4600000, 3085, 1000, 0},
+        .errors = {100000, 100, 0, 0},
+        .histograms = &small->histogram,
+        .histogram_count = 1,
+    };
 }
 
 static inline int memory_file(void)
@@ -162,6 +201,8 @@ static inline int small_recording(struct small_profile *small)
     assert_non_null(writer);
     for (int i = 0; i < SMALL_SAMPLES; i++)
         assert_int_equal(recording_append(writer, small->profile, &small->samples[i], &error), 0);
+    if (small->summary.event)
+        assert_int_equal(recording_put_summary(writer, small->profile, &small->summary, &error), 0);
     assert_int_equal(recording_finish(writer, small->profile, &small->totals, &fd, &error), 0);
     return fd;
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/event_text.h"
+
+/* Standard errors on each side of 95 % of a normal distribution. */
+#define ERRORS_OF_95_PERCENT 1.96
+
+void event_hits_text(const struct event_summary *summary, struct buffer *text)
+{
+    buffer_format(text, "%s hits, %.1f %% of the time covered", number_text(summary->hits).text,
+                  percent_of(summary->covered_ns, summary->span_ns));
+    if (summary->lost)
+        buffer_format(text, ", %s samples lost", number_text(summary->lost).text);
+}
+
+void event_sum_text(const struct event_summary *summary, uint32_t value, enum unit unit,
+                    struct buffer *text)
+{
+    double error = (double)summary->errors[value] * ERRORS_OF_95_PERCENT;
+
+    buffer_text(text, amount_text(summary->sums[value], unit).text);
+    if (summary->errors[value])
+        buffer_format(text, " +- %s",
+                      amount_text(error < 1e18 ? (uint64_t)error : UINT64_MAX, unit).text);
+}
+
+void event_histogram_text(const struct event_histogram *named, struct buffer *text)
+{
+    const struct histogram *histogram = &named->histogram;
+
+    buffer_text(text, amount_text(histogram_count(histogram), UNIT_COUNT).text);
+    buffer_format(text, ", p50 %s",
+                  amount_text(histogram_percentile(histogram, 50), named->unit).text);
+    buffer_format(text, ", p99 %s",
+                  amount_text(histogram_percentile(histogram, 99), named->unit).text);
+    buffer_format(text, ", max %s", amount_text(histogram->max, named->unit).text);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/formats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct output_format *const formats[] = {
+    &perf_format,
+    &folded_format,
+    &svg_format,
+    &bfr_format,
+};
+#define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
+
+size_t output_suffix_of(const struct output_format *format, const char *path)
+{
+    size_t size = strlen(path), longest = 0;
+
+    for (const char *const *suffix = format->suffixes; *suffix; suffix++) {
+        size_t end = strlen(*suffix);
+
+        if (end > longest && end < size && !strcmp(path + size - end, *suffix))
+            longest = end;
+    }
+    return longest;
+}
+
+const struct output_format *output_format_of(const char *path)
+{
+    const struct output_format *best = NULL;
+    size_t longest = 0;
+
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        size_t end = output_suffix_of(formats[i], path);
+
+        if (end <= longest)
+            continue;
+        best = formats[i];
+        longest = end;
+    }
+    return best;
+}
+
+const struct output_format *output_format_named(const char *name)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (!strcmp(formats[i]->name, name))
+            return formats[i];
+    return NULL;
+}
+
+const char *output_format_names(void)
+{
+    static char names[256];
+
+    if (!names[0])
+        for (size_t i = 0; i < FORMAT_COUNT; i++)
+            snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? ", " : "",
+                     formats[i]->name);
+    return names;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The samples of one event as the summary sums them up, and its part of the text. */
+#pragma once
+
+#include "output/counts.h"
+#include "output/weight.h"
+#include "util/intern.h"
+
+/* Processes under whatever names they had: by identity. */
+struct summary_processes {
+    struct intern keys;
+    process_id *newest; /* by id in keys - 1: the process with its newest name */
+};
+
+struct summary_event {
+    struct weight weight;
+    bool is_cpu;
+    uint64_t samples, total;
+    struct counts places;    /* by symbol: see summary_event_add() */
+    struct counts processes; /* by id in summary_processes */
+};
+
+void summary_processes_init(struct summary_processes *processes);
+void summary_processes_free(struct summary_processes *processes);
+
+/* Count a sample: of CPU time for the function it is in; of what is looked for in the VM, for the
+ * Erlang function that led to it. */
+void summary_event_add(struct summary_event *event, struct summary_processes *processes,
+                       const struct profile *profile, const struct sample *sample);
+/* What was counted of all hits, and where most comes from. */
+void summary_event_write(FILE *file, const struct summary_event *event,
+                         const struct summary_processes *processes,
+                         const struct output_source *source, event_id id);

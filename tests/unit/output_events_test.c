@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Outputs of a recording that holds several events. */
+#include "small_output.h"
+
+#include <dirent.h>
+
+#include "output/split_path.h"
+#include "output/weight.h"
+
+static char directory[] = "/tmp/output-events-test.XXXXXX";
+
+static const char *in_directory(const char *name)
+{
+    static char paths[4][320];
+    static int next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
+    return path;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return rmdir(directory);
+}
+
+/* All of a file, which is removed. */
+static char *take_file(const char *name)
+{
+    int fd = open(in_directory(name), O_RDONLY);
+    char *bytes;
+
+    if (fd < 0)
+        fail_msg("there is no %s", name);
+    bytes = file_bytes(fd, NULL);
+    close(fd);
+    unlink(in_directory(name));
+    return bytes;
+}
+
+static void assert_directory_is_empty(void)
+{
+    DIR *dir = opendir(directory);
+    struct dirent *entry;
+
+    while ((entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+            fail_msg("%s is there", entry->d_name);
+    closedir(dir);
+}
+
+static int write_events(const struct output_settings *settings,
+                        const struct output_request *requests, size_t count,
+                        struct output_result *result, struct error *error)
+{
+    struct small_profile small;
+    struct recording *recording;
+    int got;
+
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    *error = (struct error){0};
+    recording = recording_open(small_recording(&small), "test", error);
+    got = output_write(recording, settings, requests, count, result, error);
+    recording_close(recording);
+    profile_free(small.profile);
+    return got;
+}
+
+static void assert_refused(const struct output_settings *settings,
+                           const struct output_request *requests, size_t count,
+                           enum error_code code, const char *text)
+{
+    struct output_result result;
+    struct error error;
+
+    assert_int_equal(write_events(settings, requests, count, &result, &error), -1);
+    assert_int_equal(error.code, code);
+    if (!strstr(error.text, text))
+        fail_msg("\"%s\" instead of \"%s\"", error.text, text);
+    assert_directory_is_empty();
+}
+
+/* What a format makes of the events, as text. */
+static char *text_of(const struct output_format *format, const char *event, const char *value)
+{
+    struct output_settings settings = {{.group_by = GROUP_NAME}, event, value};
+    struct small_profile small;
+
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    return small_output_of(&small, format, &settings);
+}
+
+/* Each event that has samples gets a file; what holds all events stays one. */
+static void test_one_file_each(void **state)
+{
+    const struct output_settings all = {.view.group_by = GROUP_NAME};
+    const struct output_request requests[] = {{.path = in_directory("x.folded")},
+                                              {.path = in_directory("x.bfr")}};
+    struct output_result result;
+    struct error error;
+    char *text;
+
+    (void)state;
+    if (write_events(&all, requests, 2, &result, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(result.path_count, 3);
+    assert_string_equal(result.paths[0], in_directory("x.cpu.folded"));
+    assert_string_equal(result.paths[1], in_directory("x.gc.folded"));
+    assert_string_equal(result.paths[2], in_directory("x.bfr"));
+    output_result_free(&result);
+    text = take_file("x.cpu.folded");
+    assert_string_equal(text, "[scheduler] busy-wait;spin 1\n"
+                              "cart;proc_lib:init_p/5;erlang:+/2 1\n");
+    free(text);
+    text = take_file("x.gc.folded");
+    assert_string_equal(text, "cart;proc_lib:init_p/5;erlang:+/2 4567890\n"
+                              "cart;proc_lib:init_p/5;memcpy;do_syscall_64 12300\n");
+    free(text);
+    free(take_file("x.bfr"));
+    assert_directory_is_empty();
+}
+
+/* The event that is asked for keeps the name; its samples count what is asked for, and one that
+ * counts nothing is left out. */
+static void test_chosen(void **state)
+{
+    const struct output_settings reclaimed = {{.group_by = GROUP_NAME}, "gc", "reclaimed"};
+    const struct output_request request = {.path = in_directory("x.folded")};
+    struct output_result result;
+    struct error error;
+    char *text;
+
+    (void)state;
+    assert_int_equal(write_events(&reclaimed, &request, 1, &result, &error), 0);
+    assert_int_equal(result.path_count, 1);
+    assert_string_equal(result.paths[0], request.path);
+    output_result_free(&result);
+    text = take_file("x.folded");
+    assert_string_equal(text, "cart;proc_lib:init_p/5;memcpy;do_syscall_64 1000\n");
+    free(text);
+    assert_directory_is_empty();
+}
+
+/* Names that are not there are refused with those that are; so is what has nothing to show. */
+static void test_bad_names(void **state)
+{
+    const struct output_request request = {.path = in_directory("x.svg")};
+
+    (void)state;
+    assert_refused(&(struct output_settings){.event = "sched"}, &request, 1, ERROR_USAGE,
+                   "no event 'sched'; it has: cpu, gc, bif:erlang:md5/1");
+    assert_refused(&(struct output_settings){.event = "gc", .value = "words"}, &request, 1,
+                   ERROR_USAGE,
+                   "event gc has no value 'words'; it has: time, count, reclaimed, binaries");
+    assert_refused(&(struct output_settings){.value = "count"}, &request, 1, ERROR_USAGE,
+                   "event cpu has no value 'count'; it has: time");
+    assert_refused(&(struct output_settings){.event = "bif:erlang:md5/1"}, &request, 1,
+                   ERROR_NO_SAMPLES, "no samples of event bif:erlang:md5/1");
+}
+
+/* Samples that all count nothing are no graph. */
+static void test_nothing_counts(void **state)
+{
+    const struct output_settings binaries = {.event = "gc", .value = "binaries"};
+    const struct output_request request = {.path = in_directory("x.svg")};
+    struct small_profile small;
+    struct recording *recording;
+    struct output_result result;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    small.samples[3].values[GC_BINARIES] = 0;
+    recording = recording_open(small_recording(&small), "test", &error);
+    assert_int_equal(output_write(recording, &binaries, &request, 1, &result, &error), -1);
+    assert_int_equal(error.code, ERROR_NO_SAMPLES);
+    recording_close(recording);
+    profile_free(small.profile);
+    assert_directory_is_empty();
+}
+
+/* Several events don't go to where only one file is. */
+static void test_one_place(void **state)
+{
+    const struct output_settings all = {.view.group_by = GROUP_NAME};
+    const struct output_request stdout_request = {.path = "-", .format = &perf_format};
+    const struct output_request device = {.path = "/dev/null", .format = &svg_format};
+    const struct output_request requests[] = {
+        {.path = in_directory("x.folded")},
+        {.path = in_directory("x.gc.folded"), .format = &bfr_format},
+    };
+    struct error error;
+
+    (void)state;
+    assert_refused(&all, &stdout_request, 1, ERROR_USAGE, "choose one with --event");
+    assert_refused(&all, &device, 1, ERROR_USAGE, "choose one with --event");
+    assert_refused(&all, requests, 2, ERROR_USAGE, "x.gc.folded: two outputs have this name");
+    assert_int_equal(output_check(&stdout_request, 1, 1, &error), 0);
+    assert_int_equal(output_check(&stdout_request, 1, 2, &error), -1);
+    assert_int_equal(output_check(requests, 2, 2, &error), 0);
+}
+
+static void test_split_path(void **state)
+{
+    static const struct {
+        const char *path, *event, *result;
+        const struct output_format *format;
+    } cases[] = {
+        {"x.perf", "gc", "x.gc.perf", &perf_format},
+        {"a.b/x.perf.gz", "gc", "a.b/x.gc.perf.gz", &perf_format},
+        {"x.svg", "gc", "x.svg.gc", &perf_format},
+        {"x.txt.gz", "gc", "x.txt.gc.gz", &perf_format},
+        {"x", "gc", "x.gc", &folded_format},
+        {"x.svg", "bif:erlang:md5/1", "x.bif-erlang-md5-1.svg", &svg_format},
+        {"x.svg", "../../etc/x y", "x...-..-etc-x-y.svg", &svg_format},
+    };
+    char name[300], *path;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        path = split_path(cases[i].path, cases[i].format, cases[i].event);
+        assert_string_equal(path, cases[i].result);
+        free(path);
+    }
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    path = split_path("y.perf", &perf_format, name);
+    assert_int_equal(strlen(path), 1 + 1 + 100 + 5);
+    free(path);
+}
+
+/* The event line has the event's name and weight; comments tell the unit and what was counted. */
+static void test_perf(void **state)
+{
+    char *text = text_of(&perf_format, "gc", NULL);
+    const char *body = strstr(text, "# weight");
+
+    (void)state;
+    assert_non_null(body);
+    assert_string_equal(body, "# weight : time in ns\n"
+                              "# ========\n"
+                              "#\n"
+                              "beam.smp 100/102 [003] 2.010000:      12300 gc:\n"
+                              "\tffffffff81000000 do_syscall_64 ([kernel.kallsyms])\n"
+                              "\t            1000 memcpy (/opt/my%20lib/libc.so.6)\n"
+                              "\t    7f20aabb0000 proc_lib:init_p/5 (/tmp/perf-100.map)\n"
+                              "\t               0 cart (/tmp/perf-100.map)\n"
+                              "\n"
+                              "beam.smp 100/102 [003] 3.000001:    4567890 gc:\n"
+                              "\t    7f20aabbccdd erlang:%2B/2 (/tmp/perf-100.map)\n"
+                              "\t    7f20aabb0000 proc_lib:init_p/5 (/tmp/perf-100.map)\n"
+                              "\t               0 cart (/tmp/perf-100.map)\n"
+                              "\n"
+                              "# counted 1,234 hits, 40.0 % of the time covered, 2 samples lost; "
+                              "4.6 ms +- 196.0 us\n"
+                              "# loss ring_full 2\n"
+                              "# loss unknown_native 1\n"
+                              "\n");
+    free(text);
+    text = text_of(&perf_format, "cpu", "time");
+    assert_null(strstr(text, "# weight"));
+    assert_non_null(strstr(text, " 2.000001:          1 cpu-clock:\n"));
+    assert_null(strstr(text, "memcpy"));
+    free(text);
+}
+
+/* Titles have the unit of the value that is shown. */
+static void test_svg(void **state)
+{
+    char *text = text_of(&svg_format, "gc", NULL);
+
+    (void)state;
+    assert_non_null(strstr(text, "<title>all (4.6 ms, 100.00%)</title>"));
+    assert_non_null(strstr(text, "<title>memcpy (12.3 us, 0.27%)</title>"));
+    assert_non_null(strstr(text, ">2.5 s, gc: time 4.6 ms in 2 samples; counted: 4.6 ms +- "
+                                 "196.0 us in 1,234 hits, 40.0 % of the time covered, 2 samples "
+                                 "lost</text>"));
+    free(text);
+    text = text_of(&svg_format, "gc", "reclaimed");
+    assert_non_null(strstr(text, "<title>memcpy (1,000 words, 100.00%)</title>"));
+    assert_non_null(strstr(text, "counted: 1,000 words in 1,234 hits"));
+    free(text);
+    text = text_of(&svg_format, "cpu", NULL);
+    assert_non_null(strstr(text, "<title>all (2 samples, 100.00%)</title>"));
+    assert_non_null(strstr(text, ">2.5 s, 2 samples of cpu-clock at 100 Hz; 100.0 % of Erlang"));
+    free(text);
+}
+
+#define OVERVIEW                                                                                   \
+    "target    shop@\"web\", pid 100, OTP 27\n"                                                    \
+    "samples   4 in 2.5 s: 2 cpu (cpu-clock at 100 Hz), 2 gc, 0 bif:erlang:md5/1\n"                \
+    "coverage  Erlang stacks: 100.0 % complete, 0.0 % truncated; frames: 12.50 % unresolved\n"     \
+    "\n"
+
+#define LOSSES                                                                                     \
+    "\n"                                                                                           \
+    "lost or incomplete\n"                                                                         \
+    "             2  samples dropped because the ring buffer was full\n"                           \
+    "             1  native frames without a symbol, shown as file and offset\n"
+
+/* The whole report, byte for byte. */
+static void test_summary(void **state)
+{
+    char *text = text_of(&summary_format, NULL, NULL);
+
+    (void)state;
+    assert_string_equal(text, OVERVIEW
+                        "functions with most CPU time of their own\n"
+                        "       10.0 ms  50.0 %  erlang:+/2\n"
+                        "       10.0 ms  50.0 %  spin\n"
+                        "\n"
+                        "processes with most CPU time\n"
+                        "       10.0 ms  50.0 %  <0.85.0>  cart\n"
+                        "\n"
+                        "event gc: 2 samples, 1,234 hits, 40.0 % of the time covered, 2 samples "
+                        "lost\n"
+                        "  time              4.6 ms +- 196.0 us\n"
+                        "  count             3,085 times +- 196 times\n"
+                        "  reclaimed         1,000 words\n"
+                        "  binaries          0 B\n"
+                        "  pause, \"minor\"    4 times, p50 981 ns, p99 498.4 us, max 500.0 us\n"
+                        "\n"
+                        "call sites of gc by time\n"
+                        "            4.6 ms  99.7 %  erlang:+/2\n"
+                        "           12.3 us   0.3 %  proc_lib:init_p/5\n"
+                        "\n"
+                        "processes of gc by time\n"
+                        "            4.6 ms 100.0 %  <0.85.0>  cart\n"
+                        "\n"
+                        "event bif:erlang:md5/1: 0 samples\n" LOSSES);
+    free(text);
+    text = text_of(&summary_format, "gc", "count");
+    assert_non_null(strstr(text, "call sites of gc by count\n"
+                                 "           3 times  75.0 %  proc_lib:init_p/5\n"));
+    assert_null(strstr(text, "CPU time"));
+    assert_null(strstr(text, "event bif"));
+    free(text);
+}
+
+/* The key that other recordings have not, byte for byte. */
+static void test_stats(void **state)
+{
+    char *text = text_of(&stats_json_format, NULL, NULL), *events = strstr(text, "  \"events\"");
+
+    (void)state;
+    assert_non_null(events);
+    *strstr(events, "  \"losses\"") = '\0';
+    assert_string_equal(
+        events,
+        "  \"events\": {\n"
+        "    \"cpu\": {\"samples\": 2,\n"
+        "     \"values\": {\n"
+        "       \"time\": {\"unit\": \"ns\"}}},\n"
+        "    \"gc\": {\"samples\": 2, \"hits\": 1234, \"lost\": 2, \"span_ms\": 2500.000, "
+        "\"covered_ms\": 1000.000,\n"
+        "     \"values\": {\n"
+        "       \"time\": {\"unit\": \"ns\", \"sum\": 4600000, \"standard_error\": 100000},\n"
+        "       \"count\": {\"unit\": \"count\", \"sum\": 3085, \"standard_error\": 100},\n"
+        "       \"reclaimed\": {\"unit\": \"words\", \"sum\": 1000, \"standard_error\": 0},\n"
+        "       \"binaries\": {\"unit\": \"bytes\", \"sum\": 0, \"standard_error\": 0}},\n"
+        "     \"histograms\": {\n"
+        "       \"pause, \\\"minor\\\"\": {\"unit\": \"ns\", \"count\": 4, \"p50\": 981, "
+        "\"p99\": 498350, \"max\": 500000, \"buckets\": [[896, 3], [458752, 1]]}}},\n"
+        "    \"bif:erlang:md5/1\": {\"samples\": 0,\n"
+        "     \"values\": {\n"
+        "       \"time\": {\"unit\": \"ns\"},\n"
+        "       \"count\": {\"unit\": \"count\"}}}\n"
+        "  },\n");
+    free(text);
+}
+
+/* A recording written anew has the same counts and samples. */
+static void test_bfr(void **state)
+{
+    const struct output_settings all = {.view.group_by = GROUP_NAME};
+    const struct output_request request = {.path = in_directory("x.bfr")};
+    struct output_request summary = {.path = "summary", .format = &summary_format};
+    struct recording *recording;
+    struct output_result result;
+    struct error error;
+    char *text = NULL, *expected = text_of(&summary_format, NULL, NULL);
+    size_t size;
+
+    (void)state;
+    assert_int_equal(write_events(&all, &request, 1, &result, &error), 0);
+    output_result_free(&result);
+    recording = recording_open(open(request.path, O_RDONLY), "x.bfr", &error);
+    summary.file = open_memstream(&text, &size);
+    assert_int_equal(output_write(recording, &all, &summary, 1, &result, &error), 0);
+    fclose(summary.file);
+    output_result_free(&result);
+    recording_close(recording);
+    assert_string_equal(text, expected);
+    free(text);
+    free(expected);
+    unlink(request.path);
+}
+
+static void test_amounts(void **state)
+{
+    static const struct {
+        uint64_t amount;
+        enum unit unit;
+        const char *text;
+    } cases[] = {
+        {0, UNIT_NS, "0 ns"},
+        {999, UNIT_NS, "999 ns"},
+        {1000, UNIT_NS, "1.0 us"},
+        {999949, UNIT_NS, "999.9 us"},
+        {999950, UNIT_NS, "1.0 ms"},
+        {12345678900, UNIT_NS, "12.3 s"},
+        {86400000000000, UNIT_NS, "86400.0 s"},
+        {1500, UNIT_BYTES, "1.5 kB"},
+        {UINT64_MAX, UNIT_BYTES, "18446744.1 TB"},
+        {UINT64_MAX, UNIT_WORDS, "18,446,744,073,709,551,615 words"},
+        {1, UNIT_COUNT, "1 time"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_string_equal(amount_text(cases[i].amount, cases[i].unit).text, cases[i].text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_file_each), cmocka_unit_test(test_chosen),
+        cmocka_unit_test(test_bad_names),     cmocka_unit_test(test_nothing_counts),
+        cmocka_unit_test(test_one_place),     cmocka_unit_test(test_split_path),
+        cmocka_unit_test(test_perf),          cmocka_unit_test(test_svg),
+        cmocka_unit_test(test_summary),       cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_bfr),           cmocka_unit_test(test_amounts),
+    };
+
+    setenv("TZ", "UTC", 1);
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
