@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Writes what bytes hold as a recording in every format (libFuzzer).
+ *
+ *      clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/output_fuzz.c
+ */
+#include "fuzz_recording.h"
+
+#include "output/formats.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What holds one event is refused where there are several, so each format is on its own. */
+static void write_format(const struct output_format *format, const uint8_t *data, size_t size)
+{
+    const struct output_settings settings = {.view.group_by = GROUP_NAME};
+    struct recording *recording = fuzz_recording(data, size);
+    FILE *file = fopen("/dev/null", "w");
+    struct output_request request = {.path = "fuzz", .format = format, .file = file};
+    struct output_result result;
+    struct error error;
+
+    check(file != NULL);
+    if (recording && !output_write(recording, &settings, &request, 1, &result, &error))
+        output_result_free(&result);
+    recording_close(recording);
+    fclose(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct output_format *const formats[] = {
+        &perf_format, &folded_format, &svg_format, &bfr_format, &summary_format, &stats_json_format,
+    };
+
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        write_format(formats[i], data, size);
+    return 0;
+}
