@@ -68,20 +68,6 @@ static __always_inline void *room(struct scratch *scratch)
     return scratch->bytes + (used & FILL_MASK);
 }
 
-static __always_inline void add_segment(struct scratch *scratch, __u32 kind, __u64 address,
-                                        __u32 size)
-{
-    __u32 n = scratch->sample.segment_count;
-
-    if (n >= WIRE_SEGMENTS)
-        return;
-    scratch->sample.segments[n].address = address;
-    scratch->sample.segments[n].size = size;
-    scratch->sample.segments[n].kind = kind;
-    scratch->sample.segment_count = n + 1;
-    scratch->used += size;
-}
-
 __noinline int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32 max)
 {
     struct scratch *scratch = scratch_at(at);
@@ -98,7 +84,7 @@ __noinline int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32
     size &= COPY_MASK;
     if (bpf_probe_read_user(to, size, (void *)address))
         return 0;
-    add_segment(scratch, kind, address, size);
+    sample_add_segment(scratch, kind, address, size);
     return size;
 }
 
@@ -111,7 +97,7 @@ __noinline int put_word(__u32 at, __u32 kind, __u64 address, __u64 word)
     if (!to)
         return 0;
     *to = word;
-    add_segment(scratch, kind, address, sizeof(word));
+    sample_add_segment(scratch, kind, address, sizeof(word));
     return sizeof(word);
 }
 

@@ -63,6 +63,21 @@ static __always_inline struct scratch *scratch_at(__u32 at)
     return bpf_map_lookup_elem(&scratches, &at);
 }
 
+/* The bytes of the next segment have been written: [used, used + size). */
+static __always_inline void sample_add_segment(struct scratch *scratch, __u32 kind, __u64 address,
+                                               __u32 size)
+{
+    __u32 n = scratch->sample.segment_count;
+
+    if (n >= WIRE_SEGMENTS)
+        return;
+    scratch->sample.segments[n].address = address;
+    scratch->sample.segments[n].size = size;
+    scratch->sample.segments[n].kind = kind;
+    scratch->sample.segment_count = n + 1;
+    scratch->used += size;
+}
+
 /* Begin the sample of the current thread in a scratch. */
 static __always_inline void sample_begin(struct scratch *scratch, struct task_struct *task)
 {

@@ -32,7 +32,7 @@ enum wire_limits {
     WIRE_SCAN_WORDS = 64, /* native stack words searched for that top */
     WIRE_RETURNS = 4,     /* return addresses that uretprobes have replaced */
     WIRE_SCRATCHES = 3,   /* samples in the making, a CPU: one in interrupts, others preempted */
-    WIRE_VALUES = 6,      /* measured at a hit of a probe */
+    WIRE_VALUES = 4,      /* measured at a hit of a probe */
 };
 
 enum wire_segment_kind {
@@ -87,6 +87,10 @@ struct wire_target {
     __u16 process_htop, process_stop, process_heap, process_hend;       /* offsets in Process */
     __u16 scheduler_registers, scheduler_process, scheduler_sleep_info; /* in ErtsSchedulerData */
     __u16 process_current;                                              /* in Process */
+    __u16 process_id, process_state, process_flags, process_mbuf_sz;
+    __u16 process_high_water, process_old_heap, process_old_htop;
+    __u16 process_gen_gcs, process_off_heap_overhead;
+    __u16 unused[3];
 };
 
 /* A scheduler thread: hash map `schedulers`. User threads are told apart by their thread pointer
@@ -103,6 +107,47 @@ struct wire_thread {
     __u32 unused;
 };
 
+/* ---- probes ---- */
+
+/* What was seen at a hit of a probe, as a segment of the sample that was taken there. Of all hits
+ * that count, a sample is taken of those whose `size` is `period` or more, and of the others with
+ * probability size / period. */
+struct wire_hit {
+    __u32 slot;     /* of the event */
+    __u32 kind;     /* which of the things that this event tells apart; its family says */
+    __u64 size;     /* ns, words, or 1: what stacks are chosen by */
+    __u64 period;   /* as it was then */
+    __u64 duration; /* ns until now that had to lie within the window; 0 for a moment */
+    __u64 peer;     /* pid term of the other process, 0 if none or not known */
+    __u64 values[WIRE_VALUES]; /* in the order of the event's values (profile/events.h) */
+};
+
+/* An event of one target is a slot: array map `slots`. The low half of a probe's cookie is its
+ * slot, the high half says which of its event's probes it is. */
+struct wire_slot {
+    __u64 period;    /* at least 1 */
+    __u32 open;      /* hits count now */
+    __u32 histogram; /* index of its first one in the map `histograms` */
+};
+
+/* Sums over all CPUs say what was counted: per-CPU array map `slot_counts`. */
+struct wire_slot_counts {
+    __u64 runs;                /* of its programs in the target, counted or not */
+    __u64 hits;                /* that count */
+    __u64 size;                /* sum of theirs */
+    __u64 lost;                /* samples that could not be taken, of those that were chosen */
+    __u64 values[WIRE_VALUES]; /* sums of theirs */
+};
+
+enum wire_gc_kind {
+    WIRE_GC_MINOR,
+    WIRE_GC_MAJOR,
+    WIRE_GC_HIBERNATE,
+    WIRE_GC_DIRTY_MINOR, /* on a dirty scheduler */
+    WIRE_GC_DIRTY_MAJOR,
+    WIRE_GC_KINDS,
+};
+
 /* Counters of the kernel side, per CPU: array map `counters`. */
 enum wire_counter {
     WIRE_COUNT_RING_FULL, /* samples dropped because the ring buffer was full */
@@ -113,7 +158,9 @@ _Static_assert(sizeof(struct wire_segment) == 16, "wire format");
 _Static_assert(sizeof(struct wire_registers) == 136, "wire format");
 _Static_assert(sizeof(struct wire_sample) == 32 + 136 + 24 + 16 + WIRE_SEGMENTS * 16,
                "wire format");
-_Static_assert(sizeof(struct wire_target) == 32, "wire format");
+_Static_assert(sizeof(struct wire_target) == 56, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
+_Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
+_Static_assert(sizeof(struct wire_slot) == 16, "wire format");
 
 #endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * What the programs on probes share: count each hit, and take a sample with its stacks at some.
+ *
+ * Counting is exact and cheap (tens of ns), a sample costs microseconds. So all totals come from
+ * counts, and samples say how they divide among stacks: they are chosen by size (struct wire_hit),
+ * at a period that user space sets so that they stay within their budget.
+ *
+ * Unlike those on perf events, these programs can be preempted by others on the same CPU: counts
+ * are atomic, scratches are claimed.
+ */
+#ifndef BEAMFLAME_EVENT_H
+#define BEAMFLAME_EVENT_H
+
+#include "sample.h"
+#include "log_histogram.h"
+
+struct slots {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct wire_slot);
+};
+extern struct slots slots SEC(".maps");
+
+struct slot_counts {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct wire_slot_counts);
+};
+extern struct slot_counts slot_counts SEC(".maps");
+
+struct log_histogram {
+    __u64 buckets[LOG_HISTOGRAM_BUCKETS];
+};
+
+struct histograms {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct log_histogram);
+};
+extern struct histograms histograms SEC(".maps");
+
+/* A hit while a program handles it. */
+struct event {
+    struct wire_hit hit;
+    const struct wire_slot *slot;
+    struct wire_slot_counts *counts;
+};
+
+static __always_inline void add(__u64 *sum, __u64 value)
+{
+    if (value)
+        __sync_fetch_and_add(sum, value);
+}
+
+/* The program runs for a hit of this probe. False if hits do not count now. */
+static __always_inline bool event_begin(struct event *event, __u64 cookie)
+{
+    __u32 slot = (__u32)cookie;
+
+    event->hit.slot = slot;
+    event->slot = bpf_map_lookup_elem(&slots, &slot);
+    event->counts = bpf_map_lookup_elem(&slot_counts, &slot);
+    if (!event->slot || !event->counts)
+        return false;
+    add(&event->counts->runs, 1);
+    return event->slot->open;
+}
+
+/* Count the hit, whose size and values are known now. */
+static __always_inline void event_count(struct event *event)
+{
+    struct wire_slot_counts *counts = event->counts;
+
+    add(&counts->hits, 1);
+    add(&counts->size, event->hit.size);
+    for (int i = 0; i < WIRE_VALUES; i++)
+        add(&counts->values[i], event->hit.values[i]);
+}
+
+/* Count a number in the n-th histogram of the event. */
+static __always_inline void event_histogram(const struct event *event, __u32 n, __u64 number)
+{
+    __u32 key = event->slot->histogram + n;
+    struct log_histogram *histogram = bpf_map_lookup_elem(&histograms, &key);
+
+    if (histogram)
+        add(&histogram->buckets[log_histogram_bucket(number)], 1);
+}
+
+static __always_inline bool event_is_chosen(struct event *event)
+{
+    struct wire_hit *hit = &event->hit;
+
+    hit->period = event->slot->period;
+    if (hit->size >= hit->period)
+        return hit->size > 0;
+    return (bpf_get_prandom_u32() | (__u64)bpf_get_prandom_u32() << 32) % hit->period < hit->size;
+}
+
+/* A scratch that no program uses which this one has preempted; its number, or -1. */
+static __always_inline int claim_scratch(void)
+{
+    __u32 first = bpf_get_smp_processor_id() * WIRE_SCRATCHES;
+
+    for (__u32 i = 1; i < WIRE_SCRATCHES; i++) {
+        struct scratch *scratch = scratch_at(first + i);
+
+        if (scratch && !__sync_lock_test_and_set(&scratch->busy, 1))
+            return first + i;
+    }
+    return -1;
+}
+
+/* Take a sample of this hit if it is chosen: of the current thread where it is, or, where
+ * `process` is given (and no registers), of that process at rest. */
+static __always_inline void event_sample(struct event *event, const struct pt_regs *registers,
+                                         __u64 process)
+{
+    struct scratch *scratch;
+    int at;
+
+    if (!event_is_chosen(event))
+        return;
+    at = claim_scratch();
+    scratch = at < 0 ? 0 : scratch_at(at);
+    if (!scratch) {
+        add(&event->counts->lost, 1);
+        return;
+    }
+    sample_begin(scratch, (void *)bpf_get_current_task());
+    *(struct wire_hit *)scratch->bytes = event->hit;
+    sample_add_segment(scratch, SEGMENT_HIT, 0, sizeof(event->hit));
+    if (registers) {
+        sample_registers(scratch, registers);
+    } else {
+        scratch->sample.flags |= WIRE_AT_REST;
+        scratch->sample.process = process;
+    }
+    sample_fill(at);
+    if (!sample_submit(at))
+        add(&event->counts->lost, 1);
+    scratch->busy = 0;
+}
+
+/* The target that the current process is. */
+static __always_inline const struct wire_target *this_target(void)
+{
+    __u32 pid = bpf_get_current_pid_tgid() >> 32;
+
+    return bpf_map_lookup_elem(&targets, &pid);
+}
+
+static __always_inline __u64 user_u64(__u64 address)
+{
+    __u64 value = 0;
+
+    bpf_probe_read_user(&value, sizeof(value), (void *)address);
+    return value;
+}
+
+static __always_inline __u32 user_u32(__u64 address)
+{
+    __u32 value = 0;
+
+    bpf_probe_read_user(&value, sizeof(value), (void *)address);
+    return value;
+}
+
+static __always_inline __u16 user_u16(__u64 address)
+{
+    __u16 value = 0;
+
+    bpf_probe_read_user(&value, sizeof(value), (void *)address);
+    return value;
+}
+
+#endif
