@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/programs.h"
 #include "capture/sampler.h"
 #include "os/kernel_symbols.h"
 #include "os/process.h"
@@ -27,6 +28,7 @@ struct session {
     struct kernel_symbols *kernel;
     struct profile *profile;
     event_id cpu;
+    struct programs *programs;
     struct sampler *sampler;
     struct recording_writer *writer;
     struct recording_totals totals;
@@ -49,8 +51,8 @@ static int open_target(struct session *session, size_t index, struct error *erro
 
     session->symbolizers[index] = symbolizer;
     if (symbolizer &&
-        sampler_add_target(session->sampler, vm, symbolizer_code_generation_address(symbolizer),
-                           error) == 0)
+        programs_add_target(session->programs, vm, symbolizer_code_generation_address(symbolizer),
+                            error) == 0)
         return 0;
     if (!process_exists(vm->pid))
         return error_set(error, ERROR_NO_PROCESS, "process %d ended while it was attached to",
@@ -75,7 +77,7 @@ static int open_recording(struct session *session, const char *path, const char 
         .start_realtime = clock_ns(CLOCK_REALTIME),
         .start_monotonic = clock_ns(CLOCK_MONOTONIC),
         .frequency = session->options->frequency,
-        .cpus = sampler_cpus(session->sampler),
+        .cpus = programs_cpus(session->programs),
         .event = sampler_event(session->sampler),
         .command = command_line,
         .version = BEAMFLAME_VERSION,
@@ -101,12 +103,15 @@ static void read_kernel_symbols(struct session *session)
 static int start(struct session *session, const char *recording_path, const char *command_line,
                  uint64_t started_ns, struct error *error)
 {
-    const struct sampler_options options = {.frequency = session->options->frequency};
+    const struct programs_options options = {.frequency = session->options->frequency};
 
     session->profile = profile_new();
     session->cpu = event_define(session->profile, EVENT_CPU);
-    session->sampler = sampler_new(&options);
-    if (sampler_load(session->sampler, error) || open_targets(session, error) ||
+    session->programs = programs_new(&options);
+    if (programs_open(session->programs, error))
+        return -1;
+    session->sampler = sampler_new(session->programs, options.frequency);
+    if (programs_load(session->programs, error) || open_targets(session, error) ||
         sampler_start(session->sampler, error) ||
         open_recording(session, recording_path, command_line, error))
         return -1;
@@ -139,6 +144,7 @@ void session_free(struct session *session)
     if (session->writer)
         recording_finish(session->writer, session->profile, &session->totals, NULL, &ignored);
     sampler_free(session->sampler);
+    programs_free(session->programs);
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_free(session->symbolizers[i]);
     kernel_symbols_free(session->kernel);
@@ -227,7 +233,7 @@ static void update_totals(struct session *session)
 
     getrusage(RUSAGE_SELF, &usage);
     session->totals.end_monotonic = clock_ns(CLOCK_MONOTONIC);
-    session->totals.losses[LOSS_RING_FULL] = sampler_lost(session->sampler);
+    session->totals.losses[LOSS_RING_FULL] = programs_lost(session->programs);
     session->totals.profiler_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     session->totals.peak_rss_kb = (uint64_t)usage.ru_maxrss;
 }
@@ -242,7 +248,7 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
 {
     uint64_t now;
 
-    if (sampler_poll(session->sampler, timeout_ms, take, session, error) < 0)
+    if (programs_poll(session->programs, timeout_ms, take, session, error) < 0)
         return -1;
     if (session->write_result)
         return failed_write(session, error);
@@ -270,7 +276,7 @@ struct session_status session_status(struct session *session)
     return (struct session_status){
         .seconds = (double)(clock_ns(CLOCK_MONOTONIC) - session->first_ns) / (double)SECOND,
         .samples = session->totals.samples,
-        .lost = sampler_lost(session->sampler),
+        .lost = programs_lost(session->programs),
         .busiest = session->busiest,
         .busiest_share = session->busiest_share,
     };
@@ -284,7 +290,7 @@ int session_finish(struct session *session, int *ret_fd, struct error *error)
 
     *ret_fd = -1;
     sampler_stop(session->sampler);
-    polled = sampler_poll(session->sampler, 0, take, session, &poll_error);
+    polled = programs_poll(session->programs, 0, take, session, &poll_error);
     update_totals(session);
     session->writer = NULL;
     finished = recording_finish(writer, session->profile, &session->totals, ret_fd, error);

@@ -50,21 +50,23 @@ static void take(void *context, const void *data, size_t size)
 
 static int sample(struct capture *capture, int seconds, struct error *error)
 {
-    const struct sampler_options options = {.frequency = FREQUENCY};
-    struct sampler *sampler = sampler_new(&options);
+    struct programs *programs = programs_new(&(struct programs_options){.frequency = FREQUENCY});
+    struct sampler *sampler = NULL;
     time_t end;
     int result = -1;
 
-    if (sampler_load(sampler, error) == 0 &&
-        sampler_add_target(sampler, capture->vm, code_generation_address(capture->code), error) ==
+    if (programs_open(programs, error) == 0 && (sampler = sampler_new(programs, FREQUENCY)) &&
+        programs_load(programs, error) == 0 &&
+        programs_add_target(programs, capture->vm, code_generation_address(capture->code), error) ==
             0 &&
         sampler_start(sampler, error) == 0) {
         result = 0;
         for (end = time(NULL) + seconds; result >= 0 && time(NULL) < end;)
-            result = sampler_poll(sampler, 100, take, capture, error);
+            result = programs_poll(programs, 100, take, capture, error);
         sampler_stop(sampler);
     }
     sampler_free(sampler);
+    programs_free(programs);
     return result < 0 ? -1 : 0;
 }
 

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "beamflame.skel.h"
+#include "os/process.h"
+#include "util/alloc.h"
+
+enum {
+    RING_MIN = 1 << 20,
+    RING_MAX = 16 << 20,
+    SAMPLE_BYTES_TYPICAL = 6 << 10, /* measured: 3 to 6 KB with both stacks */
+};
+
+struct programs {
+    struct programs_options options;
+    struct beamflame_bpf *skeleton;
+    struct ring_buffer *ring;
+    int cpus;
+    programs_each each;
+    void *context;
+    int passed;
+};
+
+struct programs *programs_new(const struct programs_options *options)
+{
+    struct programs *programs = xcalloc(1, sizeof(*programs));
+
+    programs->options = *options;
+    return programs;
+}
+
+void programs_free(struct programs *programs)
+{
+    if (!programs)
+        return;
+    ring_buffer__free(programs->ring);
+    beamflame_bpf__destroy(programs->skeleton);
+    free(programs);
+}
+
+/* ---- load ---- */
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+    (void)level;
+    (void)format;
+    (void)args;
+    return 0;
+}
+
+/* Why the kernel did not take the program. EACCES is the verifier's word for what it does not
+ * accept; who may not load programs gets EPERM (kernel/bpf/syscall.c). */
+static int load_error(int code, struct error *error)
+{
+    if (code == -EPERM)
+        return error_set(error, ERROR_PERMISSION,
+                         "not permitted to load BPF programs: run as root, or with CAP_BPF, "
+                         "CAP_PERFMON and CAP_SYS_PTRACE (before Linux 5.11 CAP_SYS_RESOURCE too)");
+    if (access("/sys/kernel/btf/vmlinux", R_OK))
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "this kernel has no BTF (/sys/kernel/btf/vmlinux): a kernel built with "
+                         "CONFIG_DEBUG_INFO_BTF is needed");
+    if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) == 0)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "this kernel has no BPF ring buffers: Linux 5.8 or later is needed");
+    return error_set(error, ERROR_UNSUPPORTED, "the kernel refused the BPF program: %s",
+                     strerror(-code));
+}
+
+/* Room for half a second of samples on each CPU, within bounds; a power of two. */
+static uint32_t ring_bytes(const struct programs *programs)
+{
+    uint64_t wanted =
+        (uint64_t)programs->options.frequency * (uint64_t)programs->cpus * SAMPLE_BYTES_TYPICAL / 2;
+    uint32_t bytes = RING_MIN;
+
+    while (bytes < wanted && bytes < RING_MAX)
+        bytes *= 2;
+    return bytes;
+}
+
+static int pass(void *context, void *data, size_t size)
+{
+    struct programs *programs = context;
+
+    programs->each(programs->context, data, size);
+    programs->passed++;
+    return 0;
+}
+
+int programs_open(struct programs *programs, struct error *error)
+{
+    struct bpf_program *program;
+
+    if (!process_numbers_are_the_hosts())
+        return error_set(error, ERROR_FAILED,
+                         "samples carry the host's process numbers, which are not known in this "
+                         "container: run it in the host's pid namespace (hostPID: true)");
+    libbpf_set_print(quiet);
+    programs->cpus = libbpf_num_possible_cpus();
+    if (programs->cpus < 1)
+        return error_set(error, ERROR_FAILED, "the number of CPUs can't be read");
+    programs->skeleton = beamflame_bpf__open();
+    if (!programs->skeleton)
+        return load_error(-errno, error);
+    bpf_object__for_each_program(program, programs->skeleton->obj)
+        bpf_program__set_autoload(program, false);
+    return 0;
+}
+
+struct bpf_program *programs_want(struct programs *programs, const char *name)
+{
+    struct bpf_program *program = bpf_object__find_program_by_name(programs->skeleton->obj, name);
+
+    if (program)
+        bpf_program__set_autoload(program, true);
+    return program;
+}
+
+static void set_sizes(struct programs *programs)
+{
+    uint32_t bytes = ring_bytes(programs);
+
+    bpf_map__set_max_entries(programs->skeleton->maps.ring, bytes);
+    bpf_map__set_max_entries(programs->skeleton->maps.scratches,
+                             (uint32_t)programs->cpus * WIRE_SCRATCHES);
+    bpf_map__set_max_entries(programs->skeleton->maps.slots, programs->options.slots + 1);
+    bpf_map__set_max_entries(programs->skeleton->maps.slot_counts, programs->options.slots + 1);
+    bpf_map__set_max_entries(programs->skeleton->maps.histograms, programs->options.histograms + 1);
+    programs->skeleton->rodata->wakeup_bytes = bytes / 4;
+}
+
+int programs_load(struct programs *programs, struct error *error)
+{
+    int code;
+
+    set_sizes(programs);
+    code = beamflame_bpf__load(programs->skeleton);
+    if (code)
+        return load_error(code, error);
+    programs->ring =
+        ring_buffer__new(bpf_map__fd(programs->skeleton->maps.ring), pass, programs, NULL);
+    if (!programs->ring)
+        return error_set(error, ERROR_FAILED, "the ring buffer can't be mapped: %s",
+                         strerror(errno));
+    return 0;
+}
+
+/* ---- targets ---- */
+
+static int map_error(struct error *error)
+{
+    return error_set(error, ERROR_FAILED, "a BPF map can't be filled: %s", strerror(errno));
+}
+
+int programs_add_target(struct programs *programs, const struct vm *vm,
+                        uint64_t code_generation_address, struct error *error)
+{
+    const struct layout *layout = &vm->layout;
+    uint32_t pid = (uint32_t)vm->pid;
+    struct wire_target target = {
+        .code_generation_address = code_generation_address,
+        .process_size = (uint32_t)layout->sizeof_process,
+        .process_htop = (uint16_t)layout->process_htop,
+        .process_stop = (uint16_t)layout->process_stop,
+        .process_heap = (uint16_t)layout->process_heap,
+        .process_hend = (uint16_t)layout->process_hend,
+        .process_current = (uint16_t)layout->process_current,
+        .process_id = (uint16_t)layout->process_id,
+        .process_state = (uint16_t)layout->process_state,
+        .process_flags = (uint16_t)layout->process_flags,
+        .process_mbuf_sz = (uint16_t)layout->process_mbuf_sz,
+        .process_high_water = (uint16_t)layout->process_high_water,
+        .process_old_heap = (uint16_t)layout->process_old_heap,
+        .process_old_htop = (uint16_t)layout->process_old_htop,
+        .process_gen_gcs = (uint16_t)layout->process_gen_gcs,
+        .process_off_heap_overhead = (uint16_t)layout->process_off_heap_overhead,
+        .scheduler_registers = (uint16_t)layout->sched_registers,
+        .scheduler_process = (uint16_t)layout->sched_current_process,
+        .scheduler_sleep_info = (uint16_t)layout->sched_ssi,
+    };
+
+    for (uint32_t i = 0; i < vm->scheduler_count; i++) {
+        struct wire_thread_key key = {.thread_pointer = vm->schedulers[i].tid, .pid = pid};
+        struct wire_thread thread = {.scheduler = vm->schedulers[i].data,
+                                     .type = vm->schedulers[i].type};
+
+        if (bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.schedulers), &key, &thread,
+                                BPF_ANY))
+            return map_error(error);
+    }
+    if (bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.targets), &pid, &target, BPF_ANY))
+        return map_error(error);
+    return 0;
+}
+
+/* ---- samples ---- */
+
+int programs_poll(struct programs *programs, int timeout_ms, programs_each each, void *context,
+                  struct error *error)
+{
+    int result;
+
+    programs->each = each;
+    programs->context = context;
+    programs->passed = 0;
+    result = ring_buffer__poll(programs->ring, timeout_ms);
+    if (result >= 0) /* samples that were too few to wake us */
+        result = ring_buffer__consume(programs->ring);
+    if (result < 0 && result != -EINTR)
+        return error_set(error, ERROR_FAILED, "samples can't be read: %s", strerror(-result));
+    return programs->passed;
+}
+
+/* The sum over all CPUs of a per-CPU value that is an array of u64. */
+static void sum_values(const struct programs *programs, const struct bpf_map *map, uint32_t key,
+                       uint64_t *sums, size_t count)
+{
+    uint64_t *values = xcalloc((size_t)programs->cpus * count, sizeof(*values));
+
+    memset(sums, 0, count * sizeof(*sums));
+    if (!bpf_map_lookup_elem(bpf_map__fd(map), &key, values))
+        for (size_t i = 0; i < (size_t)programs->cpus * count; i++)
+            sums[i % count] += values[i];
+    free(values);
+}
+
+uint64_t programs_lost(const struct programs *programs)
+{
+    uint64_t lost;
+
+    sum_values(programs, programs->skeleton->maps.counters, WIRE_COUNT_RING_FULL, &lost, 1);
+    return lost;
+}
+
+uint32_t programs_cpus(const struct programs *programs)
+{
+    return (uint32_t)programs->cpus;
+}
+
+/* ---- events ---- */
+
+void programs_set_slot(struct programs *programs, uint32_t slot, const struct wire_slot *value)
+{
+    bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.slots), &slot, value, BPF_ANY);
+}
+
+struct wire_slot_counts programs_slot_counts(const struct programs *programs, uint32_t slot)
+{
+    struct wire_slot_counts counts;
+
+    _Static_assert(sizeof(counts) % sizeof(uint64_t) == 0, "summed as an array");
+    sum_values(programs, programs->skeleton->maps.slot_counts, slot, (uint64_t *)&counts,
+               sizeof(counts) / sizeof(uint64_t));
+    return counts;
+}
+
+void programs_histogram(const struct programs *programs, uint32_t index,
+                        uint64_t buckets[LOG_HISTOGRAM_BUCKETS])
+{
+    sum_values(programs, programs->skeleton->maps.histograms, index, buckets,
+               LOG_HISTOGRAM_BUCKETS);
+}
