@@ -230,7 +230,9 @@ static __always_inline void put_erlang(const struct stack_area *area)
         return;
     }
     /* In a garbage collection heap and hend can be the new heap's while stop is still the old
-     * one's: the old stack is whole, and ends where its bottom frame is found. */
+     * one's: the old stack is whole, and ends where its bottom frame is found. (Not so while
+     * realloc() cuts or moves the heap, erl_gc.c shrink_new_heap() and grow_new_heap(): Process
+     * then still says where the stack was, and there is nothing to be read.) */
     put_pages(area->at, SEGMENT_ERLANG, top, 2 * PAGE);
 }
 
