@@ -257,6 +257,17 @@ static void emit_jit_call(struct unwinder *unwinder, const struct state *state)
     emit_switched(unwinder, state);
 }
 
+/* What a process does on a dirty scheduler. While a BIF or NIF runs there, Process.i is not Erlang
+ * code (erl_nfunc_sched.h 25:42); else it is where the process goes on after a system task, such as
+ * a garbage collection. */
+static void emit_dirty(struct unwinder *unwinder, const struct state *state)
+{
+    if (code_contains(unwinder->code, state->i))
+        emit(unwinder, ADDRESS_CODE, state->i, false);
+    else if (state->current)
+        emit(unwinder, ADDRESS_MFA, state->current, true);
+}
+
 /* ---- the Erlang stack ---- */
 
 /* Words behind the return address of a frame that tracing has put on the stack, which may look
@@ -391,9 +402,8 @@ static void unwind_process(struct unwinder *unwinder, struct state *state, bool 
 {
     uint64_t top;
 
-    if (!in_code) { /* a dirty scheduler: C called on behalf of the process */
-        if (state->current)
-            emit(unwinder, ADDRESS_MFA, state->current, true);
+    if (!in_code) {
+        emit_dirty(unwinder, state);
         walk(unwinder, state, state->stop);
         return;
     }

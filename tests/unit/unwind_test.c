@@ -404,6 +404,25 @@ static void test_dirty(void **state)
     close_bench(&b);
 }
 
+/* A process that a dirty scheduler collects goes on in Erlang code. */
+static void test_dirty_collection(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    put_word(b.scheduler, b.vm.layout.sched_type, VM_SCHEDULER_DIRTY_CPU);
+    put_word(b.process, b.vm.layout.process_i, code_at(&b, FUNCTION_F, 0x18));
+    set_current(&b, ATOM_MODULE, ATOM_FUNCTION, 3);
+    stop_in_c(&b, 0);
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, LEAF(code_at(&b, FUNCTION_F, 0x18)),
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
 /* Kernel frames come first; only the first of them is no return address. */
 static void test_kernel(void **state)
 {
@@ -752,6 +771,7 @@ int main(void)
         cmocka_unit_test(test_stale_without_register),
         cmocka_unit_test(test_broken_native_stack),
         cmocka_unit_test(test_dirty),
+        cmocka_unit_test(test_dirty_collection),
         cmocka_unit_test(test_mfa_packing),
         cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_no_registers),
