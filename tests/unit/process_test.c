@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -55,10 +56,13 @@ static void test_exists_and_start_time(void **state)
     assert_true(process_start_time(getpid()) == here);
     assert_int_equal(prctl(PR_SET_NAME, name), 0);
     child = fork();
-    if (child == 0)
+    if (child == 0) {
+        pause();
         _exit(0);
+    }
     assert_true(process_exists(child));
     assert_true(process_start_time(child) >= here);
+    assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_false(process_exists(child));
     assert_true(process_start_time(child) == 0);
