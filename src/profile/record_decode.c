@@ -171,7 +171,8 @@ static void decode_values(struct record_decoder *decoder, struct cursor *cursor,
         cursor_fail(cursor, "sample without an event");
     for (uint32_t i = 0;
          !cursor->problem && i < profile_get_event(profile, sample->event)->value_count; i++)
-        sample->values[i] = decode_u64(cursor);
+        sample->values[i] = cursor_delta(
+            cursor, record_base_value(&decoder->base, sample->event, i), UINT64_MAX, "");
 }
 
 static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,

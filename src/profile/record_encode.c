@@ -109,7 +109,8 @@ void record_encode_sample(struct record_encoder *encoder, const struct profile *
     buffer_varint(records, sample->time - base->time);
     buffer_varint(records, sample->event);
     for (uint32_t i = 0; i < event->value_count; i++)
-        buffer_varint(records, sample->values[i]);
+        buffer_zigzag(records, (int64_t)(sample->values[i] -
+                                         record_base_value(&encoder->base, sample->event, i)));
     buffer_zigzag(records, (int64_t)sample->stack - base->stack);
     buffer_zigzag(records, (int64_t)sample->process - base->process);
     buffer_zigzag(records, (int64_t)sample->thread - base->thread);

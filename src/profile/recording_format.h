@@ -46,9 +46,10 @@
  * initial_call RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
  *      RECORD_TARGET   varints pid, schedulers, dirty_cpu_schedulers, dirty_io_schedulers,
  *                      processes, node, otp_release, erts, flavor, executable, container
- *      RECORD_SAMPLE   varints time - time of the sample before, event, as many values as the event
- *                      has; zigzags of stack, process, thread minus those of the sample before;
- *                      varints peer, detail, cpu, status, activity, flags
+ *      RECORD_SAMPLE   varints time - time of the sample before, event; as many zigzags of values
+ * as the event has, minus those of the sample before if it is of the same event; zigzags of stack,
+ * process, thread minus those of the sample before; varints peer, detail, cpu, status, activity,
+ * flags
  *
  * "The sample before" is in the same chunk, all zero for the first: a chunk can be read without
  * the records of other chunks, apart from the tables. Times never go back, also across chunks.

@@ -17,6 +17,11 @@ struct record_base {
     struct sample sample;
 };
 
+static inline uint64_t record_base_value(const struct record_base *base, event_id event, uint32_t i)
+{
+    return base->sample.event == event ? base->sample.values[i] : 0;
+}
+
 struct record_encoder {
     struct record_base base;       /* starts anew with each chunk */
     struct profile_counts encoded; /* of the tables */
