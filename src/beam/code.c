@@ -31,6 +31,7 @@ struct module {
     uint64_t start, end;
     uint64_t entry, symfile, symfile_size;
     uint64_t header_hash; /* of the first bytes of the symbol file */
+    uint64_t age;         /* modules that were there before it */
     char *name;
     bool parsed, unreadable;
     struct gdb_jit_module symbols;
@@ -44,6 +45,7 @@ struct code {
     uint64_t normal_exit;
     bool frame_pointers;
     uint64_t epoch;
+    uint64_t added;       /* modules so far */
     struct module **live; /* by address */
     size_t live_count, live_room;
     struct module *retired;
@@ -182,6 +184,7 @@ static void add_module(struct code *code, uint64_t address, const struct gdb_jit
     module->symfile = entry->symfile;
     module->symfile_size = entry->symfile_size;
     module->header_hash = hash;
+    module->age = code->added++;
     module->name = xstrdup(header->name);
     if (code->epoch) {
         parse_older_versions(code, module->name);
@@ -387,11 +390,25 @@ static enum code_kind kind_of(const char *symbol)
     return strstr(symbol, "::") ? CODE_FRAGMENT : CODE_FUNCTION;
 }
 
+static void describe(const struct module *module, const struct gdb_jit_range *range,
+                     uint32_t offset, struct code_place *place)
+{
+    const struct gdb_jit_line *line = line_at(&module->symbols, range, offset);
+
+    *place = (struct code_place){
+        .start = module->start + range->start,
+        .end = module->start + range->end,
+        .symbol = module->symbols.strings + range->symbol,
+        .file = line ? module->symbols.strings + line->file : "",
+        .line = line ? line->line : 0,
+    };
+    place->kind = strcmp(module->name, "erts_beamasm") ? kind_of(place->symbol) : CODE_FRAGMENT;
+}
+
 bool code_find(struct code *code, uint64_t address, struct code_place *place)
 {
     struct module *module = module_at(code, address);
     const struct gdb_jit_range *range;
-    const struct gdb_jit_line *line;
     uint32_t offset;
 
     if (!module)
@@ -403,31 +420,67 @@ bool code_find(struct code *code, uint64_t address, struct code_place *place)
     range = range_at(&module->symbols, offset);
     if (!range)
         return false;
-    line = line_at(&module->symbols, range, offset);
-    *place = (struct code_place){
-        .start = module->start + range->start,
-        .end = module->start + range->end,
-        .symbol = module->symbols.strings + range->symbol,
-        .file = line ? module->symbols.strings + line->file : "",
-        .line = line ? line->line : 0,
-    };
-    place->kind = strcmp(module->name, "erts_beamasm") ? kind_of(place->symbol) : CODE_FRAGMENT;
+    describe(module, range, offset, place);
     return true;
+}
+
+/* The newest live module of this name that is older than `age`. */
+static struct module *older_version(const struct code *code, const char *name, uint64_t age)
+{
+    struct module *found = NULL;
+
+    for (size_t i = 0; i < code->live_count; i++) {
+        struct module *module = code->live[i];
+
+        if (module->age < age && (!found || module->age > found->age) &&
+            !strcmp(module->name, name))
+            found = module;
+    }
+    return found;
+}
+
+void code_each(struct code *code, const char *module, code_visit visit, void *context)
+{
+    uint64_t age = UINT64_MAX;
+    struct module *version;
+
+    while ((version = older_version(code, module, age))) {
+        parse(code, version);
+        for (uint32_t r = 0; version->parsed && r < version->symbols.range_count; r++) {
+            const struct gdb_jit_range *range = &version->symbols.ranges[r];
+            struct code_place place;
+
+            describe(version, range, range->start, &place);
+            if (!visit(context, &place))
+                return;
+        }
+        age = version->age;
+    }
+}
+
+struct named_place {
+    const char *symbol;
+    struct code_place place;
+    bool found;
+};
+
+static bool match_symbol(void *context, const struct code_place *place)
+{
+    struct named_place *named = context;
+
+    named->found = !strcmp(place->symbol, named->symbol);
+    named->place = *place;
+    return !named->found;
 }
 
 bool code_find_fragment(struct code *code, const char *symbol, struct code_place *place)
 {
-    for (size_t i = 0; i < code->live_count; i++) {
-        struct module *module = code->live[i];
+    struct named_place named = {.symbol = symbol};
 
-        if (strcmp(module->name, "global")) /* also a module of the kernel application */
-            continue;
-        parse(code, module);
-        for (uint32_t r = 0; module->parsed && r < module->symbols.range_count; r++)
-            if (!strcmp(module->symbols.strings + module->symbols.ranges[r].symbol, symbol))
-                return code_find(code, module->start + module->symbols.ranges[r].start, place);
-    }
-    return false;
+    code_each(code, "global", match_symbol, &named);
+    if (named.found)
+        *place = named.place;
+    return named.found;
 }
 
 /* ---- what a call leaves behind ---- */

@@ -52,6 +52,13 @@ int code_refresh(struct code *code, struct error *error);
  * not in any known code. */
 bool code_find(struct code *code, uint64_t address, struct code_place *place);
 
+/* Visit all places in the modules of this name (as the atom, not quoted): the newest version first,
+ * then those that it has replaced and that were not overwritten; within each in address order. The
+ * JIT's own are "global" (shared fragments; also a module of the kernel application) and
+ * "erts_beamasm". A visit that returns false ends it. */
+typedef bool (*code_visit)(void *context, const struct code_place *place);
+void code_each(struct code *code, const char *module, code_visit visit, void *context);
+
 /* A fragment of the JIT by its symbol ("global::garbage_collect"). */
 bool code_find_fragment(struct code *code, const char *symbol, struct code_place *place);
 
