@@ -21,7 +21,7 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpf
 ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
 
 BUILD := build$(if $(SAN),/san)
-LIBS := libbpf libelf libdw zlib liblzma libzstd
+LIBS := libbpf libelf libdw zlib liblzma libzstd capstone
 CPPFLAGS += -D_GNU_SOURCE -DBEAMFLAME_VERSION='"$(VERSION)"' -Isrc -Iinclude -I$(BUILD)/gen
 CFLAGS += -std=c11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
           -Wno-missing-field-initializers -fno-omit-frame-pointer
@@ -98,8 +98,14 @@ $(BUILD)/tests/replay_capture: $(wildcard tests/tools/replay_*.[ch]) $(IMAGE) $(
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Itests/replay $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
+# Where the hooks of a VM are, for the end-to-end tests.
+$(BUILD)/tests/hook_list: tests/tools/hook_list.c $(ROOM_OBJECTS)
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 .PHONY: unit-tests
-unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test
+unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test $(BUILD)/tests/hook_list
 
 # Fuzzing: each of tests/fuzz for FUZZ_SECONDS, with the sanitizers.
 FUZZ_SECONDS ?= 20

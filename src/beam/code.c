@@ -398,6 +398,7 @@ static void describe(const struct module *module, const struct gdb_jit_range *ra
     *place = (struct code_place){
         .start = module->start + range->start,
         .end = module->start + range->end,
+        .module = module->start,
         .symbol = module->symbols.strings + range->symbol,
         .file = line ? module->symbols.strings + line->file : "",
         .line = line ? line->line : 0,

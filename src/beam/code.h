@@ -28,6 +28,7 @@ enum code_kind {
 struct code_place {
     enum code_kind kind;
     uint64_t start, end; /* of the function or fragment */
+    uint64_t module;     /* where the code of its module starts */
     const char *symbol;  /* "lists:map/2" or "global::call_bif_shared"; stays valid */
     const char *file;    /* source file name or "" */
     uint32_t line;       /* 0 if not known */

@@ -26,16 +26,18 @@ struct hooks;
 enum hook {
     HOOK_SCHEDULE_OUT,  /* erts_schedule(esd or 0, p or 0, reds): p leaves its scheduler */
     HOOK_SCHEDULE_IN,   /* copy_in_registers(p, registers): p goes on in Erlang code */
-    HOOK_WAKE,          /* schedule_process(p, state, locks): p becomes runnable */
+    HOOK_WAKE,          /* erts_schedule_process(p, state, locks): p gets a message or a timeout */
+    HOOK_ENQUEUE,       /* select_enqueue_run_queue(how, priority, p, state): p becomes runnable,
+                         * for whatever reason, where `how` (int) is not 0 */
     HOOK_GC,            /* garbage_collect(p, live_hf_end, need, objv, nobj, fcalls, max_young) */
     HOOK_GC_HIBERNATE,  /* erts_garbage_collect_hibernate(p) */
     HOOK_SEND,          /* erts_queue_proc_message(from, to, locks, message, term) */
     HOOK_SEND_MANY,     /* erts_queue_proc_messages(from, to, locks, first, last, count) */
-    HOOK_RECEIVE,       /* beam_jit_remove_message(p, ...): *Process.sig_qs.save is taken */
+    HOOK_RECEIVE,       /* beam_jit_remove_message(p, ...): **Process.sig_qs.save is taken */
     HOOK_COPY,          /* copy_struct_x(term, words, Eterm **htop, off_heap, ...) */
     HOOK_SPAWN,         /* erl_create_process(parent, module, function, args, options) */
     HOOK_EXIT,          /* erts_do_exit_process(p, reason) */
-    HOOK_EXIT_CONTINUE, /* erts_continue_exit_process(p): also each time it yields */
+    HOOK_EXIT_CONTINUE, /* erts_continue_exit_process(p): the first time, and after each yield */
     HOOK_DIRTY_NIF,     /* erts_call_dirty_nif(esd, p, I, registers) */
     HOOK_DIRTY_BIF,     /* erts_call_dirty_bif(esd, p, I, registers) */
     HOOK_COUNT
@@ -58,15 +60,17 @@ struct hook_point {
 const char *hook_function(enum hook hook);
 const char *hook_way_name(enum hook_way way);
 
-/* Both borrowed. Nothing is looked for until it is asked for. */
-struct hooks *hooks_new(struct vm *vm, struct code *code);
+/* Both borrowed. Nothing is looked for until it is asked for. NULL with error if the VM's
+ * executable can't be read. */
+struct hooks *hooks_new(struct vm *vm, struct code *code, struct error *error);
 void hooks_free(struct hooks *hooks);
 
 /* Each returns 0, or -1 with ERROR_UNSUPPORTED and what was looked for. Answers are kept. */
 int hooks_find(struct hooks *hooks, enum hook hook, struct hook_point *point, struct error *error);
 
-/* The C function of a BIF (Eterm f(p, args, I)). Calls of some BIFs are compiled into other code
- * (erlang:length/1, erlang:'+'/2): a probe sees only those made by apply and the like. */
+/* The C function of a BIF (Eterm f(p, args, I)); of one that runs on dirty schedulers, the function
+ * that runs there. Calls of some guard BIFs are compiled into other code (erlang:length/1,
+ * erlang:'+'/2): a probe sees only those made by apply and the like. */
 int hooks_bif(struct hooks *hooks, const char *module, const char *function, uint32_t arity,
               struct hook_point *point, struct error *error);
 
@@ -74,6 +78,6 @@ int hooks_bif(struct hooks *hooks, const char *module, const char *function, uin
 int hooks_nif(struct hooks *hooks, const char *module, const char *function, uint32_t arity,
               struct hook_point *point, struct error *error);
 
-/* A function of the VM by its symbol, or by any name that hook_function() has. */
+/* A function of the VM by its symbol, or by any name that hook_function() gives. */
 int hooks_symbol(struct hooks *hooks, const char *name, struct hook_point *point,
                  struct error *error);

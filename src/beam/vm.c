@@ -105,7 +105,7 @@ static uint64_t entry_address(pid_t pid)
     return entry;
 }
 
-static struct elf_file *open_executable(struct vm *vm, struct error *error)
+struct elf_file *vm_executable(struct vm *vm, struct error *error)
 {
     struct mapping *mapping = mappings_find(vm->mappings, entry_address(vm->pid));
     struct elf_file *file = mapping ? mapping_file(vm->mappings, mapping) : NULL;
@@ -141,7 +141,7 @@ static int examine(struct vm *vm, struct error *error)
     vm->mappings = mappings_new(vm->pid, vm->memory, error);
     if (!vm->mappings)
         return -1;
-    executable = open_executable(vm, error);
+    executable = vm_executable(vm, error);
     if (!executable || vm_choose_layout(vm, executable, error) != 0 ||
         find_roots(vm, executable, error) != 0 || vm_read_schedulers(vm, error) != 0)
         return -1;

@@ -64,6 +64,9 @@ struct vm {
 struct vm *vm_open(pid_t pid, struct error *error);
 void vm_close(struct vm *vm);
 
+/* The executable's file, which lives as long as the VM; NULL with error. */
+struct elf_file *vm_executable(struct vm *vm, struct error *error);
+
 /* Quick test for `ps`: is the executable of this pid a BEAM? Fills *build. 1, 0, or -1. */
 int vm_identify(pid_t pid, struct build *build, struct error *error);
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of hooks.h share. */
+#pragma once
+
+#include "beam/atom.h"
+#include "beam/bif_table.h"
+#include "beam/hooks.h"
+#include "os/code_flow.h"
+
+enum { HOOK_FUNCTIONS_MAX = 512 };
+
+struct hooks {
+    struct vm *vm;
+    struct code *code;
+    struct elf_file *executable;
+    struct atoms *atoms;
+    struct bif_table bifs; /* empty until asked for */
+    struct hook_answer {
+        bool asked;
+        int result;
+        struct hook_point point;
+        struct error error;
+    } answers[HOOK_COUNT];
+};
+
+/* Functions of the VM, each once. */
+struct function_set {
+    uint64_t functions[HOOK_FUNCTIONS_MAX];
+    size_t count;
+};
+
+void function_set_add(struct function_set *set, uint64_t function);
+
+/* ---- hook_search.c: what code calls ---- */
+
+/* A pattern of a call; `detail` is what the search was given. */
+typedef bool (*call_pattern)(const struct hooks *hooks, const struct flow *flow,
+                             const struct flow_call *call, uint64_t detail);
+
+/* Add to `found` what the function of the VM at `function`, or the code of the JIT at `place`,
+ * calls by a call of this pattern. NULL: each call. Only functions of the executable count. */
+void hook_search_function(const struct hooks *hooks, uint64_t function, call_pattern pattern,
+                          uint64_t detail, struct function_set *found);
+void hook_search_place(const struct hooks *hooks, const struct code_place *place,
+                       call_pattern pattern, uint64_t detail, struct function_set *found);
+
+/* Whether the function of the VM stores as the pattern says. */
+typedef bool (*store_pattern)(const struct hooks *hooks, const struct flow *flow,
+                              struct flow_value address, struct flow_value value);
+bool hook_stores(const struct hooks *hooks, uint64_t function, store_pattern pattern);
+
+/* The functions of the VM that call `function`. */
+void hook_search_callers(const struct hooks *hooks, uint64_t function, struct function_set *found);
+
+/* The function that comes next in the executable; 0 if there is none. */
+uint64_t hook_next_function(const struct hooks *hooks, uint64_t function);
+
+/* ---- hook_ways.c: how to find a function that has no symbol ---- */
+
+struct hook_function {
+    const char *name;
+    enum hook_way way;
+    const char *looked_for; /* "what ..." */
+    /* All functions that fit: the hook is found if there is one. */
+    void (*find)(struct hooks *hooks, struct function_set *found);
+};
+extern const struct hook_function hook_functions[HOOK_COUNT];
+
+/* ---- hooks.c ---- */
+
+/* Address of the function behind a hook, or 0. */
+uint64_t hook_address(struct hooks *hooks, enum hook hook);
+/* Row of a BIF; NULL if there is none or no table. */
+const struct bif *hook_find_bif(struct hooks *hooks, const char *module, const char *function,
+                                uint32_t arity, struct error *error);

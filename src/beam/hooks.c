@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/hooks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/hook_parts.h"
+#include "beam/nif_stub.h"
+#include "os/native_symbols.h"
+#include "util/alloc.h"
+
+enum { SYMBOL_MAX = 1024 };
+
+struct hooks *hooks_new(struct vm *vm, struct code *code, struct error *error)
+{
+    struct elf_file *executable = vm_executable(vm, error);
+    struct hooks *hooks;
+
+    if (!executable)
+        return NULL;
+    hooks = xcalloc(1, sizeof(*hooks));
+    hooks->vm = vm;
+    hooks->code = code;
+    hooks->executable = executable;
+    hooks->atoms = atoms_new(vm);
+    return hooks;
+}
+
+void hooks_free(struct hooks *hooks)
+{
+    if (!hooks)
+        return;
+    bif_table_free(&hooks->bifs);
+    atoms_free(hooks->atoms);
+    free(hooks);
+}
+
+const char *hook_function(enum hook hook)
+{
+    return hook_functions[hook].name;
+}
+
+const char *hook_way_name(enum hook_way way)
+{
+    static const char *const NAMES[] = {"symbol", "caller", "code", "table", "stub"};
+
+    return NAMES[way];
+}
+
+static bool is_code(const struct hooks *hooks, uint64_t address)
+{
+    return address && mappings_find_code(hooks->vm->mappings, address);
+}
+
+/* ---- functions of the VM ---- */
+
+static int look_for(struct hooks *hooks, enum hook hook, struct hook_point *point,
+                    struct error *error)
+{
+    const struct hook_function *function = &hook_functions[hook];
+    struct function_set found = {.count = 0};
+    uint64_t address = native_symbol_address(hooks->executable, function->name);
+
+    if (is_code(hooks, address)) {
+        *point = (struct hook_point){address, HOOK_BY_SYMBOL};
+        return 0;
+    }
+    function->find(hooks, &found);
+    if (found.count == 1 && is_code(hooks, found.functions[0])) {
+        *point = (struct hook_point){found.functions[0], function->way};
+        return 0;
+    }
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "%s was looked for by symbol and as %s, and %zu functions of the VM fit",
+                     function->name, function->looked_for, found.count);
+}
+
+int hooks_find(struct hooks *hooks, enum hook hook, struct hook_point *point, struct error *error)
+{
+    struct hook_answer *answer = &hooks->answers[hook];
+
+    if (!answer->asked) {
+        answer->asked = true;
+        answer->result = look_for(hooks, hook, &answer->point, &answer->error);
+    }
+    if (answer->result == 0)
+        *point = answer->point;
+    else
+        *error = answer->error;
+    return answer->result;
+}
+
+uint64_t hook_address(struct hooks *hooks, enum hook hook)
+{
+    struct hook_point point;
+    struct error ignored;
+
+    return hooks_find(hooks, hook, &point, &ignored) == 0 ? point.address : 0;
+}
+
+int hooks_symbol(struct hooks *hooks, const char *name, struct hook_point *point,
+                 struct error *error)
+{
+    uint64_t address = native_symbol_address(hooks->executable, name);
+
+    if (is_code(hooks, address)) {
+        *point = (struct hook_point){address, HOOK_BY_SYMBOL};
+        return 0;
+    }
+    for (int hook = 0; hook < HOOK_COUNT; hook++)
+        if (!strcmp(name, hook_functions[hook].name))
+            return hooks_find(hooks, (enum hook)hook, point, error);
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "this VM exports no function %s, and there is no other way to it", name);
+}
+
+/* ---- BIFs ---- */
+
+static bool is_atom(struct hooks *hooks, uint64_t term, const char *text)
+{
+    const char *name = atom_text(hooks->atoms, term);
+
+    return name && !strcmp(name, text);
+}
+
+const struct bif *hook_find_bif(struct hooks *hooks, const char *module, const char *function,
+                                uint32_t arity, struct error *error)
+{
+    struct error ignored;
+
+    if (!hooks->bifs.rows &&
+        bif_table_read(hooks->vm, hooks->executable, &hooks->bifs, error ? error : &ignored) != 0)
+        return NULL;
+    for (size_t i = 0; i < hooks->bifs.count; i++) {
+        const struct bif *bif = &hooks->bifs.rows[i];
+
+        if (bif->arity == arity && is_atom(hooks, bif->function, function) &&
+            is_atom(hooks, bif->module, module))
+            return bif;
+    }
+    if (error)
+        error_set(error, ERROR_UNSUPPORTED, "%s:%s/%u is not among the %zu BIFs of this VM", module,
+                  function, arity, hooks->bifs.count);
+    return NULL;
+}
+
+int hooks_bif(struct hooks *hooks, const char *module, const char *function, uint32_t arity,
+              struct hook_point *point, struct error *error)
+{
+    const struct bif *bif = hook_find_bif(hooks, module, function, arity, error);
+
+    if (!bif)
+        return -1;
+    *point = (struct hook_point){bif->implementation, HOOK_BY_TABLE};
+    return 0;
+}
+
+/* ---- NIFs ---- */
+
+struct nif_search {
+    struct hooks *hooks;
+    char symbol[SYMBOL_MAX];
+    uint64_t module; /* the newest version that has the function; 0: not seen yet */
+    uint64_t address;
+};
+
+static bool look_at_stub(void *context, const struct code_place *place)
+{
+    struct nif_search *search = context;
+    struct nif_stub stub;
+
+    if (search->module && place->module != search->module)
+        return false;
+    if (strcmp(place->symbol, search->symbol))
+        return true;
+    search->module = place->module;
+    if (!nif_stub_read(search->hooks->vm->memory, place->start, &stub) ||
+        !is_code(search->hooks, stub.called) || (stub.dirty && !is_code(search->hooks, stub.dirty)))
+        return true;
+    search->address = stub.dirty ? stub.dirty : stub.called;
+    return false;
+}
+
+int hooks_nif(struct hooks *hooks, const char *module, const char *function, uint32_t arity,
+              struct hook_point *point, struct error *error)
+{
+    struct nif_search search = {.hooks = hooks};
+
+    if (code_refresh(hooks->code, error) != 0)
+        return -1;
+    mfa_format(module, function, arity, search.symbol, sizeof(search.symbol));
+    code_each(hooks->code, module, look_at_stub, &search);
+    if (search.address) {
+        *point = (struct hook_point){search.address, HOOK_BY_STUB};
+        return 0;
+    }
+    return error_set(error, ERROR_UNSUPPORTED,
+                     search.module ? "%s is no NIF, or its library is not loaded yet"
+                                   : "%s is not loaded",
+                     search.symbol);
+}
