@@ -141,6 +141,20 @@ class Errors(unittest.TestCase):
                 with self.subTest(path.name):
                     self.expect(FAILED, "report", path, "-o", self.out / "x.folded", says=[path])
 
+    def test_report_of_names_that_are_not_there(self):
+        """An event or a value that the recording has not is told with those that it has."""
+        beamflame.require()
+        with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder:
+            recording, out = Path(folder, "x.bfr"), self.out / "x.folded"
+            with nodes.Node(25, "request") as node:
+                beamflame.record("-p", node.pid, "-d", 2, "-F", 199, "-o", recording)
+            self.expect(USAGE, "report", recording, "--event", "cpus", "-o", out,
+                        says=["cpus", "it has: cpu"])
+            self.expect(USAGE, "report", recording, "--weight", "words", "-o", out,
+                        says=["words", "event cpu", "it has: time"])
+            beamflame.record("report", recording, "--event", "cpu", "--weight", "time", "-o", out)
+            self.assertTrue(out.exists())
+
     def test_a_cut_recording_is_readable(self):
         """A recording that was cut anywhere gives what was whole, and never a crash."""
         beamflame.require()

@@ -76,7 +76,7 @@ static void test_escapes(void **state)
     }
 }
 
-/* A sample that stands for more than one period has that weight; one of no weight has 1. */
+/* A sample that stands for more than one period has that weight, rounded; one of none has 1. */
 static void test_weights(void **state)
 {
     struct small_profile small;
@@ -86,9 +86,13 @@ static void test_weights(void **state)
     small_profile_make(&small);
     small.samples[0].values[0] = 25 * 10000000;
     small.samples[1].values[0] = 0;
+    small.samples[2].values[0] = 15 * 1000000;
+    small.samples[3].values[0] = 25 * 1000000 - 1;
     text = small_output(&small, &perf_format, &(struct view_options){.group_by = GROUP_NAME});
     assert_non_null(strstr(text, " 2.000001:         25 cpu-clock:\n"));
     assert_non_null(strstr(text, " 2.010000:          1 cpu-clock:\n"));
+    assert_non_null(strstr(text, " 2.020000:          2 cpu-clock:\n"));
+    assert_non_null(strstr(text, " 3.000001:          2 cpu-clock:\n"));
     free(text);
 }
 

@@ -447,6 +447,37 @@ static void test_events(void **state)
     profile_free(small.profile);
 }
 
+/* Samples as recording_format.h has them: values are relative to those of the sample before if it
+ * is of the same event. */
+static void test_sample_bytes(void **state)
+{
+#define REST "\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+    static const char records[] = EVENT "\x01\x01"
+                                        "b\x08\x02\x02\x00\x01\x00\x02"
+                                        "\x07\x05\x01\x0a" REST "\x07\x01\x01\x03" REST
+                                        "\x07\x00\x02\x0c\x0e" REST "\x07\x02\x01\x10" REST;
+    static const uint64_t expected[][4] = {{5, 1, 5}, {6, 1, 3}, {6, 2, 6, 7}, {8, 1, 8}};
+    unsigned char file[1024];
+    size_t size;
+    char *start = header_bytes(&size);
+    struct seen seen;
+    struct error error;
+
+    (void)state;
+    size = make_file(file, start, size, CHUNK_RECORDS, records, sizeof(records) - 1);
+    if (read_bytes(file, size, &seen, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(seen.count, 4);
+    for (size_t i = 0; i < seen.count; i++) {
+        assert_int_equal(seen.samples[i].time, expected[i][0]);
+        assert_int_equal(seen.samples[i].event, expected[i][1]);
+        assert_int_equal(seen.samples[i].values[0], expected[i][2]);
+        assert_int_equal(seen.samples[i].values[1], expected[i][3]);
+    }
+    free(start);
+    seen_free(&seen);
+}
+
 /* An event that comes after the first sample would make a file that nobody reads: refused. */
 static void test_late_event(void **state)
 {
@@ -698,9 +729,10 @@ int main(void)
         cmocka_unit_test(test_cut_everywhere), cmocka_unit_test(test_damage_everywhere),
         cmocka_unit_test(test_bad_records),    cmocka_unit_test(test_random_records),
         cmocka_unit_test(test_events),         cmocka_unit_test(test_late_event),
-        cmocka_unit_test(test_summaries),      cmocka_unit_test(test_bad_summaries),
-        cmocka_unit_test(test_full_disk),      cmocka_unit_test(test_one_pass),
-        cmocka_unit_test(test_not_ours),       cmocka_unit_test(test_large_tables),
+        cmocka_unit_test(test_sample_bytes),   cmocka_unit_test(test_summaries),
+        cmocka_unit_test(test_bad_summaries),  cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_one_pass),       cmocka_unit_test(test_not_ours),
+        cmocka_unit_test(test_large_tables),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
