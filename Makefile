@@ -131,6 +131,18 @@ fuzz: $(FUZZERS)
 			-artifact_prefix=$$fuzzer- >$$fuzzer.log 2>&1 || { cat $$fuzzer.log; exit 1; }; \
 	done
 
+# Of `make check`: what was compiled anew is looked at anew. .clang-tidy says what is looked for,
+# compile_flags.txt how it is compiled; of the lines that only count what was left out, none is kept.
+TIDY := $(OBJECTS:$(BUILD)/obj/%.o=$(BUILD)/tidy/%.ok)
+$(BUILD)/tidy/%.ok: src/%.c $(BUILD)/obj/%.o .clang-tidy compile_flags.txt
+	$(say) TIDY $<
+	$(Q)mkdir -p $(@D)
+	$(Q)clang-tidy --quiet $< 2>$@.log || { cat $@.log >&2; exit 1; }
+	$(Q)touch $@
+
+.PHONY: tidy
+tidy: $(TIDY)
+
 .PHONY: deps demo test check bench install clean
 deps:
 	$(Q)tools/install-deps

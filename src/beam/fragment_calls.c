@@ -120,11 +120,14 @@ void fragment_calls_each(struct vm *vm, struct code *code, fragment_calls_visit 
         const struct known *known = &knowns[i];
         uint64_t calls[CALLS_MAX];
         struct code_place fragment;
+        unsigned count;
 
-        if (!code_find_fragment(code, known->fragment, &fragment) ||
-            find_calls(vm, code, &fragment, calls) != known->count)
+        if (!code_find_fragment(code, known->fragment, &fragment))
             continue;
-        for (unsigned c = 0; c < known->count; c++)
+        count = find_calls(vm, code, &fragment, calls);
+        if (count != known->count)
+            continue;
+        for (unsigned c = 0; c < count; c++)
             if (known->calls[c])
                 visit(context, calls[c], known->calls[c]);
     }

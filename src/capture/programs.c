@@ -110,8 +110,9 @@ int programs_open(struct programs *programs, struct error *error)
     programs->skeleton = beamflame_bpf__open();
     if (!programs->skeleton)
         return load_error(-errno, error);
-    bpf_object__for_each_program(program, programs->skeleton->obj)
+    bpf_object__for_each_program(program, programs->skeleton->obj) {
         bpf_program__set_autoload(program, false);
+    }
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 /* libstdc++; <cxxabi.h> is for C++ only. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): it is what C++ reserves such names for */
 char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
 
 /* A reference to an earlier part of the name can double its length, so a hostile file could ask

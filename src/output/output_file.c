@@ -12,7 +12,7 @@
 #include "output/gzip_file.h"
 #include "util/alloc.h"
 
-#define WRITE_BUFFER (256 * 1024)
+#define WRITE_BUFFER ((size_t)256 << 10)
 
 static bool has_suffix(const char *text, const char *suffix)
 {

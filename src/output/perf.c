@@ -52,7 +52,7 @@ struct perf {
  * before ": " reads as the time of a sample. */
 static bool must_escape(const char *text, size_t at)
 {
-    char c = text[at], before = at ? text[at - 1] : ' ', after = text[at + 1];
+    char c = text[at], before = (char)(at ? text[at - 1] : ' '), after = text[at + 1];
 
     switch (c) {
     case '(':

@@ -13,7 +13,7 @@
 
 #define REORDER_NS (100ull * 1000 * 1000)
 /* Bound on memory; more than this in 100 ms is beyond any rate the kernel allows. */
-#define REORDER_MAX (256 * 1024)
+#define REORDER_MAX ((size_t)256 << 10)
 
 struct reorder {
     struct reorder_item *items;

@@ -5,7 +5,7 @@
 
 #include "util/alloc.h"
 
-#define ARENA_BLOCK (64 * 1024)
+#define ARENA_BLOCK ((size_t)64 << 10)
 
 struct arena_block {
     struct arena_block *older;
