@@ -10,11 +10,13 @@ import nodes
 class Loads(unittest.TestCase):
     def test_every_release_runs_the_load_it_says(self):
         """The node that runs is of the release asked for, and its pid is that of a BEAM."""
-        for release in nodes.RELEASES:
+        for release in nodes.RELEASES + nodes.BUILDS:
             with self.subTest(release=release):
                 nodes.require(release)
                 with nodes.Node(release, "request") as node:
-                    self.assertEqual(node.ready["otp"], str(release))
+                    self.assertEqual(node.ready["otp"], nodes.otp(release))
+                    self.assertEqual(node.ready["dynamic_trace"],
+                                     "systemtap" if release in nodes.BUILDS else "none")
                     self.assertTrue(os.readlink(f"/proc/{node.pid}/exe").endswith("beam.smp"))
 
     def test_namespaces_are_the_ones_asked_for(self):

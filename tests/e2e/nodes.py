@@ -14,6 +14,7 @@ BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
 OTP_LAB = ROOT / "tools" / "otp-lab"
 LOADS = ROOT / "tests" / "loads"
 RELEASES = (25, 27, 29)
+BUILDS = ("27-usdt", "27-usdt-dwarf")  # of 27, with USDT probes; stripped, and not
 
 # With these the CPU time of a node is that of its processes: idle schedulers don't spin.
 NO_BUSY_WAIT = ("+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none")
@@ -26,6 +27,19 @@ def require(release):
     have = subprocess.run([OTP_LAB, "available"], capture_output=True, text=True, check=True)
     if str(release) not in have.stdout.split():
         raise unittest.SkipTest(f"OTP {release} is not installed (tools/otp-lab fetch {release})")
+
+
+def otp(release):
+    """The OTP release, as the VM has it, of a release or build."""
+    return str(release).partition("-")[0]
+
+
+def emulator(release):
+    """The beam.smp of a release."""
+    require(release)
+    done = subprocess.run([OTP_LAB, "emulator", str(release)], stdout=subprocess.PIPE, text=True,
+                          check=True)
+    return Path(done.stdout.rstrip("\n"))
 
 
 def compiled_loads(release):
@@ -49,10 +63,11 @@ class Node:
 
     `pid` is the VM's pid on the host, `ready` what it said of itself when its load ran. 27 and 29
     run in their own root and, unless `ns` is False, in their own pid and mount namespaces; 25 runs
-    as a process of the host unless `ns` is True.
+    as a process of the host unless `ns` is True. `emulator` is a beam.smp to run instead of the
+    release's own.
     """
 
-    def __init__(self, release, load, *options, ns=None, flags=()):
+    def __init__(self, release, load, *options, ns=None, flags=(), emulator=None):
         require(release)
         code = compiled_loads(release)
         ns = release != 25 if ns is None else ns
@@ -61,8 +76,9 @@ class Node:
         with tempfile.NamedTemporaryFile("r", prefix="beamflame-pid-") as pid_file:
             self.process = subprocess.Popen(
                 [OTP_LAB, "run", str(release), *(["--ns"] if ns else []), "--pa", code,
-                 "--pid-file", pid_file.name, "--", *flags, "-noshell", "-s", load, "start",
-                 "-extra", *options],
+                 "--pid-file", pid_file.name,
+                 *(["--emulator", emulator] if emulator else []),
+                 "--", *flags, "-noshell", "-s", load, "start", "-extra", *options],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
             try:
                 self.ready = self._next("ready")

@@ -42,6 +42,7 @@ node_facts() ->
         otp => list_to_binary(erlang:system_info(otp_release)),
         erts => list_to_binary(erlang:system_info(version)),
         flavor => erlang:system_info(emu_flavor),
+        dynamic_trace => erlang:system_info(dynamic_trace),
         schedulers => erlang:system_info(schedulers),
         dirty_cpu_schedulers => erlang:system_info(dirty_cpu_schedulers),
         dirty_io_schedulers => erlang:system_info(dirty_io_schedulers),
