@@ -76,6 +76,9 @@ void vm_node_name(struct vm *vm, char *name, size_t size);
 uint32_t vm_process_count(struct vm *vm);
 int64_t vm_run_queue_length(struct vm *vm);
 
+/* "dwarf" or "table". */
+const char *vm_layout_source(const struct vm *vm);
+
 /* How Erlang frames lie on the stack: return addresses alone, or {frame pointer, return address}
  * pairs (+JPperf fp). Told from the JIT's own list; not known for the interpreter. */
 enum vm_frames { VM_FRAMES_UNKNOWN, VM_FRAMES_RA, VM_FRAMES_FP };

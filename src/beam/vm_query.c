@@ -19,6 +19,11 @@ void vm_node_name(struct vm *vm, char *name, size_t size)
     snprintf(name, size, "%s", text);
 }
 
+const char *vm_layout_source(const struct vm *vm)
+{
+    return vm->layout_from_dwarf ? "dwarf" : "table";
+}
+
 uint32_t vm_process_count(struct vm *vm)
 {
     uint32_t count;

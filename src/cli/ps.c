@@ -21,6 +21,7 @@ struct row {
     char node[1024];
     char container[80];
     enum vm_frames frames;
+    const char *layout;
     uint32_t schedulers[3];
     uint32_t processes;
     int64_t run_queue; /* -1: not known */
@@ -64,6 +65,7 @@ static void describe(struct row *row)
     vm_node_name(vm, row->node, sizeof(row->node));
     row->build = vm->build;
     row->frames = vm_frames(vm);
+    row->layout = vm_layout_source(vm);
     memcpy(row->schedulers, vm->scheduler_counts, sizeof(row->schedulers));
     row->processes = vm_process_count(vm);
     row->run_queue = vm_run_queue_length(vm);
@@ -184,6 +186,7 @@ static void json_row(struct buffer *out, const struct row *row)
     } else {
         json_string(out, "node", row->node);
         json_string(out, "frames", frames(row));
+        json_string(out, "layout", row->layout);
         buffer_format(out, ",\"schedulers\":%u,\"dirty_cpu_schedulers\":%u", row->schedulers[0],
                       row->schedulers[1]);
         buffer_format(out, ",\"dirty_io_schedulers\":%u,\"processes\":%u", row->schedulers[2],

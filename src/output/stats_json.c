@@ -66,6 +66,7 @@ static void put_target(FILE *file, const struct profile *profile, target_id id)
             target->processes);
     put_text(file, "executable", profile_text(profile, target->executable));
     put_text(file, "container", profile_text(profile, target->container));
+    put_text(file, "layout", profile_text(profile, target->layout));
     putc('}', file);
 }
 

@@ -111,6 +111,7 @@ struct target_entry {
     uint32_t schedulers, dirty_cpu_schedulers, dirty_io_schedulers;
     uint32_t processes; /* when attached */
     string_id node, otp_release, erts, flavor, executable, container;
+    string_id layout; /* where struct layouts came from: "dwarf" or "table" */
 };
 
 /* Process status as process_info(status) would name it. */

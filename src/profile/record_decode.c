@@ -158,6 +158,7 @@ static void decode_target(struct record_decoder *decoder, struct cursor *cursor,
     target.flavor = decode_string_id(decoder, cursor);
     target.executable = decode_string_id(decoder, cursor);
     target.container = decode_string_id(decoder, cursor);
+    target.layout = decode_string_id(decoder, cursor);
     if (!cursor->problem)
         check_new(cursor, &decoder->counts.targets, profile_target(profile, &target));
 }

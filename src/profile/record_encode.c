@@ -70,6 +70,7 @@ static void encode_target(const struct target_entry *target, struct buffer *reco
     buffer_varint(records, target->flavor);
     buffer_varint(records, target->executable);
     buffer_varint(records, target->container);
+    buffer_varint(records, target->layout);
 }
 
 bool record_encode_entry(struct record_encoder *encoder, const struct profile *profile,

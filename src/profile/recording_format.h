@@ -42,14 +42,15 @@
  *                      symbol, module, file, line, kind, unresolved
  *      RECORD_STACK    varint own id - parent's id; varint frame. A parent of 0 is own id - 0.
  *      RECORD_EVENT    varints name, count of values (1 to 4), for each value name, unit. All
- * events come before the first sample. RECORD_PROCESS  varints identity, target, pid, name, label,
- * initial_call RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
+ *                      events come before the first sample.
+ *      RECORD_PROCESS  varints identity, target, pid, name, label, initial_call
+ *      RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
  *      RECORD_TARGET   varints pid, schedulers, dirty_cpu_schedulers, dirty_io_schedulers,
- *                      processes, node, otp_release, erts, flavor, executable, container
+ *                      processes, node, otp_release, erts, flavor, executable, container, layout
  *      RECORD_SAMPLE   varints time - time of the sample before, event; as many zigzags of values
- * as the event has, minus those of the sample before if it is of the same event; zigzags of stack,
- * process, thread minus those of the sample before; varints peer, detail, cpu, status, activity,
- * flags
+ *                      as the event has, minus those of the sample before if it is of the same
+ *                      event; zigzags of stack, process, thread minus those of the sample before;
+ *                      varints peer, detail, cpu, status, activity, flags
  *
  * "The sample before" is in the same chunk, all zero for the first: a chunk can be read without
  * the records of other chunks, apart from the tables. Times never go back, also across chunks.

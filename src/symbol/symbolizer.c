@@ -56,6 +56,7 @@ static target_id add_target(struct profile *profile, struct vm *vm)
     target.flavor = text(profile, vm->build.jit ? "jit" : "emu");
     target.executable = text(profile, vm->executable);
     target.container = text(profile, container);
+    target.layout = text(profile, vm_layout_source(vm));
     return profile_target(profile, &target);
 }
 

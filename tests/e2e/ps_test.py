@@ -33,6 +33,7 @@ class Ps(unittest.TestCase):
                 for kind in ("schedulers", "dirty_cpu_schedulers", "dirty_io_schedulers"):
                     self.assertEqual(vm[kind], node.ready[kind], kind)
                 self.assertEqual(vm["frames"], "ra")
+                self.assertEqual(vm["layout"], "table")
                 self.assertAlmostEqual(vm["processes"], node.ready["processes"], delta=10)
 
     def test_frame_layout(self):

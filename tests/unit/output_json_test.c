@@ -12,7 +12,8 @@ static void test_exact(void **state)
 #define TARGET                                                                                     \
     "{\"pid\": 100, \"node\": \"shop@\\\"web\\\"\", \"otp_release\": \"27\", \"erts\": null, "     \
     "\"flavor\": null, \"schedulers\": 2, \"dirty_cpu_schedulers\": 0, "                           \
-    "\"dirty_io_schedulers\": 0, \"processes\": 50, \"executable\": null, \"container\": null}"
+    "\"dirty_io_schedulers\": 0, \"processes\": 50, \"executable\": null, \"container\": null, "   \
+    "\"layout\": \"table\"}"
     small_profile_make(&small);
     assert_output(&small, &stats_json_format,
                   "{\n"

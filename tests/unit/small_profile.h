@@ -64,7 +64,8 @@ static inline void small_profile_make(struct small_profile *small)
                                                  .schedulers = 2,
                                                  .processes = 50,
                                                  .node = profile_string_z(p, "shop@\"web\""),
-                                                 .otp_release = profile_string_z(p, "27")});
+                                                 .otp_release = profile_string_z(p, "27"),
+                                                 .layout = profile_string_z(p, "table")});
     thread_id thread =
         profile_thread(p, &(struct thread_entry){.target = target,
                                                  .tid = 102,
