@@ -136,7 +136,7 @@ static void say_start(const struct record_options *options, size_t targets)
 
 /* Record into a file; a descriptor that reads it is handed out in *ret_fd, -1 if there is none. A
  * failure while recording ends it early, and what it holds is kept. */
-static int make_recording(const struct record_options *options, const struct targets *targets,
+static int make_recording(const struct record_options *options, struct targets *targets,
                           const char *path, const char *command_line, uint64_t started, int *ret_fd,
                           struct error *error)
 {
@@ -157,7 +157,7 @@ static int make_recording(const struct record_options *options, const struct tar
     return result ? result : finished;
 }
 
-static int record_and_render(struct record_options *options, const struct targets *targets,
+static int record_and_render(struct record_options *options, struct targets *targets,
                              const char *command_line, uint64_t started)
 {
     const char *path;

@@ -23,7 +23,7 @@ static const uint64_t SECOND = 1000000000;
 
 struct session {
     const struct record_options *options;
-    const struct targets *targets;
+    struct targets *targets;
     struct symbolizer *symbolizers[PIDS_MAX];
     struct kernel_symbols *kernel;
     struct profile *profile;
@@ -62,9 +62,20 @@ static int open_target(struct session *session, size_t index, struct error *erro
 
 static int open_targets(struct session *session, struct error *error)
 {
-    for (size_t i = 0; i < session->targets->count; i++)
-        if (open_target(session, i, error))
+    struct targets *targets = session->targets;
+
+    for (size_t i = 0; i < targets->count;) {
+        if (open_target(session, i, error) == 0) {
+            i++;
+            continue;
+        }
+        if (!session->options->all || targets->count == 1 ||
+            !targets_may_leave_out(targets->vms[i]->pid, error))
             return -1;
+        symbolizer_free(session->symbolizers[i]);
+        session->symbolizers[i] = NULL;
+        targets_leave_out(targets, i);
+    }
     return 0;
 }
 
@@ -121,7 +132,7 @@ static int start(struct session *session, const char *recording_path, const char
     return 0;
 }
 
-struct session *session_start(const struct record_options *options, const struct targets *targets,
+struct session *session_start(const struct record_options *options, struct targets *targets,
                               const char *recording_path, const char *command_line,
                               uint64_t started_ns, struct error *error)
 {

@@ -17,9 +17,9 @@
 struct session;
 
 /* `started_ns`: CLOCK_MONOTONIC when the program began, for attach time. `recording_path`: where
- * the recording goes, NULL for an unnamed temporary file. Borrows options and targets. Samples
- * are being taken when it returns. */
-struct session *session_start(const struct record_options *options, const struct targets *targets,
+ * the recording goes, NULL for an unnamed temporary file. Borrows options and targets, of which it
+ * may leave some out. Samples are being taken when it returns. */
+struct session *session_start(const struct record_options *options, struct targets *targets,
                               const char *recording_path, const char *command_line,
                               uint64_t started_ns, struct error *error);
 void session_free(struct session *session);

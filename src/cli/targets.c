@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/message.h"
 #include "os/process.h"
 
 enum { START_SECONDS = 60, START_POLLS_A_SECOND = 50 };
@@ -55,12 +56,44 @@ static int none_found(struct error *error)
     return error_set(error, ERROR_NO_PROCESS, "no Erlang VM is running on this host");
 }
 
+bool targets_may_leave_out(pid_t pid, const struct error *error)
+{
+    if (error->code == ERROR_UNSUPPORTED)
+        message_warning("process %d is left out: %s", pid, error->text);
+    return error->code == ERROR_UNSUPPORTED || error->code == ERROR_NO_PROCESS;
+}
+
+void targets_leave_out(struct targets *targets, size_t index)
+{
+    vm_close(targets->vms[index]);
+    targets->count--;
+    memmove(&targets->vms[index], &targets->vms[index + 1],
+            (targets->count - index) * sizeof(targets->vms[0]));
+}
+
 static int add_all(struct targets *targets, const pid_t *pids, size_t count, struct error *error)
 {
-    for (size_t i = 0; i < count && targets->count < PIDS_MAX; i++)
-        if (add(targets, pids[i], error) && error->code != ERROR_NO_PROCESS)
+    struct error unsupported = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        if (targets->count == PIDS_MAX) {
+            message_warning("%zu VMs are left out: at most %d are profiled at once", count - i,
+                            PIDS_MAX);
+            break;
+        }
+        if (add(targets, pids[i], error) == 0)
+            continue;
+        if (!targets_may_leave_out(pids[i], error))
             return -1;
-    return targets->count ? 0 : none_found(error);
+        if (error->code == ERROR_UNSUPPORTED)
+            unsupported = *error;
+    }
+    if (targets->count)
+        return 0;
+    if (!unsupported.code)
+        return none_found(error);
+    *error = unsupported;
+    return -1;
 }
 
 static int too_many(const pid_t *pids, size_t count, struct error *error)

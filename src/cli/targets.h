@@ -2,6 +2,7 @@
 /* Which VMs to profile. */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "beam/vm.h"
@@ -18,6 +19,11 @@ struct targets {
  * `stop` ends the wait for a command to become a VM. */
 int targets_open(const struct record_options *options, const volatile int *stop,
                  struct targets *targets, struct error *error);
+
+/* Of -a, one VM that can't be profiled does not keep us from the others: whether `error` is such,
+ * which is said unless the VM only ended. */
+bool targets_may_leave_out(pid_t pid, const struct error *error);
+void targets_leave_out(struct targets *targets, size_t index);
 
 /* Closes the VMs. A command that was started is left to run. */
 void targets_close(struct targets *targets);

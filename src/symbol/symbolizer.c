@@ -66,13 +66,13 @@ struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct
 
     symbolizer->vm = vm;
     symbolizer->profile = profile;
-    symbolizer->target = add_target(profile, vm);
-    symbolizer->threads = thread_cache_new(vm, profile, symbolizer->target);
     symbolizer->atoms = atoms_new(vm);
     symbolizer->cfi = cfi_new(vm->mappings);
     symbolizer->code = code_new(vm, error);
     if (!symbolizer->code)
         goto fail;
+    symbolizer->target = add_target(profile, vm);
+    symbolizer->threads = thread_cache_new(vm, profile, symbolizer->target);
     symbolizer->unwinder = unwinder_new(vm, symbolizer->code, symbolizer->cfi);
     symbolizer->runtime = runtime_names_new(vm, symbolizer->code);
     symbolizer->dirty_loop = dirty_loop_new(vm, symbolizer->runtime);
