@@ -74,3 +74,11 @@ class Identity27(Identity, unittest.TestCase):
 
 class Identity29(Identity, unittest.TestCase):
     release = 29
+
+
+class IdentityUsdt(Identity, unittest.TestCase):
+    release = "27-usdt"
+
+
+class IdentityDwarf(Identity, unittest.TestCase):
+    release = "27-usdt-dwarf"

@@ -22,6 +22,7 @@ class Profile:
     """What holds for each release; the node is recorded once, then looked at from all sides."""
 
     release = None
+    layout = "table"  # where the layouts of the VM's structs come from
 
     @classmethod
     def setUpClass(cls):
@@ -64,8 +65,9 @@ class Profile:
         """The statistics say which VM it was."""
         target = self.stats["target"]
         self.assertEqual(target["pid"], self.pid)
-        self.assertEqual(str(target["otp_release"]), str(self.release))
+        self.assertEqual(target["otp_release"], nodes.otp(self.release))
         self.assertEqual(target["flavor"], "jit")
+        self.assertEqual(target["layout"], self.layout)
         self.assertGreater(target["processes"], 10)
 
     def test_perf_script_suits_every_reader(self):
@@ -141,3 +143,19 @@ class Profile27(Profile, unittest.TestCase):
 
 class Profile29(Profile, unittest.TestCase):
     release = 29
+
+
+class ProfileUsdt(Profile, unittest.TestCase):
+    """USDT probes change structs, and nothing but the table says how."""
+    release = "27-usdt"
+
+
+class ProfileDwarf(Profile, unittest.TestCase):
+    release = "27-usdt-dwarf"
+    layout = "dwarf"
+
+    def test_the_emulator_has_no_function_without_a_name(self):
+        """Its symbol table names what a stripped emulator does not export."""
+        nameless = beamflame.weight_where(
+            self.stacks, lambda stack: any(f.startswith("beam.smp+0x") for f in stack))
+        self.assertEqual(nameless, 0)
