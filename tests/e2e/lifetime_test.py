@@ -119,15 +119,6 @@ class Lifetime(unittest.TestCase):
         pid = json.loads(stats.read_text())["target"]["pid"]
         self.assertFalse(os.path.exists(f"/proc/{pid}"))
 
-    def test_several_targets(self):
-        """Two nodes in one recording, each with its own samples."""
-        with nodes.Node(25, "identity") as one, nodes.Node(25, "request") as other:
-            beamflame.record("-p", one.pid, "-p", other.pid, "-d", 3, "-F", 199,
-                             "-o", self.out / "x.folded")
-        stacks = beamflame.read_folded(self.out / "x.folded")
-        for function in ("identity:plain/1", "request:serve/3"):
-            self.assertGreater(beamflame.weight_of(stacks, function), 20, function)
-
     def test_default_outputs(self):
         """Without -o there are a perf-script file and a flame graph in the current folder."""
         with nodes.Node(25, "request") as node:

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several VMs in one recording, of different releases: each has its own samples and names."""
+import json
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+
+def named(name):
+    """Flags of a node that has a name and needs no network."""
+    return ("-sname", name, "-dist_listen", "false", "-start_epmd", "false")
+
+
+class Targets(unittest.TestCase):
+    def setUp(self):
+        beamflame.require()
+        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        self.addCleanup(folder.cleanup)
+        self.out = Path(folder.name)
+
+    def outputs(self):
+        return ("-o", self.out / "x.bfr", "--stats", self.out / "s.json")
+
+    def stats(self):
+        return json.loads((self.out / "s.json").read_text())
+
+    def check(self, root, load, others):
+        """Below this root frame is what runs in that node, and nothing of the others."""
+        stacks = beamflame.folded(self.out / "x.bfr")
+        own = {stack: n for stack, n in stacks.items() if stack[0] == root}
+        runs = {name: beamflame.weight_where(
+            own, lambda stack, name=name: any(f.startswith(name + ":") for f in stack))
+            for name in (load, *others)}
+        self.assertGreater(runs[load], 50)
+        self.assertEqual([runs[other] for other in others], [0] * len(others))
+
+    def test_all(self):
+        """-a: two nodes of different releases in their own namespaces, and whatever else there
+        is."""
+        with nodes.Node(25, "identity", flags=named("one")) as one, \
+                nodes.Node(29, "request", flags=named("other")) as other:
+            beamflame.record("-a", "-d", 3, "-F", 499, *self.outputs())
+        stats = self.stats()
+        found = {target["pid"]: target for target in stats["targets"]}
+        for node in (one, other):
+            target = found[node.pid]
+            self.assertEqual(target["otp_release"], nodes.otp(node.release))
+            self.assertEqual(target["node"], node.ready["node"])
+            self.assertEqual(target["erts"], node.ready["erts"])
+        self.assertGreaterEqual(stats["complete_stacks"] / stats["erlang_samples"], 0.98)
+        self.check(one.ready["node"], "identity", ["request"])
+        self.check(other.ready["node"], "request", ["identity"])
+
+    def test_several_pids(self):
+        """-p three times, once twice: nodes without a name are told apart by their pid."""
+        loads = {25: "phases", 27: "identity", 29: "request"}
+        with nodes.Node(25, loads[25]) as first, nodes.Node(27, loads[27]) as second, \
+                nodes.Node(29, loads[29]) as third:
+            all_three = (first, second, third)
+            pids = [a for node in (*all_three, first) for a in ("-p", node.pid)]
+            beamflame.record(*pids, "-d", 5, "-F", 499, *self.outputs())
+        stats = self.stats()
+        self.assertEqual([(t["pid"], t["otp_release"]) for t in stats["targets"]],
+                         [(node.pid, nodes.otp(node.release)) for node in all_three])
+        self.assertGreaterEqual(stats["complete_stacks"] / stats["erlang_samples"], 0.98)
+        roots = {stack[0] for stack in beamflame.folded(self.out / "x.bfr")}
+        self.assertEqual(roots, {f"beam {node.pid}" for node in all_three})
+        for node in all_three:
+            with self.subTest(release=node.release):
+                load = loads[node.release]
+                self.check(f"beam {node.pid}", load, set(loads.values()) - {load})
+
+    def test_one_ends(self):
+        """The end of one is not the end of the recording."""
+        with nodes.Node(25, "identity") as stays:
+            with nodes.Node(27, "request") as goes:
+                profiler = beamflame.start("-p", stays.pid, "-p", goes.pid, "-d", 4, "-F", 499,
+                                           *self.outputs())
+                self.addCleanup(profiler.kill)
+                time.sleep(2)
+            _, said = profiler.communicate(timeout=30)
+        self.assertEqual(profiler.returncode, beamflame.DONE, said)
+        self.assertGreater(self.stats()["duration_ms"], 3900)
+        self.check(f"beam {stays.pid}", "identity", ["request"])
+        self.check(f"beam {goes.pid}", "request", ["identity"])
