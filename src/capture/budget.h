@@ -5,14 +5,17 @@
  * Income is a part of the CPU time that the target uses. Each group of probes has a share of it:
  * what a group does not need goes to the others. A group whose cost fits its share stays open. Any
  * other is sampled in time: time is divided into strata, and in each one the group is open for one
- * window at a random place. Length of stratum and window are fixed before it begins, by what was
+ * window at a random place. Lengths of stratum and window are fixed before it begins, by what was
  * seen before, so that a window stands for its stratum without bias, whatever the load does:
  *
  *      |<---- stratum ---->|<------ stratum ------>|
  *      |      [window]     |[window]               |      scale = stratum / window
  *
- * A group that is open all of the time and becomes too dear is closed at once; what was seen until
- * then counts once, and a stratum begins.
+ * A group that stays open and becomes too dear is closed at once: what was seen until then counts
+ * once, and a stratum begins.
+ *
+ * Of each group, in this order: budget_order() says OPEN, budget_opened(), budget_spend()...,
+ * budget_order() says CLOSE, budget_closed(), budget_detached(). Times are ns of one clock.
  */
 #pragma once
 
@@ -25,62 +28,49 @@ struct budget;
 struct budget *budget_new(double part, unsigned groups, uint64_t seed, uint64_t now);
 void budget_free(struct budget *budget);
 
-/* ---- what was seen (times in ns, of one clock) ---- */
-
-/* CPU time of the target since it began. */
+/* CPU time that the target has used since it began. Costs of hits are in it. */
 void budget_income(struct budget *budget, uint64_t now, uint64_t target_cpu_ns);
-
-/* An open group cost `cost_ns` since it was last said. */
-void budget_spend(struct budget *budget, unsigned group, uint64_t now, double cost_ns);
-
-/* CPU time to attach or detach, and how long it took. */
-void budget_attached(struct budget *budget, unsigned group, uint64_t now, double cost_ns,
-                     uint64_t took_ns);
-void budget_detached(struct budget *budget, unsigned group, uint64_t now, double cost_ns,
-                     uint64_t took_ns);
-
-/* ---- what to do ---- */
 
 enum budget_order {
     BUDGET_WAIT,
-    BUDGET_OPEN,  /* attach now, then say budget_opened() */
-    BUDGET_CLOSE, /* the window ends now: take the counts, say budget_closed(), detach */
+    BUDGET_OPEN,
+    BUDGET_CLOSE,
 };
 
-/* `*until`: when to ask again at the latest, if nothing is to do. */
+/* What to do with a group, said once. `*until`: when to ask again at the latest. */
 enum budget_order budget_order(struct budget *budget, unsigned group, uint64_t now,
                                uint64_t *until);
 
-/* The time that hits of an open group stand for: [start, end) was seen, and stands for
- * `represents` ns. Where that is end - start nothing is scaled. */
-struct budget_window {
-    uint64_t start, end;
-    uint64_t represents;
-};
+/* Hits count since `now`. Attaching has taken `took_ns`, and `cost_ns` of CPU time. */
+void budget_opened(struct budget *budget, unsigned group, uint64_t now, uint64_t took_ns,
+                   double cost_ns);
 
-/* The group was opened at `now` (attached, and hits count). */
-void budget_opened(struct budget *budget, unsigned group, uint64_t now);
+/* An open group cost this much since it was opened or this was last said. */
+void budget_spend(struct budget *budget, unsigned group, uint64_t now, double cost_ns);
 
-/* The group was closed at `now`: the window since budget_opened(). The next stratum begins. Also
- * at the end of a recording, when no order was given. */
-struct budget_window budget_closed(struct budget *budget, unsigned group, uint64_t now);
+/* Hits count no longer. Returns how much time the window [opened, now) stands for. Also when a
+ * recording ends, without an order. */
+uint64_t budget_closed(struct budget *budget, unsigned group, uint64_t now);
 
-/* Whether what is seen now counts once, for sure: the group is open, and not for a window. */
+/* The traps are gone, and all is released; the group may be open again by then. `cost_ns`: of
+ * detaching and of hits since budget_closed(). */
+void budget_detached(struct budget *budget, unsigned group, double cost_ns);
+
+/* The group can't be opened any more: its share goes to the others. */
+void budget_retire(struct budget *budget, unsigned group);
+
+/* Whether a hit counts once: the group is open, and to stay so. */
 bool budget_is_continuous(const struct budget *budget, unsigned group);
 
-/* ---- stacks ---- */
-
-/* How many stacks a second of open time a group may take so that they stay within their part. */
+/* How many stacks, of `stack_ns` each, a group may take in a second of open time. */
 double budget_stacks(const struct budget *budget, unsigned group, double stack_ns);
 
-/* ---- what it came to ---- */
-
 struct budget_status {
-    double income;     /* ns a second, of all groups together */
-    double share;      /* of it, this group's */
-    double demand;     /* ns a second that it would cost if it were open */
-    uint64_t spent_ns; /* in all, with attaching */
-    uint64_t windows;  /* that were closed */
-    uint64_t cut;      /* of them, closed early because the rate had jumped */
+    double income;    /* ns a second, of all groups together */
+    double share;     /* of it, this group's */
+    double demand;    /* ns a second that it costs while it is open */
+    double spent_ns;  /* in all, with attaching */
+    uint64_t windows; /* that were closed */
+    uint64_t cut;     /* of them, closed early because the cost had jumped */
 };
 struct budget_status budget_status(const struct budget *budget, unsigned group);

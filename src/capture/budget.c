@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/budget.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/alloc.h"
+
+#define SECOND 1e9
+
+static const uint64_t TICK = 10000000; /* how often an open group is looked at */
+
+/* A window is long enough that attaching is a fifth of the cost, and within these. */
+static const double WINDOW_MIN = 2e6;
+static const double WINDOW_MAX = 50e6;
+static const double WINDOW_COST_IN_ATTACHING = 4;
+
+/* A stratum is not longer than what one waits for. */
+static const double STRATUM_MAX = 20e9;
+
+/* A target that does nothing is taken for one that uses a tenth of a CPU. */
+static const double IDLE_CPU = 0.1;
+
+/* How far back the target's CPU time and the cost of a group are averaged. */
+static const double INCOME_MEMORY = 1e9;
+static const double DEMAND_MEMORY = 50e6; /* of open time */
+
+/* Savings end at half a second's share, so a jump in cost is noticed by then; but what attaching
+ * costs can be saved. */
+static const double SAVINGS_TIME = 0.5;
+static const double SAVINGS_MIN = 0.5e6;
+
+/* Room between what a group costs and its share: up to FIT of it, it stays open. */
+static const double NEED = 1.3;
+static const double FIT = 0.8;
+
+/* A window is closed early when it has cost this many times what was planned. */
+static const double CUT = 8;
+
+static const double STACKS_PART = 1.0 / 3;
+
+/* Before they were measured. */
+static const double ATTACHING_COST = 200e3;
+static const double ATTACHING_TIME = 10e6;
+
+enum state {
+    CLOSED,
+    OPENING,
+    OPEN,
+    CLOSING,
+    RETIRED,
+};
+
+struct group {
+    enum state state;
+    /* what was seen */
+    double demand;         /* ns a second of open time, averaged */
+    double last_demand;    /* the latest */
+    double attaching_cost; /* with detaching */
+    double attaching_time;
+    /* what it may spend */
+    double share, tokens;
+    /* the stratum */
+    bool continuous;
+    uint64_t begin;
+    double length;  /* of the stratum; 0 if continuous */
+    double window;  /* to be open */
+    double planned; /* what that costs, with attaching */
+    uint64_t opens_at;
+    /* the window */
+    uint64_t opened, told; /* `told`: until when budget_spend() was said */
+    double window_spent, window_attaching;
+    bool cut;
+    double spent;
+    uint64_t windows, cuts;
+};
+
+struct budget {
+    double part;
+    uint64_t random;
+    uint64_t now, target_cpu;
+    bool has_target_cpu;
+    double income;        /* ns a second */
+    double spent_in_hits; /* since the last income: the target's CPU time is by so much too high */
+    unsigned count;
+    struct group groups[];
+};
+
+struct budget *budget_new(double part, unsigned groups, uint64_t seed, uint64_t now)
+{
+    struct budget *budget = xcalloc(1, sizeof(*budget) + groups * sizeof(struct group));
+
+    budget->part = part;
+    budget->random = seed;
+    budget->now = now;
+    budget->income = part * IDLE_CPU * SECOND;
+    budget->count = groups;
+    for (unsigned i = 0; i < groups; i++) {
+        budget->groups[i] = (struct group){
+            .share = budget->income / groups,
+            .attaching_cost = ATTACHING_COST,
+            .attaching_time = ATTACHING_TIME,
+            .continuous = true,
+            .begin = now,
+            .opens_at = now,
+        };
+    }
+    return budget;
+}
+
+void budget_free(struct budget *budget)
+{
+    free(budget);
+}
+
+/* ---- income ---- */
+
+/* Move an average to `value`, which held for `time`. */
+static double moved(double average, double value, double time, double memory)
+{
+    return value + (average - value) * exp(-time / memory);
+}
+
+static double savings_max(const struct group *group)
+{
+    return fmax(group->share * SAVINGS_TIME, SAVINGS_MIN);
+}
+
+/* Divide the income: who needs less than an equal part gets what it needs, the others get equal
+ * parts of the rest. What nobody needs is divided equally too. */
+static void divide(struct budget *budget)
+{
+    double rest = budget->income, level;
+    unsigned open = 0, sharing = 0;
+    bool more = true;
+
+    for (unsigned i = 0; i < budget->count; i++) {
+        budget->groups[i].share = -1;
+        sharing += budget->groups[i].state != RETIRED;
+    }
+    for (open = sharing; more && open;) {
+        more = false;
+        level = rest / open;
+        for (unsigned i = 0; i < budget->count; i++) {
+            struct group *group = &budget->groups[i];
+            double need = NEED * group->demand;
+
+            if (group->state == RETIRED || group->share >= 0 || need > level)
+                continue;
+            group->share = need;
+            rest -= need;
+            open--;
+            more = true;
+        }
+    }
+    for (unsigned i = 0; i < budget->count; i++) {
+        struct group *group = &budget->groups[i];
+
+        if (group->state == RETIRED)
+            group->share = 0;
+        else if (group->share < 0)
+            group->share = rest / open;
+        else if (!open)
+            group->share += rest / sharing;
+    }
+}
+
+void budget_income(struct budget *budget, uint64_t now, uint64_t target_cpu_ns)
+{
+    double time = (double)(now - budget->now), used = IDLE_CPU * time;
+
+    if (now <= budget->now)
+        return;
+    if (budget->has_target_cpu && target_cpu_ns > budget->target_cpu)
+        used = fmax(used, (double)(target_cpu_ns - budget->target_cpu) - budget->spent_in_hits);
+    budget->spent_in_hits = 0;
+    budget->has_target_cpu = true;
+    budget->target_cpu = target_cpu_ns;
+    budget->now = now;
+    budget->income =
+        moved(budget->income, budget->part * used / time * SECOND, time, INCOME_MEMORY);
+    divide(budget);
+    for (unsigned i = 0; i < budget->count; i++) {
+        struct group *group = &budget->groups[i];
+
+        group->tokens = fmin(group->tokens + group->share * time / SECOND, savings_max(group));
+    }
+}
+
+/* ---- plan ---- */
+
+/* In [0, 1): splitmix64. */
+static double random_part(struct budget *budget)
+{
+    uint64_t z = budget->random += 0x9e3779b97f4a7c15;
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* Open the group at `offset` into its stratum, or as soon after as it can be attached. */
+static void order_at(struct group *group, uint64_t now, double offset)
+{
+    double wait = (double)(group->begin - now) + offset - group->attaching_time;
+
+    group->opens_at = now + (uint64_t)fmax(wait, 0);
+}
+
+/* The stratum that begins at `begin`, which may be some time after `now`. */
+static void plan(struct budget *budget, struct group *group, uint64_t now, uint64_t begin)
+{
+    double demand = fmax(group->demand, group->last_demand);
+    double cost, tokens;
+
+    divide(budget);
+    tokens = group->tokens + group->share * (double)(begin - now) / SECOND;
+    group->begin = begin;
+    group->cut = false;
+    group->continuous = demand <= FIT * group->share && tokens >= 0;
+    group->length = group->window = 0;
+    if (group->continuous) {
+        order_at(group, now, 0);
+        return;
+    }
+    group->window = demand > 0 ? WINDOW_COST_IN_ATTACHING * group->attaching_cost / demand * SECOND
+                               : WINDOW_MAX;
+    group->window = fmin(fmax(group->window, WINDOW_MIN), WINDOW_MAX);
+    cost = group->planned = group->attaching_cost + demand * group->window / SECOND;
+    /* Debts are paid in full, savings are spent slowly. */
+    cost -= tokens < 0 ? tokens : tokens / 4;
+    group->length = fmax(cost / group->share * SECOND, group->window + group->attaching_time);
+    group->length = fmin(group->length, STRATUM_MAX);
+    order_at(group, now, (group->length - group->window) * random_part(budget));
+}
+
+static bool too_dear(const struct group *group)
+{
+    if (group->continuous)
+        return group->tokens < 0 && group->last_demand > group->share;
+    return group->window_spent > fmax(CUT * group->planned, savings_max(group));
+}
+
+static enum budget_order order_open(struct group *group, uint64_t now, uint64_t *until)
+{
+    uint64_t closes_at = group->opened + (uint64_t)group->window;
+
+    group->cut = too_dear(group);
+    if (group->cut || (!group->continuous && now >= closes_at)) {
+        group->state = CLOSING;
+        return BUDGET_CLOSE;
+    }
+    *until = now + TICK;
+    if (!group->continuous && closes_at < *until)
+        *until = closes_at;
+    return BUDGET_WAIT;
+}
+
+enum budget_order budget_order(struct budget *budget, unsigned number, uint64_t now,
+                               uint64_t *until)
+{
+    struct group *group = &budget->groups[number];
+
+    *until = UINT64_MAX;
+    if (group->state == OPEN)
+        return order_open(group, now, until);
+    if (group->state != CLOSED)
+        return BUDGET_WAIT;
+    *until = group->opens_at;
+    if (now < group->opens_at)
+        return BUDGET_WAIT;
+    group->state = OPENING;
+    return BUDGET_OPEN;
+}
+
+/* ---- what was done ---- */
+
+static void charge(struct group *group, double cost_ns)
+{
+    group->tokens -= cost_ns;
+    group->spent += cost_ns;
+}
+
+void budget_opened(struct budget *budget, unsigned number, uint64_t now, uint64_t took_ns,
+                   double cost_ns)
+{
+    struct group *group = &budget->groups[number];
+
+    group->state = OPEN;
+    group->opened = group->told = now;
+    group->window_spent = 0;
+    group->window_attaching = cost_ns;
+    group->attaching_time = (group->attaching_time + (double)took_ns) / 2;
+    charge(group, cost_ns);
+}
+
+void budget_spend(struct budget *budget, unsigned number, uint64_t now, double cost_ns)
+{
+    struct group *group = &budget->groups[number];
+    double time = (double)(now - group->told);
+
+    charge(group, cost_ns);
+    group->window_spent += cost_ns;
+    budget->spent_in_hits += cost_ns;
+    if (now <= group->told)
+        return;
+    group->last_demand = cost_ns / time * SECOND;
+    group->demand = moved(group->demand, group->last_demand, time, DEMAND_MEMORY);
+    group->told = now;
+}
+
+uint64_t budget_closed(struct budget *budget, unsigned number, uint64_t now)
+{
+    struct group *group = &budget->groups[number];
+    uint64_t end = group->begin + (uint64_t)group->length;
+    bool whole = group->state == CLOSING && !group->cut && !group->continuous && now < end;
+    uint64_t represents = (whole ? end : now) - group->begin;
+
+    if (group->cut)
+        group->demand = fmax(group->demand, group->last_demand);
+    group->state = CLOSED;
+    group->windows++;
+    group->cuts += group->cut;
+    if (group->continuous)
+        represents = now - group->opened;
+    plan(budget, group, now, whole ? end : now);
+    return represents;
+}
+
+void budget_detached(struct budget *budget, unsigned number, double cost_ns)
+{
+    struct group *group = &budget->groups[number];
+
+    group->attaching_cost = (group->attaching_cost + group->window_attaching + cost_ns) / 2;
+    charge(group, cost_ns);
+}
+
+void budget_retire(struct budget *budget, unsigned number)
+{
+    budget->groups[number].state = RETIRED;
+    divide(budget);
+}
+
+/* ---- what came of it ---- */
+
+bool budget_is_continuous(const struct budget *budget, unsigned number)
+{
+    const struct group *group = &budget->groups[number];
+
+    return group->state == OPEN && group->continuous;
+}
+
+double budget_stacks(const struct budget *budget, unsigned number, double stack_ns)
+{
+    const struct group *group = &budget->groups[number];
+    double open = group->continuous ? 1 : group->window / group->length;
+
+    return STACKS_PART * group->share / open / stack_ns;
+}
+
+struct budget_status budget_status(const struct budget *budget, unsigned number)
+{
+    const struct group *group = &budget->groups[number];
+
+    return (struct budget_status){
+        .income = budget->income,
+        .share = group->share,
+        .demand = group->demand,
+        .spent_ns = group->spent,
+        .windows = group->windows,
+        .cut = group->cuts,
+    };
+}
