@@ -44,13 +44,14 @@ OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
 ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS))
 # First the one that defines the maps of all: the linker of libbpf 1.1 misplaces a map that it
 # meets as a declaration first.
-BPF_SOURCES := bpf/sample.bpf.c $(filter-out bpf/sample.bpf.c,$(wildcard bpf/*.bpf.c))
+BPF_SOURCES := bpf/sample.bpf.c \
+               $(filter-out bpf/sample.bpf.c bpf/calibration.bpf.c,$(wildcard bpf/*.bpf.c))
 BPF_OBJECTS := $(BPF_SOURCES:bpf/%.bpf.c=$(BUILD)/gen/%.bpf.o)
-SKELETON := $(BUILD)/gen/beamflame.skel.h
+SKELETONS := $(BUILD)/gen/beamflame.skel.h $(BUILD)/gen/calibration.skel.h
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*_test.c))
 
 # Only pattern rules name them, so make would delete them as intermediate, and build them again.
-.SECONDARY: $(SKELETON) $(BPF_OBJECTS)
+.SECONDARY: $(SKELETONS) $(BPF_OBJECTS) $(BUILD)/gen/calibration.bpf.o
 
 .PHONY: all
 all: $(BUILD)/beamflame
@@ -59,12 +60,13 @@ $(BUILD)/beamflame: $(OBJECTS)
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/obj/%.o: src/%.c | $(SKELETON)
+$(BUILD)/obj/%.o: src/%.c | $(SKELETONS)
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# The BPF programs of each family, all of them linked, and the skeleton through which C loads them.
+# The BPF programs of each family, all of them linked; those that calibrate; and the skeletons
+# through which C loads them.
 $(BUILD)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/*.h vmlinux/*.h)
 	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
@@ -72,12 +74,14 @@ $(BUILD)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/*.h vmlinux/*.h)
 		-Ivmlinux -Iinclude -c -o $@ $<
 
 $(BUILD)/gen/beamflame.o: $(BPF_OBJECTS)
+$(BUILD)/gen/calibration.o: $(BUILD)/gen/calibration.bpf.o
+$(BUILD)/gen/beamflame.o $(BUILD)/gen/calibration.o:
 	$(say) LINK $@
 	$(Q)$(BPFTOOL) gen object $@ $^
 
-$(SKELETON): $(BUILD)/gen/beamflame.o
+$(BUILD)/gen/%.skel.h: $(BUILD)/gen/%.o
 	$(say) SKEL $@
-	$(Q)$(BPFTOOL) gen skeleton $< name beamflame_bpf > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
 $(BUILD)/tests/%: tests/unit/%.c $(ROOM_OBJECTS)
 	$(say) TEST $@
@@ -112,7 +116,7 @@ FUZZ_SECONDS ?= 20
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
 FUZZ_FLAGS := -std=c11 -O1 -g -Wno-gnu-variable-sized-type-not-at-end -fno-omit-frame-pointer \
               -fsanitize=address,undefined -fno-sanitize-recover=undefined
-$(BUILD)/fuzz/obj/%.o: src/%.c | $(SKELETON)
+$(BUILD)/fuzz/obj/%.o: src/%.c | $(SKELETONS)
 	$(say) FUZZ $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<

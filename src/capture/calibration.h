@@ -3,14 +3,13 @@
  * What a hit of a probe costs on this machine, measured on functions of our own.
  *
  * What decides is how the kernel gets past the instruction under the breakpoint. Pushes, branches
- * and nops it emulates; a nop of five bytes it turns into a call (x86-64, Linux 6.18); any other
- * is executed out of line with a trap after it (arch/x86/kernel/uprobes.c, branch_setup_xol_ops,
- * push_setup_xol_ops), and where a hypervisor intercepts that trap a hit costs thirty times as
- * much.
+ * and nops it emulates; a nop of five bytes it replaces by a call (Linux 6.18); any other is
+ * executed elsewhere, with a trap after it (arch/x86/kernel/uprobes.c: branch_setup_xol_ops,
+ * push_setup_xol_ops, arch_uprobe_optimize). In a virtual machine that second trap can cost thirty
+ * times as much as the rest.
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,24 +25,23 @@ enum trap {
 };
 
 struct calibration {
-    enum probe_way way;
-    double trap_ns[TRAPS]; /* entry, with an empty program */
-    double return_ns;      /* what a return probe adds to the trap at the entry */
-    double program_ns;     /* of the above, for a program that does nothing */
+    enum probe_way way; /* the better one that works here */
+    double trap_ns[TRAPS];
+    double return_ns; /* what a return probe costs beside the trap at the entry */
 };
 
-/* Some ms of CPU time and some 50 ms of waiting. ERROR_PERMISSION, or ERROR_UNSUPPORTED where the
- * kernel has no uprobes. */
+/* Takes some ms of CPU time, and some 50 ms. ERROR_PERMISSION or ERROR_UNSUPPORTED where probes
+ * can't be used. */
 int calibrate(struct calibration *calibration, struct error *error);
 
-/* How the kernel gets past the instruction that begins with these bytes. */
+/* How the kernel gets past the instruction that these bytes begin with. */
 enum trap trap_of_code(const uint8_t *code, size_t size);
-const char *trap_name(enum trap trap);
 
-/* The same for the code at a site; TRAP_STEPPED if its file can't be read. */
+/* The same of the code at a site; TRAP_STEPPED where its file can't be read. */
 enum trap trap_of_site(const struct probe_site *site);
 
-/* What a run of a program of this group costs, beside the run time of the program. Where sites
- * differ, of the dearest: sites of entry and return of one function are seen as one. */
+/* What a hit of this group costs, beside the run time of its program; of the dearest place where
+ * they differ. Where a function has a probe at its entry and one at its return, both are hits and
+ * share the trap. */
 double calibration_hit_ns(const struct calibration *calibration, const struct probe_site *sites,
                           int count);

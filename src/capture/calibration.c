@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/calibration.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calibration.skel.h"
+#include "os/mappings.h"
+#include "os/memory.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+
+enum {
+    BATCHES = 5,
+    HITS = 100,
+    STEPPED_HITS = 20, /* they can cost 15 us each */
+    WARM_UP = 10,      /* the kernel sets up its page for stepping, and rewrites nops */
+    INSTRUCTION_MAX = 15,
+};
+
+/* ---- kinds of code ---- */
+
+enum trap trap_of_code(const uint8_t *code, size_t size)
+{
+    static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+    static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+
+    if (size >= sizeof(nop5) && memcmp(code, nop5, sizeof(nop5)) == 0)
+        return TRAP_NOP5;
+    if (size >= sizeof(endbr) && memcmp(code, endbr, sizeof(endbr)) == 0)
+        return TRAP_ENDBR;
+    if (size >= 2 && code[0] == 0x41) /* REX.B, of push */
+        return (code[1] & 0xf8) == 0x50 ? TRAP_EMULATED : TRAP_STEPPED;
+    if (size >= 2 && code[0] == 0x0f) /* jcc rel32 */
+        return (code[1] & 0xf0) == 0x80 ? TRAP_EMULATED : TRAP_STEPPED;
+    if (size >= 1 && ((code[0] & 0xf8) == 0x50 || (code[0] & 0xf0) == 0x70 || code[0] == 0x90 ||
+                      code[0] == 0xe8 || code[0] == 0xe9 || code[0] == 0xeb))
+        return TRAP_EMULATED;
+    return TRAP_STEPPED;
+}
+
+enum trap trap_of_site(const struct probe_site *site)
+{
+    uint8_t code[INSTRUCTION_MAX];
+    int fd = open(site->path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd < 0 ? -1 : pread(fd, code, sizeof(code), (off_t)site->file_offset);
+
+    if (fd >= 0)
+        close(fd);
+    return size < 0 ? TRAP_STEPPED : trap_of_code(code, (size_t)size);
+}
+
+/* ---- cost of a group ---- */
+
+static bool same_place(const struct probe_site *a, const struct probe_site *b)
+{
+    return a->file_offset == b->file_offset && strcmp(a->path, b->path) == 0;
+}
+
+/* All probes where `site` is. */
+static double place_hit_ns(const struct calibration *calibration, const struct probe_site *site,
+                           const struct probe_site *sites, int count)
+{
+    double cost = calibration->trap_ns[trap_of_site(site)];
+    bool returns = false;
+    int hits = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (!same_place(&sites[i], site))
+            continue;
+        hits++;
+        returns |= sites[i].is_return;
+    }
+    return (returns ? cost + calibration->return_ns : cost) / hits;
+}
+
+double calibration_hit_ns(const struct calibration *calibration, const struct probe_site *sites,
+                          int count)
+{
+    double dearest = 0;
+
+    for (int i = 0; i < count; i++) {
+        double cost = place_hit_ns(calibration, &sites[i], sites, count);
+
+        if (cost > dearest)
+            dearest = cost;
+    }
+    return dearest;
+}
+
+/* ---- functions to probe ---- */
+
+#define FUNCTION(name, code)                                                                       \
+    __asm__(".pushsection .text\n.balign 16\n.type " #name ", @function\n" #name ":\n" code        \
+            "\nret\n.size " #name ", . - " #name "\n.popsection\n");                               \
+    void name(void) __attribute__((visibility("hidden")));
+
+FUNCTION(calibration_push, "push %rbp\npop %rbp")
+FUNCTION(calibration_nop5, ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00")
+FUNCTION(calibration_endbr, ".byte 0xf3, 0x0f, 0x1e, 0xfa")
+FUNCTION(calibration_mov, "mov %rdi, %rax")
+
+static void (*const functions[TRAPS])(void) = {
+    [TRAP_EMULATED] = calibration_push,
+    [TRAP_NOP5] = calibration_nop5,
+    [TRAP_ENDBR] = calibration_endbr,
+    [TRAP_STEPPED] = calibration_mov,
+};
+
+/* ---- measuring ---- */
+
+/* One way of attaching, tried. */
+struct trial {
+    struct calibration calibration;
+    struct probe_point points[TRAPS];
+    struct calibration_bpf *skeleton;
+    struct probe_links *entries, *returns;
+    uint64_t hits, cookies; /* that the program should have counted */
+    int result;
+    struct error error;
+};
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The cookie of a probe tells its function, and entry from return. */
+static uint64_t cookie_of(enum trap trap, bool is_return)
+{
+    return is_return ? 100 : 1 + (uint64_t)trap;
+}
+
+/* Median ns of a call. */
+static double call_ns(struct trial *trial, enum trap trap, int hits)
+{
+    int calls = WARM_UP + BATCHES * hits;
+
+    double batches[BATCHES];
+
+    for (int i = 0; i < WARM_UP; i++)
+        functions[trap]();
+    for (int batch = 0; batch < BATCHES; batch++) {
+        uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+        for (int i = 0; i < hits; i++)
+            functions[trap]();
+        batches[batch] = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / hits;
+    }
+    trial->hits += (uint64_t)calls;
+    trial->cookies += (uint64_t)calls * cookie_of(trap, false);
+    if (trial->returns) {
+        trial->hits += (uint64_t)calls;
+        trial->cookies += (uint64_t)calls * cookie_of(trap, true);
+    }
+    qsort(batches, BATCHES, sizeof(*batches), compare);
+    return batches[BATCHES / 2];
+}
+
+static struct probe_links *attach(struct trial *trial, int count, bool is_return)
+{
+    struct probe_site sites[TRAPS];
+
+    for (int i = 0; i < count; i++) {
+        sites[i] = (struct probe_site){
+            .program = trial->skeleton->progs.count_hit,
+            .path = trial->points[i].path,
+            .file_offset = trial->points[i].file_offset,
+            .cookie = cookie_of((enum trap)i, is_return),
+            .is_return = is_return,
+        };
+    }
+    return probe_attach(trial->calibration.way, getpid(), sites, count, &trial->error);
+}
+
+static int check_counts(struct trial *trial)
+{
+    uint64_t hits = trial->skeleton->bss->hits;
+
+    if (hits == trial->hits && trial->skeleton->bss->cookies == trial->cookies)
+        return 0;
+    return error_set(&trial->error, ERROR_UNSUPPORTED,
+                     "probes don't work on this kernel: of %llu hits %llu were counted, or wrongly",
+                     (unsigned long long)trial->hits, (unsigned long long)hits);
+}
+
+static int measure(struct trial *trial)
+{
+    double *trap_ns = trial->calibration.trap_ns;
+
+    trial->entries = attach(trial, TRAPS, false);
+    if (!trial->entries)
+        return -1;
+    for (enum trap trap = 0; trap < TRAPS; trap++) {
+        bool fast = trap == TRAP_EMULATED || trap == TRAP_NOP5;
+
+        trap_ns[trap] = call_ns(trial, trap, fast ? HITS : STEPPED_HITS);
+    }
+    trial->returns = attach(trial, TRAP_EMULATED + 1, true);
+    if (!trial->returns)
+        return -1;
+    trial->calibration.return_ns =
+        fmax(call_ns(trial, TRAP_EMULATED, HITS) - trap_ns[TRAP_EMULATED], 0);
+    return check_counts(trial);
+}
+
+/* On a thread that is not the first of its process: the first kernels with uprobe_multi let only
+ * hits of that one through (fixed in 6.10, "bpf: fix multi-uprobe PID filtering logic"). */
+static void *run_trial(void *argument)
+{
+    struct trial *trial = argument;
+
+    trial->result = measure(trial);
+    return NULL;
+}
+
+/* ---- the two ways ---- */
+
+static void *end_trial(void *argument)
+{
+    struct trial *trial = argument;
+
+    probe_detach(trial->returns);
+    probe_detach(trial->entries);
+    calibration_bpf__destroy(trial->skeleton);
+    free(trial);
+    return NULL;
+}
+
+/* Detaching takes as long as all the rest, and nobody needs to wait for it. */
+static void end_in_background(struct trial *trial)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (pthread_create(&thread, &attributes, end_trial, trial) != 0)
+        end_trial(trial);
+    pthread_attr_destroy(&attributes);
+}
+
+static int load(struct trial *trial)
+{
+    int code;
+
+    trial->skeleton = calibration_bpf__open();
+    if (!trial->skeleton)
+        return error_set(&trial->error, ERROR_FAILED, "a BPF program can't be opened: %s",
+                         strerror(errno));
+    probe_prepare(trial->skeleton->progs.count_hit, trial->calibration.way);
+    code = calibration_bpf__load(trial->skeleton);
+    if (code == -EPERM)
+        return error_set(&trial->error, ERROR_PERMISSION,
+                         "not permitted to load BPF programs: run as root, or with CAP_BPF and "
+                         "CAP_PERFMON");
+    if (code)
+        return error_set(&trial->error, ERROR_UNSUPPORTED,
+                         "the kernel refused a BPF program for probes: %s", strerror(-code));
+    return 0;
+}
+
+static int try_way(enum probe_way way, const struct probe_point *points,
+                   struct calibration *calibration, struct error *error)
+{
+    struct trial *trial = xcalloc(1, sizeof(*trial));
+    pthread_t thread;
+    int result;
+
+    trial->calibration.way = way;
+    memcpy(trial->points, points, sizeof(trial->points));
+    trial->result = load(trial);
+    if (trial->result == 0) {
+        if (pthread_create(&thread, NULL, run_trial, trial) == 0)
+            pthread_join(thread, NULL);
+        else
+            trial->result = error_set(&trial->error, ERROR_FAILED, "a thread can't be started");
+    }
+    result = trial->result;
+    *error = trial->error;
+    if (result == 0)
+        *calibration = trial->calibration;
+    end_in_background(trial);
+    return result;
+}
+
+static int find_points(struct probe_point *points, struct mappings *mappings, struct error *error)
+{
+    for (enum trap trap = 0; trap < TRAPS; trap++) {
+        if (probe_point(mappings, (uintptr_t)functions[trap], &points[trap], error))
+            return -1;
+    }
+    return 0;
+}
+
+int calibrate(struct calibration *calibration, struct error *error)
+{
+    struct memory *memory = memory_of_process(getpid());
+    struct mappings *mappings = mappings_new(getpid(), memory, error);
+    struct probe_point points[TRAPS];
+    int result = -1;
+
+    libbpf_set_print(NULL);
+    if (mappings && find_points(points, mappings, error) == 0) {
+        result = try_way(PROBE_MULTI, points, calibration, error);
+        if (result != 0 && error->code != ERROR_PERMISSION)
+            result = try_way(PROBE_PERF, points, calibration, error);
+    }
+    mappings_free(mappings);
+    memory_free(memory);
+    return result;
+}

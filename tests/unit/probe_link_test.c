@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Probes in a live process, by both ways. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "calibration.skel.h"
+#include "capture/calibration.h"
+#include "capture/probe_link.h"
+#include "probe_target.h"
+
+enum { ENTRY_COOKIE = 1, RETURN_COOKIE = 1000 };
+
+static const enum probe_way ways[] = {PROBE_PERF, PROBE_MULTI};
+
+/* What attaches probes to a target, and counts. */
+struct profiler {
+    struct target target;
+    struct calibration_bpf *skeleton;
+    struct probe_point point;
+    struct probe_site sites[2]; /* entry, return */
+    enum probe_way way;
+};
+
+static void start(struct profiler *profiler, enum probe_way way)
+{
+    struct error error;
+
+    *profiler = (struct profiler){.target = target_start(), .way = way};
+    profiler->skeleton = calibration_bpf__open();
+    assert_non_null(profiler->skeleton);
+    probe_prepare(profiler->skeleton->progs.count_hit, way);
+    assert_int_equal(calibration_bpf__load(profiler->skeleton), 0);
+    assert_int_equal(probe_point(profiler->target.mappings, profiler->target.state->address,
+                                 &profiler->point, &error),
+                     0);
+    for (int i = 0; i < 2; i++) {
+        profiler->sites[i] = (struct probe_site){
+            .program = profiler->skeleton->progs.count_hit,
+            .path = profiler->point.path,
+            .file_offset = profiler->point.file_offset,
+            .cookie = i ? RETURN_COOKIE : ENTRY_COOKIE,
+            .is_return = i,
+        };
+    }
+}
+
+static void end(struct profiler *profiler)
+{
+    calibration_bpf__destroy(profiler->skeleton);
+    target_free(&profiler->target);
+}
+
+static struct probe_links *attach(const struct profiler *profiler, struct error *error)
+{
+    return probe_attach(profiler->way, profiler->target.pid, profiler->sites, 2, error);
+}
+
+/* Let the target call probed() for a time; returns how often, once it is quiet again. */
+static uint64_t call(struct profiler *profiler)
+{
+    uint64_t before = target_calls(&profiler->target);
+
+    profiler->target.state->rate = 5000;
+    usleep(20000);
+    profiler->target.state->rate = 0;
+    usleep(5000);
+    return target_calls(&profiler->target) - before;
+}
+
+/* Each call in each thread of the target is counted at entry and return, from when attaching
+ * returned, with the cookies; calls in other processes are not. No trap remains. */
+static void test_counts(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct profiler profiler;
+        struct probe_links *links;
+        struct error error;
+        uint64_t calls;
+
+        start(&profiler, ways[i]);
+        links = attach(&profiler, &error);
+        assert_non_null(links);
+        assert_true(target_is_probed(&profiler.target));
+        for (int j = 0; j < 100; j++)
+            probed();
+        calls = call(&profiler);
+        for (int thread = 0; thread < TARGET_THREADS; thread++)
+            assert_true(profiler.target.state->calls[thread] > 0);
+        assert_int_equal(profiler.skeleton->bss->hits, 2 * calls);
+        assert_int_equal(profiler.skeleton->bss->cookies, calls * (ENTRY_COOKIE + RETURN_COOKIE));
+        probe_detach(links);
+        assert_false(target_is_probed(&profiler.target));
+        assert_true(call(&profiler) > 0);
+        assert_int_equal(profiler.skeleton->bss->hits, 2 * calls);
+        target_kill(&profiler.target);
+        end(&profiler);
+    }
+}
+
+static struct calibration_bpf *counting;
+static uint64_t cookies_within;
+
+static __attribute__((noinline)) void probed_around(void)
+{
+    cookies_within = counting->bss->cookies;
+}
+
+/* Probes at return are hit when the function ends, with what runs before it behind them. */
+static void test_return(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct memory *memory = memory_of_process(getpid());
+        struct mappings *mappings = mappings_new(getpid(), memory, &(struct error){0});
+        struct probe_links *links;
+        struct profiler profiler;
+        struct error error;
+
+        start(&profiler, ways[i]);
+        counting = profiler.skeleton;
+        assert_int_equal(probe_point(mappings, (uintptr_t)probed_around, &profiler.point, &error),
+                         0);
+        for (int j = 0; j < 2; j++)
+            profiler.sites[j].file_offset = profiler.point.file_offset;
+        links = probe_attach(ways[i], getpid(), profiler.sites, 2, &error);
+        assert_non_null(links);
+        probed_around();
+        assert_int_equal(cookies_within, ENTRY_COOKIE);
+        assert_int_equal(counting->bss->cookies, ENTRY_COOKIE + RETURN_COOKIE);
+        probe_detach(links);
+        mappings_free(mappings);
+        memory_free(memory);
+        target_kill(&profiler.target);
+        end(&profiler);
+    }
+}
+
+/* Under load no call is missed between attaching and detaching, again and again. */
+static void test_hot(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct profiler profiler;
+        struct error error;
+
+        start(&profiler, ways[i]);
+        profiler.target.state->rate = 100000;
+        for (int round = 0; round < 5; round++) {
+            uint64_t hits = profiler.skeleton->bss->hits, calls;
+            struct probe_links *links = attach(&profiler, &error);
+
+            assert_non_null(links);
+            calls = target_calls(&profiler.target);
+            usleep(5000);
+            calls = target_calls(&profiler.target) - calls;
+            probe_detach(links);
+            assert_false(target_is_probed(&profiler.target));
+            hits = profiler.skeleton->bss->hits - hits;
+            /* Of a call that was under way when they were attached the return is not seen. */
+            assert_true(calls > 0 && hits + 2 * TARGET_THREADS >= 2 * calls);
+        }
+        target_kill(&profiler.target);
+        end(&profiler);
+    }
+}
+
+/* The target may end at any time. */
+static void test_target_ends(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct profiler profiler;
+        struct probe_links *links;
+        struct error error = {0};
+
+        start(&profiler, ways[i]);
+        profiler.target.state->rate = 100000;
+        links = attach(&profiler, &error);
+        assert_non_null(links);
+        target_kill(&profiler.target);
+        probe_detach(links);
+        assert_null(attach(&profiler, &error));
+        assert_int_equal(error.code, ERROR_NO_PROCESS);
+        end(&profiler);
+    }
+    probe_detach(NULL);
+}
+
+/* All or none: where one place is not in the file, nothing stays. */
+static void test_bad_place(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct profiler profiler;
+        struct error error = {0};
+
+        start(&profiler, ways[i]);
+        profiler.sites[1].file_offset = 1ull << 40;
+        assert_null(attach(&profiler, &error));
+        assert_int_equal(error.code, ERROR_FAILED);
+        assert_non_null(strstr(error.text, "0x10000000000"));
+        assert_false(target_is_probed(&profiler.target));
+        assert_int_equal(
+            probe_point(profiler.target.mappings, (uintptr_t)&error, &profiler.point, &error), -1);
+        target_kill(&profiler.target);
+        end(&profiler);
+    }
+}
+
+/* The kernel takes the traps away when who attached them is killed. */
+static void test_killed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct profiler profiler;
+        int attached[2];
+        char byte;
+        pid_t pid;
+
+        start(&profiler, ways[i]);
+        assert_int_equal(pipe(attached), 0);
+        pid = fork();
+        if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (attach(&profiler, &(struct error){0}))
+                (void)!write(attached[1], "", 1);
+            pause();
+            _exit(1);
+        }
+        assert_int_equal(read(attached[0], &byte, 1), 1);
+        assert_true(target_is_probed(&profiler.target));
+        kill(pid, SIGKILL);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+        assert_false(target_is_probed(&profiler.target));
+        close(attached[0]);
+        close(attached[1]);
+        target_kill(&profiler.target);
+        end(&profiler);
+    }
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),    cmocka_unit_test(test_return),
+        cmocka_unit_test(test_hot),       cmocka_unit_test(test_target_ends),
+        cmocka_unit_test(test_bad_place), cmocka_unit_test(test_killed),
+    };
+
+    target_main(count, arguments);
+    libbpf_set_print(NULL);
+    if (geteuid() != 0) {
+        puts("1..0 # SKIP probes want root");
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
