@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs whose split of CPU time is known, profiled: each part gets its share."""
-import unittest
-
 import beamflame
 import known_split
+import nodes
 
 SECONDS = 10
 POINTS = 0.02  # how far a part may be off, as a share of the whole
 NOBODY = 0.03  # how much of the time may be charged to no part
 
 
+@nodes.each_release
 class Accuracy:
     release = None
 
@@ -31,15 +31,3 @@ class Accuracy:
         truth, found, true_functions, functions = known_split.parts(self.release, SECONDS)
         self.compare(truth, found)
         self.compare(true_functions, functions, 2 * POINTS)
-
-
-class Accuracy25(Accuracy, unittest.TestCase):
-    release = 25
-
-
-class Accuracy27(Accuracy, unittest.TestCase):
-    release = 27
-
-
-class Accuracy29(Accuracy, unittest.TestCase):
-    release = 29

@@ -9,6 +9,7 @@ import beamflame
 import nodes
 
 
+@nodes.each_release
 class Identity:
     release = None
 
@@ -62,18 +63,6 @@ class Identity:
         self.assertGreater(running / sum(burning["status"].values()), 0.98)
         roots = {stack[0] for stack in burning["scheduler"]}
         self.assertEqual(roots, {f"[scheduler {n + 1}]" for n in range(self.schedulers)})
-
-
-class Identity25(Identity, unittest.TestCase):
-    release = 25
-
-
-class Identity27(Identity, unittest.TestCase):
-    release = 27
-
-
-class Identity29(Identity, unittest.TestCase):
-    release = 29
 
 
 class IdentityUsdt(Identity, unittest.TestCase):

@@ -4,6 +4,7 @@ import json
 import os
 import select
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -13,8 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
 OTP_LAB = ROOT / "tools" / "otp-lab"
 LOADS = ROOT / "tests" / "loads"
-RELEASES = (25, 27, 29)
-BUILDS = ("27-usdt", "27-usdt-dwarf")  # of 27, with USDT probes; stripped, and not
+OWN = "BEAMFLAME_OTP_"  # with a release behind it: where that release is (tools/otp-lab)
+RELEASES = sorted({25, 27, 29, *(int(v[len(OWN):]) for v in os.environ if v.startswith(OWN))})
+BUILDS = ["27-usdt", "27-usdt-dwarf"]  # of 27, with USDT probes; stripped, and not
 
 # With these the CPU time of a node is that of its processes: idle schedulers don't spin.
 NO_BUSY_WAIT = ("+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none")
@@ -42,6 +44,17 @@ def emulator(release):
     return Path(done.stdout.rstrip("\n"))
 
 
+def each_release(tests):
+    """Class decorator: a test case for each release, with its number as `release`."""
+    module = sys.modules[tests.__module__]
+    for release in RELEASES:
+        name = f"{tests.__name__}{release}"
+        case = type(name, (tests, unittest.TestCase), {"release": release})
+        case.__module__ = tests.__module__
+        setattr(module, name, case)
+    return tests
+
+
 def compiled_loads(release):
     """The folder with the loads, compiled by that release."""
     out = BUILD / "loads" / str(release)
@@ -61,10 +74,10 @@ def compiled_loads(release):
 class Node:
     """One running node. Use as a context manager: it is gone when the block ends.
 
-    `pid` is the VM's pid on the host, `ready` what it said of itself when its load ran. 27 and 29
-    run in their own root and, unless `ns` is False, in their own pid and mount namespaces; 25 runs
-    as a process of the host unless `ns` is True. `emulator` is a beam.smp to run instead of the
-    release's own.
+    `pid` is the VM's pid on the host, `ready` what it said of itself when its load ran. 25 runs as
+    a process of the host unless `ns` is True, the others in their own pid and mount namespaces
+    unless `ns` is False; 27 and 29 have a root of their own in both cases. `emulator` is a beam.smp
+    to run instead of the release's own.
     """
 
     def __init__(self, release, load, *options, ns=None, flags=(), emulator=None):

@@ -18,6 +18,7 @@ SECONDS = 5
 HZ = 999
 
 
+@nodes.each_release
 class Profile:
     """What holds for each release; the node is recorded once, then looked at from all sides."""
 
@@ -131,18 +132,6 @@ class Profile:
         said = self.recorded.stdout + self.recorded.stderr
         self.assertIn(str(self.stats["samples"]), said.replace(",", "").replace(" ", ""))
         self.assertIn("request:", said)
-
-
-class Profile25(Profile, unittest.TestCase):
-    release = 25
-
-
-class Profile27(Profile, unittest.TestCase):
-    release = 27
-
-
-class Profile29(Profile, unittest.TestCase):
-    release = 29
 
 
 class ProfileUsdt(Profile, unittest.TestCase):

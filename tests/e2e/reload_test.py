@@ -3,7 +3,6 @@
 import re
 import tempfile
 import time
-import unittest
 from pathlib import Path
 
 import beamflame
@@ -12,6 +11,7 @@ import nodes
 VERSION = re.compile(r"reloaded:(?:burn|repeat|spin)_(\d+)/")
 
 
+@nodes.each_release
 class Reload:
     release = None
 
@@ -41,15 +41,3 @@ class Reload:
             with self.subTest(name):
                 self.assertAlmostEqual(found.get(name[5:], 0) / total, share, delta=0.025)
         self.assertGreater(sum(found.values()) / total, 0.95)
-
-
-class Reload25(Reload, unittest.TestCase):
-    release = 25
-
-
-class Reload27(Reload, unittest.TestCase):
-    release = 27
-
-
-class Reload29(Reload, unittest.TestCase):
-    release = 29

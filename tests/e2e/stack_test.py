@@ -4,7 +4,6 @@ import json
 import re
 import tempfile
 import time
-import unittest
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import nodes
 TRUNCATED = re.compile(r"^\[\d+ words truncated\]$")
 
 
+@nodes.each_release
 class Stacks:
     release = None
 
@@ -91,15 +91,3 @@ class Stacks:
         self.assertGreater(self.share(dirty, lambda s: "phases:phase_dirty_nif/1" in s), 0.95)
         self.assertGreater(self.share(dirty, lambda s: "burn" in s or "spin" in s), 0.9)
         self.assert_called(dirty, "spin_nif:dirty_spin/1", "erts_call_dirty_nif")
-
-
-class Stacks25(Stacks, unittest.TestCase):
-    release = 25
-
-
-class Stacks27(Stacks, unittest.TestCase):
-    release = 27
-
-
-class Stacks29(Stacks, unittest.TestCase):
-    release = 29
