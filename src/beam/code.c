@@ -167,9 +167,10 @@ static bool read_header(struct code *code, const struct gdb_jit_entry *entry, ui
     return gdb_jit_parse_header(bytes, size, code->old_format, header, &ignored) == 0;
 }
 
+/* OTP 24 makes this entry before it knows the address (x86/beam_asm.cpp 24:205, 24:285). */
 static void add_emulator(struct code *code, const struct gdb_jit_header *header)
 {
-    code->normal_exit = header->normal_exit;
+    code->normal_exit = header->normal_exit ? header->normal_exit : code->vm->roots.normal_exit;
     code->frame_pointers = header->frame_pointers;
 }
 

@@ -126,6 +126,17 @@ static int find_root(const struct roots_search *search, struct elf_file *executa
                      kind->what, count);
 }
 
+/* The value of an exported pointer, 0 if there is none. A code address passes no test that would
+ * tell it from others, so it is not searched for. */
+static uint64_t exported_value(const struct roots_search *search, struct elf_file *executable,
+                               const char *symbol)
+{
+    uint64_t address = executable ? native_symbol_address(executable, symbol) : 0;
+    uint64_t value;
+
+    return address && memory_read_u64(search->memory, address, &value) ? value : 0;
+}
+
 int roots_find(struct roots_search *search, struct elf_file *executable, struct vm_roots *roots,
                struct error *error)
 {
@@ -142,6 +153,7 @@ int roots_find(struct roots_search *search, struct elf_file *executable, struct 
         return error_set(error, ERROR_UNSUPPORTED,
                          "neither the JIT's list of code nor the code ranges were found in the "
                          "writable data of the emulator");
+    found.normal_exit = exported_value(search, executable, "beam_normal_exit");
     *roots = found;
     return 0;
 }

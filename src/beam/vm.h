@@ -39,6 +39,7 @@ struct vm_roots {
     uint64_t atom_table;     /* IndexTable erts_atom_table */
     uint64_t schedulers[3];  /* ErtsAlignedSchedulerData *, by type: value of the variables */
     uint64_t jit_descriptor; /* __jit_debug_descriptor; 0 for the interpreter */
+    uint64_t normal_exit;    /* ErtsCodePtr beam_normal_exit: value; 0 if not exported */
     uint64_t code_ranges;    /* static struct ranges r[3] of beam_ranges.c */
     uint64_t this_node;      /* ErlNode *erts_this_node (the variable); optional */
     uint64_t run_queues;     /* ErtsAlignedRunQueue *: value; optional */

@@ -358,6 +358,31 @@ static void test_no_list(void **state)
     free(target);
 }
 
+/* The entry of OTP 24 has no address for normal_exit: it is the one that the VM exports. */
+static void test_normal_exit_of_24(void **state)
+{
+    const struct fake_range range = {0, CODE_SIZE, "m:first/1"};
+    struct fake_target *target = fake_target_new();
+    struct buffer emulator = {0};
+    struct error error;
+    struct code *code;
+    struct vm vm;
+
+    (void)state;
+    fake_vm(&vm, target, 24);
+    fake_number(&emulator, 0, 8);
+    fake_number(&emulator, 0, 8);
+    fake_load(target, &vm, emulator);
+    fake_load(target, &vm, fake_old_symfile("m", 0x10000, CODE_SIZE, &range, 1));
+    assert_null(code_new(&vm, &error));
+    vm.roots.normal_exit = 0x10100;
+    code = code_new(&vm, &error);
+    assert_non_null(code);
+    assert_int_equal(code_normal_exit(code), 0x10100);
+    code_free(code);
+    free(target);
+}
+
 /* When the target has ended, refreshing fails and what is known stays. */
 static void test_target_gone(void **state)
 {
@@ -391,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_call_class),
         cmocka_unit_test(test_call_class_of_new_code),
         cmocka_unit_test(test_no_list),
+        cmocka_unit_test(test_normal_exit_of_24),
         cmocka_unit_test(test_target_gone),
     };
 
