@@ -125,6 +125,7 @@ struct stack_area {
     __u32 at;   /* the sample's scratch */
     __u64 sp;   /* user stack pointer */
     __u64 base; /* ErtsSchedulerData.registers: where the JIT's C frame begins; 0 if not known */
+    __u64 top;  /* the register that holds the Erlang stack's top where stop does not */
     __u64 htop, stop, heap, hend;
 };
 
@@ -179,7 +180,7 @@ static __always_inline void find_tops(struct scratch *scratch, const struct stac
     scratch->tops.limit = area->stop - WIRE_ERLANG_BELOW_BYTES;
     scratch->tops.stop = scratch->tops.near = area->stop;
     scratch->tops.far = 0;
-    consider(area->at, scratch->sample.registers.value[6]);
+    consider(area->at, area->top);
     if (size > WIRE_SCAN_WORDS * sizeof(*words))
         size = WIRE_SCAN_WORDS * sizeof(*words);
     barrier_var(size);
@@ -200,7 +201,7 @@ static __always_inline void put_below(struct scratch *scratch, const struct stac
 {
     struct tops *tops = &scratch->tops;
 
-    /* At base itself is JIT code just before or after a call: nothing is pushed, rbp is the top. */
+    /* At base itself is JIT code just before or after a call: nothing is pushed. */
     if (!area->base || area->sp > area->base)
         return;
     find_tops(scratch, area);
@@ -287,8 +288,10 @@ static __always_inline void put_scheduler(struct scratch *scratch, const struct 
 static __always_inline void put_stacks(struct scratch *scratch, const struct wire_target *target,
                                        struct stack_area *area)
 {
-    if (scratch->sample.flags & WIRE_REGISTERS)
+    if (scratch->sample.flags & WIRE_REGISTERS) {
         area->sp = scratch->sample.registers.value[7];
+        area->top = scratch->sample.registers.value[target->saved_top & 15];
+    }
     if (scratch->sample.process)
         put_process(scratch, target, area);
     if (area->hend && area->sp > area->heap && area->sp <= area->hend)

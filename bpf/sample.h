@@ -24,8 +24,9 @@ enum {
 };
 
 /* Where below `stop` the top of the Erlang stack may be: the lowest pointer just below it, and the
- * highest further down (lower ones point to fresh heap), among rbp and the words next to the
- * JIT's frame, where the first C function has pushed the callee-saved registers. */
+ * highest further down (lower ones point to fresh heap), among the register that the JIT saves it
+ * in and the words next to the JIT's frame, where the first C function has pushed the callee-saved
+ * registers. */
 struct tops {
     __u64 htop, limit, stop;
     __u64 near, far;

@@ -90,7 +90,8 @@ struct wire_target {
     __u16 process_id, process_state, process_flags, process_mbuf_sz;
     __u16 process_high_water, process_old_heap, process_old_htop;
     __u16 process_gen_gcs, process_off_heap_overhead;
-    __u16 unused[3];
+    __u16 saved_top; /* the register that holds the Erlang stack's top where stop does not */
+    __u16 unused[2];
 };
 
 /* A scheduler thread: hash map `schedulers`. User threads are told apart by their thread pointer

@@ -80,6 +80,10 @@ int64_t vm_run_queue_length(struct vm *vm);
 /* "dwarf" or "table". */
 const char *vm_layout_source(const struct vm *vm);
 
+/* The callee-saved register (enum of os/cfi.h) in which the JIT keeps the top of the Erlang stack
+ * over a call to C before which it did not save it in Process.stop. */
+unsigned int vm_saved_top(const struct vm *vm);
+
 /* How Erlang frames lie on the stack: return addresses alone, or {frame pointer, return address}
  * pairs (+JPperf fp). Told from the JIT's own list; not known for the interpreter. */
 enum vm_frames { VM_FRAMES_UNKNOWN, VM_FRAMES_RA, VM_FRAMES_FP };

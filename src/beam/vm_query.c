@@ -6,6 +6,7 @@
 #include "beam/atom.h"
 #include "beam/term.h"
 #include "beam/vm.h"
+#include "os/cfi.h"
 
 void vm_node_name(struct vm *vm, char *name, size_t size)
 {
@@ -53,6 +54,12 @@ int64_t vm_run_queue_length(struct vm *vm)
         sum += length;
     }
     return sum;
+}
+
+/* E_saved (x86/beam_asm.hpp 24:78, 26:90) */
+unsigned int vm_saved_top(const struct vm *vm)
+{
+    return vm->build.otp_release == 24 ? CFI_R12 : CFI_RBP;
 }
 
 /* An entry of the list's file is ours: u32 0 is that of the emulator and has its frame layout at

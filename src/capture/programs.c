@@ -186,6 +186,7 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
         .scheduler_registers = (uint16_t)layout->sched_registers,
         .scheduler_process = (uint16_t)layout->sched_current_process,
         .scheduler_sleep_info = (uint16_t)layout->sched_ssi,
+        .saved_top = (uint16_t)vm_saved_top(vm),
     };
 
     for (uint32_t i = 0; i < vm->scheduler_count; i++) {

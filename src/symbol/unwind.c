@@ -197,7 +197,7 @@ static bool jump_to_jit_frame(struct unwinder *unwinder, struct state *state)
 /* E where Process.stop does not hold it. */
 static uint64_t stale_top(struct unwinder *unwinder, const struct state *state)
 {
-    int number = unwinder->vm->build.otp_release == 24 ? CFI_R12 : CFI_RBP;
+    unsigned int number = vm_saved_top(unwinder->vm);
     uint64_t value = state->registers.value[number];
 
     if ((state->registers.known & (1u << number)) && on_erlang_stack(state, value))
@@ -230,9 +230,20 @@ static void emit_switched(struct unwinder *unwinder, const struct state *state)
         emit(unwinder, ADDRESS_CODE, state->i, false);
 }
 
+/* The Export that call_light_bif keeps in TMP_MEM2 (instr_bif.cpp 25:385, 27:393, 29:420), before
+ * OTP 25 in the register that is FCALLS in Erlang code (24:381). */
+static bool light_bif_export(const struct unwinder *unwinder, const struct state *state,
+                             uint64_t *export)
+{
+    if (unwinder->vm->build.otp_release > 24)
+        return state->base && snapshot_word(state->snapshot, state->base + 16, export);
+    *export = state->registers.value[CFI_R14];
+    return state->registers.known & (1u << CFI_R14);
+}
+
 /* Emit the frame in the JIT's code that calls C, or the BIF or NIF that it calls for: its C
  * function has no name that an Erlang programmer knows.
- *   call_light_bif: TMP_MEM2 holds its Export (instr_bif.cpp 25:385, 27:393, 29:420)
+ *   call_light_bif: its Export is kept over the call
  *   call_bif, call_nif, dirty calls: Process.current (instr_bif.cpp 25:746, 27:770, 29:819) */
 static void emit_jit_call(struct unwinder *unwinder, const struct state *state)
 {
@@ -241,9 +252,8 @@ static void emit_jit_call(struct unwinder *unwinder, const struct state *state)
 
     if (!state->is_leaf && code_find(unwinder->code, state->pc - 1, &place) &&
         place.kind == CODE_FRAGMENT) {
-        if (strstr(place.symbol, "::call_light_bif") && state->base &&
-            unwinder->vm->build.otp_release > 24 &&
-            snapshot_word(state->snapshot, state->base + 16, &export)) {
+        if (strstr(place.symbol, "::call_light_bif") &&
+            light_bif_export(unwinder, state, &export)) {
             emit(unwinder, ADDRESS_EXPORT, export, true);
             return;
         }

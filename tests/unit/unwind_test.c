@@ -312,6 +312,35 @@ static void test_stale(void **state)
     close_bench(&b);
 }
 
+/* OTP 24 keeps the top in r12, and the Export of a light BIF in r14. */
+static void test_registers_of_24(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    b.vm.build.otp_release = 24;
+    fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x4c\x89\xe4", 3);
+    stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
+    set_register(&b, CFI_RBP, STACK);
+    set_register(&b, CFI_R12, STACK - 8);
+    SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, FUNCTION_F, 0x30)),
+                 CALLER(code_at(&b, FUNCTION_F, 0x40)));
+    close_bench(&b);
+
+    open_bench(&b);
+    b.vm.build.otp_release = 24;
+    stop_in_c(&b, code_at(&b, LIGHT_BIF, 0x30));
+    set_register(&b, CFI_R14, EXPORT + 0x100);
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, {EXPORT + 0x100, ADDRESS_EXPORT, true},
+                 CALLER(code_at(&b, FUNCTION_F, 0x33)));
+    close_bench(&b);
+}
+
 /* A register that can't be a stack pointer is not believed: what is known is shown, and that
  * something is missing is said. */
 static void test_stale_without_register(void **state)
@@ -768,6 +797,7 @@ int main(void)
         cmocka_unit_test(test_jit_on_native_stack_stale),
         cmocka_unit_test(test_fresh),
         cmocka_unit_test(test_stale),
+        cmocka_unit_test(test_registers_of_24),
         cmocka_unit_test(test_stale_without_register),
         cmocka_unit_test(test_broken_native_stack),
         cmocka_unit_test(test_dirty),
