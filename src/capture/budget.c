@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "util/alloc.h"
+#include "util/average.h"
 
 #define SECOND 1e9
 
@@ -24,6 +25,9 @@ static const double IDLE_CPU = 0.1;
 /* How far back the target's CPU time and the cost of a group are averaged. */
 static const double INCOME_MEMORY = 1e9;
 static const double DEMAND_MEMORY = 50e6; /* of open time */
+
+/* The cost of less time says nothing by itself. */
+static const double TELLING_TIME = 1e6;
 
 /* Savings end at half a second's share, so a jump in cost is noticed by then; but what attaching
  * costs can be saved. */
@@ -115,12 +119,6 @@ void budget_free(struct budget *budget)
 
 /* ---- income ---- */
 
-/* Move an average to `value`, which held for `time`. */
-static double moved(double average, double value, double time, double memory)
-{
-    return value + (average - value) * exp(-time / memory);
-}
-
 static double savings_max(const struct group *group)
 {
     return fmax(group->share * SAVINGS_TIME, SAVINGS_MIN);
@@ -178,7 +176,7 @@ void budget_income(struct budget *budget, uint64_t now, uint64_t target_cpu_ns)
     budget->target_cpu = target_cpu_ns;
     budget->now = now;
     budget->income =
-        moved(budget->income, budget->part * used / time * SECOND, time, INCOME_MEMORY);
+        moved_average(budget->income, budget->part * used / time * SECOND, time, INCOME_MEMORY);
     divide(budget);
     for (unsigned i = 0; i < budget->count; i++) {
         struct group *group = &budget->groups[i];
@@ -304,8 +302,9 @@ void budget_spend(struct budget *budget, unsigned number, uint64_t now, double c
     budget->spent_in_hits += cost_ns;
     if (now <= group->told)
         return;
-    group->last_demand = cost_ns / time * SECOND;
-    group->demand = moved(group->demand, group->last_demand, time, DEMAND_MEMORY);
+    group->demand = moved_average(group->demand, cost_ns / time * SECOND, time, DEMAND_MEMORY);
+    if (time >= TELLING_TIME)
+        group->last_demand = cost_ns / time * SECOND;
     group->told = now;
 }
 

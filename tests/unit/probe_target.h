@@ -130,10 +130,14 @@ static struct target target_start(void)
     return target;
 }
 
+/* Once, or more often. */
 static void target_kill(struct target *target)
 {
+    if (target->pid == 0)
+        return;
     kill(target->pid, SIGKILL);
     assert_int_equal(waitpid(target->pid, NULL, 0), target->pid);
+    target->pid = 0;
 }
 
 static void target_free(struct target *target)

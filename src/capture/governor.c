@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/governor.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/budget.h"
+#include "capture/run_time.h"
+#include "util/alloc.h"
+#include "util/average.h"
+#include "util/clock.h"
+
+static const uint64_t SECOND = 1000000000;
+static const uint64_t INCOME_TICK = 100000000; /* while all is closed */
+
+/* Open groups are looked at each 10 ms; wakes for others in between make no use of them. */
+static const uint64_t CHARGE_TICK = 5000000;
+
+/* How far back rates are averaged, of open time. */
+static const double RATE_MEMORY = 50e6;
+
+/* Run time of a program where the kernel does not say. */
+static const double PROGRAM_NS = 1000;
+
+/* No stacks but of the largest, until it is known how many hits there are. */
+static const uint64_t FIRST_PERIOD = 1 << 20;
+
+/* A close can take a second on a busy machine, so a group may be open again meanwhile. */
+enum { TASKS_MAX = 4 };
+
+struct group {
+    struct governor *governor;
+    unsigned number;
+    struct probe_site *sites;
+    int count;
+    double trap_ns;
+    bool tried; /* to attach */
+    struct error error;
+    int tasks; /* threads that attach or detach */
+    struct probe_links *links;
+    /* while open */
+    bool open;
+    struct probe_counts first; /* of the part of the window that is not handed out yet */
+    uint64_t first_time;
+    /* what it costs */
+    struct probe_counts charged; /* until here */
+    uint64_t charged_time;
+    struct run_time run_time;
+    double program_ns;
+    double runs_per_second, size_per_second; /* while open */
+    uint64_t period;
+    /* what came of it */
+    struct window_log log;
+    uint64_t covered, represented;
+};
+
+/* What a thread that attaches or detaches works on. */
+struct task {
+    struct group *group;
+    struct probe_links *links;
+};
+
+struct governor {
+    struct governor_options options;
+    struct calibration calibration;
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool started, stop;
+    uint64_t start_time, stop_time;
+    int stats_fd;
+    clockid_t target_clock;
+    struct budget *budget;
+    struct group **groups;
+    unsigned group_count;
+    struct governor_window *windows; /* closed, to be taken; a queue */
+    size_t window_first, window_end, window_room;
+};
+
+/* ---- set up ---- */
+
+struct governor *governor_new(const struct governor_options *options)
+{
+    struct governor *governor = xcalloc(1, sizeof(*governor));
+    pthread_condattr_t attributes;
+
+    governor->options = *options;
+    governor->calibration = *options->calibration;
+    governor->stats_fd = -1;
+    pthread_mutex_init(&governor->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&governor->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return governor;
+}
+
+void governor_free(struct governor *governor)
+{
+    if (!governor)
+        return;
+    governor_stop(governor);
+    for (unsigned i = 0; i < governor->group_count; i++) {
+        free(governor->groups[i]->sites);
+        free(governor->groups[i]);
+    }
+    free(governor->groups);
+    free(governor->windows);
+    budget_free(governor->budget);
+    pthread_cond_destroy(&governor->changed);
+    pthread_mutex_destroy(&governor->lock);
+    free(governor);
+}
+
+unsigned governor_add(struct governor *governor, const struct probe_site *sites, int count)
+{
+    struct group *group = xcalloc(1, sizeof(*group));
+
+    group->governor = governor;
+    group->number = governor->group_count;
+    group->sites = xreallocarray(NULL, (size_t)count, sizeof(*sites));
+    memcpy(group->sites, sites, (size_t)count * sizeof(*sites));
+    group->count = count;
+    group->trap_ns = calibration_hit_ns(&governor->calibration, sites, count);
+    group->program_ns = PROGRAM_NS;
+    governor->groups =
+        xreallocarray(governor->groups, governor->group_count + 1, sizeof(struct group *));
+    governor->groups[governor->group_count++] = group;
+    return group->number;
+}
+
+/* ---- costs ---- */
+
+static struct probe_counts counts_of(const struct group *group)
+{
+    const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
+    struct probe_counts counts;
+
+    callbacks->counts(callbacks->context, group->number, &counts);
+    return counts;
+}
+
+static bool is_first_of_program(const struct group *group, int site)
+{
+    for (int i = 0; i < site; i++) {
+        if (group->sites[i].program == group->sites[site].program)
+            return false;
+    }
+    return true;
+}
+
+/* Run time of the group's programs since this was last called; other groups can have a part in it,
+ * which is taken to be alike. */
+static void update_program_ns(struct group *group)
+{
+    struct run_time now = {0};
+
+    for (int i = 0; i < group->count; i++) {
+        if (is_first_of_program(group, i)) {
+            struct run_time one = run_time_of(group->sites[i].program);
+
+            now.runs += one.runs;
+            now.ns += one.ns;
+        }
+    }
+    if (now.runs > group->run_time.runs)
+        group->program_ns =
+            (double)(now.ns - group->run_time.ns) / (double)(now.runs - group->run_time.runs);
+    group->run_time = now;
+}
+
+/* What hits cost since this was last called, in ns. */
+static double take_cost(struct group *group, const struct probe_counts *counts)
+{
+    uint64_t runs = counts->runs - group->charged.runs;
+
+    if (runs > 0 && group->governor->stats_fd >= 0)
+        update_program_ns(group);
+    group->charged = *counts;
+    return (double)runs * (group->trap_ns + group->program_ns);
+}
+
+/* Take stacks at a period that keeps them within their part. */
+static void set_period(struct group *group)
+{
+    const struct governor_options *options = &group->governor->options;
+    double stacks = budget_stacks(group->governor->budget, group->number, options->stack_ns);
+    double period;
+
+    stacks = fmin(stacks, options->stacks_per_second);
+    period = stacks > 0 ? fmax(group->size_per_second / stacks, 1) : (double)FIRST_PERIOD;
+    if (fabs(period - (double)group->period) < 0.1 * (double)group->period)
+        return;
+    group->period = (uint64_t)period;
+    options->callbacks.period(options->callbacks.context, group->number, group->period);
+}
+
+/* Say what an open group cost. */
+static void charge(struct group *group, uint64_t now, const struct probe_counts *counts)
+{
+    double time = (double)(now - group->charged_time);
+    double runs = (double)(counts->runs - group->charged.runs);
+    double size = (double)(counts->size - group->charged.size);
+
+    if (now <= group->charged_time)
+        return;
+    group->runs_per_second =
+        moved_average(group->runs_per_second, runs / time * 1e9, time, RATE_MEMORY);
+    group->size_per_second =
+        moved_average(group->size_per_second, size / time * 1e9, time, RATE_MEMORY);
+    group->charged_time = now;
+    budget_spend(group->governor->budget, group->number, now, take_cost(group, counts));
+    set_period(group);
+}
+
+/* ---- windows ---- */
+
+static void queue_window(struct governor *governor, const struct governor_window *window)
+{
+    if (governor->window_first == governor->window_end)
+        governor->window_first = governor->window_end = 0;
+    if (governor->window_end == governor->window_room) {
+        governor->window_room = governor->window_room ? 2 * governor->window_room : 64;
+        governor->windows =
+            xreallocarray(governor->windows, governor->window_room, sizeof(*governor->windows));
+    }
+    governor->windows[governor->window_end++] = *window;
+}
+
+/* Hand out what was counted since the window began, or since this was last called. */
+static void hand_out(struct group *group, uint64_t end, uint64_t represents,
+                     const struct probe_counts *counts)
+{
+    struct governor_window window = {
+        .group = group->number,
+        .start = group->first_time,
+        .end = end,
+        .represents = represents,
+        .hits = counts->hits - group->first.hits,
+    };
+
+    for (int i = 0; i < WIRE_VALUES; i++)
+        window.values[i] = counts->values[i] - group->first.values[i];
+    group->covered += end - group->first_time;
+    group->represented += represents;
+    group->first = *counts;
+    group->first_time = end;
+    queue_window(group->governor, &window);
+}
+
+/* ---- opening and closing ---- */
+
+static void set_open(struct group *group, bool open)
+{
+    const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
+
+    group->open = open;
+    callbacks->open(callbacks->context, group->number, open);
+}
+
+static void opened(struct group *group, struct probe_links *links, uint64_t took, double cost)
+{
+    struct governor *governor = group->governor;
+    struct probe_counts counts = counts_of(group);
+    uint64_t now;
+
+    group->links = links;
+    group->first = counts;
+    cost += take_cost(group, &counts); /* of hits after the last window */
+    set_open(group, true);
+    now = clock_ns(CLOCK_MONOTONIC);
+    group->first_time = group->charged_time = now;
+    budget_opened(governor->budget, group->number, now, took, cost);
+    window_log_open(&group->log, now, budget_is_continuous(governor->budget, group->number));
+}
+
+static void refused(struct group *group, const struct error *error)
+{
+    if (error->code != ERROR_NO_PROCESS)
+        group->error = *error;
+    budget_retire(group->governor->budget, group->number);
+}
+
+static void task_done(struct group *group)
+{
+    group->tasks--;
+    group->tried = true;
+    pthread_cond_broadcast(&group->governor->changed);
+}
+
+static void *attach_task(void *argument)
+{
+    struct task *task = argument;
+    struct group *group = task->group;
+    struct governor *governor = group->governor;
+    uint64_t start = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    struct error error = {0};
+    struct probe_links *links = probe_attach(governor->calibration.way, governor->options.pid,
+                                             group->sites, group->count, &error);
+
+    pthread_mutex_lock(&governor->lock);
+    if (links)
+        opened(group, links, clock_ns(CLOCK_MONOTONIC) - start,
+               (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
+    else
+        refused(group, &error);
+    task_done(group);
+    pthread_mutex_unlock(&governor->lock);
+    free(task);
+    return NULL;
+}
+
+static void *detach_task(void *argument)
+{
+    struct task *task = argument;
+    struct group *group = task->group;
+    struct governor *governor = group->governor;
+    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    double cost;
+
+    probe_detach(task->links);
+    pthread_mutex_lock(&governor->lock);
+    cost = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
+    if (!group->open) {
+        struct probe_counts counts = counts_of(group);
+
+        cost += take_cost(group, &counts);
+    }
+    budget_detached(governor->budget, group->number, cost);
+    task_done(group);
+    pthread_mutex_unlock(&governor->lock);
+    free(task);
+    return NULL;
+}
+
+/* Both attaching and detaching wait for the kernel, while other groups have to be looked after. */
+static void start_task(struct group *group, void *(*run)(void *), struct probe_links *links)
+{
+    struct task *task = xcalloc(1, sizeof(*task));
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int result;
+
+    *task = (struct task){group, links};
+    group->tasks++;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    result = pthread_create(&thread, &attributes, run, task);
+    pthread_attr_destroy(&attributes);
+    if (result == 0)
+        return;
+    pthread_mutex_unlock(&group->governor->lock);
+    run(task);
+    pthread_mutex_lock(&group->governor->lock);
+}
+
+static void close_group(struct group *group)
+{
+    struct governor *governor = group->governor;
+    uint64_t end = clock_ns(CLOCK_MONOTONIC), represents;
+    bool continuous = budget_is_continuous(governor->budget, group->number);
+    struct probe_links *links = group->links;
+    struct probe_counts counts;
+
+    set_open(group, false);
+    counts = counts_of(group);
+    charge(group, end, &counts);
+    represents = budget_closed(governor->budget, group->number, end);
+    window_log_close(&group->log, end, represents);
+    hand_out(group, end, continuous ? end - group->first_time : represents, &counts);
+    group->links = NULL;
+    start_task(group, detach_task, links);
+}
+
+/* ---- the thread ---- */
+
+/* Look after a group. `*next`: when to do so again at the latest. */
+static void govern_group(struct group *group, uint64_t *next)
+{
+    struct governor *governor = group->governor;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC), until;
+
+    if (group->open && now - group->charged_time >= CHARGE_TICK) {
+        struct probe_counts counts = counts_of(group);
+
+        charge(group, now, &counts);
+        if (now - group->first_time >= SECOND &&
+            budget_is_continuous(governor->budget, group->number))
+            hand_out(group, now, now - group->first_time, &counts);
+    }
+    if (!group->open && group->tasks >= TASKS_MAX)
+        return;
+    switch (budget_order(governor->budget, group->number, now, &until)) {
+    case BUDGET_OPEN:
+        start_task(group, attach_task, NULL);
+        break;
+    case BUDGET_CLOSE:
+        close_group(group);
+        *next = now;
+        break;
+    case BUDGET_WAIT:
+        if (until < *next)
+            *next = until;
+    }
+}
+
+static void wait_until(struct governor *governor, uint64_t time)
+{
+    struct timespec until = {.tv_sec = (time_t)(time / SECOND), .tv_nsec = (long)(time % SECOND)};
+
+    pthread_cond_timedwait(&governor->changed, &governor->lock, &until);
+}
+
+/* Close what is open, and what threads still open, until all have ended. */
+static void close_all(struct governor *governor)
+{
+    bool busy = true;
+
+    while (busy) {
+        busy = false;
+        for (unsigned i = 0; i < governor->group_count; i++) {
+            struct group *group = governor->groups[i];
+
+            if (group->open)
+                close_group(group);
+            busy |= group->tasks > 0;
+        }
+        if (busy)
+            pthread_cond_wait(&governor->changed, &governor->lock);
+    }
+}
+
+static void *govern(void *argument)
+{
+    struct governor *governor = argument;
+    struct timespec time;
+
+    /* A window of 2 ms has to end in time where the target uses all CPUs. */
+    setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
+    pthread_mutex_lock(&governor->lock);
+    while (!governor->stop) {
+        uint64_t now = clock_ns(CLOCK_MONOTONIC), next = now + INCOME_TICK;
+
+        if (clock_gettime(governor->target_clock, &time) == 0)
+            budget_income(governor->budget, now,
+                          (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec);
+        for (unsigned i = 0; i < governor->group_count; i++)
+            govern_group(governor->groups[i], &next);
+        wait_until(governor, next);
+    }
+    close_all(governor);
+    pthread_mutex_unlock(&governor->lock);
+    return NULL;
+}
+
+static bool all_tried(const struct governor *governor)
+{
+    for (unsigned i = 0; i < governor->group_count; i++) {
+        if (!governor->groups[i]->tried)
+            return false;
+    }
+    return true;
+}
+
+/* Signals are for the threads that were there before. */
+static int start_thread(struct governor *governor)
+{
+    sigset_t all, before;
+    int result;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    result = pthread_create(&governor->thread, NULL, govern, governor);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return result;
+}
+
+int governor_start(struct governor *governor, struct error *error)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    int code;
+
+    if (clock_getcpuclockid(governor->options.pid, &governor->target_clock) != 0)
+        return error_set(error, ERROR_NO_PROCESS, "process %d has ended",
+                         (int)governor->options.pid);
+    governor->start_time = now;
+    governor->stats_fd = run_time_account();
+    governor->budget = budget_new(governor->options.part, governor->group_count, now, now);
+    for (unsigned i = 0; i < governor->group_count; i++) {
+        struct group *group = governor->groups[i];
+
+        group->charged = counts_of(group);
+        group->period = FIRST_PERIOD;
+        governor->options.callbacks.period(governor->options.callbacks.context, i, FIRST_PERIOD);
+    }
+    code = start_thread(governor);
+    if (code)
+        return error_set(error, ERROR_FAILED, "a thread can't be started: %s", strerror(code));
+    pthread_mutex_lock(&governor->lock);
+    governor->started = true;
+    while (!all_tried(governor))
+        pthread_cond_wait(&governor->changed, &governor->lock);
+    pthread_mutex_unlock(&governor->lock);
+    return 0;
+}
+
+void governor_stop(struct governor *governor)
+{
+    if (!governor->started)
+        return;
+    pthread_mutex_lock(&governor->lock);
+    governor->stop = true;
+    governor->stop_time = clock_ns(CLOCK_MONOTONIC);
+    pthread_cond_broadcast(&governor->changed);
+    pthread_mutex_unlock(&governor->lock);
+    pthread_join(governor->thread, NULL);
+    governor->started = false;
+    if (governor->stats_fd >= 0)
+        close(governor->stats_fd);
+    governor->stats_fd = -1;
+}
+
+/* ---- what others ask ---- */
+
+int governor_error(struct governor *governor, unsigned group, struct error *error)
+{
+    int result = 0;
+
+    pthread_mutex_lock(&governor->lock);
+    if (governor->groups[group]->error.code != ERROR_NONE) {
+        *error = governor->groups[group]->error;
+        result = -1;
+    }
+    pthread_mutex_unlock(&governor->lock);
+    return result;
+}
+
+bool governor_window(struct governor *governor, struct governor_window *window)
+{
+    bool found;
+
+    pthread_mutex_lock(&governor->lock);
+    found = governor->window_first < governor->window_end;
+    if (found)
+        *window = governor->windows[governor->window_first++];
+    pthread_mutex_unlock(&governor->lock);
+    return found;
+}
+
+enum window_answer governor_scale(struct governor *governor, unsigned group, uint64_t time,
+                                  uint64_t duration, double *scale)
+{
+    enum window_answer answer;
+
+    pthread_mutex_lock(&governor->lock);
+    answer = window_log_scale(&governor->groups[group]->log, time, duration, scale);
+    pthread_mutex_unlock(&governor->lock);
+    return answer;
+}
+
+struct governor_status governor_status(struct governor *governor, unsigned number)
+{
+    const struct group *group = governor->groups[number];
+    struct governor_status status;
+    struct budget_status budget;
+    uint64_t now;
+
+    pthread_mutex_lock(&governor->lock);
+    now = governor->stop ? governor->stop_time : clock_ns(CLOCK_MONOTONIC);
+    budget = budget_status(governor->budget, number);
+    status = (struct governor_status){
+        .continuous = budget_is_continuous(governor->budget, number),
+        .runs_per_second = group->runs_per_second,
+        .run_ns = group->trap_ns + group->program_ns,
+        .share = budget.share,
+        .spent_ns = budget.spent_ns,
+        .elapsed_ns = now - governor->start_time,
+        .covered_ns = group->covered,
+        .represented_ns = group->represented,
+        .windows = budget.windows,
+        .cut = budget.cut,
+    };
+    pthread_mutex_unlock(&governor->lock);
+    return status;
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Probes of a live process, held within their budget. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "calibration.skel.h"
+#include "capture/governor.h"
+#include "probe_target.h"
+
+#define MS     1000000ull
+#define SECOND 1000000000ull
+
+static struct calibration calibration;
+
+struct profiler {
+    struct target target;
+    struct calibration_bpf *skeleton;
+    struct probe_point point;
+    struct governor *governor;
+    struct governor_window window; /* the sum of what was handed out */
+    int windows;
+    uint64_t period;
+    bool open;
+};
+
+/* ---- callbacks ---- */
+
+static void counts(void *context, unsigned group, struct probe_counts *result)
+{
+    const struct profiler *profiler = context;
+    uint64_t hits = *(volatile __u64 *)&profiler->skeleton->bss->hits;
+
+    (void)group;
+    *result = (struct probe_counts){.runs = hits, .hits = hits, .size = hits, .values = {2 * hits}};
+}
+
+static void set_open(void *context, unsigned group, bool open)
+{
+    struct profiler *profiler = context;
+
+    (void)group;
+    assert_true(open != profiler->open);
+    profiler->open = open;
+}
+
+static void set_period(void *context, unsigned group, uint64_t period)
+{
+    struct profiler *profiler = context;
+
+    (void)group;
+    profiler->period = period;
+}
+
+/* ---- a profiler and its target ---- */
+
+static struct profiler *prepare(double rate)
+{
+    struct profiler *profiler = calloc(1, sizeof(*profiler));
+    struct governor_options options = {
+        .part = 0.05,
+        .stack_ns = 3000,
+        .stacks_per_second = 1000,
+        .calibration = &calibration,
+        .callbacks = {profiler, counts, set_open, set_period},
+    };
+    struct error error;
+
+    assert_non_null(profiler);
+    profiler->target = target_start();
+    profiler->skeleton = calibration_bpf__open();
+    assert_non_null(profiler->skeleton);
+    probe_prepare(profiler->skeleton->progs.count_hit, calibration.way);
+    assert_int_equal(calibration_bpf__load(profiler->skeleton), 0);
+    assert_int_equal(probe_point(profiler->target.mappings, profiler->target.state->address,
+                                 &profiler->point, &error),
+                     0);
+    options.pid = profiler->target.pid;
+    profiler->governor = governor_new(&options);
+    profiler->target.state->rate = rate;
+    return profiler;
+}
+
+static unsigned add(struct profiler *profiler, uint64_t file_offset)
+{
+    const struct probe_site site = {
+        .program = profiler->skeleton->progs.count_hit,
+        .path = profiler->point.path,
+        .file_offset = file_offset,
+    };
+
+    return governor_add(profiler->governor, &site, 1);
+}
+
+static struct profiler *start(double rate)
+{
+    struct profiler *profiler = prepare(rate);
+    struct error error = {0};
+
+    assert_int_equal(add(profiler, profiler->point.file_offset), 0);
+    assert_int_equal(governor_start(profiler->governor, &error), 0);
+    assert_int_equal(governor_error(profiler->governor, 0, &error), 0);
+    return profiler;
+}
+
+static void end(struct profiler *profiler)
+{
+    governor_free(profiler->governor);
+    calibration_bpf__destroy(profiler->skeleton);
+    target_kill(&profiler->target);
+    target_free(&profiler->target);
+    free(profiler);
+}
+
+/* Windows come in order, do not overlap, and what they stand for is no less than what they are. */
+static void take_windows(struct profiler *profiler)
+{
+    struct governor_window window;
+
+    while (governor_window(profiler->governor, &window)) {
+        assert_int_equal(window.group, 0);
+        assert_true(window.start >= profiler->window.end && window.end >= window.start);
+        assert_true(window.represents >= window.end - window.start);
+        assert_int_equal(window.values[0], 2 * window.hits);
+        profiler->windows++;
+        profiler->window.end = window.end;
+        profiler->window.represents += window.represents;
+        if (window.end > window.start)
+            profiler->window.hits += (uint64_t)((double)window.hits * (double)window.represents /
+                                                (double)(window.end - window.start));
+    }
+}
+
+/* ---- tests ---- */
+
+/* What is cheap is open all of the time: every call counts once, windows lie end to end. */
+static void test_cheap(void **state)
+{
+    struct profiler *profiler;
+    struct governor_status status;
+    uint64_t calls, from, to;
+    double scale;
+
+    (void)state;
+    profiler = start(30);
+    from = clock_ns(CLOCK_MONOTONIC);
+    calls = target_calls(&profiler->target);
+    usleep(2500000);
+    calls = target_calls(&profiler->target) - calls;
+    to = clock_ns(CLOCK_MONOTONIC);
+    status = governor_status(profiler->governor, 0);
+    assert_true(status.continuous);
+    assert_true(status.run_ns > calibration.trap_ns[TRAP_EMULATED]);
+    assert_int_equal(governor_scale(profiler->governor, 0, from, 0, &scale), WINDOW_SCALE);
+    assert_true(scale == 1);
+    assert_int_equal(governor_scale(profiler->governor, 0, to, 0, &scale), WINDOW_SCALE);
+    assert_int_equal(governor_scale(profiler->governor, 0, from - SECOND, 0, &scale),
+                     WINDOW_OUTSIDE);
+    assert_int_equal(profiler->period, 1);
+    governor_stop(profiler->governor);
+    assert_false(target_is_probed(&profiler->target));
+    take_windows(profiler);
+    assert_int_equal(profiler->windows, 3);
+    assert_true(profiler->window.represents >= to - from);
+    assert_in_range(profiler->window.hits, calls, calls + 100);
+    assert_int_equal(profiler->window.hits, profiler->skeleton->bss->hits);
+    end(profiler);
+}
+
+/* What is dear is open in windows that stand for all of the time. */
+static void test_dear(void **state)
+{
+    struct profiler *profiler;
+    struct governor_status status;
+    uint64_t calls;
+
+    (void)state;
+    profiler = start(50000);
+    calls = target_calls(&profiler->target);
+    sleep(6);
+    calls = target_calls(&profiler->target) - calls;
+    governor_stop(profiler->governor);
+    status = governor_status(profiler->governor, 0);
+    assert_false(target_is_probed(&profiler->target));
+    assert_false(profiler->open);
+    take_windows(profiler);
+    assert_true(profiler->windows > 3);
+    assert_int_equal(profiler->windows, status.windows);
+    assert_true((double)status.covered_ns < 0.2 * (double)status.elapsed_ns);
+    assert_true(fabs((double)profiler->window.hits / (double)calls - 1) < 0.3);
+    assert_true(fabs((double)status.represented_ns / (double)status.elapsed_ns - 1) < 0.3);
+    /* A twentieth of what the target uses, or of the tenth of a CPU that it is taken to use. */
+    assert_true(status.spent_ns < 0.01 * (double)status.elapsed_ns);
+    assert_true(profiler->period > 1);
+    end(profiler);
+}
+
+/* A hundredfold rate is cut within 200 ms. Of three times, as the machine may be busy. */
+static void test_jump(void **state)
+{
+    uint64_t best = UINT64_MAX;
+
+    (void)state;
+    for (int i = 0; i < 3 && best > 200 * MS; i++) {
+        struct profiler *profiler;
+        uint64_t jumped;
+
+        profiler = start(200);
+        sleep(1);
+        assert_true(target_is_probed(&profiler->target));
+        profiler->target.state->rate = 50000;
+        jumped = clock_ns(CLOCK_MONOTONIC);
+        while (target_is_probed(&profiler->target) && clock_ns(CLOCK_MONOTONIC) < jumped + SECOND)
+            usleep(1000);
+        if (clock_ns(CLOCK_MONOTONIC) - jumped < best)
+            best = clock_ns(CLOCK_MONOTONIC) - jumped;
+        end(profiler);
+    }
+    assert_in_range(best, 0, 200 * MS);
+}
+
+/* The target may end: no error, no hang. */
+static void test_target_ends(void **state)
+{
+    struct profiler *profiler;
+    struct error error;
+
+    (void)state;
+    for (int rate = 100; rate <= 100000; rate *= 1000) {
+        profiler = start(rate);
+        usleep(300000);
+        target_kill(&profiler->target);
+        usleep(700000);
+        governor_stop(profiler->governor);
+        assert_int_equal(governor_error(profiler->governor, 0, &error), 0);
+        end(profiler);
+    }
+}
+
+/* A group that can't be attached is refused, the other is not. */
+static void test_refused(void **state)
+{
+    struct profiler *profiler;
+    struct error error = {0};
+    uint64_t hits;
+
+    (void)state;
+    profiler = prepare(1000);
+    assert_int_equal(add(profiler, 1ull << 40), 0);
+    assert_int_equal(add(profiler, profiler->point.file_offset), 1);
+    assert_int_equal(governor_start(profiler->governor, &error), 0);
+    assert_int_equal(governor_error(profiler->governor, 0, &error), -1);
+    assert_int_equal(error.code, ERROR_FAILED);
+    assert_int_equal(governor_error(profiler->governor, 1, &error), 0);
+    hits = profiler->skeleton->bss->hits;
+    usleep(100000);
+    assert_true(*(volatile __u64 *)&profiler->skeleton->bss->hits > hits);
+    assert_true(governor_status(profiler->governor, 0).share == 0);
+    end(profiler);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cheap),   cmocka_unit_test(test_dear),
+        cmocka_unit_test(test_jump),    cmocka_unit_test(test_target_ends),
+        cmocka_unit_test(test_refused),
+    };
+    struct error error = {0};
+
+    target_main(count, arguments);
+    if (geteuid() != 0) {
+        puts("1..0 # SKIP probes want root");
+        return 0;
+    }
+    if (calibrate(&calibration, &error) != 0) {
+        printf("1..1\nnot ok 1 - %s\n", error.text);
+        return 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdint.h>
+
+#include "capture/window_log.h"
+
+static struct window_log window_log;
+
+static enum window_answer ask(uint64_t time, uint64_t duration, double *scale)
+{
+    *scale = -1;
+    return window_log_scale(&window_log, time, duration, scale);
+}
+
+#define assert_scale(time, duration, expected)                                                     \
+    do {                                                                                           \
+        double scale;                                                                              \
+        assert_int_equal(ask(time, duration, &scale), WINDOW_SCALE);                               \
+        assert_true(scale == (expected));                                                          \
+    } while (0)
+
+#define assert_answer(time, expected)                                                              \
+    do {                                                                                           \
+        double scale;                                                                              \
+        assert_int_equal(ask(time, 0, &scale), expected);                                          \
+        assert_true(scale == -1);                                                                  \
+    } while (0)
+
+static void test_answers(void **state)
+{
+    (void)state;
+    window_log = (struct window_log){0};
+    assert_answer(5, WINDOW_OUTSIDE);
+    /* open all of the time: once, at once */
+    window_log_open(&window_log, 1000, true);
+    assert_answer(999, WINDOW_OUTSIDE);
+    assert_scale(1000, 0, 1);
+    assert_scale(9000, 500, 1);
+    window_log_close(&window_log, 10000, 9000);
+    assert_scale(9999, 500, 1);
+    assert_answer(10000, WINDOW_OUTSIDE);
+    /* a window that stands for ten */
+    window_log_open(&window_log, 20000, false);
+    assert_answer(15000, WINDOW_OUTSIDE);
+    assert_answer(20000, WINDOW_NOT_YET);
+    assert_answer(20500, WINDOW_NOT_YET);
+    assert_scale(9999, 0, 1);
+    window_log_close(&window_log, 21000, 10000);
+    assert_answer(19999, WINDOW_OUTSIDE);
+    assert_scale(20500, 0, 10);
+    assert_answer(21000, WINDOW_OUTSIDE);
+    /* what takes long is seen less often */
+    assert_scale(20500, 500, 20);
+    assert_scale(20990, 900, 100);
+    assert_scale(20990, 5000, 100);
+}
+
+/* Of durations that are as likely as not to be cut off by the window, the scaled number comes out
+ * right. */
+static void test_durations(void **state)
+{
+    const uint64_t length = 1000, stratum = 20000, duration = 600;
+    double sum = 0;
+
+    (void)state;
+    window_log = (struct window_log){0};
+    window_log_open(&window_log, 5000, false);
+    window_log_close(&window_log, 5000 + length, stratum);
+    /* One begins at each time of the stratum; seen are those that begin and end in the window. */
+    for (uint64_t start = 0; start < stratum; start++) {
+        double scale;
+
+        if (start >= 5000 && start + duration < 5000 + length &&
+            ask(start + duration, duration, &scale) == WINDOW_SCALE)
+            sum += scale;
+    }
+    assert_true(sum == (double)stratum);
+}
+
+/* Only the latest are kept. */
+static void test_length(void **state)
+{
+    (void)state;
+    window_log = (struct window_log){0};
+    for (uint64_t i = 0; i < 2 * WINDOW_LOG_LENGTH; i++) {
+        window_log_open(&window_log, i * 100, false);
+        window_log_close(&window_log, i * 100 + 10, 100);
+    }
+    assert_scale(WINDOW_LOG_LENGTH * 100 + 5, 0, 10);
+    assert_scale((2 * WINDOW_LOG_LENGTH - 1) * 100 + 5, 0, 10);
+    assert_answer((WINDOW_LOG_LENGTH - 1) * 100 + 5, WINDOW_OUTSIDE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_durations),
+        cmocka_unit_test(test_length),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
