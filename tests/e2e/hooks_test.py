@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where probes go, on live nodes: the functions are those that the VM exports, where it does, and
+are called as often as what they stand for happens."""
+import ctypes
+import os
+import re
+import struct
+import subprocess
+import unittest
+
+import nodes
+
+HOOK_LIST = nodes.BUILD / "tests" / "hook_list"
+PERF_EVENT_OPEN = 298  # x86-64
+BESIDES = 100  # of each kind
+WHAT = ("bif:ets:lookup/2", "bif:erlang:term_to_binary/1", "nif:spin_nif:spin/1")
+
+
+def hook_list(pid, *what):
+    """{name: (way, address or reason)} and {name: [addresses]} of what would be found without
+    symbols."""
+    output = subprocess.run([HOOK_LIST, str(pid), *what], capture_output=True, text=True,
+                            check=True).stdout
+    found, unexported = {}, {}
+    for line in output.splitlines():
+        name, way, rest = (line + " ").split(" ", 2)
+        if way == "unexported":
+            unexported[name] = [int(address, 16) for address in rest.split()]
+        elif way == "refused":
+            found[name] = way, rest.strip()
+        else:
+            found[name] = way, int(rest, 16)
+    return found, unexported
+
+
+class UprobeCounters:
+    """How often all threads of a process come to an address, by a perf counter on a uprobe."""
+
+    def __init__(self, pid, addresses):
+        with open("/sys/bus/event_source/devices/uprobe/type", encoding="ascii") as file:
+            kind = int(file.read())
+        self.counters = {}
+        for name, address in addresses.items():
+            path, offset = self.place(pid, address)
+            path = ctypes.create_string_buffer(path.encode())
+            # struct perf_event_attr, 112 bytes: type, size, ..., config1 (path), config2 (offset)
+            attr = struct.pack("<II5Q", kind, 112, 0, 0, 0, 0, 0) + struct.pack(
+                "<IIQQ", 0, 0, ctypes.addressof(path), offset)
+            attr = ctypes.create_string_buffer(attr.ljust(112, b"\0"), 112)
+            self.counters[name] = [self.open(attr, int(tid))
+                                   for tid in os.listdir(f"/proc/{pid}/task")]
+
+    @staticmethod
+    def place(pid, address):
+        with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
+            for line in maps:
+                start, end, offset = re.match(r"(\w+)-(\w+) \S+ (\w+)", line).groups()
+                if int(start, 16) <= address < int(end, 16):
+                    path = f"/proc/{pid}/map_files/{start}-{end}"
+                    return path, address - int(start, 16) + int(offset, 16)
+        raise AssertionError(f"nothing is mapped at {address:#x}")
+
+    @staticmethod
+    def open(attr, tid):
+        fd = ctypes.CDLL(None, use_errno=True).syscall(PERF_EVENT_OPEN, attr, tid, -1, -1, 0)
+        if fd < 0:
+            raise OSError(ctypes.get_errno(), "perf_event_open")
+        return fd
+
+    def close(self):
+        """The counts, and the end of the probes."""
+        counts = {}
+        for name, descriptors in self.counters.items():
+            counts[name] = sum(struct.unpack("<Q", os.read(fd, 8))[0] for fd in descriptors)
+            for fd in descriptors:
+                os.close(fd)
+        return counts
+
+
+class Hooks(unittest.TestCase):
+    def test_25(self):
+        self.check(25)
+
+    def test_25_frame_pointers(self):
+        self.check(25, "+JPperf", "true")
+
+    def test_27(self):
+        self.check(27)
+
+    def test_27_frame_pointers(self):
+        self.check(27, "+JPperf", "fp")
+
+    def test_29(self):
+        self.check(29)
+
+    def test_29_frame_pointers(self):
+        self.check(29, "+JPperf", "fp")
+
+    def check(self, release, *flags):
+        with nodes.Node(release, "hooked", flags=("+S", "1:1", *flags)) as node:
+            found, unexported = hook_list(node.pid)
+            found.update(hook_list(node.pid, *WHAT)[0])
+            for name, (way, address) in found.items():
+                self.assertNotEqual(way, "refused", f"{name}: {address}")
+            for name, addresses in unexported.items():
+                self.assertEqual(addresses, [found[name][1]], name)
+            counters = UprobeCounters(node.pid, {name: found[name][1] for name in found})
+            done = node.report()["counts"]
+            self.compare(counters.close(), done)
+
+    def compare(self, hits, done):
+        """Hits are what was done, but for what the node does besides."""
+        messages = 2 * done["round_trips"] + 2 * (done["hibernations"] - 1)
+        expected = {
+            "erts_queue_proc_message": messages,
+            "erts_schedule_process": messages,
+            "beam_jit_remove_message": messages,
+            "erl_create_process": done["spawns"],
+            "erts_do_exit_process": done["spawns"],
+            "erts_continue_exit_process": done["spawns"],
+            "garbage_collect": done["collections"],
+            "erts_garbage_collect_hibernate": done["hibernations"],
+            # Messages that are no atoms, and the arguments of new processes.
+            "copy_struct_x": 2 * done["round_trips"] + done["hibernations"] - 1 + done["spawns"],
+            "erts_call_dirty_nif": done["dirty_nifs"],
+            "erts_call_dirty_bif": done["dirty_bifs"],
+            "bif:ets:lookup/2": done["lookups"],
+            "bif:erlang:term_to_binary/1": done["conversions"],
+            "nif:spin_nif:spin/1": done["nifs"] + done["dirty_nifs"],
+        }
+        besides = dict.fromkeys(expected, BESIDES)
+        # Until OTP 27, a process that wakes from hibernation has no room on its heap.
+        besides["garbage_collect"] += done["hibernations"]
+        for name, count in expected.items():
+            with self.subTest(name):
+                self.assertGreaterEqual(hits[name], count)
+                self.assertLess(hits[name], count + besides[name])
+        # What happens to a process each time that it is scheduled, for whatever reason.
+        self.assertGreaterEqual(hits["copy_in_registers"], messages)
+        self.assertGreaterEqual(hits["erts_schedule"], hits["copy_in_registers"])
+        self.assertLess(hits["erts_schedule"], hits["copy_in_registers"] + 3 * BESIDES)
+        self.assertGreaterEqual(hits["select_enqueue_run_queue"], hits["erts_schedule"])
