@@ -30,12 +30,38 @@ struct function_set {
 };
 
 void function_set_add(struct function_set *set, uint64_t function);
+bool function_set_has(const struct function_set *set, uint64_t function);
 
 /* ---- hook_search.c: what code calls ---- */
 
-/* A pattern of a call; `detail` is what the search was given. */
-typedef bool (*call_pattern)(const struct hooks *hooks, const struct flow *flow,
-                             const struct flow_call *call, uint64_t detail);
+/* A call that was come to, and what the search was given with its pattern. */
+struct call_match {
+    const struct hooks *hooks;
+    const struct flow *flow;
+    const struct flow_call *call;
+    uint64_t detail;
+};
+typedef bool (*call_pattern)(const struct call_match *match);
+
+static inline struct flow_value argument(const struct call_match *match, unsigned int index)
+{
+    return flow_argument(match->call, index);
+}
+/* Is it what the register held at the start? */
+static inline bool argument_is(const struct call_match *match, unsigned int index,
+                               enum flow_register reg)
+{
+    return flow_is_register(argument(match, index), reg, 0);
+}
+static inline bool argument_is_number(const struct call_match *match, unsigned int index,
+                                      int64_t number)
+{
+    return flow_is_number(argument(match, index), number);
+}
+static inline bool argument_is_stack(const struct call_match *match, unsigned int index)
+{
+    return flow_is_stack(argument(match, index));
+}
 
 /* Add to `found` what the function of the VM at `function`, or the code of the JIT at `place`,
  * calls by a call of this pattern. NULL: each call. Only functions of the executable count. */
@@ -45,8 +71,12 @@ void hook_search_place(const struct hooks *hooks, const struct code_place *place
                        call_pattern pattern, uint64_t detail, struct function_set *found);
 
 /* Whether the function of the VM stores as the pattern says. */
-typedef bool (*store_pattern)(const struct hooks *hooks, const struct flow *flow,
-                              struct flow_value address, struct flow_value value);
+struct store_match {
+    const struct hooks *hooks;
+    const struct flow *flow;
+    struct flow_value address, value;
+};
+typedef bool (*store_pattern)(const struct store_match *match);
 bool hook_stores(const struct hooks *hooks, uint64_t function, store_pattern pattern);
 
 /* The functions of the VM that call `function`. */
@@ -65,6 +95,16 @@ struct hook_function {
     void (*find)(struct hooks *hooks, struct function_set *found);
 };
 extern const struct hook_function hook_functions[HOOK_COUNT];
+
+/* ---- hook_ways_scheduling.c: some of these ---- */
+
+void hook_find_schedule(struct hooks *hooks, struct function_set *found);
+void hook_find_copy_in(struct hooks *hooks, struct function_set *found);
+void hook_find_wake(struct hooks *hooks, struct function_set *found);
+void hook_find_wake_signal(struct hooks *hooks, struct function_set *found);
+void hook_find_enqueue(struct hooks *hooks, struct function_set *found);
+void hook_find_dirty_nif(struct hooks *hooks, struct function_set *found);
+void hook_find_dirty_bif(struct hooks *hooks, struct function_set *found);
 
 /* ---- hooks.c ---- */
 

@@ -3,12 +3,17 @@
 #include "os/function_start.h"
 #include "os/native_code.h"
 
-void function_set_add(struct function_set *set, uint64_t function)
+bool function_set_has(const struct function_set *set, uint64_t function)
 {
     for (size_t i = 0; i < set->count; i++)
         if (set->functions[i] == function)
-            return;
-    if (set->count < HOOK_FUNCTIONS_MAX)
+            return true;
+    return false;
+}
+
+void function_set_add(struct function_set *set, uint64_t function)
+{
+    if (set->count < HOOK_FUNCTIONS_MAX && !function_set_has(set, function))
         set->functions[set->count++] = function;
 }
 
@@ -64,9 +69,10 @@ struct call_search {
 static void look_at_call(void *context, const struct flow *flow, const struct flow_call *call)
 {
     const struct call_search *search = context;
+    const struct call_match match = {search->hooks, flow, call, search->detail};
 
     if (call->target && is_function(search->hooks, call->target) &&
-        (!search->pattern || search->pattern(search->hooks, flow, call, search->detail)))
+        (!search->pattern || search->pattern(&match)))
         function_set_add(search->found, call->target);
 }
 
@@ -106,8 +112,9 @@ static void look_at_store(void *context, const struct flow *flow, struct flow_va
                           struct flow_value value)
 {
     struct store_search *search = context;
+    const struct store_match match = {search->hooks, flow, address, value};
 
-    search->found |= search->pattern(search->hooks, flow, address, value);
+    search->found |= search->pattern(&match);
 }
 
 bool hook_stores(const struct hooks *hooks, uint64_t function, store_pattern pattern)
@@ -122,12 +129,9 @@ bool hook_stores(const struct hooks *hooks, uint64_t function, store_pattern pat
 
 /* ---- callers ---- */
 
-static bool any_call_of(const struct hooks *hooks, const struct flow *flow,
-                        const struct flow_call *call, uint64_t function)
+static bool any_call_of(const struct call_match *match)
 {
-    (void)hooks;
-    (void)flow;
-    return call->target == function;
+    return match->call->target == match->detail;
 }
 
 struct caller_search {

@@ -27,8 +27,10 @@ enum hook {
     HOOK_SCHEDULE_OUT,  /* erts_schedule(esd or 0, p or 0, reds): p leaves its scheduler */
     HOOK_SCHEDULE_IN,   /* copy_in_registers(p, registers): p goes on in Erlang code */
     HOOK_WAKE,          /* erts_schedule_process(p, state, locks): p gets a message or a timeout */
-    HOOK_ENQUEUE,       /* select_enqueue_run_queue(how, priority, p, state): p becomes runnable,
-                         * for whatever reason, where `how` (int) is not 0 */
+    HOOK_WAKE_SIGNAL,   /* erts_proc_sys_schedule(p, state, flags): p gets another signal */
+    HOOK_ENQUEUE,       /* select_enqueue_run_queue(how, priority, p, state), or add2runq() with the
+                         * same: where `how` (an int) is not 0, p becomes runnable, for whatever
+                         * reason. Not in each build: compilers may make neither a function. */
     HOOK_GC,            /* garbage_collect(p, live_hf_end, need, objv, nobj, fcalls, max_young) */
     HOOK_GC_HIBERNATE,  /* erts_garbage_collect_hibernate(p) */
     HOOK_SEND,          /* erts_queue_proc_message(from, to, locks, message, term) */

@@ -40,12 +40,17 @@ C_FUNCTION(other, ret);
 C_FUNCTION(vm_change_state, ret);
 C_FUNCTION(vm_select_queue, ret);
 C_FUNCTION(vm_add_to_queue,
-    push rbx; mov rbx, rdx; call vm_select_queue; test rax, rax; je 1f; call other; 1: pop rbx; ret);
+    push rbx; mov rbx, rdx; call vm_select_queue; test rax, rax; je 1f; mov qword ptr [rbx + 0x128], 0;
+    call other; 1: pop rbx; ret);
 C_FUNCTION(vm_schedule_process,
     push rbx; mov rbx, rdi; sub rsp, 0x10; mov r9d, edx; lea rcx, [rsp + 4]; mov [rsp + 4], esi;
     mov edx, 0x2000; xor esi, esi; mov r8, rsp; mov dword ptr [rsp], -1; call vm_change_state;
     mov esi, [rsp]; mov ecx, [rsp + 4]; add rsp, 0x10; mov rdx, rbx; mov edi, eax; pop rbx;
     jmp vm_add_to_queue);
+C_FUNCTION(vm_enqueue_task, ret);
+C_FUNCTION(vm_system_schedule,
+    sub rsp, 0x18; mov r8d, esi; mov ecx, edx; xor esi, esi; lea r9, [rsp + 0xc]; xor edx, edx;
+    mov dword ptr [rsp + 0xc], 0x400; call vm_enqueue_task; add rsp, 0x18; ret);
 C_FUNCTION(vm_schedule, push rbx; xor edi, edi; call vm_select_queue; pop rbx; ret);
 C_FUNCTION(vm_copy_in, ret);
 C_FUNCTION(vm_copy_out, ret);
@@ -83,7 +88,12 @@ C_FUNCTION(vm_hibernate,
 C_FUNCTION(vm_hibernate_3, mov edx, 3; sub rsp, 8; call vm_hibernate; add rsp, 8; ret);
 
 /* Messages. The two that queue follow each other. */
-C_FUNCTION(vm_queue_messages, push rbx; mov esi, 2; call vm_schedule_process; call other; pop rbx; ret);
+C_FUNCTION(vm_install_buffers, ret);
+C_FUNCTION(vm_queue_messages,
+    push rbx; mov rbx, rsi; push rbp; mov ebp, edx; mov esi, [rbx + 0x270]; mov rdi, rbx;
+    call vm_install_buffers; mov esi, [rbx + 0x270]; test esi, 0x2000; jne 1f; mov edx, ebp;
+    mov rdi, rbx; call vm_schedule_process; 1: mov esi, [rbx + 0x270]; mov edx, 0x2000; mov rdi, rbx;
+    call vm_system_schedule; call other; pop rbp; pop rbx; ret);
 extern const uint8_t vm_queue_proc_message[], vm_queue_proc_messages[];
 ASM(C_CODE(vm_queue_proc_message,
            mov [rcx + 0x10], r8; mov rax, [rdi]; mov r8, rcx; mov [rcx + 0x20], rax; mov rdi, [rdi];
@@ -296,7 +306,8 @@ static void test_all_hooks(void **state)
         [HOOK_SCHEDULE_OUT] = {vm_schedule, HOOK_BY_CALLER},
         [HOOK_SCHEDULE_IN] = {vm_copy_in, HOOK_BY_CALLER},
         [HOOK_WAKE] = {vm_schedule_process, HOOK_BY_CODE},
-        [HOOK_ENQUEUE] = {vm_select_queue, HOOK_BY_CALLER},
+        [HOOK_WAKE_SIGNAL] = {vm_system_schedule, HOOK_BY_CODE},
+        [HOOK_ENQUEUE] = {vm_add_to_queue, HOOK_BY_CODE},
         [HOOK_GC] = {vm_garbage_collect, HOOK_BY_CALLER},
         [HOOK_GC_HIBERNATE] = {vm_collect_hibernate, HOOK_BY_CODE},
         [HOOK_SEND] = {vm_queue_proc_message, HOOK_BY_CODE},
