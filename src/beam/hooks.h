@@ -28,13 +28,16 @@ enum hook {
     HOOK_SCHEDULE_IN,   /* copy_in_registers(p, registers): p goes on in Erlang code */
     HOOK_WAKE,          /* erts_schedule_process(p, state, locks): p gets a message or a timeout */
     HOOK_WAKE_SIGNAL,   /* erts_proc_sys_schedule(p, state, flags): p gets another signal */
-    HOOK_ENQUEUE,       /* select_enqueue_run_queue(how, priority, p, state), or add2runq() with the
-                         * same: where `how` (an int) is not 0, p becomes runnable, for whatever
-                         * reason. Not in each build: compilers may make neither a function. */
+    HOOK_ENQUEUE,       /* select_enqueue_run_queue(how, priority, p, state) or add2runq(the same):
+                         * where `how` (an int) is not 0, p becomes runnable, for whatever reason
+                         * (1: on a normal scheduler; 2, 3: dirty CPU, I/O). The second not for a p
+                         * that leaves a scheduler and goes on being runnable. Not in each build:
+                         * where compilers make no function of them, use both wakes. */
     HOOK_GC,            /* garbage_collect(p, live_hf_end, need, objv, nobj, fcalls, max_young) */
     HOOK_GC_HIBERNATE,  /* erts_garbage_collect_hibernate(p) */
     HOOK_SEND,          /* erts_queue_proc_message(from, to, locks, message, term) */
-    HOOK_SEND_MANY,     /* erts_queue_proc_messages(from, to, locks, first, last, count) */
+    HOOK_SEND_MANY,     /* erts_queue_proc_messages(from, to, locks, first, last, count): those
+                         * that tracing made */
     HOOK_RECEIVE,       /* beam_jit_remove_message(p, ...): **Process.sig_qs.save is taken */
     HOOK_COPY,          /* copy_struct_x(term, words, Eterm **htop, off_heap, ...) */
     HOOK_SPAWN,         /* erl_create_process(parent, module, function, args, options) */

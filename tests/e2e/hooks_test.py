@@ -12,6 +12,7 @@ import nodes
 
 HOOK_LIST = nodes.BUILD / "tests" / "hook_list"
 PERF_EVENT_OPEN = 298  # x86-64
+NO_FUNCTION = dict.fromkeys(("27-usdt", "27-usdt-dwarf"), ["select_enqueue_run_queue"])
 BESIDES = 100  # of each kind
 WHAT = ("bif:ets:lookup/2", "bif:erlang:term_to_binary/1", "nif:spin_nif:spin/1")
 
@@ -96,11 +97,20 @@ class Hooks(unittest.TestCase):
     def test_29_frame_pointers(self):
         self.check(29, "+JPperf", "fp")
 
+    def test_27_usdt(self):
+        self.check("27-usdt")
+
+    def test_27_usdt_dwarf(self):
+        self.check("27-usdt-dwarf")
+
     def check(self, release, *flags):
         with nodes.Node(release, "hooked", flags=("+S", "1:1", *flags)) as node:
             found, unexported = hook_list(node.pid)
             found.update(hook_list(node.pid, *WHAT)[0])
-            for name, (way, address) in found.items():
+            for name, (way, address) in list(found.items()):
+                if way == "refused" and name in NO_FUNCTION.get(release, ()):
+                    del found[name]
+                    continue
                 self.assertNotEqual(way, "refused", f"{name}: {address}")
             for name, addresses in unexported.items():
                 self.assertEqual(addresses, [found[name][1]], name)
@@ -114,6 +124,7 @@ class Hooks(unittest.TestCase):
         expected = {
             "erts_queue_proc_message": messages,
             "erts_schedule_process": messages,
+            "erts_proc_sys_schedule": done["signals"],
             "beam_jit_remove_message": messages,
             "erl_create_process": done["spawns"],
             "erts_do_exit_process": done["spawns"],
@@ -139,4 +150,7 @@ class Hooks(unittest.TestCase):
         self.assertGreaterEqual(hits["copy_in_registers"], messages)
         self.assertGreaterEqual(hits["erts_schedule"], hits["copy_in_registers"])
         self.assertLess(hits["erts_schedule"], hits["copy_in_registers"] + 3 * BESIDES)
-        self.assertGreaterEqual(hits["select_enqueue_run_queue"], hits["erts_schedule"])
+        # Each that is scheduled was put into a run queue, most by what wakes it.
+        if "select_enqueue_run_queue" in hits:
+            self.assertGreaterEqual(hits["select_enqueue_run_queue"],
+                                    messages + done["signals"] + done["spawns"])

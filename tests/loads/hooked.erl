@@ -22,6 +22,7 @@ counts() ->
         spawns => 500,
         collections => 300,
         hibernations => 200,
+        signals => 400,
         lookups => 1000,
         conversions => 700,
         nifs => 150,
@@ -57,6 +58,16 @@ do(hibernations, Count) ->
         end
     end),
     stop(Sleeper);
+do(signals, Count) ->
+    Pong = spawn_link(?MODULE, pong, []),
+    %% One scheduler: a yield lets the other handle what it got.
+    repeat(Count div 2, fun() ->
+        Monitor = erlang:monitor(process, Pong),
+        erlang:yield(),
+        erlang:demonitor(Monitor),
+        erlang:yield()
+    end),
+    stop(Pong);
 do(lookups, Count) ->
     Table = ets:new(?MODULE, []),
     true = ets:insert(Table, {a, b}),
