@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/probe_place.h"
 #include "util/alloc.h"
 
 /* Of include/uapi/linux/bpf.h, Linux 6.6: newer than the headers that we build with. */
@@ -51,7 +52,7 @@ int probe_point(struct mappings *mappings, uint64_t address, struct probe_point 
         return error_set(error, ERROR_FAILED, "no file is mapped at 0x%llx, as code",
                          (unsigned long long)address);
     snprintf(point->path, sizeof(point->path), "/proc/self/fd/%d", file->fd);
-    point->file_offset = address - mapping->start + mapping->offset;
+    point->file_offset = probe_place_of(file, address) - mapping->start + mapping->offset;
     return 0;
 }
 

@@ -33,9 +33,10 @@ struct probe_site {
     bool is_return;
 };
 
-/* Where a probe of the code at `address` goes: an offset in a file. The path leads to the file
- * that is mapped, whatever the target's mount namespace or chroot calls it, also when it was
- * deleted since, and as long as `mappings` lives. */
+/* Where a probe of the code at `address` goes: an offset in a file. Of a function, given by its
+ * first instruction, it is the place of its entry that costs least (probe_place.h). The path leads
+ * to the file that is mapped, whatever the target's mount namespace or chroot calls it, also when
+ * it was deleted since, and as long as `mappings` lives. */
 struct probe_point {
     char path[32];
     uint64_t file_offset;

@@ -17,6 +17,7 @@ static const enum probe_way ways[] = {PROBE_PERF, PROBE_MULTI};
 /* What attaches probes to a target, and counts. */
 struct profiler {
     struct target target;
+    pid_t pid; /* of the target, also when it has ended */
     struct calibration_bpf *skeleton;
     struct probe_point point;
     struct probe_site sites[2]; /* entry, return */
@@ -28,6 +29,7 @@ static void start(struct profiler *profiler, enum probe_way way)
     struct error error;
 
     *profiler = (struct profiler){.target = target_start(), .way = way};
+    profiler->pid = profiler->target.pid;
     profiler->skeleton = calibration_bpf__open();
     assert_non_null(profiler->skeleton);
     probe_prepare(profiler->skeleton->progs.count_hit, way);
@@ -54,7 +56,7 @@ static void end(struct profiler *profiler)
 
 static struct probe_links *attach(const struct profiler *profiler, struct error *error)
 {
-    return probe_attach(profiler->way, profiler->target.pid, profiler->sites, 2, error);
+    return probe_attach(profiler->way, profiler->pid, profiler->sites, 2, error);
 }
 
 /* Let the target call probed() for a time; returns how often, once it is quiet again. */

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdint.h>
+
+#include "capture/probe_place.h"
+
+/* The code of a function, not to be run. */
+#define CODE(name, text)                                                                           \
+    __asm__(".pushsection .rodata\n" #name ":\n" text "\n" #name "_end:\n.popsection\n");          \
+    extern const uint8_t name[], name##_end[];
+
+#define assert_place(name, place) assert_int_equal(probe_place(name, name##_end - name), place)
+
+/* As compilers make them. */
+CODE(pushes, "push %r15\n push %r14\n mov %rdi, %rbx\n ret")
+CODE(guarded, "endbr64\n push %r15\n mov %rdi, %rbx\n ret")
+CODE(guarded_move, "endbr64\n sub $200, %rsp\n push %rbx\n ret")
+CODE(compares, "cmp %rsi, %rdi\n je 1f\n mov (%rdi), %rax\n 1: ret")
+CODE(loads, "movzbl 0x85(%rdi), %eax\n mov 0x88(%rdi), %r10\n shl $3, %rax\n cmp $8, %eax\n"
+            "jae 1f\n ret\n 1: ret")
+CODE(calls, "xor %eax, %eax\n call 1f\n 1: ret")
+CODE(nops, "nopw 0(%rax,%rax)\n mov %rsp, %rax\n push %rbp\n pop %rbp\n ret")
+
+/* What was passed is changed: an argument, a part of one, the stack, memory. */
+CODE(moves, "mov %rdi, %rax\n mov %rsi, %rdi\n jmp 1f\n 1: ret")
+CODE(moves_part, "movzbl 8(%rdi), %ecx\n je 1f\n 1: ret")
+CODE(moves_byte, "mov $1, %sil\n je 1f\n 1: ret")
+CODE(grows, "sub $24, %rsp\n test %rdi, %rdi\n je 1f\n 1: ret")
+CODE(stores, "mov %r8, 0x10(%rcx)\n test %rdi, %rdi\n je 1f\n 1: ret")
+CODE(shifts, "shl %cl, %r9\n je 1f\n 1: ret")
+
+/* Not each call comes by once. */
+CODE(returns, "cmp %rsi, %rdi\n ret\n push %rbx\n ret")
+CODE(jumps_away, "cmp %rsi, %rdi\n jmp *%rax\n push %rbx\n ret")
+CODE(loops, "endbr64\n 1: push %rbx\n pop %rbx\n dec %rdi\n jne 1b\n ret")
+CODE(loops_to_entry, "1: cmp %rsi, %rdi\n je 2f\n dec %rdi\n jne 1b\n 2: ret")
+CODE(loops_before,
+     "mov (%rdi), %rax\n 1: test %rax, %rax\n je 2f\n mov (%rax), %rax\n jmp 1b\n 2: ret")
+CODE(far_away, ".rept 30\n mov %rdi, %rax\n .endr\n push %rbx\n ret")
+CODE(nothing, "mov %rdi, %rax\n")
+CODE(no_code, "cmp %rsi, %rdi\n je 1f\n 1: .byte 0x06\n ret")
+
+static void test_moved(void **state)
+{
+    (void)state;
+    assert_place(pushes, 0);
+    assert_place(guarded, 4);
+    assert_place(compares, 3);
+    assert_place(loads, 21);
+    assert_place(calls, 2);
+    assert_place(nops, 8);
+    assert_place(loops_to_entry, 3);
+}
+
+static void test_changed(void **state)
+{
+    (void)state;
+    assert_place(guarded_move, 0);
+    assert_place(moves, 0);
+    assert_place(moves_part, 0);
+    assert_place(moves_byte, 0);
+    assert_place(grows, 0);
+    assert_place(stores, 0);
+    assert_place(shifts, 0);
+}
+
+static void test_not_once(void **state)
+{
+    (void)state;
+    assert_place(returns, 0);
+    assert_place(jumps_away, 0);
+    assert_place(loops, 0);
+    assert_place(loops_before, 0);
+    assert_place(far_away, 0);
+    assert_place(nothing, 0);
+    assert_place(no_code, 0);
+    assert_int_equal(probe_place(pushes, 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moved),
+        cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_not_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
