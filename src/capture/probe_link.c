@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/probe_place.h"
 #include "util/alloc.h"
 
 /* Of include/uapi/linux/bpf.h, Linux 6.6: newer than the headers that we build with. */
@@ -42,8 +41,8 @@ struct probe_links {
     int perf_count;
 };
 
-int probe_point(struct mappings *mappings, uint64_t address, struct probe_point *point,
-                struct error *error)
+int probe_point_for(struct mappings *mappings, uint64_t address, const struct probe_needs *needs,
+                    struct probe_point *point, struct error *error)
 {
     struct mapping *mapping = mappings_find_code(mappings, address);
     struct elf_file *file = mapping ? mapping_file(mappings, mapping) : NULL;
@@ -52,8 +51,17 @@ int probe_point(struct mappings *mappings, uint64_t address, struct probe_point 
         return error_set(error, ERROR_FAILED, "no file is mapped at 0x%llx, as code",
                          (unsigned long long)address);
     snprintf(point->path, sizeof(point->path), "/proc/self/fd/%d", file->fd);
-    point->file_offset = probe_place_of(file, address) - mapping->start + mapping->offset;
+    address = probe_place_of(file, address, needs);
+    point->file_offset = address - mapping->start + mapping->offset;
     return 0;
+}
+
+int probe_point(struct mappings *mappings, uint64_t address, struct probe_point *point,
+                struct error *error)
+{
+    static const struct probe_needs all = {.arguments = 6, .stack = true};
+
+    return probe_point_for(mappings, address, &all, point, error);
 }
 
 void probe_prepare(struct bpf_program *program, enum probe_way way)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "capture/probe_place.h"
 #include "os/mappings.h"
 #include "util/error.h"
 
@@ -33,18 +34,21 @@ struct probe_site {
     bool is_return;
 };
 
-/* Where a probe of the code at `address` goes: an offset in a file. Of a function, given by its
- * first instruction, it is the place of its entry that costs least (probe_place.h). The path leads
- * to the file that is mapped, whatever the target's mount namespace or chroot calls it, also when
- * it was deleted since, and as long as `mappings` lives. */
+/* Where a probe of the code at `address` goes: an offset in a file. The path leads to the file that
+ * is mapped, whatever the target's mount namespace or chroot calls it, also when it was deleted
+ * since, and as long as `mappings` lives. */
 struct probe_point {
     char path[32];
     uint64_t file_offset;
 };
 
-/* ERROR_FAILED where no file is mapped at `address`, as code. */
+/* Of a function, given by its first instruction, the point is where a probe at its entry costs
+ * least and its program still finds what it needs: all of the call, or what `needs` says.
+ * ERROR_FAILED where no file is mapped at `address`, as code. */
 int probe_point(struct mappings *mappings, uint64_t address, struct probe_point *point,
                 struct error *error);
+int probe_point_for(struct mappings *mappings, uint64_t address, const struct probe_needs *needs,
+                    struct probe_point *point, struct error *error);
 
 /* Before the program is loaded: how it will be attached, as calibration found. */
 void probe_prepare(struct bpf_program *program, enum probe_way way);

@@ -15,52 +15,55 @@ enum {
     FUNCTION_MAX = 1 << 16, /* bytes */
 };
 
-/* Of the arguments, and rsp. */
-static bool is_passed(unsigned int reg)
+/* By argument, and rsp behind them (System V ABI 3.2.3). */
+static const unsigned int passed[][5] = {
+    {X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL},
+    {X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL},
+    {X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH},
+    {X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH},
+    {X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B},
+    {X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B},
+    {X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL},
+};
+
+enum { ARGUMENTS = 6, STACK_POINTER = ARGUMENTS };
+
+static bool is_part_of(unsigned int reg, unsigned int number)
 {
-    switch (reg) {
-    case X86_REG_RDI:
-    case X86_REG_EDI:
-    case X86_REG_DI:
-    case X86_REG_DIL:
-    case X86_REG_RSI:
-    case X86_REG_ESI:
-    case X86_REG_SI:
-    case X86_REG_SIL:
-    case X86_REG_RDX:
-    case X86_REG_EDX:
-    case X86_REG_DX:
-    case X86_REG_DL:
-    case X86_REG_DH:
-    case X86_REG_RCX:
-    case X86_REG_ECX:
-    case X86_REG_CX:
-    case X86_REG_CL:
-    case X86_REG_CH:
-    case X86_REG_R8:
-    case X86_REG_R8D:
-    case X86_REG_R8W:
-    case X86_REG_R8B:
-    case X86_REG_R9:
-    case X86_REG_R9D:
-    case X86_REG_R9W:
-    case X86_REG_R9B:
-    case X86_REG_RSP:
-    case X86_REG_ESP:
-    case X86_REG_SP:
-    case X86_REG_SPL:
-        return true;
-    default:
-        return false;
+    for (int i = 0; i < 5; i++) {
+        if (reg == passed[number][i] && reg != X86_REG_INVALID)
+            return true;
     }
+    return false;
 }
 
-/* The instruction goes on to the next one, and changes nothing that was passed. */
-static bool leaves_alone(csh decoder, const cs_insn *insn)
+static bool is_needed(unsigned int reg, const struct probe_needs *needs)
+{
+    for (unsigned int i = 0; i < ARGUMENTS && i < needs->arguments; i++) {
+        if (is_part_of(reg, i))
+            return true;
+    }
+    return needs->stack && is_part_of(reg, STACK_POINTER);
+}
+
+/* Of memory, only what the function keeps on its own stack may be written. */
+static bool writes_memory(const cs_x86 *x86, const struct probe_needs *needs)
+{
+    for (int i = 0; i < x86->op_count; i++) {
+        const cs_x86_op *operand = &x86->operands[i];
+
+        if (operand->type == X86_OP_MEM && (operand->access & CS_AC_WRITE) &&
+            (needs->stack || operand->mem.base != X86_REG_RSP))
+            return true;
+    }
+    return false;
+}
+
+/* The instruction goes on to the next one, and changes nothing that is needed. */
+static bool leaves_alone(csh decoder, const cs_insn *insn, const struct probe_needs *needs)
 {
     static const unsigned int leaving[] = {CS_GRP_JUMP, CS_GRP_CALL, CS_GRP_RET,
                                            CS_GRP_INT,  CS_GRP_IRET, CS_GRP_PRIVILEGE};
-    const cs_x86 *x86 = &insn->detail->x86;
     cs_regs read, written;
     uint8_t read_count, written_count;
 
@@ -68,14 +71,12 @@ static bool leaves_alone(csh decoder, const cs_insn *insn)
         if (cs_insn_group(decoder, insn, leaving[i]))
             return false;
     }
-    for (int i = 0; i < x86->op_count; i++) {
-        if (x86->operands[i].type == X86_OP_MEM && (x86->operands[i].access & CS_AC_WRITE))
-            return false;
-    }
+    if (writes_memory(&insn->detail->x86, needs))
+        return false;
     if (cs_regs_access(decoder, insn, read, &read_count, written, &written_count) != CS_ERR_OK)
         return false;
     for (int i = 0; i < written_count; i++) {
-        if (is_passed(written[i]))
+        if (is_needed(written[i], needs))
             return false;
     }
     return true;
@@ -89,12 +90,14 @@ static bool is_cheap(const uint8_t *code, size_t size)
 }
 
 /* The first cheap instruction that can be reached only as said; 0 if there is none. */
-static size_t first_cheap(csh decoder, cs_insn *insn, const uint8_t *code, size_t size)
+static size_t first_cheap(csh decoder, cs_insn *insn, const uint8_t *code, size_t size,
+                          const struct probe_needs *needs)
 {
     uint64_t address = 0;
 
     while (address < REACH && size > 0 && !is_cheap(code, size)) {
-        if (!cs_disasm_iter(decoder, &code, &size, &address, insn) || !leaves_alone(decoder, insn))
+        if (!cs_disasm_iter(decoder, &code, &size, &address, insn) ||
+            !leaves_alone(decoder, insn, needs))
             return 0;
     }
     return address < REACH && size > 0 ? address : 0;
@@ -118,7 +121,7 @@ static bool has_jump_before(csh decoder, cs_insn *insn, const uint8_t *code, siz
     return false;
 }
 
-size_t probe_place(const uint8_t *code, size_t size)
+size_t probe_place(const uint8_t *code, size_t size, const struct probe_needs *needs)
 {
     size_t place = 0;
     cs_insn *insn;
@@ -129,7 +132,7 @@ size_t probe_place(const uint8_t *code, size_t size)
     cs_option(decoder, CS_OPT_DETAIL, CS_OPT_ON);
     insn = cs_malloc(decoder);
     if (insn)
-        place = first_cheap(decoder, insn, code, size);
+        place = first_cheap(decoder, insn, code, size, needs);
     if (place && has_jump_before(decoder, insn, code, size, place))
         place = 0;
     if (insn)
@@ -138,7 +141,8 @@ size_t probe_place(const uint8_t *code, size_t size)
     return place;
 }
 
-uint64_t probe_place_of(const struct elf_file *file, uint64_t address)
+uint64_t probe_place_of(const struct elf_file *file, uint64_t address,
+                        const struct probe_needs *needs)
 {
     uint64_t start, end, place = 0;
     uint8_t *code;
@@ -148,7 +152,7 @@ uint64_t probe_place_of(const struct elf_file *file, uint64_t address)
         return address;
     code = xmalloc(end - start);
     if (native_code_read(file, start, code, end - start))
-        place = probe_place(code, end - start);
+        place = probe_place(code, end - start, needs);
     free(code);
     return address + place;
 }

@@ -13,7 +13,12 @@
     __asm__(".pushsection .rodata\n" #name ":\n" text "\n" #name "_end:\n.popsection\n");          \
     extern const uint8_t name[], name##_end[];
 
-#define assert_place(name, place) assert_int_equal(probe_place(name, name##_end - name), place)
+static const struct probe_needs all = {.arguments = 6, .stack = true};
+static const struct probe_needs one = {.arguments = 1};
+
+#define assert_place_for(name, needs, place)                                                       \
+    assert_int_equal(probe_place(name, (size_t)(name##_end - name), needs), place)
+#define assert_place(name, place) assert_place_for(name, &all, place)
 
 /* As compilers make them. */
 CODE(pushes, "push %r15\n push %r14\n mov %rdi, %rbx\n ret")
@@ -31,6 +36,8 @@ CODE(moves_part, "movzbl 8(%rdi), %ecx\n je 1f\n 1: ret")
 CODE(moves_byte, "mov $1, %sil\n je 1f\n 1: ret")
 CODE(grows, "sub $24, %rsp\n test %rdi, %rdi\n je 1f\n 1: ret")
 CODE(stores, "mov %r8, 0x10(%rcx)\n test %rdi, %rdi\n je 1f\n 1: ret")
+CODE(keeps, "sub $200, %rsp\n mov %rbx, 0x98(%rsp)\n mov %rdi, %rbx\n mov %edx, 8(%rsp)\n"
+            "test %r13, %r13\n je 1f\n 1: ret")
 CODE(shifts, "shl %cl, %r9\n je 1f\n 1: ret")
 
 /* Not each call comes by once. */
@@ -68,6 +75,28 @@ static void test_changed(void **state)
     assert_place(shifts, 0);
 }
 
+/* What the program does not need may be changed, and what a function keeps on its stack. */
+static void test_needs(void **state)
+{
+    const struct probe_needs two = {.arguments = 2}, returning = {.arguments = 2, .stack = true};
+    const struct probe_needs none = {0};
+
+    (void)state;
+    assert_place_for(guarded_move, &one, 11);
+    assert_place_for(moves, &one, 0);
+    assert_place_for(moves, &none, 6);
+    assert_place_for(moves_part, &two, 4);
+    assert_place_for(moves_byte, &one, 3);
+    assert_place_for(moves_byte, &two, 0);
+    assert_place_for(grows, &two, 7);
+    assert_place_for(grows, &returning, 0);
+    assert_place_for(keeps, &two, 25);
+    assert_place_for(keeps, &returning, 0);
+    assert_place_for(stores, &one, 0);
+    assert_place_for(shifts, &(struct probe_needs){.arguments = 5}, 3);
+    assert_place_for(loops_before, &one, 0);
+}
+
 static void test_not_once(void **state)
 {
     (void)state;
@@ -78,7 +107,7 @@ static void test_not_once(void **state)
     assert_place(far_away, 0);
     assert_place(nothing, 0);
     assert_place(no_code, 0);
-    assert_int_equal(probe_place(pushes, 0), 0);
+    assert_int_equal(probe_place(pushes, 0, &all), 0);
 }
 
 int main(void)
@@ -86,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moved),
         cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_needs),
         cmocka_unit_test(test_not_once),
     };
 
