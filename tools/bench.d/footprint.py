@@ -54,3 +54,4 @@ def profiler(release, options):
         yield Figure(f"{name}: recording, bytes a sample", size / stats["samples"], "{:.1f}",
                      most=100)
         yield Figure(f"{name}: samples", stats["samples"], "{:.0f}")
+        yield Figure(f"{name}: samples lost", stats["lost_events"], "{:.0f}")
