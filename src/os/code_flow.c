@@ -8,12 +8,12 @@
 #include "util/alloc.h"
 
 enum {
-    CODE_MAX = 1 << 16,   /* bytes of a function */
-    VISITS_MAX = 4,       /* of one instruction, each with what another path knows */
-    PENDING_MAX = 256,    /* branches to be taken later */
-    BASES_MAX = 1 << 12,  /* things that are not known */
-    SLOTS_MAX = 48,       /* words of the stack that are remembered */
-    OPERANDS_SIZE_64 = 8, /* bytes */
+    CODE_MAX = 1 << 16,  /* bytes of a function */
+    VISITS_MAX = 4,      /* of one instruction, each with what another path knows */
+    PENDING_MAX = 256,   /* branches to be taken later */
+    BASES_MAX = 1 << 12, /* things that are not known */
+    SLOTS_MAX = 48,      /* words of the stack that are remembered */
+    WORD_BYTES = 8,
 };
 
 enum { BASE_NUMBER, BASE_UNKNOWN, BASE_REGISTERS, BASE_OTHER = BASE_REGISTERS + FLOW_REGISTERS };
@@ -56,6 +56,15 @@ struct flow {
 static struct flow_value number(int64_t value)
 {
     return (struct flow_value){BASE_NUMBER, value};
+}
+
+/* Wraps, as the machine does. */
+static struct flow_value plus(struct flow_value value, int64_t amount)
+{
+    if (value.base == BASE_UNKNOWN)
+        return UNKNOWN;
+    value.offset = (int64_t)((uint64_t)value.offset + (uint64_t)amount);
+    return value;
 }
 
 static bool equal(struct flow_value a, struct flow_value b)
@@ -206,8 +215,7 @@ static struct flow_value address_of(const struct state *state, const cs_insn *in
         value = number((int64_t)(insn->address + insn->size));
     else if (memory->base != X86_REG_INVALID)
         value = get_register(state, memory->base);
-    value.offset = (int64_t)((uint64_t)value.offset + (uint64_t)memory->disp);
-    return value.base == BASE_UNKNOWN ? UNKNOWN : value;
+    return plus(value, memory->disp);
 }
 
 static struct flow_value load(struct flow *flow, const struct state *state,
@@ -222,14 +230,17 @@ static struct flow_value load(struct flow *flow, const struct state *state,
     return value_from(flow, BASE_MEMORY, address);
 }
 
-/* What was remembered of the stack in [from, to) is so no more. */
-static void forget(struct state *state, int64_t from, int64_t to)
+/* What was remembered of these bytes of the stack is so no more. */
+static void forget(struct state *state, int64_t from, uint64_t size)
 {
     unsigned int kept = 0;
 
-    for (unsigned int i = 0; i < state->slot_count; i++)
-        if (state->slots[i].offset + 8 <= from || state->slots[i].offset >= to)
+    for (unsigned int i = 0; i < state->slot_count; i++) {
+        uint64_t above = (uint64_t)state->slots[i].offset - (uint64_t)from;
+
+        if (above >= size && 0 - above >= WORD_BYTES)
             state->slots[kept++] = state->slots[i];
+    }
     state->slot_count = kept;
 }
 
@@ -242,7 +253,7 @@ static void store(struct flow *flow, struct state *state, struct flow_value addr
         flow->visitor->store(flow->visitor->context, flow, address, value);
     if (!flow_is_stack(address))
         return;
-    forget(state, address.offset, address.offset + size);
+    forget(state, address.offset, size);
     if ((size == 8 || size == 4) && state->slot_count < SLOTS_MAX)
         state->slots[state->slot_count++] = (struct slot){address.offset, value};
 }
@@ -275,15 +286,15 @@ static void set_operand(struct flow *flow, struct state *state, const cs_insn *i
 
 static void push(struct flow *flow, struct state *state, struct flow_value value)
 {
-    state->registers[FLOW_RSP].offset -= 8;
-    store(flow, state, state->registers[FLOW_RSP], value, OPERANDS_SIZE_64);
+    state->registers[FLOW_RSP] = plus(state->registers[FLOW_RSP], -WORD_BYTES);
+    store(flow, state, state->registers[FLOW_RSP], value, WORD_BYTES);
 }
 
 static struct flow_value pop(struct flow *flow, struct state *state)
 {
-    struct flow_value value = load(flow, state, state->registers[FLOW_RSP], OPERANDS_SIZE_64);
+    struct flow_value value = load(flow, state, state->registers[FLOW_RSP], WORD_BYTES);
 
-    state->registers[FLOW_RSP].offset += 8;
+    state->registers[FLOW_RSP] = plus(state->registers[FLOW_RSP], WORD_BYTES);
     return value;
 }
 
@@ -313,10 +324,8 @@ static void forget_written(struct flow *flow, struct state *state, const cs_insn
 static void add(struct flow *flow, struct state *state, const cs_insn *insn, int64_t amount)
 {
     const cs_x86_op *operand = &insn->detail->x86.operands[0];
-    struct flow_value value = get_operand(flow, state, insn, operand);
 
-    value.offset = (int64_t)((uint64_t)value.offset + (uint64_t)amount);
-    set_operand(flow, state, insn, operand, value.base == BASE_UNKNOWN ? UNKNOWN : value);
+    set_operand(flow, state, insn, operand, plus(get_operand(flow, state, insn, operand), amount));
 }
 
 /* Aligning the stack pointer leaves it an address on the stack. */
@@ -354,7 +363,7 @@ static void compute(struct flow *flow, struct state *state, const cs_insn *insn)
         if (to->type == X86_OP_REG && from->type == X86_OP_REG && to->reg == from->reg)
             set_operand(flow, state, insn, to, number(0));
         else if (insn->id == X86_INS_SUB && from->type == X86_OP_IMM)
-            add(flow, state, insn, -from->imm);
+            add(flow, state, insn, (int64_t)(0 - (uint64_t)from->imm));
         else
             forget_written(flow, state, insn);
         return;
@@ -383,7 +392,7 @@ static void clobber(struct state *state, struct flow_value result)
     static const enum flow_register LOST[] = {FLOW_RCX, FLOW_RDX, FLOW_RSI, FLOW_RDI,
                                               FLOW_R8,  FLOW_R9,  FLOW_R10, FLOW_R11};
 
-    /* The function may write to what it has the address of. */
+    /* The function may write to what it has the address of: a variable, up to any size. */
     for (size_t i = 0; i < sizeof(LOST) / sizeof(*LOST); i++) {
         if (flow_is_stack(state->registers[LOST[i]]))
             forget(state, state->registers[LOST[i]].offset, INT64_MAX);

@@ -49,7 +49,7 @@ C_FUNCTION(vm_schedule_process,
     jmp vm_add_to_queue);
 C_FUNCTION(vm_enqueue_task, ret);
 C_FUNCTION(vm_system_schedule,
-    sub rsp, 0x18; mov r8d, esi; mov ecx, edx; xor esi, esi; lea r9, [rsp + 0xc]; xor edx, edx;
+    sub rsp, 0x18; mov r8d, esi; lock cmpxchg [rdi + 0x270], ecx; mov ecx, edx; xor esi, esi; lea r9, [rsp + 0xc]; xor edx, edx;
     mov dword ptr [rsp + 0xc], 0x400; call vm_enqueue_task; add rsp, 0x18; ret);
 C_FUNCTION(vm_schedule, push rbx; xor edi, edi; call vm_select_queue; pop rbx; ret);
 C_FUNCTION(vm_copy_in, ret);
@@ -58,7 +58,8 @@ C_FUNCTION(vm_copy_out, ret);
 JIT_FUNCTION(jit_process_main,
     push rbx; sub rsp, 0x2000; and rsp, -64; lea rbx, [rsp + 0x40]; xor r13d, r13d; xor edx, edx;
     jmp 2f; mov rdi, r13; mov rsi, rbx; call [rip + 5f];
-    2: xor edi, edi; mov rsi, r13; call [rip + 3f]; mov r13, rax;
+    2: xor edi, edi; xor esi, esi; call [rip + 6f];
+    xor edi, edi; mov rsi, r13; call [rip + 3f]; mov r13, rax;
     mov rdi, r13; mov rsi, rbx; call [rip + 4f]; mov rdi, r13; mov esi, 7; call [rip + 6f];
     7: jmp [r13 + 0xf8];
     .balign 8; 3: .quad vm_schedule; 4: .quad vm_copy_in; 5: .quad vm_copy_out; 6: .quad other);
@@ -67,9 +68,11 @@ JIT_FUNCTION(jit_process_main,
 C_FUNCTION(vm_dirty_nif, sub rsp, 0x28; lea rax, [rsp + 8]; mov [rdi + 0xd0], rax; call other;
     add rsp, 0x28; ret);
 C_FUNCTION(vm_dirty_bif, sub rsp, 8; mov qword ptr [rdi + 0xd8], 0; call other; add rsp, 8; ret);
+C_FUNCTION(vm_not_for_the_process, ret);
 C_FUNCTION(vm_dirty_loop,
     push rbp; mov rbp, rdi; push rbx; 1: xor esi, esi; mov rdi, rbp; call vm_schedule; mov rbx, rax;
-    mov rdi, rbx; call other; mov rcx, [rbp]; add rcx, 0x40; mov rdx, [rbx + 0xf8]; mov rsi, rbx;
+    call other; mov rcx, [rbp]; add rcx, 0x40; mov rdx, [rax + 0xf8]; mov rsi, rax; mov rdi, rbp;
+    call vm_not_for_the_process; mov rcx, [rbp]; add rcx, 0x40; mov rdx, [rbx + 0xf8]; mov rsi, rbx;
     mov rdi, rbp; cmp qword ptr [rdx], 0x1d; je 2f; call vm_dirty_nif; jmp 1b;
     2: call vm_dirty_bif; jmp 1b);
 
@@ -83,8 +86,10 @@ JIT_FUNCTION(jit_collect, mov rdi, r13; call [rip + 1f]; ret; .balign 8; 1: .qua
 C_FUNCTION(vm_hibernate_inner, ret);
 C_FUNCTION(vm_collect_hibernate,
     push rbx; mov rbx, rdi; mov esi, 1; call vm_hibernate_inner; sub [rbx + 0x78], eax; pop rbx; ret);
+C_FUNCTION(vm_fetch_signals, push rbx; mov esi, 1; call other; pop rbx; ret);
 C_FUNCTION(vm_hibernate,
-    push rbx; mov rbx, rdi; call other; mov rdi, rbx; call vm_collect_hibernate; pop rbx; ret);
+    push rbx; mov rbx, rdi; call vm_fetch_signals; mov rdi, rbx; call vm_collect_hibernate; pop rbx;
+    ret);
 C_FUNCTION(vm_hibernate_3, mov edx, 3; sub rsp, 8; call vm_hibernate; add rsp, 8; ret);
 
 /* Messages. The two that queue follow each other. */
@@ -93,6 +98,7 @@ C_FUNCTION(vm_queue_messages,
     push rbx; mov rbx, rsi; push rbp; mov ebp, edx; mov esi, [rbx + 0x270]; mov rdi, rbx;
     call vm_install_buffers; mov esi, [rbx + 0x270]; test esi, 0x2000; jne 1f; mov edx, ebp;
     mov rdi, rbx; call vm_schedule_process; 1: mov esi, [rbx + 0x270]; mov edx, 0x2000; mov rdi, rbx;
+    call vm_system_schedule; mov esi, [rbx + 0x270]; mov edx, ebp; mov rdi, rbx;
     call vm_system_schedule; call other; pop rbp; pop rbx; ret);
 extern const uint8_t vm_queue_proc_message[], vm_queue_proc_messages[];
 ASM(C_CODE(vm_queue_proc_message,
@@ -108,11 +114,13 @@ C_FUNCTION(vm_size_object, ret);
 C_FUNCTION(vm_copy_struct, ret);
 C_FUNCTION(enif_make_copy,
     push rbp; mov rbp, rsi; push rbx; mov rbx, rdi; sub rsp, 0x18; mov rdi, rbp; call vm_size_object;
-    mov rsi, rax; mov rcx, [rbx + 8]; xor r9d, r9d; xor r8d, r8d; lea rdx, [rsp + 8]; mov rdi, rbp;
-    add rcx, 0x208; call vm_copy_struct; add rsp, 0x18; pop rbx; pop rbp; ret);
+    mov rsi, rax; mov [rsp], rax; mov rcx, [rbx + 8]; xor r9d, r9d; xor r8d, r8d; lea rdx, [rsp + 8]; mov rdi, rbp;
+    add rcx, 0x200; call other; mov rsi, [rsp]; mov rcx, [rbx + 8]; xor r9d, r9d; xor r8d, r8d;
+    lea rdx, [rsp + 8]; mov rdi, rbp; add rcx, 0x208; call vm_copy_struct; add rsp, 0x18; pop rbx; pop rbp; ret);
 C_FUNCTION(vm_remove_message, ret);
 JIT_FUNCTION(jit_receive,
-    mov rbp, rsp; lea rsp, [rbx - 0x40]; mov rdi, r13; call [rip + 2f]; mov rsp, rbp; dec r14d;
+    mov rbp, rsp; lea rsp, [rbx - 0x40]; mov rdi, r13; mov rdx, r15; mov rcx, rbp; mov r8, r14;
+    call [rip + 2f]; mov rsp, rbp; dec r14d;
     mov rdx, r15; mov rcx, rsp; mov rbp, rsp; lea rsp, [rbx - 0x40]; mov rdi, r13; mov esi, r14d;
     mov r8, r12; call [rip + 1f]; mov r14d, eax; mov rsp, rbp; ret;
     .balign 8; 1: .quad vm_remove_message; 2: .quad other);
@@ -130,7 +138,8 @@ C_FUNCTION(vm_continue_exit, ret);
 C_FUNCTION(vm_do_exit, push rbx; mov rbx, rdi; call other; mov rdi, rbx; pop rbx; jmp vm_continue_exit);
 JIT_FUNCTION(jit_normal_exit, mov rdi, r13; call [rip + 3f]; mov esi, 0x8b; mov rdi, r13;
     call [rip + 1f]; jmp 2f; .balign 8; 1: .quad vm_do_exit; 3: .quad other; 2: ret);
-JIT_FUNCTION(jit_continue_exit, mov rdi, r13; call [rip + 1f]; ret; .balign 8; 1: .quad vm_continue_exit);
+JIT_FUNCTION(jit_continue_exit, mov rdi, r13; call [rip + 2f]; mov rdi, r13; call [rip + 1f]; ret;
+    .balign 8; 1: .quad vm_continue_exit; 2: .quad vm_remove_message);
 
 /* A NIF: what is called, its module, what runs on a dirty scheduler. */
 C_FUNCTION(vm_schedule_dirty_nif, ret);
@@ -143,6 +152,9 @@ C_FUNCTION(nif_dirty, ret);
 NIF_STUB(jit_nif, nif_normal, 0);
 NIF_STUB(jit_dirty_nif, vm_schedule_dirty_nif, nif_dirty);
 NIF_STUB(jit_bad_nif, 0x10, 0);
+JIT_FUNCTION(jit_no_stub,
+    jmp 1f; .balign 8; 1: jmp 2f; .balign 8; .quad nif_normal; .quad 0; .quad 0;
+    9: 2: lea rdx, [rip + 9b]; jmp r9);
 /* clang-format on */
 
 /* ---- the VM ---- */
@@ -518,6 +530,7 @@ static void test_nifs(void **state)
     load_stub("n", "n:f/1", jit_nif, jit_nif_end);
     load_stub("n2", "n2:f/1", jit_dirty_nif, jit_dirty_nif_end);
     load_stub("n3", "n3:f/1", jit_bad_nif, jit_bad_nif_end);
+    load_stub("n4", "n4:f/1", jit_no_stub, jit_no_stub_end);
     assert_int_equal(hooks_nif(bench.hooks, "n", "f", 1, &point, &error), 0);
     assert_int_equal(point.address, at(nif_normal));
     assert_int_equal(point.way, HOOK_BY_STUB);
@@ -525,6 +538,7 @@ static void test_nifs(void **state)
     assert_int_equal(point.address, at(nif_dirty));
     assert_int_equal(hooks_nif(bench.hooks, "n3", "f", 1, &point, &error), -1);
     assert_non_null(strstr(error.text, "n3:f/1 is no NIF"));
+    assert_int_equal(hooks_nif(bench.hooks, "n4", "f", 1, &point, &error), -1);
     assert_int_equal(hooks_nif(bench.hooks, "n", "f", 2, &point, &error), -1);
     assert_non_null(strstr(error.text, "n:f/2 is not loaded"));
     assert_int_equal(hooks_nif(bench.hooks, "m", "bad", 0, &point, &error), -1);

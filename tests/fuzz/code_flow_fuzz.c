@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Bytes as machine code: what a hostile target's executable or JIT can hold. */
+#include "os/code_flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { START = 0x10000 };
+
+struct input {
+    const uint8_t *data;
+    size_t size;
+};
+
+static bool read_input(void *context, uint64_t address, void *buffer, size_t size)
+{
+    const struct input *input = context;
+    uint64_t at = address - START;
+
+    if (at > input->size || size > input->size - at)
+        return false;
+    memcpy(buffer, input->data + at, size);
+    return true;
+}
+
+static void look_at_call(void *context, const struct flow *flow, const struct flow_call *call)
+{
+    struct flow_value address;
+    uint64_t function;
+
+    (void)context;
+    for (unsigned int i = 0; i < 6; i++) {
+        flow_is_memory(flow, flow_argument(call, i), &address);
+        flow_is_result(flow, flow_argument(call, i), &function);
+    }
+}
+
+static void look_at_store(void *context, const struct flow *flow, struct flow_value address,
+                          struct flow_value value)
+{
+    (void)context;
+    (void)address;
+    flow_is_field(flow, value, FLOW_RDI, 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input input = {data, size};
+    const struct flow_code code = {.read = read_input,
+                                   .context = &input,
+                                   .start = START,
+                                   .end = START + size,
+                                   .follow_literals = true};
+    const struct flow_visitor visitor = {.call = look_at_call, .store = look_at_store};
+
+    flow_follow(&code, &visitor);
+    return 0;
+}
