@@ -136,14 +136,27 @@ void root_text(const struct profile *profile, enum group_by group_by, const stru
         process_text(profile, key, text);
 }
 
+/* Nodes in containers of their own can have the same name. */
+static bool another_has_name(const struct profile *profile, target_id id)
+{
+    string_id node = profile_get_target(profile, id)->node;
+
+    for (target_id other = profile_counts(profile).targets; other; other--)
+        if (other != id && profile_get_target(profile, other)->node == node)
+            return true;
+    return false;
+}
+
 void root_target_text(const struct profile *profile, target_id id, struct buffer *text)
 {
     const struct target_entry *target = profile_get_target(profile, id);
     const char *node = profile_text(profile, target->node);
 
     /* The name of a node that is not distributed says nothing. */
-    if (*node && strcmp(node, "nonode@nohost"))
-        buffer_text(text, node);
-    else
+    if (!*node || strcmp(node, "nonode@nohost") == 0)
         buffer_format(text, "beam %u", target->pid);
+    else if (another_has_name(profile, id))
+        buffer_format(text, "%s %u", node, target->pid);
+    else
+        buffer_text(text, node);
 }

@@ -26,5 +26,6 @@ struct root_key root_key_of_sample(const struct profile *profile, enum group_by 
 void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
                struct buffer *text);
 
-/* Append the text of the frame for a target, where there are several. */
+/* Append the text of the frame for a target, where there are several: its node's name, its pid
+ * where that does not tell it apart. */
 void root_target_text(const struct profile *profile, target_id target, struct buffer *text);

@@ -252,13 +252,34 @@ static void test_two_targets(void **state)
     profile_free(p);
 }
 
+/* Targets whose nodes have one name are told apart by the pid too. */
+static void test_two_targets_of_one_name(void **state)
+{
+    struct small_profile small;
+    struct profile *p;
+
+    (void)state;
+    small_profile_make(&small);
+    p = small.profile;
+    profile_target(p,
+                   &(struct target_entry){.pid = 7, .node = profile_string_z(p, "shop@\"web\"")});
+    assert_shown(p, GROUP_NAME, &small.samples[0],
+                 "shop@\"web\" 100;cart;proc_lib:init_p/5;erlang:+/2");
+    profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groupings),  cmocka_unit_test(test_process_names),
-        cmocka_unit_test(test_activities), cmocka_unit_test(test_schedulers),
-        cmocka_unit_test(test_ids),        cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_modules),    cmocka_unit_test(test_two_targets),
+        cmocka_unit_test(test_groupings),
+        cmocka_unit_test(test_process_names),
+        cmocka_unit_test(test_activities),
+        cmocka_unit_test(test_schedulers),
+        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_two_targets),
+        cmocka_unit_test(test_two_targets_of_one_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
