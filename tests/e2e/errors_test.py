@@ -120,12 +120,12 @@ class Errors(unittest.TestCase):
         beamflame.require()
         report = self.out / "x.folded"
         script = ('mount -t tmpfs -o size=32k tmpfs "$1" || exit 99; '
-                  '"$2" -p "$3" -d 8 -F 999 -o "$1/x.bfr" >&2; code=$?; '
+                  '"$2" -p "$3" -d 40 -F 999 -o "$1/x.bfr" >&2; code=$?; '
                   '"$2" report "$1/x.bfr" --format folded -o -; exit $code')
         with nodes.Node(25, "request") as node, tempfile.TemporaryDirectory() as disk:
             done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", disk,
                                    beamflame.BINARY, str(node.pid)],
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=90)
         self.assertEqual(done.returncode, FAILED, done.stderr)
         self.assertIn("No space left", done.stderr)
         report.write_text(done.stdout)
