@@ -42,10 +42,10 @@ endif
 SOURCES := $(wildcard src/*/*.c)
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
 ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS))
-# First the one that defines the maps of all: the linker of libbpf 1.1 misplaces a map that it
-# meets as a declaration first.
-BPF_SOURCES := bpf/sample.bpf.c \
-               $(filter-out bpf/sample.bpf.c bpf/calibration.bpf.c,$(wildcard bpf/*.bpf.c))
+# First those that define maps for others: the linker of libbpf 1.1 misplaces a map that it meets as
+# a declaration first.
+BPF_SHARED := bpf/sample.bpf.c bpf/event.bpf.c
+BPF_SOURCES := $(BPF_SHARED) $(filter-out $(BPF_SHARED) bpf/calibration.bpf.c,$(wildcard bpf/*.bpf.c))
 BPF_OBJECTS := $(BPF_SOURCES:bpf/%.bpf.c=$(BUILD)/gen/%.bpf.o)
 SKELETONS := $(BUILD)/gen/beamflame.skel.h $(BUILD)/gen/calibration.skel.h
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*_test.c))

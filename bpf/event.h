@@ -13,7 +13,6 @@
 #define BEAMFLAME_EVENT_H
 
 #include "sample.h"
-#include "log_histogram.h"
 
 struct slots {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -31,15 +30,11 @@ struct slot_counts {
 };
 extern struct slot_counts slot_counts SEC(".maps");
 
-struct log_histogram {
-    __u64 buckets[LOG_HISTOGRAM_BUCKETS];
-};
-
 struct histograms {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
     __type(key, __u32);
-    __type(value, struct log_histogram);
+    __type(value, struct wire_histogram);
 };
 extern struct histograms histograms SEC(".maps");
 
@@ -85,10 +80,13 @@ static __always_inline void event_count(struct event *event)
 static __always_inline void event_histogram(const struct event *event, __u32 n, __u64 number)
 {
     __u32 key = event->slot->histogram + n;
-    struct log_histogram *histogram = bpf_map_lookup_elem(&histograms, &key);
+    struct wire_histogram *histogram = bpf_map_lookup_elem(&histograms, &key);
 
-    if (histogram)
-        add(&histogram->buckets[log_histogram_bucket(number)], 1);
+    if (!histogram)
+        return;
+    add(&histogram->buckets[log_histogram_bucket(number)], 1);
+    if (number > histogram->max)
+        histogram->max = number;
 }
 
 static __always_inline bool event_is_chosen(struct event *event)
@@ -176,6 +174,18 @@ static __always_inline __u16 user_u16(__u64 address)
 
     bpf_probe_read_user(&value, sizeof(value), (void *)address);
     return value;
+}
+
+/* The process that this scheduler thread runs; 0 if none. */
+static __always_inline __u64 current_process(const struct wire_target *target)
+{
+    struct task_struct *task = (void *)bpf_get_current_task();
+    struct wire_thread_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
+    const struct wire_thread *thread;
+
+    key.thread_pointer = BPF_CORE_READ(task, thread.fsbase);
+    thread = bpf_map_lookup_elem(&schedulers, &key);
+    return thread ? user_u64(thread->scheduler + target->scheduler_process) : 0;
 }
 
 #endif

@@ -15,6 +15,7 @@
 struct collection {
     __u64 began; /* ns */
     __u64 process;
+    __u64 heap;
     __u64 words;    /* in use before */
     __u64 binaries; /* words of off-heap binaries before */
 };
@@ -25,6 +26,25 @@ struct {
     __type(key, __u64);
     __type(value, struct collection);
 } collections SEC(".maps");
+
+/* What a process held of off-heap binaries after its last collection. */
+struct held_binaries {
+    __u64 pid; /* term: the struct may be another process' by now */
+    __u64 words;
+    __u32 window;
+    __u32 unused;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 65536);
+    __type(key, __u64); /* Process * */
+    __type(value, struct held_binaries);
+} held_binaries SEC(".maps");
+
+enum {
+    STATE_DIRTY_RUNNING_SYS = 1 << 30
+}; /* ERTS_PSFLG_DIRTY_RUNNING_SYS, erl_process.h 25:1299 */
 
 /* Words of the heap, the old heap and heap fragments that are in use. */
 static __always_inline __u64 words_in_use(const struct wire_target *target, __u64 process)
@@ -37,9 +57,16 @@ static __always_inline __u64 words_in_use(const struct wire_target *target, __u6
     return (htop - heap + old_htop - old_heap) / 8 + user_u64(process + target->process_mbuf_sz);
 }
 
+/* Words of off-heap binaries: those seen since the last collection and before are counted apart. */
 static __always_inline __u64 binary_words(const struct wire_target *target, __u64 process)
 {
-    return user_u64(process + target->process_off_heap_overhead);
+    return user_u64(process + target->process_off_heap_overhead) +
+           user_u64(process + target->process_bin_old_vheap);
+}
+
+static __always_inline __u64 less(__u64 before, __u64 after)
+{
+    return before > after ? before - after : 0;
 }
 
 SEC("uprobe")
@@ -53,6 +80,7 @@ int gc_begin(struct pt_regs *ctx)
     if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
     collection.process = ctx->di;
+    collection.heap = user_u64(collection.process + target->process_heap);
     collection.words = words_in_use(target, collection.process);
     collection.binaries = binary_words(target, collection.process);
     collection.began = bpf_ktime_get_ns();
@@ -61,9 +89,45 @@ int gc_begin(struct pt_regs *ctx)
     return 0;
 }
 
-static __always_inline __u64 less(__u64 before, __u64 after)
+/* Where collecting is not allowed now, or left to a dirty scheduler, the function only gives the
+ * process another piece of heap (delay_garbage_collection(), erl_gc.c 27:568); before it
+ * hibernates, nothing. */
+static __always_inline bool was_collected(const struct wire_target *target,
+                                          const struct collection *collection, __u32 kind)
 {
-    return before > after ? before - after : 0;
+    if (kind == WIRE_GC_HIBERNATE)
+        return user_u64(collection->process + target->process_heap) != collection->heap;
+    return user_u64(collection->process + target->process_abandoned_heap) == 0;
+}
+
+/* A major collection begins to count minor ones anew (do_minor, do_major: GEN_GCS). */
+static __always_inline __u32 kind_of(const struct wire_target *target, __u64 process, __u32 kind)
+{
+    bool dirty = user_u32(process + target->process_state) & STATE_DIRTY_RUNNING_SYS;
+
+    if (kind == WIRE_GC_HIBERNATE)
+        return kind;
+    if (user_u16(process + target->process_gen_gcs) == 0)
+        return dirty ? WIRE_GC_DIRTY_MAJOR : WIRE_GC_MAJOR;
+    return dirty ? WIRE_GC_DIRTY_MINOR : WIRE_GC_MINOR;
+}
+
+static __always_inline void collected(struct event *event, const struct wire_target *target,
+                                      const struct collection *collection, __u32 kind)
+{
+    struct wire_hit *hit = &event->hit;
+    __u64 after = words_in_use(target, collection->process);
+    __u64 binaries = binary_words(target, collection->process);
+
+    hit->duration = bpf_ktime_get_ns() - collection->began;
+    hit->size = hit->duration;
+    hit->kind = kind_of(target, collection->process, kind);
+    hit->values[0] = hit->duration;
+    hit->values[1] = 1;
+    hit->values[2] = less(collection->words, after);
+    hit->values[3] = 8 * less(collection->binaries, binaries);
+    hit->values[4] = collection->words;
+    hit->values[5] = after;
 }
 
 SEC("uprobe")
@@ -80,20 +144,8 @@ int gc_end(struct pt_regs *ctx)
     collection = bpf_map_lookup_elem(&collections, &thread);
     if (!collection)
         return 0;
-    if (counts) {
-        __u64 after = words_in_use(target, collection->process);
-
-        event.hit.duration = bpf_ktime_get_ns() - collection->began;
-        event.hit.size = event.hit.duration;
-        event.hit.kind = cookie >> 32;
-        if (event.hit.kind == WIRE_GC_MINOR &&
-            user_u16(collection->process + target->process_gen_gcs) == 0)
-            event.hit.kind = WIRE_GC_MAJOR;
-        event.hit.values[0] = event.hit.duration;
-        event.hit.values[1] = 1;
-        event.hit.values[2] = less(collection->words, after);
-        event.hit.values[3] =
-            8 * less(collection->binaries, binary_words(target, collection->process));
+    if (counts && was_collected(target, collection, cookie >> 32)) {
+        collected(&event, target, collection, cookie >> 32);
         event_count(&event);
         event_histogram(&event, event.hit.kind, event.hit.duration);
         event_sample(&event, ctx, 0);
@@ -102,21 +154,58 @@ int gc_end(struct pt_regs *ctx)
     return 0;
 }
 
+/* Words of off-heap binaries that the process has got since its last collection; 0 if that one was
+ * not seen. */
+static __always_inline __u64 new_binaries(const struct event *event,
+                                          const struct wire_target *target, __u64 process)
+{
+    const struct held_binaries *held = bpf_map_lookup_elem(&held_binaries, &process);
+
+    if (!held || held->window != event->slot->window ||
+        held->pid != user_u64(process + target->process_id))
+        return 0;
+    return less(user_u64(process + target->process_off_heap_overhead), held->words);
+}
+
 SEC("uprobe")
-int alloc(struct pt_regs *ctx)
+int alloc_begin(struct pt_regs *ctx)
 {
     const struct wire_target *target = this_target();
-    struct event event = {};
     __u64 process = ctx->di, htop, high_water;
+    struct event event = {};
 
     if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+        return 0;
+    /* Counted already, when the collection was put off. */
+    if (user_u64(process + target->process_abandoned_heap))
         return 0;
     htop = user_u64(process + target->process_htop);
     high_water = user_u64(process + target->process_high_water);
     event.hit.values[0] = less(htop, high_water) / 8 + user_u64(process + target->process_mbuf_sz);
     event.hit.values[1] = 1;
+    event.hit.values[2] = 8 * new_binaries(&event, target, process);
     event.hit.size = event.hit.values[0];
     event_count(&event);
     event_sample(&event, ctx, 0);
+    return 0;
+}
+
+SEC("uprobe")
+int alloc_end(struct pt_regs *ctx)
+{
+    const struct wire_target *target = this_target();
+    struct held_binaries held = {};
+    struct event event = {};
+    __u64 process;
+
+    if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+        return 0;
+    process = current_process(target);
+    if (!process)
+        return 0;
+    held.pid = user_u64(process + target->process_id);
+    held.words = user_u64(process + target->process_off_heap_overhead);
+    held.window = event.slot->window;
+    bpf_map_update_elem(&held_binaries, &process, &held, BPF_ANY);
     return 0;
 }

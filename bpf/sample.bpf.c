@@ -27,12 +27,7 @@ enum {
 struct scratches scratches SEC(".maps");
 struct targets targets SEC(".maps");
 
-struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 16384);
-    __type(key, struct wire_thread_key);
-    __type(value, struct wire_thread);
-} schedulers SEC(".maps");
+struct schedulers schedulers SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_RINGBUF);

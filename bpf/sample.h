@@ -59,6 +59,14 @@ struct targets {
 };
 extern struct targets targets SEC(".maps");
 
+struct schedulers {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 16384);
+    __type(key, struct wire_thread_key);
+    __type(value, struct wire_thread);
+};
+extern struct schedulers schedulers SEC(".maps");
+
 static __always_inline struct scratch *scratch_at(__u32 at)
 {
     return bpf_map_lookup_elem(&scratches, &at);

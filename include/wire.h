@@ -13,9 +13,7 @@
 #ifndef BEAMFLAME_WIRE_H
 #define BEAMFLAME_WIRE_H
 
-#ifndef __bpf__
-#include <linux/types.h>
-#endif
+#include "log_histogram.h"
 
 enum wire_limits {
     WIRE_SEGMENTS = 16,
@@ -32,7 +30,7 @@ enum wire_limits {
     WIRE_SCAN_WORDS = 64, /* native stack words searched for that top */
     WIRE_RETURNS = 4,     /* return addresses that uretprobes have replaced */
     WIRE_SCRATCHES = 3,   /* samples in the making, a CPU: one in interrupts, others preempted */
-    WIRE_VALUES = 4,      /* measured at a hit of a probe */
+    WIRE_VALUES = 6,      /* measured at a hit of a probe */
 };
 
 enum wire_segment_kind {
@@ -89,9 +87,10 @@ struct wire_target {
     __u16 process_current;                                              /* in Process */
     __u16 process_id, process_state, process_flags, process_mbuf_sz;
     __u16 process_high_water, process_old_heap, process_old_htop;
-    __u16 process_gen_gcs, process_off_heap_overhead;
+    __u16 process_gen_gcs, process_off_heap_overhead, process_msgq_save;
+    __u16 process_abandoned_heap, process_bin_old_vheap;
     __u16 saved_top; /* the register that holds the Erlang stack's top where stop does not */
-    __u16 unused[2];
+    __u16 unused[3];
 };
 
 /* A scheduler thread: hash map `schedulers`. User threads are told apart by their thread pointer
@@ -129,6 +128,8 @@ struct wire_slot {
     __u64 period;    /* at least 1 */
     __u32 open;      /* hits count now */
     __u32 histogram; /* index of its first one in the map `histograms` */
+    __u32 window;    /* counts how often it was opened: what is older is not to be trusted */
+    __u32 unused;
 };
 
 /* Sums over all CPUs say what was counted: per-CPU array map `slot_counts`. */
@@ -140,6 +141,12 @@ struct wire_slot_counts {
     __u64 values[WIRE_VALUES]; /* sums of theirs */
 };
 
+/* Of one thing that an event measures: per-CPU array map `histograms`. */
+struct wire_histogram {
+    __u64 max;
+    __u64 buckets[LOG_HISTOGRAM_BUCKETS];
+};
+
 enum wire_gc_kind {
     WIRE_GC_MINOR,
     WIRE_GC_MAJOR,
@@ -148,6 +155,9 @@ enum wire_gc_kind {
     WIRE_GC_DIRTY_MAJOR,
     WIRE_GC_KINDS,
 };
+
+enum wire_msg_kind { WIRE_MSG_SENT, WIRE_MSG_RECEIVED };
+enum wire_msg_histogram { WIRE_MSG_DELAY, WIRE_MSG_WORDS, WIRE_MSG_HISTOGRAMS };
 
 /* Counters of the kernel side, per CPU: array map `counters`. */
 enum wire_counter {
@@ -159,9 +169,9 @@ _Static_assert(sizeof(struct wire_segment) == 16, "wire format");
 _Static_assert(sizeof(struct wire_registers) == 136, "wire format");
 _Static_assert(sizeof(struct wire_sample) == 32 + 136 + 24 + 16 + WIRE_SEGMENTS * 16,
                "wire format");
-_Static_assert(sizeof(struct wire_target) == 56, "wire format");
+_Static_assert(sizeof(struct wire_target) == 64, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
-_Static_assert(sizeof(struct wire_slot) == 16, "wire format");
+_Static_assert(sizeof(struct wire_slot) == 24, "wire format");
 
 #endif

@@ -41,3 +41,17 @@ int process_table_each(struct vm *vm, process_table_visit visit, void *context, 
                     : error_set(error, ERROR_UNSUPPORTED,
                                 "the process table of process %d can't be read", vm->pid);
 }
+
+uint64_t process_table_at(struct vm *vm, uint64_t index)
+{
+    const struct layout *layout = &vm->layout;
+    uint64_t root = vm->roots.proc_table, slots, invalid, process;
+    uint32_t max;
+
+    if (!memory_read_u64(vm->memory, root + layout->ptab_tab, &slots) ||
+        !memory_read_u64(vm->memory, root + layout->ptab_invalid_element, &invalid) ||
+        !memory_read_u32(vm->memory, root + layout->ptab_max, &max) || index >= max ||
+        !memory_read_u64(vm->memory, slots + index * sizeof(process), &process))
+        return 0;
+    return process == invalid ? 0 : process;
+}

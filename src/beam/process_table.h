@@ -14,3 +14,6 @@ typedef bool (*process_table_visit)(void *context, uint64_t index, uint64_t proc
  * or -1 with error if the table can't be read. Processes come and go meanwhile. */
 int process_table_each(struct vm *vm, process_table_visit visit, void *context,
                        struct error *error);
+
+/* Address of the process at an index of the table; 0 if there is none, or it can't be read. */
+uint64_t process_table_at(struct vm *vm, uint64_t index);

@@ -183,6 +183,9 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
         .process_old_htop = (uint16_t)layout->process_old_htop,
         .process_gen_gcs = (uint16_t)layout->process_gen_gcs,
         .process_off_heap_overhead = (uint16_t)layout->process_off_heap_overhead,
+        .process_abandoned_heap = (uint16_t)layout->process_abandoned_heap,
+        .process_bin_old_vheap = (uint16_t)layout->process_bin_old_vheap,
+        .process_msgq_save = (uint16_t)layout->process_msgq_save,
         .scheduler_registers = (uint16_t)layout->sched_registers,
         .scheduler_process = (uint16_t)layout->sched_current_process,
         .scheduler_sleep_info = (uint16_t)layout->sched_ssi,
@@ -265,8 +268,19 @@ struct wire_slot_counts programs_slot_counts(const struct programs *programs, ui
 }
 
 void programs_histogram(const struct programs *programs, uint32_t index,
-                        uint64_t buckets[LOG_HISTOGRAM_BUCKETS])
+                        struct wire_histogram *histogram)
 {
-    sum_values(programs, programs->skeleton->maps.histograms, index, buckets,
-               LOG_HISTOGRAM_BUCKETS);
+    size_t cpus = (size_t)programs->cpus;
+    struct wire_histogram *values = xcalloc(cpus, sizeof(*values));
+
+    memset(histogram, 0, sizeof(*histogram));
+    if (!bpf_map_lookup_elem(bpf_map__fd(programs->skeleton->maps.histograms), &index, values)) {
+        for (size_t cpu = 0; cpu < cpus; cpu++) {
+            if (values[cpu].max > histogram->max)
+                histogram->max = values[cpu].max;
+            for (uint32_t i = 0; i < LOG_HISTOGRAM_BUCKETS; i++)
+                histogram->buckets[i] += values[cpu].buckets[i];
+        }
+    }
+    free(values);
 }

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "beam/vm.h"
-#include "log_histogram.h"
 #include "util/error.h"
 #include "wire.h"
 
@@ -62,4 +61,4 @@ uint32_t programs_cpus(const struct programs *programs);
 void programs_set_slot(struct programs *programs, uint32_t slot, const struct wire_slot *value);
 struct wire_slot_counts programs_slot_counts(const struct programs *programs, uint32_t slot);
 void programs_histogram(const struct programs *programs, uint32_t index,
-                        uint64_t buckets[LOG_HISTOGRAM_BUCKETS]);
+                        struct wire_histogram *histogram);

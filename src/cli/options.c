@@ -15,6 +15,7 @@ enum {
     OPTION_GROUP_BY,
     OPTION_FOLD_RECURSION,
     OPTION_WEIGHT,
+    OPTION_BUDGET,
 };
 
 static const struct argp_option output_option_list[] = {
@@ -141,7 +142,12 @@ static const struct argp_option record_option_list[] = {
     {"all", 'a', 0, 0, "Profile every Erlang VM of the host", 1},
     {"duration", 'd', "SEC", 0, "Record for so long (default: until Ctrl-C)", 2},
     {"frequency", 'F', "HZ", 0, "Samples a second and CPU (default 99)", 2},
-    {"event", 'e', "EVENT", 0, "What to sample: cpu (default)", 2},
+    {"event", 'e', "EVENT,...", 0,
+     "What to record: cpu (default), gc, alloc, msg, bif:NAME, nif:NAME, probe:NAME; several, or "
+     "repeated, for all at once",
+     2},
+    {"budget", OPTION_BUDGET, "PERCENT", 0,
+     "Of the CPU time of the target, what its probes may cost (default 1)", 2},
     {0},
 };
 
@@ -156,6 +162,45 @@ static void add_pid(struct argp_state *state, struct record_options *options, co
         argp_error(state, "at most %d processes", PIDS_MAX);
     options->pids[options->pid_count++] =
         (pid_t)number(state, "a process id", text, 1, 4194304); /* PID_MAX_LIMIT */
+}
+
+static void add_event(struct argp_state *state, struct record_options *options, const char *name)
+{
+    struct event_request request;
+    struct error error;
+
+    if (!strcmp(name, "cpu")) {
+        options->cpu = true;
+        return;
+    }
+    if (event_request_parse(name, &request, &error))
+        argp_error(state, "%s", error.text);
+    for (int i = 0; i < options->event_count; i++)
+        if (!strcmp(options->events[i].name, name))
+            return;
+    if (options->event_count == EVENTS_MAX)
+        argp_error(state, "at most %d events", EVENTS_MAX);
+    options->events[options->event_count++] = request;
+}
+
+static void add_events(struct argp_state *state, struct record_options *options, char *list)
+{
+    char *rest = NULL;
+
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        add_event(state, options, name);
+    if (!options->cpu && !options->event_count)
+        argp_error(state, "-e needs an event; there are: cpu, %s", event_kind_names());
+}
+
+static double percent(struct argp_state *state, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || *end || !isfinite(value) || value <= 0 || value > 100)
+        argp_error(state, "the budget must be a percentage above 0, at most 100, not '%s'", text);
+    return value;
 }
 
 static void check_targets(struct argp_state *state, const struct record_options *options)
@@ -186,8 +231,10 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
         options->frequency = (uint32_t)number(state, "the frequency", arg, 1, 50000);
         return 0;
     case 'e':
-        if (strcmp(arg, "cpu"))
-            argp_error(state, "there is no event '%s'; there are: cpu", arg);
+        add_events(state, options, arg);
+        return 0;
+    case OPTION_BUDGET:
+        options->budget = percent(state, arg) / 100;
         return 0;
     case ARGP_KEY_ARG:
         if (!state->quoted) /* not behind "--" */
@@ -197,6 +244,7 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         check_targets(state, options);
+        options->cpu |= !options->event_count;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -215,8 +263,8 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
     };
     struct record_parser parser = {.options = options, .output.options = &options->output};
 
-    *options =
-        (struct record_options){.frequency = 99, .output.settings.view.group_by = GROUP_NAME};
+    *options = (struct record_options){
+        .frequency = 99, .budget = 0.01, .output.settings.view.group_by = GROUP_NAME};
     argp_err_exit_status = ERROR_USAGE;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &parser);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "capture/event_probes.h"
 #include "output/output.h"
 #include "profile/view.h"
 
@@ -27,6 +28,10 @@ struct record_options {
     char **command;  /* start this and profile it; NULL: none */
     double duration; /* seconds; 0: until it is ended */
     uint32_t frequency;
+    bool cpu;                                /* sample CPU time */
+    struct event_request events[EVENTS_MAX]; /* what else is recorded */
+    int event_count;
+    double budget; /* part of the target's CPU time that its probes may cost */
     struct output_options output;
 };
 

@@ -190,7 +190,7 @@ int command_record(int argc, char **argv)
 
     parse_record_options(argc, argv, &options);
     handle_signals();
-    if (render_check(&options.output, 1, &error) ||
+    if (render_check(&options.output, (uint32_t)options.event_count + options.cpu, &error) ||
         targets_open(&options, &stop_requested, &targets, &error)) {
         result = message_error(&error);
     } else {

@@ -11,6 +11,7 @@
 
 #include "capture/programs.h"
 #include "capture/sampler.h"
+#include "cli/events.h"
 #include "os/kernel_symbols.h"
 #include "os/process.h"
 #include "profile/events.h"
@@ -29,7 +30,8 @@ struct session {
     struct profile *profile;
     event_id cpu;
     struct programs *programs;
-    struct sampler *sampler;
+    struct sampler *sampler; /* NULL: CPU samples are not needed */
+    struct events *events;
     struct recording_writer *writer;
     struct recording_totals totals;
     uint64_t first_ns, flushed_ns;
@@ -44,38 +46,41 @@ struct session {
 
 /* ---- start ---- */
 
-static int open_target(struct session *session, size_t index, struct error *error)
+/* Why a target could not be attached to. */
+static int target_error(const struct vm *vm, struct error *error)
 {
-    struct vm *vm = session->targets->vms[index];
-    struct symbolizer *symbolizer = symbolizer_new(vm, session->profile, error);
-
-    session->symbolizers[index] = symbolizer;
-    if (symbolizer &&
-        programs_add_target(session->programs, vm, symbolizer_code_generation_address(symbolizer),
-                            error) == 0)
-        return 0;
     if (!process_exists(vm->pid))
         return error_set(error, ERROR_NO_PROCESS, "process %d ended while it was attached to",
                          vm->pid);
     return error_prefix(error, "process %d", vm->pid);
 }
 
-static int open_targets(struct session *session, struct error *error)
+/* Of all VMs of the host, one that can't be profiled is left out. */
+static int open_symbolizers(struct session *session, struct error *error)
 {
     struct targets *targets = session->targets;
 
     for (size_t i = 0; i < targets->count;) {
-        if (open_target(session, i, error) == 0) {
+        session->symbolizers[i] = symbolizer_new(targets->vms[i], session->profile, error);
+        if (session->symbolizers[i]) {
             i++;
             continue;
         }
+        target_error(targets->vms[i], error);
         if (!session->options->all || targets->count == 1 ||
             !targets_may_leave_out(targets->vms[i]->pid, error))
             return -1;
-        symbolizer_free(session->symbolizers[i]);
-        session->symbolizers[i] = NULL;
         targets_leave_out(targets, i);
     }
+    return 0;
+}
+
+static int add_targets(struct session *session, struct error *error)
+{
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (programs_add_target(session->programs, session->targets->vms[i],
+                                symbolizer_code_generation_address(session->symbolizers[i]), error))
+            return target_error(session->targets->vms[i], error);
     return 0;
 }
 
@@ -89,7 +94,7 @@ static int open_recording(struct session *session, const char *path, const char 
         .start_monotonic = clock_ns(CLOCK_MONOTONIC),
         .frequency = session->options->frequency,
         .cpus = programs_cpus(session->programs),
-        .event = sampler_event(session->sampler),
+        .event = session->sampler ? sampler_event(session->sampler) : "",
         .command = command_line,
         .version = BEAMFLAME_VERSION,
     };
@@ -111,20 +116,34 @@ static void read_kernel_symbols(struct session *session)
         symbolizer_set_kernel(session->symbolizers[i], session->kernel);
 }
 
-static int start(struct session *session, const char *recording_path, const char *command_line,
-                 uint64_t started_ns, struct error *error)
+static int load_programs(struct session *session, struct error *error)
 {
-    const struct programs_options options = {.frequency = session->options->frequency};
+    struct programs_options options = {.frequency = session->options->frequency};
 
-    session->profile = profile_new();
-    session->cpu = event_define(session->profile, EVENT_CPU);
+    events_sizes(session->events, session->targets->count, &options);
     session->programs = programs_new(&options);
     if (programs_open(session->programs, error))
         return -1;
-    session->sampler = sampler_new(session->programs, options.frequency);
-    if (programs_load(session->programs, error) || open_targets(session, error) ||
-        sampler_start(session->sampler, error) ||
-        open_recording(session, recording_path, command_line, error))
+    if (session->options->cpu || events_need_cpu_samples(session->events))
+        session->sampler = sampler_new(session->programs, options.frequency);
+    if (events_find(session->events, session->programs, session->targets, session->symbolizers,
+                    error))
+        return -1;
+    return programs_load(session->programs, error);
+}
+
+static int start(struct session *session, const char *recording_path, const char *command_line,
+                 uint64_t started_ns, struct error *error)
+{
+    session->profile = profile_new();
+    if (session->options->cpu)
+        session->cpu = event_define(session->profile, EVENT_CPU);
+    session->events = events_new(session->options, session->profile);
+    if (open_symbolizers(session, error) || load_programs(session, error) ||
+        add_targets(session, error) ||
+        (session->sampler && sampler_start(session->sampler, error)) ||
+        open_recording(session, recording_path, command_line, error) ||
+        events_start(session->events, error))
         return -1;
     session->first_ns = session->flushed_ns = clock_ns(CLOCK_MONOTONIC);
     session->totals.attach_ns = session->first_ns - started_ns;
@@ -155,6 +174,7 @@ void session_free(struct session *session)
     if (session->writer)
         recording_finish(session->writer, session->profile, &session->totals, NULL, &ignored);
     sampler_free(session->sampler);
+    events_free(session->events);
     programs_free(session->programs);
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_free(session->symbolizers[i]);
@@ -166,12 +186,13 @@ void session_free(struct session *session)
 
 /* ---- samples ---- */
 
-static struct symbolizer *symbolizer_of(const struct session *session, uint32_t pid)
+/* Which target a process is; -1 if none. */
+static int target_of(const struct session *session, uint32_t pid)
 {
     for (size_t i = 0; i < session->targets->count; i++)
         if ((uint32_t)session->targets->vms[i]->pid == pid)
-            return session->symbolizers[i];
-    return NULL;
+            return (int)i;
+    return -1;
 }
 
 static void count_recent(struct session *session, process_id process)
@@ -190,26 +211,49 @@ static void count_recent(struct session *session, process_id process)
     session->recent_total++;
 }
 
+static void take_cpu(struct session *session, int target, const struct snapshot *snapshot,
+                     struct sample *sample)
+{
+    session->write_result = events_cpu_sample(session->events, (size_t)target, snapshot, sample,
+                                              session->writer, &session->write_error);
+    if (session->write_result || !session->options->cpu)
+        return;
+    sample->event = session->cpu;
+    sample->values[CPU_TIME] = SECOND / session->options->frequency;
+    count_recent(session, sample->process);
+    session->write_result =
+        recording_append(session->writer, session->profile, sample, &session->write_error);
+}
+
+static void take_hit(struct session *session, int target, const struct snapshot *snapshot,
+                     const struct wire_hit *hit, struct sample *sample)
+{
+    if (hit->peer)
+        sample->peer = symbolizer_process(session->symbolizers[target], hit->peer, sample->time);
+    events_sample(session->events, (size_t)target, snapshot, hit, sample);
+}
+
 static void take(void *context, const void *data, size_t size)
 {
     struct session *session = context;
-    struct symbolizer *symbolizer;
     struct snapshot snapshot;
+    const struct wire_hit *hit;
     struct sample sample;
+    int target;
 
     if (session->write_result)
         return;
     if (!snapshot_open(&snapshot, data, size) ||
-        !(symbolizer = symbolizer_of(session, snapshot.sample->pid))) {
+        (target = target_of(session, snapshot.sample->pid)) < 0) {
         session->totals.losses[LOSS_BAD_SAMPLE]++;
         return;
     }
-    symbolizer_sample(symbolizer, &snapshot, &sample, &session->totals);
-    sample.event = session->cpu;
-    sample.values[CPU_TIME] = SECOND / session->options->frequency;
-    count_recent(session, sample.process);
-    session->write_result =
-        recording_append(session->writer, session->profile, &sample, &session->write_error);
+    symbolizer_sample(session->symbolizers[target], &snapshot, &sample, &session->totals);
+    hit = (const void *)snapshot_segment(&snapshot, SEGMENT_HIT, sizeof(struct wire_hit));
+    if (hit)
+        take_hit(session, target, &snapshot, hit, &sample);
+    else
+        take_cpu(session, target, &snapshot, &sample);
 }
 
 static void note_busiest(struct session *session)
@@ -263,6 +307,8 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
         return -1;
     if (session->write_result)
         return failed_write(session, error);
+    if (events_release(session->events, session->writer, error))
+        return -1;
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_refresh(session->symbolizers[i]);
     now = clock_ns(CLOCK_MONOTONIC);
@@ -271,6 +317,8 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
     session->flushed_ns = now;
     note_busiest(session);
     update_totals(session);
+    if (events_put_summaries(session->events, session->writer, error))
+        return -1;
     return recording_flush(session->writer, session->profile, &session->totals, error);
 }
 
@@ -293,19 +341,33 @@ struct session_status session_status(struct session *session)
     };
 }
 
+/* Take what the kernel still holds. */
+static int take_rest(struct session *session, struct error *error)
+{
+    if (session->sampler)
+        sampler_stop(session->sampler);
+    events_stop(session->events);
+    if (programs_poll(session->programs, 0, take, session, error) < 0)
+        return -1;
+    if (session->write_result)
+        return failed_write(session, error);
+    if (events_release(session->events, session->writer, error))
+        return -1;
+    return events_put_summaries(session->events, session->writer, error);
+}
+
 int session_finish(struct session *session, int *ret_fd, struct error *error)
 {
     struct recording_writer *writer = session->writer;
-    struct error poll_error;
-    int polled, finished;
+    struct error rest_error;
+    int rest, finished;
 
     *ret_fd = -1;
-    sampler_stop(session->sampler);
-    polled = programs_poll(session->programs, 0, take, session, &poll_error);
+    rest = take_rest(session, &rest_error);
     update_totals(session);
     session->writer = NULL;
     finished = recording_finish(writer, session->profile, &session->totals, ret_fd, error);
-    if (polled < 0)
-        *error = poll_error;
-    return polled < 0 ? -1 : finished;
+    if (rest)
+        *error = rest_error;
+    return rest ? -1 : finished;
 }

@@ -25,6 +25,8 @@ static const struct event_kind kinds[] = {
          [GC_COUNT] = {"count", UNIT_COUNT},
          [GC_RECLAIMED] = {"reclaimed", UNIT_WORDS},
          [GC_BINARIES] = {"binaries", UNIT_BYTES},
+         [GC_HEAP_BEFORE] = {"heap-before", UNIT_WORDS},
+         [GC_HEAP_AFTER] = {"heap-after", UNIT_WORDS},
      }},
     {"alloc",
      {

@@ -15,7 +15,7 @@
 #include "profile/profile.h"
 
 enum cpu_value { CPU_TIME };
-enum gc_value { GC_TIME, GC_COUNT, GC_RECLAIMED, GC_BINARIES };
+enum gc_value { GC_TIME, GC_COUNT, GC_RECLAIMED, GC_BINARIES, GC_HEAP_BEFORE, GC_HEAP_AFTER };
 enum alloc_value { ALLOC_WORDS, ALLOC_COUNT, ALLOC_BINARIES };
 enum sched_value { SCHED_WAIT, SCHED_DELAY, SCHED_COUNT };
 enum msg_value { MSG_COUNT, MSG_WORDS, MSG_DELAY };
@@ -23,6 +23,8 @@ enum call_value { CALL_TIME, CALL_COUNT };
 
 /* Samples of this event are taken at the frequency in the recording's header. */
 #define EVENT_CPU "cpu"
+
+#define EVENT_ALLOC "alloc"
 
 /* The event of that name, defined in the profile; 0 if there is no such kind of event. */
 event_id event_define(struct profile *profile, const char *name);

@@ -67,7 +67,7 @@ enum unit {
 };
 const char *unit_name(enum unit unit); /* "count", "ns", ... */
 
-enum { EVENT_VALUES = 4 };
+enum { EVENT_VALUES = 6 };
 
 /* What samples are taken of (profile/events.h lists them). Each sample of the event has a number
  * for each of its values; the first is the one that counts where none is asked for. */

@@ -5,10 +5,14 @@
 #include <string.h>
 
 #include "beam/process_info.h"
+#include "beam/process_table.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 
-enum { CACHED_MAX = 1 << 16 };
+enum {
+    CACHED_MAX = 1 << 16,
+    PROCESS_BYTES_MAX = 1024, /* struct process is 736 to 792 bytes */
+};
 static const uint64_t MAX_AGE = 1000000000; /* ns */
 
 struct cached {
@@ -122,4 +126,33 @@ process_id process_cache_get(struct process_cache *cache, uint64_t address, cons
     if (cached->id && is_starting(cache, cached->id))
         cached->read_at = 0;
     return cached->id;
+}
+
+/* Not kept: the next one may have its names. */
+static process_id nameless(struct process_cache *cache, uint64_t pid)
+{
+    struct process_entry entry = {.target = cache->target, .identity = pid};
+    char text[48];
+
+    if (!pid_format(&cache->encoding, pid, text, sizeof(text)))
+        return 0;
+    entry.pid = text_or_none(cache, text);
+    return profile_process(cache->profile, &entry);
+}
+
+process_id process_cache_find(struct process_cache *cache, uint64_t pid, uint64_t time)
+{
+    const struct layout *layout = &cache->vm->layout;
+    size_t size = (size_t)layout->sizeof_process;
+    uint8_t bytes[PROCESS_BYTES_MAX];
+    uint64_t at, address;
+
+    if (address_map_get(cache->by_pid, pid, &at) && cache->entries[at].id &&
+        time < cache->entries[at].read_at + MAX_AGE)
+        return cache->entries[at].id;
+    address = process_table_at(cache->vm, pid_table_index(&cache->encoding, pid));
+    if (!address || size > sizeof(bytes) || !memory_read(cache->vm->memory, address, bytes, size) ||
+        word_at(bytes, layout->process_id) != pid)
+        return nameless(cache, pid);
+    return process_cache_get(cache, address, bytes, time);
 }

@@ -23,3 +23,7 @@ void process_cache_free(struct process_cache *cache);
  * makes no sense. */
 process_id process_cache_get(struct process_cache *cache, uint64_t address, const uint8_t *bytes,
                              uint64_t time);
+
+/* The entry of the process that a pid term names, as it was last seen, or as it is now; one that
+ * has ended has no names. 0 if it is no pid of this node. */
+process_id process_cache_find(struct process_cache *cache, uint64_t pid, uint64_t time);

@@ -113,11 +113,21 @@ uint64_t symbolizer_code_generation_address(const struct symbolizer *symbolizer)
     return code_generation_address(symbolizer->code);
 }
 
+struct code *symbolizer_code(struct symbolizer *symbolizer)
+{
+    return symbolizer->code;
+}
+
 void symbolizer_refresh(struct symbolizer *symbolizer)
 {
     struct error ignored; /* a target that ended: its samples are still to be named */
 
     code_refresh(symbolizer->code, &ignored);
+}
+
+process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint64_t time)
+{
+    return process_cache_find(symbolizer->processes, pid, time);
 }
 
 static void count_frame(const struct frame *frame, struct recording_totals *totals)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "beam/code.h"
 #include "beam/vm.h"
 #include "os/kernel_symbols.h"
 #include "profile/profile.h"
@@ -23,8 +24,14 @@ void symbolizer_free(struct symbolizer *symbolizer);
 /* Address of the word that changes when code is loaded: the kernel copies it into each sample. */
 uint64_t symbolizer_code_generation_address(const struct symbolizer *symbolizer);
 
+/* What is known of the target's code; it belongs to the symbolizer. */
+struct code *symbolizer_code(struct symbolizer *symbolizer);
+
 /* Take notice of code that was loaded since. Call at least every 100 ms. */
 void symbolizer_refresh(struct symbolizer *symbolizer);
+
+/* The process that a pid term names; 0 if it is none of this node. */
+process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint64_t time);
 
 /* Fill *sample (all but event, values and peer) and count what was found and lost in *totals. */
 void symbolizer_sample(struct symbolizer *symbolizer, const struct snapshot *snapshot,

@@ -2,9 +2,11 @@
 """Running beamflame in tests, and reading what it writes."""
 import json
 import os
+import signal
 import subprocess
 import unittest
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -48,6 +50,24 @@ def start(*arguments, **options):
     """Start and go on; the caller ends it."""
     return subprocess.Popen([BINARY, *map(str, arguments)], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, **options)
+
+
+@contextmanager
+def recording(*arguments):
+    """Recording meanwhile: the block begins when all is attached, and what it does is in there."""
+    process = start(*arguments, stdin=subprocess.DEVNULL)
+    try:
+        said = process.stderr.readline()
+        if "sampling" not in said:
+            raise AssertionError(f"{said}{process.stderr.read()}")
+        yield process
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        if process.returncode != DONE:
+            raise AssertionError(f"exit code {process.returncode}: {said}")
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def record(*arguments, timeout=60):

@@ -113,6 +113,18 @@ class Node:
         self.process.stdin.close()
         self.process.stdout.close()
 
+    def tell(self, what):
+        """Tell the load to do something; returns its report once one more thing is done."""
+        before = self.report()["done"]
+        self.process.stdin.write(f"tell {what}\n".encode())
+        self.process.stdin.flush()
+        deadline = time.monotonic() + 60
+        while (report := self.report())["done"] == before:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"node of OTP {self.release}: '{what}' takes too long")
+            time.sleep(0.05)
+        return report
+
     def report(self):
         """What the load says of itself now."""
         self.process.stdin.write(b"report\n")

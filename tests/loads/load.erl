@@ -4,7 +4,8 @@
 %% A load is started by `erl -noshell -s LOAD start -extra key=value...`. It prints one JSON object
 %% a line: `{"event":"ready",...}` when it runs, then `{"event":"report",...}` for each line
 %% `report` on its standard input, and a last one when it ends: at `stop`, at the end of standard
-%% input, or after option `seconds`.
+%% input, or after option `seconds`. `tell WHAT` sends the atom WHAT to the process that a load has
+%% registered as `told`.
 -module(load).
 -export([start/2, option/3, cpu_ns/0]).
 
@@ -31,6 +32,9 @@ obey(Report, Make) ->
     case io:get_line("") of
         "report\n" ->
             Report(report, Make),
+            obey(Report, Make);
+        "tell " ++ What ->
+            told ! list_to_existing_atom(string:trim(What)),
             obey(Report, Make);
         _StopOrEnd ->
             finish(Report, Make)

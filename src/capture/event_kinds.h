@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * How each kind of event is seen: which hooks of the VM have which BPF program on them, and what
+ * the programs' histograms hold. What their values are is in profile/events.h.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beam/hooks.h"
+#include "profile/profile.h"
+
+/* What the place of a probe is found by. */
+enum event_place {
+    PLACE_HOOK,   /* site.hook */
+    PLACE_BIF,    /* the event's argument: "erlang:md5/1" */
+    PLACE_NIF,    /* the same */
+    PLACE_SYMBOL, /* "erts_schedule" */
+};
+
+struct event_site {
+    enum event_place place;
+    enum hook hook;
+    const char *program; /* of bpf/ */
+    bool is_return;
+    bool is_optional; /* the event is of use without it */
+    uint32_t kind;    /* for the program: the high half of the probe's cookie */
+};
+
+struct event_histogram_kind {
+    const char *name; /* "pause, minor" */
+    enum unit unit;
+};
+
+enum { EVENT_SITES_MAX = 8, EVENT_KIND_HISTOGRAMS_MAX = 8 };
+
+struct event_kind {
+    const char *name; /* "gc"; one that ends in ':' is followed by an argument */
+    struct event_site sites[EVENT_SITES_MAX];
+    int site_count;
+    struct event_histogram_kind histograms[EVENT_KIND_HISTOGRAMS_MAX];
+    int histogram_count;
+};
+
+/* An event as it was asked for: "gc", or "bif:erlang:md5/1". The name is borrowed. */
+struct event_request {
+    const char *name;
+    const struct event_kind *kind;
+    const char *argument; /* "erlang:md5/1"; "" if its kind has none */
+};
+
+/* ERROR_USAGE if there is no such event, or its argument is not of the form that it needs. */
+int event_request_parse(const char *name, struct event_request *request, struct error *error);
+
+/* Where in the target's code this site of an event is. ERROR_UNSUPPORTED and what was looked for if
+ * it is not found. */
+int event_place(struct hooks *hooks, const struct event_request *request,
+                const struct event_site *site, struct hook_point *point, struct error *error);
+
+/* "gc, alloc, bif:MODULE:FUNCTION/ARITY": all there are, for messages. */
+const char *event_kind_names(void);

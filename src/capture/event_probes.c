@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/event_probes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/estimate.h"
+#include "util/alloc.h"
+
+/* What a sample with stacks costs the target, measured (docs/measurements.md); and how many of them
+ * an event may take a second at most, whatever the budget has room for. */
+#define STACK_NS          4000.0
+#define STACKS_PER_SECOND 2000.0
+
+/* Half of the 95 % confidence interval, in standard errors. */
+#define ERRORS_OF_95_PERCENT 1.96
+
+struct event {
+    const struct event_request *request;
+    const struct event_kind *kind;
+    uint32_t slot, histogram;
+    struct probe_site sites[EVENT_SITES_MAX];
+    struct probe_point points[EVENT_SITES_MAX];
+    int site_count;
+    int group; /* of the governor; -1 if refused */
+    struct error refused;
+    struct wire_slot state;
+    struct estimate estimates[EVENT_VALUES];
+};
+
+struct event_probes {
+    struct event_probes_options options;
+    struct event *events;
+    struct governor *governor;
+};
+
+uint32_t event_slots(int targets, int count)
+{
+    return (uint32_t)(targets * count);
+}
+
+uint32_t event_histograms(const struct event_request *events, int count, int targets)
+{
+    uint32_t sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += (uint32_t)events[i].kind->histogram_count;
+    return sum * (uint32_t)targets;
+}
+
+/* ---- finding the probe points ---- */
+
+static int add_site(struct event_probes *probes, struct event *event,
+                    const struct event_site *wanted, struct error *error)
+{
+    struct probe_point *place = &event->points[event->site_count];
+    struct hook_point point;
+
+    if (event_place(probes->options.hooks, event->request, wanted, &point, error) ||
+        probe_point(probes->options.vm->mappings, point.address, place, error))
+        return wanted->is_optional ? 0 : -1;
+    event->sites[event->site_count] = (struct probe_site){
+        .program = programs_want(probes->options.programs, wanted->program),
+        .path = place->path,
+        .file_offset = place->file_offset,
+        .cookie = event->slot | (uint64_t)wanted->kind << 32,
+        .is_return = wanted->is_return,
+    };
+    event->site_count++;
+    return 0;
+}
+
+static void find_sites(struct event_probes *probes, struct event *event)
+{
+    event->group = -1;
+    for (int i = 0; i < event->kind->site_count; i++)
+        if (add_site(probes, event, &event->kind->sites[i], &event->refused))
+            return;
+    event->group = 0; /* its number comes with the governor */
+}
+
+static void prepare_programs(const struct event_probes *probes, const struct event *event)
+{
+    for (int i = 0; i < event->kind->site_count; i++)
+        probe_prepare(programs_want(probes->options.programs, event->kind->sites[i].program),
+                      probes->options.calibration->way);
+}
+
+struct event_probes *event_probes_new(const struct event_probes_options *options)
+{
+    struct event_probes *probes = xcalloc(1, sizeof(*probes));
+    uint32_t histogram = options->target * event_histograms(options->events, options->count, 1);
+
+    probes->options = *options;
+    probes->events = xcalloc((size_t)options->count, sizeof(*probes->events));
+    for (int i = 0; i < options->count; i++) {
+        struct event *event = &probes->events[i];
+
+        event->request = &options->events[i];
+        event->kind = event->request->kind;
+        event->slot = options->target * (uint32_t)options->count + (uint32_t)i;
+        event->histogram = histogram;
+        event->state = (struct wire_slot){.period = 1, .histogram = histogram};
+        histogram += (uint32_t)event->kind->histogram_count;
+        find_sites(probes, event);
+        if (event->group == 0)
+            prepare_programs(probes, event);
+    }
+    return probes;
+}
+
+void event_probes_free(struct event_probes *probes)
+{
+    if (!probes)
+        return;
+    governor_free(probes->governor);
+    free(probes->events);
+    free(probes);
+}
+
+/* ---- under the governor ---- */
+
+static struct event *event_of_group(struct event_probes *probes, unsigned group)
+{
+    int i = 0;
+
+    while (probes->events[i].group != (int)group)
+        i++;
+    return &probes->events[i];
+}
+
+static void read_counts(void *context, unsigned group, struct probe_counts *counts)
+{
+    struct event_probes *probes = context;
+    struct wire_slot_counts slot =
+        programs_slot_counts(probes->options.programs, event_of_group(probes, group)->slot);
+
+    _Static_assert(GOVERNOR_VALUES == (int)WIRE_VALUES && (int)WIRE_VALUES == (int)EVENT_VALUES,
+                   "an event's values");
+    counts->hits = slot.runs;
+    counts->size = slot.size;
+    memcpy(counts->values, slot.values, sizeof(counts->values));
+}
+
+static void set_open(void *context, unsigned group, bool open)
+{
+    struct event_probes *probes = context;
+    struct event *event = event_of_group(probes, group);
+
+    event->state.open = open;
+    event->state.window += open;
+    programs_set_slot(probes->options.programs, event->slot, &event->state);
+}
+
+static void set_period(void *context, unsigned group, uint64_t period)
+{
+    struct event_probes *probes = context;
+    struct event *event = event_of_group(probes, group);
+
+    event->state.period = period ? period : 1;
+    programs_set_slot(probes->options.programs, event->slot, &event->state);
+}
+
+int event_probes_start(struct event_probes *probes, struct error *error)
+{
+    const struct governor_options options = {
+        .pid = probes->options.vm->pid,
+        .part = probes->options.budget,
+        .stacks_per_second = STACKS_PER_SECOND,
+        .stack_ns = STACK_NS,
+        .calibration = probes->options.calibration,
+        .callbacks = {.context = probes,
+                      .counts = read_counts,
+                      .open = set_open,
+                      .period = set_period},
+    };
+
+    probes->governor = governor_new(&options);
+    for (int i = 0; i < probes->options.count; i++) {
+        struct event *event = &probes->events[i];
+
+        programs_set_slot(probes->options.programs, event->slot, &event->state);
+        if (event->group == 0)
+            event->group = (int)governor_add(probes->governor, event->sites, event->site_count);
+    }
+    return governor_start(probes->governor, error);
+}
+
+void event_probes_stop(struct event_probes *probes)
+{
+    governor_stop(probes->governor);
+}
+
+int event_probes_refused(const struct event_probes *probes, int event, struct error *error)
+{
+    if (probes->events[event].group < 0) {
+        *error = probes->events[event].refused;
+        return -1;
+    }
+    if (!probes->governor)
+        return 0;
+    return governor_error(probes->governor, (unsigned)probes->events[event].group, error);
+}
+
+/* ---- what it came to ---- */
+
+int event_probes_event(const struct event_probes *probes, uint32_t slot)
+{
+    uint32_t event = slot - probes->events[0].slot;
+
+    return event < (uint32_t)probes->options.count ? (int)event : -1;
+}
+
+enum governor_answer event_probes_scale(struct event_probes *probes, int event,
+                                        const struct wire_hit *hit, uint64_t time,
+                                        double *ret_scale)
+{
+    enum governor_answer answer = governor_scale(
+        probes->governor, (unsigned)probes->events[event].group, time, hit->duration, ret_scale);
+
+    if (hit->size < hit->period && hit->size)
+        *ret_scale *= (double)hit->period / (double)hit->size;
+    return answer;
+}
+
+void event_probes_update(struct event_probes *probes)
+{
+    struct governor_window windows[64];
+    int count;
+
+    while ((count = governor_windows(probes->governor, windows, 64)) > 0) {
+        for (int i = 0; i < count; i++) {
+            struct event *event = event_of_group(probes, windows[i].group);
+
+            for (int v = 0; v < EVENT_VALUES; v++)
+                estimate_add(&event->estimates[v], (double)(windows[i].end - windows[i].start),
+                             (double)windows[i].represents_ns, (double)windows[i].values[v]);
+        }
+    }
+}
+
+static void add_histograms(const struct event_probes *probes, const struct event *event,
+                           struct event_histogram *histograms)
+{
+    const struct estimate *estimate = &event->estimates[0];
+    double scale = estimate->covered_ns > 0 ? estimate->represented_ns / estimate->covered_ns : 1;
+
+    for (int i = 0; i < event->kind->histogram_count; i++) {
+        struct histogram *sum = &histograms[i].histogram;
+        struct wire_histogram counted;
+
+        programs_histogram(probes->options.programs, event->histogram + (uint32_t)i, &counted);
+        if (counted.max > sum->max)
+            sum->max = counted.max;
+        for (uint32_t bucket = 0; bucket < LOG_HISTOGRAM_BUCKETS; bucket++)
+            sum->buckets[bucket] += (uint64_t)llround((double)counted.buckets[bucket] * scale);
+    }
+}
+
+void event_probes_add_summary(const struct event_probes *probes, int event,
+                              struct event_summary *summary, struct event_histogram *histograms)
+{
+    const struct event *of = &probes->events[event];
+    struct wire_slot_counts counts = programs_slot_counts(probes->options.programs, of->slot);
+
+    summary->hits += counts.hits;
+    summary->lost += counts.lost;
+    summary->span_ns += (uint64_t)of->estimates[0].represented_ns;
+    summary->covered_ns += (uint64_t)of->estimates[0].covered_ns;
+    for (int v = 0; v < EVENT_VALUES; v++) {
+        double error = estimate_error(&of->estimates[v]) / ERRORS_OF_95_PERCENT;
+
+        summary->sums[v] += (uint64_t)llround(of->estimates[v].total);
+        if (!isfinite(error)) /* too few windows to tell: it may be anything up to that */
+            error = of->estimates[v].total;
+        summary->errors[v] = (uint64_t)llround(hypot((double)summary->errors[v], error));
+    }
+    add_histograms(probes, of, histograms);
+}
+
+struct governor_status event_probes_status(const struct event_probes *probes, int event)
+{
+    return governor_status(probes->governor, (unsigned)probes->events[event].group);
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/hooks.h"
+#include "cli/message.h"
+#include "profile/events.h"
+#include "symbol/allocation.h"
+#include "util/alloc.h"
+
+/* A sample whose window is still open. */
+struct held {
+    struct sample sample;
+    struct wire_hit hit;
+    struct event_probes *probes;
+    int event;
+};
+
+struct events {
+    const struct record_options *options;
+    struct profile *profile;
+    struct calibration calibration;
+    event_id ids[EVENTS_MAX];
+    /* What rounding has left of the values, so that sums stay right. */
+    double rest[EVENTS_MAX][EVENT_VALUES];
+    struct hooks *hooks[PIDS_MAX];
+    struct event_probes *probes[PIDS_MAX];
+    struct allocation *allocations[PIDS_MAX];
+    size_t targets;
+    event_id alloc; /* 0: not asked for */
+    struct held *held;
+    size_t held_count, held_room;
+};
+
+struct events *events_new(const struct record_options *options, struct profile *profile)
+{
+    struct events *events = xcalloc(1, sizeof(*events));
+
+    events->options = options;
+    events->profile = profile;
+    for (int i = 0; i < options->event_count; i++)
+        events->ids[i] = event_define(profile, options->events[i].name);
+    for (int i = 0; i < options->event_count; i++)
+        if (!strcmp(options->events[i].name, EVENT_ALLOC))
+            events->alloc = events->ids[i];
+    return events;
+}
+
+void events_free(struct events *events)
+{
+    if (!events)
+        return;
+    for (size_t i = 0; i < events->targets; i++) {
+        event_probes_free(events->probes[i]);
+        hooks_free(events->hooks[i]);
+        allocation_free(events->allocations[i]);
+    }
+    free(events->held);
+    free(events);
+}
+
+void events_sizes(const struct events *events, size_t targets, struct programs_options *sizes)
+{
+    int count = events->options->event_count;
+
+    sizes->slots = event_slots((int)targets, count);
+    sizes->histograms = event_histograms(events->options->events, count, (int)targets);
+}
+
+int events_find(struct events *events, struct programs *programs, const struct targets *targets,
+                struct symbolizer *const *symbolizers, struct error *error)
+{
+    if (!events->options->event_count)
+        return 0;
+    if (calibrate(&events->calibration, error))
+        return -1;
+    for (size_t i = 0; i < targets->count; i++) {
+        struct event_probes_options options = {
+            .programs = programs,
+            .vm = targets->vms[i],
+            .calibration = &events->calibration,
+            .events = events->options->events,
+            .count = events->options->event_count,
+            .target = (uint32_t)i,
+            .budget = events->options->budget,
+        };
+
+        options.hooks = events->hooks[i] =
+            hooks_new(targets->vms[i], symbolizer_code(symbolizers[i]), error);
+        if (!options.hooks)
+            return -1;
+        events->probes[i] = event_probes_new(&options);
+        if (events->alloc)
+            events->allocations[i] =
+                allocation_new(targets->vms[i], symbolizer_code(symbolizers[i]));
+        events->targets = i + 1;
+    }
+    return 0;
+}
+
+/* ---- attached ---- */
+
+/* Say which events are refused, and why. Returns how many are seen at one target or more. */
+static int say_refused(const struct events *events, struct error *last)
+{
+    int seen = 0;
+
+    for (int i = 0; i < events->options->event_count; i++) {
+        size_t refused = 0;
+
+        for (size_t target = 0; target < events->targets; target++) {
+            struct error why;
+
+            if (event_probes_refused(events->probes[target], i, &why) == 0)
+                continue;
+            refused++;
+            *last = why;
+            message_warning("no %s events: %s", events->options->events[i].name, why.text);
+        }
+        seen += refused < events->targets;
+    }
+    return seen;
+}
+
+int events_start(struct events *events, struct error *error)
+{
+    if (!events->targets)
+        return 0;
+    for (size_t i = 0; i < events->targets; i++)
+        if (event_probes_start(events->probes[i], error))
+            return -1;
+    if (!say_refused(events, error) && !events->options->cpu)
+        return -1;
+    return 0;
+}
+
+void events_stop(struct events *events)
+{
+    for (size_t i = 0; i < events->targets; i++)
+        event_probes_stop(events->probes[i]);
+}
+
+/* ---- samples ---- */
+
+bool events_need_cpu_samples(const struct events *events)
+{
+    return events->alloc != 0;
+}
+
+int events_cpu_sample(struct events *events, size_t target, const struct snapshot *snapshot,
+                      const struct sample *sample, struct recording_writer *writer,
+                      struct error *error)
+{
+    struct sample allocated = *sample;
+
+    if (!events->alloc)
+        return 0;
+    allocated.event = events->alloc;
+    allocated.values[ALLOC_WORDS] = allocation_at_sample(events->allocations[target], snapshot);
+    if (!allocated.values[ALLOC_WORDS])
+        return 0;
+    return recording_append(writer, events->profile, &allocated, error);
+}
+
+/* What CPU samples were charged with already is not the collection's. */
+static void take_off_allocated(struct events *events, size_t target,
+                               const struct snapshot *snapshot, struct wire_hit *hit)
+{
+    uint64_t charged = allocation_at_collection(events->allocations[target], snapshot);
+
+    hit->values[ALLOC_WORDS] -=
+        charged < hit->values[ALLOC_WORDS] ? charged : hit->values[ALLOC_WORDS];
+}
+
+void events_sample(struct events *events, size_t target, const struct snapshot *snapshot,
+                   const struct wire_hit *hit, const struct sample *sample)
+{
+    struct held *held;
+
+    struct event_probes *probes = events->probes[target];
+    int event = event_probes_event(probes, hit->slot);
+
+    if (event < 0)
+        return;
+    if (events->held_count == events->held_room) {
+        events->held_room = events->held_room ? events->held_room * 2 : 256;
+        events->held = xreallocarray(events->held, events->held_room, sizeof(*events->held));
+    }
+    held = &events->held[events->held_count++];
+    *held = (struct held){.sample = *sample, .hit = *hit, .probes = probes, .event = event};
+    if (events->ids[event] == events->alloc)
+        take_off_allocated(events, target, snapshot, &held->hit);
+}
+
+static void set_values(struct events *events, struct held *held, double scale)
+{
+    held->sample.event = events->ids[held->event];
+    for (int v = 0; v < EVENT_VALUES; v++) {
+        double *rest = &events->rest[held->event][v];
+        double value = (double)held->hit.values[v] * scale + *rest;
+
+        held->sample.values[v] = value > 0 ? (uint64_t)value : 0;
+        *rest = value - (double)held->sample.values[v];
+    }
+}
+
+int events_release(struct events *events, struct recording_writer *writer, struct error *error)
+{
+    size_t kept = 0;
+    int result = 0;
+
+    for (size_t i = 0; i < events->targets; i++)
+        event_probes_update(events->probes[i]);
+    for (size_t i = 0; i < events->held_count && !result; i++) {
+        struct held *held = &events->held[i];
+        double scale;
+
+        switch (
+            event_probes_scale(held->probes, held->event, &held->hit, held->sample.time, &scale)) {
+        case GOVERNOR_SCALE:
+            set_values(events, held, scale);
+            result = recording_append(writer, events->profile, &held->sample, error);
+            break;
+        case GOVERNOR_NOT_YET:
+            events->held[kept++] = *held;
+            break;
+        case GOVERNOR_OUTSIDE:
+            break;
+        }
+    }
+    events->held_count = kept;
+    return result;
+}
+
+static int put_summary(struct events *events, int event, struct recording_writer *writer,
+                       struct error *error)
+{
+    const struct event_kind *kind = events->options->events[event].kind;
+    struct event_histogram *histograms =
+        xcalloc((size_t)kind->histogram_count + 1, sizeof(*histograms));
+    struct event_summary summary = {
+        .event = events->ids[event],
+        .histograms = histograms,
+        .histogram_count = (size_t)kind->histogram_count,
+    };
+    int result;
+
+    for (int i = 0; i < kind->histogram_count; i++) {
+        histograms[i].name = profile_string_z(events->profile, kind->histograms[i].name);
+        histograms[i].unit = kind->histograms[i].unit;
+    }
+    for (size_t i = 0; i < events->targets; i++) {
+        struct error ignored;
+
+        if (event_probes_refused(events->probes[i], event, &ignored) == 0)
+            event_probes_add_summary(events->probes[i], event, &summary, histograms);
+    }
+    result = recording_put_summary(writer, events->profile, &summary, error);
+    free(histograms);
+    return result;
+}
+
+int events_put_summaries(struct events *events, struct recording_writer *writer,
+                         struct error *error)
+{
+    for (int i = 0; events->targets && i < events->options->event_count; i++)
+        if (put_summary(events, i, writer, error))
+            return -1;
+    return 0;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The events of a session: probes of each target, and their samples on the way into the recording.
+ *
+ *   new ──> find ──> (programs_load, programs_add_target) ──> start ──> { sample, release }...
+ *       ──> stop ──> release ──> free
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "capture/event_probes.h"
+#include "cli/options.h"
+#include "cli/targets.h"
+#include "profile/recording.h"
+#include "symbol/symbolizer.h"
+
+struct events;
+
+/* Defines the events in the profile. Options and profile are borrowed. */
+struct events *events_new(const struct record_options *options, struct profile *profile);
+void events_free(struct events *events);
+
+/* How many slots and histograms the programs need. */
+void events_sizes(const struct events *events, size_t targets, struct programs_options *sizes);
+
+/* Find the probe points of each target in its code, and say that their programs are wanted. */
+int events_find(struct events *events, struct programs *programs, const struct targets *targets,
+                struct symbolizer *const *symbolizers, struct error *error);
+
+/* Attach. An event that is refused by every target is said on standard error; if all are, that is
+ * an error. */
+int events_start(struct events *events, struct error *error);
+void events_stop(struct events *events);
+
+/* A sample of an event, named, comes from target `target`. What it stands for is known when its
+ * window is closed: until then it is held. */
+void events_sample(struct events *events, size_t target, const struct snapshot *snapshot,
+                   const struct wire_hit *hit, const struct sample *sample);
+
+/* Some events learn from CPU samples, whether or not these are recorded. */
+bool events_need_cpu_samples(const struct events *events);
+int events_cpu_sample(struct events *events, size_t target, const struct snapshot *snapshot,
+                      const struct sample *sample, struct recording_writer *writer,
+                      struct error *error);
+
+/* Append the samples that are no longer held. */
+int events_release(struct events *events, struct recording_writer *writer, struct error *error);
+
+/* Write what was counted so far. */
+int events_put_summaries(struct events *events, struct recording_writer *writer,
+                         struct error *error);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/allocation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/cfi.h"
+#include "util/address_map.h"
+#include "util/alloc.h"
+
+enum {
+    PROCESSES_MAX = 1 << 16,
+    STATE_GC = 0x20000, /* ERTS_PSFLG_GC, erl_process.h 25:1252: same value in 25, 27, 29 */
+};
+
+/* What was seen of a process since its last collection, which left `high_water`. */
+struct progress {
+    uint64_t high_water, top;
+    uint64_t charged; /* words */
+};
+
+struct allocation {
+    const struct vm *vm;
+    struct code *code;
+    struct address_map *by_pid; /* pid term -> index in progress */
+    struct progress progress[PROCESSES_MAX];
+    size_t count;
+};
+
+struct allocation *allocation_new(const struct vm *vm, struct code *code)
+{
+    struct allocation *allocation = xcalloc(1, sizeof(*allocation));
+
+    allocation->vm = vm;
+    allocation->code = code;
+    allocation->by_pid = address_map_new(PROCESSES_MAX);
+    return allocation;
+}
+
+void allocation_free(struct allocation *allocation)
+{
+    if (!allocation)
+        return;
+    address_map_free(allocation->by_pid);
+    free(allocation);
+}
+
+static uint64_t word_at(const uint8_t *bytes, int32_t offset)
+{
+    uint64_t value;
+
+    memcpy(&value, bytes + offset, sizeof(value));
+    return value;
+}
+
+static struct progress *progress_of(struct allocation *allocation, uint64_t pid)
+{
+    uint64_t at;
+
+    if (address_map_get(allocation->by_pid, pid, &at))
+        return &allocation->progress[at];
+    if (allocation->count == PROCESSES_MAX) {
+        address_map_clear(allocation->by_pid);
+        allocation->count = 0;
+    }
+    at = allocation->count++;
+    allocation->progress[at] = (struct progress){0};
+    address_map_put(allocation->by_pid, pid, at);
+    return &allocation->progress[at];
+}
+
+static const uint8_t *process_of(const struct allocation *allocation,
+                                 const struct snapshot *snapshot)
+{
+    return snapshot_segment(snapshot, SEGMENT_PROCESS,
+                            (size_t)allocation->vm->layout.sizeof_process);
+}
+
+/* The heap's top: JIT code has it in r15 and stores it when it calls C that may allocate
+ * (x86/beam_asm.hpp 25:86, 27:89, 29:119); what C has not stored is seen later. */
+static uint64_t heap_top(const struct allocation *allocation, const struct snapshot *snapshot,
+                         const uint8_t *process)
+{
+    if ((snapshot->sample->flags & WIRE_REGISTERS) &&
+        code_contains(allocation->code, snapshot_register(snapshot, CFI_RIP)))
+        return snapshot_register(snapshot, CFI_R15);
+    return word_at(process, allocation->vm->layout.process_htop);
+}
+
+uint64_t allocation_at_sample(struct allocation *allocation, const struct snapshot *snapshot)
+{
+    const struct layout *layout = &allocation->vm->layout;
+    const uint8_t *process = process_of(allocation, snapshot);
+    uint64_t high_water, top, words;
+    struct progress *progress;
+
+    if (!process || word_at(process, layout->process_abandoned_heap) ||
+        ((uint32_t)word_at(process, layout->process_state) & STATE_GC))
+        return 0;
+    high_water = word_at(process, layout->process_high_water);
+    top = heap_top(allocation, snapshot, process);
+    if (high_water < word_at(process, layout->process_heap) || top < high_water ||
+        top > word_at(process, layout->process_hend))
+        return 0;
+    progress = progress_of(allocation, word_at(process, layout->process_id));
+    if (progress->high_water != high_water || top < progress->top)
+        *progress = (struct progress){.high_water = high_water, .top = high_water};
+    words = (top - progress->top) / sizeof(uint64_t);
+    progress->top = top;
+    progress->charged += words;
+    return words;
+}
+
+uint64_t allocation_at_collection(struct allocation *allocation, const struct snapshot *snapshot)
+{
+    const struct layout *layout = &allocation->vm->layout;
+    const uint8_t *process = process_of(allocation, snapshot);
+    struct progress *progress;
+    uint64_t charged;
+
+    if (!process)
+        return 0;
+    progress = progress_of(allocation, word_at(process, layout->process_id));
+    charged = progress->high_water == word_at(process, layout->process_high_water)
+                  ? progress->charged
+                  : 0;
+    *progress = (struct progress){0};
+    return charged;
+}

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Garbage collections and allocation as seen by probes, against what the node says of itself."""
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+
+class Memory:
+    """What holds for each release. Probes are attached all of the time: counts must be exact."""
+
+    release = None
+
+    def record(self, events, work):
+        """Record while a node does `work`. Returns the sums of the events' values, the node's reports just
+        before and after, and the recording."""
+        beamflame.require()
+        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        self.addCleanup(folder.cleanup)
+        out = Path(folder.name)
+        with nodes.Node(self.release, "memory") as node:
+            with beamflame.recording("-p", node.pid, "-e", events, "--budget", 100,
+                                     "-o", out / "x.bfr", "--stats", out / "s.json"):
+                before = node.report()
+                after = node.tell(work)
+        stats = json.loads((out / "s.json").read_text())
+        for name in events.split(","):
+            self.assertEqual(stats["events"][name]["covered_ms"],
+                             stats["events"][name]["span_ms"], f"{name}: attached all the time")
+        sums = {name: {value: of["sum"] for value, of in event["values"].items()}
+                for name, event in stats["events"].items()}
+        return sums, before, after, out / "x.bfr"
+
+    def test_count_and_words_are_the_nodes_own(self):
+        """As many collections, and words reclaimed, as statistics(garbage_collection) says."""
+        events, before, after, _ = self.record("gc", "allocate")
+        truth = nodes.difference(after, before, "gc")
+        self.assertGreater(truth["count"], 50)
+        self.assertAlmostEqual(events["gc"]["count"] / truth["count"], 1, delta=0.01)
+        self.assertAlmostEqual(events["gc"]["reclaimed"] / truth["reclaimed"], 1, delta=0.01)
+
+    def test_time_is_that_of_the_nodes_trace(self):
+        """The time in collections is what lies between the node's own trace messages."""
+        events, before, after, _ = self.record("gc", "collect")
+        truth = nodes.difference(after, before, "traced")
+        self.assertGreater(truth["ns"], 100e6)
+        self.assertAlmostEqual(events["gc"]["time"] / truth["ns"], 1, delta=0.02)
+
+    def test_allocation_is_divided_by_function(self):
+        """The words allocated are those that the load allocates, and by the functions that do."""
+        events, _, _, recording = self.record("alloc", "allocate")
+        self.assertAlmostEqual(events["alloc"]["words"] / 10e6, 1, delta=0.02)
+        stacks = beamflame.folded(recording)
+        total = sum(stacks.values())
+        for function, share in (("list/1", 0.6), ("make_tuple/1", 0.3), ("next/1", 0.1)):
+            own = beamflame.weight_where(stacks, lambda s, f=function: f"memory:{f}" in s)
+            self.assertAlmostEqual(own / total, share, delta=0.03, msg=function)
+
+    def test_binaries(self):
+        """Off-heap binaries that are allocated, and given up again."""
+        events, _, _, _ = self.record("gc,alloc", "binaries")
+        for event in ("gc", "alloc"):
+            self.assertAlmostEqual(events[event]["binaries"] / 40e6, 1, delta=0.05,
+                                   msg=event)
+
+
+class Otp25(Memory, unittest.TestCase):
+    release = 25
+
+
+class Otp27(Memory, unittest.TestCase):
+    release = 27
+
+
+class Otp29(Memory, unittest.TestCase):
+    release = 29
+
+
+if __name__ == "__main__":
+    unittest.main()
