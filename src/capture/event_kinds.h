@@ -11,16 +11,17 @@
 #include "beam/hooks.h"
 #include "profile/profile.h"
 
-/* What the place of a probe is found by. */
-enum event_place {
-    PLACE_HOOK,   /* site.hook */
-    PLACE_BIF,    /* the event's argument: "erlang:md5/1" */
-    PLACE_NIF,    /* the same */
-    PLACE_SYMBOL, /* "erts_schedule" */
+/* What the places of a probe are found by. */
+enum place_by {
+    PLACE_BY_HOOK,   /* site.hook */
+    PLACE_BY_BIF,    /* the event's argument: "erlang:md5/1" */
+    PLACE_BY_NIF,    /* the same */
+    PLACE_BY_SYMBOL, /* "erts_schedule", or "erts_schedule+0x24" */
+    PLACE_BY_USDT,   /* "message-send", or "erlang:message-send" */
 };
 
 struct event_site {
-    enum event_place place;
+    enum place_by by;
     enum hook hook;
     const char *program; /* of bpf/ */
     bool is_return;
@@ -37,6 +38,7 @@ enum { EVENT_SITES_MAX = 8, EVENT_KIND_HISTOGRAMS_MAX = 8 };
 
 struct event_kind {
     const char *name; /* "gc"; one that ends in ':' is followed by an argument */
+    bool is_place;    /* its argument must have an offset: "erts_schedule+0x24" */
     struct event_site sites[EVENT_SITES_MAX];
     int site_count;
     struct event_histogram_kind histograms[EVENT_KIND_HISTOGRAMS_MAX];
@@ -52,11 +54,6 @@ struct event_request {
 
 /* ERROR_USAGE if there is no such event, or its argument is not of the form that it needs. */
 int event_request_parse(const char *name, struct event_request *request, struct error *error);
-
-/* Where in the target's code this site of an event is. ERROR_UNSUPPORTED and what was looked for if
- * it is not found. */
-int event_place(struct hooks *hooks, const struct event_request *request,
-                const struct event_site *site, struct hook_point *point, struct error *error);
 
 /* "gc, alloc, bif:MODULE:FUNCTION/ARITY": all there are, for messages. */
 const char *event_kind_names(void);

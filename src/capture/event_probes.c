@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "capture/estimate.h"
+#include "capture/event_sites.h"
 #include "util/alloc.h"
 
 /* What a sample with stacks costs the target, measured (docs/measurements.md); and how many of them
@@ -20,9 +21,8 @@ struct event {
     const struct event_request *request;
     const struct event_kind *kind;
     uint32_t slot, histogram;
-    struct probe_site sites[EVENT_SITES_MAX];
-    struct probe_point points[EVENT_SITES_MAX];
-    int site_count;
+    struct event_places places;
+    struct probe_site sites[EVENT_PLACES_MAX];
     int group; /* of the governor; -1 if refused */
     struct error refused;
     struct wire_slot state;
@@ -51,32 +51,25 @@ uint32_t event_histograms(const struct event_request *events, int count, int tar
 
 /* ---- finding the probe points ---- */
 
-static int add_site(struct event_probes *probes, struct event *event,
-                    const struct event_site *wanted, struct error *error)
-{
-    struct probe_point *place = &event->points[event->site_count];
-    struct hook_point point;
-
-    if (event_place(probes->options.hooks, event->request, wanted, &point, error) ||
-        probe_point(probes->options.vm->mappings, point.address, place, error))
-        return wanted->is_optional ? 0 : -1;
-    event->sites[event->site_count] = (struct probe_site){
-        .program = programs_want(probes->options.programs, wanted->program),
-        .path = place->path,
-        .file_offset = place->file_offset,
-        .cookie = event->slot | (uint64_t)wanted->kind << 32,
-        .is_return = wanted->is_return,
-    };
-    event->site_count++;
-    return 0;
-}
-
 static void find_sites(struct event_probes *probes, struct event *event)
 {
+    const struct event_target target = {probes->options.vm, probes->options.hooks};
+
     event->group = -1;
-    for (int i = 0; i < event->kind->site_count; i++)
-        if (add_site(probes, event, &event->kind->sites[i], &event->refused))
-            return;
+    if (event_sites_find(&target, event->request, &event->places, &event->refused))
+        return;
+    for (int i = 0; i < event->places.count; i++) {
+        const struct event_place *place = &event->places.of[i];
+
+        event->sites[i] = (struct probe_site){
+            .program = programs_want(probes->options.programs, place->site->program),
+            .path = place->point.path,
+            .file_offset = place->point.file_offset,
+            .semaphore_offset = place->semaphore_offset,
+            .cookie = event->slot | (uint64_t)place->site->kind << 32,
+            .is_return = place->site->is_return,
+        };
+    }
     event->group = 0; /* its number comes with the governor */
 }
 
@@ -182,7 +175,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
 
         programs_set_slot(probes->options.programs, event->slot, &event->state);
         if (event->group == 0)
-            event->group = (int)governor_add(probes->governor, event->sites, event->site_count);
+            event->group = (int)governor_add(probes->governor, event->sites, event->places.count);
     }
     return governor_start(probes->governor, error);
 }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/event_sites.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/instruction.h"
+#include "os/usdt.h"
+
+bool event_function_parse(const char *text, struct event_function *function)
+{
+    char end;
+
+    return sscanf(text, "%255[^:]:%255[^/]/%3u%c", function->module, function->name,
+                  &function->arity, &end) == 3;
+}
+
+static int too_many(const struct event_request *request, struct error *error)
+{
+    return error_set(error, ERROR_UNSUPPORTED, "%s has more than %d places", request->name,
+                     EVENT_PLACES_MAX);
+}
+
+/* ---- by address ---- */
+
+/* "erts_schedule", or "erts_schedule+0x24": a place in it, which must be an instruction's. */
+static int find_symbol(const struct event_target *target, const char *text,
+                       struct hook_point *point, struct error *error)
+{
+    const char *plus = strrchr(text, '+');
+    struct elf_file *file;
+    uint64_t offset;
+    char name[512], *end;
+
+    if (!plus)
+        return hooks_symbol(target->hooks, text, point, error);
+    offset = strtoull(plus + 1, &end, 0);
+    if (end == plus + 1 || *end)
+        return error_set(error, ERROR_USAGE, "'%s' is no offset", plus + 1);
+    snprintf(name, sizeof(name), "%.*s", (int)(plus - text), text);
+    file = vm_executable(target->vm, error);
+    if (!file || hooks_symbol(target->hooks, name, point, error))
+        return -1;
+    if (!instruction_begins_at(file, point->address, point->address + offset))
+        return error_set(error, ERROR_UNSUPPORTED, "no instruction of %s begins at +%s", name,
+                         plus + 1);
+    point->address += offset;
+    return 0;
+}
+
+static int find_address(const struct event_target *target, const struct event_request *request,
+                        const struct event_site *site, struct hook_point *point,
+                        struct error *error)
+{
+    struct event_function function;
+
+    switch (site->by) {
+    case PLACE_BY_HOOK:
+        return hooks_find(target->hooks, site->hook, point, error);
+    case PLACE_BY_SYMBOL:
+        return find_symbol(target, request->argument, point, error);
+    case PLACE_BY_BIF:
+    case PLACE_BY_NIF:
+        break;
+    case PLACE_BY_USDT:
+        return error_set(error, ERROR_FAILED, "a USDT probe has no one address");
+    }
+    if (!event_function_parse(request->argument, &function))
+        return error_set(error, ERROR_USAGE, "'%s' is no function", request->argument);
+    return (site->by == PLACE_BY_BIF ? hooks_bif : hooks_nif)(hooks, function.module, function.name,
+                                                              function.arity, point, error);
+}
+
+static int add_address(const struct event_target *target, const struct event_request *request,
+                       const struct event_site *site, struct event_places *places,
+                       struct error *error)
+{
+    struct event_place place = {.site = site};
+    struct hook_point point;
+
+    if (find_address(target, request, site, &point, error) ||
+        probe_point(target->vm->mappings, point.address, &place.point, error))
+        return site->is_optional ? 0 : -1;
+    if (places->count == EVENT_PLACES_MAX)
+        return too_many(request, error);
+    place.way = hook_way_name(point.way);
+    places->of[places->count++] = place;
+    return 0;
+}
+
+/* ---- USDT ---- */
+
+struct usdt_search {
+    const struct event_request *request;
+    const struct event_site *site;
+    const struct elf_file *file;
+    struct event_places *places;
+    bool full;
+};
+
+/* "message-send", or "erlang:message-send". */
+static bool is_named(const struct usdt_probe *probe, const char *name)
+{
+    size_t size = strlen(probe->provider);
+
+    if (!strncmp(name, probe->provider, size) && name[size] == ':')
+        name += size + 1;
+    return !strcmp(name, probe->name);
+}
+
+static bool add_usdt(void *context, const struct usdt_probe *probe)
+{
+    struct usdt_search *search = context;
+    struct event_place place = {
+        .site = search->site,
+        .way = "USDT",
+        .point.file_offset = probe->file_offset,
+        .semaphore_offset = probe->semaphore_offset,
+    };
+
+    if (!is_named(probe, search->request->argument))
+        return true;
+    search->full = search->places->count == EVENT_PLACES_MAX;
+    if (search->full)
+        return false;
+    snprintf(place.point.path, sizeof(place.point.path), "/proc/self/fd/%d", search->file->fd);
+    search->places->of[search->places->count++] = place;
+    return true;
+}
+
+static int add_usdt_places(const struct event_target *target, const struct event_request *request,
+                           const struct event_site *site, struct event_places *places,
+                           struct error *error)
+{
+    struct elf_file *file = vm_executable(target->vm, error);
+    struct usdt_search search = {request, site, file, places, false};
+
+    if (!file)
+        return -1;
+    usdt_each(file, add_usdt, &search);
+    if (search.full)
+        return too_many(request, error);
+    if (!places->count)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "this VM has no USDT probe '%s': see beamflame probes -p %d",
+                         request->argument, (int)target->vm->pid);
+    return 0;
+}
+
+int event_sites_find(const struct event_target *target, const struct event_request *request,
+                     struct event_places *places, struct error *error)
+{
+    places->count = 0;
+    for (int i = 0; i < request->kind->site_count; i++) {
+        const struct event_site *site = &request->kind->sites[i];
+        int result = site->by == PLACE_BY_USDT
+                         ? add_usdt_places(target, request, site, places, error)
+                         : add_address(target, request, site, places, error);
+
+        if (result)
+            return -1;
+    }
+    return 0;
+}
