@@ -133,6 +133,13 @@ int event_request_parse(const char *name, struct event_request *request, struct 
                      event_kind_names());
 }
 
+const char *const *event_kind_list(void)
+{
+    static const char *const names[] = {"gc", "alloc", "msg", NULL};
+
+    return names;
+}
+
 const char *event_kind_names(void)
 {
     return "gc, alloc, msg, bif:MODULE:FUNCTION/ARITY, "

@@ -55,5 +55,8 @@ struct event_request {
 /* ERROR_USAGE if there is no such event, or its argument is not of the form that it needs. */
 int event_request_parse(const char *name, struct event_request *request, struct error *error);
 
+/* The names of those that need no argument; NULL at the end. */
+const char *const *event_kind_list(void);
+
 /* "gc, alloc, bif:MODULE:FUNCTION/ARITY": all there are, for messages. */
 const char *event_kind_names(void);

@@ -68,8 +68,8 @@ static int find_address(const struct event_target *target, const struct event_re
     }
     if (!event_function_parse(request->argument, &function))
         return error_set(error, ERROR_USAGE, "'%s' is no function", request->argument);
-    return (site->by == PLACE_BY_BIF ? hooks_bif : hooks_nif)(hooks, function.module, function.name,
-                                                              function.arity, point, error);
+    return (site->by == PLACE_BY_BIF ? hooks_bif : hooks_nif)(
+        target->hooks, function.module, function.name, function.arity, point, error);
 }
 
 static int add_address(const struct event_target *target, const struct event_request *request,

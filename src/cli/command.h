@@ -6,3 +6,4 @@
 int command_record(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_ps(int argc, char **argv);
+int command_probes(int argc, char **argv);

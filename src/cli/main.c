@@ -11,6 +11,7 @@ static const struct {
     {"record", command_record},
     {"report", command_report},
     {"ps", command_ps},
+    {"probes", command_probes},
 };
 
 int main(int argc, char **argv)

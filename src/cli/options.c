@@ -258,7 +258,7 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
         .parser = parse_record_option,
         .args_doc = "[-- COMMAND [ARG...]]",
         .doc = "Profile Erlang VMs from outside: nothing is loaded into them, nothing restarted."
-               "\vCommands: record (default), report FILE, ps. See beamflame COMMAND --help.",
+               "\vCommands: record (default), report FILE, ps, probes. See beamflame COMMAND --help.",
         .children = output_children,
     };
     struct record_parser parser = {.options = options, .output.options = &options->output};
