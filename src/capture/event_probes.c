@@ -237,7 +237,7 @@ static void add_histograms(const struct event_probes *probes, const struct event
                            struct event_histogram *histograms)
 {
     const struct estimate *estimate = &event->estimates[0];
-    double scale = estimate->covered_ns > 0 ? estimate->represented_ns / estimate->covered_ns : 1;
+    double scale = estimate->seen_ns > 0 ? estimate->represented_ns / estimate->seen_ns : 1;
 
     for (int i = 0; i < event->kind->histogram_count; i++) {
         struct histogram *sum = &histograms[i].histogram;
@@ -260,7 +260,7 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
     summary->hits += counts.hits;
     summary->lost += counts.lost;
     summary->span_ns += (uint64_t)of->estimates[0].represented_ns;
-    summary->covered_ns += (uint64_t)of->estimates[0].covered_ns;
+    summary->covered_ns += (uint64_t)of->estimates[0].seen_ns;
     for (int v = 0; v < EVENT_VALUES; v++) {
         double error = estimate_error(&of->estimates[v]) / ERRORS_OF_95_PERCENT;
 

@@ -54,11 +54,18 @@ static void show_place(const struct event_place *place, const char *event,
         .is_return = place->site->is_return,
     };
 
+    static const char *const traps[] = {
+        [TRAP_EMULATED] = "emulated",
+        [TRAP_NOP5] = "nop5",
+        [TRAP_ENDBR] = "endbr",
+        [TRAP_STEPPED] = "stepped",
+    };
+
     printf("%-8s %-28s %-7s %-7s 0x%-8llx %7.0f ns  %s\n", event,
            place->site->by == PLACE_BY_HOOK ? hook_function(place->site->hook) : "",
            site.is_return ? "return" : "entry", place->way,
            (unsigned long long)site.file_offset, calibration_hit_ns(calibration, &site, 1),
-           trap_name(trap_of_site(&site)));
+           traps[trap_of_site(&site)]);
 }
 
 static void show_event(const struct event_target *target, const char *name,
