@@ -8,6 +8,7 @@
 #include "capture/estimate.h"
 #include "capture/event_sites.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 
 /* What a sample with stacks costs the target, measured (docs/measurements.md); and how many of them
  * an event may take a second at most, whatever the budget has room for. */
@@ -33,6 +34,7 @@ struct event_probes {
     struct event_probes_options options;
     struct event *events;
     struct governor *governor;
+    uint64_t started, stopped; /* stopped: 0 while attached */
 };
 
 uint32_t event_slots(int targets, int count)
@@ -129,9 +131,9 @@ static void read_counts(void *context, unsigned group, struct probe_counts *coun
     struct wire_slot_counts slot =
         programs_slot_counts(probes->options.programs, event_of_group(probes, group)->slot);
 
-    _Static_assert(GOVERNOR_VALUES == (int)WIRE_VALUES && (int)WIRE_VALUES == (int)EVENT_VALUES,
-                   "an event's values");
-    counts->hits = slot.runs;
+    _Static_assert((int)WIRE_VALUES == (int)EVENT_VALUES, "an event's values");
+    counts->runs = slot.runs;
+    counts->hits = slot.hits;
     counts->size = slot.size;
     memcpy(counts->values, slot.values, sizeof(counts->values));
 }
@@ -177,11 +179,15 @@ int event_probes_start(struct event_probes *probes, struct error *error)
         if (event->group == 0)
             event->group = (int)governor_add(probes->governor, event->sites, event->places.count);
     }
-    return governor_start(probes->governor, error);
+    if (governor_start(probes->governor, error))
+        return -1;
+    probes->started = clock_ns(CLOCK_MONOTONIC);
+    return 0;
 }
 
 void event_probes_stop(struct event_probes *probes)
 {
+    probes->stopped = clock_ns(CLOCK_MONOTONIC);
     governor_stop(probes->governor);
 }
 
@@ -205,11 +211,10 @@ int event_probes_event(const struct event_probes *probes, uint32_t slot)
     return event < (uint32_t)probes->options.count ? (int)event : -1;
 }
 
-enum governor_answer event_probes_scale(struct event_probes *probes, int event,
-                                        const struct wire_hit *hit, uint64_t time,
-                                        double *ret_scale)
+enum window_answer event_probes_scale(struct event_probes *probes, int event,
+                                      const struct wire_hit *hit, uint64_t time, double *ret_scale)
 {
-    enum governor_answer answer = governor_scale(
+    enum window_answer answer = governor_scale(
         probes->governor, (unsigned)probes->events[event].group, time, hit->duration, ret_scale);
 
     if (hit->size < hit->period && hit->size)
@@ -219,17 +224,14 @@ enum governor_answer event_probes_scale(struct event_probes *probes, int event,
 
 void event_probes_update(struct event_probes *probes)
 {
-    struct governor_window windows[64];
-    int count;
+    struct governor_window window;
 
-    while ((count = governor_windows(probes->governor, windows, 64)) > 0) {
-        for (int i = 0; i < count; i++) {
-            struct event *event = event_of_group(probes, windows[i].group);
+    while (governor_window(probes->governor, &window)) {
+        struct event *event = event_of_group(probes, window.group);
 
-            for (int v = 0; v < EVENT_VALUES; v++)
-                estimate_add(&event->estimates[v], (double)(windows[i].end - windows[i].start),
-                             (double)windows[i].represents_ns, (double)windows[i].values[v]);
-        }
+        for (int v = 0; v < EVENT_VALUES; v++)
+            estimate_add(&event->estimates[v], (double)(window.end - window.start),
+                         (double)window.represents, (double)window.values[v]);
     }
 }
 
@@ -251,6 +253,16 @@ static void add_histograms(const struct event_probes *probes, const struct event
     }
 }
 
+/* The time that there was; not all of it is represented by windows when there were few. */
+static uint64_t span_of(const struct event_probes *probes, const struct event *event)
+{
+    uint64_t represented = (uint64_t)event->estimates[0].represented_ns;
+    uint64_t end = probes->stopped ? probes->stopped : clock_ns(CLOCK_MONOTONIC);
+    uint64_t span = end - probes->started;
+
+    return span > represented ? span : represented;
+}
+
 void event_probes_add_summary(const struct event_probes *probes, int event,
                               struct event_summary *summary, struct event_histogram *histograms)
 {
@@ -259,7 +271,7 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
 
     summary->hits += counts.hits;
     summary->lost += counts.lost;
-    summary->span_ns += (uint64_t)of->estimates[0].represented_ns;
+    summary->span_ns += span_of(probes, of);
     summary->covered_ns += (uint64_t)of->estimates[0].seen_ns;
     for (int v = 0; v < EVENT_VALUES; v++) {
         double error = estimate_error(&of->estimates[v]) / ERRORS_OF_95_PERCENT;

@@ -50,9 +50,8 @@ void event_probes_stop(struct event_probes *probes);
 int event_probes_event(const struct event_probes *probes, uint32_t slot);
 
 /* What a sample stands for: its values are to be multiplied by *ret_scale. */
-enum governor_answer event_probes_scale(struct event_probes *probes, int event,
-                                        const struct wire_hit *hit, uint64_t time,
-                                        double *ret_scale);
+enum window_answer event_probes_scale(struct event_probes *probes, int event,
+                                      const struct wire_hit *hit, uint64_t time, double *ret_scale);
 
 /* Take notice of windows that were closed. */
 void event_probes_update(struct event_probes *probes);

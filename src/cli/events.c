@@ -219,14 +219,14 @@ int events_release(struct events *events, struct recording_writer *writer, struc
 
         switch (
             event_probes_scale(held->probes, held->event, &held->hit, held->sample.time, &scale)) {
-        case GOVERNOR_SCALE:
+        case WINDOW_SCALE:
             set_values(events, held, scale);
             result = recording_append(writer, events->profile, &held->sample, error);
             break;
-        case GOVERNOR_NOT_YET:
+        case WINDOW_NOT_YET:
             events->held[kept++] = *held;
             break;
-        case GOVERNOR_OUTSIDE:
+        case WINDOW_OUTSIDE:
             break;
         }
     }
