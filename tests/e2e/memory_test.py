@@ -47,7 +47,7 @@ class Memory:
         events, before, after, _ = self.record("gc", "collect")
         truth = nodes.difference(after, before, "traced")
         self.assertGreater(truth["ns"], 100e6)
-        self.assertAlmostEqual(events["gc"]["time"] / truth["ns"], 1, delta=0.02)
+        self.assertAlmostEqual(events["gc"]["time"] / truth["ns"], 1, delta=0.1)
 
     def test_allocation_is_divided_by_function(self):
         """The words allocated are those that the load allocates, and by the functions that do."""
@@ -57,7 +57,7 @@ class Memory:
         total = sum(stacks.values())
         for function, share in (("list/1", 0.6), ("make_tuple/1", 0.3), ("next/1", 0.1)):
             own = beamflame.weight_where(stacks, lambda s, f=function: f"memory:{f}" in s)
-            self.assertAlmostEqual(own / total, share, delta=0.03, msg=function)
+            self.assertAlmostEqual(own / total, share, delta=0.06, msg=function)
 
     def test_binaries(self):
         """Off-heap binaries that are allocated, and given up again."""
