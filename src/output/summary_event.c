@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "output/event_text.h"
+#include "profile/events.h"
 #include "util/alloc.h"
 
 #define TOP 10
@@ -140,6 +141,15 @@ static void write_row(FILE *file, const char *name, struct buffer *text)
     text->size = 0;
 }
 
+static void write_average(const struct event_summary *summary, uint32_t value, enum unit unit,
+                          struct buffer *text)
+{
+    uint64_t count = summary->sums[GC_COUNT];
+
+    buffer_format(text, "%s on average",
+                  amount_text(count ? summary->sums[value] / count : 0, unit).text);
+}
+
 static void write_counted(FILE *file, const struct profile *profile,
                           const struct event_summary *summary)
 {
@@ -150,7 +160,10 @@ static void write_counted(FILE *file, const struct profile *profile,
     fprintf(file, ", %.*s\n", (int)text.size, text.data);
     text.size = 0;
     for (uint32_t i = 0; i < event->value_count; i++) {
-        event_sum_text(summary, i, event->values[i].unit, &text);
+        if (event_value_is_level(profile_text(profile, event->name), i))
+            write_average(summary, i, event->values[i].unit, &text);
+        else
+            event_sum_text(summary, i, event->values[i].unit, &text);
         write_row(file, profile_text(profile, event->values[i].name), &text);
     }
     for (size_t i = 0; i < summary->histogram_count; i++) {

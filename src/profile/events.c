@@ -81,3 +81,8 @@ event_id event_define(struct profile *profile, const char *name)
             return define(profile, name, &kinds[i]);
     return 0;
 }
+
+bool event_value_is_level(const char *event, uint32_t value)
+{
+    return !strcmp(event, "gc") && (value == GC_HEAP_BEFORE || value == GC_HEAP_AFTER);
+}

@@ -160,7 +160,8 @@ static void test_bad_names(void **state)
                    "no event 'sched'; it has: cpu, gc, bif:erlang:md5/1");
     assert_refused(&(struct output_settings){.event = "gc", .value = "words"}, &request, 1,
                    ERROR_USAGE,
-                   "event gc has no value 'words'; it has: time, count, reclaimed, binaries");
+                   "event gc has no value 'words'; it has: time, count, reclaimed, binaries, "
+                   "heap-before, heap-after");
     assert_refused(&(struct output_settings){.value = "count"}, &request, 1, ERROR_USAGE,
                    "event cpu has no value 'count'; it has: time");
     assert_refused(&(struct output_settings){.event = "bif:erlang:md5/1"}, &request, 1,
@@ -328,6 +329,8 @@ static void test_summary(void **state)
                         "  count             3,085 times +- 196 times\n"
                         "  reclaimed         1,000 words\n"
                         "  binaries          0 B\n"
+                        "  heap-before       0 words on average\n"
+                        "  heap-after        0 words on average\n"
                         "  pause, \"minor\"    4 times, p50 981 ns, p99 498.4 us, max 500.0 us\n"
                         "\n"
                         "call sites of gc by time\n"
@@ -367,7 +370,9 @@ static void test_stats(void **state)
         "       \"time\": {\"unit\": \"ns\", \"sum\": 4600000, \"standard_error\": 100000},\n"
         "       \"count\": {\"unit\": \"count\", \"sum\": 3085, \"standard_error\": 100},\n"
         "       \"reclaimed\": {\"unit\": \"words\", \"sum\": 1000, \"standard_error\": 0},\n"
-        "       \"binaries\": {\"unit\": \"bytes\", \"sum\": 0, \"standard_error\": 0}},\n"
+        "       \"binaries\": {\"unit\": \"bytes\", \"sum\": 0, \"standard_error\": 0},\n"
+        "       \"heap-before\": {\"unit\": \"words\", \"sum\": 0, \"standard_error\": 0},\n"
+        "       \"heap-after\": {\"unit\": \"words\", \"sum\": 0, \"standard_error\": 0}},\n"
         "     \"histograms\": {\n"
         "       \"pause, \\\"minor\\\"\": {\"unit\": \"ns\", \"count\": 4, \"p50\": 981, "
         "\"p99\": 498350, \"max\": 500000, \"buckets\": [[896, 3], [458752, 1]]}}},\n"

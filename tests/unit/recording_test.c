@@ -378,7 +378,7 @@ static void test_bad_records(void **state)
                "a\x08\x01\x00",
                "event without name"),
         RECORD("\x01\x01"
-               "a\x08\x01\x05",
+               "a\x08\x01\x07",
                "too many values"),
         RECORD("\x01\x01"
                "a\x08\x01\x01\x00\x00",
