@@ -11,9 +11,9 @@ static const struct event_kind kinds[] = {
         .name = "gc", /* bpf/gc.bpf.c */
         .sites =
             {
-                {PLACE_BY_HOOK, HOOK_GC, "gc_begin"},
+                {PLACE_BY_HOOK, HOOK_GC, "gc_begin", 1},
                 {PLACE_BY_HOOK, HOOK_GC, "gc_end", .is_return = true, .kind = WIRE_GC_MINOR},
-                {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "gc_begin", .is_optional = true},
+                {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "gc_begin", 1, .is_optional = true},
                 {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "gc_end", .is_return = true, .is_optional = true,
                  .kind = WIRE_GC_HIBERNATE},
             },
@@ -32,9 +32,9 @@ static const struct event_kind kinds[] = {
         .name = "alloc", /* bpf/gc.bpf.c */
         .sites =
             {
-                {PLACE_BY_HOOK, HOOK_GC, "alloc_begin"},
+                {PLACE_BY_HOOK, HOOK_GC, "alloc_begin", 1},
                 {PLACE_BY_HOOK, HOOK_GC, "alloc_end", .is_return = true},
-                {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "alloc_begin", .is_optional = true},
+                {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "alloc_begin", 1, .is_optional = true},
             },
         .site_count = 3,
     },
@@ -42,10 +42,10 @@ static const struct event_kind kinds[] = {
         .name = "msg", /* bpf/message.bpf.c */
         .sites =
             {
-                {PLACE_BY_HOOK, HOOK_SEND, "message_send"},
-                {PLACE_BY_HOOK, HOOK_SEND_MANY, "message_send_many", .is_optional = true},
-                {PLACE_BY_HOOK, HOOK_RECEIVE, "message_receive", .is_optional = true},
-                {PLACE_BY_HOOK, HOOK_COPY, "message_copy", .is_optional = true},
+                {PLACE_BY_HOOK, HOOK_SEND, "message_send", 5},
+                {PLACE_BY_HOOK, HOOK_SEND_MANY, "message_send_many", 6, .is_optional = true},
+                {PLACE_BY_HOOK, HOOK_RECEIVE, "message_receive", 1, .is_optional = true},
+                {PLACE_BY_HOOK, HOOK_COPY, "message_copy", 3, .is_optional = true},
             },
         .site_count = 4,
         .histograms =

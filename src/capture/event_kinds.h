@@ -23,7 +23,8 @@ enum place_by {
 struct event_site {
     enum place_by by;
     enum hook hook;
-    const char *program; /* of bpf/ */
+    const char *program;    /* of bpf/ */
+    unsigned int arguments; /* of the function, that the program reads: the first ones */
     bool is_return;
     bool is_optional; /* the event is of use without it */
     uint32_t kind;    /* for the program: the high half of the probe's cookie */

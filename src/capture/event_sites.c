@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/calibration.h"
-#include "os/function_entry.h"
 #include "os/instruction.h"
 #include "os/usdt.h"
 
@@ -74,33 +72,17 @@ static int find_address(const struct event_target *target, const struct event_re
         target->hooks, function.module, function.name, function.arity, point, error);
 }
 
-static bool is_cheap(const uint8_t *code, size_t size)
-{
-    return trap_of_code(code, size) == TRAP_EMULATED;
-}
-
-/* The entry of a function is better probed a little later where its first instruction is one that
- * costs much to get past (capture/calibration.h). */
-static uint64_t cheapest_entry(const struct event_target *target, uint64_t address, bool is_return)
-{
-    struct mapping *mapping = mappings_find_code(target->vm->mappings, address);
-    struct elf_file *file = mapping ? mapping_file(target->vm->mappings, mapping) : NULL;
-
-    return file ? function_entry_find(file, address, is_return, is_cheap) : address;
-}
-
 static int add_address(const struct event_target *target, const struct event_request *request,
                        const struct event_site *site, struct event_places *places,
                        struct error *error)
 {
+    const struct probe_needs needs = {.arguments = site->arguments, .stack = site->is_return};
     struct event_place place = {.site = site};
     struct hook_point point;
 
     if (find_address(target, request, site, &point, error))
         return site->is_optional ? 0 : -1;
-    if (!request->kind->is_place)
-        point.address = cheapest_entry(target, point.address, site->is_return);
-    if (probe_point(target->vm->mappings, point.address, &place.point, error))
+    if (probe_point_for(target->vm->mappings, point.address, &needs, &place.point, error))
         return site->is_optional ? 0 : -1;
     if (places->count == EVENT_PLACES_MAX)
         return too_many(request, error);
