@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Probes in the code of a VM: calls counted, and that nothing of them outlasts the profiler."""
+import json
+import re
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+
+def changed_code(pid):
+    """How many bytes of the VM's code in memory are not those of its file."""
+    changed = 0
+    for line in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines():
+        match = re.match(r"(\w+)-(\w+) r-xp (\w+) \S+ \d+\s+(/.*beam\.smp)$", line)
+        if not match:
+            continue
+        start, end, offset = (int(number, 16) for number in match.groups()[:3])
+        with open(f"/proc/{pid}/mem", "rb") as memory, open(f"/proc/{pid}/exe", "rb") as file:
+            memory.seek(start)
+            file.seek(offset)
+            ours, theirs = memory.read(end - start), file.read(end - start)
+        changed += sum(a != b for a, b in zip(ours, theirs))
+    return changed
+
+
+class Events:
+    """What holds for each release."""
+
+    release = None
+
+    def setUp(self):
+        beamflame.require()
+        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        self.addCleanup(folder.cleanup)
+        self.out = Path(folder.name)
+
+    def record(self, event, work):
+        """All of the time, while a node does `work`: the event's figures, and the recording."""
+        with nodes.Node(self.release, "calls") as node:
+            with beamflame.recording("-p", node.pid, "-e", event, "--budget", 100,
+                                     "-o", self.out / "x.bfr", "--stats", self.out / "s.json"):
+                node.tell(work)
+        return json.loads((self.out / "s.json").read_text())["events"][event], self.out / "x.bfr"
+
+    def test_calls_of_a_bif(self):
+        """Every call is counted, and divided among those who call."""
+        figures, recording = self.record("bif:erlang:md5/1", "bifs")
+        self.assertEqual(figures["values"]["count"]["sum"], 10000)
+        stacks = beamflame.folded(recording, "--weight", "count")
+        for function in ("calls:first/1", "calls:second/1"):
+            calls = beamflame.weight_where(stacks, lambda s, f=function: f in s)
+            self.assertAlmostEqual(calls / sum(stacks.values()), 0.5, delta=0.25)
+
+    def test_calls_of_a_nif(self):
+        """Count and time of a NIF that spins for a known time."""
+        figures, _ = self.record("nif:spin_nif:spin/1", "nifs")
+        self.assertEqual(figures["values"]["count"]["sum"], 1000)
+
+    def test_nothing_outlasts_the_profiler(self):
+        """The VM's code is as before, however the profiler ends."""
+        with nodes.Node(self.release, "request") as node:
+            self.assertEqual(changed_code(node.pid), 0)
+            for how in ("terminate", "kill"):
+                process = beamflame.start("-p", node.pid, "-e", "gc,alloc,msg", "--budget", 100,
+                                          "-o", self.out / f"{how}.bfr")
+                process.stderr.readline()
+                time.sleep(0.5)
+                attached = changed_code(node.pid)
+                getattr(process, how)()
+                process.communicate(timeout=60)
+                self.assertGreater(attached, 0)
+                deadline = time.monotonic() + 10
+                while changed_code(node.pid) and time.monotonic() < deadline:
+                    time.sleep(0.1)
+                self.assertEqual(changed_code(node.pid), 0, how)
+            before = node.report()
+            time.sleep(0.5)
+            self.assertGreater(node.report()["requests"], before["requests"])
+
+    def test_target_ends_meanwhile(self):
+        """What was seen until then is kept."""
+        with nodes.Node(self.release, "request") as node:
+            process = beamflame.start("-p", node.pid, "-e", "gc,alloc,msg",
+                                      "-o", self.out / "x.bfr", "--stats", self.out / "s.json")
+            process.stderr.readline()
+            time.sleep(1)
+            node.kill()
+            _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, beamflame.DONE, said)
+        self.assertEqual(set(json.loads((self.out / "s.json").read_text())["events"]),
+                         {"gc", "alloc", "msg"})
+
+    def test_refused_event(self):
+        """An event whose place is not there is refused by name; others go on."""
+        with nodes.Node(self.release, "request") as node:
+            done = beamflame.run("-p", node.pid, "-d", 1, "-e", "gc,bif:erlang:no_such/7",
+                                 "-o", self.out / "x.bfr")
+            self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+            self.assertIn("erlang:no_such/7", done.stderr)
+            done = beamflame.run("-p", node.pid, "-d", 1, "-e", "probe:no_such_function",
+                                 "-o", self.out / "y.bfr")
+            self.assertEqual(done.returncode, beamflame.UNSUPPORTED, done.stderr)
+            self.assertIn("no_such_function", done.stderr)
+
+    def test_probes_are_listed(self):
+        """Each event has its places, and what a hit costs; none is refused."""
+        with nodes.Node(self.release, "request") as node:
+            done = beamflame.run("probes", "-p", node.pid)
+        self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+        self.assertNotIn("refused", done.stdout)
+        for function in ("garbage_collect", "erts_queue_proc_message"):
+            self.assertRegex(done.stdout, rf"{function} +(entry|return) .* ns")
+
+
+class Otp25(Events, unittest.TestCase):
+    release = 25
+
+
+class Otp27(Events, unittest.TestCase):
+    release = 27
+
+
+class Otp29(Events, unittest.TestCase):
+    release = 29
+
+
+class BadOptions(unittest.TestCase):
+    """Each is refused with the choices there are, before anything is attached."""
+
+    def test_bad_options(self):
+        for options, says in ((["-e", "gcc"], "no event 'gcc'; there are: cpu, gc, alloc"),
+                              (["-e", "bif:md5"], "needs a function"),
+                              (["-e", "probe:"], "needs a function"),
+                              (["-e", ","], "needs an event"),
+                              (["--budget", "0"], "budget"),
+                              (["--budget", "101"], "budget")):
+            done = beamflame.run("-p", 1, *options)
+            self.assertEqual(done.returncode, beamflame.USAGE, done.stderr)
+            self.assertIn(says, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
