@@ -26,6 +26,38 @@ static bool read_scheduler(const struct vm *vm, uint64_t address, enum vm_schedu
     return true;
 }
 
+/* A thread pointer, which points to itself (System V ABI, thread-local storage), or none yet. */
+static bool is_thread(const struct vm *vm, uint64_t tid)
+{
+    uint64_t self;
+
+    return tid == 0 || (memory_read_u64(vm->memory, tid, &self) && self == tid);
+}
+
+/* How far apart schedulers lie. Their struct grows by some words within a release, as in ERTS
+ * 14.2.4 (ERTS_CHECK_MONOTONIC_TIME), and its place then by a cache line: what the layout says is
+ * only where the second one is looked for first. Where there is one of each type, it is all the
+ * same. */
+static int32_t find_distance(const struct vm *vm)
+{
+    enum { CACHE_LINE = 64, LINES = 16 };
+    int32_t expected = vm->layout.sizeof_sched_aligned;
+
+    for (int type = 0; type < 3; type++) {
+        for (int i = 0; i <= 2 * LINES; i++) {
+            int32_t distance = expected + (i % 2 ? i + 1 : -i) / 2 * CACHE_LINE;
+            struct vm_scheduler second;
+
+            if (distance > 0 &&
+                read_scheduler(vm, vm->roots.schedulers[type] + (uint64_t)distance, type, 2,
+                               &second) &&
+                is_thread(vm, second.tid))
+                return distance;
+        }
+    }
+    return expected;
+}
+
 /* Threads are started one after the other. */
 static bool all_run(const struct vm_scheduler *schedulers, uint32_t count)
 {
@@ -42,6 +74,7 @@ int vm_read_schedulers(struct vm *vm, struct error *error)
 {
     struct vm_scheduler *schedulers = xmalloc(VM_SCHEDULERS_MAX * sizeof(*schedulers));
     uint32_t count = 0, counts[3] = {0};
+    int32_t distance = find_distance(vm);
 
     for (int type = 0; type < 3; type++) {
         uint64_t address = vm->roots.schedulers[type];
@@ -50,7 +83,7 @@ int vm_read_schedulers(struct vm *vm, struct error *error)
                read_scheduler(vm, address, type, counts[type] + 1, &schedulers[count])) {
             counts[type]++;
             count++;
-            address += vm->layout.sizeof_sched_aligned;
+            address += (uint64_t)distance;
         }
     }
     if (counts[0] == 0 || !all_run(schedulers, count)) {
