@@ -9,12 +9,17 @@
 
 #define SECOND 1e9
 
-static const uint64_t TICK = 10000000; /* how often an open group is looked at */
+/* How often an open group is looked at; one of which nothing is known yet, more often. */
+static const uint64_t TICK = 10000000;
+static const uint64_t FIRST_TICK = 2000000;
 
 /* A window is long enough that attaching is a fifth of the cost, and within these. */
 static const double WINDOW_MIN = 2e6;
 static const double WINDOW_MAX = 50e6;
 static const double WINDOW_COST_IN_ATTACHING = 4;
+
+/* After a jump windows are short, until it is known what they cost. */
+static const double WINDOW_GROWTH = 3;
 
 /* A stratum is not longer than what one waits for. */
 static const double STRATUM_MAX = 20e9;
@@ -67,8 +72,9 @@ struct group {
     /* the stratum */
     bool continuous;
     uint64_t begin;
-    double length;  /* of the stratum; 0 if continuous */
-    double window;  /* to be open */
+    double length; /* of the stratum; 0 if continuous */
+    double window; /* to be open */
+    double window_max;
     double planned; /* what that costs, with attaching */
     uint64_t opens_at;
     /* the window */
@@ -104,6 +110,7 @@ struct budget *budget_new(double part, unsigned groups, uint64_t seed, uint64_t 
             .share = budget->income / groups,
             .attaching_cost = ATTACHING_COST,
             .attaching_time = ATTACHING_TIME,
+            .window_max = WINDOW_MAX,
             .continuous = true,
             .begin = now,
             .opens_at = now,
@@ -223,7 +230,7 @@ static void plan(struct budget *budget, struct group *group, uint64_t now, uint6
     }
     group->window = demand > 0 ? WINDOW_COST_IN_ATTACHING * group->attaching_cost / demand * SECOND
                                : WINDOW_MAX;
-    group->window = fmin(fmax(group->window, WINDOW_MIN), WINDOW_MAX);
+    group->window = fmin(fmax(group->window, WINDOW_MIN), group->window_max);
     cost = group->planned = group->attaching_cost + demand * group->window / SECOND;
     /* Debts are paid in full, savings are spent slowly. */
     cost -= tokens < 0 ? tokens : tokens / 4;
@@ -248,7 +255,7 @@ static enum budget_order order_open(struct group *group, uint64_t now, uint64_t 
         group->state = CLOSING;
         return BUDGET_CLOSE;
     }
-    *until = now + TICK;
+    *until = now + (now - group->opened < TICK ? FIRST_TICK : TICK);
     if (!group->continuous && closes_at < *until)
         *until = closes_at;
     return BUDGET_WAIT;
@@ -315,8 +322,11 @@ uint64_t budget_closed(struct budget *budget, unsigned number, uint64_t now)
     bool whole = group->state == CLOSING && !group->cut && !group->continuous && now < end;
     uint64_t represents = (whole ? end : now) - group->begin;
 
-    if (group->cut)
+    group->window_max = fmin(group->window_max * WINDOW_GROWTH, WINDOW_MAX);
+    if (group->cut) {
         group->demand = fmax(group->demand, group->last_demand);
+        group->window_max = WINDOW_MIN;
+    }
     group->state = CLOSED;
     group->windows++;
     group->cuts += group->cut;

@@ -40,8 +40,8 @@ enum trap trap_of_code(const uint8_t *code, size_t size);
 /* The same of the code at a site; TRAP_STEPPED where its file can't be read. */
 enum trap trap_of_site(const struct probe_site *site);
 
-/* What a hit of this group costs, beside the run time of its program; of the dearest place where
- * they differ. Where a function has a probe at its entry and one at its return, both are hits and
- * share the trap. */
+/* What a hit of this group costs on a node, beside the run time of its program; of the dearest
+ * place where they differ. Where a function has a probe at its entry and one at its return, both
+ * are hits and share the trap. */
 double calibration_hit_ns(const struct calibration *calibration, const struct probe_site *sites,
                           int count);

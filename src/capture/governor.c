@@ -19,8 +19,8 @@
 static const uint64_t SECOND = 1000000000;
 static const uint64_t INCOME_TICK = 100000000; /* while all is closed */
 
-/* Open groups are looked at each 10 ms; wakes for others in between make no use of them. */
-static const uint64_t CHARGE_TICK = 5000000;
+/* Wakes for other groups that come sooner than this are no time to look at an open one. */
+static const uint64_t CHARGE_TICK = 1500000;
 
 /* How far back rates are averaged, of open time. */
 static const double RATE_MEMORY = 50e6;

@@ -142,7 +142,7 @@ static void step_group(struct simulation *s, unsigned i)
         spend(s, attach_ns);
         budget_detached(s->budget, i, attach_ns + g->late * hit_ns);
     }
-    if (g->open && s->now % (10 * MS) == 0)
+    if (g->open && (s->now % (10 * MS) == 0 || s->now - g->opened == 2 * MS))
         tell(s, i);
     switch (budget_order(s->budget, i, s->now, &until)) {
     case BUDGET_OPEN:
