@@ -34,10 +34,9 @@ def counting(pid, hz):
         process.stdout.close()
 
 
-def profilers(pid, out):
-    """What runs during a window, by name."""
+def samplers(pid, out):
+    """Samplers of CPU time, by name."""
     return {
-        "off": nullcontext,
         "99 Hz": lambda: running(pid, 99, out / "x.bfr"),
         "999 Hz": lambda: running(pid, 999, out / "x.bfr"),
         "count": lambda: counting(pid, 999),
@@ -54,27 +53,31 @@ def work(node, seconds):
             / (after["cpu_ns"] - before["cpu_ns"]) * 1e9)
 
 
-def windows(node, options, out):
-    """Rounds of windows, one of each kind, every other round backwards (ABBA), so that whatever
-    drifts weighs on all kinds alike."""
-    kinds = list(profilers(node.pid, out).items())
-    rounds = []
+def window(node, profiler, options):
+    with profiler():
+        time.sleep(0.3)
+        return work(node, options.window)
+
+
+def ratios(node, profilers, options):
+    """Of each profiler, the work of windows with it to that of the windows just before and after
+    without any: what drifts from window to window weighs little."""
+    found = {kind: [] for kind in profilers}
+    before = window(node, nullcontext, options)
     for number in range(options.rounds):
-        done = {}
-        for kind, profiler in kinds if number % 2 == 0 else reversed(kinds):
-            with profiler():
-                time.sleep(0.3)
-                done[kind] = work(node, options.window)
-            (out / "perf.data").unlink(missing_ok=True)
-        rounds.append(done)
-    return rounds
+        kinds = list(profilers)
+        for kind in kinds if number % 2 == 0 else reversed(kinds):
+            own = window(node, profilers[kind], options)
+            after = window(node, nullcontext, options)
+            found[kind].append(2 * own / (before + after))
+            before = after
+    return found
 
 
 def overhead(release, options):
     with nodes.Node(release, "request") as node, folder() as out:
         time.sleep(2)
-        rounds = windows(node, options, out)
-    ratio = {kind: [done[kind] / done["off"] for done in rounds] for kind in rounds[0]}
+        ratio = ratios(node, samplers(node.pid, out), options)
     for kind, name, least in (("99 Hz", "beamflame, 99 Hz", 0.994),
                               ("999 Hz", "beamflame, 999 Hz", None),
                               ("count", "BPF program that counts, 999 Hz", None),
@@ -87,6 +90,22 @@ def overhead(release, options):
             [own - other for own, other in zip(ratio["999 Hz"], ratio[kind])])
         yield Figure(f"beamflame at 999 Hz less {name}", median, "{:+.4f}", least=least,
                      error=error)
+
+
+EVENTS = "gc,alloc,sched,msg"
+STORMS = (("request", ()), ("storm", ("what=messages",)), ("storm", ("what=collections",)))
+
+
+def events(release, options):
+    """What probes on all of these events cost, at the default budget of 1 %."""
+    for load, arguments in STORMS:
+        with nodes.Node(release, load, *arguments) as node, folder() as out:
+            time.sleep(2)
+            ratio = ratios(node, {"events": lambda pid=node.pid, out=out: running(
+                pid, 99, out / "x.bfr", "-e", EVENTS)}, options)
+        median, error = median_and_error(ratio["events"])
+        yield Figure(f"work per CPU second: -e {EVENTS}, {load} {' '.join(arguments)}", median,
+                     least=0.985, error=error)
 
 
 @contextmanager
