@@ -56,8 +56,7 @@ struct recording_writer *recording_create_fd(int fd, const struct recording_head
 
 /* Append one sample and every table entry of `profile` that was not written yet. All events must be
  * defined before the first sample: so whoever reads knows from there on what there is. Samples may
- * come
- * up to 100 ms out of order: they are sorted before they are written; one that comes later than
+ * come up to 500 ms out of order: they are sorted before they are written; one that comes later than
  * that gets the time of the newest one written and is counted (LOSS_OUT_OF_ORDER) in *totals.
  * After a write error (full disk) nothing more is written, the file stays valid, and every call
  * fails with the same error. */
@@ -70,7 +69,7 @@ int recording_put_summary(struct recording_writer *writer, const struct profile 
                           const struct event_summary *summary, struct error *error);
 
 /* Write out all that is complete, and the totals. Call about once a second. The samples of the
- * newest 100 ms are not complete: others may still come before them. */
+ * newest 500 ms are not complete: others may still come before them. */
 int recording_flush(struct recording_writer *writer, const struct profile *profile,
                     struct recording_totals *totals, struct error *error);
 

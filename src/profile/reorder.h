@@ -11,8 +11,10 @@
 
 #include "profile/profile.h"
 
-#define REORDER_NS (100ull * 1000 * 1000)
-/* Bound on memory; more than this in 100 ms is beyond any rate the kernel allows. */
+/* Samples of probes wait for their window to close, samples of the CPU for the ring buffer to be
+ * read. */
+#define REORDER_NS (500ull * 1000 * 1000)
+/* Bound on memory; more than this in 500 ms is beyond any rate the kernel allows. */
 #define REORDER_MAX ((size_t)256 << 10)
 
 struct reorder {

@@ -169,11 +169,11 @@ static void test_extremes(void **state)
     profile_free(small.profile);
 }
 
-/* Samples within 100 ms come out sorted; a later one gets the newest time written, is counted. */
+/* Samples within 500 ms come out sorted; a later one gets the newest time written, is counted. */
 static void test_order(void **state)
 {
-    static const uint64_t in_ms[] = {1000, 950, 990, 940, 1101, 1060, 900, 2000, 1500};
-    static const uint64_t out_ms[] = {940, 950, 990, 1000, 1000, 1060, 1101, 1500, 2000};
+    static const uint64_t in_ms[] = {5000, 4750, 4950, 4700, 5505, 5300, 4500, 10000, 7500};
+    static const uint64_t out_ms[] = {4700, 4750, 4950, 5000, 5000, 5300, 5505, 7500, 10000};
     struct recording_totals totals = {0};
     struct profile *p = profile_new();
     struct sample sample = {.event = event_define(p, EVENT_CPU)};
@@ -220,7 +220,7 @@ static void test_flush(void **state)
     assert_int_equal(seen.count, SMALL_SAMPLES - 1); /* the last may still be overtaken */
     seen_free(&seen);
 
-    small.samples[0].time = small.samples[3].time + 100000000;
+    small.samples[0].time = small.samples[3].time + 500000000;
     recording_append(writer, small.profile, &small.samples[0], &error);
     assert_int_equal(recording_flush(writer, small.profile, &small.totals, &error), 0);
     assert_int_equal(read_fd(open(path, O_RDONLY), &seen, &error), 0);
