@@ -138,11 +138,31 @@ static void set_sizes(struct programs *programs)
     programs->skeleton->rodata->wakeup_bytes = bytes / 4;
 }
 
+/* Maps that only these programs use, and that take time and memory to make. */
+static const struct {
+    const char *map, *program;
+} program_maps[] = {
+    {"collections", "gc_begin"},  {"held_binaries", "alloc_begin"}, {"copies", "message_copy"},
+    {"messages", "message_send"}, {"calls", "call_begin"},
+};
+
+static void leave_out_maps(struct programs *programs)
+{
+    struct bpf_object *object = programs->skeleton->obj;
+
+    for (size_t i = 0; i < sizeof(program_maps) / sizeof(*program_maps); i++)
+        if (!bpf_program__autoload(
+                bpf_object__find_program_by_name(object, program_maps[i].program)))
+            bpf_map__set_autocreate(bpf_object__find_map_by_name(object, program_maps[i].map),
+                                    false);
+}
+
 int programs_load(struct programs *programs, struct error *error)
 {
     int code;
 
     set_sizes(programs);
+    leave_out_maps(programs);
     code = beamflame_bpf__load(programs->skeleton);
     if (code)
         return load_error(code, error);
