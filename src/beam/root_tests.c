@@ -150,7 +150,8 @@ bool root_is_dirty_io_schedulers(const struct roots_search *search, uint64_t add
  *   descriptor  u32 version = 1 | u32 action | relevant entry * | first entry *
  *   entry       next * | previous * | file * | u64 size of the file
  *
- * Entries are put in front as code is loaded, so the head is read anew.
+ * Entries are put in front as code is loaded, so the head is read anew. What is before the first
+ * one is left to chance until OTP 27 (x86/beam_asm.cpp 24:724, beam_jit_metadata.cpp 26:226).
  */
 bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
@@ -161,11 +162,12 @@ bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address,
     if (!data_u32(search, address, &version) || version != 1 ||
         !data_u32(search, address + 4, &action) || action > 2 ||
         !memory_read_u64(search->memory, address + 16, &first) || !is_pointer(first, 8) ||
-        !memory_read(search->memory, first, entry, sizeof(entry)) || entry[1] != 0 ||
+        !memory_read(search->memory, first, entry, sizeof(entry)) ||
         !is_pointer(entry[2], 1) || entry[3] < 8 || entry[3] > 1u << 30)
         return false;
-    return entry[0] == 0 ||
-           (memory_read(search->memory, entry[0], next, sizeof(next)) && next[1] == first);
+    if (entry[0] == 0)
+        return entry[1] == 0;
+    return memory_read(search->memory, entry[0], next, sizeof(next)) && next[1] == first;
 }
 
 /* beam_ranges.c 25:31, the same in 23 to 29. */

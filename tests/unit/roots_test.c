@@ -220,6 +220,20 @@ static void test_code(void **state)
     expect_refused("code ranges");
 }
 
+/* The newest entry of a list has anything at all before it, unless it is the only one. */
+static void test_newest_entry(void **state)
+{
+    uint64_t first = word_at(data + DESCRIPTOR + 16);
+
+    (void)state;
+    fake_put_u64(target, first + 8, 0x7f1234);
+    assert_int_equal(found().jit_descriptor, data + DESCRIPTOR);
+    fake_put_u64(target, first, 0);
+    assert_int_equal(found().jit_descriptor, 0);
+    fake_put_u64(target, first + 8, 0);
+    assert_int_equal(found().jit_descriptor, data + DESCRIPTOR);
+}
+
 /* A list of code whose links don't agree, and ranges that overlap, are no such things. */
 static void test_inconsistent(void **state)
 {
@@ -272,14 +286,9 @@ static void test_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_search),
-        TEST(test_ambiguous),
-        TEST(test_same_value_twice),
-        TEST(test_missing),
-        TEST(test_other_index_table),
-        TEST(test_code),
-        TEST(test_inconsistent),
-        TEST(test_node),
+        TEST(test_search),       TEST(test_ambiguous),         TEST(test_same_value_twice),
+        TEST(test_missing),      TEST(test_other_index_table), TEST(test_code),
+        TEST(test_newest_entry), TEST(test_inconsistent),      TEST(test_node),
         TEST(test_bounds),
     };
 
