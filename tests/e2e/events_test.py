@@ -27,6 +27,7 @@ def changed_code(pid):
     return changed
 
 
+@nodes.each_release
 class Events:
     """What holds for each release."""
 
@@ -114,18 +115,6 @@ class Events:
         self.assertNotIn("refused", done.stdout)
         for function in ("garbage_collect", "erts_queue_proc_message"):
             self.assertRegex(done.stdout, rf"{function} +(entry|return) .* ns")
-
-
-class Otp25(Events, unittest.TestCase):
-    release = 25
-
-
-class Otp27(Events, unittest.TestCase):
-    release = 27
-
-
-class Otp29(Events, unittest.TestCase):
-    release = 29
 
 
 class BadOptions(unittest.TestCase):

@@ -9,6 +9,7 @@ import beamflame
 import nodes
 
 
+@nodes.each_release
 class Memory:
     """What holds for each release. Probes are attached all of the time: counts must be exact."""
 
@@ -65,18 +66,6 @@ class Memory:
         for event in ("gc", "alloc"):
             self.assertAlmostEqual(events[event]["binaries"] / 40e6, 1, delta=0.05,
                                    msg=event)
-
-
-class Otp25(Memory, unittest.TestCase):
-    release = 25
-
-
-class Otp27(Memory, unittest.TestCase):
-    release = 27
-
-
-class Otp29(Memory, unittest.TestCase):
-    release = 29
 
 
 if __name__ == "__main__":
