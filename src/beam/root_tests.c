@@ -162,8 +162,8 @@ bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address,
     if (!data_u32(search, address, &version) || version != 1 ||
         !data_u32(search, address + 4, &action) || action > 2 ||
         !memory_read_u64(search->memory, address + 16, &first) || !is_pointer(first, 8) ||
-        !memory_read(search->memory, first, entry, sizeof(entry)) ||
-        !is_pointer(entry[2], 1) || entry[3] < 8 || entry[3] > 1u << 30)
+        !memory_read(search->memory, first, entry, sizeof(entry)) || !is_pointer(entry[2], 1) ||
+        entry[3] < 8 || entry[3] > 1u << 30)
         return false;
     if (entry[0] == 0)
         return entry[1] == 0;
