@@ -10,6 +10,9 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
+/* All of the target's CPU time means: whatever it costs, for the target has no more to give. */
+#define NO_BUDGET 1e6
+
 /* What a sample with stacks costs the target, measured (docs/measurements.md); and how many of them
  * an event may take a second at most, whatever the budget has room for. */
 #define STACK_NS          4000.0
@@ -161,7 +164,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
 {
     const struct governor_options options = {
         .pid = probes->options.vm->pid,
-        .part = probes->options.budget,
+        .part = probes->options.budget < 1 ? probes->options.budget : NO_BUDGET,
         .stacks_per_second = STACKS_PER_SECOND,
         .stack_ns = STACK_NS,
         .calibration = probes->options.calibration,
