@@ -106,6 +106,12 @@ void hook_find_enqueue(struct hooks *hooks, struct function_set *found);
 void hook_find_dirty_nif(struct hooks *hooks, struct function_set *found);
 void hook_find_dirty_bif(struct hooks *hooks, struct function_set *found);
 
+/* ---- hook_states.c ---- */
+
+void hook_find_aux_work(struct hooks *hooks, struct function_set *found);
+void hook_find_check_io(struct hooks *hooks, struct function_set *found);
+void hook_find_full_sweep(struct hooks *hooks, struct function_set *found);
+
 /* ---- hooks.c ---- */
 
 /* Address of the function behind a hook, or 0. */

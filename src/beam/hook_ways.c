@@ -345,4 +345,15 @@ const struct hook_function hook_functions[HOOK_COUNT] = {
                         "what erts_schedule's C caller passes a process to, and that sets no "
                         "current NIF",
                         hook_find_dirty_bif},
+    [HOOK_AUX_WORK] = {"handle_aux_work", HOOK_BY_CALLER,
+                       "what erts_schedule passes the scheduler's aux_work_data to, and that "
+                       "resets a field of it",
+                       hook_find_aux_work},
+    [HOOK_CHECK_IO] = {"erts_check_io", HOOK_BY_CALLER,
+                       "what erts_schedule calls with the lowest time there is",
+                       hook_find_check_io},
+    [HOOK_FULL_SWEEP] = {"full_sweep_heaps", HOOK_BY_CALLER,
+                         "what both garbage_collect and erts_garbage_collect_hibernate pass the "
+                         "process and a new heap to",
+                         hook_find_full_sweep},
 };

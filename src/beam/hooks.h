@@ -45,6 +45,9 @@ enum hook {
     HOOK_EXIT_CONTINUE, /* erts_continue_exit_process(p): the first time, and after each yield */
     HOOK_DIRTY_NIF,     /* erts_call_dirty_nif(esd, p, I, registers) */
     HOOK_DIRTY_BIF,     /* erts_call_dirty_bif(esd, p, I, registers) */
+    HOOK_AUX_WORK,      /* handle_aux_work(data, work, waiting) */
+    HOOK_CHECK_IO,      /* erts_check_io(poll_set, timeout, poll_only) */
+    HOOK_FULL_SWEEP,    /* full_sweep_heaps(p, ...): collects all of p's heap */
     HOOK_COUNT
 };
 

@@ -454,7 +454,7 @@ static bool step(struct flow *flow, struct state *state, const cs_insn *insn)
     if (cs_insn_group(flow->decoder, insn, CS_GRP_CALL)) {
         target = target_of(flow, state, insn);
         report_call(flow, state, target, false);
-        clobber(state, target ? value_from(flow, BASE_RESULT, number((int64_t)target)) : UNKNOWN);
+        clobber(state, value_from(flow, BASE_RESULT, number((int64_t)target)));
         return true;
     }
     if (!cs_insn_group(flow->decoder, insn, CS_GRP_JUMP)) {

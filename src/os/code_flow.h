@@ -59,7 +59,7 @@ bool flow_is_number(struct flow_value value, int64_t number);
 bool flow_is_register(struct flow_value value, enum flow_register reg, int64_t offset);
 /* An address on the stack. */
 bool flow_is_stack(struct flow_value value);
-/* What a call of `function` returned; *ret_function if not NULL. */
+/* What a call returned; *ret_function, if not NULL, is the function (0 if not known). */
 bool flow_is_result(const struct flow *flow, struct flow_value value, uint64_t *ret_function);
 /* Base of the value is what lies in memory, 4 or 8 bytes, at *ret_address. */
 bool flow_is_memory(const struct flow *flow, struct flow_value value,

@@ -35,6 +35,7 @@
     ASM(".pushsection .data\n.balign 8\n" #name ":\n" STRING(__VA_ARGS__) "\n" #name "_end:\n.popsection\n")
 
 C_FUNCTION(other, ret);
+const uint8_t *vm_allocate = other;
 
 /* Scheduling. */
 C_FUNCTION(vm_change_state, ret);
@@ -51,7 +52,14 @@ C_FUNCTION(vm_enqueue_task, ret);
 C_FUNCTION(vm_system_schedule,
     sub rsp, 0x18; mov r8d, esi; lock cmpxchg [rdi + 0x270], ecx; mov ecx, edx; xor esi, esi; lea r9, [rsp + 0xc]; xor edx, edx;
     mov dword ptr [rsp + 0xc], 0x400; call vm_enqueue_task; add rsp, 0x18; ret);
-C_FUNCTION(vm_schedule, push rbx; xor edi, edi; call vm_select_queue; pop rbx; ret);
+/* The word at 0xf8 of a scheduler goes to one that does not reset anything, too. */
+C_FUNCTION(vm_aux_work, mov qword ptr [rdi + 0x18], -1; mov eax, esi; ret);
+C_FUNCTION(vm_check_io, ret);
+C_FUNCTION(vm_schedule,
+    push rbx; mov rbx, rdi; xor edi, edi; call vm_select_queue; lea rdi, [rbx + 0xf8]; xor edx, edx;
+    mov esi, eax; call vm_aux_work; lea rdi, [rbx + 0xf8]; xor edx, edx; call other;
+    movabs rsi, 0x8000000000000000; xor edx, edx; mov rdi, [rbx + 0xa0]; call vm_check_io;
+    mov esi, 1; xor edx, edx; mov rdi, [rbx + 0xa0]; call other; pop rbx; ret);
 C_FUNCTION(vm_copy_in, ret);
 C_FUNCTION(vm_copy_out, ret);
 /* The part before 2 is where processes come back from Erlang code, which 7 goes to. */
@@ -77,13 +85,18 @@ C_FUNCTION(vm_dirty_loop,
     2: call vm_dirty_bif; jmp 1b);
 
 /* Garbage collection. */
-C_FUNCTION(vm_garbage_collect, ret);
+C_FUNCTION(vm_full_sweep, ret);
+C_FUNCTION(vm_garbage_collect,
+    push rbx; mov rbx, rdi; call [rip + vm_allocate]; mov rdx, rax; mov rcx, rax; mov rdi, rbx;
+    call vm_full_sweep; mov rdi, rbx; mov rdx, rax; call other; pop rbx; ret);
 C_FUNCTION(vm_collect_nobump,
     push rbx; mov ebx, r8d; test byte ptr [rdi + 0x188], 6; jne 1f; sub rsp, 8; mov r9d, ebx;
     mov r8d, ecx; mov rcx, rdx; push 0; mov rdx, rsi; mov rsi, -8; call vm_garbage_collect;
     add rsp, 0x10; 1: pop rbx; ret);
 JIT_FUNCTION(jit_collect, mov rdi, r13; call [rip + 1f]; ret; .balign 8; 1: .quad vm_collect_nobump);
-C_FUNCTION(vm_hibernate_inner, ret);
+C_FUNCTION(vm_hibernate_inner,
+    push rbx; mov rbx, rdi; call [rip + vm_allocate]; mov edx, 1; mov rcx, rax; mov r8, rax;
+    mov rdi, rbx; call vm_full_sweep; pop rbx; ret);
 C_FUNCTION(vm_collect_hibernate,
     push rbx; mov rbx, rdi; mov esi, 1; call vm_hibernate_inner; sub [rbx + 0x78], eax; pop rbx; ret);
 C_FUNCTION(vm_fetch_signals, push rbx; mov esi, 1; call other; pop rbx; ret);
@@ -331,6 +344,9 @@ static void test_all_hooks(void **state)
         [HOOK_EXIT_CONTINUE] = {vm_continue_exit, HOOK_BY_CALLER},
         [HOOK_DIRTY_NIF] = {vm_dirty_nif, HOOK_BY_CODE},
         [HOOK_DIRTY_BIF] = {vm_dirty_bif, HOOK_BY_CODE},
+        [HOOK_AUX_WORK] = {vm_aux_work, HOOK_BY_CALLER},
+        [HOOK_CHECK_IO] = {vm_check_io, HOOK_BY_CALLER},
+        [HOOK_FULL_SWEEP] = {vm_full_sweep, HOOK_BY_CALLER},
     };
 
     (void)state;
@@ -379,7 +395,8 @@ static void test_refused(void **state)
     static const enum hook refused[] = {HOOK_SCHEDULE_OUT, HOOK_SCHEDULE_IN,  HOOK_ENQUEUE,
                                         HOOK_GC,           HOOK_GC_HIBERNATE, HOOK_RECEIVE,
                                         HOOK_SPAWN,        HOOK_EXIT,         HOOK_EXIT_CONTINUE,
-                                        HOOK_DIRTY_NIF,    HOOK_DIRTY_BIF};
+                                        HOOK_DIRTY_NIF,    HOOK_DIRTY_BIF,    HOOK_AUX_WORK,
+                                        HOOK_CHECK_IO,     HOOK_FULL_SWEEP};
     struct hook_point point;
     struct error error;
 
