@@ -216,6 +216,12 @@ LAYOUT_ROW(port_reg, "Port.common.u.alive.reg")
 LAYOUT_ROW(port_name, "Port.name")
 LAYOUT_ROW(port_drv_ptr, "Port.drv_ptr")
 
+/* A driver (global.h, erts_driver_t): `start` to `emergency_close` are its callbacks */
+LAYOUT_ROW(driver_next, "erts_driver_t.next")
+LAYOUT_ROW(driver_prev, "erts_driver_t.prev")
+LAYOUT_ROW(driver_start, "erts_driver_t.start")
+LAYOUT_ROW(driver_emergency_close, "erts_driver_t.emergency_close")
+
 /* A node in the distribution (erl_node_tables.h, ErlNode) */
 LAYOUT_ROW(node_sysname, "ErlNode.sysname")
 LAYOUT_ROW(node_dist_entry, "ErlNode.dist_entry")

@@ -12,6 +12,7 @@
  *       all rows but atom_name/atom_bin, code_header_{debug,md5_ptr,are_nifs,functions} and
  *       sched_reductions (taken from the change that introduced each) and run_queue_* and
  *       fun_entry_module (not known: -1).
+ *   driver_* are read off the sources of 24 to 27 and 29, and were compared with live nodes.
  *   node_* were compared with live nodes of 25, 27 and 29 and taken over to the others.
  *
  * How other build variants of the same releases differ is in layout.c.
@@ -206,5 +207,9 @@ LAYOUT_COLUMNS(port_started_interval, 40, 40, 40, 40, 24, 24, 24)
 LAYOUT_COLUMNS(port_reg, 48, 48, 48, 48, 32, 32, 32)
 LAYOUT_COLUMNS(port_name, 472, 472, 472, 472, 472, 472, 472)
 LAYOUT_COLUMNS(port_drv_ptr, 480, 480, 480, 480, 480, 480, 480)
+LAYOUT_COLUMNS(driver_next, -1, 0, 0, 0, 0, 0, 0)
+LAYOUT_COLUMNS(driver_prev, -1, 8, 8, 8, 8, 8, 8)
+LAYOUT_COLUMNS(driver_start, -1, 72, 72, 72, 72, 72, 72)
+LAYOUT_COLUMNS(driver_emergency_close, -1, 184, 184, 184, 184, 184, 184)
 LAYOUT_COLUMNS(node_sysname, 24, 24, 24, 24, 24, 24, 24)
 LAYOUT_COLUMNS(node_dist_entry, 40, 40, 40, 40, 40, 40, 40)

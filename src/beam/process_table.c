@@ -7,9 +7,9 @@
 
 enum { CHUNK = 32768, TABLE_MAX = 1 << 27 /* ERTS_MAX_PROCESSES (erl_process.h 25:1436) */ };
 
-/* Visit the processes of one chunk of slots; false if a visit ended it. */
+/* Visit what is in one chunk of slots; false if a visit ended it. */
 static bool visit_slots(const uint64_t *slots, uint32_t count, uint64_t first, uint64_t invalid,
-                        process_table_visit visit, void *context)
+                        table_visit visit, void *context)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (slots[i] && slots[i] != invalid && !visit(context, first + i, slots[i]))
@@ -18,14 +18,15 @@ static bool visit_slots(const uint64_t *slots, uint32_t count, uint64_t first, u
     return true;
 }
 
-int process_table_each(struct vm *vm, process_table_visit visit, void *context, struct error *error)
+static int table_each(struct vm *vm, uint64_t root, const char *what, table_visit visit,
+                      void *context, struct error *error)
 {
     const struct layout *layout = &vm->layout;
-    uint64_t root = vm->roots.proc_table, slots, invalid;
+    uint64_t slots, invalid;
     uint64_t *chunk = xmalloc(CHUNK * sizeof(*chunk));
     uint32_t max = 0;
     bool more = true;
-    bool readable = memory_read_u64(vm->memory, root + layout->ptab_tab, &slots) &&
+    bool readable = root && memory_read_u64(vm->memory, root + layout->ptab_tab, &slots) &&
                     memory_read_u64(vm->memory, root + layout->ptab_invalid_element, &invalid) &&
                     memory_read_u32(vm->memory, root + layout->ptab_max, &max) && max <= TABLE_MAX;
 
@@ -39,7 +40,17 @@ int process_table_each(struct vm *vm, process_table_visit visit, void *context, 
     free(chunk);
     return readable ? 0
                     : error_set(error, ERROR_UNSUPPORTED,
-                                "the process table of process %d can't be read", vm->pid);
+                                "the %s table of process %d can't be read", what, vm->pid);
+}
+
+int process_table_each(struct vm *vm, table_visit visit, void *context, struct error *error)
+{
+    return table_each(vm, vm->roots.proc_table, "process", visit, context, error);
+}
+
+int port_table_each(struct vm *vm, table_visit visit, void *context, struct error *error)
+{
+    return table_each(vm, vm->roots.port_table, "port", visit, context, error);
 }
 
 uint64_t process_table_at(struct vm *vm, uint64_t index)
