@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,4 +174,21 @@ void process_thread_name(pid_t pid, pid_t tid, char *name, size_t size)
         text[used - 1] = '\0';
     snprintf(name, size, "%s", text ? text : "");
     free(text);
+}
+
+/* /proc/PID/task/TID/schedstat: time on a CPU, time waiting for one, times it got one
+ * (Documentation/scheduler/sched-stats.rst); all 0 where it is not counted. */
+bool process_thread_times(pid_t pid, pid_t tid, uint64_t *cpu, uint64_t *wait)
+{
+    unsigned long long slices = 0;
+    char file[32];
+    size_t used;
+    char *text;
+
+    snprintf(file, sizeof(file), "task/%d/schedstat", (int)tid);
+    text = procfs_read(pid, file, &used);
+    if (text && sscanf(text, "%" SCNu64 " %" SCNu64 " %llu", cpu, wait, &slices) != 3)
+        slices = 0;
+    free(text);
+    return slices > 0;
 }

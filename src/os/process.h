@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "util/error.h"
@@ -35,6 +36,10 @@ void process_container(pid_t pid, char *id, size_t size);
 
 /* Thread ids of a process, to be freed. NULL with error if it is gone. */
 pid_t *process_threads(pid_t pid, size_t *count, struct error *error);
+
+/* How long a thread was on a CPU so far, and how long it waited for one (ns). False if it is gone
+ * or the kernel does not count this (CONFIG_SCHED_INFO). */
+bool process_thread_times(pid_t pid, pid_t tid, uint64_t *cpu, uint64_t *wait);
 
 /* Name of a thread (at most 15 bytes), "" if gone. */
 void process_thread_name(pid_t pid, pid_t tid, char *name, size_t size);

@@ -45,9 +45,10 @@ static int bfr_sample(void *state, const struct sample *sample, struct error *er
     return recording_append(bfr->writer, bfr->source.profile, sample, error);
 }
 
-static int put_summaries(struct bfr *bfr, struct error *error)
+static int put_counted(struct bfr *bfr, struct error *error)
 {
     const struct profile *profile = bfr->source.profile;
+    const struct thread_times *threads = recording_get_threads(bfr->source.recording);
 
     for (event_id id = 1; id <= profile_counts(profile).events; id++) {
         const struct event_summary *summary = recording_get_summary(bfr->source.recording, id);
@@ -55,7 +56,7 @@ static int put_summaries(struct bfr *bfr, struct error *error)
         if (summary && recording_put_summary(bfr->writer, profile, summary, error))
             return -1;
     }
-    return 0;
+    return threads->count ? recording_put_threads(bfr->writer, profile, threads, error) : 0;
 }
 
 static int bfr_finish(void *state, const struct recording_totals *totals, struct error *error)
@@ -63,7 +64,7 @@ static int bfr_finish(void *state, const struct recording_totals *totals, struct
     struct recording_totals copy = totals ? *totals : (struct recording_totals){0};
     struct bfr *bfr = state;
     struct error put_error;
-    int put = totals ? put_summaries(bfr, &put_error) : 0;
+    int put = totals ? put_counted(bfr, &put_error) : 0;
     int result = recording_finish(bfr->writer, bfr->source.profile, &copy, NULL, error);
 
     free(bfr);

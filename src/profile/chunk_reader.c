@@ -110,7 +110,7 @@ void chunk_reader_free(struct chunk_reader *reader)
 static int check_head(const struct chunk_reader *reader, const struct chunk_head *head,
                       const char *bytes, struct error *error)
 {
-    if (head->type < CHUNK_HEADER || head->type > CHUNK_END)
+    if (head->type < CHUNK_HEADER || head->type > CHUNK_THREADS)
         return malformed(reader, reader->offset, "unknown type of chunk", error);
     if (head->encoding > ENCODING_ZSTD)
         return malformed(reader, reader->offset + 1, "unknown encoding of chunk", error);

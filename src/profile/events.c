@@ -86,3 +86,8 @@ bool event_value_is_level(const char *event, uint32_t value)
 {
     return !strcmp(event, "gc") && (value == GC_HEAP_BEFORE || value == GC_HEAP_AFTER);
 }
+
+bool event_is_cpu(const struct profile *profile, event_id id)
+{
+    return !strcmp(profile_text(profile, profile_get_event(profile, id)->name), EVENT_CPU);
+}

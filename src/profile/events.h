@@ -32,3 +32,5 @@ event_id event_define(struct profile *profile, const char *name);
 /* Whether sums of this value mean nothing, and only its average does: the size of a heap, not what
  * was taken from it. */
 bool event_value_is_level(const char *event, uint32_t value);
+
+bool event_is_cpu(const struct profile *profile, event_id id);

@@ -161,9 +161,10 @@ struct sample {
     thread_id thread;
     string_id detail; /* port name, or 0 */
     uint16_t cpu;
-    uint8_t status;   /* enum process_status */
-    uint8_t activity; /* enum activity */
-    uint8_t flags;    /* enum sample_flag */
+    uint8_t status;     /* enum process_status */
+    uint8_t activity;   /* enum activity */
+    uint8_t microstate; /* enum microstate (profile/microstates.h) */
+    uint8_t flags;      /* enum sample_flag */
 };
 
 /* Things lost, counted by reason; one list for the whole program. */

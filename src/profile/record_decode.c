@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/records.h"
 
+#include "profile/microstates.h"
 #include "profile/recording_format.h"
 #include "profile/string_table.h"
 
@@ -197,6 +198,7 @@ static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
     sample.cpu = (uint16_t)cursor_varint(cursor, UINT16_MAX, "number of CPU is too large");
     sample.status = (uint8_t)cursor_varint(cursor, STATUS_COUNT - 1, "unknown status");
     sample.activity = (uint8_t)cursor_varint(cursor, ACTIVITY_COUNT - 1, "unknown activity");
+    sample.microstate = (uint8_t)cursor_varint(cursor, MICROSTATE_COUNT - 1, "unknown microstate");
     sample.flags = (uint8_t)cursor_varint(cursor, SAMPLE_FLAGS, "unknown flags");
     if (sample.time < decoder->last)
         cursor_fail(cursor, "time goes back");

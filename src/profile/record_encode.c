@@ -120,6 +120,7 @@ void record_encode_sample(struct record_encoder *encoder, const struct profile *
     buffer_varint(records, sample->cpu);
     buffer_varint(records, sample->status);
     buffer_varint(records, sample->activity);
+    buffer_varint(records, sample->microstate);
     buffer_varint(records, sample->flags);
     encoder->base.sample = *sample;
     encoder->sampled = true;

@@ -14,6 +14,7 @@
 
 #include "profile/event_summary.h"
 #include "profile/profile.h"
+#include "profile/thread_time.h"
 #include "util/error.h"
 
 /* What is known when recording starts. Strings are borrowed for the call by the writer, owned by
@@ -68,6 +69,10 @@ int recording_append(struct recording_writer *writer, const struct profile *prof
 int recording_put_summary(struct recording_writer *writer, const struct profile *profile,
                           const struct event_summary *summary, struct error *error);
 
+/* The same for the times of all threads. */
+int recording_put_threads(struct recording_writer *writer, const struct profile *profile,
+                          const struct thread_times *times, struct error *error);
+
 /* Write out all that is complete, and the totals. Call about once a second. The samples of the
  * newest 500 ms are not complete: others may still come before them. */
 int recording_flush(struct recording_writer *writer, const struct profile *profile,
@@ -105,3 +110,6 @@ const struct recording_totals *recording_get_totals(const struct recording *reco
  * recording is closed, or read on. */
 const struct event_summary *recording_get_summary(const struct recording *recording,
                                                   event_id event);
+
+/* The newest times of threads that it saw, empty if there are none; as long valid. */
+const struct thread_times *recording_get_threads(const struct recording *recording);

@@ -32,6 +32,9 @@
  * greatest number, count of buckets (256 at most), the buckets from the first on. The newest of an
  * event counts.
  *
+ * CHUNK_THREADS: varint count of threads, each the varints thread, from, to - from, cpu_ns, wait_ns
+ * (profile/thread_time.h). The newest chunk counts, and holds all threads.
+ *
  * CHUNK_END: empty.
  *
  * CHUNK_RECORDS: records, each a byte (enum record_type) and its fields. A table record defines
@@ -50,7 +53,7 @@
  *      RECORD_SAMPLE   varints time - time of the sample before, event; as many zigzags of values
  *                      as the event has, minus those of the sample before if it is of the same
  *                      event; zigzags of stack, process, thread minus those of the sample before;
- *                      varints peer, detail, cpu, status, activity, flags
+ *                      varints peer, detail, cpu, status, activity, microstate, flags
  *
  * "The sample before" is in the same chunk, all zero for the first: a chunk can be read without
  * the records of other chunks, apart from the tables. Times never go back, also across chunks.
@@ -80,6 +83,7 @@ enum chunk_type {
     CHUNK_TOTALS = 3,
     CHUNK_SUMMARY = 4,
     CHUNK_END = 5,
+    CHUNK_THREADS = 6,
 };
 
 enum chunk_encoding {

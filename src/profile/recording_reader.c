@@ -15,6 +15,7 @@ struct recording {
     struct recording_totals totals;
     struct record_decoder decoder;
     struct event_summaries summaries;
+    struct thread_times threads;
     bool was_read;
 };
 
@@ -114,6 +115,7 @@ void recording_close(struct recording *recording)
         return;
     chunk_reader_free(recording->chunks);
     event_summaries_free(&recording->summaries);
+    thread_times_free(&recording->threads);
     free((char *)recording->header.event);
     free((char *)recording->header.hostname);
     free((char *)recording->header.kernel);
@@ -135,6 +137,11 @@ const struct recording_totals *recording_get_totals(const struct recording *reco
 const struct event_summary *recording_get_summary(const struct recording *recording, event_id event)
 {
     return event_summaries_get(&recording->summaries, event);
+}
+
+const struct thread_times *recording_get_threads(const struct recording *recording)
+{
+    return &recording->threads;
 }
 
 struct pass {
@@ -178,6 +185,8 @@ static int read_chunk(struct recording *recording, const struct chunk *chunk, st
         read_totals(&cursor, &recording->totals);
     else if (chunk->type == CHUNK_SUMMARY)
         event_summary_decode(&recording->summaries, pass->profile, &cursor);
+    else if (chunk->type == CHUNK_THREADS)
+        thread_times_decode(&recording->threads, pass->profile, &cursor);
     else if (chunk->type == CHUNK_HEADER)
         cursor_fail(&cursor, "second header");
     return check_chunk(recording, chunk, &cursor, error);

@@ -17,7 +17,7 @@ struct recording_writer {
     struct reorder reorder;
     struct record_encoder encoder;
     struct buffer records; /* the next CHUNK_RECORDS */
-    struct buffer summary; /* the next CHUNK_SUMMARY */
+    struct buffer counted; /* the next CHUNK_SUMMARY or CHUNK_THREADS */
 };
 
 static int write_header(struct recording_writer *writer, const struct recording_header *header,
@@ -174,16 +174,35 @@ int recording_append(struct recording_writer *writer, const struct profile *prof
     return put_samples(writer, profile, false, error);
 }
 
-/* What a summary refers to must be in the file before it. */
+/* What was counted refers to entries, which must be in the file before it. */
+static int begin_counted(struct recording_writer *writer, const struct profile *profile,
+                         struct error *error)
+{
+    writer->counted.size = 0;
+    return put_entries(writer, profile, error) || write_records(writer, error) ? -1 : 0;
+}
+
+static int write_counted(struct recording_writer *writer, enum chunk_type type, struct error *error)
+{
+    return chunk_write(writer->chunks, type, writer->counted.data, writer->counted.size, error);
+}
+
 int recording_put_summary(struct recording_writer *writer, const struct profile *profile,
                           const struct event_summary *summary, struct error *error)
 {
-    if (put_entries(writer, profile, error) || write_records(writer, error))
+    if (begin_counted(writer, profile, error))
         return -1;
-    writer->summary.size = 0;
-    event_summary_encode(profile, summary, &writer->summary);
-    return chunk_write(writer->chunks, CHUNK_SUMMARY, writer->summary.data, writer->summary.size,
-                       error);
+    event_summary_encode(profile, summary, &writer->counted);
+    return write_counted(writer, CHUNK_SUMMARY, error);
+}
+
+int recording_put_threads(struct recording_writer *writer, const struct profile *profile,
+                          const struct thread_times *times, struct error *error)
+{
+    if (begin_counted(writer, profile, error))
+        return -1;
+    thread_times_encode(times, &writer->counted);
+    return write_counted(writer, CHUNK_THREADS, error);
 }
 
 static int flush(struct recording_writer *writer, const struct profile *profile,
@@ -216,7 +235,7 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
     fd = chunk_writer_release(writer->chunks);
     reorder_free(&writer->reorder);
     buffer_free(&writer->records);
-    buffer_free(&writer->summary);
+    buffer_free(&writer->counted);
     free(writer);
     if (ret_fd) {
         *ret_fd = fd;

@@ -14,6 +14,7 @@
 
 #include "os/container.h"
 #include "os/process.h"
+#include "util/clock.h"
 
 enum { NO_PID = 0x7ffffff0 };
 
@@ -150,6 +151,25 @@ static void test_threads(void **state)
     assert_string_equal(name, "");
 }
 
+/* Time on a CPU grows with the work that is done, and is less than passes. */
+static void test_thread_times(void **state)
+{
+    uint64_t cpu[2], wait[2], before;
+    volatile uint64_t sum = 0;
+
+    (void)state;
+    if (!process_thread_times(getpid(), getpid(), &cpu[0], &wait[0]))
+        skip(); /* a kernel without CONFIG_SCHED_INFO */
+    before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    while (clock_ns(CLOCK_THREAD_CPUTIME_ID) - before < 30000000)
+        sum++;
+    usleep(1000); /* what runs is counted when it stops to */
+    assert_true(process_thread_times(getpid(), getpid(), &cpu[1], &wait[1]));
+    assert_in_range(cpu[1] - cpu[0], 25000000, 1000000000);
+    assert_true(wait[1] >= wait[0]);
+    assert_false(process_thread_times(NO_PID, NO_PID, &cpu[0], &wait[0]));
+}
+
 #define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ID2 "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define POD "pod2dfc5c8b_8f3a_4f65_9c0e_7a1b5a1e0a11"
@@ -232,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_exists_and_start_time),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_thread_times),
         cmocka_unit_test(test_container_names),
         cmocka_unit_test(test_container_bounds),
     };

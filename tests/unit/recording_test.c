@@ -84,6 +84,7 @@ static void assert_same_sample(const struct sample *a, const struct sample *b)
     assert_int_equal(a->cpu, b->cpu);
     assert_int_equal(a->status, b->status);
     assert_int_equal(a->activity, b->activity);
+    assert_int_equal(a->microstate, b->microstate);
     assert_int_equal(a->flags, b->flags);
 }
 
@@ -387,16 +388,18 @@ static void test_bad_records(void **state)
                "a\x08\x01\x01\x00\x05",
                "unknown unit"),
         RECORD(EVENT "\x08\x01\x01\x00\x01", "entry is there already"),
-        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
                             "\x08\x01\x01\x01\x01",
                "after the first sample"),
         RECORD("\x07\x00\x00\x00", "without an event"),
         RECORD(EVENT "\x07\x00\x02\x00", "event is not defined"),
-        RECORD(EVENT SAMPLE "\x01\x00\x00\x00\x00\x00\x00\x00\x00", "stack is not defined"),
-        RECORD(EVENT SAMPLE "\x02\x00\x00\x00\x00\x00\x00\x00\x00", "stack is not defined"),
-        RECORD(EVENT SAMPLE "\x00\x00\x00\x01\x00\x00\x00\x00\x00", "process is not defined"),
-        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x63\x00\x00", "unknown status"),
-        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x10", "unknown flags"),
+        RECORD(EVENT SAMPLE "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00", "stack is not defined"),
+        RECORD(EVENT SAMPLE "\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00", "stack is not defined"),
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00", "process is not defined"),
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x63\x00\x00\x00", "unknown status"),
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x63\x00\x00", "unknown activity"),
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x63\x00", "unknown microstate"),
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10", "unknown flags"),
         RECORD("\x07\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "more than 64 bits"),
     };
     unsigned char file[1024];
@@ -451,7 +454,7 @@ static void test_events(void **state)
  * is of the same event. */
 static void test_sample_bytes(void **state)
 {
-#define REST "\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+#define REST "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
     static const char records[] = EVENT "\x01\x01"
                                         "b\x08\x02\x02\x00\x01\x00\x02"
                                         "\x07\x05\x01\x0a" REST "\x07\x01\x01\x03" REST

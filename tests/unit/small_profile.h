@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "profile/events.h"
+#include "profile/microstates.h"
 #include "profile/profile.h"
 #include "profile/recording.h"
 
@@ -50,11 +51,11 @@ static inline frame_id small_frame(struct profile *profile, const char *symbol, 
 }
 
 /*
- *  sample  process  stack, root first                      time
- *  0       cart     proc_lib:init_p/5 erlang:+/2           2.000000 s
- *  1       cart     proc_lib:init_p/5 memcpy do_syscall    2.010000 s
- *  2       none     spin (busy-wait)                       2.020000 s
- *  3       cart     proc_lib:init_p/5 erlang:+/2           3.000000 s
+ *  sample  process  stack, root first                      time        state
+ *  0       cart     proc_lib:init_p/5 erlang:+/2           2.000000 s  emulator
+ *  1       cart     proc_lib:init_p/5 memcpy do_syscall    2.010000 s  port
+ *  2       none     spin (busy-wait)                       2.020000 s  busy-wait
+ *  3       cart     proc_lib:init_p/5 erlang:+/2           3.000000 s  emulator
  */
 static inline void small_profile_make(struct small_profile *small)
 {
@@ -98,18 +99,21 @@ static inline void small_profile_make(struct small_profile *small)
                             .thread = thread,
                             .cpu = 3,
                             .status = STATUS_RUNNING,
+                            .microstate = MICROSTATE_EMULATOR,
                             .flags = SAMPLE_ERLANG | SAMPLE_COMPLETE};
 
     *small = (struct small_profile){.profile = p};
     small->samples[0] = small->samples[1] = small->samples[3] = erlang;
     small->samples[1].time = 2010000000;
     small->samples[1].stack = call;
+    small->samples[1].microstate = MICROSTATE_PORT;
     small->samples[2] = (struct sample){.time = 2020000000,
                                         .values = {[CPU_TIME] = 10000000},
                                         .event = cpu,
                                         .stack = spin,
                                         .thread = thread,
-                                        .activity = ACTIVITY_BUSY_WAIT};
+                                        .activity = ACTIVITY_BUSY_WAIT,
+                                        .microstate = MICROSTATE_BUSY_WAIT};
     small->samples[3].time = 3000000000;
     small->totals = (struct recording_totals){.end_monotonic = 3500000000,
                                               .samples = SMALL_SAMPLES,

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/microstates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/events.h"
+#include "util/alloc.h"
+#include "util/intern.h"
+
+static const char *const names[] = {
+    [MICROSTATE_NONE] = "unknown",
+    [MICROSTATE_EMULATOR] = "emulator",
+    [MICROSTATE_BIF] = "bif",
+    [MICROSTATE_NIF] = "nif",
+    [MICROSTATE_GC_MINOR] = "gc_minor",
+    [MICROSTATE_GC_MAJOR] = "gc_major",
+    [MICROSTATE_GC] = "gc",
+    [MICROSTATE_GC_HIBERNATE] = "gc_hibernate",
+    [MICROSTATE_PORT] = "port",
+    [MICROSTATE_CHECK_IO] = "check_io",
+    [MICROSTATE_AUX] = "aux",
+    [MICROSTATE_BUSY_WAIT] = "busy_wait",
+    [MICROSTATE_OTHER] = "other",
+    [MICROSTATE_SLEEP] = "sleep",
+};
+_Static_assert(sizeof(names) / sizeof(names[0]) == MICROSTATE_COUNT, "one name each");
+
+const char *microstate_name(enum microstate state)
+{
+    return state < MICROSTATE_COUNT ? names[state] : "unknown";
+}
+
+struct thread_key {
+    target_id target;
+    uint32_t tid;
+};
+
+struct thread_sums {
+    thread_id thread; /* an entry of it that says which scheduler it is, if there is one */
+    uint64_t samples;
+    uint64_t ns[MICROSTATE_COUNT];
+};
+
+struct microstates {
+    const struct profile *profile;
+    bool sampled;
+    struct intern keys;       /* struct thread_key */
+    struct thread_sums *sums; /* by id in keys - 1 */
+};
+
+struct microstates *microstates_new(const struct profile *profile)
+{
+    struct microstates *states = xcalloc(1, sizeof(*states));
+
+    states->profile = profile;
+    intern_init(&states->keys, sizeof(struct thread_key), sizeof(struct thread_key));
+    return states;
+}
+
+void microstates_free(struct microstates *states)
+{
+    if (!states)
+        return;
+    intern_free(&states->keys);
+    free(states->sums);
+    free(states);
+}
+
+/* A thread has several entries if its name changed. */
+static struct thread_sums *sums_of(struct microstates *states, thread_id id)
+{
+    const struct thread_entry *entry = profile_get_thread(states->profile, id);
+    struct thread_key key = {entry->target, entry->tid};
+    uint32_t known = states->keys.count, number = intern_add(&states->keys, &key);
+    struct thread_sums *sums;
+
+    if (number > known) {
+        states->sums = xreallocarray(states->sums, states->keys.capacity, sizeof(*states->sums));
+        states->sums[number - 1] = (struct thread_sums){.thread = id};
+    }
+    sums = &states->sums[number - 1];
+    if (entry->scheduler_kind != SCHEDULER_NONE)
+        sums->thread = id;
+    return sums;
+}
+
+void microstates_add(struct microstates *states, const struct sample *sample)
+{
+    struct thread_sums *sums;
+
+    if (!sample->thread || !event_is_cpu(states->profile, sample->event))
+        return;
+    states->sampled = true;
+    sums = sums_of(states, sample->thread);
+    sums->samples++;
+    sums->ns[sample->microstate] += sample->values[CPU_TIME];
+}
+
+/* ---- rows ---- */
+
+static void describe(const struct profile *profile, thread_id id, struct microstate_row *row)
+{
+    const struct thread_entry *entry = profile_get_thread(profile, id);
+
+    row->target = entry->target;
+    row->tid = entry->tid;
+    row->type = thread_type_of(profile_text(profile, entry->name), &row->number);
+    if (entry->scheduler_kind != SCHEDULER_NONE) {
+        row->type = THREAD_SCHEDULER + (entry->scheduler_kind - SCHEDULER_NORMAL);
+        row->number = entry->scheduler_number;
+    }
+}
+
+/* Sleep is what is left: of the time that the kernel counts as spent on a CPU, a thread that sleeps
+ * often is in no sample while it is being switched to or from, and msacc has that as sleep too. */
+static void set_states(const struct thread_sums *sums, struct microstate_row *row)
+{
+    uint64_t left;
+
+    row->samples = sums->samples;
+    memcpy(row->ns, sums->ns, sizeof(row->ns));
+    for (int i = 0; i < MICROSTATE_COUNT; i++)
+        row->sampled_ns += sums->ns[i];
+    left = row->span_ns > row->sampled_ns ? row->span_ns - row->sampled_ns : 0;
+    if (row->wait_ns > left)
+        row->wait_ns = left;
+    row->ns[MICROSTATE_SLEEP] += left - row->wait_ns;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct microstate_row *a = left, *b = right;
+
+    if (a->target != b->target)
+        return a->target < b->target ? -1 : 1;
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+static const struct thread_time *time_of(const struct profile *profile,
+                                         const struct thread_times *times,
+                                         const struct microstate_row *row)
+{
+    for (size_t i = 0; i < times->count; i++) {
+        const struct thread_entry *entry = profile_get_thread(profile, times->list[i].thread);
+
+        if (entry->target == row->target && entry->tid == row->tid)
+            return &times->list[i];
+    }
+    return NULL;
+}
+
+static void set_times(const struct profile *profile, const struct thread_times *times,
+                      uint64_t span_ns, struct microstate_row *row)
+{
+    const struct thread_time *time = time_of(profile, times, row);
+
+    row->span_ns = span_ns;
+    if (!time || time->to == time->from)
+        return;
+    row->counted = true;
+    row->span_ns = time->to - time->from;
+    row->cpu_ns = time->cpu_ns;
+    row->wait_ns = time->wait_ns;
+}
+
+struct microstate_row *microstates_rows(struct microstates *states,
+                                        const struct thread_times *times, uint64_t start,
+                                        uint64_t end, size_t *count)
+{
+    struct microstate_row *rows;
+
+    for (size_t i = 0; states->sampled && i < times->count; i++)
+        sums_of(states, times->list[i].thread);
+    rows = xcalloc(states->keys.count + 1, sizeof(*rows));
+    *count = 0;
+    for (uint32_t i = 0; i < states->keys.count; i++) {
+        struct microstate_row *row = &rows[*count];
+
+        *row = (struct microstate_row){0};
+        describe(states->profile, states->sums[i].thread, row);
+        if (row->type == THREAD_OTHER)
+            continue;
+        set_times(states->profile, times, end > start ? end - start : 0, row);
+        set_states(&states->sums[i], row);
+        ++*count;
+    }
+    qsort(rows, *count, sizeof(*rows), compare_rows);
+    return rows;
+}
+
+void microstate_row_add(struct microstate_row *sum, const struct microstate_row *row)
+{
+    sum->counted |= row->counted;
+    sum->span_ns += row->span_ns;
+    sum->sampled_ns += row->sampled_ns;
+    sum->cpu_ns += row->cpu_ns;
+    sum->wait_ns += row->wait_ns;
+    sum->samples += row->samples;
+    for (int i = 0; i < MICROSTATE_COUNT; i++)
+        sum->ns[i] += row->ns[i];
+}

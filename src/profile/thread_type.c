@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/thread_type.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A name is `before`, a number, `after` and what else fits: the kernel keeps 15 bytes of it. */
+static const struct {
+    enum thread_type type;
+    const char *before, *after;
+} patterns[] = {
+    /* From 26 on (erl_process.c 27:8853, erl_async.c 27:202). */
+    {THREAD_SCHEDULER, "erts_sched_", ""},
+    {THREAD_DIRTY_CPU, "erts_dcpus_", ""},
+    {THREAD_DIRTY_IO, "erts_dios_", ""},
+    {THREAD_AUX, "erts_aux_", ""},
+    {THREAD_POLL, "erts_poll_", ""},
+    {THREAD_ASYNC, "erts_async_", ""},
+    /* Up to 25 (erl_process.c 25:8810, erl_async.c 25:202). */
+    {THREAD_SCHEDULER, "", "_scheduler"},
+    {THREAD_DIRTY_CPU, "", "_dirty_cpu"},
+    {THREAD_DIRTY_IO, "", "_dirty_io"},
+    {THREAD_AUX, "", "_aux"},
+    {THREAD_POLL, "", "_poller"},
+    {THREAD_ASYNC, "async_", ""},
+};
+
+static bool starts_with(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
+enum thread_type thread_type_of(const char *name, uint32_t *ret_number)
+{
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+        const char *digits = name + strlen(patterns[i].before);
+        char *after;
+
+        if (!starts_with(name, patterns[i].before) || !isdigit((unsigned char)*digits))
+            continue;
+        *ret_number = (uint32_t)strtoul(digits, &after, 10);
+        if (starts_with(after, patterns[i].after))
+            return patterns[i].type;
+    }
+    *ret_number = 0;
+    return THREAD_OTHER;
+}
+
+const char *thread_type_name(enum thread_type type)
+{
+    static const char *const names[] = {
+        [THREAD_SCHEDULER] = "scheduler",
+        [THREAD_DIRTY_CPU] = "dirty_cpu_scheduler",
+        [THREAD_DIRTY_IO] = "dirty_io_scheduler",
+        [THREAD_AUX] = "aux",
+        [THREAD_POLL] = "poll",
+        [THREAD_ASYNC] = "async",
+        [THREAD_OTHER] = "other",
+    };
+    _Static_assert(sizeof(names) / sizeof(names[0]) == THREAD_TYPES, "one name each");
+
+    return type < THREAD_TYPES ? names[type] : "unknown";
+}
