@@ -34,6 +34,7 @@ struct session {
     struct events *events;
     struct recording_writer *writer;
     struct recording_totals totals;
+    struct thread_times threads;
     uint64_t first_ns, flushed_ns;
     int write_result; /* of appending while samples are passed */
     struct error write_error;
@@ -107,13 +108,22 @@ static int open_recording(struct session *session, const char *path, const char 
 }
 
 /* Takes longer than all of the rest, so samples are let to wait for it. */
-static void read_kernel_symbols(struct session *session)
+static void prepare_symbolizers(struct session *session)
 {
     struct error ignored; /* kernel functions are then shown by address */
 
     session->kernel = kernel_symbols_new(&ignored);
-    for (size_t i = 0; i < session->targets->count; i++)
+    for (size_t i = 0; i < session->targets->count; i++) {
         symbolizer_set_kernel(session->symbolizers[i], session->kernel);
+        symbolizer_prepare(session->symbolizers[i]);
+    }
+}
+
+static void look_at_targets(struct session *session)
+{
+    session->threads.count = 0;
+    for (size_t i = 0; i < session->targets->count; i++)
+        symbolizer_look(session->symbolizers[i], &session->threads);
 }
 
 static int load_programs(struct session *session, struct error *error)
@@ -147,7 +157,8 @@ static int start(struct session *session, const char *recording_path, const char
         return -1;
     session->first_ns = session->flushed_ns = clock_ns(CLOCK_MONOTONIC);
     session->totals.attach_ns = session->first_ns - started_ns;
-    read_kernel_symbols(session);
+    look_at_targets(session);
+    prepare_symbolizers(session);
     return 0;
 }
 
@@ -181,6 +192,7 @@ void session_free(struct session *session)
     kernel_symbols_free(session->kernel);
     profile_free(session->profile);
     free(session->recent);
+    thread_times_free(&session->threads);
     free(session);
 }
 
@@ -293,6 +305,15 @@ static void update_totals(struct session *session)
     session->totals.peak_rss_kb = (uint64_t)usage.ru_maxrss;
 }
 
+/* How long threads ran, which completes what CPU samples say. */
+static int put_threads(struct session *session, struct error *error)
+{
+    if (!session->cpu)
+        return 0;
+    look_at_targets(session);
+    return recording_put_threads(session->writer, session->profile, &session->threads, error);
+}
+
 static int failed_write(struct session *session, struct error *error)
 {
     *error = session->write_error;
@@ -317,7 +338,8 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
     session->flushed_ns = now;
     note_busiest(session);
     update_totals(session);
-    if (events_put_summaries(session->events, session->writer, error))
+    if (put_threads(session, error) ||
+        events_put_summaries(session->events, session->writer, error))
         return -1;
     return recording_flush(session->writer, session->profile, &session->totals, error);
 }
@@ -347,7 +369,8 @@ static int take_rest(struct session *session, struct error *error)
     if (session->sampler)
         sampler_stop(session->sampler);
     events_stop(session->events);
-    if (programs_poll(session->programs, 0, take, session, error) < 0)
+    if (put_threads(session, error) ||
+        programs_poll(session->programs, 0, take, session, error) < 0)
         return -1;
     if (session->write_result)
         return failed_write(session, error);

@@ -3,13 +3,12 @@
 #pragma once
 
 #include "beam/vm.h"
+#include "profile/microstates.h"
 #include "profile/profile.h"
 #include "symbol/snapshot.h"
 
-/* `thread_name`: of the OS thread. `stack`: the sample's stack, whose names tell system calls and,
- * where the VM exports them, its functions. */
-enum activity activity_of(const struct vm *vm, const struct snapshot *snapshot,
-                          const struct profile *profile, stack_id stack);
+/* By its state, for a scheduler, and by its name, for another thread. */
+enum activity activity_of(const struct snapshot *snapshot, enum microstate state);
 
 /* Name of the port whose task the scheduler runs, "" if none or not known. */
 void activity_port_name(const struct vm *vm, const struct snapshot *snapshot, char *name,

@@ -10,9 +10,11 @@
 #include "symbol/activity.h"
 #include "symbol/dirty_loop.h"
 #include "symbol/frame_names.h"
+#include "symbol/microstate.h"
 #include "symbol/process_cache.h"
 #include "symbol/runtime_names.h"
 #include "symbol/thread_cache.h"
+#include "symbol/thread_watch.h"
 #include "symbol/unwind.h"
 #include "util/alloc.h"
 
@@ -27,6 +29,9 @@ struct symbolizer {
     struct dirty_loop *dirty_loop;
     struct frame_names *names;
     struct process_cache *processes;
+    struct state_functions *state_functions;
+    struct microstate_finder *microstates;
+    struct thread_watch *thread_watch;
     struct thread_cache *threads;
     target_id target;
 };
@@ -78,6 +83,9 @@ struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct
     symbolizer->dirty_loop = dirty_loop_new(vm, symbolizer->runtime);
     symbolizer->names =
         frame_names_new(vm, symbolizer->atoms, symbolizer->code, symbolizer->runtime, profile);
+    symbolizer->state_functions = state_functions_new(vm, symbolizer->code, symbolizer->runtime);
+    symbolizer->microstates = microstate_finder_new(vm, symbolizer->state_functions, profile);
+    symbolizer->thread_watch = thread_watch_new(vm->pid, symbolizer->target, profile);
     symbolizer->processes =
         process_cache_new(vm, symbolizer->atoms, profile, symbolizer->target, error);
     if (symbolizer->processes)
@@ -98,6 +106,9 @@ void symbolizer_free(struct symbolizer *symbolizer)
         return;
     process_cache_free(symbolizer->processes);
     thread_cache_free(symbolizer->threads);
+    thread_watch_free(symbolizer->thread_watch);
+    microstate_finder_free(symbolizer->microstates);
+    state_functions_free(symbolizer->state_functions);
     frame_names_free(symbolizer->names);
     dirty_loop_free(symbolizer->dirty_loop);
     runtime_names_free(symbolizer->runtime);
@@ -128,6 +139,18 @@ void symbolizer_refresh(struct symbolizer *symbolizer)
 process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint64_t time)
 {
     return process_cache_find(symbolizer->processes, pid, time);
+}
+
+void symbolizer_prepare(struct symbolizer *symbolizer)
+{
+    state_functions_find(symbolizer->state_functions);
+}
+
+void symbolizer_look(struct symbolizer *symbolizer, struct thread_times *times)
+{
+    state_functions_find_drivers(symbolizer->state_functions);
+    thread_watch_look(symbolizer->thread_watch);
+    thread_watch_get(symbolizer->thread_watch, times);
 }
 
 static void count_frame(const struct frame *frame, struct recording_totals *totals)
@@ -192,12 +215,14 @@ static void set_process(struct symbolizer *symbolizer, const struct snapshot *sn
 }
 
 static void set_activity(struct symbolizer *symbolizer, const struct snapshot *snapshot,
-                         struct sample *sample)
+                         const struct unwound *unwound, struct sample *sample)
 {
+    enum microstate state =
+        microstate_of(symbolizer->microstates, snapshot, unwound, sample->stack);
     char name[256];
 
-    sample->activity =
-        (uint8_t)activity_of(symbolizer->vm, snapshot, symbolizer->profile, sample->stack);
+    sample->microstate = (uint8_t)state;
+    sample->activity = (uint8_t)activity_of(snapshot, state);
     if (sample->activity != ACTIVITY_PORT)
         return;
     activity_port_name(symbolizer->vm, snapshot, name, sizeof(name));
@@ -218,7 +243,7 @@ void symbolizer_sample(struct symbolizer *symbolizer, const struct snapshot *sna
     sample->thread = thread_cache_get(symbolizer->threads, wire);
     sample->stack = add_stack(symbolizer, unwound, totals);
     set_process(symbolizer, snapshot, sample);
-    set_activity(symbolizer, snapshot, sample);
+    set_activity(symbolizer, snapshot, unwound, sample);
     if (unwound->complete)
         sample->flags |= SAMPLE_COMPLETE;
     if (unwound->truncated)

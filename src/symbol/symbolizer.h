@@ -10,6 +10,7 @@
 #include "os/kernel_symbols.h"
 #include "profile/profile.h"
 #include "profile/recording.h"
+#include "profile/thread_time.h"
 #include "symbol/snapshot.h"
 #include "util/error.h"
 
@@ -32,6 +33,13 @@ void symbolizer_refresh(struct symbolizer *symbolizer);
 
 /* The process that a pid term names; 0 if it is none of this node. */
 process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint64_t time);
+
+/* Find out what takes long, and is not needed before the first sample: samples can wait. */
+void symbolizer_prepare(struct symbolizer *symbolizer);
+
+/* Take notice of what changes seldom, and append how long each thread ran since the first call.
+ * Call when sampling begins and ends, and about once a second between. */
+void symbolizer_look(struct symbolizer *symbolizer, struct thread_times *times);
 
 /* Fill *sample (all but event, values and peer) and count what was found and lost in *totals. */
 void symbolizer_sample(struct symbolizer *symbolizer, const struct snapshot *snapshot,

@@ -14,6 +14,7 @@
 #include "beam/code.h"
 #include "os/cfi.h"
 #include "symbol/activity.h"
+#include "symbol/microstate.h"
 #include "symbol/unwind.h"
 
 enum { CODE = 0x100, STACK = 0x20000000, NATIVE = 0x30000000, WORDS = 24 };
@@ -34,6 +35,7 @@ static struct {
     struct vm vm;
     struct unwinder *unwinder;
     struct profile *profile;
+    struct microstate_finder *microstates;
     uint64_t words[WORDS];
 } fuzz;
 
@@ -62,6 +64,8 @@ static void start(void)
     check(map != NULL && fuzz.vm.mappings != NULL);
     fuzz.unwinder = unwinder_new(&fuzz.vm, map, cfi_new(fuzz.vm.mappings));
     fuzz.profile = profile_new();
+    fuzz.microstates =
+        microstate_finder_new(&fuzz.vm, state_functions_new(&fuzz.vm, map, NULL), fuzz.profile);
     *word++ = 0;
     for (uint64_t i = 0; i < FUNCTIONS; i++)
         *word++ = code + i * CODE + 8;
@@ -94,7 +98,7 @@ static void unwind_sample(const void *bytes, size_t size)
     check(unwound->count < 1 << 18);
     for (size_t i = 0; i < unwound->count; i++)
         check(unwound->frames[i].kind <= ADDRESS_CUT);
-    activity_of(&fuzz.vm, &snapshot, fuzz.profile, 0);
+    activity_of(&snapshot, microstate_of(fuzz.microstates, &snapshot, unwound, 0));
     activity_port_name(&fuzz.vm, &snapshot, name, sizeof(name));
 }
 

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/microstate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+enum {
+    STATE_GC = 0x20000,           /* ERTS_PSFLG_GC (erl_process.h 25:1172) */
+    FLAG_NEED_FULLSWEEP = 1 << 4, /* F_NEED_FULLSWEEP (erl_process.h 25:1551, 29:1634) */
+    R10 = 10,                     /* in struct wire_registers */
+};
+
+/* ErtsSchedulerSleepInfo.flags and ERTS_SSI_FLG_* (erl_process.h 25:150; same values and place
+ * seen on live 25.2, 27.3 and 29.1). */
+enum {
+    SLEEP_INFO_FLAGS = 24,
+    SSI_POLL_SLEEPING = 1 << 1, /* sleeps, or is about to, in the poll system call */
+    SSI_TSE_SLEEPING = 1 << 2,  /* the same on its own event */
+    SSI_WAITING = 1 << 3,       /* has no work: in scheduler_wait(), which spins first */
+};
+
+/* What a frame says of those that it called. */
+enum mark {
+    MARK_NOT_LOOKED_AT,
+    MARK_ERLANG,     /* not native code */
+    MARK_BIF,        /* the same, of which native code is called */
+    MARK_SYSTEM,     /* the kernel or a library */
+    MARK_VM,         /* a function of the VM, none of the following */
+    MARK_SCHEDULE,   /* erts_schedule() */
+    MARK_AUX,        /* handle_aux_work() */
+    MARK_CHECK_IO,   /* erts_check_io(), driver_select() */
+    MARK_PORT,       /* a callback of a driver */
+    MARK_COLLECT,    /* garbage_collect() */
+    MARK_FULL_SWEEP, /* full_sweep_heaps() */
+    MARK_POLL,       /* the system call that waits for file descriptors, or looks at them */
+    MARK_SLEEP,      /* other system calls of a thread that has nothing to do */
+};
+#define MARKS(mark) (1u << (mark))
+
+struct microstate_finder {
+    const struct vm *vm;
+    const struct state_functions *functions;
+    const struct profile *profile;
+    uint32_t version; /* of functions, when marks were made */
+    uint8_t *marks;   /* enum mark, by frame id */
+    uint32_t mark_room;
+};
+
+struct microstate_finder *microstate_finder_new(const struct vm *vm,
+                                                const struct state_functions *functions,
+                                                const struct profile *profile)
+{
+    struct microstate_finder *finder = xcalloc(1, sizeof(*finder));
+
+    finder->vm = vm;
+    finder->functions = functions;
+    finder->profile = profile;
+    return finder;
+}
+
+void microstate_finder_free(struct microstate_finder *finder)
+{
+    if (!finder)
+        return;
+    free(finder->marks);
+    free(finder);
+}
+
+/* ---- marks ---- */
+
+static bool contains_any(const char *symbol, const char *const *parts)
+{
+    for (; *parts; parts++)
+        if (strstr(symbol, *parts))
+            return true;
+    return false;
+}
+
+/* By name, in the kernel and in libraries. */
+static enum mark mark_of_system(const char *symbol)
+{
+    static const char *const polls[] = {"epoll_wait", "epoll_pwait", NULL};
+    static const char *const sleeps[] = {"futex_wait", "timerfd", "do_sys_poll", "do_select", NULL};
+
+    if (!strcmp(symbol, "ep_poll") || contains_any(symbol, polls))
+        return MARK_POLL;
+    return contains_any(symbol, sleeps) ? MARK_SLEEP : MARK_SYSTEM;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool is_of_vm(const struct microstate_finder *finder, const struct frame *frame)
+{
+    return !strcmp(base_name(profile_text(finder->profile, frame->module)),
+                   base_name(finder->vm->executable));
+}
+
+static enum mark mark_of_native(const struct microstate_finder *finder, const struct frame *frame)
+{
+    static const uint8_t marks[STATE_FUNCTIONS] = {
+        [FUNCTION_SCHEDULE] = MARK_SCHEDULE, [FUNCTION_AUX_WORK] = MARK_AUX,
+        [FUNCTION_CHECK_IO] = MARK_CHECK_IO, [FUNCTION_DRIVER] = MARK_PORT,
+        [FUNCTION_COLLECT] = MARK_COLLECT,   [FUNCTION_FULL_SWEEP] = MARK_FULL_SWEEP,
+    };
+    const char *symbol = profile_text(finder->profile, frame->symbol);
+    enum state_function function = state_functions_get(finder->functions, frame->address);
+
+    if (function != FUNCTION_OTHER)
+        return marks[function];
+    if (!strcmp(symbol, "driver_select"))
+        return MARK_CHECK_IO;
+    return is_of_vm(finder, frame) ? MARK_VM : mark_of_system(symbol);
+}
+
+static enum mark look_at(const struct microstate_finder *finder, const struct frame *frame)
+{
+    switch (frame->kind) {
+    case FRAME_KERNEL:
+        return mark_of_system(profile_text(finder->profile, frame->symbol));
+    case FRAME_NATIVE:
+        return mark_of_native(finder, frame);
+    case FRAME_BIF:
+        return MARK_BIF;
+    default:
+        return MARK_ERLANG;
+    }
+}
+
+static enum mark mark_of(struct microstate_finder *finder, frame_id frame)
+{
+    if (frame >= finder->mark_room) {
+        uint32_t room = frame * 2;
+
+        finder->marks = xreallocarray(finder->marks, room, sizeof(*finder->marks));
+        memset(finder->marks + finder->mark_room, MARK_NOT_LOOKED_AT, room - finder->mark_room);
+        finder->mark_room = room;
+    }
+    if (!finder->marks[frame])
+        finder->marks[frame] = (uint8_t)look_at(finder, profile_get_frame(finder->profile, frame));
+    return finder->marks[frame];
+}
+
+/* What frames were taken for before more functions were known. */
+static void forget_marks(struct microstate_finder *finder)
+{
+    if (finder->version == state_functions_version(finder->functions))
+        return;
+    finder->version = state_functions_version(finder->functions);
+    if (finder->mark_room)
+        memset(finder->marks, MARK_NOT_LOOKED_AT, finder->mark_room);
+}
+
+/* The first of the wanted marks from the leaf on, within native code; where there is none, the one
+ * that native code was called from (MARK_SYSTEM if it goes down to the thread's start). */
+static enum mark first_mark(struct microstate_finder *finder, stack_id stack, unsigned int wanted)
+{
+    while (stack) {
+        const struct stack_node *node = profile_get_stack(finder->profile, stack);
+        enum mark mark = mark_of(finder, node->frame);
+
+        if (mark == MARK_ERLANG || mark == MARK_BIF || (wanted & MARKS(mark)))
+            return mark;
+        stack = node->parent;
+    }
+    return MARK_SYSTEM;
+}
+
+/* ---- a process ---- */
+
+static uint64_t number_at(const uint8_t *bytes, int32_t offset, size_t size)
+{
+    uint64_t number = 0;
+
+    if (offset >= 0)
+        memcpy(&number, bytes + offset, size);
+    return number;
+}
+
+/* Whether what a collection has left to do outside of the two that collect is of a major one: one
+ * that is bound to be, or one that has freed the old heap already (garbage_collect(),
+ * erl_gc.c 27:798; major_collection() 27:1866). */
+static bool is_major(const struct layout *layout, const uint8_t *process)
+{
+    return (number_at(process, layout->process_flags, 4) & FLAG_NEED_FULLSWEEP) ||
+           number_at(process, layout->process_gen_gcs, 2) >=
+               number_at(process, layout->process_max_gen_gcs, 2) ||
+           !number_at(process, layout->process_old_heap, 8);
+}
+
+static enum microstate collection(struct microstate_finder *finder, const uint8_t *process,
+                                  const struct unwound *unwound, stack_id stack)
+{
+    bool sweeps_all, collects;
+
+    if (unwound->native_broken || !state_functions_know(finder->functions, FUNCTION_COLLECT) ||
+        !state_functions_know(finder->functions, FUNCTION_FULL_SWEEP))
+        return MICROSTATE_GC;
+    sweeps_all = first_mark(finder, stack, MARKS(MARK_FULL_SWEEP)) == MARK_FULL_SWEEP;
+    collects = first_mark(finder, stack, MARKS(MARK_COLLECT)) == MARK_COLLECT;
+    if (!collects)
+        return MICROSTATE_GC_HIBERNATE;
+    return sweeps_all || is_major(&finder->vm->layout, process) ? MICROSTATE_GC_MAJOR
+                                                                : MICROSTATE_GC_MINOR;
+}
+
+static enum microstate state_of_process(struct microstate_finder *finder,
+                                        const struct snapshot *snapshot,
+                                        const struct unwound *unwound, stack_id stack)
+{
+    const struct layout *layout = &finder->vm->layout;
+    const uint8_t *process =
+        snapshot_segment(snapshot, SEGMENT_PROCESS, (size_t)layout->sizeof_process);
+    enum mark mark;
+
+    if (!process)
+        return MICROSTATE_NONE;
+    if (number_at(process, layout->process_state, 4) & STATE_GC)
+        return collection(finder, process, unwound, stack);
+    mark = first_mark(finder, stack, MARKS(MARK_PORT) | MARKS(MARK_CHECK_IO));
+    if (mark == MARK_PORT)
+        return MICROSTATE_PORT;
+    if (mark == MARK_CHECK_IO)
+        return MICROSTATE_CHECK_IO;
+    if (snapshot_scheduler_word(snapshot, layout->sched_current_nif))
+        return MICROSTATE_NIF;
+    return mark == MARK_BIF ? MICROSTATE_BIF : MICROSTATE_EMULATOR;
+}
+
+/* ---- a thread without a process ---- */
+
+static uint32_t sleep_flags(const struct snapshot *snapshot)
+{
+    const uint8_t *bytes = snapshot_segment(snapshot, SEGMENT_SLEEP_INFO, SLEEP_INFO_FLAGS + 4);
+    uint32_t flags = 0;
+
+    if (bytes)
+        memcpy(&flags, bytes + SLEEP_INFO_FLAGS, sizeof(flags));
+    return flags;
+}
+
+/* Whether the system call waits: epoll_wait(epfd, events, maxevents, timeout) with a timeout other
+ * than 0, which is kept in r10 (syscall(2)). */
+static bool poll_waits(const struct snapshot *snapshot)
+{
+    if (snapshot->sample->flags & WIRE_IN_KERNEL)
+        return (uint32_t)snapshot_register(snapshot, R10) != 0;
+    return sleep_flags(snapshot) & SSI_POLL_SLEEPING;
+}
+
+/* Whether it is the scheduler's own loop that runs, and nothing that it calls but sched_yield(). */
+static bool is_in_loop(struct microstate_finder *finder, stack_id stack)
+{
+    const struct stack_node *node;
+
+    while (stack) {
+        node = profile_get_stack(finder->profile, stack);
+        stack = node->parent;
+        switch (mark_of(finder, node->frame)) {
+        case MARK_SYSTEM:
+            break;
+        case MARK_SCHEDULE:
+            return true;
+        case MARK_VM: /* scheduler_wait() */
+            return stack && mark_of(finder, profile_get_stack(finder->profile, stack)->frame) ==
+                                MARK_SCHEDULE;
+        default:
+            return false;
+        }
+    }
+    return false;
+}
+
+static enum microstate state_without_call(struct microstate_finder *finder,
+                                          const struct snapshot *snapshot, enum thread_type type,
+                                          stack_id stack)
+{
+    uint32_t flags = sleep_flags(snapshot);
+
+    if (type == THREAD_ASYNC ||
+        snapshot_scheduler_word(snapshot, finder->vm->layout.sched_current_port))
+        return MICROSTATE_PORT;
+    if ((flags & SSI_TSE_SLEEPING) && (snapshot->sample->flags & WIRE_IN_KERNEL))
+        return MICROSTATE_SLEEP;
+    if ((flags & SSI_WAITING) &&
+        (!state_functions_know(finder->functions, FUNCTION_SCHEDULE) || is_in_loop(finder, stack)))
+        return MICROSTATE_BUSY_WAIT;
+    return MICROSTATE_OTHER;
+}
+
+static enum microstate state_of_thread(struct microstate_finder *finder,
+                                       const struct snapshot *snapshot, enum thread_type type,
+                                       stack_id stack)
+{
+    static const unsigned int wanted = MARKS(MARK_AUX) | MARKS(MARK_CHECK_IO) | MARKS(MARK_PORT) |
+                                       MARKS(MARK_POLL) | MARKS(MARK_SLEEP);
+
+    switch (first_mark(finder, stack, wanted)) {
+    case MARK_AUX:
+        return MICROSTATE_AUX;
+    case MARK_PORT:
+        return MICROSTATE_PORT;
+    case MARK_CHECK_IO:
+        return MICROSTATE_CHECK_IO;
+    case MARK_POLL:
+        return poll_waits(snapshot) ? MICROSTATE_SLEEP : MICROSTATE_CHECK_IO;
+    case MARK_SLEEP:
+        return MICROSTATE_SLEEP;
+    default:
+        return state_without_call(finder, snapshot, type, stack);
+    }
+}
+
+enum microstate microstate_of(struct microstate_finder *finder, const struct snapshot *snapshot,
+                              const struct unwound *unwound, stack_id stack)
+{
+    char name[sizeof(snapshot->sample->thread_name) + 1] = "";
+    enum thread_type type = THREAD_SCHEDULER;
+    uint32_t number;
+
+    forget_marks(finder);
+    if (snapshot->sample->process)
+        return state_of_process(finder, snapshot, unwound, stack);
+    if (!snapshot->sample->scheduler) {
+        memcpy(name, snapshot->sample->thread_name, sizeof(snapshot->sample->thread_name));
+        type = thread_type_of(name, &number);
+    }
+    return state_of_thread(finder, snapshot, type, stack);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/state_functions.h"
+
+#include <stdlib.h>
+
+#include "beam/drivers.h"
+#include "beam/hooks.h"
+#include "util/address_map.h"
+#include "util/alloc.h"
+
+enum { FUNCTIONS_MAX = 1 << 12 };
+
+struct state_functions {
+    struct vm *vm;
+    struct code *code;
+    struct runtime_names *names;
+    struct address_map *by_start;
+    bool known[STATE_FUNCTIONS];
+    uint32_t version;
+};
+
+struct state_functions *state_functions_new(struct vm *vm, struct code *code,
+                                            struct runtime_names *names)
+{
+    struct state_functions *functions = xcalloc(1, sizeof(*functions));
+
+    functions->vm = vm;
+    functions->code = code;
+    functions->names = names;
+    functions->by_start = address_map_new(FUNCTIONS_MAX);
+    return functions;
+}
+
+void state_functions_free(struct state_functions *functions)
+{
+    if (!functions)
+        return;
+    address_map_free(functions->by_start);
+    free(functions);
+}
+
+void state_functions_add(struct state_functions *functions, enum state_function function,
+                         uint64_t start)
+{
+    if (state_functions_get(functions, start) != FUNCTION_OTHER)
+        return;
+    address_map_put(functions->by_start, start, function);
+    functions->known[function] = true;
+    functions->version++;
+}
+
+enum state_function state_functions_get(const struct state_functions *functions, uint64_t start)
+{
+    uint64_t function;
+
+    return address_map_get(functions->by_start, start, &function) ? (enum state_function)function
+                                                                  : FUNCTION_OTHER;
+}
+
+bool state_functions_know(const struct state_functions *functions, enum state_function function)
+{
+    return functions->known[function];
+}
+
+uint32_t state_functions_version(const struct state_functions *functions)
+{
+    return functions->version;
+}
+
+static bool add_driver_function(void *context, uint64_t function)
+{
+    struct state_functions *functions = context;
+
+    if (state_functions_get(functions, function) != FUNCTION_OTHER)
+        return false;
+    state_functions_add(functions, FUNCTION_DRIVER, function);
+    return true;
+}
+
+void state_functions_find_drivers(struct state_functions *functions)
+{
+    drivers_each_function(functions->vm, add_driver_function, functions);
+}
+
+void state_functions_find(struct state_functions *functions)
+{
+    static const struct {
+        enum hook hook;
+        enum state_function function;
+    } wanted[] = {
+        {HOOK_SCHEDULE_OUT, FUNCTION_SCHEDULE}, {HOOK_AUX_WORK, FUNCTION_AUX_WORK},
+        {HOOK_CHECK_IO, FUNCTION_CHECK_IO},     {HOOK_GC, FUNCTION_COLLECT},
+        {HOOK_FULL_SWEEP, FUNCTION_FULL_SWEEP},
+    };
+    struct error ignored;
+    struct hooks *hooks = hooks_new(functions->vm, functions->code, &ignored);
+    struct hook_point point;
+
+    for (size_t i = 0; hooks && i < sizeof(wanted) / sizeof(*wanted); i++) {
+        if (hooks_find(hooks, wanted[i].hook, &point, &ignored) != 0)
+            continue;
+        state_functions_add(functions, wanted[i].function, point.address);
+        runtime_names_learn(functions->names, point.address, hook_function(wanted[i].hook));
+    }
+    hooks_free(hooks);
+    state_functions_find_drivers(functions);
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fake_sample.h"
+#include "fake_target.h"
+#include "symbol/microstate.h"
+
+/* Bits of ErtsSchedulerSleepInfo.flags (erl_process.h 25:150), and of Process.state and flags. */
+enum { POLL_SLEEPING = 1 << 1, TSE_SLEEPING = 1 << 2, WAITING = 1 << 3 };
+enum { STATE_GC = 0x20000, FULLSWEEP = 1 << 4 };
+enum { SCHEDULER = 0x1000, PROCESS = 0x2000, PORT = 0x3000, NIF = 0x4000, HEAP = 0x5000, R10 = 10 };
+
+enum { FRAMES = 8 };
+
+/* Frames, root first. The first letter says what it is: e Erlang code, b a BIF, k the kernel,
+ * l a library, v a function of the VM; those that matter are in capitals: S erts_schedule(),
+ * A handle_aux_work(), I erts_check_io(), D a driver's, C garbage_collect(),
+ * F full_sweep_heaps(). */
+struct moment {
+    bool process, broken, in_kernel;
+    uint64_t scheduler, port, nif, r10;
+    uint32_t sleep, state, flags;
+    uint16_t gen_gcs;
+    bool no_old_heap;
+    const char *name; /* of the thread */
+    const char *frames[FRAMES];
+};
+
+static struct vm vm;
+static struct profile *profile;
+static struct state_functions *functions;
+static struct microstate_finder *finder;
+
+static const char marks[] = "SAIDCF";
+static const enum state_function kinds[] = {FUNCTION_SCHEDULE, FUNCTION_AUX_WORK,
+                                            FUNCTION_CHECK_IO, FUNCTION_DRIVER,
+                                            FUNCTION_COLLECT,  FUNCTION_FULL_SWEEP};
+
+static int start(void **state)
+{
+    (void)state;
+    memset(&vm, 0, sizeof(vm));
+    vm.layout = fake_layout(27);
+    strcpy(vm.executable, "/usr/lib/erlang/bin/beam.smp");
+    profile = profile_new();
+    functions = state_functions_new(&vm, NULL, NULL);
+    for (size_t i = 0; marks[i]; i++)
+        state_functions_add(functions, kinds[i], (uint64_t)marks[i]);
+    finder = microstate_finder_new(&vm, functions, profile);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    microstate_finder_free(finder);
+    state_functions_free(functions);
+    profile_free(profile);
+    return 0;
+}
+
+static frame_id frame_of(const char *text)
+{
+    static const char *const modules[] = {
+        ['k'] = "[kernel.kallsyms]", ['l'] = "/usr/lib/libc.so.6"};
+    struct frame frame = {.kind = FRAME_NATIVE, .address = (uint64_t)text[0]};
+    const char *module = "/root/of/it/bin/beam.smp";
+
+    if (text[0] == 'e' || text[0] == 'b') {
+        frame.kind = text[0] == 'e' ? FRAME_ERLANG : FRAME_BIF;
+        module = "";
+    } else if (text[0] == 'k' || text[0] == 'l') {
+        frame.kind = text[0] == 'k' ? FRAME_KERNEL : FRAME_NATIVE;
+        module = modules[(unsigned char)text[0]];
+    }
+    frame.symbol = profile_string_z(profile, text[1] ? text + 2 : "beam.smp+0x1234");
+    frame.module = profile_string_z(profile, module);
+    return profile_frame(profile, &frame);
+}
+
+static void put_process(struct fake_sample *sample, const struct moment *moment)
+{
+    uint8_t process[1024] = {0};
+    uint64_t old_heap = moment->no_old_heap ? 0 : HEAP;
+    uint16_t max_gen_gcs = 5;
+
+    memcpy(process + vm.layout.process_state, &moment->state, 4);
+    memcpy(process + vm.layout.process_flags, &moment->flags, 4);
+    memcpy(process + vm.layout.process_gen_gcs, &moment->gen_gcs, 2);
+    memcpy(process + vm.layout.process_max_gen_gcs, &max_gen_gcs, 2);
+    memcpy(process + vm.layout.process_old_heap, &old_heap, 8);
+    fake_segment(sample, SEGMENT_PROCESS, PROCESS, process, sizeof(process));
+}
+
+static void put_scheduler(struct fake_sample *sample, const struct moment *moment)
+{
+    uint8_t scheduler[WIRE_SCHEDULER_BYTES] = {0}, sleep_info[64] = {0};
+
+    memcpy(scheduler + vm.layout.sched_current_port, &moment->port, 8);
+    memcpy(scheduler + vm.layout.sched_current_nif, &moment->nif, 8);
+    memcpy(sleep_info + 24, &moment->sleep, 4);
+    fake_segment(sample, SEGMENT_SCHEDULER, SCHEDULER, scheduler, sizeof(scheduler));
+    fake_segment(sample, SEGMENT_SLEEP_INFO, SCHEDULER, sleep_info, sizeof(sleep_info));
+}
+
+static enum microstate state_at(const struct moment *moment)
+{
+    struct unwound unwound = {.native_broken = moment->broken};
+    struct fake_sample sample = {.head.scheduler = moment->scheduler};
+    struct snapshot snapshot;
+    enum microstate result;
+    stack_id stack = 0;
+
+    sample.head.registers.value[R10] = moment->r10;
+    sample.head.flags = WIRE_REGISTERS | (moment->in_kernel ? WIRE_IN_KERNEL : 0);
+    if (moment->name)
+        memcpy(sample.head.thread_name, moment->name, strlen(moment->name));
+    if (moment->scheduler)
+        put_scheduler(&sample, moment);
+    if (moment->process) {
+        sample.head.process = PROCESS;
+        put_process(&sample, moment);
+    }
+    assert_true(fake_sample_open(&sample, &snapshot));
+    for (int i = 0; i < FRAMES && moment->frames[i]; i++)
+        stack = profile_stack(profile, stack, frame_of(moment->frames[i]));
+    result = microstate_of(finder, &snapshot, &unwound, stack);
+    fake_sample_free(&sample);
+    return result;
+}
+
+struct moment_case {
+    struct moment moment;
+    enum microstate state;
+};
+
+static void assert_states(const struct moment_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (state_at(&cases[i].moment) != cases[i].state)
+            fail_msg("case %zu: %s", i, microstate_name(state_at(&cases[i].moment)));
+}
+#define ASSERT_STATES(cases) assert_states(cases, sizeof(cases) / sizeof(*(cases)))
+
+#define P .process = true, .scheduler = SCHEDULER
+
+/* What a process runs: by the function of the VM that is nearest to the leaf, the scheduler's NIF,
+ * and how its Erlang code was left. */
+static void test_processes(void **state)
+{
+    static const struct moment_case cases[] = {
+        {{P, .frames = {"e", "e"}}, MICROSTATE_EMULATOR},
+        {{P, .frames = {"e", "v", "v"}}, MICROSTATE_EMULATOR},
+        {{P, .frames = {"e", "b", "v", "l memcpy"}}, MICROSTATE_BIF},
+        {{P, .nif = NIF, .frames = {"e", "b", "l nif", "k do_syscall_64"}}, MICROSTATE_NIF},
+        {{P, .frames = {"e", "b", "v", "D", "l writev", "k tcp_sendmsg"}}, MICROSTATE_PORT},
+        {{P, .frames = {"e", "b", "v", "D", "v driver_select", "k ep_insert"}},
+         MICROSTATE_CHECK_IO},
+        /* A lock: the VM does not count it as sleep. */
+        {{P, .frames = {"e", "b", "v", "l pthread_mutex_lock", "k futex_wait"}}, MICROSTATE_BIF},
+        /* What is below Erlang code belongs to a loop that called it. */
+        {{P, .frames = {"S", "e", "v"}}, MICROSTATE_EMULATOR},
+        {{P, .frames = {"D", "b", "v"}}, MICROSTATE_BIF},
+        {{P}, MICROSTATE_EMULATOR},
+    };
+
+    (void)state;
+    ASSERT_STATES(cases);
+}
+
+/* Collections: those that garbage_collect() makes are major where all is swept, where they are
+ * bound to be, and where they have freed the old heap. */
+static void test_collections(void **state)
+{
+#define GC P, .state = STATE_GC
+    static const struct moment_case cases[] = {
+        {{GC, .frames = {"e", "v", "C", "v"}}, MICROSTATE_GC_MINOR},
+        {{GC, .frames = {"e", "b", "v", "C"}}, MICROSTATE_GC_MINOR},
+        {{GC, .frames = {"e", "v", "C", "F", "v"}}, MICROSTATE_GC_MAJOR},
+        {{GC, .flags = FULLSWEEP, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MAJOR},
+        {{GC, .gen_gcs = 4, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MINOR},
+        {{GC, .gen_gcs = 5, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MAJOR},
+        {{GC, .no_old_heap = true, .frames = {"e", "v", "C", "k munmap"}}, MICROSTATE_GC_MAJOR},
+        {{GC, .frames = {"e", "v", "v", "F"}}, MICROSTATE_GC_HIBERNATE},
+        {{GC, .frames = {"e", "v", "v"}}, MICROSTATE_GC_HIBERNATE},
+        {{GC, .broken = true, .frames = {"v"}}, MICROSTATE_GC},
+        {{GC, .nif = NIF, .frames = {"e", "b", "v", "C"}}, MICROSTATE_GC_MINOR},
+        {{P, .frames = {"e", "v", "C"}}, MICROSTATE_EMULATOR},
+    };
+#undef GC
+
+    (void)state;
+    ASSERT_STATES(cases);
+}
+
+/* A scheduler without a process. */
+static void test_schedulers(void **state)
+{
+#define T .scheduler = SCHEDULER
+    static const struct moment_case cases[] = {
+        {{T, .frames = {"e", "S", "v"}}, MICROSTATE_OTHER},
+        {{T, .sleep = WAITING, .frames = {"e", "S"}}, MICROSTATE_BUSY_WAIT},
+        {{T, .sleep = WAITING, .frames = {"e", "S", "v"}}, MICROSTATE_BUSY_WAIT},
+        {{T, .sleep = WAITING, .frames = {"e", "S", "v", "l sched_yield", "k schedule"}},
+         MICROSTATE_BUSY_WAIT},
+        /* In scheduler_wait() too, but not its loop: timers. */
+        {{T, .sleep = WAITING, .frames = {"e", "S", "v", "v"}}, MICROSTATE_OTHER},
+        {{T, .sleep = WAITING, .frames = {"l", "l"}}, MICROSTATE_OTHER},
+        {{T, .frames = {"e", "S", "A", "v", "l free"}}, MICROSTATE_AUX},
+        {{T, .frames = {"e", "S", "A", "v", "D"}}, MICROSTATE_PORT},
+        {{T, .port = PORT, .frames = {"e", "S", "v", "v"}}, MICROSTATE_PORT},
+        {{T, .port = PORT, .frames = {"e", "S", "v", "D", "v driver_select"}}, MICROSTATE_CHECK_IO},
+        {{T, .frames = {"e", "S", "I", "v"}}, MICROSTATE_CHECK_IO},
+        /* epoll_wait() waits unless its fourth argument is 0. */
+        {{T, .in_kernel = true, .frames = {"e", "S", "I", "l epoll_wait", "k ep_poll"}},
+         MICROSTATE_CHECK_IO},
+        {{T, .in_kernel = true, .r10 = 0xffffffff, .frames = {"e", "S", "v", "I", "k ep_poll"}},
+         MICROSTATE_SLEEP},
+        {{T, .sleep = WAITING | POLL_SLEEPING, .frames = {"e", "S", "I", "l epoll_wait"}},
+         MICROSTATE_SLEEP},
+        {{T, .r10 = 1, .frames = {"e", "S", "I", "l epoll_wait"}}, MICROSTATE_CHECK_IO},
+        {{T, .in_kernel = true, .frames = {"e", "S", "v", "k futex_wait_queue", "k schedule"}},
+         MICROSTATE_SLEEP},
+        {{T, .in_kernel = true, .frames = {"e", "S", "v", "k futex_wake"}}, MICROSTATE_OTHER},
+        {{T, .in_kernel = true, .sleep = WAITING | TSE_SLEEPING, .frames = {"e", "S", "k 0xff"}},
+         MICROSTATE_SLEEP},
+        /* The flags stay for a while after it woke up. */
+        {{T, .sleep = WAITING | TSE_SLEEPING, .frames = {"e", "S", "v", "v"}}, MICROSTATE_OTHER},
+        {{T, .in_kernel = true, .frames = {"e", "S", "I", "v", "k ep_poll_callback"}},
+         MICROSTATE_CHECK_IO},
+        {{T}, MICROSTATE_OTHER},
+    };
+#undef T
+
+    (void)state;
+    ASSERT_STATES(cases);
+}
+
+/* Other threads, told by their names. */
+static void test_threads(void **state)
+{
+    static const struct moment_case cases[] = {
+        {{.name = "erts_aux_1", .frames = {"l", "v", "A", "v"}}, MICROSTATE_AUX},
+        {{.name = "erts_aux_1", .frames = {"l", "v", "v"}}, MICROSTATE_OTHER},
+        {{.name = "1_aux", .in_kernel = true, .frames = {"l", "v", "k futex_wait"}},
+         MICROSTATE_SLEEP},
+        {{.name = "erts_poll_0", .frames = {"l", "v", "I", "v"}}, MICROSTATE_CHECK_IO},
+        {{.name = "0_poller", .in_kernel = true, .r10 = 1, .frames = {"l", "I", "k ep_poll"}},
+         MICROSTATE_SLEEP},
+        {{.name = "erts_async_1", .frames = {"l", "v", "l read"}}, MICROSTATE_PORT},
+        {{.name = "async_1", .in_kernel = true, .frames = {"l", "v", "k futex_wait"}},
+         MICROSTATE_SLEEP},
+        {{.name = "erts_ssig_disp", .frames = {"l", "v"}}, MICROSTATE_OTHER},
+    };
+
+    (void)state;
+    ASSERT_STATES(cases);
+}
+
+/* Of functions that are not known nothing is said; what frames were taken for is looked at again
+ * when more are known. */
+static void test_unknown_functions(void **state)
+{
+    static const struct moment gc = {P, .state = STATE_GC, .frames = {"e", "v", "C"}};
+    static const struct moment wait = {
+        .scheduler = SCHEDULER, .sleep = WAITING, .frames = {"e", "S", "v", "v"}};
+    static const struct moment driver = {P, .frames = {"e", "b", "D"}};
+
+    stop(state);
+    start(state);
+    state_functions_free(functions);
+    microstate_finder_free(finder);
+    functions = state_functions_new(&vm, NULL, NULL);
+    finder = microstate_finder_new(&vm, functions, profile);
+    assert_int_equal(state_at(&gc), MICROSTATE_GC);
+    assert_int_equal(state_at(&wait), MICROSTATE_BUSY_WAIT);
+    assert_int_equal(state_at(&driver), MICROSTATE_BIF);
+    for (size_t i = 0; marks[i]; i++)
+        state_functions_add(functions, kinds[i], (uint64_t)marks[i]);
+    assert_int_equal(state_at(&gc), MICROSTATE_GC_MINOR);
+    assert_int_equal(state_at(&wait), MICROSTATE_OTHER);
+    assert_int_equal(state_at(&driver), MICROSTATE_PORT);
+}
+
+/* A process of which nothing was copied. */
+static void test_nothing_copied(void **state)
+{
+    struct unwound unwound = {0};
+    struct fake_sample sample = {.head = {.scheduler = SCHEDULER, .process = PROCESS}};
+    struct snapshot snapshot;
+
+    (void)state;
+    assert_true(fake_sample_open(&sample, &snapshot));
+    assert_int_equal(microstate_of(finder, &snapshot, &unwound, 0), MICROSTATE_NONE);
+    fake_sample_free(&sample);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_processes, start, stop),
+        cmocka_unit_test_setup_teardown(test_collections, start, stop),
+        cmocka_unit_test_setup_teardown(test_schedulers, start, stop),
+        cmocka_unit_test_setup_teardown(test_threads, start, stop),
+        cmocka_unit_test_setup_teardown(test_unknown_functions, start, stop),
+        cmocka_unit_test_setup_teardown(test_nothing_copied, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
