@@ -104,7 +104,7 @@ static bool is_of_cpu_alone(const struct output_source *source)
     const struct profile *profile = source->profile;
 
     return profile_counts(profile).events == 1 && !recording_get_summary(source->recording, 1) &&
-           !strcmp(profile_text(profile, profile_get_event(profile, 1)->name), EVENT_CPU);
+           event_is_cpu(profile, 1);
 }
 
 void stats_put_events(FILE *file, const struct output_source *source, const struct counts *samples)

@@ -7,12 +7,14 @@
 
 #include "output/json.h"
 #include "output/stats_events.h"
+#include "output/stats_microstates.h"
 #include "util/alloc.h"
 
 struct stats {
     FILE *file;
     struct output_source source;
     struct counts samples; /* by event */
+    struct microstates *microstates;
 };
 
 static void *stats_begin(FILE *file, const struct output_source *source, struct error *error)
@@ -22,6 +24,7 @@ static void *stats_begin(FILE *file, const struct output_source *source, struct 
     (void)error;
     stats->file = file;
     stats->source = *source;
+    stats->microstates = microstates_new(source->profile);
     return stats;
 }
 
@@ -31,6 +34,7 @@ static int stats_sample(void *state, const struct sample *sample, struct error *
 
     (void)error;
     counts_add(&stats->samples, sample->event, 1);
+    microstates_add(stats->microstates, sample);
     return 0; /* all else that is wanted was counted when it was recorded */
 }
 
@@ -95,6 +99,17 @@ static void put_losses(FILE *file, const uint64_t losses[LOSS_COUNT])
     fputs("\n  }\n", file);
 }
 
+static void put_microstates(const struct stats *stats, const struct recording_totals *totals)
+{
+    size_t count;
+    struct microstate_row *rows =
+        microstates_rows(stats->microstates, recording_get_threads(stats->source.recording),
+                         stats->source.header->start_monotonic, totals->end_monotonic, &count);
+
+    stats_put_microstates(stats->file, stats->source.profile, rows, count);
+    free(rows);
+}
+
 static void write_stats(const struct stats *stats, const struct recording_totals *totals)
 {
     const struct recording_header *header = stats->source.header;
@@ -123,6 +138,7 @@ static void write_stats(const struct stats *stats, const struct recording_totals
     fprintf(file, "  \"cut\": %s,\n", totals->cut ? "true" : "false");
     put_targets(file, stats->source.profile);
     stats_put_events(file, &stats->source, &stats->samples);
+    put_microstates(stats, totals);
     put_losses(file, totals->losses);
     fputs("}\n", file);
 }
@@ -135,6 +151,7 @@ static int stats_finish(void *state, const struct recording_totals *totals, stru
     if (totals)
         write_stats(stats, totals);
     counts_free(&stats->samples);
+    microstates_free(stats->microstates);
     free(stats);
     return 0;
 }

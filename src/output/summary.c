@@ -3,12 +3,13 @@
 #include "output/formats.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "output/microstate_table.h"
 #include "output/number_text.h"
 #include "output/summary.h"
 #include "output/target_text.h"
 #include "profile/events.h"
+#include "profile/microstates.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 
@@ -18,6 +19,7 @@ struct summary {
     struct summary_event *events; /* by event id - 1 */
     uint32_t event_count;
     struct summary_processes processes;
+    struct microstates *microstates;
 };
 
 static void *summary_begin(FILE *file, const struct output_source *source, struct error *error)
@@ -31,12 +33,11 @@ static void *summary_begin(FILE *file, const struct output_source *source, struc
     summary->event_count = profile_counts(profile).events;
     summary->events = xcalloc(summary->event_count, sizeof(*summary->events));
     for (event_id id = 1; id <= summary->event_count; id++) {
-        const char *name = profile_text(profile, profile_get_event(profile, id)->name);
-
         summary->events[id - 1].weight = weight_of_event(source, id);
-        summary->events[id - 1].is_cpu = !strcmp(name, EVENT_CPU);
+        summary->events[id - 1].is_cpu = event_is_cpu(profile, id);
     }
     summary_processes_init(&summary->processes);
+    summary->microstates = microstates_new(profile);
     return summary;
 }
 
@@ -47,6 +48,8 @@ static int summary_sample(void *state, const struct sample *sample, struct error
     (void)error;
     summary_event_add(&summary->events[sample->event - 1], &summary->processes,
                       summary->source.profile, sample);
+    if (!summary->source.event || summary->source.event == sample->event)
+        microstates_add(summary->microstates, sample);
     return 0;
 }
 
@@ -102,6 +105,17 @@ static void write_overview(const struct summary *summary, const struct recording
         percent_of(totals->unknown_erlang_frames + totals->unknown_native_frames, totals->frames));
 }
 
+static void write_microstates(const struct summary *summary, const struct recording_totals *totals)
+{
+    size_t count;
+    struct microstate_row *rows =
+        microstates_rows(summary->microstates, recording_get_threads(summary->source.recording),
+                         summary->source.header->start_monotonic, totals->end_monotonic, &count);
+
+    microstate_table_write(summary->file, summary->source.profile, rows, count);
+    free(rows);
+}
+
 static void write_losses(FILE *file, const struct recording_totals *totals)
 {
     bool any = false;
@@ -122,6 +136,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
     (void)error;
     if (totals) {
         write_overview(summary, totals);
+        write_microstates(summary, totals);
         for (event_id id = 1; id <= summary->event_count; id++)
             if (!summary->source.event || summary->source.event == id)
                 summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
@@ -134,6 +149,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
     }
     free(summary->events);
     summary_processes_free(&summary->processes);
+    microstates_free(summary->microstates);
     free(summary);
     return 0;
 }
