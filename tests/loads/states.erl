@@ -1,0 +1,108 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Some of everything that schedulers do: Erlang code, BIFs, NIFs, collections of garbage both minor
+%% and major, ports, polling, timers, messages between schedulers, work for dirty schedulers, and
+%% idle time between. The report has what the VM's own microstate accounting says of each thread
+%% since the start, in nanoseconds.
+%%
+%% Options: parts (names, all by default), accounting (on or off).
+-module(states).
+-export([start/0, awake/1]).
+
+start() ->
+    load:start(?MODULE, fun main/1).
+
+names() ->
+    [erlang, garbage, major, hibernate, socket, program, timers, messages, ets, nif, dirty_nif].
+
+main(Options) ->
+    erlang:system_flag(microstate_accounting, load:option(accounting, Options, on) =:= on),
+    [spawn_link(fun() -> part(Name) end) || Name <- load:option(parts, Options, names())],
+    fun() -> #{threads => [thread(T) || T <- erlang:statistics(microstate_accounting)]} end.
+
+thread(#{type := Type, id := Id, counters := Counters}) ->
+    Nanoseconds = fun(_State, Count) ->
+        erlang:convert_time_unit(Count, perf_counter, nanosecond)
+    end,
+    #{type => Type, id => Id, counters => maps:map(Nanoseconds, Counters)}.
+
+%% Work for a while, then rest.
+rounds(Work, Milliseconds, Rest) ->
+    Until = erlang:monotonic_time(millisecond) + Milliseconds,
+    phases:repeat(Work, Until * 1000000),
+    timer:sleep(Rest),
+    rounds(Work, Milliseconds, Rest).
+
+part(erlang) ->
+    rounds(fun() -> phases:work(arithmetic) end, 3, 37);
+part(garbage) ->
+    rounds(fun() -> [{K, <<K:64>>} || K <- lists:seq(1, 2000)] end, 4, 36);
+part(major) ->
+    Kept = [{K, integer_to_list(K)} || K <- lists:seq(1, 50000)],
+    rounds(fun() -> true = erlang:garbage_collect(), hd(Kept) end, 4, 56);
+part(hibernate) ->
+    Kept = [{K, integer_to_list(K)} || K <- lists:seq(1, 20000)],
+    hibernations(Kept);
+part(ets) ->
+    Table = ets:new(?MODULE, [set, public]),
+    [ets:insert(Table, {K, K, <<"value">>}) || K <- lists:seq(1, 1000)],
+    rounds(fun() -> [ets:lookup(Table, K) || K <- lists:seq(1, 200)] end, 3, 47);
+part(nif) ->
+    rounds(fun() -> phases:work(nif) end, 2, 58);
+part(dirty_nif) ->
+    rounds(fun() -> phases:work(dirty_nif) end, 5, 95);
+part(timers) ->
+    timers(300);
+part(messages) ->
+    Receiver = spawn_opt(fun receive_all/0, [link, {scheduler, 2}]),
+    process_flag(scheduler, 1),
+    rounds(fun() -> [Receiver ! {K, lists:duplicate(20, K)} || K <- lists:seq(1, 50)] end, 1, 20);
+part(socket) ->
+    {ok, Listener} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]),
+    {ok, Port} = inet:port(Listener),
+    spawn_link(fun() ->
+        {ok, Socket} = gen_tcp:accept(Listener),
+        echo(Socket)
+    end),
+    {ok, Socket} = gen_tcp:connect({127, 0, 0, 1}, Port, [binary, {active, false}]),
+    Text = binary:copy(<<"x">>, 2000),
+    rounds(
+        fun() ->
+            ok = gen_tcp:send(Socket, Text),
+            {ok, Text} = gen_tcp:recv(Socket, 2000)
+        end,
+        5, 35
+    );
+part(program) ->
+    Port = open_port({spawn, "cat"}, [binary, stream]),
+    rounds(
+        fun() ->
+            true = port_command(Port, <<"line\n">>),
+            receive {Port, {data, _}} -> ok end
+        end,
+        2, 48
+    ).
+
+hibernations(Kept) ->
+    erlang:send_after(15, self(), wake_up),
+    erlang:hibernate(?MODULE, awake, [Kept]).
+
+awake(Kept) ->
+    receive wake_up -> hibernations(Kept) end.
+
+timers(0) ->
+    receive never -> ok end;
+timers(N) ->
+    spawn_link(fun() -> ticks(N rem 10 + 5) end),
+    timers(N - 1).
+
+ticks(Milliseconds) ->
+    erlang:send_after(Milliseconds, self(), tick),
+    receive tick -> ticks(Milliseconds) end.
+
+receive_all() ->
+    receive _ -> receive_all() end.
+
+echo(Socket) ->
+    {ok, Data} = gen_tcp:recv(Socket, 0),
+    ok = gen_tcp:send(Socket, Data),
+    echo(Socket).
