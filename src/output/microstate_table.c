@@ -10,12 +10,12 @@
 enum {
     SCHEDULERS_MAX = 8, /* that get a line of their own */
     COLUMN_MIN = 5,
-    COLUMN_WAIT = MICROSTATE_COUNT, /* comes after the states */
+    COLUMN_UNKNOWN = MICROSTATE_COUNT, /* comes after the other states */
+    COLUMN_WAIT,
     COLUMNS,
 };
 
 static const char *const headings[COLUMNS] = {
-    [MICROSTATE_NONE] = "unknown",
     [MICROSTATE_EMULATOR] = "emulator",
     [MICROSTATE_BIF] = "bif",
     [MICROSTATE_NIF] = "nif",
@@ -29,6 +29,7 @@ static const char *const headings[COLUMNS] = {
     [MICROSTATE_BUSY_WAIT] = "busy wait",
     [MICROSTATE_OTHER] = "other",
     [MICROSTATE_SLEEP] = "sleep",
+    [COLUMN_UNKNOWN] = "unknown",
     [COLUMN_WAIT] = "no cpu",
 };
 
@@ -48,7 +49,9 @@ struct table {
 
 static uint64_t cell(const struct microstate_row *row, int column)
 {
-    return column == COLUMN_WAIT ? row->wait_ns : row->ns[column];
+    if (column == COLUMN_WAIT)
+        return row->wait_ns;
+    return row->ns[column == COLUMN_UNKNOWN ? MICROSTATE_NONE : column];
 }
 
 static void add_to(struct line *line, const struct microstate_row *row)
@@ -94,7 +97,7 @@ static void add_lines(struct table *table, const struct microstate_row *rows, si
 static void find_columns(struct table *table)
 {
     for (size_t i = 0; i < table->count; i++)
-        for (int column = 0; column < COLUMNS; column++)
+        for (int column = MICROSTATE_NONE + 1; column < COLUMNS; column++)
             /* What would be shown as 0.0 is nothing. */
             table->shown[column] |=
                 percent_of(cell(&table->lines[i].sum, column), table->lines[i].sum.span_ns) >= 0.05;
@@ -131,7 +134,7 @@ static void name_line(const struct profile *profile, struct line *line)
 static void write_line(FILE *file, const struct table *table, const struct line *line)
 {
     fprintf(file, "  %-*s", table->name_width, line->name);
-    for (int i = 0; i < COLUMNS; i++)
+    for (int i = MICROSTATE_NONE + 1; i < COLUMNS; i++)
         if (table->shown[i])
             fprintf(file, "  %*.1f", width_of(i),
                     percent_of(cell(&line->sum, i), line->sum.span_ns));
@@ -141,7 +144,7 @@ static void write_line(FILE *file, const struct table *table, const struct line 
 static void write_table(FILE *file, const struct table *table)
 {
     fprintf(file, "\nwhat threads did, in %% of the time\n  %*s", table->name_width, "");
-    for (int i = 0; i < COLUMNS; i++)
+    for (int i = MICROSTATE_NONE + 1; i < COLUMNS; i++)
         if (table->shown[i])
             fprintf(file, "  %*s", width_of(i), headings[i]);
     putc('\n', file);

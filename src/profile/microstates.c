@@ -112,20 +112,21 @@ static void describe(const struct profile *profile, thread_id id, struct microst
     }
 }
 
-/* Sleep is what is left: of the time that the kernel counts as spent on a CPU, a thread that sleeps
- * often is in no sample while it is being switched to or from, and msacc has that as sleep too. */
+/* What samples do not tell of the time on a CPU is not known, the rest of the time is sleep. */
 static void set_states(const struct thread_sums *sums, struct microstate_row *row)
 {
-    uint64_t left;
+    uint64_t on_cpu, off_cpu;
 
     row->samples = sums->samples;
     memcpy(row->ns, sums->ns, sizeof(row->ns));
     for (int i = 0; i < MICROSTATE_COUNT; i++)
         row->sampled_ns += sums->ns[i];
-    left = row->span_ns > row->sampled_ns ? row->span_ns - row->sampled_ns : 0;
-    if (row->wait_ns > left)
-        row->wait_ns = left;
-    row->ns[MICROSTATE_SLEEP] += left - row->wait_ns;
+    on_cpu = row->counted && row->cpu_ns > row->sampled_ns ? row->cpu_ns : row->sampled_ns;
+    row->ns[MICROSTATE_NONE] += on_cpu - row->sampled_ns;
+    off_cpu = row->span_ns > on_cpu ? row->span_ns - on_cpu : 0;
+    if (row->wait_ns > off_cpu)
+        row->wait_ns = off_cpu;
+    row->ns[MICROSTATE_SLEEP] += off_cpu - row->wait_ns;
 }
 
 static int compare_rows(const void *left, const void *right)

@@ -8,13 +8,18 @@
  *      emulator   emulator + bif + nif + gc_hibernate
  *      gc         gc_minor + gc_major + gc
  *      other      other + busy_wait
- *      sleep      sleep (nearly: see below)
+ *      sleep      sleep
  *      the rest   under the same name
  *
- * While msacc reads a clock at each change of state, samples see time on a CPU only. A thread that
- * has no CPU is in no sample: what of that time it waited for a CPU is known where the kernel
- * counts it (profile/thread_time.h), and all the rest of it counts as sleep here, though the VM may
- * have called a blocking function in another state (a NIF that reads a file, a lock).
+ * While msacc reads a clock at each change of state, samples see time on a CPU only, and what the
+ * kernel counts of each thread (profile/thread_time.h) says how much of it there is:
+ *
+ *  - A thread that has no CPU is in no sample. What of that time it waited for one is known; all
+ *    the rest counts as sleep, though the VM may have called what blocks in another state (a NIF
+ *    that reads a file, a lock). msacc has the wait in the state that it waited in: sleep, if it
+ *    was being woken.
+ *  - Time on a CPU that samples do not show is `unknown`. Where timers fire late, as in virtual
+ *    machines, samples miss the last moments before a thread sleeps: other, busy_wait or sleep.
  */
 #pragma once
 
@@ -23,7 +28,7 @@
 #include "profile/thread_type.h"
 
 enum microstate {
-    MICROSTATE_NONE = 0, /* not told */
+    MICROSTATE_NONE = 0, /* not known */
     MICROSTATE_EMULATOR, /* Erlang code, and C code that runs on its behalf */
     MICROSTATE_BIF,
     MICROSTATE_NIF,
@@ -51,7 +56,7 @@ struct microstate_row {
     uint64_t samples, sampled_ns;
     bool counted;             /* the kernel's counts are known: */
     uint64_t cpu_ns, wait_ns; /* time on a CPU; time that it waited for one */
-    /* Of the time that samples stand for, and in `sleep` the rest of it but for wait_ns. */
+    /* Together all of span_ns but for wait_ns. */
     uint64_t ns[MICROSTATE_COUNT];
 };
 

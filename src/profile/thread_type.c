@@ -41,8 +41,11 @@ enum thread_type thread_type_of(const char *name, uint32_t *ret_number)
         if (!starts_with(name, patterns[i].before) || !isdigit((unsigned char)*digits))
             continue;
         *ret_number = (uint32_t)strtoul(digits, &after, 10);
-        if (starts_with(after, patterns[i].after))
-            return patterns[i].type;
+        if (!starts_with(after, patterns[i].after))
+            continue;
+        if (patterns[i].type == THREAD_ASYNC && *ret_number)
+            --*ret_number; /* the accounting counts these from 0 */
+        return patterns[i].type;
     }
     *ret_number = 0;
     return THREAD_OTHER;

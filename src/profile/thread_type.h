@@ -19,5 +19,6 @@ enum thread_type {
 /* As in erlang:statistics(microstate_accounting): "dirty_cpu_scheduler". */
 const char *thread_type_name(enum thread_type type);
 
-/* The type of the thread with this name; *ret_number is its number (0 for THREAD_OTHER). */
+/* The type of the thread with this name; *ret_number is its number in the accounting (0 for
+ * THREAD_OTHER). */
 enum thread_type thread_type_of(const char *name, uint32_t *ret_number);

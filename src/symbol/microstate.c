@@ -183,15 +183,29 @@ static uint64_t number_at(const uint8_t *bytes, int32_t offset, size_t size)
     return number;
 }
 
-/* Whether what a collection has left to do outside of the two that collect is of a major one: one
- * that is bound to be, or one that has freed the old heap already (garbage_collect(),
- * erl_gc.c 27:798; major_collection() 27:1866). */
+/* Whether all of the heap was swept already. The old heap is freed then, which a process may also
+ * be without before its first minor collection; but its stack is in the new heap, which is not
+ * p->heap yet, or all that is in the heap has survived (major_collection(), erl_gc.c 27:1923). */
+static bool was_swept(const struct layout *layout, const uint8_t *process)
+{
+    uint64_t stop = number_at(process, layout->process_stop, 8);
+    uint64_t heap = number_at(process, layout->process_heap, 8);
+    uint64_t hend = number_at(process, layout->process_hend, 8);
+
+    return !number_at(process, layout->process_old_heap, 8) &&
+           (stop < heap || stop > hend ||
+            number_at(process, layout->process_htop, 8) ==
+                number_at(process, layout->process_high_water, 8));
+}
+
+/* Whether a collection is major, at a moment when it is in neither of the functions that sweep: it
+ * is bound to be (garbage_collect(), erl_gc.c 27:798), or has swept. */
 static bool is_major(const struct layout *layout, const uint8_t *process)
 {
     return (number_at(process, layout->process_flags, 4) & FLAG_NEED_FULLSWEEP) ||
            number_at(process, layout->process_gen_gcs, 2) >=
                number_at(process, layout->process_max_gen_gcs, 2) ||
-           !number_at(process, layout->process_old_heap, 8);
+           was_swept(layout, process);
 }
 
 static enum microstate collection(struct microstate_finder *finder, const uint8_t *process,

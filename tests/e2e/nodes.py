@@ -125,6 +125,11 @@ class Node:
             time.sleep(0.05)
         return report
 
+    def take_precedence(self):
+        """Let the node have the CPU before all else, so that its threads hardly wait for one."""
+        for tid in os.listdir(f"/proc/{self.pid}/task"):
+            os.sched_setscheduler(int(tid), os.SCHED_RR, os.sched_param(1))
+
     def report(self):
         """What the load says of itself now."""
         self.process.stdin.write(b"report\n")

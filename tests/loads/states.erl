@@ -1,10 +1,11 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Some of everything that schedulers do: Erlang code, BIFs, NIFs, collections of garbage both minor
-%% and major, ports, polling, timers, messages between schedulers, work for dirty schedulers, and
-%% idle time between. The report has what the VM's own microstate accounting says of each thread
-%% since the start, in nanoseconds.
+%% and major, ports, polling, timers, messages between schedulers, auxiliary work (for ETS tables
+%% that are deleted), work for dirty schedulers, and idle time between. The report has what the VM's
+%% own microstate accounting says of each thread since the start, in nanoseconds.
 %%
-%% Options: parts (names, all by default), accounting (on or off).
+%% Options: parts (names, all by default); trace (on or off): the report then has the time of
+%% collections too, minor and major, as the garbage collection trace of the parts has it.
 -module(states).
 -export([start/0, awake/1]).
 
@@ -12,12 +13,41 @@ start() ->
     load:start(?MODULE, fun main/1).
 
 names() ->
-    [erlang, garbage, major, hibernate, socket, program, timers, messages, ets, nif, dirty_nif].
+    [
+        erlang, garbage, major, hibernate, socket, program, timers, messages, ets, tables, nif,
+        dirty_nif
+    ].
 
 main(Options) ->
-    erlang:system_flag(microstate_accounting, load:option(accounting, Options, on) =:= on),
-    [spawn_link(fun() -> part(Name) end) || Name <- load:option(parts, Options, names())],
-    fun() -> #{threads => [thread(T) || T <- erlang:statistics(microstate_accounting)]} end.
+    erlang:system_flag(microstate_accounting, true),
+    Parts = [spawn_link(fun() -> part(Name) end) || Name <- load:option(parts, Options, names())],
+    Collections = counters:new(2, []),
+    case load:option(trace, Options, off) of
+        on -> trace(Parts, Collections);
+        off -> ok
+    end,
+    fun() ->
+        #{
+            threads => [thread(T) || T <- erlang:statistics(microstate_accounting)],
+            collections => #{minor => counters:get(Collections, 1), major => counters:get(Collections, 2)}
+        }
+    end.
+
+trace(Parts, Collections) ->
+    Tracer = spawn_link(fun() -> collections(#{}, Collections) end),
+    Flags = [garbage_collection, monotonic_timestamp, {tracer, Tracer}],
+    [erlang:trace(Part, true, Flags) || Part <- Parts].
+
+%% Sum up the time from the start to the end of each collection.
+collections(Started, Collections) ->
+    receive
+        {trace_ts, Pid, Event, _Info, Time} when Event =:= gc_minor_start; Event =:= gc_major_start ->
+            collections(Started#{Pid => Time}, Collections);
+        {trace_ts, Pid, Event, _Info, Time} ->
+            Taken = erlang:convert_time_unit(Time - map_get(Pid, Started), native, nanosecond),
+            counters:add(Collections, case Event of gc_minor_end -> 1; gc_major_end -> 2 end, Taken),
+            collections(Started, Collections)
+    end.
 
 thread(#{type := Type, id := Id, counters := Counters}) ->
     Nanoseconds = fun(_State, Count) ->
@@ -55,7 +85,9 @@ part(timers) ->
 part(messages) ->
     Receiver = spawn_opt(fun receive_all/0, [link, {scheduler, 2}]),
     process_flag(scheduler, 1),
-    rounds(fun() -> [Receiver ! {K, lists:duplicate(20, K)} || K <- lists:seq(1, 50)] end, 1, 20);
+    rounds(fun() -> [Receiver ! {K, lists:duplicate(20, K)} || K <- lists:seq(1, 50)] end, 2, 28);
+part(tables) ->
+    rounds(fun() -> [ets:delete(ets:new(?MODULE, [])) || _ <- lists:seq(1, 20)] end, 8, 22);
 part(socket) ->
     {ok, Listener} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]),
     {ok, Port} = inet:port(Listener),
@@ -70,7 +102,7 @@ part(socket) ->
             ok = gen_tcp:send(Socket, Text),
             {ok, Text} = gen_tcp:recv(Socket, 2000)
         end,
-        5, 35
+        15, 25
     );
 part(program) ->
     Port = open_port({spawn, "cat"}, [binary, stream]),

@@ -24,7 +24,7 @@ struct moment {
     uint64_t scheduler, port, nif, r10;
     uint32_t sleep, state, flags;
     uint16_t gen_gcs;
-    bool no_old_heap;
+    bool no_old_heap, new_stack, all_old;
     const char *name; /* of the thread */
     const char *frames[FRAMES];
 };
@@ -85,6 +85,8 @@ static void put_process(struct fake_sample *sample, const struct moment *moment)
 {
     uint8_t process[1024] = {0};
     uint64_t old_heap = moment->no_old_heap ? 0 : HEAP;
+    uint64_t heap = HEAP, hend = HEAP + 0x100, stop = moment->new_stack ? HEAP - 8 : HEAP + 0xf0;
+    uint64_t high_water = HEAP + 0x10, htop = high_water + (moment->all_old ? 0 : 8);
     uint16_t max_gen_gcs = 5;
 
     memcpy(process + vm.layout.process_state, &moment->state, 4);
@@ -92,6 +94,11 @@ static void put_process(struct fake_sample *sample, const struct moment *moment)
     memcpy(process + vm.layout.process_gen_gcs, &moment->gen_gcs, 2);
     memcpy(process + vm.layout.process_max_gen_gcs, &max_gen_gcs, 2);
     memcpy(process + vm.layout.process_old_heap, &old_heap, 8);
+    memcpy(process + vm.layout.process_heap, &heap, 8);
+    memcpy(process + vm.layout.process_hend, &hend, 8);
+    memcpy(process + vm.layout.process_stop, &stop, 8);
+    memcpy(process + vm.layout.process_htop, &htop, 8);
+    memcpy(process + vm.layout.process_high_water, &high_water, 8);
     fake_segment(sample, SEGMENT_PROCESS, PROCESS, process, sizeof(process));
 }
 
@@ -183,7 +190,12 @@ static void test_collections(void **state)
         {{GC, .flags = FULLSWEEP, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MAJOR},
         {{GC, .gen_gcs = 4, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MINOR},
         {{GC, .gen_gcs = 5, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MAJOR},
-        {{GC, .no_old_heap = true, .frames = {"e", "v", "C", "k munmap"}}, MICROSTATE_GC_MAJOR},
+        {{GC, .no_old_heap = true, .new_stack = true, .frames = {"e", "v", "C", "k munmap"}},
+         MICROSTATE_GC_MAJOR},
+        {{GC, .no_old_heap = true, .all_old = true, .frames = {"e", "v", "C"}},
+         MICROSTATE_GC_MAJOR},
+        {{GC, .no_old_heap = true, .frames = {"e", "v", "C", "k mmap"}}, MICROSTATE_GC_MINOR},
+        {{GC, .new_stack = true, .all_old = true, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MINOR},
         {{GC, .frames = {"e", "v", "v", "F"}}, MICROSTATE_GC_HIBERNATE},
         {{GC, .frames = {"e", "v", "v"}}, MICROSTATE_GC_HIBERNATE},
         {{GC, .broken = true, .frames = {"v"}}, MICROSTATE_GC},

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What threads did, told from CPU samples, is what the node's own accounting says they did."""
+import json
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+SECONDS = 10
+POINTS = 0.02
+
+# The states of erlang:statistics(microstate_accounting), and those they are made of.
+STATES = {"aux": ["aux"], "check_io": ["check_io"],
+          "emulator": ["emulator", "bif", "nif", "gc_hibernate"],
+          "gc": ["gc_minor", "gc_major", "gc"], "other": ["other", "busy_wait"],
+          "port": ["port"], "sleep": ["sleep"]}
+
+
+def by_thread(rows):
+    return {(row["type"], row["id"]): row for row in rows}
+
+
+def accounted(before, after):
+    """Shares of each thread's time by state, as the node counted it between two reports."""
+    before, after = by_thread(before["threads"]), by_thread(after["threads"])
+    return {thread: nodes.shares(nodes.difference(after[thread], before[thread], "counters"))
+            for thread in after}
+
+
+class Microstates:
+    release = None
+
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.out = Path(cls.folder.name)
+        with nodes.Node(cls.release, "states") as node:
+            node.take_precedence()
+            time.sleep(1)
+            before = node.report()
+            cls.recorded = beamflame.record("-p", node.pid, "-d", SECONDS, "-F", 999,
+                                            "-o", cls.out / "x.bfr", "--stats", cls.out / "s.json")
+            cls.truth = accounted(before, node.report())
+        cls.stats = json.loads((cls.out / "s.json").read_text())
+        cls.rows = by_thread(cls.stats["microstates"])
+
+    def shares(self, thread):
+        row = self.rows[thread]
+        return {name: sum(row["states_ms"][part] for part in parts) / row["span_ms"]
+                for name, parts in STATES.items()}
+
+    def test_every_thread_is_there(self):
+        """Each thread that the node accounts for has a row, also those that never ran."""
+        self.assertEqual(set(self.rows) - set(self.truth), set())
+        self.assertEqual(set(self.truth) - set(self.rows), set())
+
+    def test_rows_add_up(self):
+        """The states of a thread are all of its time, but for what it waited for a CPU."""
+        for thread, row in self.rows.items():
+            with self.subTest(thread):
+                self.assertAlmostEqual(row["span_ms"], self.stats["duration_ms"], delta=500)
+                self.assertAlmostEqual(sum(row["states_ms"].values()) + row["no_cpu_ms"],
+                                       row["span_ms"], delta=1)
+
+    def test_agrees_with_the_accounting(self):
+        """Each state in which work is done is within 2 points, and so are all others together. What
+        of these is sleep can't be told exactly: a thread waits for a CPU when it is woken, or
+        when it yields while it spins, and what samples miss is what it does before it sleeps."""
+        for thread, truth in self.truth.items():
+            row, found = self.rows[thread], self.shares(thread)
+            waited = row["no_cpu_ms"] / row["span_ms"]
+            unknown = row["states_ms"]["unknown"] / row["span_ms"]
+            slack = {"sleep": waited + unknown, "other": waited + unknown}
+            for state, share in truth.items():
+                with self.subTest(f"{thread} {state}"):
+                    self.assertGreaterEqual(share, found[state] - POINTS)
+                    self.assertLessEqual(share, found[state] + slack.get(state, 0) + POINTS)
+            with self.subTest(f"{thread} idle"):
+                self.assertAlmostEqual(found["sleep"] + found["other"] + waited + unknown,
+                                       truth["sleep"] + truth["other"], delta=POINTS)
+
+    def test_each_state_was_seen(self):
+        """The load does all that there is to tell apart, or the comparison would say little."""
+        spent = {state: sum(row["states_ms"][state] for row in self.rows.values())
+                 for state in self.rows["scheduler", 1]["states_ms"]}
+        for state in ("emulator", "bif", "nif", "gc_minor", "gc_major", "gc_hibernate", "port",
+                      "check_io", "aux", "other", "sleep"):
+            with self.subTest(state):
+                self.assertGreater(spent[state], 0)
+        self.assertEqual(spent["gc"], 0)
+
+    def test_kinds_of_collections(self):
+        """Collections are minor and major as the node's own trace of them says."""
+        for part in ("garbage", "major"):
+            with self.subTest(part), nodes.Node(self.release, "states", f"parts={part}",
+                                                "trace=on") as node:
+                node.take_precedence()
+                time.sleep(0.5)
+                before = node.report()
+                out = self.out / f"{part}.json"
+                beamflame.record("-p", node.pid, "-d", 4, "-F", 1999, "--stats", out)
+                truth = nodes.shares(nodes.difference(node.report(), before, "collections"))
+                rows = json.loads(out.read_text())["microstates"]
+                minor, major = (sum(row["states_ms"][f"gc_{kind}"] for row in rows)
+                                for kind in ("minor", "major"))
+                self.assertGreater(minor + major, 100)
+                self.assertAlmostEqual(major / (minor + major), truth["major"], delta=0.05)
+
+    def test_report_says_the_same(self):
+        """From the recording alone, the report command makes the same rows again."""
+        again = self.out / "again.json"
+        beamflame.record("report", self.out / "x.bfr", "--stats", again)
+        self.assertEqual(json.loads(again.read_text())["microstates"], self.stats["microstates"])
+
+    def test_summary_has_a_line_for_each_scheduler(self):
+        """The terminal shows the table."""
+        said = self.recorded.stdout + self.recorded.stderr
+        self.assertIn("what threads did", said)
+        for number in range(1, self.stats["target"]["schedulers"] + 1):
+            self.assertRegex(said, rf"\n  scheduler {number} +[\d. ]+\n")
+
+
+class Microstates25(Microstates, unittest.TestCase):
+    release = 25
+
+
+class Microstates27(Microstates, unittest.TestCase):
+    release = 27
+
+
+class Microstates29(Microstates, unittest.TestCase):
+    release = 29
