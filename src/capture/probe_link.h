@@ -60,7 +60,7 @@ struct probe_links;
 struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
                                  int count, struct error *error);
 
-/* The traps are gone early in this call (0.1 to 10 ms with PROBE_MULTI), but it waits for the
- * kernel to have seen the last program end: 40 ms, at times a second. Never fails, also when the
- * target is gone. NULL is fine. */
+/* Waits until the kernel has seen the last program end: 40 ms, at times a second. With PROBE_MULTI
+ * the traps are gone early in this call (0.1 to 10 ms), with PROBE_PERF at its end. Never fails,
+ * also when the target is gone. NULL is fine. */
 void probe_detach(struct probe_links *links);

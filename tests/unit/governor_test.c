@@ -166,7 +166,9 @@ static void test_cheap(void **state)
     assert_int_equal(profiler->windows, 3);
     assert_true(profiler->window.represents >= to - from);
     assert_in_range(profiler->window.hits, calls, calls + 100);
-    assert_int_equal(profiler->window.hits, profiler->skeleton->bss->hits);
+    /* but for those between the end of the window and that of the probes */
+    assert_in_range(profiler->skeleton->bss->hits, profiler->window.hits,
+                    profiler->window.hits + 50);
     end(profiler);
 }
 
