@@ -2,26 +2,6 @@
 /* CPU samples: on each perf event that hits a thread of a target. */
 #include "sample.h"
 
-enum { THREAD_SIZE = 16384 }; /* arch/x86/include/asm/page_64_types.h, without KASAN */
-
-enum bpf_func_id___new { BPF_FUNC_task_pt_regs___new = 175 };
-
-/* The registers that user code had when it entered the kernel, by system call or by the sample's
- * own interrupt, lie at the top of the kernel stack (bpf_task_pt_regs() says so since 5.15; this
- * is what it computes, and works before). A kernel thread has none. */
-static __always_inline void user_registers(struct scratch *scratch, struct task_struct *task)
-{
-    struct pt_regs *regs = &scratch->regs;
-    void *at;
-
-    if (bpf_core_enum_value_exists(enum bpf_func_id___new, BPF_FUNC_task_pt_regs___new))
-        at = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-    else
-        at = (void *)BPF_CORE_READ(task, stack) + THREAD_SIZE - sizeof(*regs);
-    if (!bpf_probe_read_kernel(regs, sizeof(*regs), at) && (regs->cs & 3) == 3)
-        sample_registers(scratch, regs);
-}
-
 static __always_inline void put_kernel_stack(struct scratch *scratch, void *ctx)
 {
     long bytes = bpf_get_stack(ctx, scratch->bytes, WIRE_KERNEL_DEPTH * sizeof(__u64), 0);

@@ -113,6 +113,33 @@ static __always_inline int claim_scratch(void)
     return -1;
 }
 
+/* Begin the sample of a hit, in a scratch; its number, or -1. */
+static __always_inline int event_sample_begin(struct event *event)
+{
+    int at = claim_scratch();
+    struct scratch *scratch = at < 0 ? 0 : scratch_at(at);
+
+    if (!scratch) {
+        add(&event->counts->lost, 1);
+        return -1;
+    }
+    sample_begin(scratch, (void *)bpf_get_current_task());
+    *(struct wire_hit *)scratch->bytes = event->hit;
+    sample_add_segment(scratch, SEGMENT_HIT, 0, sizeof(event->hit));
+    return at;
+}
+
+static __always_inline void event_sample_end(struct event *event, int at)
+{
+    struct scratch *scratch = scratch_at(at);
+
+    sample_fill(at);
+    if (!sample_submit(at))
+        add(&event->counts->lost, 1);
+    if (scratch)
+        scratch->busy = 0;
+}
+
 /* Take a sample of this hit if it is chosen: of the current thread where it is, or, where
  * `process` is given (and no registers), of that process at rest. */
 static __always_inline void event_sample(struct event *event, const struct pt_regs *registers,
@@ -123,25 +150,17 @@ static __always_inline void event_sample(struct event *event, const struct pt_re
 
     if (!event_is_chosen(event))
         return;
-    at = claim_scratch();
+    at = event_sample_begin(event);
     scratch = at < 0 ? 0 : scratch_at(at);
-    if (!scratch) {
-        add(&event->counts->lost, 1);
+    if (!scratch)
         return;
-    }
-    sample_begin(scratch, (void *)bpf_get_current_task());
-    *(struct wire_hit *)scratch->bytes = event->hit;
-    sample_add_segment(scratch, SEGMENT_HIT, 0, sizeof(event->hit));
     if (registers) {
         sample_registers(scratch, registers);
     } else {
         scratch->sample.flags |= WIRE_AT_REST;
         scratch->sample.process = process;
     }
-    sample_fill(at);
-    if (!sample_submit(at))
-        add(&event->counts->lost, 1);
-    scratch->busy = 0;
+    event_sample_end(event, at);
 }
 
 /* The target that the current process is. */
@@ -176,15 +195,21 @@ static __always_inline __u16 user_u16(__u64 address)
     return value;
 }
 
-/* The process that this scheduler thread runs; 0 if none. */
-static __always_inline __u64 current_process(const struct wire_target *target)
+/* The scheduler that the current thread is; NULL if none. */
+static __always_inline const struct wire_thread *this_scheduler(void)
 {
     struct task_struct *task = (void *)bpf_get_current_task();
     struct wire_thread_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
-    const struct wire_thread *thread;
 
     key.thread_pointer = BPF_CORE_READ(task, thread.fsbase);
-    thread = bpf_map_lookup_elem(&schedulers, &key);
+    return bpf_map_lookup_elem(&schedulers, &key);
+}
+
+/* The process that this scheduler thread runs; 0 if none. */
+static __always_inline __u64 current_process(const struct wire_target *target)
+{
+    const struct wire_thread *thread = this_scheduler();
+
     return thread ? user_u64(thread->scheduler + target->scheduler_process) : 0;
 }
 

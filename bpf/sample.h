@@ -132,6 +132,26 @@ static __always_inline void sample_registers(struct scratch *scratch, const stru
     scratch->sample.flags |= WIRE_REGISTERS;
 }
 
+enum { THREAD_SIZE = 16384 }; /* arch/x86/include/asm/page_64_types.h, without KASAN */
+
+enum bpf_func_id___new { BPF_FUNC_task_pt_regs___new = 175 };
+
+/* The registers that user code had when it entered the kernel, by system call or by the sample's
+ * own interrupt, lie at the top of the kernel stack (bpf_task_pt_regs() says so since 5.15; this
+ * is what it computes, and works before). A kernel thread has none. */
+static __always_inline void user_registers(struct scratch *scratch, struct task_struct *task)
+{
+    struct pt_regs *regs = &scratch->regs;
+    void *at;
+
+    if (bpf_core_enum_value_exists(enum bpf_func_id___new, BPF_FUNC_task_pt_regs___new))
+        at = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+    else
+        at = (void *)BPF_CORE_READ(task, stack) + THREAD_SIZE - sizeof(*regs);
+    if (!bpf_probe_read_kernel(regs, sizeof(*regs), at) && (regs->cs & 3) == 3)
+        sample_registers(scratch, regs);
+}
+
 /* Copy [address, address + size), at most `max` bytes, as a segment of the sample in scratch `at`
  * if all of it can be read. Returns the bytes copied. */
 int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32 max);

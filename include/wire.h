@@ -30,7 +30,8 @@ enum wire_limits {
     WIRE_SCAN_WORDS = 64, /* native stack words searched for that top */
     WIRE_RETURNS = 4,     /* return addresses that uretprobes have replaced */
     WIRE_SCRATCHES = 3,   /* samples in the making, a CPU: one in interrupts, others preempted */
-    WIRE_VALUES = 6,      /* measured at a hit of a probe */
+    WIRE_TALLIES = 12,
+    WIRE_VALUES = 6, /* measured at a hit of a probe */
 };
 
 enum wire_segment_kind {
@@ -90,7 +91,8 @@ struct wire_target {
     __u16 process_gen_gcs, process_off_heap_overhead, process_msgq_save;
     __u16 process_abandoned_heap, process_bin_old_vheap;
     __u16 saved_top; /* the register that holds the Erlang stack's top where stop does not */
-    __u16 unused[3];
+    __u16 process_fcalls, process_reds;
+    __u16 scheduler_virtual_reds; /* in ErtsSchedulerData */
 };
 
 /* A scheduler thread: hash map `schedulers`. User threads are told apart by their thread pointer
@@ -126,19 +128,26 @@ struct wire_hit {
  * slot, the high half says which of its event's probes it is. */
 struct wire_slot {
     __u64 period;    /* at least 1 */
-    __u32 open;      /* hits count now */
+    __u64 opened;    /* ns, when the window began */
+    __u32 open;      /* enum wire_open */
     __u32 histogram; /* index of its first one in the map `histograms` */
     __u32 window;    /* counts how often it was opened: what is older is not to be trusted */
-    __u32 unused;
+    __u32 long_us;   /* what counts as a long schedule */
 };
+
+/* Do hits count now? And how often does a part of an interval that the window's start cuts off:
+ * as for each that a window's start cuts there is one that its end does, which is never seen, twice
+ * where windows stand for more time than their own. */
+enum wire_open { WIRE_CLOSED, WIRE_OPEN, WIRE_OPEN_FOR_A_WINDOW };
 
 /* Sums over all CPUs say what was counted: per-CPU array map `slot_counts`. */
 struct wire_slot_counts {
-    __u64 runs;                /* of its programs in the target, counted or not */
-    __u64 hits;                /* that count */
-    __u64 size;                /* sum of theirs */
-    __u64 lost;                /* samples that could not be taken, of those that were chosen */
-    __u64 values[WIRE_VALUES]; /* sums of theirs */
+    __u64 runs;                  /* of its programs in the target, counted or not */
+    __u64 hits;                  /* that count */
+    __u64 size;                  /* sum of theirs */
+    __u64 lost;                  /* samples that could not be taken, of those that were chosen */
+    __u64 values[WIRE_VALUES];   /* sums of theirs */
+    __u64 tallies[WIRE_TALLIES]; /* of what else the event's family counts */
 };
 
 /* Of one thing that an event measures: per-CPU array map `histograms`. */
@@ -159,6 +168,44 @@ enum wire_gc_kind {
 enum wire_msg_kind { WIRE_MSG_SENT, WIRE_MSG_RECEIVED };
 enum wire_msg_histogram { WIRE_MSG_DELAY, WIRE_MSG_WORDS, WIRE_MSG_HISTOGRAMS };
 
+/* Why a process left its scheduler; also tallies. */
+enum wire_sched_kind {
+    WIRE_SCHED_WAITING,    /* for a message or a timeout */
+    WIRE_SCHED_REDUCTIONS, /* it has used up those it had */
+    WIRE_SCHED_YIELDED,
+    WIRE_SCHED_SUSPENDED,
+    WIRE_SCHED_EXITING,
+    WIRE_SCHED_DIRTY,   /* to go on on a dirty scheduler, or from there */
+    WIRE_SCHED_UNKNOWN, /* before the window began */
+    WIRE_SCHED_NEW,     /* it has not run yet */
+    WIRE_SCHED_KINDS,
+    /* Not why: the sample is of a part of a long slice. */
+    WIRE_SCHED_LONG = WIRE_SCHED_KINDS,
+    WIRE_SCHED_LONG_END, /* the last one; to be added to why it left */
+};
+
+/* A process of a target: hash map `turns`, of those that were seen. */
+struct wire_process_key {
+    __u64 process; /* Process * */
+    __u32 pid;     /* of the VM */
+    __u32 unused;
+};
+enum wire_sched_tally {
+    WIRE_SCHED_MIGRATED = WIRE_SCHED_KINDS, /* to another scheduler than it ran on before */
+    WIRE_SCHED_NO_DELAY, /* when it became runnable is not known: all of the time was waiting */
+    WIRE_SCHED_UNSEEN,   /* since when it was off is not known: left out */
+    WIRE_SCHED_NO_ROOM,  /* for another process in the map */
+    WIRE_SCHED_TALLIES,
+};
+enum wire_sched_histogram {
+    WIRE_SCHED_DELAYS,
+    WIRE_SCHED_DIRTY_DELAYS, /* for a dirty scheduler */
+    WIRE_SCHED_WAITS,
+    WIRE_SCHED_SLICES,
+    WIRE_SCHED_DIRTY_SLICES,
+    WIRE_SCHED_HISTOGRAMS,
+};
+
 /* Counters of the kernel side, per CPU: array map `counters`. */
 enum wire_counter {
     WIRE_COUNT_RING_FULL, /* samples dropped because the ring buffer was full */
@@ -172,6 +219,6 @@ _Static_assert(sizeof(struct wire_sample) == 32 + 136 + 24 + 16 + WIRE_SEGMENTS 
 _Static_assert(sizeof(struct wire_target) == 64, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
-_Static_assert(sizeof(struct wire_slot) == 24, "wire format");
+_Static_assert(sizeof(struct wire_slot) == 32, "wire format");
 
 #endif

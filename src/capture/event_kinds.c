@@ -4,92 +4,141 @@
 #include <string.h>
 
 #include "capture/event_sites.h"
-#include "wire.h"
+#include "capture/sched_hit.h"
 
-static const struct event_kind kinds[] = {
+static const struct event_kind kinds[] =
     {
-        .name = "gc", /* bpf/gc.bpf.c */
-        .sites =
-            {
-                {PLACE_BY_HOOK, HOOK_GC, "gc_begin", 1},
-                {PLACE_BY_HOOK, HOOK_GC, "gc_end", .is_return = true, .kind = WIRE_GC_MINOR},
-                {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "gc_begin", 1, .is_optional = true},
-                {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "gc_end", .is_return = true, .is_optional = true,
-                 .kind = WIRE_GC_HIBERNATE},
-            },
-        .site_count = 4,
-        .histograms =
-            {
-                [WIRE_GC_MINOR] = {"pause, minor", UNIT_NS},
-                [WIRE_GC_MAJOR] = {"pause, major", UNIT_NS},
-                [WIRE_GC_HIBERNATE] = {"pause, hibernate", UNIT_NS},
-                [WIRE_GC_DIRTY_MINOR] = {"pause, minor on a dirty scheduler", UNIT_NS},
-                [WIRE_GC_DIRTY_MAJOR] = {"pause, major on a dirty scheduler", UNIT_NS},
-            },
-        .histogram_count = WIRE_GC_KINDS,
-    },
-    {
-        .name = "alloc", /* bpf/gc.bpf.c */
-        .sites =
-            {
-                {PLACE_BY_HOOK, HOOK_GC, "alloc_begin", 1},
-                {PLACE_BY_HOOK, HOOK_GC, "alloc_end", .is_return = true},
-                {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "alloc_begin", 1, .is_optional = true},
-            },
-        .site_count = 3,
-    },
-    {
-        .name = "msg", /* bpf/message.bpf.c */
-        .sites =
-            {
-                {PLACE_BY_HOOK, HOOK_SEND, "message_send", 5},
-                {PLACE_BY_HOOK, HOOK_SEND_MANY, "message_send_many", 6, .is_optional = true},
-                {PLACE_BY_HOOK, HOOK_RECEIVE, "message_receive", 1, .is_optional = true},
-                {PLACE_BY_HOOK, HOOK_COPY, "message_copy", 3, .is_optional = true},
-            },
-        .site_count = 4,
-        .histograms =
-            {
-                [WIRE_MSG_DELAY] = {"time in the queue", UNIT_NS},
-                [WIRE_MSG_WORDS] = {"words copied", UNIT_WORDS},
-            },
-        .histogram_count = WIRE_MSG_HISTOGRAMS,
-    },
-    {
-        .name = "bif:", /* bpf/call.bpf.c */
-        .sites = {{PLACE_BY_BIF, .program = "call_begin"},
-                  {PLACE_BY_BIF, .program = "call_end", .is_return = true}},
-        .site_count = 2,
-        .histograms = {{"time", UNIT_NS}},
-        .histogram_count = 1,
-    },
-    {
-        .name = "nif:",
-        .sites = {{PLACE_BY_NIF, .program = "call_begin"},
-                  {PLACE_BY_NIF, .program = "call_end", .is_return = true}},
-        .site_count = 2,
-        .histograms = {{"time", UNIT_NS}},
-        .histogram_count = 1,
-    },
-    {
-        .name = "probe:",
-        .sites = {{PLACE_BY_SYMBOL, .program = "call_begin"},
-                  {PLACE_BY_SYMBOL, .program = "call_end", .is_return = true}},
-        .site_count = 2,
-        .histograms = {{"time", UNIT_NS}},
-        .histogram_count = 1,
-    },
-    {
-        .name = "probe:", /* of a place in a function, not of the function */
-        .sites = {{PLACE_BY_SYMBOL, .program = "place_hit"}},
-        .site_count = 1,
-        .is_place = true,
-    },
-    {
-        .name = "usdt:",
-        .sites = {{PLACE_BY_USDT, .program = "place_hit"}},
-        .site_count = 1,
-    },
+        {
+            .name = "gc", /* bpf/gc.bpf.c */
+            .sites =
+                {
+                    {PLACE_BY_HOOK, HOOK_GC, "gc_begin", 1},
+                    {PLACE_BY_HOOK, HOOK_GC, "gc_end", .is_return = true, .kind = WIRE_GC_MINOR},
+                    {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "gc_begin", 1, .is_optional = true},
+                    {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "gc_end", .is_return = true,
+                     .is_optional = true, .kind = WIRE_GC_HIBERNATE},
+                },
+            .site_count = 4,
+            .histograms =
+                {
+                    [WIRE_GC_MINOR] = {"pause, minor", UNIT_NS},
+                    [WIRE_GC_MAJOR] = {"pause, major", UNIT_NS},
+                    [WIRE_GC_HIBERNATE] = {"pause, hibernate", UNIT_NS},
+                    [WIRE_GC_DIRTY_MINOR] = {"pause, minor on a dirty scheduler", UNIT_NS},
+                    [WIRE_GC_DIRTY_MAJOR] = {"pause, major on a dirty scheduler", UNIT_NS},
+                },
+            .histogram_count = WIRE_GC_KINDS,
+        },
+        {
+            .name = "alloc", /* bpf/gc.bpf.c */
+            .sites =
+                {
+                    {PLACE_BY_HOOK, HOOK_GC, "alloc_begin", 1},
+                    {PLACE_BY_HOOK, HOOK_GC, "alloc_end", .is_return = true},
+                    {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "alloc_begin", 1, .is_optional = true},
+                },
+            .site_count = 3,
+        },
+        {
+            .name = "sched", /* bpf/sched.bpf.c */
+            .sites =
+                {
+                    {PLACE_BY_HOOK, HOOK_SCHEDULE_OUT, "sched_out", 3},
+                    {PLACE_BY_HOOK, HOOK_SCHEDULE_IN, "sched_in", .kind = true,
+                     .condition = SITE_WITH, .other = HOOK_ENQUEUE},
+                    {PLACE_BY_HOOK, HOOK_SCHEDULE_IN, "sched_in", .kind = false,
+                     .condition = SITE_WITHOUT, .other = HOOK_ENQUEUE},
+                    {PLACE_BY_HOOK, HOOK_ENQUEUE, "sched_enqueue", 3, .is_optional = true},
+                    {PLACE_BY_HOOK, HOOK_WAKE, "sched_wake", 1, .is_optional = true,
+                     .condition = SITE_WITHOUT, .other = HOOK_ENQUEUE},
+                    {PLACE_BY_HOOK, HOOK_WAKE_SIGNAL, "sched_wake", 1, .is_optional = true,
+                     .condition = SITE_WITHOUT, .other = HOOK_ENQUEUE},
+                    {PLACE_BY_HOOK, HOOK_DIRTY_NIF, "sched_in_dirty", 2, .is_optional = true,
+                     .kind = true},
+                    {PLACE_BY_HOOK, HOOK_DIRTY_BIF, "sched_in_dirty", 2, .is_optional = true,
+                     .kind = true},
+                },
+            .site_count = 8,
+            .histograms =
+                {
+                    [WIRE_SCHED_DELAYS] = {"run-queue delay", UNIT_NS},
+                    [WIRE_SCHED_DIRTY_DELAYS] = {"run-queue delay, dirty", UNIT_NS},
+                    [WIRE_SCHED_WAITS] = {"wait", UNIT_NS},
+                    [WIRE_SCHED_SLICES] = {"slice", UNIT_NS},
+                    [WIRE_SCHED_DIRTY_SLICES] = {"slice, dirty", UNIT_NS},
+                },
+            .histogram_count = WIRE_SCHED_HISTOGRAMS,
+            .tallies =
+                {
+                    [WIRE_SCHED_WAITING] = "left to wait",
+                    [WIRE_SCHED_REDUCTIONS] = "left out of reductions",
+                    [WIRE_SCHED_YIELDED] = "left to yield",
+                    [WIRE_SCHED_SUSPENDED] = "left suspended",
+                    [WIRE_SCHED_EXITING] = "left while it exits",
+                    [WIRE_SCHED_DIRTY] = "left to or from a dirty scheduler",
+                    [WIRE_SCHED_UNKNOWN] = "left before the window",
+                    [WIRE_SCHED_NEW] = "new",
+                    [WIRE_SCHED_MIGRATED] = "migrated",
+                    [WIRE_SCHED_NO_DELAY] = "delay not known",
+                    [WIRE_SCHED_UNSEEN] = "not seen to leave",
+                    [WIRE_SCHED_NO_ROOM] = "no room to note",
+                },
+            .tally_count = WIRE_SCHED_TALLIES,
+            .tick = "sched_tick",
+            .parts = sched_parts,
+        },
+        {
+            .name = "msg", /* bpf/message.bpf.c */
+            .sites =
+                {
+                    {PLACE_BY_HOOK, HOOK_SEND, "message_send", 5},
+                    {PLACE_BY_HOOK, HOOK_SEND_MANY, "message_send_many", 6, .is_optional = true},
+                    {PLACE_BY_HOOK, HOOK_RECEIVE, "message_receive", 1, .is_optional = true},
+                    {PLACE_BY_HOOK, HOOK_COPY, "message_copy", 3, .is_optional = true},
+                },
+            .site_count = 4,
+            .histograms =
+                {
+                    [WIRE_MSG_DELAY] = {"time in the queue", UNIT_NS},
+                    [WIRE_MSG_WORDS] = {"words copied", UNIT_WORDS},
+                },
+            .histogram_count = WIRE_MSG_HISTOGRAMS,
+        },
+        {
+            .name = "bif:", /* bpf/call.bpf.c */
+            .sites = {{PLACE_BY_BIF, .program = "call_begin"},
+                      {PLACE_BY_BIF, .program = "call_end", .is_return = true}},
+            .site_count = 2,
+            .histograms = {{"time", UNIT_NS}},
+            .histogram_count = 1,
+        },
+        {
+            .name = "nif:",
+            .sites = {{PLACE_BY_NIF, .program = "call_begin"},
+                      {PLACE_BY_NIF, .program = "call_end", .is_return = true}},
+            .site_count = 2,
+            .histograms = {{"time", UNIT_NS}},
+            .histogram_count = 1,
+        },
+        {
+            .name = "probe:",
+            .sites = {{PLACE_BY_SYMBOL, .program = "call_begin"},
+                      {PLACE_BY_SYMBOL, .program = "call_end", .is_return = true}},
+            .site_count = 2,
+            .histograms = {{"time", UNIT_NS}},
+            .histogram_count = 1,
+        },
+        {
+            .name = "probe:", /* of a place in a function, not of the function */
+            .sites = {{PLACE_BY_SYMBOL, .program = "place_hit"}},
+            .site_count = 1,
+            .is_place = true,
+        },
+        {
+            .name = "usdt:",
+            .sites = {{PLACE_BY_USDT, .program = "place_hit"}},
+            .site_count = 1,
+        },
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
@@ -135,13 +184,13 @@ int event_request_parse(const char *name, struct event_request *request, struct 
 
 const char *const *event_kind_list(void)
 {
-    static const char *const names[] = {"gc", "alloc", "msg", NULL};
+    static const char *const names[] = {"gc", "alloc", "sched", "msg", NULL};
 
     return names;
 }
 
 const char *event_kind_names(void)
 {
-    return "gc, alloc, msg, bif:MODULE:FUNCTION/ARITY, "
+    return "gc, alloc, sched, msg, bif:MODULE:FUNCTION/ARITY, "
            "nif:MODULE:FUNCTION/ARITY, probe:SYMBOL[+OFFSET], usdt:NAME";
 }

@@ -10,6 +10,7 @@
 
 #include "beam/hooks.h"
 #include "profile/profile.h"
+#include "wire.h"
 
 /* What the places of a probe are found by. */
 enum place_by {
@@ -20,6 +21,9 @@ enum place_by {
     PLACE_BY_USDT,   /* "message-send", or "erlang:message-send" */
 };
 
+/* A site may be there for the case only that another hook is found, or is not. */
+enum event_condition { SITE_ALWAYS, SITE_WITH, SITE_WITHOUT };
+
 struct event_site {
     enum place_by by;
     enum hook hook;
@@ -28,6 +32,8 @@ struct event_site {
     bool is_return;
     bool is_optional; /* the event is of use without it */
     uint32_t kind;    /* for the program: the high half of the probe's cookie */
+    enum event_condition condition;
+    enum hook other; /* of the condition */
 };
 
 struct event_histogram_kind {
@@ -35,7 +41,20 @@ struct event_histogram_kind {
     enum unit unit;
 };
 
-enum { EVENT_SITES_MAX = 8, EVENT_KIND_HISTOGRAMS_MAX = 8 };
+/* A hit may become several samples: parts of the time that it took. */
+struct event_part {
+    enum process_status status; /* of the process meanwhile */
+    bool shows_status;          /* at the leaf of its stack */
+    bool stands_alone;          /* for no other hit than its own */
+    uint64_t values[EVENT_VALUES];
+};
+
+enum {
+    EVENT_SITES_MAX = 8,
+    EVENT_KIND_HISTOGRAMS_MAX = 8,
+    EVENT_KIND_TALLIES_MAX = WIRE_TALLIES,
+    EVENT_PARTS_MAX = 2,
+};
 
 struct event_kind {
     const char *name; /* "gc"; one that ends in ':' is followed by an argument */
@@ -44,6 +63,11 @@ struct event_kind {
     int site_count;
     struct event_histogram_kind histograms[EVENT_KIND_HISTOGRAMS_MAX];
     int histogram_count;
+    const char *tallies[EVENT_KIND_TALLIES_MAX]; /* "left: waiting" */
+    int tally_count;
+    const char *tick; /* a program that is to run now and then, on each CPU; NULL: none */
+    /* The parts of a hit, and how many; NULL: it is one sample. */
+    int (*parts)(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX]);
 };
 
 /* An event as it was asked for: "gc", or "bif:erlang:md5/1". The name is borrowed. */

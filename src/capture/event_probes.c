@@ -7,6 +7,7 @@
 
 #include "capture/estimate.h"
 #include "capture/event_sites.h"
+#include "capture/window_lengths.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 
@@ -31,6 +32,7 @@ struct event {
     struct error refused;
     struct wire_slot state;
     struct estimate estimates[EVENT_VALUES];
+    struct window_lengths lengths;
 };
 
 struct event_probes {
@@ -99,7 +101,8 @@ struct event_probes *event_probes_new(const struct event_probes_options *options
         event->kind = event->request->kind;
         event->slot = options->target * (uint32_t)options->count + (uint32_t)i;
         event->histogram = histogram;
-        event->state = (struct wire_slot){.period = 1, .histogram = histogram};
+        event->state =
+            (struct wire_slot){.period = 1, .histogram = histogram, .long_us = options->long_us};
         histogram += (uint32_t)event->kind->histogram_count;
         find_sites(probes, event);
         if (event->group == 0)
@@ -141,13 +144,16 @@ static void read_counts(void *context, unsigned group, struct probe_counts *coun
     memcpy(counts->values, slot.values, sizeof(counts->values));
 }
 
-static void set_open(void *context, unsigned group, bool open)
+static void set_open(void *context, unsigned group, enum wire_open open)
 {
     struct event_probes *probes = context;
     struct event *event = event_of_group(probes, group);
 
     event->state.open = open;
-    event->state.window += open;
+    if (open != WIRE_CLOSED) {
+        event->state.window++;
+        event->state.opened = clock_ns(CLOCK_MONOTONIC);
+    }
     programs_set_slot(probes->options.programs, event->slot, &event->state);
 }
 
@@ -179,6 +185,8 @@ int event_probes_start(struct event_probes *probes, struct error *error)
         struct event *event = &probes->events[i];
 
         programs_set_slot(probes->options.programs, event->slot, &event->state);
+        if (event->group == 0 && event->kind->tick)
+            programs_set_ticking(probes->options.programs, options.pid, event->slot);
         if (event->group == 0)
             event->group = (int)governor_add(probes->governor, event->sites, event->places.count);
     }
@@ -235,15 +243,13 @@ void event_probes_update(struct event_probes *probes)
         for (int v = 0; v < EVENT_VALUES; v++)
             estimate_add(&event->estimates[v], (double)(window.end - window.start),
                          (double)window.represents, (double)window.values[v]);
+        window_lengths_add(&event->lengths, window.start, window.end, window.represents);
     }
 }
 
 static void add_histograms(const struct event_probes *probes, const struct event *event,
                            struct event_histogram *histograms)
 {
-    const struct estimate *estimate = &event->estimates[0];
-    double scale = estimate->seen_ns > 0 ? estimate->represented_ns / estimate->seen_ns : 1;
-
     for (int i = 0; i < event->kind->histogram_count; i++) {
         struct histogram *sum = &histograms[i].histogram;
         struct wire_histogram counted;
@@ -251,8 +257,13 @@ static void add_histograms(const struct event_probes *probes, const struct event
         programs_histogram(probes->options.programs, event->histogram + (uint32_t)i, &counted);
         if (counted.max > sum->max)
             sum->max = counted.max;
-        for (uint32_t bucket = 0; bucket < LOG_HISTOGRAM_BUCKETS; bucket++)
-            sum->buckets[bucket] += (uint64_t)llround((double)counted.buckets[bucket] * scale);
+        for (uint32_t b = 0; b < LOG_HISTOGRAM_BUCKETS; b++) {
+            bool is_time = event->kind->histograms[i].unit == UNIT_NS;
+            double scale =
+                window_lengths_scale(&event->lengths, is_time ? log_histogram_low(b) : 0);
+
+            sum->buckets[b] += (uint64_t)llround((double)counted.buckets[b] * scale);
+        }
     }
 }
 
@@ -267,7 +278,8 @@ static uint64_t span_of(const struct event_probes *probes, const struct event *e
 }
 
 void event_probes_add_summary(const struct event_probes *probes, int event,
-                              struct event_summary *summary, struct event_histogram *histograms)
+                              struct event_summary *summary, struct event_histogram *histograms,
+                              struct event_tally *tallies)
 {
     const struct event *of = &probes->events[event];
     struct wire_slot_counts counts = programs_slot_counts(probes->options.programs, of->slot);
@@ -285,6 +297,9 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
         summary->errors[v] = (uint64_t)llround(hypot((double)summary->errors[v], error));
     }
     add_histograms(probes, of, histograms);
+    for (int i = 0; i < of->kind->tally_count; i++)
+        tallies[i].count +=
+            (uint64_t)llround((double)counts.tallies[i] * window_lengths_scale(&of->lengths, 0));
 }
 
 struct governor_status event_probes_status(const struct event_probes *probes, int event)

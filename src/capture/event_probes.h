@@ -27,8 +27,9 @@ struct event_probes_options {
     const struct calibration *calibration;
     const struct event_request *events;
     int count;
-    uint32_t target; /* 0, 1, 2...: of those in `programs` */
-    double budget;   /* part of the target's CPU time: 0.01 */
+    uint32_t target;  /* 0, 1, 2...: of those in `programs` */
+    double budget;    /* part of the target's CPU time: 0.01 */
+    uint32_t long_us; /* what a long schedule is */
 };
 
 /* All borrowed, also the array. Finds the probe points. */
@@ -56,9 +57,10 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
 /* Take notice of windows that were closed. */
 void event_probes_update(struct event_probes *probes);
 
-/* Add what was counted of an event to a summary: of several targets, each is added. The histograms
- * are those of the event's kind, in order. */
+/* Add what was counted of an event to a summary: of several targets, each is added. Histograms and
+ * tallies are those of the event's kind, in order. */
 void event_probes_add_summary(const struct event_probes *probes, int event,
-                              struct event_summary *summary, struct event_histogram *histograms);
+                              struct event_summary *summary, struct event_histogram *histograms,
+                              struct event_tally *tallies);
 
 struct governor_status event_probes_status(const struct event_probes *probes, int event);

@@ -150,16 +150,29 @@ static int add_usdt_places(const struct event_target *target, const struct event
     return 0;
 }
 
+static bool applies(struct hooks *hooks, const struct event_site *site)
+{
+    struct hook_point point;
+    struct error ignored;
+
+    if (site->condition == SITE_ALWAYS)
+        return true;
+    return (hooks_find(hooks, site->other, &point, &ignored) == 0) ==
+           (site->condition == SITE_WITH);
+}
+
 int event_sites_find(const struct event_target *target, const struct event_request *request,
                      struct event_places *places, struct error *error)
 {
     places->count = 0;
     for (int i = 0; i < request->kind->site_count; i++) {
         const struct event_site *site = &request->kind->sites[i];
-        int result = site->by == PLACE_BY_USDT
-                         ? add_usdt_places(target, request, site, places, error)
-                         : add_address(target, request, site, places, error);
+        int result = 0;
 
+        if (site->by == PLACE_BY_USDT)
+            result = add_usdt_places(target, request, site, places, error);
+        else if (applies(target->hooks, site))
+            result = add_address(target, request, site, places, error);
         if (result)
             return -1;
     }

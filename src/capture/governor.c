@@ -256,11 +256,11 @@ static void hand_out(struct group *group, uint64_t end, uint64_t represents,
 
 /* ---- opening and closing ---- */
 
-static void set_open(struct group *group, bool open)
+static void set_open(struct group *group, enum wire_open open)
 {
     const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
 
-    group->open = open;
+    group->open = open != WIRE_CLOSED;
     callbacks->open(callbacks->context, group->number, open);
 }
 
@@ -268,16 +268,18 @@ static void opened(struct group *group, struct probe_links *links, uint64_t took
 {
     struct governor *governor = group->governor;
     struct probe_counts counts = counts_of(group);
+    bool continuous;
     uint64_t now;
 
     group->links = links;
     group->first = counts;
     cost += take_cost(group, &counts); /* of hits after the last window */
-    set_open(group, true);
+    budget_opened(governor->budget, group->number, clock_ns(CLOCK_MONOTONIC), took, cost);
+    continuous = budget_is_continuous(governor->budget, group->number);
+    set_open(group, continuous ? WIRE_OPEN : WIRE_OPEN_FOR_A_WINDOW);
     now = clock_ns(CLOCK_MONOTONIC);
     group->first_time = group->charged_time = now;
-    budget_opened(governor->budget, group->number, now, took, cost);
-    window_log_open(&group->log, now, budget_is_continuous(governor->budget, group->number));
+    window_log_open(&group->log, now, continuous);
 }
 
 static void refused(struct group *group, const struct error *error)
@@ -368,7 +370,7 @@ static void close_group(struct group *group)
     struct probe_links *links = group->links;
     struct probe_counts counts;
 
-    set_open(group, false);
+    set_open(group, WIRE_CLOSED);
     counts = counts_of(group);
     charge(group, end, &counts);
     represents = budget_closed(governor->budget, group->number, end);

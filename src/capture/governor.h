@@ -5,8 +5,8 @@
  *
  *   new ──> add... ──> start ──> { windows, scale, status }... ──> stop ──> windows ──> free
  *
- * Hits count from open(group, true) to open(group, false), not from attaching to detaching: the BPF
- * programs look at a flag that this callback sets, so that windows are exact.
+ * Hits count from open(group, WIRE_OPEN) to open(group, WIRE_CLOSED), not from attaching to
+ * detaching: the BPF programs look at a flag that this callback sets, so that windows are exact.
  */
 #pragma once
 
@@ -35,7 +35,7 @@ struct probe_counts {
 struct governor_callbacks {
     void *context;
     void (*counts)(void *context, unsigned group, struct probe_counts *counts);
-    void (*open)(void *context, unsigned group, bool open);
+    void (*open)(void *context, unsigned group, enum wire_open open);
     void (*period)(void *context, unsigned group, uint64_t period);
 };
 

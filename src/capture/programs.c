@@ -15,6 +15,8 @@
 enum {
     RING_MIN = 1 << 20,
     RING_MAX = 16 << 20,
+    PROCESSES_MIN = 1 << 16,
+    PROCESSES_MAX = 1 << 20,
     SAMPLE_BYTES_TYPICAL = 6 << 10, /* measured: 3 to 6 KB with both stacks */
 };
 
@@ -125,6 +127,16 @@ struct bpf_program *programs_want(struct programs *programs, const char *name)
     return program;
 }
 
+/* Nodes grow. */
+static uint32_t room_for_processes(const struct programs *programs)
+{
+    uint32_t room = PROCESSES_MIN;
+
+    while (room / 2 < programs->options.processes && room < PROCESSES_MAX)
+        room *= 2;
+    return room;
+}
+
 static void set_sizes(struct programs *programs)
 {
     uint32_t bytes = ring_bytes(programs);
@@ -135,6 +147,8 @@ static void set_sizes(struct programs *programs)
     bpf_map__set_max_entries(programs->skeleton->maps.slots, programs->options.slots + 1);
     bpf_map__set_max_entries(programs->skeleton->maps.slot_counts, programs->options.slots + 1);
     bpf_map__set_max_entries(programs->skeleton->maps.histograms, programs->options.histograms + 1);
+    if (bpf_program__autoload(programs->skeleton->progs.sched_out))
+        bpf_map__set_max_entries(programs->skeleton->maps.turns, room_for_processes(programs));
     programs->skeleton->rodata->wakeup_bytes = bytes / 4;
 }
 
@@ -206,6 +220,9 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
         .process_abandoned_heap = (uint16_t)layout->process_abandoned_heap,
         .process_bin_old_vheap = (uint16_t)layout->process_bin_old_vheap,
         .process_msgq_save = (uint16_t)layout->process_msgq_save,
+        .process_fcalls = (uint16_t)layout->process_fcalls,
+        .process_reds = (uint16_t)layout->process_reds,
+        .scheduler_virtual_reds = (uint16_t)layout->sched_virtual_reds,
         .scheduler_registers = (uint16_t)layout->sched_registers,
         .scheduler_process = (uint16_t)layout->sched_current_process,
         .scheduler_sleep_info = (uint16_t)layout->sched_ssi,
@@ -275,6 +292,13 @@ uint32_t programs_cpus(const struct programs *programs)
 void programs_set_slot(struct programs *programs, uint32_t slot, const struct wire_slot *value)
 {
     bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.slots), &slot, value, BPF_ANY);
+}
+
+void programs_set_ticking(struct programs *programs, pid_t pid, uint32_t slot)
+{
+    uint32_t key = (uint32_t)pid;
+
+    bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.ticking), &key, &slot, BPF_ANY);
 }
 
 struct wire_slot_counts programs_slot_counts(const struct programs *programs, uint32_t slot)

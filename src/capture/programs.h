@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "beam/vm.h"
 #include "util/error.h"
@@ -25,6 +26,7 @@ struct programs_options {
     uint32_t frequency;  /* of CPU samples a second and CPU: decides the size of the ring buffer */
     uint32_t slots;      /* events, of each target one */
     uint32_t histograms; /* of all slots together */
+    uint32_t processes;  /* of all targets: what is kept of each needs room */
 };
 
 struct programs *programs_new(const struct programs_options *options);
@@ -60,5 +62,7 @@ uint32_t programs_cpus(const struct programs *programs);
 
 void programs_set_slot(struct programs *programs, uint32_t slot, const struct wire_slot *value);
 struct wire_slot_counts programs_slot_counts(const struct programs *programs, uint32_t slot);
+/* The program that runs now and then for this slot's event is to run for that VM. */
+void programs_set_ticking(struct programs *programs, pid_t pid, uint32_t slot);
 void programs_histogram(const struct programs *programs, uint32_t index,
                         struct wire_histogram *histogram);

@@ -19,13 +19,13 @@ struct sampler {
     const char *event;
 };
 
-struct sampler *sampler_new(struct programs *programs, uint32_t frequency)
+struct sampler *sampler_new(struct programs *programs, const char *program, uint32_t frequency)
 {
     struct sampler *sampler = xcalloc(1, sizeof(*sampler));
 
     sampler->programs = programs;
     sampler->frequency = frequency;
-    sampler->program = programs_want(programs, "sample_cpu");
+    sampler->program = programs_want(programs, program);
     return sampler;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * CPU sampling: the BPF program of bpf/cpu.bpf.c on a perf event a CPU.
+ * Sampling in time: a BPF program on a perf event a CPU.
  *
  *   new ──> (programs_load) ──> start ──> stop ──> free
  */
@@ -13,8 +13,9 @@
 
 struct sampler;
 
-/* `frequency`: samples a second and CPU. The programs are borrowed, and not loaded yet. */
-struct sampler *sampler_new(struct programs *programs, uint32_t frequency);
+/* `frequency`: runs of `program` a second and CPU. The programs are borrowed, and not loaded yet.
+ */
+struct sampler *sampler_new(struct programs *programs, const char *program, uint32_t frequency);
 void sampler_free(struct sampler *sampler);
 
 /* Open the perf events: cycles where there is a PMU, else cpu-clock. */

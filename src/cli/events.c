@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/events.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beam/hooks.h"
+#include "capture/sampler.h"
 #include "cli/message.h"
 #include "profile/events.h"
 #include "symbol/allocation.h"
@@ -18,6 +20,8 @@ struct held {
     int event;
 };
 
+enum { TICKS_MIN = 20, TICKS_MAX = 1000 }; /* a second */
+
 struct events {
     const struct record_options *options;
     struct profile *profile;
@@ -25,6 +29,7 @@ struct events {
     event_id ids[EVENTS_MAX];
     /* What rounding has left of the values, so that sums stay right. */
     double rest[EVENTS_MAX][EVENT_VALUES];
+    struct sampler *ticks; /* NULL: no event has any */
     struct hooks *hooks[PIDS_MAX];
     struct event_probes *probes[PIDS_MAX];
     struct allocation *allocations[PIDS_MAX];
@@ -57,16 +62,38 @@ void events_free(struct events *events)
         hooks_free(events->hooks[i]);
         allocation_free(events->allocations[i]);
     }
+    sampler_free(events->ticks);
     free(events->held);
     free(events);
 }
 
-void events_sizes(const struct events *events, size_t targets, struct programs_options *sizes)
+void events_sizes(const struct events *events, const struct targets *targets,
+                  struct programs_options *sizes)
 {
     int count = events->options->event_count;
 
-    sizes->slots = event_slots((int)targets, count);
-    sizes->histograms = event_histograms(events->options->events, count, (int)targets);
+    sizes->slots = event_slots((int)targets->count, count);
+    sizes->histograms = event_histograms(events->options->events, count, (int)targets->count);
+    for (size_t i = 0; i < targets->count; i++)
+        sizes->processes += vm_process_count(targets->vms[i]);
+}
+
+/* Two ticks while a slice is not yet a long one, so that one that is has some. */
+static uint32_t tick_frequency(const struct events *events)
+{
+    uint32_t frequency = 2000000 / events->options->long_us;
+
+    return frequency < TICKS_MIN ? TICKS_MIN : frequency > TICKS_MAX ? TICKS_MAX : frequency;
+}
+
+static void find_ticks(struct events *events, struct programs *programs)
+{
+    for (int i = 0; i < events->options->event_count; i++) {
+        const char *tick = events->options->events[i].kind->tick;
+
+        if (tick && !events->ticks)
+            events->ticks = sampler_new(programs, tick, tick_frequency(events));
+    }
 }
 
 int events_find(struct events *events, struct programs *programs, const struct targets *targets,
@@ -85,6 +112,7 @@ int events_find(struct events *events, struct programs *programs, const struct t
             .count = events->options->event_count,
             .target = (uint32_t)i,
             .budget = events->options->budget,
+            .long_us = events->options->long_us,
         };
 
         options.hooks = events->hooks[i] =
@@ -97,6 +125,7 @@ int events_find(struct events *events, struct programs *programs, const struct t
                 allocation_new(targets->vms[i], symbolizer_code(symbolizers[i]));
         events->targets = i + 1;
     }
+    find_ticks(events, programs);
     return 0;
 }
 
@@ -133,11 +162,13 @@ int events_start(struct events *events, struct error *error)
             return -1;
     if (!say_refused(events, error) && !events->options->cpu)
         return -1;
-    return 0;
+    return events->ticks ? sampler_start(events->ticks, error) : 0;
 }
 
 void events_stop(struct events *events)
 {
+    if (events->ticks)
+        sampler_stop(events->ticks);
     for (size_t i = 0; i < events->targets; i++)
         event_probes_stop(events->probes[i]);
 }
@@ -194,16 +225,53 @@ void events_sample(struct events *events, size_t target, const struct snapshot *
         take_off_allocated(events, target, snapshot, &held->hit);
 }
 
-static void set_values(struct events *events, struct held *held, double scale)
+/* "[waiting]" as the leaf of a stack that was not left meanwhile. */
+static stack_id add_mark(struct profile *profile, stack_id stack, enum process_status status)
 {
-    held->sample.event = events->ids[held->event];
+    struct frame frame = {.kind = FRAME_MARK};
+    char text[64];
+
+    snprintf(text, sizeof(text), "[%s]", process_status_name(status));
+    frame.symbol = profile_string_z(profile, text);
+    return profile_stack(profile, stack, profile_frame(profile, &frame));
+}
+
+static int append_part(struct events *events, const struct held *held,
+                       const struct event_part *part, double scale, struct recording_writer *writer,
+                       struct error *error)
+{
+    struct sample sample = held->sample;
+
+    sample.event = events->ids[held->event];
     for (int v = 0; v < EVENT_VALUES; v++) {
         double *rest = &events->rest[held->event][v];
-        double value = (double)held->hit.values[v] * scale + *rest;
+        double value = (double)part->values[v] * scale + *rest;
 
-        held->sample.values[v] = value > 0 ? (uint64_t)value : 0;
-        *rest = value - (double)held->sample.values[v];
+        sample.values[v] = value > 0 ? (uint64_t)value : 0;
+        *rest = value - (double)sample.values[v];
     }
+    if (part->status)
+        sample.status = (uint8_t)part->status;
+    if (part->shows_status)
+        sample.stack = add_mark(events->profile, sample.stack, part->status);
+    return recording_append(writer, events->profile, &sample, error);
+}
+
+static int append(struct events *events, const struct held *held, double scale,
+                  struct recording_writer *writer, struct error *error)
+{
+    const struct event_kind *kind = events->options->events[held->event].kind;
+    struct event_part parts[EVENT_PARTS_MAX] = {0};
+    int count = 1;
+
+    if (kind->parts)
+        count = kind->parts(&held->hit, parts);
+    else
+        memcpy(parts[0].values, held->hit.values, sizeof(parts[0].values));
+    for (int i = 0; i < count; i++)
+        if (append_part(events, held, &parts[i], parts[i].stands_alone ? 1 : scale, writer, error))
+            return -1;
+    return 0;
 }
 
 int events_release(struct events *events, struct recording_writer *writer, struct error *error)
@@ -220,8 +288,7 @@ int events_release(struct events *events, struct recording_writer *writer, struc
         switch (
             event_probes_scale(held->probes, held->event, &held->hit, held->sample.time, &scale)) {
         case WINDOW_SCALE:
-            set_values(events, held, scale);
-            result = recording_append(writer, events->profile, &held->sample, error);
+            result = append(events, held, scale, writer, error);
             break;
         case WINDOW_NOT_YET:
             events->held[kept++] = *held;
@@ -240,10 +307,13 @@ static int put_summary(struct events *events, int event, struct recording_writer
     const struct event_kind *kind = events->options->events[event].kind;
     struct event_histogram *histograms =
         xcalloc((size_t)kind->histogram_count + 1, sizeof(*histograms));
+    struct event_tally *tallies = xcalloc((size_t)kind->tally_count + 1, sizeof(*tallies));
     struct event_summary summary = {
         .event = events->ids[event],
         .histograms = histograms,
         .histogram_count = (size_t)kind->histogram_count,
+        .tallies = tallies,
+        .tally_count = (size_t)kind->tally_count,
     };
     int result;
 
@@ -251,14 +321,17 @@ static int put_summary(struct events *events, int event, struct recording_writer
         histograms[i].name = profile_string_z(events->profile, kind->histograms[i].name);
         histograms[i].unit = kind->histograms[i].unit;
     }
+    for (int i = 0; i < kind->tally_count; i++)
+        tallies[i].name = profile_string_z(events->profile, kind->tallies[i]);
     for (size_t i = 0; i < events->targets; i++) {
         struct error ignored;
 
         if (event_probes_refused(events->probes[i], event, &ignored) == 0)
-            event_probes_add_summary(events->probes[i], event, &summary, histograms);
+            event_probes_add_summary(events->probes[i], event, &summary, histograms, tallies);
     }
     result = recording_put_summary(writer, events->profile, &summary, error);
     free(histograms);
+    free(tallies);
     return result;
 }
 

@@ -21,8 +21,9 @@ struct events;
 struct events *events_new(const struct record_options *options, struct profile *profile);
 void events_free(struct events *events);
 
-/* How many slots and histograms the programs need. */
-void events_sizes(const struct events *events, size_t targets, struct programs_options *sizes);
+/* How much room the programs need. */
+void events_sizes(const struct events *events, const struct targets *targets,
+                  struct programs_options *sizes);
 
 /* Find the probe points of each target in its code, and say that their programs are wanted. */
 int events_find(struct events *events, struct programs *programs, const struct targets *targets,

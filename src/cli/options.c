@@ -16,6 +16,7 @@ enum {
     OPTION_FOLD_RECURSION,
     OPTION_WEIGHT,
     OPTION_BUDGET,
+    OPTION_LONG_SCHEDULE,
 };
 
 static const struct argp_option output_option_list[] = {
@@ -143,11 +144,14 @@ static const struct argp_option record_option_list[] = {
     {"duration", 'd', "SEC", 0, "Record for so long (default: until Ctrl-C)", 2},
     {"frequency", 'F', "HZ", 0, "Samples a second and CPU (default 99)", 2},
     {"event", 'e', "EVENT,...", 0,
-     "What to record: cpu (default), gc, alloc, msg, bif:NAME, nif:NAME, probe:NAME; several, or "
+     "What to record: cpu (default), gc, alloc, sched, msg, bif:NAME, nif:NAME, probe:NAME; "
+     "several, or "
      "repeated, for all at once",
      2},
     {"budget", OPTION_BUDGET, "PERCENT", 0,
      "Of the CPU time of the target, what its probes may cost (default 1)", 2},
+    {"long-schedule", OPTION_LONG_SCHEDULE, "MS", 0,
+     "Of event sched: list slices of so many milliseconds or more (default 10)", 2},
     {0},
 };
 
@@ -236,6 +240,9 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
     case OPTION_BUDGET:
         options->budget = percent(state, arg) / 100;
         return 0;
+    case OPTION_LONG_SCHEDULE:
+        options->long_us = 1000 * (uint32_t)number(state, "a long schedule", arg, 1, 1000000);
+        return 0;
     case ARGP_KEY_ARG:
         if (!state->quoted) /* not behind "--" */
             argp_error(state, "'%s' is not understood (a command to start goes behind --)", arg);
@@ -257,14 +264,17 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
         .options = record_option_list,
         .parser = parse_record_option,
         .args_doc = "[-- COMMAND [ARG...]]",
-        .doc = "Profile Erlang VMs from outside: nothing is loaded into them, nothing restarted."
-               "\vCommands: record (default), report FILE, ps, probes. See beamflame COMMAND --help.",
+        .doc =
+            "Profile Erlang VMs from outside: nothing is loaded into them, nothing restarted."
+            "\vCommands: record (default), report FILE, ps, probes. See beamflame COMMAND --help.",
         .children = output_children,
     };
     struct record_parser parser = {.options = options, .output.options = &options->output};
 
-    *options = (struct record_options){
-        .frequency = 99, .budget = 0.01, .output.settings.view.group_by = GROUP_NAME};
+    *options = (struct record_options){.frequency = 99,
+                                       .budget = 0.01,
+                                       .long_us = 10000,
+                                       .output.settings.view.group_by = GROUP_NAME};
     argp_err_exit_status = ERROR_USAGE;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &parser);
 }

@@ -31,7 +31,8 @@ struct record_options {
     bool cpu;                                /* sample CPU time */
     struct event_request events[EVENTS_MAX]; /* what else is recorded */
     int event_count;
-    double budget; /* part of the target's CPU time that its probes may cost */
+    double budget;    /* part of the target's CPU time that its probes may cost */
+    uint32_t long_us; /* from here on a slice of time on a scheduler is a long schedule */
     struct output_options output;
 };
 

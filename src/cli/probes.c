@@ -63,9 +63,8 @@ static void show_place(const struct event_place *place, const char *event,
 
     printf("%-8s %-28s %-7s %-7s 0x%-8llx %7.0f ns  %s\n", event,
            place->site->by == PLACE_BY_HOOK ? hook_function(place->site->hook) : "",
-           site.is_return ? "return" : "entry", place->way,
-           (unsigned long long)site.file_offset, calibration_hit_ns(calibration, &site, 1),
-           traps[trap_of_site(&site)]);
+           site.is_return ? "return" : "entry", place->way, (unsigned long long)site.file_offset,
+           calibration_hit_ns(calibration, &site, 1), traps[trap_of_site(&site)]);
 }
 
 static void show_event(const struct event_target *target, const char *name,

@@ -130,12 +130,12 @@ static int load_programs(struct session *session, struct error *error)
 {
     struct programs_options options = {.frequency = session->options->frequency};
 
-    events_sizes(session->events, session->targets->count, &options);
+    events_sizes(session->events, session->targets, &options);
     session->programs = programs_new(&options);
     if (programs_open(session->programs, error))
         return -1;
     if (session->options->cpu || events_need_cpu_samples(session->events))
-        session->sampler = sampler_new(session->programs, options.frequency);
+        session->sampler = sampler_new(session->programs, "sample_cpu", options.frequency);
     if (events_find(session->events, session->programs, session->targets, session->symbolizers,
                     error))
         return -1;

@@ -83,6 +83,18 @@ static void put_histograms(FILE *file, const struct profile *profile,
     putc('}', file);
 }
 
+static void put_tallies(FILE *file, const struct profile *profile,
+                        const struct event_summary *summary)
+{
+    fputs(",\n     \"tallies\": {", file);
+    for (size_t i = 0; i < summary->tally_count; i++) {
+        put_key(file, i ? ",\n       " : "\n       ",
+                profile_text(profile, summary->tallies[i].name));
+        fprintf(file, "%" PRIu64, summary->tallies[i].count);
+    }
+    putc('}', file);
+}
+
 static void put_event(FILE *file, const struct output_source *source, event_id id, uint64_t samples)
 {
     const struct profile *profile = source->profile;
@@ -96,6 +108,8 @@ static void put_event(FILE *file, const struct output_source *source, event_id i
     put_values(file, profile, event, summary);
     if (summary)
         put_histograms(file, profile, summary);
+    if (summary && summary->tally_count)
+        put_tallies(file, profile, summary);
     putc('}', file);
 }
 

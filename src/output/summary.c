@@ -35,6 +35,8 @@ static void *summary_begin(FILE *file, const struct output_source *source, struc
     for (event_id id = 1; id <= summary->event_count; id++) {
         summary->events[id - 1].weight = weight_of_event(source, id);
         summary->events[id - 1].is_cpu = event_is_cpu(profile, id);
+        summary->events[id - 1].is_sched =
+            !strcmp(profile_text(profile, profile_get_event(profile, id)->name), EVENT_SCHED);
     }
     summary_processes_init(&summary->processes);
     summary->microstates = microstates_new(profile);
@@ -146,6 +148,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
     for (uint32_t i = 0; i < summary->event_count; i++) {
         counts_free(&summary->events[i].places);
         counts_free(&summary->events[i].processes);
+        long_slices_free(&summary->events[i].slices);
     }
     free(summary->events);
     summary_processes_free(&summary->processes);

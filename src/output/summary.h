@@ -3,6 +3,7 @@
 #pragma once
 
 #include "output/counts.h"
+#include "output/long_slices.h"
 #include "output/weight.h"
 #include "util/intern.h"
 
@@ -14,10 +15,11 @@ struct summary_processes {
 
 struct summary_event {
     struct weight weight;
-    bool is_cpu;
+    bool is_cpu, is_sched;
     uint64_t samples, total;
-    struct counts places;    /* by symbol: see summary_event_add() */
-    struct counts processes; /* by id in summary_processes */
+    struct counts places;      /* by symbol: see summary_event_add() */
+    struct counts processes;   /* by id in summary_processes */
+    struct long_slices slices; /* of sched */
 };
 
 void summary_processes_init(struct summary_processes *processes);
@@ -28,6 +30,6 @@ void summary_processes_free(struct summary_processes *processes);
 void summary_event_add(struct summary_event *event, struct summary_processes *processes,
                        const struct profile *profile, const struct sample *sample);
 /* What was counted of all hits, and where most comes from. */
-void summary_event_write(FILE *file, const struct summary_event *event,
+void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
                          const struct output_source *source, event_id id);

@@ -67,6 +67,8 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
 
     event->samples++;
     event->total += value;
+    if (event->is_sched && sample->values[SCHED_LONG])
+        long_slices_add(&event->slices, profile, sample);
     if (sample->process)
         counts_add(&event->processes, id_of_process(processes, profile, sample->process), value);
     if (!sample->stack)
@@ -135,6 +137,29 @@ static void write_processes(FILE *file, const struct profile *profile,
     }
 }
 
+static void write_long_slices(FILE *file, const struct output_source *source,
+                              struct long_slices *slices)
+{
+    const struct profile *profile = source->profile;
+
+    long_slices_finish(slices);
+    if (slices->count)
+        fprintf(file, "\nlong schedules: %s seen%s\n", number_text(slices->slices).text,
+                slices->slices > slices->count ? ", the longest" : "");
+    for (uint32_t i = 0; i < slices->count; i++) {
+        const struct long_slice *slice = &slices->longest[i];
+        const struct process_entry *process = profile_get_process(profile, slice->process);
+        string_id name = process->name ? process->name : process->label;
+
+        fprintf(file, "  %16s  until %9.3f s  %s  %s  in %s\n",
+                amount_text(slice->ns, UNIT_NS).text,
+                (double)(slice->end - source->header->start_monotonic) / 1e9,
+                profile_text(profile, process->pid),
+                profile_text(profile, name ? name : process->initial_call),
+                slice->place ? profile_text(profile, slice->place) : "[unknown]");
+    }
+}
+
 static void write_row(FILE *file, const char *name, struct buffer *text)
 {
     fprintf(file, "  %-16s  %.*s\n", name, (int)text->size, text->data);
@@ -172,10 +197,16 @@ static void write_counted(FILE *file, const struct profile *profile,
         event_histogram_text(&summary->histograms[i], &text);
         write_row(file, profile_text(profile, summary->histograms[i].name), &text);
     }
+    for (size_t i = 0; i < summary->tally_count; i++) {
+        if (!summary->tallies[i].count)
+            continue;
+        buffer_text(&text, amount_text(summary->tallies[i].count, UNIT_COUNT).text);
+        write_row(file, profile_text(profile, summary->tallies[i].name), &text);
+    }
     buffer_free(&text);
 }
 
-void summary_event_write(FILE *file, const struct summary_event *event,
+void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
                          const struct output_source *source, event_id id)
 {
@@ -192,4 +223,6 @@ void summary_event_write(FILE *file, const struct summary_event *event,
         fputc('\n', file);
     write_places(file, profile, event, id);
     write_processes(file, profile, event, processes, id);
+    if (event->is_sched)
+        write_long_slices(file, source, &event->slices);
 }

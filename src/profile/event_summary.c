@@ -6,10 +6,16 @@
 
 #include "util/alloc.h"
 
+static void free_lists(const struct event_summary *summary)
+{
+    free((void *)summary->histograms);
+    free((void *)summary->tallies);
+}
+
 void event_summaries_free(struct event_summaries *summaries)
 {
     for (uint32_t i = 0; i < summaries->count; i++)
-        free((void *)summaries->of[i].histograms);
+        free_lists(&summaries->of[i]);
     free(summaries->of);
 }
 
@@ -56,6 +62,11 @@ void event_summary_encode(const struct profile *profile, const struct event_summ
     buffer_varint(bytes, summary->histogram_count);
     for (size_t i = 0; i < summary->histogram_count; i++)
         encode_histogram(&summary->histograms[i], bytes);
+    buffer_varint(bytes, summary->tally_count);
+    for (size_t i = 0; i < summary->tally_count; i++) {
+        buffer_varint(bytes, summary->tallies[i].name);
+        buffer_varint(bytes, summary->tallies[i].count);
+    }
 }
 
 /* ---- decoding ---- */
@@ -65,13 +76,18 @@ static uint64_t decode_number(struct cursor *cursor)
     return cursor_varint(cursor, UINT64_MAX, "");
 }
 
+static string_id decode_string(struct cursor *cursor, const struct profile *profile)
+{
+    return (string_id)cursor_varint(cursor, profile_counts(profile).strings,
+                                    "string is not defined");
+}
+
 static void decode_histogram(struct cursor *cursor, const struct profile *profile,
                              struct event_histogram *named)
 {
     uint64_t count;
 
-    named->name =
-        (string_id)cursor_varint(cursor, profile_counts(profile).strings, "string is not defined");
+    named->name = decode_string(cursor, profile);
     named->unit = (uint32_t)cursor_varint(cursor, UNIT_END - 1, "unknown unit");
     named->histogram.max = decode_number(cursor);
     count = cursor_varint(cursor, LOG_HISTOGRAM_BUCKETS, "histogram has too many buckets");
@@ -93,6 +109,20 @@ static const struct event_histogram *decode_histograms(struct cursor *cursor,
     return list;
 }
 
+static const struct event_tally *decode_tallies(struct cursor *cursor,
+                                                const struct profile *profile, size_t *count)
+{
+    struct event_tally *list;
+
+    *count = cursor_varint(cursor, EVENT_TALLIES_MAX, "too many tallies");
+    list = xcalloc(*count + 1, sizeof(*list));
+    for (size_t i = 0; i < *count && !cursor->problem; i++) {
+        list[i].name = decode_string(cursor, profile);
+        list[i].count = decode_number(cursor);
+    }
+    return list;
+}
+
 static void replace(struct event_summaries *summaries, const struct event_summary *summary)
 {
     if (summary->event > summaries->count) {
@@ -101,7 +131,7 @@ static void replace(struct event_summaries *summaries, const struct event_summar
                (summary->event - summaries->count) * sizeof(*summaries->of));
         summaries->count = summary->event;
     }
-    free((void *)summaries->of[summary->event - 1].histograms);
+    free_lists(&summaries->of[summary->event - 1]);
     summaries->of[summary->event - 1] = *summary;
 }
 
@@ -125,8 +155,9 @@ void event_summary_decode(struct event_summaries *summaries, const struct profil
         summary.errors[i] = decode_number(cursor);
     }
     summary.histograms = decode_histograms(cursor, profile, &summary.histogram_count);
+    summary.tallies = decode_tallies(cursor, profile, &summary.tally_count);
     if (cursor->problem)
-        free((void *)summary.histograms);
+        free_lists(&summary);
     else
         replace(summaries, &summary);
 }

@@ -11,12 +11,18 @@
 #include "util/buffer.h"
 #include "util/cursor.h"
 
-enum { EVENT_HISTOGRAMS_MAX = 64 };
+enum { EVENT_HISTOGRAMS_MAX = 64, EVENT_TALLIES_MAX = 64 };
 
 struct event_histogram {
     string_id name; /* "pause, minor" */
     uint32_t unit;  /* enum unit */
     struct histogram histogram;
+};
+
+/* How often something was so at a hit of the event. */
+struct event_tally {
+    string_id name; /* "out of reductions" */
+    uint64_t count;
 };
 
 struct event_summary {
@@ -28,9 +34,11 @@ struct event_summary {
     uint64_t errors[EVENT_VALUES]; /* their standard errors */
     const struct event_histogram *histograms;
     size_t histogram_count; /* at most EVENT_HISTOGRAMS_MAX */
+    const struct event_tally *tallies;
+    size_t tally_count; /* at most EVENT_TALLIES_MAX */
 };
 
-/* Summaries by event, each with histograms of its own. All zero is empty. */
+/* Summaries by event, each with histograms and tallies of its own. All zero is empty. */
 struct event_summaries {
     struct event_summary *of; /* of[event - 1]; one whose event is 0 is not there */
     uint32_t count;

@@ -34,11 +34,12 @@ static const struct event_kind kinds[] = {
          [ALLOC_COUNT] = {"count", UNIT_COUNT},
          [ALLOC_BINARIES] = {"binaries", UNIT_BYTES},
      }},
-    {"sched",
+    {EVENT_SCHED,
      {
          [SCHED_WAIT] = {"wait", UNIT_NS},
          [SCHED_DELAY] = {"delay", UNIT_NS},
          [SCHED_COUNT] = {"count", UNIT_COUNT},
+         [SCHED_LONG] = {"long", UNIT_NS},
      }},
     {"msg",
      {

@@ -17,12 +17,15 @@
 enum cpu_value { CPU_TIME };
 enum gc_value { GC_TIME, GC_COUNT, GC_RECLAIMED, GC_BINARIES, GC_HEAP_BEFORE, GC_HEAP_AFTER };
 enum alloc_value { ALLOC_WORDS, ALLOC_COUNT, ALLOC_BINARIES };
-enum sched_value { SCHED_WAIT, SCHED_DELAY, SCHED_COUNT };
+/* All of the time off a scheduler, of it that in a run queue; slices above a threshold. */
+enum sched_value { SCHED_WAIT, SCHED_DELAY, SCHED_COUNT, SCHED_LONG };
 enum msg_value { MSG_COUNT, MSG_WORDS, MSG_DELAY };
 enum call_value { CALL_TIME, CALL_COUNT };
 
 /* Samples of this event are taken at the frequency in the recording's header. */
 #define EVENT_CPU "cpu"
+
+#define EVENT_SCHED "sched"
 
 #define EVENT_ALLOC "alloc"
 

@@ -38,13 +38,13 @@ static void counts(void *context, unsigned group, struct probe_counts *result)
     *result = (struct probe_counts){.runs = hits, .hits = hits, .size = hits, .values = {2 * hits}};
 }
 
-static void set_open(void *context, unsigned group, bool open)
+static void set_open(void *context, unsigned group, enum wire_open open)
 {
     struct profiler *profiler = context;
 
     (void)group;
-    assert_true(open != profiler->open);
-    profiler->open = open;
+    assert_true((open != WIRE_CLOSED) != profiler->open);
+    profiler->open = open != WIRE_CLOSED;
 }
 
 static void set_period(void *context, unsigned group, uint64_t period)

@@ -16,6 +16,7 @@ struct seen {
     struct recording_totals totals;
     struct event_summary summary; /* of event 1; event 0: there was none */
     struct event_histogram histograms[2];
+    struct event_tally tallies[2];
 };
 
 static int see(void *context, const struct sample *sample, struct error *error)
@@ -41,6 +42,9 @@ static void see_summary(struct seen *seen, const struct event_summary *summary)
     seen->summary.histograms = NULL;
     for (size_t i = 0; i < summary->histogram_count && i < 2; i++)
         seen->histograms[i] = summary->histograms[i];
+    seen->summary.tallies = NULL;
+    for (size_t i = 0; i < summary->tally_count && i < 2; i++)
+        seen->tallies[i] = summary->tallies[i];
 }
 
 static void seen_free(struct seen *seen)
@@ -505,6 +509,7 @@ static void test_summaries(void **state)
 {
     struct small_profile small;
     struct event_histogram histograms[2] = {{.unit = UNIT_NS}, {.unit = UNIT_WORDS}};
+    struct event_tally tallies[2] = {{.count = 19}, {.count = UINT64_MAX}};
     struct event_summary summary = {
         .event = 1, .hits = 5, .histograms = histograms, .histogram_count = 2};
     struct recording_writer *writer;
@@ -525,16 +530,21 @@ static void test_summaries(void **state)
                                      .sums = {13},
                                      .errors = {17},
                                      .histograms = histograms,
-                                     .histogram_count = 2};
+                                     .histogram_count = 2,
+                                     .tallies = tallies,
+                                     .tally_count = 2};
     histograms[0].name = profile_string_z(small.profile, "pause, minor");
+    tallies[1].name = profile_string_z(small.profile, "out of reductions");
     histogram_add(&histograms[0].histogram, 1000, 3);
     histogram_add(&histograms[0].histogram, UINT64_MAX, 1);
     assert_int_equal(recording_put_summary(writer, small.profile, &summary, &error), 0);
     assert_int_equal(recording_finish(writer, small.profile, &small.totals, &fd, &error), 0);
     assert_int_equal(read_fd(fd, &seen, &error), 0);
     summary.histograms = NULL;
+    summary.tallies = NULL;
     assert_memory_equal(&seen.summary, &summary, sizeof(summary));
     assert_memory_equal(seen.histograms, histograms, sizeof(histograms));
+    assert_memory_equal(seen.tallies, tallies, sizeof(tallies));
     assert_string_equal(profile_text(seen.profile, seen.histograms[0].name), "pause, minor");
     seen_free(&seen);
     profile_free(small.profile);
@@ -556,7 +566,10 @@ static void test_bad_summaries(void **state)
         RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x01\x05\x00\x00", "unknown unit"),
         RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x01\x01\x00\x81\x02", "too many buckets"),
         RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x01\x01\x00\x01", "cut off"),
-        RECORD("\x01\x00\x00\x00\x00\x00\x00\x00\x00", "left over"),
+        RECORD("\x01\x00\x00\x00\x00\x00\x00\x00\x41", "too many tallies"),
+        RECORD("\x01\x00\x00\x00\x00\x00\x00\x00\x01\x02\x00", "string is not defined"),
+        RECORD("\x01\x00\x00\x00\x00\x00\x00\x00\x01\x01", "cut off"),
+        RECORD("\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00", "left over"),
     };
     unsigned char file[1024];
     size_t start_size;

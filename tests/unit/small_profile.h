@@ -38,6 +38,7 @@ struct small_profile {
     struct sample samples[SMALL_SAMPLES];
     struct recording_totals totals;
     struct event_histogram histogram;
+    struct event_tally tally;
     struct event_summary summary; /* event 0: there is none */
 };
 
@@ -152,6 +153,7 @@ static inline void small_profile_add_events(struct small_profile *small)
     };
     histogram_add(&small->histogram.histogram, 1000, 3);
     histogram_add(&small->histogram.histogram, 500000, 1);
+    small->tally = (struct event_tally){profile_string_z(p, "put off"), 5};
     small->summary = (struct event_summary){
         .event = gc,
         .hits = 1234,
@@ -162,6 +164,8 @@ static inline void small_profile_add_events(struct small_profile *small)
         .errors = {100000, 100, 0, 0},
         .histograms = &small->histogram,
         .histogram_count = 1,
+        .tallies = &small->tally,
+        .tally_count = 1,
     };
 }
 

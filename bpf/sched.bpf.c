@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * Scheduling: from when a process leaves a scheduler to when it is on one again, at
+ *
+ *      erts_schedule(ErtsSchedulerData *, Process *p, int reds)      erl_process.c 25:9446, 27:9506
+ *                                                        p leaves
+ *      select_enqueue_run_queue(int how, int, Process *p, ...)       erl_process.c 25:6520, 27:6550
+ *                                                        p goes into a run queue, unless how is 0
+ *      copy_in_registers(Process *p, Eterm *)            p runs, on a normal scheduler
+ *      erts_call_dirty_nif/bif(ErtsSchedulerData *, Process *p, ...)   on a dirty one
+ *
+ *        leaves        runnable          runs              leaves
+ *      ━━━━┥ waiting       │ in the queue  ┝━━━━ slice ━━━━━━━┥
+ *          │←── wait ──────┼── delay ─────→│
+ *
+ * A process may be run for the VM's own tasks alone (signals, for one) without getting to its code.
+ * It then leaves again within erts_schedule(), which is no hit here but one of the run queue; and
+ * is taken to have waited meanwhile.
+ *
+ * Windows cut intervals. One that a window ends is not seen again; one that began before it is
+ * known from its end, and of that counts the part within the window (enum wire_open says how
+ * often). So sums are right on average for what is shorter than a window, and what is longer counts
+ * as one window long.
+ */
+#include "event.h"
+
+/* ERTS_PSFLG_*, erl_process.h 25:1245; the same in 24 to 29 */
+enum {
+    STATE_FREE = 1 << 10,
+    STATE_EXITING = 1 << 11,
+    STATE_ACTIVE = 1 << 13,
+    STATE_IN_QUEUE = 1 << 14,
+    STATE_RUNNING = 1 << 15,
+    STATE_SUSPENDED = 1 << 16,
+    STATE_RUNNING_SYS = 1 << 21,
+    STATE_DIRTY_CPU = 1 << 26,
+    STATE_DIRTY_IO = 1 << 27,
+    STATE_DIRTY_SYSTEM = 1 << 28,
+    STATE_DIRTY_RUNNING = 1 << 29,
+    STATE_DIRTY_RUNNING_SYS = 1 << 30,
+    STATE_RUNS = STATE_RUNNING | STATE_RUNNING_SYS | STATE_DIRTY_RUNNING | STATE_DIRTY_RUNNING_SYS,
+    STATE_GOES_DIRTY = STATE_DIRTY_CPU | STATE_DIRTY_IO | STATE_DIRTY_SYSTEM,
+};
+
+/* Samples are chosen by time; a process that is off for a moment only is to be found too, so that
+ * they say well enough how often who is. */
+enum { SIZE_MIN = 10000 }; /* ns */
+
+/* Where a process is, on a scheduler or off, since when. */
+struct turn {
+    __u64 pid; /* term: the struct may be another process' by now */
+    __u64 since;
+    __u64 runnable;  /* since when; 0: it is not */
+    __u64 waker;     /* pid term of the process that made it so, 0: none did */
+    __u64 scheduler; /* the normal one that it ran on last; 0: not known */
+    __u32 window;
+    __s32 reds; /* that it may use */
+    __u64 told; /* until when its slice has been told as a long one; 0: not yet */
+    __u8 on;
+    __u8 left; /* why, enum wire_sched_kind */
+    __u8 unused[6];
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 1);
+    __type(key, struct wire_process_key);
+    __type(value, struct turn);
+} turns SEC(".maps");
+
+/* The window of a slot in which there was no room for another process: what is not known there may
+ * have been. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 1024);
+    __type(key, __u32);
+    __type(value, __u32);
+} overflows SEC(".maps");
+
+/* What the programs here know of the process and the thread. */
+struct place {
+    struct event event;
+    const struct wire_target *target;
+    const struct wire_thread *thread; /* NULL: no scheduler */
+    struct wire_process_key key;
+    struct turn *turn; /* NULL: nothing is known */
+    __u64 pid;         /* term */
+    __u64 now;
+};
+
+static __always_inline bool is_dirty(const struct place *at)
+{
+    return at->thread && at->thread->type != 0;
+}
+
+static __always_inline bool arrive(struct place *at, __u64 cookie, __u64 process)
+{
+    at->target = this_target();
+    if (!at->target || !event_begin(&at->event, cookie) || !process)
+        return false;
+    at->now = bpf_ktime_get_ns();
+    at->thread = this_scheduler();
+    at->key.process = process;
+    at->key.pid = bpf_get_current_pid_tgid() >> 32;
+    at->pid = user_u64(process + at->target->process_id);
+    at->turn = bpf_map_lookup_elem(&turns, &at->key);
+    if (at->turn && (at->turn->window != at->event.slot->window || at->turn->pid != at->pid))
+        at->turn = 0;
+    return true;
+}
+
+static __always_inline void tally(struct place *at, __u32 n)
+{
+    if (n < WIRE_TALLIES)
+        add(&at->event.counts->tallies[n], 1);
+}
+
+/* What is known of the process from now on. */
+static __always_inline void begin_turn(struct place *at, struct turn *turn)
+{
+    turn->pid = at->pid;
+    turn->window = at->event.slot->window;
+    if (at->turn) {
+        *at->turn = *turn;
+    } else if (bpf_map_update_elem(&turns, &at->key, turn, BPF_ANY)) {
+        bpf_map_update_elem(&overflows, &at->event.hit.slot, &turn->window, BPF_ANY);
+        tally(at, WIRE_SCHED_NO_ROOM);
+    }
+}
+
+static __always_inline bool has_overflown(const struct place *at)
+{
+    const __u32 *window = bpf_map_lookup_elem(&overflows, &at->event.hit.slot);
+
+    return window && *window == at->event.slot->window;
+}
+
+/* ---- leaving ---- */
+
+/* The reductions that a process has used are fewer than what it is charged for where a BIF has made
+ * it yield: the rest is virtual (ERTS_VBUMP_ALL_REDS, bif.h 25:210). */
+static __always_inline bool has_used_up(const struct place *at, __s32 reds)
+{
+    if (at->thread && user_u32(at->thread->scheduler + at->target->scheduler_virtual_reds))
+        return false;
+    return at->turn && at->turn->on && reds >= at->turn->reds;
+}
+
+static __always_inline __u8 why_it_leaves(const struct place *at, __u32 state, __s32 reds)
+{
+    if (state & STATE_EXITING)
+        return WIRE_SCHED_EXITING;
+    if (is_dirty(at) || (state & STATE_GOES_DIRTY))
+        return WIRE_SCHED_DIRTY;
+    if (state & STATE_SUSPENDED)
+        return WIRE_SCHED_SUSPENDED;
+    if (!(state & STATE_ACTIVE))
+        return WIRE_SCHED_WAITING;
+    return has_used_up(at, reds) ? WIRE_SCHED_REDUCTIONS : WIRE_SCHED_YIELDED;
+}
+
+/* A long slice is always taken, and stands for itself alone. What of it was not told before is now.
+ */
+static __always_inline bool is_long(struct place *at, __u32 kind)
+{
+    __u64 since = at->turn->since, told = at->turn->told;
+    struct wire_hit *hit = &at->event.hit;
+
+    if (is_dirty(at) || at->now - since < at->event.slot->long_us * 1000ull)
+        return false;
+    hit->kind = kind;
+    hit->values[3] = at->now - (told ? told : since);
+    hit->size = ~0ull;
+    at->turn->told = at->now;
+    return true;
+}
+
+static __always_inline void end_slice(struct place *at, __u8 left)
+{
+    __u64 slice = at->now - at->turn->since;
+
+    event_histogram(&at->event, is_dirty(at) ? WIRE_SCHED_DIRTY_SLICES : WIRE_SCHED_SLICES, slice);
+    if (!is_long(at, WIRE_SCHED_LONG_END + left))
+        return;
+    add(&at->event.counts->values[3], slice);
+    event_sample(&at->event, 0, at->key.process);
+}
+
+SEC("uprobe")
+int sched_out(struct pt_regs *ctx)
+{
+    struct place at = {};
+    struct turn turn = {};
+    __u32 state;
+
+    if (!arrive(&at, bpf_get_attach_cookie(ctx), ctx->si))
+        return 0;
+    state = user_u32(at.key.process + at.target->process_state);
+    turn.left = why_it_leaves(&at, state, ctx->dx);
+    if (at.turn && at.turn->on)
+        end_slice(&at, turn.left);
+    else if (at.turn) /* a system task, on a dirty scheduler */
+        tally(&at, WIRE_SCHED_UNSEEN);
+    if (state & STATE_FREE) {
+        bpf_map_delete_elem(&turns, &at.key);
+        return 0;
+    }
+    turn.since = at.now;
+    if (turn.left != WIRE_SCHED_WAITING && turn.left != WIRE_SCHED_SUSPENDED)
+        turn.runnable = at.now;
+    if (!is_dirty(&at) && at.thread)
+        turn.scheduler = at.thread->scheduler;
+    else if (at.turn)
+        turn.scheduler = at.turn->scheduler;
+    begin_turn(&at, &turn);
+    return 0;
+}
+
+/* ---- becoming runnable ---- */
+
+/* Pid term of the process that this thread runs; 0 if none. */
+static __always_inline __u64 this_waker(const struct place *at)
+{
+    __u64 process = 0;
+
+    if (at->thread)
+        process = user_u64(at->thread->scheduler + at->target->scheduler_process);
+    return process ? user_u64(process + at->target->process_id) : 0;
+}
+
+/* The process is not known: it is new, or has been off since before the window began. */
+static __always_inline void first_seen(struct place *at)
+{
+    struct turn turn = {.runnable = at->now, .since = at->event.slot->opened};
+
+    turn.waker = this_waker(at);
+    turn.left = WIRE_SCHED_UNKNOWN;
+    if (user_u32(at->key.process + at->target->process_reds) == 0) {
+        turn.left = WIRE_SCHED_NEW;
+        turn.since = at->now;
+    }
+    begin_turn(at, &turn);
+}
+
+static __always_inline bool is_leaving(const struct place *at)
+{
+    return at->thread &&
+           user_u64(at->thread->scheduler + at->target->scheduler_process) == at->key.process;
+}
+
+static __always_inline void is_runnable(struct place *at)
+{
+    at->turn->runnable = at->now;
+    at->turn->waker = this_waker(at);
+}
+
+/* `again`: a process that is in a run queue is not put into one once more. If it was, it has been
+ * taken out meanwhile without having run, as it was suspended. */
+static __always_inline void enters_queue(struct place *at, bool again)
+{
+    struct turn *turn = at->turn;
+    bool leaves = is_leaving(at);
+
+    if (!turn && !leaves)
+        first_seen(at);
+    if (!turn || turn->on)
+        return;
+    if (leaves && !turn->runnable)
+        turn->runnable = at->now;
+    else if (!leaves && (again || !turn->runnable))
+        is_runnable(at);
+}
+
+/* It is in there already, or can't be, or has nothing to do. It may also be leaving a scheduler
+ * just now: then it goes into a queue by itself, if it was told to before. */
+static __always_inline void stays_out_of_queue(struct place *at)
+{
+    __u32 state;
+
+    if (!at->turn || at->turn->on)
+        return;
+    state = user_u32(at->key.process + at->target->process_state);
+    if (is_leaving(at)) {
+        if (!(state & (STATE_RUNS | STATE_IN_QUEUE)))
+            at->turn->runnable = 0;
+    } else if ((state & STATE_RUNS) && !at->turn->runnable) {
+        is_runnable(at);
+    }
+}
+
+SEC("uprobe")
+int sched_enqueue(struct pt_regs *ctx)
+{
+    __s32 how = ctx->di; /* below 0: as a proxy, maybe not only there (ERTS_ENQUEUE_*) */
+    struct place at = {};
+
+    if (!arrive(&at, bpf_get_attach_cookie(ctx), ctx->dx))
+        return 0;
+    if (how)
+        enters_queue(&at, how > 0);
+    else
+        stays_out_of_queue(&at);
+    return 0;
+}
+
+/* erts_schedule_process(Process *, ...), which is less than all: where the above is not found. */
+SEC("uprobe")
+int sched_wake(struct pt_regs *ctx)
+{
+    struct place at = {};
+
+    if (arrive(&at, bpf_get_attach_cookie(ctx), ctx->di))
+        enters_queue(&at, false);
+    return 0;
+}
+
+/* ---- running ---- */
+
+/* Of a part of the time that it was off, how often does it count? */
+static __always_inline __u64 weighed(const struct place *at, __u64 ns, bool is_cut)
+{
+    return is_cut ? ns * at->event.slot->open : ns;
+}
+
+/* Nothing has been seen of it in this window. Where all ways into a run queue are, it was in there
+ * before. */
+static __always_inline void measure_unknown(struct place *at, bool sees_queues)
+{
+    struct wire_hit *hit = &at->event.hit;
+    __u64 off = at->now - at->event.slot->opened;
+
+    hit->kind = WIRE_SCHED_UNKNOWN;
+    hit->values[0] = weighed(at, off, true);
+    if (sees_queues)
+        hit->values[1] = hit->values[0];
+    else
+        tally(at, WIRE_SCHED_NO_DELAY);
+}
+
+static __always_inline void measure(struct place *at)
+{
+    const struct turn *turn = at->turn;
+    __u64 runnable = turn->runnable ? turn->runnable : at->now, delay = at->now - runnable;
+    struct wire_hit *hit = &at->event.hit;
+
+    hit->kind = turn->left;
+    hit->peer = turn->waker;
+    hit->values[0] = weighed(at, runnable - turn->since, turn->left == WIRE_SCHED_UNKNOWN) + delay;
+    hit->values[1] = delay;
+    if (turn->runnable)
+        event_histogram(&at->event, is_dirty(at) ? WIRE_SCHED_DIRTY_DELAYS : WIRE_SCHED_DELAYS,
+                        delay);
+    else
+        tally(at, WIRE_SCHED_NO_DELAY);
+    if (turn->left == WIRE_SCHED_WAITING)
+        event_histogram(&at->event, WIRE_SCHED_WAITS, runnable - turn->since);
+}
+
+static __always_inline void begin_slice(struct place *at)
+{
+    struct turn turn = {.on = 1, .since = at->now};
+
+    if (at->turn)
+        turn.scheduler = at->turn->scheduler;
+    if (!is_dirty(at) && at->thread) {
+        if (turn.scheduler && turn.scheduler != at->thread->scheduler)
+            tally(at, WIRE_SCHED_MIGRATED);
+        turn.scheduler = at->thread->scheduler;
+    }
+    turn.reds = user_u32(at->key.process + at->target->process_fcalls);
+    begin_turn(at, &turn);
+}
+
+static __always_inline bool is_measured(struct place *at, bool sees_queues)
+{
+    if (at->turn && !at->turn->on)
+        measure(at);
+    else if (!at->turn && !has_overflown(at))
+        measure_unknown(at, sees_queues);
+    else
+        return false;
+    return true;
+}
+
+static __always_inline int run(__u64 cookie, __u64 process)
+{
+    struct place at = {};
+    struct wire_hit *hit = &at.event.hit;
+
+    if (!arrive(&at, cookie, process))
+        return 0;
+    if (!is_measured(&at, cookie >> 32)) {
+        tally(&at, WIRE_SCHED_UNSEEN);
+        begin_slice(&at);
+        return 0;
+    }
+    begin_slice(&at);
+    tally(&at, hit->kind);
+    hit->values[2] = 1;
+    hit->size = hit->values[0] + SIZE_MIN;
+    event_count(&at.event);
+    event_sample(&at.event, 0, process);
+    return 0;
+}
+
+/* The JIT keeps the process in r13 (x86/beam_asm.hpp 25:75): so the probe can be anywhere in the
+ * first instructions of copy_in_registers(). */
+SEC("uprobe")
+int sched_in(struct pt_regs *ctx)
+{
+    return run(bpf_get_attach_cookie(ctx), ctx->r13);
+}
+
+SEC("uprobe")
+int sched_in_dirty(struct pt_regs *ctx)
+{
+    return run(bpf_get_attach_cookie(ctx), ctx->si);
+}
+
+/* ---- long slices, where they are ---- */
+
+/* The slot of the event, by the VM's pid. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 256);
+    __type(key, __u32);
+    __type(value, __u32);
+} ticking SEC(".maps");
+
+/* Now and then, on each CPU: a process that has been running for long is seen where it is, and not
+ * only where it goes on once it has left. */
+SEC("perf_event")
+int sched_tick(void *ctx)
+{
+    __u32 pid = bpf_get_current_pid_tgid() >> 32, *slot = bpf_map_lookup_elem(&ticking, &pid);
+    const struct wire_target *target = this_target();
+    struct place at = {};
+    int scratch_number;
+    struct scratch *scratch;
+
+    (void)ctx;
+    if (!slot || !target || !arrive(&at, *slot, current_process(target)) || !at.turn ||
+        !at.turn->on || !is_long(&at, WIRE_SCHED_LONG))
+        return 0;
+    scratch_number = event_sample_begin(&at.event);
+    scratch = scratch_number < 0 ? 0 : scratch_at(scratch_number);
+    if (!scratch)
+        return 0;
+    user_registers(scratch, (void *)bpf_get_current_task());
+    event_sample_end(&at.event, scratch_number);
+    return 0;
+}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scheduling as seen by probes, against what the node says of itself."""
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+
+def has(*frames):
+    """Stacks with these frames, the first as the root."""
+    return lambda stack: stack[0].startswith(frames[0]) and all(f in stack for f in frames[1:])
+
+
+class Scheduling:
+    """What holds for each release. Probes are attached all of the time: counts must be exact."""
+
+    release = None
+
+    def record(self, work, *options):
+        """Record while a node does `work`. Returns what was counted of the event, how many context
+        switches there were and what the node said, and the recording."""
+        beamflame.require()
+        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        self.addCleanup(folder.cleanup)
+        out = Path(folder.name)
+        with nodes.Node(self.release, "scheduling", *options) as node:
+            with beamflame.recording("-p", node.pid, "-e", "sched", "--budget", 100,
+                                     "-o", out / "x.bfr", "--stats", out / "s.json"):
+                before = node.report()
+                after = node.tell(work)
+        event = json.loads((out / "s.json").read_text())["events"]["sched"]
+        self.assertEqual(event["covered_ms"], event["span_ms"], "attached all the time")
+        return event, after["switches"] - before["switches"], after["said"], out / "x.bfr"
+
+    def stacks(self, recording, value):
+        return beamflame.folded(recording, "--weight", value)
+
+    def test_count_is_the_nodes_own(self):
+        """As many processes came to run as statistics(context_switches) says."""
+        event, switches, _, _ = self.record("switch", "busy=2")
+        self.assertGreater(switches, 50000)
+        self.assertAlmostEqual(event["values"]["count"]["sum"] / switches, 1, delta=0.01)
+        self.assertLess(event["tallies"]["delay not known"] / switches, 0.001)
+
+    def test_wait_and_delay_are_those_of_the_nodes_trace(self):
+        """What lies between the node's own trace messages is what was measured."""
+        _, _, said, recording = self.record("wake")
+        self.assertGreater(said["count"], 250)
+        sums = {value: beamflame.weight_where(self.stacks(recording, value), has("woken"))
+                for value in ("count", "delay", "wait")}
+        self.assertAlmostEqual(sums["count"] / said["count"], 1, delta=0.15)
+        self.assertAlmostEqual(sums["wait"] / sums["count"] / (said["wait_ns"] / said["count"]), 1,
+                               delta=0.05)
+        apart = sums["delay"] / sums["count"] - said["delay_ns"] / said["count"]
+        self.assertLess(abs(apart), 10e3 + 0.1 * said["delay_ns"] / said["count"], "ns a time")
+
+    def test_time_in_run_queues(self):
+        """Of those who compete, all but one a scheduler are runnable at any time, and leave each time
+        that they have used up their reductions."""
+        event, _, said, recording = self.record("compete")
+        stacks = self.stacks(recording, "wait")
+        runnable = beamflame.weight_where(stacks, has("hog_", "[runnable]"))
+        self.assertAlmostEqual(runnable / said["runnable_ns"], 1, delta=0.1)
+        self.assertAlmostEqual(event["tallies"]["left out of reductions"]
+                               / (said["reductions"] / 4000), 1, delta=0.05)
+
+    def test_time_suspended(self):
+        _, _, said, recording = self.record("suspend")
+        stacks = self.stacks(recording, "wait")
+        suspended = beamflame.weight_where(stacks, has("suspended", "[suspended]"))
+        self.assertAlmostEqual(suspended / said["suspended_ns"], 1, delta=0.1)
+        waiting = beamflame.weight_where(stacks, has("suspended", "[waiting]"))
+        self.assertLess(waiting, 0.1 * suspended)
+
+    def test_dirty_schedulers(self):
+        event, _, said, recording = self.record("dirty")
+        slices = event["histograms"]["slice, dirty"]["buckets"]
+        self.assertEqual(sum(count for low, count in slices if low >= 8e6), said["calls"])
+        self.assertGreaterEqual(event["histograms"]["run-queue delay, dirty"]["count"],
+                                said["calls"])
+        runnable = beamflame.weight_where(self.stacks(recording, "wait"),
+                                          has("dirty_", "[runnable]"))
+        self.assertAlmostEqual(runnable / said["runnable_ns"], 1, delta=0.15)
+
+    def test_long_schedules_are_those_that_the_node_monitors(self):
+        """They are as long, and are seen in the NIF that takes so long."""
+        _, _, said, recording = self.record("occupy")
+        self.assertGreaterEqual(said["count"], 5)
+        stacks = self.stacks(recording, "long")
+        total = beamflame.weight_where(stacks, has("occupant"))
+        self.assertAlmostEqual(total / said["ns"], 1, delta=0.1)
+        nif = beamflame.weight_where(stacks, has("occupant", "spin_nif:spin/1"))
+        self.assertGreater(nif / total, 0.2, "a busy machine runs it some of the time only")
+        summary = beamflame.record("report", recording).stdout
+        self.assertRegex(summary, r"\d+\.\d ms  until +\S+ s  <\S+>  occupant  in spin_nif:spin/1")
+
+
+class Otp25(Scheduling, unittest.TestCase):
+    release = 25
+
+
+class Otp27(Scheduling, unittest.TestCase):
+    release = 27
+
+
+class Otp29(Scheduling, unittest.TestCase):
+    release = 29
+
+
+if __name__ == "__main__":
+    unittest.main()

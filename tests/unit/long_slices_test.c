@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdint.h>
+
+#include "output/long_slices.h"
+#include "profile/events.h"
+
+enum { MS = 1000000 };
+
+static struct profile *profile;
+static stack_id in_nif, behind;
+
+static stack_id stack_of(const char *symbol, enum frame_kind kind, stack_id parent)
+{
+    struct frame frame = {.symbol = profile_string_z(profile, symbol), .kind = (uint8_t)kind};
+
+    return profile_stack(profile, parent, profile_frame(profile, &frame));
+}
+
+static int set_up(void **state)
+{
+    stack_id caller;
+
+    (void)state;
+    profile = profile_new();
+    caller = stack_of("a:run/0", FRAME_ERLANG, 0);
+    in_nif = stack_of("spin", FRAME_NATIVE, stack_of("a:spin/1", FRAME_BIF, caller));
+    behind = caller;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    profile_free(profile);
+    return 0;
+}
+
+static void add(struct long_slices *slices, uint64_t time, uint64_t ns, process_id process,
+                thread_id thread, stack_id stack, enum process_status status)
+{
+    long_slices_add(slices, profile,
+                    &(struct sample){.time = time,
+                                     .values = {[SCHED_LONG] = ns},
+                                     .stack = stack,
+                                     .process = process,
+                                     .thread = thread,
+                                     .status = (uint8_t)status});
+}
+
+static void assert_slice(const struct long_slice *slice, uint64_t end, uint64_t ns,
+                         process_id process, const char *place)
+{
+    assert_int_equal(slice->end, end);
+    assert_int_equal(slice->ns, ns);
+    assert_int_equal(slice->process, process);
+    assert_string_equal(profile_text(profile, slice->place), place);
+}
+
+/* Its parts are put together, also where another scheduler has one at the same time. */
+static void test_parts(void **state)
+{
+    struct long_slices slices = {0};
+
+    (void)state;
+    add(&slices, 112 * MS, 12 * MS, 1, 1, in_nif, STATUS_RUNNING);
+    add(&slices, 115 * MS, 10 * MS, 2, 2, behind, STATUS_RUNNING);
+    add(&slices, 117 * MS + 200, 5 * MS, 1, 1, in_nif, STATUS_RUNNING);
+    add(&slices, 118 * MS, 1 * MS, 1, 1, behind, STATUS_WAITING);
+    add(&slices, 130 * MS, 15 * MS, 2, 2, behind, STATUS_RUNNABLE);
+    assert_int_equal(slices.count, 2);
+    assert_slice(&slices.longest[0], 130 * MS, 25 * MS, 2, "a:run/0");
+    assert_slice(&slices.longest[1], 118 * MS, 18 * MS, 1, "a:spin/1");
+    long_slices_free(&slices);
+}
+
+/* One after the other on one scheduler, of one process. */
+static void test_apart(void **state)
+{
+    struct long_slices slices = {0};
+
+    (void)state;
+    add(&slices, 120 * MS, 20 * MS, 1, 1, behind, STATUS_RUNNABLE);
+    add(&slices, 135 * MS, 15 * MS, 1, 1, behind, STATUS_RUNNING); /* its end is lost */
+    add(&slices, 190 * MS, 30 * MS, 1, 1, behind, STATUS_RUNNING);
+    long_slices_finish(&slices);
+    assert_int_equal(slices.slices, 3);
+    assert_slice(&slices.longest[0], 190 * MS, 30 * MS, 1, "a:run/0");
+    assert_slice(&slices.longest[1], 120 * MS, 20 * MS, 1, "a:run/0");
+    assert_slice(&slices.longest[2], 135 * MS, 15 * MS, 1, "a:run/0");
+    long_slices_free(&slices);
+}
+
+static void test_the_longest_are_kept(void **state)
+{
+    struct long_slices slices = {0};
+
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++) /* 10 to 109 ms, in no order */
+        add(&slices, (i + 1) * 1000 * MS, (10 + i * 37 % 100) * MS, 1, 1, behind, STATUS_WAITING);
+    assert_int_equal(slices.slices, 100);
+    assert_int_equal(slices.count, LONG_SLICES_MAX);
+    for (uint64_t i = 0; i < LONG_SLICES_MAX; i++)
+        assert_int_equal(slices.longest[i].ns, (109 - i) * MS);
+    long_slices_free(&slices);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_parts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_longest_are_kept, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
