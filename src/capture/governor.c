@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/budget.h"
+#include "capture/return_probes.h"
 #include "capture/run_time.h"
 #include "util/alloc.h"
 #include "util/average.h"
@@ -146,29 +147,12 @@ static struct probe_counts counts_of(const struct group *group)
     return counts;
 }
 
-static bool is_first_of_program(const struct group *group, int site)
-{
-    for (int i = 0; i < site; i++) {
-        if (group->sites[i].program == group->sites[site].program)
-            return false;
-    }
-    return true;
-}
-
 /* Run time of the group's programs since this was last called; other groups can have a part in it,
  * which is taken to be alike. */
 static void update_program_ns(struct group *group)
 {
-    struct run_time now = {0};
+    struct run_time now = run_time_of(group->sites, group->count);
 
-    for (int i = 0; i < group->count; i++) {
-        if (is_first_of_program(group, i)) {
-            struct run_time one = run_time_of(group->sites[i].program);
-
-            now.runs += one.runs;
-            now.ns += one.ns;
-        }
-    }
     if (now.runs > group->run_time.runs)
         group->program_ns =
             (double)(now.ns - group->run_time.ns) / (double)(now.runs - group->run_time.runs);
@@ -483,6 +467,21 @@ static int start_thread(struct governor *governor)
     return result;
 }
 
+static void start_group(struct group *group)
+{
+    const struct governor_options *options = &group->governor->options;
+    struct error error;
+
+    group->charged = counts_of(group);
+    group->period = FIRST_PERIOD;
+    options->callbacks.period(options->callbacks.context, group->number, FIRST_PERIOD);
+    if (return_probes_check(group->governor->calibration.way, options->pid, group->sites,
+                            group->count, &error)) {
+        group->tried = true;
+        refused(group, &error);
+    }
+}
+
 int governor_start(struct governor *governor, struct error *error)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -494,13 +493,8 @@ int governor_start(struct governor *governor, struct error *error)
     governor->start_time = now;
     governor->stats_fd = run_time_account();
     governor->budget = budget_new(governor->options.part, governor->group_count, now, now);
-    for (unsigned i = 0; i < governor->group_count; i++) {
-        struct group *group = governor->groups[i];
-
-        group->charged = counts_of(group);
-        group->period = FIRST_PERIOD;
-        governor->options.callbacks.period(governor->options.callbacks.context, i, FIRST_PERIOD);
-    }
+    for (unsigned i = 0; i < governor->group_count; i++)
+        start_group(governor->groups[i]);
     code = start_thread(governor);
     if (code)
         return error_set(error, ERROR_FAILED, "a thread can't be started: %s", strerror(code));

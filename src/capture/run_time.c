@@ -11,12 +11,28 @@ int run_time_account(void)
     return fd < 0 ? -1 : fd;
 }
 
-struct run_time run_time_of(const struct bpf_program *program)
+static bool is_first_of_program(const struct probe_site *sites, int i)
 {
-    struct bpf_prog_info info = {0};
-    uint32_t size = sizeof(info);
+    for (int j = 0; j < i; j++) {
+        if (sites[j].program == sites[i].program)
+            return false;
+    }
+    return true;
+}
 
-    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-        return (struct run_time){0};
-    return (struct run_time){.runs = info.run_cnt, .ns = info.run_time_ns};
+struct run_time run_time_of(const struct probe_site *sites, int count)
+{
+    struct run_time sum = {0};
+
+    for (int i = 0; i < count; i++) {
+        struct bpf_prog_info info = {0};
+        uint32_t size = sizeof(info);
+
+        if (!is_first_of_program(sites, i) ||
+            bpf_obj_get_info_by_fd(bpf_program__fd(sites[i].program), &info, &size))
+            continue;
+        sum.runs += info.run_cnt;
+        sum.ns += info.run_time_ns;
+    }
+    return sum;
 }

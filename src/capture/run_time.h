@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-struct bpf_program;
+#include "capture/probe_link.h"
 
 struct run_time {
     uint64_t runs, ns;
@@ -14,5 +14,5 @@ struct run_time {
  * Linux 5.8, or without CAP_SYS_ADMIN). */
 int run_time_account(void);
 
-/* Of one program since it was loaded; zeros if not known. */
-struct run_time run_time_of(const struct bpf_program *program);
+/* Of the programs of these sites, each once, since they were loaded; zeros if not known. */
+struct run_time run_time_of(const struct probe_site *sites, int count);

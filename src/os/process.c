@@ -126,6 +126,18 @@ unsigned long long process_start_time(pid_t pid)
     return stat_field(pid, 22);
 }
 
+bool process_filters_calls(pid_t pid)
+{
+    static const char key[] = "\nSeccomp:\t";
+    size_t size;
+    char *status = procfs_read(pid, "status", &size);
+    const char *at = status ? strstr(status, key) : NULL;
+    bool result = status && (!at || at[sizeof(key) - 1] != '0');
+
+    free(status);
+    return result;
+}
+
 bool process_numbers_are_the_hosts(void)
 {
     static const ino_t INITIAL = 0xEFFFFFFC; /* PROC_PID_INIT_INO, linux/proc_ns.h */

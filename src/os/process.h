@@ -22,6 +22,10 @@ pid_t process_parent(pid_t pid);
 /* Start time in clock ticks after boot (tells a reused pid); 0 if gone. */
 unsigned long long process_start_time(pid_t pid);
 
+/* Whether its system calls go through a filter (seccomp): true also where that can't be told, but
+ * not if it is gone. */
+bool process_filters_calls(pid_t pid);
+
 /* Whether this program sees processes by the numbers that the kernel gives them: false inside a
  * container that has a pid namespace of its own. */
 bool process_numbers_are_the_hosts(void);

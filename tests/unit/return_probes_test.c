@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/calibration.h"
+#include "capture/return_probes.h"
+#include "os/process.h"
+
+static const struct probe_site entry = {.path = "/no/file"};
+static const struct probe_site returns = {.path = "/no/file", .is_return = true};
+
+static struct calibration calibration;
+
+/* A process that waits; with a filter that allows all. */
+static pid_t start(bool filtered)
+{
+    struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    const struct sock_fprog program = {.len = 1, .filter = &allow};
+    char byte = 0;
+    int ready[2];
+    pid_t pid;
+
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (filtered && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+                         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)))
+            _exit(1);
+        (void)!write(ready[1], &byte, 1);
+        pause();
+        _exit(1);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return pid;
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void test_filters(void **state)
+{
+    pid_t pid = start(false);
+
+    (void)state;
+    assert_false(process_filters_calls(pid));
+    end(pid);
+    assert_false(process_filters_calls(pid));
+    pid = start(true);
+    assert_true(process_filters_calls(pid));
+    end(pid);
+}
+
+/* Without a filter, or without probes at return, there is nothing to fear. */
+static void test_not_concerned(void **state)
+{
+    struct error error = {0};
+    pid_t pid = start(false);
+
+    (void)state;
+    assert_int_equal(return_probes_check(calibration.way, pid, &returns, 1, &error), 0);
+    end(pid);
+    assert_int_equal(return_probes_check(calibration.way, pid, &returns, 1, &error), 0);
+    pid = start(true);
+    assert_int_equal(return_probes_check(calibration.way, pid, &entry, 1, &error), 0);
+    end(pid);
+}
+
+/* With both, the kernel decides: before 6.11 and since 6.14 it does no harm. */
+static void test_filtered(void **state)
+{
+    const struct probe_site sites[] = {entry, returns};
+    int major = 0, minor = 0, result;
+    struct error error = {0};
+    struct utsname name;
+    pid_t pid;
+
+    (void)state;
+    pid = start(true);
+    result = return_probes_check(calibration.way, pid, sites, 2, &error);
+    end(pid);
+    assert_int_equal(uname(&name), 0);
+    assert_int_equal(sscanf(name.release, "%d.%d", &major, &minor), 2);
+    if (major == 6 && minor >= 11 && minor <= 13)
+        skip();
+    assert_int_equal(result, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_not_concerned),
+        cmocka_unit_test(test_filtered),
+    };
+    struct error error = {0};
+
+    if (geteuid() != 0) {
+        puts("1..0 # SKIP probes want root");
+        return 0;
+    }
+    if (calibrate(&calibration, &error) != 0) {
+        printf("1..1\nnot ok 1 - %s\n", error.text);
+        return 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
