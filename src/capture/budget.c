@@ -24,6 +24,9 @@ static const double WINDOW_GROWTH = 3;
 /* A stratum is not longer than what one waits for. */
 static const double STRATUM_MAX = 20e9;
 
+/* What hits cost is known to some percent only. */
+static const double SAFETY = 0.95;
+
 /* A target that does nothing is taken for one that uses a tenth of a CPU. */
 static const double IDLE_CPU = 0.1;
 
@@ -96,24 +99,26 @@ struct budget {
     struct group groups[];
 };
 
-struct budget *budget_new(double part, unsigned groups, uint64_t seed, uint64_t now)
+struct budget *budget_new(const struct budget_options *options)
 {
+    unsigned groups = options->groups;
     struct budget *budget = xcalloc(1, sizeof(*budget) + groups * sizeof(struct group));
 
-    budget->part = part;
-    budget->random = seed;
-    budget->now = now;
-    budget->income = part * IDLE_CPU * SECOND;
+    budget->part = SAFETY * options->part;
+    budget->random = options->seed;
+    budget->now = options->now;
+    budget->income = budget->part * fmax(options->cpus, IDLE_CPU) * SECOND;
     budget->count = groups;
     for (unsigned i = 0; i < groups; i++) {
         budget->groups[i] = (struct group){
             .share = budget->income / groups,
+            .tokens = SAVINGS_MIN,
             .attaching_cost = ATTACHING_COST,
             .attaching_time = ATTACHING_TIME,
             .window_max = WINDOW_MAX,
             .continuous = true,
-            .begin = now,
-            .opens_at = now,
+            .begin = options->now,
+            .opens_at = options->now,
         };
     }
     return budget;

@@ -24,8 +24,15 @@
 
 struct budget;
 
-/* `part` of the target's CPU time (0.01), for `groups`. `seed` decides where windows lie. */
-struct budget *budget_new(double part, unsigned groups, uint64_t seed, uint64_t now);
+struct budget_options {
+    double part;     /* of the target's CPU time: 0.01 */
+    double cpus;     /* that the target is thought to use, until budget_income() has told */
+    unsigned groups; /* of probes */
+    uint64_t seed;   /* decides where windows lie */
+    uint64_t now;
+};
+
+struct budget *budget_new(const struct budget_options *options);
 void budget_free(struct budget *budget);
 
 /* CPU time that the target has used since it began. Costs of hits are in it. */

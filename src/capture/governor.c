@@ -13,8 +13,10 @@
 #include "capture/budget.h"
 #include "capture/return_probes.h"
 #include "capture/run_time.h"
+#include "os/process.h"
 #include "util/alloc.h"
 #include "util/average.h"
+#include "util/buffer.h"
 #include "util/clock.h"
 
 static const uint64_t SECOND = 1000000000;
@@ -80,8 +82,8 @@ struct governor {
     struct budget *budget;
     struct group **groups;
     unsigned group_count;
-    struct governor_window *windows; /* closed, to be taken; a queue */
-    size_t window_first, window_end, window_room;
+    struct buffer windows; /* struct governor_window, closed */
+    size_t windows_taken;  /* bytes */
 };
 
 /* ---- set up ---- */
@@ -112,7 +114,7 @@ void governor_free(struct governor *governor)
         free(governor->groups[i]);
     }
     free(governor->groups);
-    free(governor->windows);
+    buffer_free(&governor->windows);
     budget_free(governor->budget);
     pthread_cond_destroy(&governor->changed);
     pthread_mutex_destroy(&governor->lock);
@@ -205,18 +207,6 @@ static void charge(struct group *group, uint64_t now, const struct probe_counts 
 
 /* ---- windows ---- */
 
-static void queue_window(struct governor *governor, const struct governor_window *window)
-{
-    if (governor->window_first == governor->window_end)
-        governor->window_first = governor->window_end = 0;
-    if (governor->window_end == governor->window_room) {
-        governor->window_room = governor->window_room ? 2 * governor->window_room : 64;
-        governor->windows =
-            xreallocarray(governor->windows, governor->window_room, sizeof(*governor->windows));
-    }
-    governor->windows[governor->window_end++] = *window;
-}
-
 /* Hand out what was counted since the window began, or since this was last called. */
 static void hand_out(struct group *group, uint64_t end, uint64_t represents,
                      const struct probe_counts *counts)
@@ -235,7 +225,7 @@ static void hand_out(struct group *group, uint64_t end, uint64_t represents,
     group->represented += represents;
     group->first = *counts;
     group->first_time = end;
-    queue_window(group->governor, &window);
+    buffer_put(&group->governor->windows, &window, sizeof(window));
 }
 
 /* ---- opening and closing ---- */
@@ -467,6 +457,13 @@ static int start_thread(struct governor *governor)
     return result;
 }
 
+static double cpus_since_start(const struct governor *governor)
+{
+    uint64_t age = process_age_ns(governor->options.pid);
+
+    return age ? (double)clock_ns(governor->target_clock) / (double)age : 0;
+}
+
 static void start_group(struct group *group)
 {
     const struct governor_options *options = &group->governor->options;
@@ -492,7 +489,13 @@ int governor_start(struct governor *governor, struct error *error)
                          (int)governor->options.pid);
     governor->start_time = now;
     governor->stats_fd = run_time_account();
-    governor->budget = budget_new(governor->options.part, governor->group_count, now, now);
+    governor->budget = budget_new(&(struct budget_options){
+        .part = governor->options.part,
+        .cpus = cpus_since_start(governor),
+        .groups = governor->group_count,
+        .seed = now,
+        .now = now,
+    });
     for (unsigned i = 0; i < governor->group_count; i++)
         start_group(governor->groups[i]);
     code = start_thread(governor);
@@ -542,9 +545,13 @@ bool governor_window(struct governor *governor, struct governor_window *window)
     bool found;
 
     pthread_mutex_lock(&governor->lock);
-    found = governor->window_first < governor->window_end;
-    if (found)
-        *window = governor->windows[governor->window_first++];
+    found = governor->windows_taken < governor->windows.size;
+    if (found) {
+        memcpy(window, governor->windows.data + governor->windows_taken, sizeof(*window));
+        governor->windows_taken += sizeof(*window);
+    } else {
+        governor->windows_taken = governor->windows.size = 0;
+    }
     pthread_mutex_unlock(&governor->lock);
     return found;
 }

@@ -35,11 +35,14 @@ struct link_create_uprobe_multi {
     uint32_t unused;
 };
 
+struct link {
+    struct bpf_link *perf; /* or, if NULL: */
+    int multi;             /* descriptor */
+};
+
 struct probe_links {
-    int *multi; /* descriptors */
-    int multi_count;
-    struct bpf_link **perf;
-    int perf_count;
+    int count;
+    struct link links[];
 };
 
 int probe_point_for(struct mappings *mappings, uint64_t address, const struct probe_needs *needs,
@@ -136,7 +139,6 @@ static int attach_multi(pid_t pid, const struct probe_site *first, const struct 
 static int attach_all_multi(struct probe_links *links, pid_t pid, const struct probe_site *sites,
                             int count, struct error *error)
 {
-    links->multi = xcalloc((size_t)count, sizeof(*links->multi));
     for (int i = 0; i < count; i++) {
         int fd;
 
@@ -145,7 +147,7 @@ static int attach_all_multi(struct probe_links *links, pid_t pid, const struct p
         fd = attach_multi(pid, &sites[i], sites + i, count - i);
         if (fd < 0)
             return attach_error(errno, pid, &sites[i], error);
-        links->multi[links->multi_count++] = fd;
+        links->links[links->count++].multi = fd;
     }
     return 0;
 }
@@ -155,7 +157,6 @@ static int attach_all_multi(struct probe_links *links, pid_t pid, const struct p
 static int attach_all_perf(struct probe_links *links, pid_t pid, const struct probe_site *sites,
                            int count, struct error *error)
 {
-    links->perf = xcalloc((size_t)count, sizeof(struct bpf_link *));
     for (int i = 0; i < count; i++) {
         struct bpf_uprobe_opts options = {
             .sz = sizeof(options),
@@ -168,7 +169,7 @@ static int attach_all_perf(struct probe_links *links, pid_t pid, const struct pr
 
         if (!link)
             return attach_error(errno, pid, &sites[i], error);
-        links->perf[links->perf_count++] = link;
+        links->links[links->count++].perf = link;
     }
     return 0;
 }
@@ -176,7 +177,7 @@ static int attach_all_perf(struct probe_links *links, pid_t pid, const struct pr
 struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
                                  int count, struct error *error)
 {
-    struct probe_links *links = xcalloc(1, sizeof(*links));
+    struct probe_links *links = xcalloc(1, sizeof(*links) + (size_t)count * sizeof(struct link));
     int result = way == PROBE_MULTI ? attach_all_multi(links, pid, sites, count, error)
                                     : attach_all_perf(links, pid, sites, count, error);
 
@@ -186,39 +187,37 @@ struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct pro
     return NULL;
 }
 
-static void *destroy_link(void *link)
+static void *end_link(void *argument)
 {
-    bpf_link__destroy(link);
+    const struct link *link = argument;
+
+    if (link->perf)
+        bpf_link__destroy(link->perf);
+    else
+        close(link->multi);
     return NULL;
 }
 
-/* Each takes 50 to 100 ms, so at the same time: 300 ms for six, not 600 (Linux 6.1 and 6.18). */
-static void destroy_all(struct bpf_link **links, int count)
+/* Each end waits 40 ms and more for the kernel, and until it has come to the next one the traps of
+ * that one are hit: so all at the same time. */
+void probe_detach(struct probe_links *links)
 {
-    pthread_t *threads = xcalloc((size_t)count, sizeof(*threads));
-    bool *running = xcalloc((size_t)count, sizeof(*running));
+    pthread_t *threads;
+    bool *running;
 
-    for (int i = 1; i < count; i++)
-        running[i] = pthread_create(&threads[i], NULL, destroy_link, links[i]) == 0;
-    for (int i = 0; i < count; i++) {
+    if (!links)
+        return;
+    threads = xcalloc((size_t)links->count + 1, sizeof(*threads));
+    running = xcalloc((size_t)links->count + 1, sizeof(*running));
+    for (int i = 1; i < links->count; i++)
+        running[i] = pthread_create(&threads[i], NULL, end_link, &links->links[i]) == 0;
+    for (int i = 0; i < links->count; i++) {
         if (running[i])
             pthread_join(threads[i], NULL);
         else
-            bpf_link__destroy(links[i]);
+            end_link(&links->links[i]);
     }
     free(running);
     free(threads);
-}
-
-void probe_detach(struct probe_links *links)
-{
-    if (!links)
-        return;
-    for (int i = 0; i < links->multi_count; i++)
-        close(links->multi[i]);
-    if (links->perf_count > 0)
-        destroy_all(links->perf, links->perf_count);
-    free(links->multi);
-    free(links->perf);
     free(links);
 }
