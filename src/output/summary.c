@@ -35,8 +35,7 @@ static void *summary_begin(FILE *file, const struct output_source *source, struc
     for (event_id id = 1; id <= summary->event_count; id++) {
         summary->events[id - 1].weight = weight_of_event(source, id);
         summary->events[id - 1].is_cpu = event_is_cpu(profile, id);
-        summary->events[id - 1].is_sched =
-            !strcmp(profile_text(profile, profile_get_event(profile, id)->name), EVENT_SCHED);
+        summary->events[id - 1].is_sched = event_is_sched(profile, id);
     }
     summary_processes_init(&summary->processes);
     summary->microstates = microstates_new(profile);

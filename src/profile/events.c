@@ -88,7 +88,17 @@ bool event_value_is_level(const char *event, uint32_t value)
     return !strcmp(event, "gc") && (value == GC_HEAP_BEFORE || value == GC_HEAP_AFTER);
 }
 
+static bool is_named(const struct profile *profile, event_id id, const char *name)
+{
+    return !strcmp(profile_text(profile, profile_get_event(profile, id)->name), name);
+}
+
 bool event_is_cpu(const struct profile *profile, event_id id)
 {
-    return !strcmp(profile_text(profile, profile_get_event(profile, id)->name), EVENT_CPU);
+    return is_named(profile, id, EVENT_CPU);
+}
+
+bool event_is_sched(const struct profile *profile, event_id id)
+{
+    return is_named(profile, id, EVENT_SCHED);
 }

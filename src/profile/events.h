@@ -37,3 +37,4 @@ event_id event_define(struct profile *profile, const char *name);
 bool event_value_is_level(const char *event, uint32_t value);
 
 bool event_is_cpu(const struct profile *profile, event_id id);
+bool event_is_sched(const struct profile *profile, event_id id);
