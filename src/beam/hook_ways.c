@@ -162,6 +162,50 @@ static void find_send_many(struct hooks *hooks, struct function_set *found)
         function_set_add(found, next);
 }
 
+/* With last_next == NULL: messages alone. */
+static bool offers(const struct call_match *match)
+{
+    return queues_from_sender(match) && argument_is_number(match, 5, 0);
+}
+
+static bool offers_passed_on(const struct call_match *match)
+{
+    return argument_is(match, 0, FLOW_RDI) && argument_is(match, 1, FLOW_RSI) &&
+           argument_is(match, 2, FLOW_RDX) && argument_is(match, 3, FLOW_RCX) &&
+           argument_is(match, 4, FLOW_R8) && argument_is_number(match, 5, 0);
+}
+
+/* What a function of those above offers its messages to: itself, or through queue_messages(), which
+ * may be inline. */
+static void search_offers(struct hooks *hooks, uint64_t function, struct function_set *found)
+{
+    struct function_set queue = {.count = 0};
+
+    hook_search_function(hooks, function, offers, 0, found);
+    if (found->count)
+        return;
+    hook_search_function(hooks, function, queues_from_sender, 0, &queue);
+    for (size_t i = 0; i < queue.count; i++)
+        hook_search_function(hooks, queue.functions[i], offers_passed_on, 0, found);
+}
+
+/* queue_messages(from, to, locks, first, last, count) (erl_message.c 25:378, 27:378, 29:372) begins
+ * with erts_proc_sig_queue_try_enqueue_to_buffer(from, to, locks, first, last, NULL, count). Both
+ * that call it must lead there. */
+static void find_queue(struct hooks *hooks, struct function_set *found)
+{
+    uint64_t send = hook_address(hooks, HOOK_SEND), many = hook_address(hooks, HOOK_SEND_MANY);
+    struct function_set by_one = {.count = 0}, by_many = {.count = 0};
+
+    if (!send || !many)
+        return;
+    search_offers(hooks, send, &by_one);
+    search_offers(hooks, many, &by_many);
+    for (size_t i = 0; i < by_one.count; i++)
+        if (function_set_has(&by_many, by_one.functions[i]))
+            function_set_add(found, by_one.functions[i]);
+}
+
 /* Code of a receive calls beam_jit_remove_message(c_p, FCALLS, HTOP, E, active_code_ix), and no
  * other function with these (x86/instr_msg.cpp 25:290, 27:244, 29:250). Heap top and stack are in
  * their registers, or reloaded from the process after an earlier call. */
@@ -326,6 +370,10 @@ const struct hook_function hook_functions[HOOK_COUNT] = {
     [HOOK_SEND_MANY] = {"erts_queue_proc_messages", HOOK_BY_CODE,
                         "what comes after erts_queue_proc_message and calls the same function",
                         find_send_many},
+    [HOOK_QUEUE] = {"erts_proc_sig_queue_try_enqueue_to_buffer", HOOK_BY_CODE,
+                    "what both erts_queue_proc_message and erts_queue_proc_messages offer their "
+                    "messages to",
+                    find_queue},
     [HOOK_RECEIVE] = {"beam_jit_remove_message", HOOK_BY_CALLER,
                       "what code with a receive passes the JIT's state to", find_receive},
     [HOOK_COPY] = {"copy_struct_x", HOOK_BY_CALLER, "what enif_make_copy passes its term to",

@@ -38,6 +38,10 @@ enum hook {
     HOOK_SEND,          /* erts_queue_proc_message(from, to, locks, message, term) */
     HOOK_SEND_MANY,     /* erts_queue_proc_messages(from, to, locks, first, last, count): those
                          * that tracing made */
+    HOOK_QUEUE,         /* erts_proc_sig_queue_try_enqueue_to_buffer(from, to, locks, first, last,
+                         * ...), where from is a term: nearly all signals are offered to it,
+                         * messages among them, linked by `next` up to where that is at `last`.
+                         * Since OTP 25 */
     HOOK_RECEIVE,       /* beam_jit_remove_message(p, ...): **Process.sig_qs.save is taken */
     HOOK_COPY,          /* copy_struct_x(term, words, Eterm **htop, off_heap, ...) */
     HOOK_SPAWN,         /* erl_create_process(parent, module, function, args, options) */

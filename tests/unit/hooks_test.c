@@ -106,13 +106,15 @@ C_FUNCTION(vm_hibernate,
 C_FUNCTION(vm_hibernate_3, mov edx, 3; sub rsp, 8; call vm_hibernate; add rsp, 8; ret);
 
 /* Messages. The two that queue follow each other. */
+C_FUNCTION(vm_offer, ret);
 C_FUNCTION(vm_install_buffers, ret);
 C_FUNCTION(vm_queue_messages,
-    push rbx; mov rbx, rsi; push rbp; mov ebp, edx; mov esi, [rbx + 0x270]; mov rdi, rbx;
+    push rbx; mov rbx, rsi; push rbp; mov ebp, edx; push r9; xor r9d, r9d; call vm_offer; pop r9;
+    test eax, eax; jne 2f; mov esi, [rbx + 0x270]; mov rdi, rbx;
     call vm_install_buffers; mov esi, [rbx + 0x270]; test esi, 0x2000; jne 1f; mov edx, ebp;
     mov rdi, rbx; call vm_schedule_process; 1: mov esi, [rbx + 0x270]; mov edx, 0x2000; mov rdi, rbx;
     call vm_system_schedule; mov esi, [rbx + 0x270]; mov edx, ebp; mov rdi, rbx;
-    call vm_system_schedule; call other; pop rbp; pop rbx; ret);
+    call vm_system_schedule; call other; 2: pop rbp; pop rbx; ret);
 extern const uint8_t vm_queue_proc_message[], vm_queue_proc_messages[];
 ASM(C_CODE(vm_queue_proc_message,
            mov [rcx + 0x10], r8; mov rax, [rdi]; mov r8, rcx; mov [rcx + 0x20], rax; mov rdi, [rdi];
@@ -337,6 +339,7 @@ static void test_all_hooks(void **state)
         [HOOK_GC_HIBERNATE] = {vm_collect_hibernate, HOOK_BY_CODE},
         [HOOK_SEND] = {vm_queue_proc_message, HOOK_BY_CODE},
         [HOOK_SEND_MANY] = {vm_queue_proc_messages, HOOK_BY_CODE},
+        [HOOK_QUEUE] = {vm_offer, HOOK_BY_CODE},
         [HOOK_RECEIVE] = {vm_remove_message, HOOK_BY_CALLER},
         [HOOK_COPY] = {vm_copy_struct, HOOK_BY_CALLER},
         [HOOK_SPAWN] = {vm_create_process, HOOK_BY_CALLER},
