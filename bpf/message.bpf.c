@@ -1,146 +1,406 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Messages: at the entry of
+ * Messages and other signals between processes, at the entry of
  *
- *      copy_struct_x(Eterm obj, Uint words, Eterm **hpp, ...)             copy.c 25:584, 27:610
+ *      erts_proc_sig_queue_try_enqueue_to_buffer(Eterm from, Process *to, ErtsProcLocks,
+ *              ErtsSignal *first, ErtsSignal **last, ...)   erl_proc_sig_queue.c 25:8666, 27:9011
+ *      beam_jit_remove_message(Process *p, ...)             jit/beam_jit_common.cpp
+ *
+ * All signals come by at the first on their way into a queue: messages as such, from processes,
+ * ports, timers and other nodes, and messages to aliases, which are signals until the receiver has
+ * looked at them. Not so those that go around the queue's buffers: some that the VM itself sends
+ * (of monitor_nodes, time_offset), and process_info() until OTP 26. OTP 24 has no such buffers;
+ * there, messages from one process to another are seen, at
+ *
  *      erts_queue_proc_message(Process *from, Process *to, ErtsProcLocks,
- *                              ErtsMessage *message, Eterm term)          erl_message.c 25:367
- *      erts_queue_proc_messages(from, to, locks, first, last, Uint count)
- *      beam_jit_remove_message(Process *p, ...)                           jit/beam_jit_common.cpp
+ *                              ErtsMessage *message, Eterm term)          erl_message.c 24:481
  *
- * A message is the same ErtsMessage from sending to receiving, so its address tells which it is.
- * How many words it has is known from the copy that was just made to where it lies.
+ * A message is the same ErtsMessage from sending to receiving, so its address tells which it is;
+ * also one that was made of a signal (convert_prepared_sig_to_msg(), erl_proc_sig_queue.c 27:3710).
  */
 #include "event.h"
 
-/* The copy that a thread made last. */
-struct copy {
-    __u64 to; /* address */
-    __u64 words;
+enum {
+    AT_ONCE = 16,     /* signals that are looked at of those that are queued together */
+    FRAGMENTS = 4,    /* of one message */
+    LIST_CELLS = 128, /* of one list */
+
+    TAG_MASK = 0x3f,   /* _TAG_HEADER_MASK, erl_term.h */
+    TAG_SIGNAL = 0x30, /* _TAG_HEADER_EXTERNAL_PID: ERTS_SIG_IS_NON_MSG_TAG, erl_message.h */
+    TAG_SHIFT = 6,     /* _HEADER_ARITY_OFFS; kind and type have 8 bits each */
+    PID_MASK = 0xf,    /* _TAG_IMMED1_MASK */
+    PID_TAG = 0x3,     /* _TAG_IMMED1_PID */
+    PRIMARY_MASK = 3,  /* TAG_PRIMARY_*: list, boxed term, immediate term */
+    LIST_TAG = 1,
+    BOXED_TAG = 2,
+    IMMEDIATE_TAG = 3,
+    SMALL_MASK = 0xf,
+    SMALL_TAG = 0xf,
+    SMALL_SHIFT = 4,
+
+    MESSAGE_DATA = 8,   /* offset of ErtsMessage.data */
+    DATA_COMBINED = 1,  /* the message's own fragment, ERTS_MSG_COMBINED_HFRAG */
+    MESSAGE_FROM = 16,  /* from ErtsMessage.m[0], the term, to m[2], the sender */
+    FRAGMENT_USED = 32, /* ErlHeapFragment.used_size, erl_message.h 25:192; words */
 };
 
-struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 16384);
-    __type(key, __u64);
-    __type(value, struct copy);
-} copies SEC(".maps");
+/* A message in a queue. The oldest are given up when there are too many. */
+struct message_key {
+    __u64 address;
+    __u64 pid; /* of the VM */
+};
 
-/* A message in a queue, by address. The oldest are given up when there are too many. */
 struct message {
     __u64 sent;     /* ns */
-    __u64 from, to; /* pid terms; from is 0 if no process sent it */
-    __u32 window;
-    __u32 pid; /* of the VM */
+    __u64 from, to; /* pid terms; from is 0 if no process of this node sent it */
+    __u64 window;
 };
 
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 131072);
-    __type(key, __u64);
+    __type(key, struct message_key);
     __type(value, struct message);
 } messages SEC(".maps");
 
-SEC("uprobe")
-int message_copy(struct pt_regs *ctx)
+static __always_inline __u64 this_pid(void)
 {
-    __u64 thread = bpf_get_current_pid_tgid();
-    struct event event = {};
-    struct copy copy;
+    return bpf_get_current_pid_tgid() >> 32;
+}
 
-    if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
+static __always_inline void tally(const struct event *event, __u32 n)
+{
+    if (n < WIRE_TALLIES)
+        add(&event->counts->tallies[n], 1);
+}
+
+/* ---- words ----
+ *
+ * What is sent is copied, unless it is a literal or goes to the sender itself: into heap fragments,
+ * whose size is known, or to the top of the receiver's heap if that process rests. There the copy
+ * goes up to the top, and begins with the outermost term (copy_struct_x(), copy.c 25:627, 29:640):
+ *
+ *      start                                                   top
+ *      | tuples, maps, cells of lists  -->    <-- other terms, |
+ *      | whose head is no constant                other cells  |
+ *
+ * unless that is a list whose head is a constant: then its first cell is the last of all.
+ */
+
+/* Words before the cell of a list that has been copied, down to where the copy begins; not below
+ * `bottom`. -1 if there are too many. */
+__noinline int message_list_words(__u64 cell, __u64 bottom)
+{
+    __u64 at = cell;
+
+    for (int i = 0; i < LIST_CELLS; i++) {
+        struct {
+            __u64 head, tail;
+        } list;
+        __u64 next;
+
+        if (bpf_probe_read_user(&list, sizeof(list), (void *)at))
+            return 0;
+        next = list.tail & ~7ull;
+        if ((list.head & PRIMARY_MASK) != IMMEDIATE_TAG ||
+            (list.tail & PRIMARY_MASK) == IMMEDIATE_TAG || next < bottom || next >= at)
+            return (cell - at) / 8;
+        if (next != at - sizeof(list) || (list.tail & PRIMARY_MASK) != LIST_TAG)
+            return (cell - next) / 8;
+        at = next;
+    }
+    return -1;
+}
+
+/* Words of [start, end) if the term lies there. */
+static __always_inline __u64 words_between(__u64 term, __u64 start, __u64 end)
+{
+    __u64 at = term & ~7ull;
+
+    return at >= start && at < end ? (end - start) / 8 : 0;
+}
+
+/* Words of a term that was copied to the receiver's heap, up to `end`. */
+static __always_inline __u64 words_on_heap(const struct event *event, __u64 term, __u64 heap,
+                                           __u64 end)
+{
+    __u64 at = term & ~7ull;
+    int before = 0;
+
+    if (at < heap || at >= end)
         return 0;
-    copy.words = ctx->si;
-    copy.to = user_u64(ctx->dx);
-    bpf_map_update_elem(&copies, &thread, &copy, BPF_ANY);
+    if ((term & PRIMARY_MASK) == LIST_TAG)
+        before = message_list_words(at, heap);
+    if (before < 0) {
+        tally(event, WIRE_MSG_LONG_LIST);
+        before = 2 * LIST_CELLS;
+    }
+    return (end - at) / 8 + before;
+}
+
+static __always_inline __u64 words_in_fragments(__u64 fragment)
+{
+    __u64 words = 0;
+
+    for (int i = 0; i < FRAGMENTS && fragment; i++) {
+        words += user_u64(fragment + FRAGMENT_USED);
+        fragment = user_u64(fragment); /* ErlHeapFragment.next */
+    }
+    return words;
+}
+
+/* ---- sending ----
+ *
+ * What is queued at once is in memory without pointers, and looked at by a function of its own: the
+ * verifier goes through that once, not for each signal that there may be (sample.h). */
+
+struct sending {
+    __u64 now;
+    __u64 from, to;  /* pid terms; from is 0 if no process of this node sends it */
+    __u64 heap, top; /* of the receiver */
+    __u64 address;   /* of the signal that is next */
+    __u64 messages, words, signals;
+    __u32 slot;
+    __u16 process_id, message_m, message_hfrag, fragment_mem, alias_message; /* wire_target */
+    __u16 unused;
+};
+
+static __always_inline bool begin_sending(struct sending *sending, struct event *event,
+                                          __u64 cookie, __u64 to)
+{
+    const struct wire_target *target = this_target();
+
+    if (!target || !event_begin(event, cookie))
+        return false;
+    sending->now = bpf_ktime_get_ns();
+    sending->to = user_u64(to + target->process_id);
+    sending->slot = event->hit.slot;
+    sending->heap = user_u64(to + target->process_heap);
+    sending->top = user_u64(to + target->process_htop);
+    sending->process_id = target->process_id;
+    sending->message_m = target->message_m;
+    sending->message_hfrag = target->message_hfrag;
+    sending->fragment_mem = target->heap_fragment_mem;
+    sending->alias_message = target->alias_message;
+    return true;
+}
+
+/* To be found again when it is received. */
+static __always_inline void follow(const struct sending *sending, const struct event *event)
+{
+    struct message_key key = {.address = sending->address, .pid = this_pid()};
+    struct message message = {
+        .sent = sending->now,
+        .from = sending->from,
+        .to = sending->to,
+        .window = event->slot->window,
+    };
+
+    bpf_map_update_elem(&messages, &key, &message, BPF_ANY);
+}
+
+static __always_inline void count_message(struct sending *sending, const struct event *event,
+                                          __u64 words)
+{
+    sending->messages++;
+    sending->words += words;
+    event_histogram(event, WIRE_MSG_WORDS, words);
+    follow(sending, event);
+}
+
+static __always_inline bool is_pointer(__u64 term)
+{
+    return (term & PRIMARY_MASK) == LIST_TAG || (term & PRIMARY_MASK) == BOXED_TAG;
+}
+
+static __always_inline __u64 words_of(const struct sending *sending, const struct event *event,
+                                      __u64 term)
+{
+    __u64 data = user_u64(sending->address + MESSAGE_DATA);
+
+    if (data == DATA_COMBINED)
+        return words_in_fragments(sending->address + sending->message_hfrag);
+    if (data)
+        return words_in_fragments(data);
+    if (!is_pointer(term) || sending->from == sending->to)
+        return 0;
+    return words_on_heap(event, term, sending->heap, sending->top);
+}
+
+/* Where the copy for a message to an alias begins that is not on the receiver's heap: in a heap
+ * fragment, whose address is there in two halves as small integers, at the end of `info` or, until
+ * OTP 27, behind the message; else behind the ErtsMessage. */
+static __always_inline __u64 start_of_signal(const struct sending *sending, __u64 info)
+{
+    __u64 arity = user_u64(info) >> TAG_SHIFT;
+    __u64 at = info + 8 * (sending->alias_message == 3 ? 4 : arity - 1);
+    __u64 low = user_u64(at), high = user_u64(at + 8);
+
+    if (arity >= 4 && (low & SMALL_MASK) == SMALL_TAG && (high & SMALL_MASK) == SMALL_TAG)
+        return (low >> SMALL_SHIFT | high >> SMALL_SHIFT << 32) + sending->fragment_mem;
+    return sending->address + sending->message_hfrag + sending->fragment_mem;
+}
+
+/* A message to an alias comes with a tuple {From, Message, Alias, ...}, or {From, Alias, Message,
+ * ...} until OTP 27, which lies behind copies of the message, of the alias, and of a trace token
+ * (erts_proc_sig_send_to_alias(), erl_proc_sig_queue.c 25:1644; send_altact_msg(), 29:2077). From
+ * another node it comes with the name of that node instead, and is not copied. */
+static __always_inline __u64 words_of_signal(const struct sending *sending,
+                                             const struct event *event)
+{
+    __u64 info = user_u64(sending->address + sending->message_m + MESSAGE_FROM);
+    __u64 term, next, end;
+
+    if ((info & PRIMARY_MASK) != BOXED_TAG)
+        return 0;
+    info &= ~7ull;
+    term = user_u64(info + 8 * sending->alias_message);
+    next = user_u64(info + 8 * (5 - sending->alias_message));
+    end = (next & PRIMARY_MASK) == BOXED_TAG ? next & ~7ull : info;
+    if (!is_pointer(term))
+        return 0;
+    if (info >= sending->heap && info < sending->top)
+        return words_on_heap(event, term, sending->heap, end);
+    return words_between(term, start_of_signal(sending, info), end);
+}
+
+/* Those that become a message to the receiver in the same place (the others make a new one). */
+static __always_inline bool may_become_message(__u32 kind)
+{
+    return kind == WIRE_SIGNAL_EXIT || kind == WIRE_SIGNAL_EXIT_LINKED ||
+           kind == WIRE_SIGNAL_DOWN || kind == WIRE_SIGNAL_CHANGE ||
+           kind == WIRE_SIGNAL_SPAWN_REPLY || kind == WIRE_SIGNAL_NIF_SELECT;
+}
+
+static __always_inline void count_signal(struct sending *sending, struct event *event, __u32 kind)
+{
+    tally(event, kind < WIRE_SIGNAL_OTHER ? kind : WIRE_SIGNAL_OTHER);
+    if (kind == WIRE_SIGNAL_MESSAGE) {
+        count_message(sending, event, words_of_signal(sending, event));
+        return;
+    }
+    sending->signals++;
+    if (may_become_message(kind))
+        follow(sending, event);
+}
+
+__noinline int message_look(struct sending *sending)
+{
+    struct event event = {};
+    __u64 tag;
+
+    if (!sending)
+        return 0;
+    event.slot = bpf_map_lookup_elem(&slots, &sending->slot);
+    event.counts = bpf_map_lookup_elem(&slot_counts, &sending->slot);
+    if (!event.slot || !event.counts)
+        return 0;
+    tag = user_u64(sending->address + sending->message_m);
+    if ((tag & TAG_MASK) == TAG_SIGNAL)
+        count_signal(sending, &event, tag >> TAG_SHIFT & 0xff);
+    else
+        count_message(sending, &event, words_of(sending, &event, tag));
     return 0;
 }
 
-/* Words that were copied to where this term lies; 0 for one that has none of its own. */
-static __always_inline __u64 words_of(__u64 term)
+static __always_inline void end_sending(const struct sending *sending, struct event *event,
+                                        const struct pt_regs *ctx)
 {
-    __u64 thread = bpf_get_current_pid_tgid();
-    const struct copy *copy = bpf_map_lookup_elem(&copies, &thread);
-
-    /* Lists and boxed terms are tagged addresses (erl_term.h, TAG_PRIMARY_*). */
-    if (!copy || (term & 3) == 0 || (term & 3) == 3)
-        return 0;
-    return (term & ~7ull) - copy->to < copy->words * 8 ? copy->words : 0;
+    event->hit.kind = WIRE_MSG_SENT;
+    event->hit.size = 1;
+    event->hit.peer = sending->to;
+    event->hit.values[0] = sending->messages;
+    event->hit.values[1] = sending->words;
+    event->hit.values[4] = sending->signals;
+    event_count(event);
+    event_sample(event, ctx, 0);
 }
 
-static __always_inline __u64 pid_of(const struct wire_target *target, __u64 process)
+SEC("uprobe")
+int message_queue(struct pt_regs *ctx)
 {
-    return process ? user_u64(process + target->process_id) : 0;
+    struct sending sending = {.address = ctx->cx};
+    struct event event = {};
+    __u64 last = ctx->r8;
+
+    if (!begin_sending(&sending, &event, bpf_get_attach_cookie(ctx), ctx->si))
+        return 0;
+    if ((ctx->di & PID_MASK) == PID_TAG)
+        sending.from = ctx->di;
+    for (int i = 0; i < AT_ONCE && sending.address; i++) {
+        message_look(&sending);
+        if (sending.address == last) /* ErtsMessage.next is its first field */
+            break;
+        sending.address = user_u64(sending.address);
+        if (i == AT_ONCE - 1)
+            tally(&event, WIRE_MSG_LEFT_OUT);
+    }
+    end_sending(&sending, &event, ctx);
+    return 0;
 }
 
 SEC("uprobe")
 int message_send(struct pt_regs *ctx)
 {
-    const struct wire_target *target = this_target();
-    __u64 address = ctx->cx;
-    struct message message = {};
+    struct sending sending = {.address = ctx->cx};
     struct event event = {};
 
-    if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+    if (!begin_sending(&sending, &event, bpf_get_attach_cookie(ctx), ctx->si))
         return 0;
-    message.sent = bpf_ktime_get_ns();
-    message.from = pid_of(target, ctx->di);
-    message.to = pid_of(target, ctx->si);
-    message.window = event.slot->window;
-    message.pid = bpf_get_current_pid_tgid() >> 32;
-    bpf_map_update_elem(&messages, &address, &message, BPF_ANY);
+    sending.from = user_u64(ctx->di + sending.process_id);
+    count_message(&sending, &event, words_of(&sending, &event, ctx->r8));
+    end_sending(&sending, &event, ctx);
+    return 0;
+}
+
+/* Asking another process for process_info(), where that goes around the buffers:
+ * erts_proc_sig_send_process_info_request(Process *asks, Eterm to, ...) (25:2538). */
+SEC("uprobe")
+int message_ask(struct pt_regs *ctx)
+{
+    struct event event = {};
+
+    if (!this_target() || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+        return 0;
+    tally(&event, WIRE_SIGNAL_PROCESS_INFO);
     event.hit.kind = WIRE_MSG_SENT;
     event.hit.size = 1;
-    event.hit.peer = message.to;
-    event.hit.values[0] = 1;
-    event.hit.values[1] = words_of(ctx->r8);
-    event_count(&event);
-    event_histogram(&event, WIRE_MSG_WORDS, event.hit.values[1]);
-    event_sample(&event, ctx, 0);
-    return 0;
-}
-
-SEC("uprobe")
-int message_send_many(struct pt_regs *ctx)
-{
-    const struct wire_target *target = this_target();
-    struct event event = {};
-
-    if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
-        return 0;
-    event.hit.kind = WIRE_MSG_SENT;
-    event.hit.size = event.hit.values[0] = ctx->r9;
-    event.hit.peer = pid_of(target, ctx->si);
+    event.hit.peer = ctx->si;
+    event.hit.values[4] = 1;
     event_count(&event);
     event_sample(&event, ctx, 0);
     return 0;
 }
+
+/* ---- receiving ---- */
 
 SEC("uprobe")
 int message_receive(struct pt_regs *ctx)
 {
     const struct wire_target *target = this_target();
-    __u64 process = ctx->di, address;
+    struct message_key key = {.pid = this_pid()};
+    __u64 process = ctx->di;
     const struct message *message;
     struct event event = {};
 
     if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
-    address = user_u64(user_u64(process + target->process_msgq_save));
-    message = bpf_map_lookup_elem(&messages, &address);
-    if (!message)
-        return 0;
-    if (message->window == event.slot->window && message->pid == bpf_get_current_pid_tgid() >> 32 &&
-        message->to == pid_of(target, process)) {
-        event.hit.duration = bpf_ktime_get_ns() - message->sent;
-        event.hit.kind = WIRE_MSG_RECEIVED;
-        event.hit.size = 1;
+    key.address = user_u64(user_u64(process + target->process_msgq_save));
+    message = bpf_map_lookup_elem(&messages, &key);
+    event.hit.kind = WIRE_MSG_RECEIVED;
+    event.hit.size = 1;
+    event.hit.values[3] = 1;
+    if (message && message->window == event.slot->window &&
+        message->to == user_u64(process + target->process_id)) {
+        event.hit.duration = event.hit.values[2] = bpf_ktime_get_ns() - message->sent;
         event.hit.peer = message->from;
-        event.hit.values[2] = event.hit.duration;
-        event_count(&event);
         event_histogram(&event, WIRE_MSG_DELAY, event.hit.duration);
-        event_sample(&event, ctx, 0);
+    } else {
+        tally(&event, WIRE_MSG_UNSEEN);
     }
-    bpf_map_delete_elem(&messages, &address);
+    if (message)
+        bpf_map_delete_elem(&messages, &key);
+    event_count(&event);
+    event_sample(&event, ctx, 0);
     return 0;
 }

@@ -30,7 +30,7 @@ enum wire_limits {
     WIRE_SCAN_WORDS = 64, /* native stack words searched for that top */
     WIRE_RETURNS = 4,     /* return addresses that uretprobes have replaced */
     WIRE_SCRATCHES = 3,   /* samples in the making, a CPU: one in interrupts, others preempted */
-    WIRE_TALLIES = 12,
+    WIRE_TALLIES = 25,
     WIRE_VALUES = 6, /* measured at a hit of a probe */
 };
 
@@ -92,7 +92,11 @@ struct wire_target {
     __u16 process_abandoned_heap, process_bin_old_vheap;
     __u16 saved_top; /* the register that holds the Erlang stack's top where stop does not */
     __u16 process_fcalls, process_reds;
-    __u16 scheduler_virtual_reds; /* in ErtsSchedulerData */
+    __u16 scheduler_virtual_reds;   /* in ErtsSchedulerData */
+    __u16 message_m, message_hfrag; /* in ErtsMessage */
+    __u16 heap_fragment_mem;        /* in ErlHeapFragment */
+    __u16 alias_message; /* which word of the tuple that goes with a message to an alias it is */
+    __u16 unused[2];
 };
 
 /* A scheduler thread: hash map `schedulers`. User threads are told apart by their thread pointer
@@ -166,6 +170,39 @@ enum wire_gc_kind {
 };
 
 enum wire_msg_kind { WIRE_MSG_SENT, WIRE_MSG_RECEIVED };
+
+/* Kinds of signals as the VM numbers them (ERTS_SIG_Q_OP_*, erl_proc_sig_queue.h 24:112, 25:115,
+ * 27:174, 29:176); also tallies. */
+enum wire_signal {
+    WIRE_SIGNAL_EXIT,
+    WIRE_SIGNAL_EXIT_LINKED,
+    WIRE_SIGNAL_DOWN,
+    WIRE_SIGNAL_MONITOR,
+    WIRE_SIGNAL_DEMONITOR,
+    WIRE_SIGNAL_LINK,
+    WIRE_SIGNAL_UNLINK,
+    WIRE_SIGNAL_GROUP_LEADER,
+    WIRE_SIGNAL_TRACE,
+    WIRE_SIGNAL_CHANGE, /* of what is monitored: the time offset, nodes */
+    WIRE_SIGNAL_IS_ALIVE,
+    WIRE_SIGNAL_PROCESS_INFO,
+    WIRE_SIGNAL_SUSPEND,
+    WIRE_SIGNAL_RPC,
+    WIRE_SIGNAL_SPAWN_REPLY,
+    WIRE_SIGNAL_MESSAGE, /* to an alias, or with priority */
+    WIRE_SIGNAL_RECEIVE_MARK,
+    WIRE_SIGNAL_UNLINK_ACK,
+    WIRE_SIGNAL_QUEUE_DATA, /* process_flag(message_queue_data) */
+    WIRE_SIGNAL_FLUSH,
+    WIRE_SIGNAL_NIF_SELECT,
+    WIRE_SIGNAL_OTHER,
+};
+enum wire_msg_tally {
+    WIRE_MSG_UNSEEN = WIRE_SIGNAL_OTHER + 1, /* received; when it was sent is not known */
+    WIRE_MSG_LEFT_OUT,                       /* too many were queued at once */
+    WIRE_MSG_LONG_LIST,                      /* words in part: a list, and nothing else */
+    WIRE_MSG_TALLIES,
+};
 enum wire_msg_histogram { WIRE_MSG_DELAY, WIRE_MSG_WORDS, WIRE_MSG_HISTOGRAMS };
 
 /* Why a process left its scheduler; also tallies. */
@@ -216,7 +253,7 @@ _Static_assert(sizeof(struct wire_segment) == 16, "wire format");
 _Static_assert(sizeof(struct wire_registers) == 136, "wire format");
 _Static_assert(sizeof(struct wire_sample) == 32 + 136 + 24 + 16 + WIRE_SEGMENTS * 16,
                "wire format");
-_Static_assert(sizeof(struct wire_target) == 64, "wire format");
+_Static_assert(sizeof(struct wire_target) == 72, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
 _Static_assert(sizeof(struct wire_slot) == 32, "wire format");

@@ -91,10 +91,12 @@ static const struct event_kind kinds[] =
             .name = "msg", /* bpf/message.bpf.c */
             .sites =
                 {
-                    {PLACE_BY_HOOK, HOOK_SEND, "message_send", 5},
-                    {PLACE_BY_HOOK, HOOK_SEND_MANY, "message_send_many", 6, .is_optional = true},
+                    {PLACE_BY_HOOK, HOOK_QUEUE, "message_queue", 5, .is_optional = true},
+                    {PLACE_BY_HOOK, HOOK_SEND, "message_send", 5, .condition = SITE_WITHOUT,
+                     .other = HOOK_QUEUE},
+                    {PLACE_BY_SYMBOL, .symbol = "erts_proc_sig_send_process_info_request",
+                     .program = "message_ask", .arguments = 2, .is_optional = true, .until = 26},
                     {PLACE_BY_HOOK, HOOK_RECEIVE, "message_receive", 1, .is_optional = true},
-                    {PLACE_BY_HOOK, HOOK_COPY, "message_copy", 3, .is_optional = true},
                 },
             .site_count = 4,
             .histograms =
@@ -103,6 +105,35 @@ static const struct event_kind kinds[] =
                     [WIRE_MSG_WORDS] = {"words copied", UNIT_WORDS},
                 },
             .histogram_count = WIRE_MSG_HISTOGRAMS,
+            .tallies =
+                {
+                    [WIRE_SIGNAL_EXIT] = "signals, exit",
+                    [WIRE_SIGNAL_EXIT_LINKED] = "signals, exit of linked",
+                    [WIRE_SIGNAL_DOWN] = "signals, down",
+                    [WIRE_SIGNAL_MONITOR] = "signals, monitor",
+                    [WIRE_SIGNAL_DEMONITOR] = "signals, demonitor",
+                    [WIRE_SIGNAL_LINK] = "signals, link",
+                    [WIRE_SIGNAL_UNLINK] = "signals, unlink",
+                    [WIRE_SIGNAL_GROUP_LEADER] = "signals, group_leader",
+                    [WIRE_SIGNAL_TRACE] = "signals, trace",
+                    [WIRE_SIGNAL_CHANGE] = "signals, change",
+                    [WIRE_SIGNAL_IS_ALIVE] = "signals, is_process_alive",
+                    [WIRE_SIGNAL_PROCESS_INFO] = "signals, process_info",
+                    [WIRE_SIGNAL_SUSPEND] = "signals, suspend",
+                    [WIRE_SIGNAL_RPC] = "signals, request",
+                    [WIRE_SIGNAL_SPAWN_REPLY] = "signals, spawn_reply",
+                    [WIRE_SIGNAL_MESSAGE] = "messages to aliases",
+                    [WIRE_SIGNAL_RECEIVE_MARK] = "signals, receive mark",
+                    [WIRE_SIGNAL_UNLINK_ACK] = "signals, unlinked",
+                    [WIRE_SIGNAL_QUEUE_DATA] = "signals, message_queue_data",
+                    [WIRE_SIGNAL_FLUSH] = "signals, flush",
+                    [WIRE_SIGNAL_NIF_SELECT] = "signals, NIF select",
+                    [WIRE_SIGNAL_OTHER] = "signals, other",
+                    [WIRE_MSG_UNSEEN] = "received, not seen sent",
+                    [WIRE_MSG_LEFT_OUT] = "queued together, left out",
+                    [WIRE_MSG_LONG_LIST] = "words counted in part",
+                },
+            .tally_count = WIRE_MSG_TALLIES,
         },
         {
             .name = "bif:", /* bpf/call.bpf.c */

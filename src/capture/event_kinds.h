@@ -33,7 +33,9 @@ struct event_site {
     bool is_optional; /* the event is of use without it */
     uint32_t kind;    /* for the program: the high half of the probe's cookie */
     enum event_condition condition;
-    enum hook other; /* of the condition */
+    enum hook other;    /* of the condition */
+    const char *symbol; /* by symbol: NULL is the event's argument */
+    int until;          /* the last release that it is for; 0: all */
 };
 
 struct event_histogram_kind {

@@ -59,7 +59,7 @@ static int find_address(const struct event_target *target, const struct event_re
     case PLACE_BY_HOOK:
         return hooks_find(target->hooks, site->hook, point, error);
     case PLACE_BY_SYMBOL:
-        return find_symbol(target, request->argument, point, error);
+        return find_symbol(target, site->symbol ? site->symbol : request->argument, point, error);
     case PLACE_BY_BIF:
     case PLACE_BY_NIF:
         break;
@@ -150,14 +150,16 @@ static int add_usdt_places(const struct event_target *target, const struct event
     return 0;
 }
 
-static bool applies(struct hooks *hooks, const struct event_site *site)
+static bool applies(const struct event_target *target, const struct event_site *site)
 {
     struct hook_point point;
     struct error ignored;
 
+    if (site->until && target->vm->build.otp_release > site->until)
+        return false;
     if (site->condition == SITE_ALWAYS)
         return true;
-    return (hooks_find(hooks, site->other, &point, &ignored) == 0) ==
+    return (hooks_find(target->hooks, site->other, &point, &ignored) == 0) ==
            (site->condition == SITE_WITH);
 }
 
@@ -171,7 +173,7 @@ int event_sites_find(const struct event_target *target, const struct event_reque
 
         if (site->by == PLACE_BY_USDT)
             result = add_usdt_places(target, request, site, places, error);
-        else if (applies(target->hooks, site))
+        else if (applies(target, site))
             result = add_address(target, request, site, places, error);
         if (result)
             return -1;

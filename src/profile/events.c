@@ -41,11 +41,13 @@ static const struct event_kind kinds[] = {
          [SCHED_COUNT] = {"count", UNIT_COUNT},
          [SCHED_LONG] = {"long", UNIT_NS},
      }},
-    {"msg",
+    {EVENT_MSG,
      {
          [MSG_COUNT] = {"count", UNIT_COUNT},
          [MSG_WORDS] = {"words", UNIT_WORDS},
          [MSG_DELAY] = {"delay", UNIT_NS},
+         [MSG_RECEIVED] = {"received", UNIT_COUNT},
+         [MSG_SIGNALS] = {"signals", UNIT_COUNT},
      }},
     {"bif:", CALL_VALUES},
     {"nif:", CALL_VALUES},
@@ -101,4 +103,9 @@ bool event_is_cpu(const struct profile *profile, event_id id)
 bool event_is_sched(const struct profile *profile, event_id id)
 {
     return is_named(profile, id, EVENT_SCHED);
+}
+
+bool event_is_msg(const struct profile *profile, event_id id)
+{
+    return is_named(profile, id, EVENT_MSG);
 }

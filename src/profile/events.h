@@ -7,7 +7,7 @@
  *      gc                                  garbage collections
  *      alloc                               words that were allocated on the heap
  *      sched                               from unscheduled to scheduled again
- *      msg                                 messages that were sent
+ *      msg                                 messages and other signals, sent and received
  *      bif:NAME nif:NAME probe:NAME usdt:NAME   calls of one function, hits of one probe
  */
 #pragma once
@@ -19,7 +19,9 @@ enum gc_value { GC_TIME, GC_COUNT, GC_RECLAIMED, GC_BINARIES, GC_HEAP_BEFORE, GC
 enum alloc_value { ALLOC_WORDS, ALLOC_COUNT, ALLOC_BINARIES };
 /* All of the time off a scheduler, of it that in a run queue; slices above a threshold. */
 enum sched_value { SCHED_WAIT, SCHED_DELAY, SCHED_COUNT, SCHED_LONG };
-enum msg_value { MSG_COUNT, MSG_WORDS, MSG_DELAY };
+/* Messages sent, with the words copied for that; the time that messages were in the queue, and how
+ * many were received; other signals sent. */
+enum msg_value { MSG_COUNT, MSG_WORDS, MSG_DELAY, MSG_RECEIVED, MSG_SIGNALS };
 enum call_value { CALL_TIME, CALL_COUNT };
 
 /* Samples of this event are taken at the frequency in the recording's header. */
@@ -28,6 +30,7 @@ enum call_value { CALL_TIME, CALL_COUNT };
 #define EVENT_SCHED "sched"
 
 #define EVENT_ALLOC "alloc"
+#define EVENT_MSG   "msg"
 
 /* The event of that name, defined in the profile; 0 if there is no such kind of event. */
 event_id event_define(struct profile *profile, const char *name);
@@ -38,3 +41,4 @@ bool event_value_is_level(const char *event, uint32_t value);
 
 bool event_is_cpu(const struct profile *profile, event_id id);
 bool event_is_sched(const struct profile *profile, event_id id);
+bool event_is_msg(const struct profile *profile, event_id id);

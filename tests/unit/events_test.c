@@ -31,6 +31,8 @@ static void test_values(void **state)
         {"msg", MSG_COUNT, "count", UNIT_COUNT},
         {"msg", MSG_WORDS, "words", UNIT_WORDS},
         {"msg", MSG_DELAY, "delay", UNIT_NS},
+        {"msg", MSG_RECEIVED, "received", UNIT_COUNT},
+        {"msg", MSG_SIGNALS, "signals", UNIT_COUNT},
         {"bif:term_to_binary", CALL_TIME, "time", UNIT_NS},
         {"nif:crypto:hash/2", CALL_COUNT, "count", UNIT_COUNT},
         {"probe:erts_alloc+0x10", CALL_COUNT, "count", UNIT_COUNT},
