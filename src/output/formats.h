@@ -11,6 +11,7 @@ size_t output_suffix_of(const struct output_format *format, const char *path);
 extern const struct output_format perf_format;
 extern const struct output_format folded_format;
 extern const struct output_format svg_format;
+extern const struct output_format dot_format;
 extern const struct output_format bfr_format;
 
 extern const struct output_format summary_format;    /* text for the terminal */

@@ -85,10 +85,19 @@ static int pass_sample(struct output *output, const struct sample *sample, struc
     return 0;
 }
 
-/* A sample for a format that holds one event: what counts nothing is not there. */
+/* What counts nothing is not there. */
+static bool counts(const struct output *output, const struct sample *sample)
+{
+    if (sample->event != output->source.event)
+        return false;
+    return output->format->of_peers ? sample->peer != 0
+                                    : sample_weight(&output->weight, sample) != 0;
+}
+
+/* A sample for a format that holds one event. */
 static int pass_counted(struct output *output, const struct sample *sample, struct error *error)
 {
-    if (sample->event != output->source.event || !sample_weight(&output->weight, sample))
+    if (!counts(output, sample))
         return 0;
     if (!output->begun && begin(output, error))
         return -1;

@@ -34,6 +34,8 @@ struct output_format {
     const char *suffixes[3]; /* ".perf", ".perf.gz", NULL */
     /* Holds samples of one event: where there are several, there is a file for each. */
     bool one_event;
+    /* Of those, all that know another process, whatever they count; else those that count. */
+    bool of_peers;
     /* Begin to write to `file`. Returns the writer's state, NULL with error. */
     void *(*begin)(FILE *file, const struct output_source *source, struct error *error);
     int (*sample)(void *state, const struct sample *sample, struct error *error);

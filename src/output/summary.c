@@ -8,7 +8,6 @@
 #include "output/number_text.h"
 #include "output/summary.h"
 #include "output/target_text.h"
-#include "profile/events.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
@@ -32,11 +31,8 @@ static void *summary_begin(FILE *file, const struct output_source *source, struc
     summary->source = *source;
     summary->event_count = profile_counts(profile).events;
     summary->events = xcalloc(summary->event_count, sizeof(*summary->events));
-    for (event_id id = 1; id <= summary->event_count; id++) {
-        summary->events[id - 1].weight = weight_of_event(source, id);
-        summary->events[id - 1].is_cpu = event_is_cpu(profile, id);
-        summary->events[id - 1].is_sched = event_is_sched(profile, id);
-    }
+    for (event_id id = 1; id <= summary->event_count; id++)
+        summary_event_init(&summary->events[id - 1], source, id);
     summary_processes_init(&summary->processes);
     summary->microstates = microstates_new(profile);
     return summary;
@@ -84,18 +80,22 @@ static void write_events(const struct summary *summary)
     }
 }
 
+static double seconds_of(const struct summary *summary, const struct recording_totals *totals)
+{
+    uint64_t start = summary->source.header->start_monotonic;
+
+    return totals->end_monotonic > start ? (double)(totals->end_monotonic - start) / 1e9 : 0;
+}
+
 static void write_overview(const struct summary *summary, const struct recording_totals *totals)
 {
-    const struct recording_header *header = summary->source.header;
     uint32_t targets = profile_counts(summary->source.profile).targets;
-    uint64_t ns = totals->end_monotonic > header->start_monotonic
-                      ? totals->end_monotonic - header->start_monotonic
-                      : 0;
     FILE *file = summary->file;
 
     for (target_id id = 1; id <= targets; id++)
         write_target(file, summary->source.profile, id);
-    fprintf(file, "samples   %s in %.1f s", number_text(totals->samples).text, (double)ns / 1e9);
+    fprintf(file, "samples   %s in %.1f s", number_text(totals->samples).text,
+            seconds_of(summary, totals));
     write_events(summary);
     fputs(totals->cut ? " (the recording was cut)\n" : "\n", file);
     fprintf(file, "coverage  Erlang stacks: %.1f %% complete, %.1f %% truncated; frames: ",
@@ -141,14 +141,11 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
         for (event_id id = 1; id <= summary->event_count; id++)
             if (!summary->source.event || summary->source.event == id)
                 summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
-                                    &summary->source, id);
+                                    &summary->source, id, seconds_of(summary, totals));
         write_losses(summary->file, totals);
     }
-    for (uint32_t i = 0; i < summary->event_count; i++) {
-        counts_free(&summary->events[i].places);
-        counts_free(&summary->events[i].processes);
-        long_slices_free(&summary->events[i].slices);
-    }
+    for (uint32_t i = 0; i < summary->event_count; i++)
+        summary_event_free(&summary->events[i]);
     free(summary->events);
     summary_processes_free(&summary->processes);
     microstates_free(summary->microstates);

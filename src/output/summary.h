@@ -4,6 +4,7 @@
 
 #include "output/counts.h"
 #include "output/long_slices.h"
+#include "output/traffic.h"
 #include "output/weight.h"
 #include "util/intern.h"
 
@@ -15,21 +16,26 @@ struct summary_processes {
 
 struct summary_event {
     struct weight weight;
-    bool is_cpu, is_sched;
+    bool is_cpu, is_sched, is_msg;
     uint64_t samples, total;
     struct counts places;      /* by symbol: see summary_event_add() */
     struct counts processes;   /* by id in summary_processes */
     struct long_slices slices; /* of sched */
+    struct traffic traffic;    /* of messages */
 };
 
 void summary_processes_init(struct summary_processes *processes);
 void summary_processes_free(struct summary_processes *processes);
 
+void summary_event_init(struct summary_event *event, const struct output_source *source,
+                        event_id id);
+void summary_event_free(struct summary_event *event);
+
 /* Count a sample: of CPU time for the function it is in; of what is looked for in the VM, for the
  * Erlang function that led to it. */
 void summary_event_add(struct summary_event *event, struct summary_processes *processes,
                        const struct profile *profile, const struct sample *sample);
-/* What was counted of all hits, and where most comes from. */
+/* What was counted of all hits in so many seconds, and where most comes from. */
 void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
-                         const struct output_source *source, event_id id);
+                         const struct output_source *source, event_id id, double seconds);

@@ -2,6 +2,7 @@
 #include "output/summary.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "output/event_text.h"
 #include "profile/events.h"
@@ -26,6 +27,28 @@ void summary_processes_free(struct summary_processes *processes)
 {
     intern_free(&processes->keys);
     free(processes->newest);
+}
+
+void summary_event_init(struct summary_event *event, const struct output_source *source,
+                        event_id id)
+{
+    const struct profile *profile = source->profile;
+
+    *event = (struct summary_event){
+        .weight = weight_of_event(source, id),
+        .is_cpu = event_is_cpu(profile, id),
+        .is_sched = event_is_sched(profile, id),
+        .is_msg = event_is_msg(profile, id),
+    };
+    traffic_init(&event->traffic, profile, id, view_group_by(source->view));
+}
+
+void summary_event_free(struct summary_event *event)
+{
+    counts_free(&event->places);
+    counts_free(&event->processes);
+    long_slices_free(&event->slices);
+    traffic_free(&event->traffic);
 }
 
 /* ---- counting ---- */
@@ -69,6 +92,8 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
     event->total += value;
     if (event->is_sched && sample->values[SCHED_LONG])
         long_slices_add(&event->slices, profile, sample);
+    if (event->is_msg)
+        traffic_add(&event->traffic, sample);
     if (sample->process)
         counts_add(&event->processes, id_of_process(processes, profile, sample->process), value);
     if (!sample->stack)
@@ -160,6 +185,30 @@ static void write_long_slices(FILE *file, const struct output_source *source,
     }
 }
 
+/* The words of a message, and its delay, on average. */
+static void write_traffic(FILE *file, struct summary_event *event, double seconds)
+{
+    size_t count;
+    struct traffic_edge *edges = traffic_edges(&event->traffic, event->weight.value, &count);
+
+    if (count)
+        fputs("\nmessages by sender and receiver\n"
+              "         count      a second     words       delay\n",
+              file);
+    for (size_t i = 0; i < count && i < TOP; i++) {
+        const uint64_t *values = edges[i].values;
+        double sent = (double)values[MSG_COUNT];
+        uint64_t received = values[MSG_RECEIVED];
+
+        fprintf(file, "  %12s  %12.1f  %8.1f  %10s  %s -> %s\n",
+                number_text(values[MSG_COUNT]).text, seconds > 0 ? sent / seconds : 0,
+                sent > 0 ? (double)values[MSG_WORDS] / sent : 0,
+                received ? amount_text(values[MSG_DELAY] / received, UNIT_NS).text : "",
+                edges[i].from, edges[i].to);
+    }
+    free(edges);
+}
+
 static void write_row(FILE *file, const char *name, struct buffer *text)
 {
     fprintf(file, "  %-16s  %.*s\n", name, (int)text->size, text->data);
@@ -208,7 +257,7 @@ static void write_counted(FILE *file, const struct profile *profile,
 
 void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
-                         const struct output_source *source, event_id id)
+                         const struct output_source *source, event_id id, double seconds)
 {
     const struct profile *profile = source->profile;
     const struct event_summary *summary = recording_get_summary(source->recording, id);
@@ -225,4 +274,6 @@ void summary_event_write(FILE *file, struct summary_event *event,
     write_processes(file, profile, event, processes, id);
     if (event->is_sched)
         write_long_slices(file, source, &event->slices);
+    if (event->is_msg)
+        write_traffic(file, event, seconds);
 }

@@ -76,6 +76,11 @@ void view_free(struct view *view)
     free(view);
 }
 
+enum group_by view_group_by(const struct view *view)
+{
+    return view->options.group_by;
+}
+
 static bool is_same_function(const struct profile *profile, frame_id a, frame_id b)
 {
     const struct frame *x = profile_get_frame(profile, a), *y = profile_get_frame(profile, b);

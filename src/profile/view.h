@@ -24,6 +24,7 @@ struct view_options {
 struct view;
 struct view *view_new(const struct profile *profile, const struct view_options *options);
 void view_free(struct view *view);
+enum group_by view_group_by(const struct view *view);
 
 /* A stack with its root frames: dense ids from 1, equal for samples that look the same. */
 typedef uint32_t view_stack_id;

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/traffic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/events.h"
+#include "profile/root_frame.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+
+/* A process by its pid, or what else sends by its text (a port, a thread). */
+struct end_key {
+    uint64_t identity;
+    target_id target;
+    uint32_t text;
+};
+
+struct edge_key {
+    uint32_t from, to; /* ends, or texts */
+};
+
+/* What is known of an end that is a process. */
+struct traffic_name {
+    process_id newest;
+    frame_id bottom; /* of its stack */
+};
+
+struct traffic_sum {
+    uint64_t values[EVENT_VALUES];
+};
+
+void traffic_init(struct traffic *traffic, const struct profile *profile, event_id event,
+                  enum group_by group_by)
+{
+    *traffic = (struct traffic){
+        .profile = profile,
+        .group_by = group_by == GROUP_PID ? GROUP_PID : GROUP_NAME,
+        .is_msg = event_is_msg(profile, event),
+    };
+    intern_init(&traffic->ends, sizeof(struct end_key), sizeof(struct end_key));
+    intern_init(&traffic->edges, sizeof(struct edge_key), sizeof(struct edge_key));
+}
+
+void traffic_free(struct traffic *traffic)
+{
+    string_table_free(&traffic->texts);
+    intern_free(&traffic->ends);
+    intern_free(&traffic->edges);
+    free(traffic->names);
+    free(traffic->sums);
+}
+
+/* ---- ends ---- */
+
+static uint32_t add_end(struct traffic *traffic, const struct end_key *key)
+{
+    uint32_t known = traffic->ends.count, end = intern_add(&traffic->ends, key);
+
+    if (end > known) {
+        traffic->names =
+            xreallocarray(traffic->names, traffic->ends.capacity, sizeof(*traffic->names));
+        traffic->names[end - 1] = (struct traffic_name){0};
+    }
+    return end;
+}
+
+static uint32_t end_of_process(struct traffic *traffic, process_id process)
+{
+    const struct process_entry *entry = profile_get_process(traffic->profile, process);
+    uint32_t end = add_end(traffic, &(struct end_key){entry->identity, entry->target, 0});
+
+    traffic->names[end - 1].newest = process;
+    return end;
+}
+
+/* The Erlang frame next to the root; 0 if there is none. */
+static frame_id bottom_of(const struct profile *profile, stack_id stack)
+{
+    frame_id bottom = 0;
+
+    while (stack) {
+        const struct stack_node *node = profile_get_stack(profile, stack);
+
+        if (profile_get_frame(profile, node->frame)->kind == FRAME_ERLANG)
+            bottom = node->frame;
+        stack = node->parent;
+    }
+    return bottom;
+}
+
+static uint32_t add_text(struct traffic *traffic, target_id target, const struct root_key *key)
+{
+    struct buffer text = {0};
+    uint32_t id;
+
+    if (target && profile_counts(traffic->profile).targets > 1) {
+        root_target_text(traffic->profile, target, &text);
+        buffer_text(&text, " / ");
+    }
+    root_text(traffic->profile, traffic->group_by, key, &text);
+    id = string_table_add(&traffic->texts, text.data, text.size);
+    buffer_free(&text);
+    return id;
+}
+
+/* Who the sample is of. */
+static uint32_t end_of_sample(struct traffic *traffic, const struct sample *sample)
+{
+    const struct profile *profile = traffic->profile;
+    struct root_key key =
+        root_key_of_sample(profile, GROUP_NAME, sample, bottom_of(profile, sample->stack));
+    target_id target;
+    uint32_t end;
+
+    if (!sample->process) {
+        target = sample->thread ? profile_get_thread(profile, sample->thread)->target : 0;
+        return add_end(traffic, &(struct end_key){.text = add_text(traffic, target, &key)});
+    }
+    end = end_of_process(traffic, sample->process);
+    if (key.bottom)
+        traffic->names[end - 1].bottom = key.bottom;
+    return end;
+}
+
+/* ---- edges ---- */
+
+static bool is_received(const struct traffic *traffic, const struct sample *sample)
+{
+    return !traffic->is_msg || (!sample->values[MSG_COUNT] && !sample->values[MSG_SIGNALS]);
+}
+
+static void add_values(struct traffic_sum *sum, const uint64_t *values)
+{
+    for (int i = 0; i < EVENT_VALUES; i++)
+        sum->values[i] += values[i];
+}
+
+/* The sums of an edge, which may be new. */
+static struct traffic_sum *sum_of(struct intern *edges, struct traffic_sum **sums,
+                                  const struct edge_key *key)
+{
+    uint32_t known = edges->count, edge = intern_add(edges, key);
+
+    if (edge > known) {
+        *sums = xreallocarray(*sums, edges->capacity, sizeof(**sums));
+        (*sums)[edge - 1] = (struct traffic_sum){{0}};
+    }
+    return &(*sums)[edge - 1];
+}
+
+void traffic_add(struct traffic *traffic, const struct sample *sample)
+{
+    uint32_t own, peer;
+
+    if (!sample->peer)
+        return;
+    own = end_of_sample(traffic, sample);
+    peer = end_of_process(traffic, sample->peer);
+    add_values(sum_of(&traffic->edges, &traffic->sums,
+                      is_received(traffic, sample) ? &(struct edge_key){peer, own}
+                                                   : &(struct edge_key){own, peer}),
+               sample->values);
+}
+
+/* ---- in the end ---- */
+
+static uint32_t text_of_end(struct traffic *traffic, uint32_t end)
+{
+    const struct end_key *key = intern_get(&traffic->ends, end);
+    const struct traffic_name *name = &traffic->names[end - 1];
+
+    if (key->text)
+        return key->text;
+    return add_text(traffic, key->target,
+                    &(struct root_key){.process = name->newest, .bottom = name->bottom});
+}
+
+static int compare_edges(const void *a, const void *b, void *value)
+{
+    const struct traffic_edge *x = a, *y = b;
+    uint64_t p = x->values[*(const uint32_t *)value], q = y->values[*(const uint32_t *)value];
+    int order;
+
+    if (p != q)
+        return p > q ? -1 : 1;
+    order = strcmp(x->from, y->from);
+    return order ? order : strcmp(x->to, y->to);
+}
+
+/* Those that `value` is not 0 of, by text, in order. */
+static struct traffic_edge *list_edges(const struct traffic *traffic, const struct intern *edges,
+                                       const struct traffic_sum *sums, uint32_t value,
+                                       size_t *ret_count)
+{
+    struct traffic_edge *list = xcalloc(edges->count + 1, sizeof(*list));
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < edges->count; i++) {
+        const struct edge_key *key = intern_get(edges, i + 1);
+        struct traffic_edge *edge = &list[count];
+
+        if (!sums[i].values[value])
+            continue;
+        edge->from = string_table_get(&traffic->texts, key->from);
+        edge->to = string_table_get(&traffic->texts, key->to);
+        memcpy(edge->values, sums[i].values, sizeof(edge->values));
+        count++;
+    }
+    qsort_r(list, count, sizeof(*list), compare_edges, &value);
+    *ret_count = count;
+    return list;
+}
+
+struct traffic_edge *traffic_edges(struct traffic *traffic, uint32_t value, size_t *ret_count)
+{
+    uint32_t *texts = xcalloc(traffic->ends.count + 1, sizeof(*texts));
+    struct traffic_sum *sums = NULL;
+    struct traffic_edge *list;
+    struct intern edges;
+
+    intern_init(&edges, sizeof(struct edge_key), sizeof(struct edge_key));
+    for (uint32_t end = 1; end <= traffic->ends.count; end++)
+        texts[end] = text_of_end(traffic, end);
+    for (uint32_t i = 0; i < traffic->edges.count; i++) {
+        const struct edge_key *key = intern_get(&traffic->edges, i + 1);
+
+        add_values(sum_of(&edges, &sums, &(struct edge_key){texts[key->from], texts[key->to]}),
+                   traffic->sums[i].values);
+    }
+    list = list_edges(traffic, &edges, sums, value, ret_count);
+    intern_free(&edges);
+    free(sums);
+    free(texts);
+    return list;
+}
