@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* NIFs that burn CPU for a known time, and the CPU clock of the whole node. */
+/* NIFs that burn CPU for a known time, send a message, and read the CPU clock of the whole node. */
 #include <erl_nif.h>
 #include <stdint.h>
 #include <time.h>
@@ -41,9 +41,18 @@ static ERL_NIF_TERM cpu_ns(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_uint64(env, nanoseconds(CLOCK_PROCESS_CPUTIME_ID));
 }
 
+static ERL_NIF_TERM send(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ErlNifPid to;
+    if (argc != 2 || !enif_get_local_pid(env, argv[0], &to))
+        return enif_make_badarg(env);
+    return enif_make_int(env, enif_send(env, &to, NULL, argv[1]));
+}
+
 static ErlNifFunc functions[] = {
     {"spin", 1, spin, 0},
     {"dirty_spin", 1, spin, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"send", 2, send, 0},
     {"cpu_ns", 0, cpu_ns, 0},
 };
 

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages and other signals as seen by probes, against those that a load is known to send."""
+import json
+import re
+import socket
+import tempfile
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+EDGE = re.compile(r'    "(?P<edge>[^"]* *" -> "[^"]*)" \[label=.*?(?P<values>(, "\w+"=\d+)+)\];')
+
+
+def edges(path):
+    """{"sender -> receiver": {value: sum}} of a graph."""
+    found = {}
+    for match in map(EDGE.fullmatch, Path(path).read_text().splitlines()):
+        if match:
+            values = re.findall(r'"(\w+)"=(\d+)', match["values"])
+            found[match["edge"].replace('"', "")] = {name: int(sum) for name, sum in values}
+    return found
+
+
+class Messages:
+    """What holds for each release. Probes are attached all of the time: counts must be exact."""
+
+    release = None
+
+    def record(self, name, flags=()):
+        """Record while a node does `name`. Returns what it says of that, the event as counted, and the edges
+        of the graph."""
+        beamflame.require()
+        for _ in range(3): # where the machine is too busy, samples are lost
+            truth, event, seen = self.record_once(name, flags)
+            if not event["lost"]:
+                break
+        return truth, event, seen
+
+    def record_once(self, name, flags):
+        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        self.addCleanup(folder.cleanup)
+        out = Path(folder.name)
+        with nodes.Node(self.release, "messages", flags=flags) as node:
+            with beamflame.recording("-p", node.pid, "-e", "msg", "--budget", 100, "-o", out / "x.bfr",
+                                     "-o", out / "x.dot", "--stats", out / "s.json"):
+                truth = node.tell(name)["results"][name]
+        event = json.loads((out / "s.json").read_text())["events"]["msg"]
+        self.assertEqual(event["covered_ms"], event["span_ms"], "attached all the time")
+        self.recording = out / "x.bfr"
+        return truth, event, edges(out / "x.dot")
+
+    def check(self, name):
+        """Each pair of processes has sent as many messages, of as many words, as the load says, and as many
+        were received."""
+        truth, event, seen = self.record(name)
+        for edge, expected in truth.items():
+            if " -> " in edge:
+                self.assertEqual(seen[edge]["count"], expected["count"], edge)
+                self.assertEqual(seen[edge]["received"], expected["count"], edge)
+                if "words" in expected:
+                    self.assertEqual(seen[edge]["words"], expected["words"], edge)
+        return truth, event, seen
+
+    def test_plain(self):
+        """Sent by the functions that send them, received by those that receive."""
+        _, _, seen = self.check("plain")
+        for value, root, function in (
+                ("count", "plain_from", "messages:'-send_slowly/3-fun-"),
+                ("words", "plain_from", "messages:'-send_slowly/3-fun-"),
+                ("delay", "plain_to", "messages:take/2")):
+            stacks = beamflame.folded(self.recording, "--event", "msg", "--weight", value)
+            own = sum(weight for stack, weight in stacks.items() if stack[0] == root
+                      and any(frame.startswith(function) for frame in stack))
+            self.assertEqual(own, seen["plain_from -> plain_to"][value], value)
+
+    def test_burst(self):
+        """As many messages in all, but for what the node sends besides."""
+        truth, event, _ = self.record("burst")
+        for value in ("count", "received"):
+            besides = event["values"][value]["sum"] - truth["count"]
+            self.assertTrue(0 <= besides < 1000, f"{besides} more {value}")
+
+    def test_words_on_a_resting_heap(self):
+        self.check("resting")
+
+    def test_words_of_a_running_process(self):
+        self.check("running")
+
+    def test_words_off_heap(self):
+        self.check("off_heap")
+
+    def test_literals_are_not_copied(self):
+        self.check("literal")
+
+    def test_what_is_sent_to_itself_is_not_copied(self):
+        self.check("self")
+
+    def test_long_lists_are_counted_in_part(self):
+        """And how many of them there are."""
+        truth, event, seen = self.record("strings")
+        edge, expected = next(iter(truth.items()))
+        self.assertEqual(seen[edge]["count"], expected["count"])
+        in_part = event["tallies"]["words counted in part"]
+        self.assertEqual(seen[edge]["words"],
+                         expected["words"] - in_part * 2 * (151 - 129))
+
+    def test_delay(self):
+        """The time in the queue is what lies between the load's own time stamps."""
+        truth, event, seen = self.record("selective")
+        edge, expected = next(iter(truth.items()))
+        self.assertGreater(expected["delay"], 300 * 0.5e9)
+        self.assertAlmostEqual(event["values"]["delay"]["sum"] / expected["delay"], 1, delta=0.01)
+        # Received all at once: not each may be sampled.
+        self.assertAlmostEqual(seen[edge]["delay"] / expected["delay"], 1, delta=0.2)
+        self.assertGreaterEqual(event["histograms"]["time in the queue"]["max"], 0.5e9)
+
+    def test_calls(self):
+        """Replies go to aliases, and are messages all the same."""
+        _, event, _ = self.check("call")
+        tallies = event["tallies"]
+        self.assertGreaterEqual(tallies["messages to aliases"], 200)
+        for kind in ("monitor", "demonitor"):
+            self.assertTrue(200 <= tallies[f"signals, {kind}"] < 300, tallies)
+
+    def test_signals(self):
+        """Each kind is counted; exits that are trapped are received as messages."""
+        truth, event, _ = self.record("signals")
+        tallies = event["tallies"]
+        for kind, what in (("exit", "exit"), ("link", "link"), ("unlink", "link"),
+                           ("monitor", "monitor"), ("demonitor", "monitor"),
+                           ("process_info", "info")):
+            besides = tallies[f"signals, {kind}"] - truth[what]
+            self.assertTrue(0 <= besides < 100, f"{besides} more of {kind}")
+        graph = self.recording.with_suffix(".signals.dot")
+        beamflame.record("report", self.recording, "--weight", "signals", "-o", graph)
+        edge = edges(graph)["signals_from -> signals_to"]
+        self.assertEqual(edge["signals"], truth["exit"] + 2 * truth["link"] + 2 * truth["monitor"]
+                         + truth["info"])
+        self.assertEqual(edge["received"], truth["exit"])
+        self.assertEqual(edge["count"], 0)
+
+    def test_nif(self):
+        self.check("nif")
+
+    def into(self, process, seen):
+        """How many messages went to a process, from whom ever."""
+        return sum(edge["count"] for name, edge in seen.items() if name.endswith(f"-> {process}"))
+
+    def test_timers(self):
+        truth, _, seen = self.record("timer")
+        self.assertEqual(self.into("timer_to", seen), truth["count"])
+
+    def test_ports(self):
+        truth, _, seen = self.record("port")
+        self.assertGreaterEqual(self.into("port_to", seen), truth["count"])
+
+    def test_other_nodes(self):
+        """Messages from another node, to a process and to aliases."""
+        with socket.socket() as free:
+            free.bind(("localhost", 0))
+            port = free.getsockname()[1]
+        flags = ("-start_epmd", "false", "-erl_epmd_port", str(port))
+        truth, event, seen = self.record("dist", flags)
+        for end, count in truth.items():
+            self.assertEqual(seen[f"[port] tcp_inet -> dist_{end}"]["count"], count)
+        self.assertGreaterEqual(event["tallies"]["messages to aliases"], truth["from"])
+
+    def test_trace_of_the_node_says_the_same(self):
+        truth, _, seen = self.check("traced")
+        edge = seen["traced_from -> traced_to"]
+        self.assertEqual(edge["count"], truth["trace"]["sent"])
+        self.assertEqual(edge["received"], truth["trace"]["received"])
+
+
+class Otp25(Messages, unittest.TestCase):
+    release = 25
+
+
+class Otp27(Messages, unittest.TestCase):
+    release = 27
+
+
+class Otp29(Messages, unittest.TestCase):
+    release = 29
+
+
+if __name__ == "__main__":
+    unittest.main()
