@@ -152,23 +152,26 @@ static void set_sizes(struct programs *programs)
     programs->skeleton->rodata->wakeup_bytes = bytes / 4;
 }
 
-/* Maps that only these programs use, and that take time and memory to make. */
-static const struct {
-    const char *map, *program;
-} program_maps[] = {
-    {"collections", "gc_begin"},  {"held_binaries", "alloc_begin"}, {"copies", "message_copy"},
-    {"messages", "message_send"}, {"calls", "call_begin"},
-};
+static bool is_wanted(const struct bpf_program *program)
+{
+    return bpf_program__autoload(program);
+}
 
+/* Maps that take time and memory to make are made only where a wanted program uses them. */
 static void leave_out_maps(struct programs *programs)
 {
-    struct bpf_object *object = programs->skeleton->obj;
+    const struct beamflame_bpf *skeleton = programs->skeleton;
 
-    for (size_t i = 0; i < sizeof(program_maps) / sizeof(*program_maps); i++)
-        if (!bpf_program__autoload(
-                bpf_object__find_program_by_name(object, program_maps[i].program)))
-            bpf_map__set_autocreate(bpf_object__find_map_by_name(object, program_maps[i].map),
-                                    false);
+    bpf_map__set_autocreate(skeleton->maps.collections, is_wanted(skeleton->progs.gc_begin) ||
+                                                            is_wanted(skeleton->progs.gc_end));
+    bpf_map__set_autocreate(skeleton->maps.held_binaries, is_wanted(skeleton->progs.alloc_begin) ||
+                                                              is_wanted(skeleton->progs.alloc_end));
+    bpf_map__set_autocreate(
+        skeleton->maps.messages,
+        is_wanted(skeleton->progs.message_queue) || is_wanted(skeleton->progs.message_send) ||
+            is_wanted(skeleton->progs.message_ask) || is_wanted(skeleton->progs.message_receive));
+    bpf_map__set_autocreate(skeleton->maps.calls, is_wanted(skeleton->progs.call_begin) ||
+                                                      is_wanted(skeleton->progs.call_end));
 }
 
 int programs_load(struct programs *programs, struct error *error)
