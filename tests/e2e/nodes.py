@@ -74,16 +74,17 @@ def compiled_loads(release):
 class Node:
     """One running node. Use as a context manager: it is gone when the block ends.
 
-    `pid` is the VM's pid on the host, `ready` what it said of itself when its load ran. 25 runs as
-    a process of the host unless `ns` is True, the others in their own pid and mount namespaces
-    unless `ns` is False; 27 and 29 have a root of their own in both cases. `emulator` is a beam.smp
+    `pid` is the VM's pid on the host, `ready` what it said of itself when its load ran. 27 and 29
+    run in their own root and, unless `ns` is False, in their own pid and mount namespaces; 25 and
+    the releases of the environment run as a process of the host unless `ns` is True. `emulator` is a beam.smp
     to run instead of the release's own.
     """
 
     def __init__(self, release, load, *options, ns=None, flags=(), emulator=None):
         require(release)
         code = compiled_loads(release)
-        ns = release != 25 if ns is None else ns
+        in_host = release == 25 or f"{OWN}{release}" in os.environ
+        ns = not in_host if ns is None else ns
         self.release = release
         self._pending = b""
         with tempfile.NamedTemporaryFile("r", prefix="beamflame-pid-") as pid_file:
