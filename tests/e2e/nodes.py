@@ -76,8 +76,8 @@ class Node:
 
     `pid` is the VM's pid on the host, `ready` what it said of itself when its load ran. 27 and 29
     run in their own root and, unless `ns` is False, in their own pid and mount namespaces; 25 and
-    the releases of the environment run as a process of the host unless `ns` is True. `emulator` is a beam.smp
-    to run instead of the release's own.
+    the releases of the environment run as a process of the host unless `ns` is True. `emulator` is
+    a beam.smp to run instead of the release's own.
     """
 
     def __init__(self, release, load, *options, ns=None, flags=(), emulator=None):
