@@ -61,10 +61,11 @@ static void show_place(const struct event_place *place, const char *event,
         [TRAP_STEPPED] = "stepped",
     };
 
-    printf("%-8s %-28s %-7s %-7s 0x%-8llx %7.0f ns  %s\n", event,
-           place->site->by == PLACE_BY_HOOK ? hook_function(place->site->hook) : "",
+    printf("%-8s %-7s %-7s 0x%-8llx %7.0f ns  %-10s %s\n", event,
            site.is_return ? "return" : "entry", place->way, (unsigned long long)site.file_offset,
-           calibration_hit_ns(calibration, &site, 1), traps[trap_of_site(&site)]);
+           calibration_hit_ns(calibration, &site, 1), traps[trap_of_site(&site)],
+           place->site->by == PLACE_BY_HOOK ? hook_function(place->site->hook)
+                                            : place->site->symbol);
 }
 
 static void show_event(const struct event_target *target, const char *name,
@@ -85,8 +86,8 @@ static void show_event(const struct event_target *target, const char *name,
 
 static void show_events(const struct event_target *target, const struct calibration *calibration)
 {
-    printf("%-8s %-28s %-7s %-7s %-10s %10s  %s\n", "EVENT", "FUNCTION", "PROBE", "FOUND BY",
-           "IN FILE AT", "A HIT", "BY A TRAP ON");
+    printf("%-8s %-7s %-7s %-10s %8s  %-10s %s\n", "EVENT", "PROBE", "FOUND", "IN FILE AT",
+           "A HIT", "TRAP", "FUNCTION");
     for (const char *const *name = event_kind_list(); *name; name++)
         show_event(target, *name, calibration);
 }

@@ -113,8 +113,9 @@ class Events:
             done = beamflame.run("probes", "-p", node.pid)
         self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
         self.assertNotIn("refused", done.stdout)
-        for function in ("garbage_collect", "erts_queue_proc_message"):
-            self.assertRegex(done.stdout, rf"{function} +(entry|return) .* ns")
+        for event, function in (("gc", "garbage_collect"), ("sched", "erts_schedule"),
+                                ("msg", "beam_jit_remove_message")):
+            self.assertRegex(done.stdout, rf"(?m)^{event} +entry .* ns .* {function}$")
 
 
 class BadOptions(unittest.TestCase):
