@@ -3,6 +3,7 @@
 and the time of the BPF program by the kernel's accounting."""
 import json
 import subprocess
+import sys
 import time
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -70,6 +71,7 @@ def ratios(node, profilers, options):
             own = window(node, profilers[kind], options)
             after = window(node, nullcontext, options)
             found[kind].append(2 * own / (before + after))
+            print(f"round {number + 1}: {kind} {found[kind][-1]:.4f}", file=sys.stderr)
             before = after
     return found
 
