@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What profiling costs the node: the work it does for each second of CPU time, with and without;
 and the time of the BPF program by the kernel's accounting."""
+import ctypes
+import fcntl
 import json
+import os
 import subprocess
-import sys
 import time
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -14,7 +16,52 @@ from figures import Figure, median_and_error
 from recording import folder, kill, perf_running, running, stop
 
 COST_HZ = 999
+SLICE = 0.2  # seconds
 ACCOUNTING = Path("/proc/sys/kernel/bpf_stats_enabled")
+
+
+class Sampling:
+    """The perf events of a profiler that runs: they can be held and go on, while all else of it
+    stays as it is."""
+
+    ENABLE, DISABLE = 0x2400, 0x2401  # PERF_EVENT_IOC_, linux/perf_event.h
+    PIDFD_GETFD = 438  # asm-generic/unistd.h
+
+    def __init__(self, process):
+        target = os.pidfd_open(process.pid)
+        self.events = []
+        for entry in Path(f"/proc/{process.pid}/fd").iterdir():
+            if "perf_event" in os.readlink(entry):
+                fd = ctypes.CDLL(None).syscall(self.PIDFD_GETFD, target, int(entry.name), 0)
+                assert fd >= 0, entry
+                self.events.append(fd)
+        os.close(target)
+        assert self.events, f"{process.args[0]} has no perf events"
+        self.set(False)
+
+    def set(self, enabled):
+        for event in self.events:
+            fcntl.ioctl(event, self.ENABLE if enabled else self.DISABLE, 0)
+
+    def close(self):
+        for event in self.events:
+            os.close(event)
+
+
+@contextmanager
+def sampling(running_profiler):
+    """None, where there is no profiler."""
+    with running_profiler as process:
+        if not process:
+            yield None
+            return
+        time.sleep(2)  # it has read the target's code by then
+        found = Sampling(process)
+        try:
+            yield found
+        finally:
+            found.set(True)
+            found.close()
 
 
 @contextmanager
@@ -25,24 +72,13 @@ def counting(pid, hz):
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         process.stdout.readline()  # "Attaching 1 probe..."
-        time.sleep(0.2)
-        yield
+        yield process
         stop(process)
         if b"@: " not in process.stdout.read():
             raise RuntimeError("bpftrace counted nothing")
     finally:
         kill(process)
         process.stdout.close()
-
-
-def samplers(pid, out):
-    """Samplers of CPU time, by name."""
-    return {
-        "99 Hz": lambda: running(pid, 99, out / "x.bfr"),
-        "999 Hz": lambda: running(pid, 999, out / "x.bfr"),
-        "count": lambda: counting(pid, 999),
-        "perf": lambda: perf_running(pid, 999, out / "perf.data"),
-    }
 
 
 def work(node, seconds):
@@ -54,44 +90,44 @@ def work(node, seconds):
             / (after["cpu_ns"] - before["cpu_ns"]) * 1e9)
 
 
-def window(node, profiler, options):
-    with profiler():
-        time.sleep(0.3)
-        return work(node, options.window)
+def ratio(own, other, count):
+    """The work of `count` windows of one kind to that of the windows of the other kind just before
+    and after: what drifts from window to window weighs little. The median, and its standard
+    error. Both are functions that give the work of one window."""
+    ratios = []
+    before = other()
+    for _ in range(count):
+        between = own()
+        after = other()
+        ratios.append(2 * between / (before + after))
+        before = after
+    return median_and_error(ratios)
 
 
-def ratios(node, profilers, options):
-    """Of each profiler, the work of windows with it to that of the windows just before and after
-    without any: what drifts from window to window weighs little."""
-    found = {kind: [] for kind in profilers}
-    before = window(node, nullcontext, options)
-    for number in range(options.rounds):
-        kinds = list(profilers)
-        for kind in kinds if number % 2 == 0 else reversed(kinds):
-            own = window(node, profilers[kind], options)
-            after = window(node, nullcontext, options)
-            found[kind].append(2 * own / (before + after))
-            print(f"round {number + 1}: {kind} {found[kind][-1]:.4f}", file=sys.stderr)
-            before = after
-    return found
+def sampled(node, own, other):
+    """The work of a short window while `own` samples and `other` does not."""
+    for which, enabled in ((other, False), (own, True)):
+        if which:
+            which.set(enabled)
+    return work(node, SLICE)
 
 
 def overhead(release, options):
+    """Of sampling: in short windows, by turns, with profilers that run all of the time and sample
+    in their own windows only."""
     with nodes.Node(release, "request") as node, folder() as out:
         time.sleep(2)
-        ratio = ratios(node, samplers(node.pid, out), options)
-    for kind, name, least in (("99 Hz", "beamflame, 99 Hz", 0.994),
-                              ("999 Hz", "beamflame, 999 Hz", None),
-                              ("count", "BPF program that counts, 999 Hz", None),
-                              ("perf", "perf record -g, 999 Hz", None)):
-        median, error = median_and_error(ratio[kind])
-        yield Figure(f"work per CPU second: {name}", median, least=least, error=error)
-    for kind, name, least in (("count", "a BPF program that counts", -0.005),
-                              ("perf", "perf record -g", 0)):
-        median, error = median_and_error(
-            [own - other for own, other in zip(ratio["999 Hz"], ratio[kind])])
-        yield Figure(f"beamflame at 999 Hz less {name}", median, "{:+.4f}", least=least,
-                     error=error)
+        for hz, name, profiler, least in (
+                (99, "none", nullcontext, 0.994),
+                (999, "a BPF program that counts", lambda: counting(node.pid, 999), 0.995),
+                (999, "perf record -g", lambda: perf_running(node.pid, 999, out / "perf.data"), 1),
+                (999, "none", nullcontext, None)):
+            with sampling(running(node.pid, hz, out / "x.bfr")) as own, \
+                    sampling(profiler()) as other:
+                median, error = ratio(lambda o=own, t=other: sampled(node, o, t),
+                                      lambda o=own, t=other: sampled(node, t, o),
+                                      options.alternations)
+            yield Figure(f"work per CPU second: {hz} Hz to {name}", median, least=least, error=error)
 
 
 EVENTS = "gc,alloc,sched,msg"
@@ -103,9 +139,12 @@ def events(release, options):
     for load, arguments in STORMS:
         with nodes.Node(release, load, *arguments) as node, folder() as out:
             time.sleep(2)
-            ratio = ratios(node, {"events": lambda pid=node.pid, out=out: running(
-                pid, 99, out / "x.bfr", "-e", EVENTS)}, options)
-        median, error = median_and_error(ratio["events"])
+            def probed(node=node, out=out):
+                with running(node.pid, 99, out / "x.bfr", "-e", EVENTS):
+                    time.sleep(0.5)
+                    return work(node, options.window)
+
+            median, error = ratio(probed, lambda n=node: work(n, options.window), options.rounds)
         yield Figure(f"work per CPU second: -e {EVENTS}, {load} {' '.join(arguments)}", median,
                      least=0.985, error=error)
 
