@@ -11,8 +11,9 @@
  *
  * In JIT code the machine's stack pointer is its top. In C it is Process.stop, or, where the JIT
  * called the runtime without saving it, a callee-saved register: anywhere between htop and hend.
- * User space finds out by unwinding. What must be known here is only which memory to copy, so the
- * words of the native stack that point below stop say where else to look.
+ * User space finds out by unwinding. What must be known here is only which memory to copy, so unless
+ * the JIT's code says that stop is the top, the words of the native stack that point below it say
+ * where else to look.
  */
 #include "sample.h"
 
@@ -192,12 +193,25 @@ static __always_inline void find_tops(struct scratch *scratch, const struct stac
     }
 }
 
+/* Whether the JIT's code has saved the stack's top before it called the runtime: then it takes it
+ * from there afterwards, with "mov rsp, [r13 + stop]" first of all (emit_leave_runtime(),
+ * x86/beam_asm.hpp 25:699, 26:734). */
+static __always_inline bool stop_is_top(const struct stack_area *area)
+{
+    __u64 returns = 0;
+    __u32 code = 0;
+
+    bpf_probe_read_user(&returns, sizeof(returns), (void *)(area->base - sizeof(returns)));
+    bpf_probe_read_user(&code, sizeof(code), (void *)returns);
+    return (code & 0xffffff) == 0x658b49;
+}
+
 static __always_inline void put_below(struct scratch *scratch, const struct stack_area *area)
 {
     struct tops *tops = &scratch->tops;
 
     /* At base itself is JIT code just before or after a call: nothing is pushed. */
-    if (!area->base || area->sp > area->base)
+    if (!area->base || area->sp > area->base || stop_is_top(area))
         return;
     find_tops(scratch, area);
     sample_put(area->at, SEGMENT_ERLANG, tops->near, area->stop - tops->near,
