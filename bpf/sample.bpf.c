@@ -11,9 +11,9 @@
  *
  * In JIT code the machine's stack pointer is its top. In C it is Process.stop, or, where the JIT
  * called the runtime without saving it, a callee-saved register: anywhere between htop and hend.
- * User space finds out by unwinding. What must be known here is only which memory to copy, so unless
- * the JIT's code says that stop is the top, the words of the native stack that point below it say
- * where else to look.
+ * User space finds out by unwinding. What must be known here is only which memory to copy, so
+ * unless the JIT's code says that stop is the top, the words of the native stack that point below
+ * it say where else to look.
  */
 #include "sample.h"
 

@@ -78,7 +78,7 @@ static int add_address(const struct event_target *target, const struct event_req
 {
     const struct probe_needs needs = {.arguments = site->arguments, .stack = site->is_return};
     struct event_place place = {.site = site};
-    struct hook_point point;
+    struct hook_point point = {0};
 
     if (find_address(target, request, site, &point, error))
         return site->is_optional ? 0 : -1;

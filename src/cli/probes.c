@@ -86,8 +86,8 @@ static void show_event(const struct event_target *target, const char *name,
 
 static void show_events(const struct event_target *target, const struct calibration *calibration)
 {
-    printf("%-8s %-7s %-7s %-10s %8s  %-10s %s\n", "EVENT", "PROBE", "FOUND", "IN FILE AT",
-           "A HIT", "TRAP", "FUNCTION");
+    printf("%-8s %-7s %-7s %-10s %8s  %-10s %s\n", "EVENT", "PROBE", "FOUND", "IN FILE AT", "A HIT",
+           "TRAP", "FUNCTION");
     for (const char *const *name = event_kind_list(); *name; name++)
         show_event(target, *name, calibration);
 }

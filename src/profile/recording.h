@@ -57,8 +57,8 @@ struct recording_writer *recording_create_fd(int fd, const struct recording_head
 
 /* Append one sample and every table entry of `profile` that was not written yet. All events must be
  * defined before the first sample: so whoever reads knows from there on what there is. Samples may
- * come up to 500 ms out of order: they are sorted before they are written; one that comes later than
- * that gets the time of the newest one written and is counted (LOSS_OUT_OF_ORDER) in *totals.
+ * come up to 500 ms out of order: they are sorted before they are written; one that comes later
+ * than that gets the time of the newest one written and is counted (LOSS_OUT_OF_ORDER) in *totals.
  * After a write error (full disk) nothing more is written, the file stays valid, and every call
  * fails with the same error. */
 int recording_append(struct recording_writer *writer, const struct profile *profile,
