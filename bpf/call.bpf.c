@@ -34,7 +34,7 @@ int call_begin(struct pt_regs *ctx)
         return 0;
     key.slot = event.hit.slot;
     call = bpf_map_lookup_elem(&calls, &key);
-    if (call) {
+    if (call && event_is_in_window(&event, call->began)) {
         call->depth++;
         return 0;
     }
@@ -57,6 +57,10 @@ int call_end(struct pt_regs *ctx)
     call = bpf_map_lookup_elem(&calls, &key);
     if (!call)
         return 0;
+    if (counts && !event_is_in_window(&event, call->began)) {
+        bpf_map_delete_elem(&calls, &key);
+        return 0;
+    }
     event.hit.values[1] = 1;
     if (call->depth) {
         call->depth--;

@@ -65,6 +65,13 @@ static __always_inline bool event_begin(struct event *event, __u64 cookie)
     return event->slot->open;
 }
 
+/* Whether what began then began in this window. The probe at return is not hit where a window ends
+ * meanwhile, and what was noted at the entry is still there in the next one. */
+static __always_inline bool event_is_in_window(const struct event *event, __u64 began)
+{
+    return began >= event->slot->opened;
+}
+
 /* Count the hit, whose size and values are known now. */
 static __always_inline void event_count(struct event *event)
 {

@@ -144,7 +144,8 @@ int gc_end(struct pt_regs *ctx)
     collection = bpf_map_lookup_elem(&collections, &thread);
     if (!collection)
         return 0;
-    if (counts && was_collected(target, collection, cookie >> 32)) {
+    if (counts && event_is_in_window(&event, collection->began) &&
+        was_collected(target, collection, cookie >> 32)) {
         collected(&event, target, collection, cookie >> 32);
         event_count(&event);
         event_histogram(&event, event.hit.kind, event.hit.duration);
