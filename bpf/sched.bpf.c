@@ -186,6 +186,14 @@ static __always_inline void end_slice(struct place *at, __u8 left)
     event_sample(&at->event, 0, at->key.process);
 }
 
+/* It has run on a dirty scheduler for the VM's own task alone, as a collection of its garbage. */
+static __always_inline void waits_on(struct place *at, __u32 state)
+{
+    bool has_to_run = (state & STATE_ACTIVE) && !(state & STATE_SUSPENDED);
+
+    at->turn->runnable = has_to_run ? at->now : 0;
+}
+
 SEC("uprobe")
 int sched_out(struct pt_regs *ctx)
 {
@@ -197,9 +205,13 @@ int sched_out(struct pt_regs *ctx)
         return 0;
     state = user_u32(at.key.process + at.target->process_state);
     turn.left = why_it_leaves(&at, state, ctx->dx);
+    if (at.turn && !at.turn->on && is_dirty(&at) && !(state & STATE_FREE)) {
+        waits_on(&at, state);
+        return 0;
+    }
     if (at.turn && at.turn->on)
         end_slice(&at, turn.left);
-    else if (at.turn) /* a system task, on a dirty scheduler */
+    else if (at.turn)
         tally(&at, WIRE_SCHED_UNSEEN);
     if (state & STATE_FREE) {
         bpf_map_delete_elem(&turns, &at.key);

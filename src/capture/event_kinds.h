@@ -65,7 +65,7 @@ struct event_kind {
     int site_count;
     struct event_histogram_kind histograms[EVENT_KIND_HISTOGRAMS_MAX];
     int histogram_count;
-    const char *tallies[EVENT_KIND_TALLIES_MAX]; /* "left: waiting" */
+    const char *tallies[EVENT_KIND_TALLIES_MAX]; /* "left: waits" */
     int tally_count;
     const char *tick; /* a program that is to run now and then, on each CPU; NULL: none */
     /* The parts of a hit, and how many; NULL: it is one sample. */

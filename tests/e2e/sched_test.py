@@ -64,7 +64,7 @@ class Scheduling:
         stacks = self.stacks(recording, "wait")
         runnable = beamflame.weight_where(stacks, has("hog_", "[runnable]"))
         self.assertAlmostEqual(runnable / said["runnable_ns"], 1, delta=0.1)
-        self.assertAlmostEqual(event["tallies"]["left out of reductions"]
+        self.assertAlmostEqual(event["tallies"]["left: reductions used up"]
                                / (said["reductions"] / 4000), 1, delta=0.05)
 
     def test_time_suspended(self):
@@ -85,6 +85,13 @@ class Scheduling:
                                           has("dirty_", "[runnable]"))
         self.assertAlmostEqual(runnable / said["runnable_ns"], 1, delta=0.15)
 
+    def test_waiting_while_garbage_is_collected(self):
+        """A process that is run on a dirty scheduler for that alone goes on waiting."""
+        event, _, said, recording = self.record("garbage")
+        waiting = beamflame.weight_where(self.stacks(recording, "wait"), has("waster", "[waiting]"))
+        self.assertAlmostEqual(waiting / said["waited_ns"], 1, delta=0.1)
+        self.assertLess(event["tallies"]["not seen to leave"], 5)
+
     def test_long_schedules_are_those_that_the_node_monitors(self):
         """They are as long, and are seen in the NIF that takes so long."""
         _, _, said, recording = self.record("occupy")
@@ -95,7 +102,8 @@ class Scheduling:
         nif = beamflame.weight_where(stacks, has("occupant", "spin_nif:spin/1"))
         self.assertGreater(nif / total, 0.2, "a busy machine runs it some of the time only")
         summary = beamflame.record("report", recording).stdout
-        self.assertRegex(summary, r"\d+\.\d ms  until +\S+ s  <\S+>  occupant  in spin_nif:spin/1")
+        self.assertRegex(summary, r"\d+\.\d ms  until +\S+ s  <\S+>  occupant  in spin_nif:spin/1\n"
+                                  r" +called by scheduling:occupy/0")
 
 
 class Otp25(Scheduling, unittest.TestCase):

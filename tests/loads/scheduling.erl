@@ -6,6 +6,8 @@
 %%      compete      three processes `hog_N` a scheduler run for a second
 %%      suspend      process `suspended` runs, and is suspended now and then for 20 ms
 %%      dirty        three processes `dirty_N` a dirty CPU scheduler call a NIF there
+%%      garbage      process `waster` waits 20 ms at a time, with so much garbage that it is collected
+%%                   on a dirty scheduler meanwhile
 %%      occupy       process `occupant` calls a NIF that takes 60 ms, monitored by the node
 %%
 %% Option: busy, processes that run all of the time, so that the node's CPU time does not jump.
@@ -99,6 +101,15 @@ work(dirty) ->
         calls => 10 * length(Names),
         runnable_ns => (length(Names) - Schedulers) * (now_ns() - Before)
     };
+work(garbage) ->
+    Table = ets:new(garbage, [public]),
+    ets:insert(Table, {all, lists:seq(1, 300000)}),
+    Waited = counters:new(1, []),
+    run_all([{waster, fun() ->
+        [counters:add(Waited, 1, wait_with_garbage(Table)) || _ <- lists:seq(1, 20)]
+    end}]),
+    ets:delete(Table),
+    #{waited_ns => counters:get(Waited, 1)};
 work(occupy) ->
     erlang:system_monitor(self(), [{long_schedule, 30}]),
     run_all([{occupant, fun() -> [occupy() || _ <- lists:seq(1, 5)] end}]),
@@ -182,6 +193,12 @@ suspended_ns(Victim) ->
     true = erlang:resume_process(Victim),
     receive after 5 -> ok end,
     After - Before.
+
+wait_with_garbage(Table) ->
+    [{all, [_ | _]}] = ets:lookup(Table, all),
+    Before = now_ns(),
+    receive after 20 -> ok end,
+    now_ns() - Before.
 
 occupy() ->
     spin_nif:spin(60000),
