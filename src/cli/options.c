@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/events.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
 #include "util/error.h"
 
 enum {
@@ -21,7 +24,9 @@ enum {
 
 static const struct argp_option output_option_list[] = {
     {"output", 'o', "FILE", 0,
-     "Write FILE, in the format of its name (- is standard output); may be repeated", 10},
+     "Write FILE (- is standard output), in the format of its name: .bfr, .perf, .folded, .svg, "
+     ".dot; may be repeated",
+     10},
     {"format", OPTION_FORMAT, "FORMAT", 0, "Format of the next -o, whatever its name", 10},
     {"stats", OPTION_STATS, "FILE", 0, "Write what was counted, as JSON", 10},
     {"group-by", OPTION_GROUP_BY, "KEY", 0,
@@ -144,9 +149,8 @@ static const struct argp_option record_option_list[] = {
     {"duration", 'd', "SEC", 0, "Record for so long (default: until Ctrl-C)", 2},
     {"frequency", 'F', "HZ", 0, "Samples a second and CPU (default 99)", 2},
     {"event", 'e', "EVENT,...", 0,
-     "What to record: cpu (default), gc, alloc, sched, msg, bif:NAME, nif:NAME, probe:NAME; "
-     "several, or "
-     "repeated, for all at once",
+     "What to record: cpu (default), gc, alloc, sched, msg, bif:NAME, nif:NAME, probe:NAME, "
+     "usdt:NAME; several, or repeated, for all at once",
      2},
     {"budget", OPTION_BUDGET, "PERCENT", 0,
      "Of the CPU time of the target, what its probes may cost (default 1)", 2},
@@ -284,7 +288,7 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
 static const struct argp_option report_option_list[] = {
     {"event", 'e', "NAME", 0, "Only this event, of those in the recording (default: each)", 1},
     {"weight", OPTION_WEIGHT, "VALUE", 0,
-     "What samples count, of the values of their event (default: its first)", 1},
+     "What samples count, of the values of their event (below; default: the first)", 1},
     {0},
 };
 
@@ -321,6 +325,22 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* Puts the list of values into the help, below the options. */
+static char *add_values(int key, const char *text, void *input)
+{
+    struct buffer list = {0};
+    char *result;
+
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC)
+        return (char *)text;
+    buffer_text(&list, "Events and their values:\n");
+    event_kinds_text(&list);
+    result = xasprintf("%.*s", (int)list.size - 1, list.data); /* argp ends the line itself */
+    buffer_free(&list);
+    return result;
+}
+
 void parse_report_options(int argc, char **argv, struct report_options *options)
 {
     static const struct argp argp = {
@@ -329,6 +349,7 @@ void parse_report_options(int argc, char **argv, struct report_options *options)
         .args_doc = "FILE.bfr",
         .doc = "Make other formats from a recording; without -o, print its summary.",
         .children = output_children,
+        .help_filter = add_values,
     };
     struct report_parser parser = {.options = options, .output.options = &options->output};
 

@@ -15,6 +15,7 @@
 #include "cli/render.h"
 #include "cli/session.h"
 #include "cli/targets.h"
+#include "profile/events.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 
@@ -179,6 +180,16 @@ static int record_and_render(struct record_options *options, struct targets *tar
     return failed ? failed : rendered;
 }
 
+static int check_outputs(const struct record_options *options, struct error *error)
+{
+    bool peers = false;
+
+    for (int i = 0; i < options->event_count; i++)
+        peers |= event_has_peers(options->events[i].name);
+    return render_check(&options->output, (uint32_t)options->event_count + options->cpu, peers,
+                        error);
+}
+
 int command_record(int argc, char **argv)
 {
     struct record_options options;
@@ -190,7 +201,7 @@ int command_record(int argc, char **argv)
 
     parse_record_options(argc, argv, &options);
     handle_signals();
-    if (render_check(&options.output, (uint32_t)options.event_count + options.cpu, &error) ||
+    if (check_outputs(&options, &error) ||
         targets_open(&options, &stop_requested, &targets, &error)) {
         result = message_error(&error);
     } else {

@@ -26,14 +26,15 @@ static bool uses_standard_output(const struct output_options *options)
     return options->stats_path && !strcmp(options->stats_path, "-");
 }
 
-int render_check(const struct output_options *options, uint32_t events, struct error *error)
+int render_check(const struct output_options *options, uint32_t events, bool peers,
+                 struct error *error)
 {
     struct output_request requests[REQUESTS_MAX];
     size_t count = options->count;
 
     memcpy(requests, options->requests, count * sizeof(*requests));
     add_statistics(options, requests, &count);
-    return output_check(requests, count, events, error);
+    return output_check(requests, count, events, peers, error);
 }
 
 static void say_what_was_written(const struct output_options *options,

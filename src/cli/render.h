@@ -5,8 +5,9 @@
 #include "cli/options.h"
 #include "util/error.h"
 
-/* Whether the outputs can be written of so many events, told before recording starts. */
-int render_check(const struct output_options *options, uint32_t events, struct error *error);
+/* Whether the outputs can be written, as output_check() tells. */
+int render_check(const struct output_options *options, uint32_t events, bool peers,
+                 struct error *error);
 
 /* Write the outputs and, unless quiet, the summary on standard error. Takes over `fd`; `name` is
  * the recording's, for messages. Prints errors; returns the exit code. */

@@ -16,7 +16,7 @@ int command_report(int argc, char **argv)
     int fd;
 
     parse_report_options(argc, argv, &options);
-    if (render_check(&options.output, 1, &error))
+    if (render_check(&options.output, 1, true, &error))
         return message_error(&error);
     fd = open(options.path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who sends to whom, as a graph in the language of graphviz: `dot -Tsvg x.dot`. What is shown as
- * text is also there as numbers, in attributes that graphviz does not know and ignores:
+ * Who sends to whom, or wakes whom, as a graph in the language of graphviz: `dot -Tsvg x.dot`. What
+ * is shown as text is also there as numbers, in attributes that graphviz does not know and ignores:
  *
- *      "cart" -> "db" [label="1,234 messages...", count=1234, words=4936, delay=812000, ...];
+ *      "cart" -> "db" [label="1,234 messages...", "count"=1234, "words"=4936, "delay"=812000, ...];
  */
 #include "output/formats.h"
 
@@ -21,7 +21,10 @@
 #include "util/buffer.h"
 
 /* A graph with more edges shows nothing. */
-#define EDGES_MAX 200
+#define EDGES_MAX 60
+
+/* No delay below is shown in the strongest colour. */
+#define LONG_DELAY_NS 1e7
 
 struct dot {
     FILE *file;
@@ -37,7 +40,7 @@ static void *dot_begin(FILE *file, const struct output_source *source, struct er
     (void)error;
     dot->file = file;
     dot->source = *source;
-    dot->weight = weight_of_event(source, source->event);
+    dot->weight = weight_of_traffic(source, source->event);
     traffic_init(&dot->traffic, source->profile, source->event, view_group_by(source->view));
     return dot;
 }
@@ -82,21 +85,20 @@ static void put_number(FILE *file, uint64_t number, const char *of)
     fprintf(file, "%s %s%s", number_text(number).text, of, number == 1 ? "" : "s");
 }
 
-/* "1,234 messages, 411.3/s", "5.0 words each", "delay 12.3 us", "12 signals": lines, as far as
- * there are any. */
+/* "1,234 messages, 411/s", "5.0 words each", "12.3 us in the queue", "12 signals": lines, as far
+ * as there are any. */
 static void put_messages(const struct dot *dot, const uint64_t *values, double seconds)
 {
-    double count = (double)values[MSG_COUNT];
     const char *before = "";
 
     if (values[MSG_COUNT]) {
         put_number(dot->file, values[MSG_COUNT], "message");
-        fprintf(dot->file, ", %.1f/s\\n%.1f words each", seconds > 0 ? count / seconds : 0,
-                (double)values[MSG_WORDS] / count);
+        fprintf(dot->file, ", %s/s\\n%.1f words each", rate_text(values[MSG_COUNT], seconds).text,
+                (double)values[MSG_WORDS] / (double)values[MSG_COUNT]);
         before = "\\n";
     }
     if (values[MSG_RECEIVED]) {
-        fprintf(dot->file, "%sdelay %s", before,
+        fprintf(dot->file, "%s%s in the queue", before,
                 amount_text(values[MSG_DELAY] / values[MSG_RECEIVED], UNIT_NS).text);
         before = "\\n";
     }
@@ -106,25 +108,26 @@ static void put_messages(const struct dot *dot, const uint64_t *values, double s
     }
 }
 
-/* "wait 1.2 s", "count 12 times"... */
-static void put_values(const struct dot *dot, const uint64_t *values)
+/* "woken 1,234 times, 411/s", "after 1.2 ms", "12.3 us in the run queue": lines; the times on
+ * average. */
+static void put_wakes(const struct dot *dot, const uint64_t *values, double seconds)
 {
-    const struct profile *profile = dot->source.profile;
-    const struct event_entry *event = profile_get_event(profile, dot->source.event);
-    const char *before = "";
+    uint64_t count = values[SCHED_COUNT];
 
-    for (uint32_t i = 0; i < event->value_count; i++) {
-        if (!values[i])
-            continue;
-        fprintf(dot->file, "%s%s %s", before, profile_text(profile, event->values[i].name),
-                amount_text(values[i], event->values[i].unit).text);
-        before = "\\n";
-    }
+    if (!count)
+        return;
+    fputs("woken ", dot->file);
+    put_number(dot->file, count, "time");
+    fprintf(dot->file, ", %s/s\\nafter %s", rate_text(count, seconds).text,
+            amount_text((values[SCHED_WAIT] - values[SCHED_DELAY]) / count, UNIT_NS).text);
+    fprintf(dot->file, "\\n%s in the run queue",
+            amount_text(values[SCHED_DELAY] / count, UNIT_NS).text);
 }
 
 /* ---- the graph ---- */
 
-/* "shop@web-1, pid 4711, OTP 27", "msg by count, 10.0 s": two lines. */
+/* "shop@web-1, pid 4711, OTP 27", "msg in 10.0 s; width: count; red: long in the queue": two lines.
+ */
 static void put_title(const struct dot *dot, double seconds, size_t shown, size_t count)
 {
     const struct profile *profile = dot->source.profile;
@@ -139,8 +142,11 @@ static void put_title(const struct dot *dot, double seconds, size_t shown, size_
     put_text(dot->file, line.data, line.size);
     fputs("\\n", dot->file);
     line.size = 0;
-    buffer_format(&line, "%s by %s, %.1f s", profile_text(profile, event->name),
-                  profile_text(profile, dot->weight.name), seconds);
+    buffer_format(&line, "%s in %.1f s; width: %s; red: long in the %squeue",
+                  profile_text(profile, event->name), seconds,
+                  profile_text(profile, dot->weight.name), dot->traffic.is_msg ? "" : "run ");
+    if (!count)
+        buffer_text(&line, "; none seen");
     if (shown < count)
         buffer_format(&line, "; the greatest %zu of %zu edges", shown, count);
     put_text(dot->file, line.data, line.size);
@@ -156,13 +162,50 @@ static void put_head(const struct dot *dot, double seconds, size_t shown, size_t
     fputs("\"];\n"
           "    node [shape=box, style=\"rounded,filled\", fillcolor=\"#fdebd8\", "
           "color=\"#c9a27e\", fontname=\"sans-serif\"];\n"
-          "    edge [color=\"#5b6270\", fontname=\"sans-serif\", fontsize=10];\n",
+          "    edge [fontname=\"sans-serif\", fontsize=10];\n",
           dot->file);
 }
 
-/* Width 1 to 6 by weight. */
+/* Of a message or a process that was woken, ns on average. */
+static double delay_of(const struct dot *dot, const struct traffic_edge *edge)
+{
+    const uint64_t *values = edge->values;
+    uint64_t delay = values[dot->traffic.is_msg ? (int)MSG_DELAY : (int)SCHED_DELAY];
+    uint64_t count = values[dot->traffic.is_msg ? (int)MSG_RECEIVED : (int)SCHED_COUNT];
+
+    return count ? (double)delay / (double)count : 0;
+}
+
+/* What the widths and colours of edges are relative to. */
+struct scale {
+    double weight, delay;
+};
+
+static struct scale scale_of(const struct dot *dot, const struct traffic_edge *edges, size_t count)
+{
+    struct scale scale = {.delay = LONG_DELAY_NS};
+
+    for (size_t i = 0; i < count; i++) {
+        scale.weight = fmax(scale.weight, (double)edges[i].values[dot->weight.value]);
+        scale.delay = fmax(scale.delay, delay_of(dot, &edges[i]));
+    }
+    return scale;
+}
+
+/* From grey to red. */
+static void put_colour(FILE *file, double share)
+{
+    static const int grey[] = {0x5b, 0x62, 0x70}, red[] = {0xd0, 0x2c, 0x1c};
+
+    fputs("color=\"#", file);
+    for (int i = 0; i < 3; i++)
+        fprintf(file, "%02x", grey[i] + (int)((red[i] - grey[i]) * share));
+    putc('"', file);
+}
+
+/* Width 1 to 6 by weight, colour by delay. */
 static void put_edge(const struct dot *dot, const struct traffic_edge *edge, double seconds,
-                     uint64_t greatest)
+                     const struct scale *scale)
 {
     const struct profile *profile = dot->source.profile;
     const struct event_entry *event = profile_get_event(profile, dot->source.event);
@@ -176,9 +219,10 @@ static void put_edge(const struct dot *dot, const struct traffic_edge *edge, dou
     if (dot->traffic.is_msg)
         put_messages(dot, edge->values, seconds);
     else
-        put_values(dot, edge->values);
-    fprintf(file, "\", penwidth=%.1f",
-            1 + 5 * sqrt((double)edge->values[dot->weight.value] / (double)greatest));
+        put_wakes(dot, edge->values, seconds);
+    fprintf(file, "\", penwidth=%.1f, ",
+            1 + 5 * sqrt((double)edge->values[dot->weight.value] / scale->weight));
+    put_colour(file, sqrt(delay_of(dot, edge) / scale->delay));
     for (uint32_t i = 0; i < event->value_count; i++) {
         fputs(", ", file);
         put_quoted(file, profile_text(profile, event->values[i].name));
@@ -192,11 +236,13 @@ static void put_graph(struct dot *dot, const struct recording_totals *totals)
     size_t count, shown;
     struct traffic_edge *edges = traffic_edges(&dot->traffic, dot->weight.value, &count);
     double seconds = seconds_of(dot, totals);
+    struct scale scale;
 
     shown = count < EDGES_MAX ? count : EDGES_MAX;
+    scale = scale_of(dot, edges, shown);
     put_head(dot, seconds, shown, count);
     for (size_t i = 0; i < shown; i++)
-        put_edge(dot, &edges[i], seconds, edges[0].values[dot->weight.value]);
+        put_edge(dot, &edges[i], seconds, &scale);
     fputs("}\n", dot->file);
     free(edges);
 }

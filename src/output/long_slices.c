@@ -4,8 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/number_text.h"
 #include "profile/events.h"
+#include "profile/root_frame.h"
 #include "util/alloc.h"
+#include "util/buffer.h"
+
+enum { CALLERS_MAX = 4 }; /* that are shown of a stack */
 
 /* Between parts of one slice, as the clock is read anew for each: ns. */
 static const uint64_t GAP_MAX = 1000000;
@@ -13,23 +18,6 @@ static const uint64_t GAP_MAX = 1000000;
 void long_slices_free(struct long_slices *slices)
 {
     free(slices->open);
-}
-
-/* The Erlang function, BIF or NIF next to the leaf; the leaf if there is none. */
-static string_id place_of(const struct profile *profile, stack_id stack)
-{
-    const struct frame *leaf = NULL;
-
-    for (; stack; stack = profile_get_stack(profile, stack)->parent) {
-        const struct frame *frame =
-            profile_get_frame(profile, profile_get_stack(profile, stack)->frame);
-
-        if (frame->kind == FRAME_ERLANG || frame->kind == FRAME_BIF)
-            return frame->symbol;
-        if (!leaf)
-            leaf = frame;
-    }
-    return leaf ? leaf->symbol : 0;
 }
 
 static void keep(struct long_slices *slices, struct long_slice *slice)
@@ -60,8 +48,7 @@ static struct long_slice *open_on(struct long_slices *slices, thread_id thread)
     return &slices->open[thread];
 }
 
-void long_slices_add(struct long_slices *slices, const struct profile *profile,
-                     const struct sample *sample)
+void long_slices_add(struct long_slices *slices, const struct sample *sample)
 {
     struct long_slice *slice = open_on(slices, sample->thread);
     uint64_t ns = sample->values[SCHED_LONG], start = sample->time - ns;
@@ -73,9 +60,9 @@ void long_slices_add(struct long_slices *slices, const struct profile *profile,
     slice->process = sample->process;
     slice->end = sample->time;
     slice->ns += ns;
-    if (ns > slice->place_ns) {
-        slice->place_ns = ns;
-        slice->place = place_of(profile, sample->stack);
+    if (ns > slice->stack_ns) {
+        slice->stack_ns = ns;
+        slice->stack = sample->stack;
     }
     if (sample->status != STATUS_RUNNING)
         keep(slices, slice);
@@ -86,4 +73,79 @@ void long_slices_finish(struct long_slices *slices)
     for (uint32_t i = 0; i < slices->open_count; i++)
         if (slices->open[i].ns)
             keep(slices, &slices->open[i]);
+}
+
+/* ---- text ---- */
+
+static bool is_of_erlang(const struct frame *frame)
+{
+    return frame->kind == FRAME_ERLANG || frame->kind == FRAME_BIF;
+}
+
+/* The next Erlang function, BIF or NIF, from `stack` on towards the root; 0 if there is none. */
+static stack_id next_place(const struct profile *profile, stack_id stack)
+{
+    while (stack) {
+        const struct stack_node *node = profile_get_stack(profile, stack);
+
+        if (is_of_erlang(profile_get_frame(profile, node->frame)))
+            break;
+        stack = node->parent;
+    }
+    return stack;
+}
+
+static const char *text_of(const struct profile *profile, stack_id stack)
+{
+    if (!stack)
+        return "[unknown]";
+    return profile_text(
+        profile, profile_get_frame(profile, profile_get_stack(profile, stack)->frame)->symbol);
+}
+
+/* "in lists:keyfind/3", and on a line of its own "called by a:b/1, a:c/2, ...": a function that
+ * calls itself is named once. */
+static void write_stack(FILE *file, const struct profile *profile, stack_id stack)
+{
+    stack_id place = next_place(profile, stack);
+    const char *last = text_of(profile, place ? place : stack);
+    int callers = 0;
+
+    fprintf(file, "in %s\n", last);
+    while (place && callers <= CALLERS_MAX) {
+        place = next_place(profile, profile_get_stack(profile, place)->parent);
+        if (!place || !strcmp(text_of(profile, place), last))
+            continue;
+        last = text_of(profile, place);
+        fprintf(file, "%s%s", callers ? ", " : "                    called by ",
+                callers < CALLERS_MAX ? last : "...");
+        callers++;
+    }
+    if (callers)
+        putc('\n', file);
+}
+
+static void write_slice(FILE *file, const struct profile *profile, const struct long_slice *slice,
+                        uint64_t start_monotonic)
+{
+    const struct process_entry *process = profile_get_process(profile, slice->process);
+    struct root_key root = root_key_of_process(profile, slice->process, slice->stack);
+    struct buffer name = {0};
+
+    root_text(profile, GROUP_NAME, &root, &name);
+    fprintf(file, "  %16s  until %9.3f s  %s  %.*s  ", amount_text(slice->ns, UNIT_NS).text,
+            (double)(slice->end - start_monotonic) / 1e9, profile_text(profile, process->pid),
+            (int)name.size, name.data);
+    buffer_free(&name);
+    write_stack(file, profile, slice->stack);
+}
+
+void long_slices_write(FILE *file, const struct profile *profile, const struct long_slices *slices,
+                       uint64_t start_monotonic)
+{
+    if (slices->count)
+        fprintf(file, "\nlong schedules: %s seen%s\n", number_text(slices->slices).text,
+                slices->slices > slices->count ? ", the longest" : "");
+    for (uint32_t i = 0; i < slices->count; i++)
+        write_slice(file, profile, &slices->longest[i], start_monotonic);
 }

@@ -14,8 +14,8 @@ enum { LONG_SLICES_MAX = 10 };
 struct long_slice {
     uint64_t end, ns;
     process_id process;
-    string_id place; /* where it was for the greatest part of the time that its samples tell */
-    uint64_t place_ns;
+    stack_id stack; /* where it was for the greatest part of the time that its samples tell */
+    uint64_t stack_ns;
 };
 
 struct long_slices {
@@ -29,8 +29,11 @@ struct long_slices {
 void long_slices_free(struct long_slices *slices);
 
 /* A sample whose value SCHED_LONG is not 0. */
-void long_slices_add(struct long_slices *slices, const struct profile *profile,
-                     const struct sample *sample);
+void long_slices_add(struct long_slices *slices, const struct sample *sample);
 
 /* Take those whose end was not seen for ended. */
 void long_slices_finish(struct long_slices *slices);
+
+/* The longest as text, each with where it was, by time since `start_monotonic`. */
+void long_slices_write(FILE *file, const struct profile *profile, const struct long_slices *slices,
+                       uint64_t start_monotonic);

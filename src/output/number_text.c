@@ -49,6 +49,17 @@ struct number_text amount_text(uint64_t amount, enum unit unit)
     return result;
 }
 
+struct number_text rate_text(uint64_t count, double seconds)
+{
+    double rate = seconds > 0 ? (double)count / seconds : 0;
+    struct number_text result;
+
+    if (rate >= 99.95)
+        return number_text((uint64_t)(rate + 0.5));
+    snprintf(result.text, sizeof(result.text), "%.1f", rate);
+    return result;
+}
+
 double percent_of(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0;

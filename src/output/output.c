@@ -9,6 +9,7 @@
 #include "output/output_file.h"
 #include "output/split_path.h"
 #include "output/weight.h"
+#include "profile/events.h"
 #include "util/alloc.h"
 
 static const struct output_format *format_of_request(const struct output_request *request)
@@ -29,7 +30,14 @@ static int check_split(const struct output_request *request, struct error *error
                      request->path, format_of_request(request)->name);
 }
 
-int output_check(const struct output_request *requests, size_t count, uint32_t events,
+static int no_peers(const char *path, enum error_code code, struct error *error)
+{
+    return error_set(error, code,
+                     "%s: nothing tells who sends to whom or wakes whom; events msg and sched do",
+                     path);
+}
+
+int output_check(const struct output_request *requests, size_t count, uint32_t events, bool peers,
                  struct error *error)
 {
     for (size_t i = 0; i < count; i++) {
@@ -42,6 +50,8 @@ int output_check(const struct output_request *requests, size_t count, uint32_t e
                              output_format_names());
         if (format->one_event && events > 1 && check_split(&requests[i], error))
             return -1;
+        if (format->of_peers && !peers)
+            return no_peers(path, ERROR_USAGE, error);
         if (requests[i].file)
             continue;
         for (size_t j = 0; j < i; j++)
@@ -202,6 +212,35 @@ static bool any_begun(const struct outputs *outputs, const struct output_request
     return false;
 }
 
+/* The first output of a request that is of an event whose samples may tell peers; NULL if none. */
+static struct output *first_of_peers(const struct outputs *outputs,
+                                     const struct output_request *request)
+{
+    const struct profile *profile = outputs->source.profile;
+
+    for (size_t i = 0; i < outputs->count; i++) {
+        struct output *output = &outputs->list[i];
+        string_id name = profile_get_event(profile, output->source.event)->name;
+
+        if (output->request == request && event_has_peers(profile_text(profile, name)))
+            return output;
+    }
+    return NULL;
+}
+
+/* Nothing counts for this request. That nobody sent or woke is no error: the other outputs are not
+ * to be lost for that. */
+static int begin_empty(const struct outputs *outputs, const struct output_request *request,
+                       struct error *error)
+{
+    struct output *output;
+
+    if (!format_of_request(request)->of_peers)
+        return error_set(error, ERROR_NO_SAMPLES, "%s: no sample counts for it", request->path);
+    output = first_of_peers(outputs, request);
+    return output ? begin(output, error) : no_peers(request->path, ERROR_NO_SAMPLES, error);
+}
+
 /* Each request has something to show. */
 static int check_samples(const struct outputs *outputs, struct error *error)
 {
@@ -210,9 +249,9 @@ static int check_samples(const struct outputs *outputs, struct error *error)
                          outputs->source.event ? " of event " : "",
                          outputs->source.event ? outputs->settings->event : "");
     for (size_t i = 0; i < outputs->request_count; i++)
-        if (!any_begun(outputs, &outputs->requests[i]))
-            return error_set(error, ERROR_NO_SAMPLES, "%s: no sample counts for it",
-                             outputs->requests[i].path);
+        if (!any_begun(outputs, &outputs->requests[i]) &&
+            begin_empty(outputs, &outputs->requests[i], error))
+            return -1;
     return 0;
 }
 
@@ -293,7 +332,7 @@ int output_write(struct recording *recording, const struct output_settings *sett
         .request_count = count,
         .source = {recording, recording_get_header(recording), profile, view, 0, settings->value},
     };
-    int result = output_check(requests, count, 1, error);
+    int result = output_check(requests, count, 1, true, error);
 
     if (!result)
         result = write_all(recording, profile, &outputs, error);

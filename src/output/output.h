@@ -58,9 +58,10 @@ struct output_request {
     FILE *file;
 };
 
-/* Before hours of recording: whether the requests can be met by a recording of so many events, as
- * far as can be told without writing (formats, directories, no path twice). */
-int output_check(const struct output_request *requests, size_t count, uint32_t events,
+/* Before hours of recording: whether the requests can be met by a recording of so many events, some
+ * of which tell other processes (`peers`) or none, as far as can be told without writing (formats,
+ * directories, no path twice). */
+int output_check(const struct output_request *requests, size_t count, uint32_t events, bool peers,
                  struct error *error);
 
 struct output_result {

@@ -91,11 +91,14 @@ static void write_overview(const struct summary *summary, const struct recording
 {
     uint32_t targets = profile_counts(summary->source.profile).targets;
     FILE *file = summary->file;
+    uint64_t samples = 0;
+
+    for (uint32_t i = 0; i < summary->event_count; i++)
+        samples += summary->events[i].samples;
 
     for (target_id id = 1; id <= targets; id++)
         write_target(file, summary->source.profile, id);
-    fprintf(file, "samples   %s in %.1f s", number_text(totals->samples).text,
-            seconds_of(summary, totals));
+    fprintf(file, "samples   %s in %.1f s", number_text(samples).text, seconds_of(summary, totals));
     write_events(summary);
     fputs(totals->cut ? " (the recording was cut)\n" : "\n", file);
     fprintf(file, "coverage  Erlang stacks: %.1f %% complete, %.1f %% truncated; frames: ",

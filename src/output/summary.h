@@ -4,24 +4,28 @@
 
 #include "output/counts.h"
 #include "output/long_slices.h"
+#include "output/run_queues.h"
 #include "output/traffic.h"
 #include "output/weight.h"
+#include "profile/root_frame.h"
 #include "util/intern.h"
 
 /* Processes under whatever names they had: by identity. */
 struct summary_processes {
     struct intern keys;
-    process_id *newest; /* by id in keys - 1: the process with its newest name */
+    struct root_key *roots; /* by id in keys - 1: the process with its newest name */
 };
 
 struct summary_event {
     struct weight weight;
-    bool is_cpu, is_sched, is_msg;
+    uint32_t traffic_value; /* that edges of the traffic are chosen by */
+    bool is_cpu, is_sched;
     uint64_t samples, total;
     struct counts places;      /* by symbol: see summary_event_add() */
     struct counts processes;   /* by id in summary_processes */
     struct long_slices slices; /* of sched */
-    struct traffic traffic;    /* of messages */
+    struct run_queues queues;  /* of sched */
+    struct traffic traffic;    /* of messages and sched */
 };
 
 void summary_processes_init(struct summary_processes *processes);

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "output/event_text.h"
+#include "output/traffic_table.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 
-#define TOP 10
+enum { TOP = 10, NAME_WIDTH = 16 };
 
 /* One process, under whatever name. */
 struct process_key {
@@ -19,14 +20,14 @@ struct process_key {
 
 void summary_processes_init(struct summary_processes *processes)
 {
-    processes->newest = NULL;
+    processes->roots = NULL;
     intern_init(&processes->keys, sizeof(struct process_key), sizeof(struct process_key));
 }
 
 void summary_processes_free(struct summary_processes *processes)
 {
     intern_free(&processes->keys);
-    free(processes->newest);
+    free(processes->roots);
 }
 
 void summary_event_init(struct summary_event *event, const struct output_source *source,
@@ -36,10 +37,11 @@ void summary_event_init(struct summary_event *event, const struct output_source 
 
     *event = (struct summary_event){
         .weight = weight_of_event(source, id),
+        .traffic_value = weight_of_traffic(source, id).value,
         .is_cpu = event_is_cpu(profile, id),
         .is_sched = event_is_sched(profile, id),
-        .is_msg = event_is_msg(profile, id),
     };
+    run_queues_init(&event->queues);
     traffic_init(&event->traffic, profile, id, view_group_by(source->view));
 }
 
@@ -48,22 +50,27 @@ void summary_event_free(struct summary_event *event)
     counts_free(&event->places);
     counts_free(&event->processes);
     long_slices_free(&event->slices);
+    run_queues_free(&event->queues);
     traffic_free(&event->traffic);
 }
 
 /* ---- counting ---- */
 
 static uint32_t id_of_process(struct summary_processes *processes, const struct profile *profile,
-                              process_id process)
+                              const struct sample *sample)
 {
-    const struct process_entry *entry = profile_get_process(profile, process);
+    const struct process_entry *entry = profile_get_process(profile, sample->process);
     struct process_key key = {entry->identity, entry->target, entry->pid};
     uint32_t known = processes->keys.count, id = intern_add(&processes->keys, &key);
+    struct root_key root = root_key_of_process(profile, sample->process,
+                                               sample->flags & SAMPLE_COMPLETE ? sample->stack : 0);
 
     if (id > known)
-        processes->newest =
-            xreallocarray(processes->newest, processes->keys.capacity, sizeof(*processes->newest));
-    processes->newest[id - 1] = process;
+        processes->roots =
+            xreallocarray(processes->roots, processes->keys.capacity, sizeof(*processes->roots));
+    else if (!root.bottom)
+        root.bottom = processes->roots[id - 1].bottom;
+    processes->roots[id - 1] = root;
     return id;
 }
 
@@ -91,11 +98,12 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
     event->samples++;
     event->total += value;
     if (event->is_sched && sample->values[SCHED_LONG])
-        long_slices_add(&event->slices, profile, sample);
-    if (event->is_msg)
-        traffic_add(&event->traffic, sample);
+        long_slices_add(&event->slices, sample);
+    else if (event->is_sched)
+        run_queues_add(&event->queues, profile, sample);
+    traffic_add(&event->traffic, sample);
     if (sample->process)
-        counts_add(&event->processes, id_of_process(processes, profile, sample->process), value);
+        counts_add(&event->processes, id_of_process(processes, profile, sample), value);
     if (!sample->stack)
         return;
     place = event->is_cpu ? profile_get_stack(profile, sample->stack)->frame
@@ -152,66 +160,21 @@ static void write_processes(FILE *file, const struct profile *profile,
     if (count)
         write_heading(file, profile, event, id, "processes with most CPU time", "processes");
     for (size_t i = 0; i < count; i++) {
-        const struct process_entry *process =
-            profile_get_process(profile, processes->newest[top[i].id - 1]);
-        string_id name = process->name ? process->name : process->label;
+        const struct root_key *root = &processes->roots[top[i].id - 1];
+        struct buffer name = {0};
 
+        root_text(profile, GROUP_NAME, root, &name);
         write_share(file, event, top[i].count);
-        fprintf(file, "%s  %s\n", profile_text(profile, process->pid),
-                profile_text(profile, name ? name : process->initial_call));
+        fprintf(file, "%s  %.*s\n",
+                profile_text(profile, profile_get_process(profile, root->process)->pid),
+                (int)name.size, name.data);
+        buffer_free(&name);
     }
 }
 
-static void write_long_slices(FILE *file, const struct output_source *source,
-                              struct long_slices *slices)
+static void write_row(FILE *file, int width, const char *name, struct buffer *text)
 {
-    const struct profile *profile = source->profile;
-
-    long_slices_finish(slices);
-    if (slices->count)
-        fprintf(file, "\nlong schedules: %s seen%s\n", number_text(slices->slices).text,
-                slices->slices > slices->count ? ", the longest" : "");
-    for (uint32_t i = 0; i < slices->count; i++) {
-        const struct long_slice *slice = &slices->longest[i];
-        const struct process_entry *process = profile_get_process(profile, slice->process);
-        string_id name = process->name ? process->name : process->label;
-
-        fprintf(file, "  %16s  until %9.3f s  %s  %s  in %s\n",
-                amount_text(slice->ns, UNIT_NS).text,
-                (double)(slice->end - source->header->start_monotonic) / 1e9,
-                profile_text(profile, process->pid),
-                profile_text(profile, name ? name : process->initial_call),
-                slice->place ? profile_text(profile, slice->place) : "[unknown]");
-    }
-}
-
-/* The words of a message, and its delay, on average. */
-static void write_traffic(FILE *file, struct summary_event *event, double seconds)
-{
-    size_t count;
-    struct traffic_edge *edges = traffic_edges(&event->traffic, event->weight.value, &count);
-
-    if (count)
-        fputs("\nmessages by sender and receiver\n"
-              "         count      a second     words       delay\n",
-              file);
-    for (size_t i = 0; i < count && i < TOP; i++) {
-        const uint64_t *values = edges[i].values;
-        double sent = (double)values[MSG_COUNT];
-        uint64_t received = values[MSG_RECEIVED];
-
-        fprintf(file, "  %12s  %12.1f  %8.1f  %10s  %s -> %s\n",
-                number_text(values[MSG_COUNT]).text, seconds > 0 ? sent / seconds : 0,
-                sent > 0 ? (double)values[MSG_WORDS] / sent : 0,
-                received ? amount_text(values[MSG_DELAY] / received, UNIT_NS).text : "",
-                edges[i].from, edges[i].to);
-    }
-    free(edges);
-}
-
-static void write_row(FILE *file, const char *name, struct buffer *text)
-{
-    fprintf(file, "  %-16s  %.*s\n", name, (int)text->size, text->data);
+    fprintf(file, "  %-*s  %.*s\n", width, name, (int)text->size, text->data);
     text->size = 0;
 }
 
@@ -224,33 +187,66 @@ static void write_average(const struct event_summary *summary, uint32_t value, e
                   amount_text(count ? summary->sums[value] / count : 0, unit).text);
 }
 
+static void widen(int *width, const struct profile *profile, string_id name)
+{
+    int size = (int)strlen(profile_text(profile, name));
+
+    if (size > *width)
+        *width = size;
+}
+
+/* Of the rows of write_counted(). */
+static int width_of_names(const struct profile *profile, const struct event_summary *summary)
+{
+    const struct event_entry *event = profile_get_event(profile, summary->event);
+    int width = NAME_WIDTH;
+
+    for (uint32_t i = 0; i < event->value_count; i++)
+        widen(&width, profile, event->values[i].name);
+    for (size_t i = 0; i < summary->histogram_count; i++)
+        if (histogram_count(&summary->histograms[i].histogram))
+            widen(&width, profile, summary->histograms[i].name);
+    for (size_t i = 0; i < summary->tally_count; i++)
+        if (summary->tallies[i].count)
+            widen(&width, profile, summary->tallies[i].name);
+    return width;
+}
+
+static void write_values(FILE *file, const struct profile *profile,
+                         const struct event_summary *summary, int width, struct buffer *text)
+{
+    const struct event_entry *event = profile_get_event(profile, summary->event);
+
+    for (uint32_t i = 0; i < event->value_count; i++) {
+        if (event_value_is_level(profile_text(profile, event->name), i))
+            write_average(summary, i, event->values[i].unit, text);
+        else
+            event_sum_text(summary, i, event->values[i].unit, text);
+        write_row(file, width, profile_text(profile, event->values[i].name), text);
+    }
+}
+
 static void write_counted(FILE *file, const struct profile *profile,
                           const struct event_summary *summary)
 {
-    const struct event_entry *event = profile_get_event(profile, summary->event);
+    int width = width_of_names(profile, summary);
     struct buffer text = {0};
 
     event_hits_text(summary, &text);
     fprintf(file, ", %.*s\n", (int)text.size, text.data);
     text.size = 0;
-    for (uint32_t i = 0; i < event->value_count; i++) {
-        if (event_value_is_level(profile_text(profile, event->name), i))
-            write_average(summary, i, event->values[i].unit, &text);
-        else
-            event_sum_text(summary, i, event->values[i].unit, &text);
-        write_row(file, profile_text(profile, event->values[i].name), &text);
-    }
+    write_values(file, profile, summary, width, &text);
     for (size_t i = 0; i < summary->histogram_count; i++) {
         if (!histogram_count(&summary->histograms[i].histogram))
             continue;
         event_histogram_text(&summary->histograms[i], &text);
-        write_row(file, profile_text(profile, summary->histograms[i].name), &text);
+        write_row(file, width, profile_text(profile, summary->histograms[i].name), &text);
     }
     for (size_t i = 0; i < summary->tally_count; i++) {
         if (!summary->tallies[i].count)
             continue;
         buffer_text(&text, amount_text(summary->tallies[i].count, UNIT_COUNT).text);
-        write_row(file, profile_text(profile, summary->tallies[i].name), &text);
+        write_row(file, width, profile_text(profile, summary->tallies[i].name), &text);
     }
     buffer_free(&text);
 }
@@ -272,8 +268,10 @@ void summary_event_write(FILE *file, struct summary_event *event,
         fputc('\n', file);
     write_places(file, profile, event, id);
     write_processes(file, profile, event, processes, id);
-    if (event->is_sched)
-        write_long_slices(file, source, &event->slices);
-    if (event->is_msg)
-        write_traffic(file, event, seconds);
+    if (event->is_sched) {
+        run_queues_write(file, profile, &event->queues);
+        long_slices_finish(&event->slices);
+        long_slices_write(file, profile, &event->slices, source->header->start_monotonic);
+    }
+    traffic_table_write(file, &event->traffic, event->traffic_value, seconds);
 }

@@ -74,21 +74,6 @@ static uint32_t end_of_process(struct traffic *traffic, process_id process)
     return end;
 }
 
-/* The Erlang frame next to the root; 0 if there is none. */
-static frame_id bottom_of(const struct profile *profile, stack_id stack)
-{
-    frame_id bottom = 0;
-
-    while (stack) {
-        const struct stack_node *node = profile_get_stack(profile, stack);
-
-        if (profile_get_frame(profile, node->frame)->kind == FRAME_ERLANG)
-            bottom = node->frame;
-        stack = node->parent;
-    }
-    return bottom;
-}
-
 static uint32_t add_text(struct traffic *traffic, target_id target, const struct root_key *key)
 {
     struct buffer text = {0};
@@ -109,7 +94,7 @@ static uint32_t end_of_sample(struct traffic *traffic, const struct sample *samp
 {
     const struct profile *profile = traffic->profile;
     struct root_key key =
-        root_key_of_sample(profile, GROUP_NAME, sample, bottom_of(profile, sample->stack));
+        root_key_of_sample(profile, GROUP_NAME, sample, root_bottom(profile, sample->stack));
     target_id target;
     uint32_t end;
 

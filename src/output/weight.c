@@ -22,19 +22,36 @@ static uint32_t find_value(const struct profile *profile, const struct event_ent
     return i;
 }
 
-struct weight weight_of_event(const struct output_source *source, event_id id)
+/* `value`: index of the one that counts. */
+static struct weight weight_by(const struct output_source *source, event_id id, uint32_t value)
 {
     const struct event_entry *event = profile_get_event(source->profile, id);
     uint32_t frequency = source->header->frequency;
-    struct weight weight = {0};
+    struct weight weight = {.value = value};
 
-    if (source->value)
-        weight.value = find_value(source->profile, event, source->value);
     if (has_name(source->profile, event->name, EVENT_CPU) && frequency)
         weight.period = 1000000000u / frequency;
     weight.unit = event->values[weight.value].unit;
     weight.name = event->values[weight.value].name;
     return weight;
+}
+
+struct weight weight_of_event(const struct output_source *source, event_id id)
+{
+    const struct event_entry *event = profile_get_event(source->profile, id);
+
+    return weight_by(source, id,
+                     source->value ? find_value(source->profile, event, source->value) : 0);
+}
+
+struct weight weight_of_traffic(const struct output_source *source, event_id id)
+{
+    const struct event_entry *event = profile_get_event(source->profile, id);
+    uint32_t count = find_value(source->profile, event, "count");
+
+    if (source->value || count == event->value_count)
+        return weight_of_event(source, id);
+    return weight_by(source, id, count);
 }
 
 struct number_text weight_text(const struct weight *weight, uint64_t sum)

@@ -20,6 +20,9 @@ struct weight {
 
 struct weight weight_of_event(const struct output_source *source, event_id event);
 
+/* Of what processes do to each other (output/traffic.h): how often, where no value is asked for. */
+struct weight weight_of_traffic(const struct output_source *source, event_id event);
+
 static inline uint64_t sample_weight(const struct weight *weight, const struct sample *sample)
 {
     uint64_t value = sample->values[weight->value], period = weight->period, count;

@@ -90,6 +90,21 @@ bool event_value_is_level(const char *event, uint32_t value)
     return !strcmp(event, "gc") && (value == GC_HEAP_BEFORE || value == GC_HEAP_AFTER);
 }
 
+bool event_has_peers(const char *event)
+{
+    return !strcmp(event, EVENT_SCHED) || !strcmp(event, EVENT_MSG);
+}
+
+void event_kinds_text(struct buffer *text)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        buffer_format(text, "  %-6s", kinds[i].name);
+        for (int v = 0; v < EVENT_VALUES && kinds[i].values[v].name; v++)
+            buffer_format(text, "%s %s", v ? "," : "", kinds[i].values[v].name);
+        buffer_text(text, "\n");
+    }
+}
+
 static bool is_named(const struct profile *profile, event_id id, const char *name)
 {
     return !strcmp(profile_text(profile, profile_get_event(profile, id)->name), name);

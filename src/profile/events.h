@@ -13,6 +13,7 @@
 #pragma once
 
 #include "profile/profile.h"
+#include "util/buffer.h"
 
 enum cpu_value { CPU_TIME };
 enum gc_value { GC_TIME, GC_COUNT, GC_RECLAIMED, GC_BINARIES, GC_HEAP_BEFORE, GC_HEAP_AFTER };
@@ -38,6 +39,12 @@ event_id event_define(struct profile *profile, const char *name);
 /* Whether sums of this value mean nothing, and only its average does: the size of a heap, not what
  * was taken from it. */
 bool event_value_is_level(const char *event, uint32_t value);
+
+/* Whether its samples may tell another process (sample.peer). */
+bool event_has_peers(const char *event);
+
+/* Append for people what there is, a line for each kind: "  gc      time, count, ...". */
+void event_kinds_text(struct buffer *text);
 
 bool event_is_cpu(const struct profile *profile, event_id id);
 bool event_is_sched(const struct profile *profile, event_id id);

@@ -45,6 +45,30 @@ struct root_key root_key_of_sample(const struct profile *profile, enum group_by 
     return key;
 }
 
+frame_id root_bottom(const struct profile *profile, stack_id stack)
+{
+    frame_id bottom = 0;
+
+    while (stack) {
+        const struct stack_node *node = profile_get_stack(profile, stack);
+
+        if (profile_get_frame(profile, node->frame)->kind == FRAME_ERLANG)
+            bottom = node->frame;
+        stack = node->parent;
+    }
+    return bottom;
+}
+
+struct root_key root_key_of_process(const struct profile *profile, process_id process,
+                                    stack_id stack)
+{
+    struct root_key key = {.process = process};
+
+    if (stack && is_named_by_stack(profile, process))
+        key.bottom = root_bottom(profile, stack);
+    return key;
+}
+
 static void activity_text(const struct profile *profile, const struct root_key *key,
                           struct buffer *text)
 {

@@ -22,6 +22,13 @@ struct root_key {
 struct root_key root_key_of_sample(const struct profile *profile, enum group_by group_by,
                                    const struct sample *sample, frame_id bottom);
 
+/* The Erlang frame next to the root; 0 if there is none. */
+frame_id root_bottom(const struct profile *profile, stack_id stack);
+
+/* Of a process by GROUP_NAME, of which a complete stack is known or 0. */
+struct root_key root_key_of_process(const struct profile *profile, process_id process,
+                                    stack_id stack);
+
 /* Append the text; nothing if there is no such frame. */
 void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
                struct buffer *text);

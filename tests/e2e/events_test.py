@@ -126,11 +126,18 @@ class BadOptions(unittest.TestCase):
                               (["-e", "bif:md5"], "needs a function"),
                               (["-e", "probe:"], "needs a function"),
                               (["-e", ","], "needs an event"),
+                              (["-o", "x.dot"], "who sends to whom"),
+                              (["-e", "gc,alloc", "-o", "x.dot"], "who sends to whom"),
                               (["--budget", "0"], "budget"),
                               (["--budget", "101"], "budget")):
             done = beamflame.run("-p", 1, *options)
             self.assertEqual(done.returncode, beamflame.USAGE, done.stderr)
             self.assertIn(says, done.stderr)
+
+    def test_help_of_report_has_the_values(self):
+        done = beamflame.run("report", "--help")
+        self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+        self.assertIn("  sched  wait, delay, count, long\n", done.stdout)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@
 #include <cmocka.h>
 
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "output/long_slices.h"
 #include "profile/events.h"
@@ -43,22 +45,21 @@ static int tear_down(void **state)
 static void add(struct long_slices *slices, uint64_t time, uint64_t ns, process_id process,
                 thread_id thread, stack_id stack, enum process_status status)
 {
-    long_slices_add(slices, profile,
-                    &(struct sample){.time = time,
-                                     .values = {[SCHED_LONG] = ns},
-                                     .stack = stack,
-                                     .process = process,
-                                     .thread = thread,
-                                     .status = (uint8_t)status});
+    long_slices_add(slices, &(struct sample){.time = time,
+                                             .values = {[SCHED_LONG] = ns},
+                                             .stack = stack,
+                                             .process = process,
+                                             .thread = thread,
+                                             .status = (uint8_t)status});
 }
 
 static void assert_slice(const struct long_slice *slice, uint64_t end, uint64_t ns,
-                         process_id process, const char *place)
+                         process_id process, stack_id stack)
 {
     assert_int_equal(slice->end, end);
     assert_int_equal(slice->ns, ns);
     assert_int_equal(slice->process, process);
-    assert_string_equal(profile_text(profile, slice->place), place);
+    assert_int_equal(slice->stack, stack);
 }
 
 /* Its parts are put together, also where another scheduler has one at the same time. */
@@ -73,8 +74,8 @@ static void test_parts(void **state)
     add(&slices, 118 * MS, 1 * MS, 1, 1, behind, STATUS_WAITING);
     add(&slices, 130 * MS, 15 * MS, 2, 2, behind, STATUS_RUNNABLE);
     assert_int_equal(slices.count, 2);
-    assert_slice(&slices.longest[0], 130 * MS, 25 * MS, 2, "a:run/0");
-    assert_slice(&slices.longest[1], 118 * MS, 18 * MS, 1, "a:spin/1");
+    assert_slice(&slices.longest[0], 130 * MS, 25 * MS, 2, behind);
+    assert_slice(&slices.longest[1], 118 * MS, 18 * MS, 1, in_nif);
     long_slices_free(&slices);
 }
 
@@ -89,9 +90,9 @@ static void test_apart(void **state)
     add(&slices, 190 * MS, 30 * MS, 1, 1, behind, STATUS_RUNNING);
     long_slices_finish(&slices);
     assert_int_equal(slices.slices, 3);
-    assert_slice(&slices.longest[0], 190 * MS, 30 * MS, 1, "a:run/0");
-    assert_slice(&slices.longest[1], 120 * MS, 20 * MS, 1, "a:run/0");
-    assert_slice(&slices.longest[2], 135 * MS, 15 * MS, 1, "a:run/0");
+    assert_slice(&slices.longest[0], 190 * MS, 30 * MS, 1, behind);
+    assert_slice(&slices.longest[1], 120 * MS, 20 * MS, 1, behind);
+    assert_slice(&slices.longest[2], 135 * MS, 15 * MS, 1, behind);
     long_slices_free(&slices);
 }
 
@@ -109,12 +110,48 @@ static void test_the_longest_are_kept(void **state)
     long_slices_free(&slices);
 }
 
+/* Where it was is the Erlang function, BIF or NIF next to the leaf, and who called it. */
+static void test_text(void **state)
+{
+    struct process_entry process = {.identity = 1,
+                                    .pid = profile_string_z(profile, "<0.85.0>"),
+                                    .name = profile_string_z(profile, "cart")};
+    process_id cart = profile_process(profile, &process);
+    stack_id deep = in_nif, bare = stack_of("beam.smp+0x10", FRAME_NATIVE, 0);
+    struct long_slices slices = {0};
+    char name[8], *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        snprintf(name, sizeof(name), "b:f/%d", i);
+        deep = stack_of(name, FRAME_ERLANG, deep);
+        deep = stack_of(name, FRAME_ERLANG, deep); /* calls itself */
+    }
+    add(&slices, 1012 * MS, 12 * MS, cart, 1, in_nif, STATUS_WAITING);
+    add(&slices, 1030 * MS, 11 * MS, cart, 1, deep, STATUS_WAITING);
+    add(&slices, 1050 * MS, 10 * MS, cart, 1, bare, STATUS_WAITING);
+    long_slices_write(file, profile, &slices, 1000 * MS);
+    fclose(file);
+    assert_string_equal(
+        text, "\nlong schedules: 3 seen\n"
+              "           12.0 ms  until     0.012 s  <0.85.0>  cart  in a:spin/1\n"
+              "                    called by a:run/0\n"
+              "           11.0 ms  until     0.030 s  <0.85.0>  cart  in b:f/5\n"
+              "                    called by b:f/4, b:f/3, b:f/2, b:f/1, ...\n"
+              "           10.0 ms  until     0.050 s  <0.85.0>  cart  in beam.smp+0x10\n");
+    free(text);
+    long_slices_free(&slices);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_longest_are_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_text, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,19 +87,22 @@ static void test_exact(void **state)
     samples[3].values[MSG_SIGNALS] = 1;
     text = graph(&messages, &settings);
     assert_string_equal(
-        text, "digraph beamflame {\n"
-              "    graph [rankdir=LR, labelloc=t, fontname=\"sans-serif\", "
-              "label=\"shop@\\\"web\\\", pid 100, OTP 27\\nmsg by count, 2.5 s\"];\n"
-              "    node [shape=box, style=\"rounded,filled\", fillcolor=\"#fdebd8\", "
-              "color=\"#c9a27e\", fontname=\"sans-serif\"];\n"
-              "    edge [color=\"#5b6270\", fontname=\"sans-serif\", fontsize=10];\n"
-              "    \"cart\" -> \"d\\\"b\\\\\" [label=\"1,000 messages, 400.0/s\\n5.0 words each\\n"
-              "delay 1.0 us\", penwidth=6.0, \"count\"=1000, \"words\"=5000, \"delay\"=4000, "
-              "\"received\"=4, \"signals\"=0];\n"
-              "    \"d\\\"b\\\\\" -> \"cart\" [label=\"250 messages, 100.0/s\\n0.0 words each\\n"
-              "1 signal\", penwidth=3.5, \"count\"=250, \"words\"=0, \"delay\"=0, "
-              "\"received\"=0, \"signals\"=1];\n"
-              "}\n");
+        text,
+        "digraph beamflame {\n"
+        "    graph [rankdir=LR, labelloc=t, fontname=\"sans-serif\", "
+        "label=\"shop@\\\"web\\\", pid 100, OTP 27\\nmsg in 2.5 s; width: count; "
+        "red: long in the queue\"];\n"
+        "    node [shape=box, style=\"rounded,filled\", fillcolor=\"#fdebd8\", "
+        "color=\"#c9a27e\", fontname=\"sans-serif\"];\n"
+        "    edge [fontname=\"sans-serif\", fontsize=10];\n"
+        "    \"cart\" -> \"d\\\"b\\\\\" [label=\"1,000 messages, 400/s\\n5.0 words each\\n"
+        "1.0 us in the queue\", penwidth=6.0, color=\"#5c6270\", \"count\"=1000, \"words\"=5000, "
+        "\"delay\"=4000, "
+        "\"received\"=4, \"signals\"=0];\n"
+        "    \"d\\\"b\\\\\" -> \"cart\" [label=\"250 messages, 100/s\\n0.0 words each\\n"
+        "1 signal\", penwidth=3.5, color=\"#5b6270\", \"count\"=250, \"words\"=0, \"delay\"=0, "
+        "\"received\"=0, \"signals\"=1];\n"
+        "}\n");
     free(text);
 }
 
@@ -157,6 +160,38 @@ static void test_port(void **state)
     free(text);
 }
 
+/* Messages that wait long are red; how long is long is not less than 10 ms. */
+static void test_colour(void **state)
+{
+    const struct output_settings settings = {{.group_by = GROUP_NAME}, "msg", NULL};
+    static const struct {
+        uint64_t to_db, to_cart;
+        const char *db, *cart;
+    } cases[] = {
+        {10000000, 2500000, "#d02c1c", "#954746"},
+        {40000000, 10000000, "#d02c1c", "#954746"},
+        {100000, 1000, "#665d68", "#5c6270"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct messages messages;
+        struct sample *samples = messages.small.samples;
+        char *text, *line;
+
+        make(&messages);
+        send(&samples[0], messages.cart, messages.db, 1000, 0);
+        receive(&samples[1], messages.cart, messages.db, 2, 2 * cases[i].to_db);
+        send(&samples[2], messages.db, messages.cart, 10, 0);
+        receive(&samples[3], messages.db, messages.cart, 2, 2 * cases[i].to_cart);
+        text = graph(&messages, &settings);
+        line = strstr(text, "\"cart\" -> ");
+        assert_has(line, cases[i].db);
+        assert_has(strstr(line, "\n"), cases[i].cart);
+        free(text);
+    }
+}
+
 /* The value that is asked for decides which edges there are, and in which order. */
 static void test_value(void **state)
 {
@@ -172,31 +207,120 @@ static void test_value(void **state)
     receive(&samples[2], messages.db, messages.cart, 1, 11);
     send(&samples[3], messages.db, messages.worker, 1000, 0);
     text = graph(&messages, &settings);
-    assert_has(text, "msg by delay");
+    assert_has(text, "width: delay;");
     assert_null(strstr(text, "apply"));
     assert_true(strstr(text, "\"cart\" -> ") > strstr(text, "-> \"cart\""));
     free(text);
 }
 
-/* Of other events the peer acts on the process; all of their values are shown. */
-static void test_other_event(void **state)
+/* A sample of event sched: one who woke another. */
+static void wake(struct messages *messages, int i, process_id waker, process_id woken,
+                 const uint64_t *values)
+{
+    struct sample *sample = &messages->small.samples[i];
+
+    sample->event = event_define(messages->small.profile, EVENT_SCHED);
+    sample->process = woken;
+    sample->peer = waker;
+    memcpy(sample->values, values, sizeof(sample->values));
+}
+
+static void make_wakes(struct messages *messages)
+{
+    static const uint64_t values[SMALL_SAMPLES][EVENT_VALUES] = {
+        {[SCHED_WAIT] = 900000, [SCHED_COUNT] = 1},
+        {[SCHED_WAIT] = 1500, [SCHED_COUNT] = 4},
+        {[SCHED_WAIT] = 500, [SCHED_DELAY] = 500},
+        {[SCHED_WAIT] = 5000000, [SCHED_DELAY] = 5000000, [SCHED_COUNT] = 1},
+    };
+
+    make(messages);
+    wake(messages, 0, messages->cart, messages->db, values[0]);
+    wake(messages, 1, messages->db, messages->cart, values[1]);
+    wake(messages, 2, messages->db, messages->cart, values[2]); /* the same, in the run queue */
+    wake(messages, 3, 0, messages->cart, values[3]);            /* nobody did */
+}
+
+/* Who wakes whom: by how often, if nothing else is asked for. */
+static void test_wakes(void **state)
 {
     const struct output_settings settings = {{.group_by = GROUP_NAME}, "sched", NULL};
+    const struct output_settings by_wait = {{.group_by = GROUP_NAME}, "sched", "wait"};
+    struct messages messages;
+    char *text;
+
+    (void)state;
+    make_wakes(&messages);
+    text = graph(&messages, &settings);
+    assert_has(text, "sched in 2.5 s; width: count; red: long in the run queue");
+    assert_has(text, "\"d\\\"b\\\\\" -> \"cart\" [label=\"woken 4 times, 1.6/s\\nafter 375 ns\\n"
+                     "125 ns in the run queue\", penwidth=6.0, color=\"#5b6270\", \"wait\"=2000, "
+                     "\"delay\"=500, ");
+    free(text);
+    make_wakes(&messages);
+    text = graph(&messages, &by_wait);
+    assert_has(text, "\"cart\" -> \"d\\\"b\\\\\" [label=\"woken 1 time, 0.4/s\\nafter 900.0 us\\n"
+                     "0 ns in the run queue\", penwidth=6.0, ");
+    free(text);
+}
+
+/* The summary has them as a table, and the time in run queues by scheduler. */
+static void test_wakes_in_summary(void **state)
+{
+    const struct output_settings settings = {{.group_by = GROUP_NAME}, "sched", NULL};
+    const struct thread_entry dirty = {
+        .target = 1, .tid = 103, .scheduler_kind = SCHEDULER_DIRTY_CPU, .scheduler_number = 1};
+    const struct thread_entry other_dirty = {
+        .target = 1, .tid = 104, .scheduler_kind = SCHEDULER_DIRTY_CPU, .scheduler_number = 2};
+    const struct thread_entry normal = {
+        .target = 1, .tid = 105, .scheduler_kind = SCHEDULER_NORMAL, .scheduler_number = 2};
     struct messages messages;
     struct sample *samples = messages.small.samples;
     char *text;
 
     (void)state;
-    make(&messages);
-    for (int i = 0; i < SMALL_SAMPLES; i++)
-        samples[i].event = event_define(messages.small.profile, "sched");
-    samples[0].process = messages.cart;
-    samples[0].peer = messages.db;
-    samples[0].values[SCHED_WAIT] = 1500;
-    samples[0].values[SCHED_COUNT] = 3;
-    text = graph(&messages, &settings);
-    assert_has(text, "\"d\\\"b\\\\\" -> \"cart\" [label=\"wait 1.5 us\\ncount 3 times\", ");
+    make_wakes(&messages);
+    samples[0].thread = profile_thread(messages.small.profile, &other_dirty);
+    samples[0].values[SCHED_DELAY] = 300000;
+    samples[1].thread = samples[2].thread = profile_thread(messages.small.profile, &normal);
+    samples[3].thread = profile_thread(messages.small.profile, &dirty);
+    text = small_output_of(&messages.small, &summary_format, &settings);
+    assert_has(text, "\nrun queues\n"
+                     "                               count         delay        a time\n"
+                     "  dirty cpu                        2        5.3 ms        2.6 ms\n"
+                     "  scheduler 2                      4        500 ns        125 ns\n");
+    assert_has(text, "\nwho woke whom\n"
+                     "         count      a second      waited       delay\n"
+                     "             4           1.6      375 ns      125 ns  d\"b\\ -> cart\n"
+                     "             1           0.4    600.0 us    300.0 us  cart -> d\"b\\\n");
     free(text);
+}
+
+/* That nobody was seen to send is no error; it is one where nobody could be. */
+static void test_none(void **state)
+{
+    struct messages messages;
+    struct error error;
+    struct output_result result;
+    const struct output_request request = {.path = "/tmp/output-dot-test.dot"};
+    const struct output_settings of_msg = {{.group_by = GROUP_NAME}, "msg", NULL};
+    const struct output_settings of_all = {.view.group_by = GROUP_NAME};
+    struct recording *recording;
+    char *text;
+
+    (void)state;
+    make(&messages);
+    text = graph(&messages, &of_msg);
+    assert_has(text, "red: long in the queue; none seen\"");
+    assert_null(strstr(text, "->"));
+    free(text);
+    small_profile_make(&messages.small);
+    recording = recording_open(small_recording(&messages.small), "test", &error);
+    assert_int_equal(output_write(recording, &of_all, &request, 1, &result, &error), -1);
+    assert_int_equal(error.code, ERROR_NO_SAMPLES);
+    assert_non_null(strstr(error.text, "events msg and sched"));
+    recording_close(recording);
+    profile_free(messages.small.profile);
 }
 
 /* Too many edges are cut, the smallest first, and that is said. */
@@ -230,10 +354,10 @@ static void test_many(void **state)
     }
     assert_int_equal(dot_format.finish(dot, &messages.small.totals, &error), 0);
     fclose(file);
-    assert_has(text, "; the greatest 200 of 1000 edges\"");
+    assert_has(text, "; the greatest 60 of 1000 edges\"");
     assert_has(text, "\"to_1000\"");
-    assert_has(text, "\"to_801\"");
-    assert_null(strstr(text, "\"to_800\""));
+    assert_has(text, "\"to_941\"");
+    assert_null(strstr(text, "\"to_940\""));
     free(text);
     view_free(source.view);
     profile_free(messages.small.profile);
@@ -255,8 +379,8 @@ static void test_summary(void **state)
     text = small_output_of(&messages.small, &summary_format, &settings);
     assert_has(text, "\nmessages by sender and receiver\n"
                      "         count      a second     words       delay\n"
-                     "         1,000         400.0       5.0      1.0 us  cart -> d\"b\\\n"
-                     "           250         100.0       0.0              d\"b\\ -> cart\n");
+                     "         1,000           400       5.0      1.0 us  cart -> d\"b\\\n"
+                     "           250           100       0.0              d\"b\\ -> cart\n");
     free(text);
 }
 
@@ -264,9 +388,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),   cmocka_unit_test(test_names),
-        cmocka_unit_test(test_port),    cmocka_unit_test(test_value),
-        cmocka_unit_test(test_many),    cmocka_unit_test(test_other_event),
-        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_port),    cmocka_unit_test(test_colour),
+        cmocka_unit_test(test_none),    cmocka_unit_test(test_value),
+        cmocka_unit_test(test_many),    cmocka_unit_test(test_wakes),
+        cmocka_unit_test(test_summary), cmocka_unit_test(test_wakes_in_summary),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,9 +206,9 @@ static void test_one_place(void **state)
     assert_refused(&all, &stdout_request, 1, ERROR_USAGE, "choose one with --event");
     assert_refused(&all, &device, 1, ERROR_USAGE, "choose one with --event");
     assert_refused(&all, requests, 2, ERROR_USAGE, "x.gc.folded: two outputs have this name");
-    assert_int_equal(output_check(&stdout_request, 1, 1, &error), 0);
-    assert_int_equal(output_check(&stdout_request, 1, 2, &error), -1);
-    assert_int_equal(output_check(requests, 2, 2, &error), 0);
+    assert_int_equal(output_check(&stdout_request, 1, 1, false, &error), 0);
+    assert_int_equal(output_check(&stdout_request, 1, 2, false, &error), -1);
+    assert_int_equal(output_check(requests, 2, 2, false, &error), 0);
 }
 
 static void test_split_path(void **state)

@@ -33,6 +33,26 @@ static void test_exact(void **state)
                   "             1  native frames without a symbol, shown as file and offset\n");
 }
 
+/* One started with a fun is called by the function at the bottom of its stacks, as in other
+ * outputs; by that of any that is complete. */
+static void test_process_without_a_name(void **state)
+{
+    struct small_profile small;
+    struct process_entry worker = {.identity = 0x563, .target = 1};
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    worker.pid = profile_string_z(small.profile, "<0.86.0>");
+    worker.initial_call = profile_string_z(small.profile, "erlang:apply/2");
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        small.samples[i].process = profile_process(small.profile, &worker);
+    small.samples[3].flags = SAMPLE_ERLANG;
+    text = small_output(&small, &summary_format, &(struct view_options){.group_by = GROUP_NAME});
+    assert_non_null(strstr(text, "100.0 %  <0.86.0>  proc_lib:init_p/5\n"));
+    free(text);
+}
+
 /* The greatest sums come first, and no more of them than asked for. */
 static void test_top(void **state)
 {
@@ -57,6 +77,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_process_without_a_name),
         cmocka_unit_test(test_top),
     };
 

@@ -225,21 +225,34 @@ static void test_check(void **state)
     struct error error;
 
     (void)state;
-    assert_int_equal(output_check(requests, 3, 1, &error), 0);
+    assert_int_equal(output_check(requests, 3, 1, false, &error), 0);
     requests[1].path = requests[0].path;
-    assert_int_equal(output_check(requests, 3, 1, &error), -1);
+    assert_int_equal(output_check(requests, 3, 1, false, &error), -1);
     assert_int_equal(error.code, ERROR_USAGE);
     requests[1].path = in_directory("a.txt");
-    assert_int_equal(output_check(requests, 3, 1, &error), -1);
+    assert_int_equal(output_check(requests, 3, 1, false, &error), -1);
     assert_int_equal(error.code, ERROR_USAGE);
     assert_non_null(strstr(error.text, "folded"));
     requests[1].path = in_directory("none/a.svg");
-    assert_int_equal(output_check(requests, 3, 1, &error), -1);
+    assert_int_equal(output_check(requests, 3, 1, false, &error), -1);
     assert_int_equal(error.code, ERROR_FAILED);
     requests[1] = (struct output_request){.path = directory, .format = &svg_format};
-    assert_int_equal(output_check(requests, 3, 1, &error), -1);
+    assert_int_equal(output_check(requests, 3, 1, false, &error), -1);
     assert_non_null(strstr(error.text, "Is a directory"));
     assert_int_equal(remove_files(), 0);
+}
+
+/* A graph of who sends to whom, where nothing tells that. */
+static void test_check_peers(void **state)
+{
+    const struct output_request request = {.path = in_directory("a.dot")};
+    struct error error;
+
+    (void)state;
+    assert_int_equal(output_check(&request, 1, 1, true, &error), 0);
+    assert_int_equal(output_check(&request, 1, 1, false, &error), -1);
+    assert_int_equal(error.code, ERROR_USAGE);
+    assert_non_null(strstr(error.text, "events msg and sched"));
 }
 
 /* A link is followed, not replaced. */
@@ -273,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_failure_leaves_nothing),
         cmocka_unit_test(test_no_samples),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_peers),
         cmocka_unit_test(test_link),
     };
 
