@@ -78,8 +78,8 @@ void events_sizes(const struct events *events, const struct targets *targets,
         sizes->processes += vm_process_count(targets->vms[i]);
 }
 
-/* Five ticks while a slice is not yet a long one: what is left of one that is after the last tick is
- * charged to where the process goes on, which says little. */
+/* Five ticks while a slice is not yet a long one: what is left of it after the last tick is charged
+ * to where the process goes on, which says little. */
 static uint32_t tick_frequency(const struct events *events)
 {
     uint32_t frequency = 5000000 / events->options->long_us;

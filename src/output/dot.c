@@ -20,8 +20,10 @@
 #include "util/alloc.h"
 #include "util/buffer.h"
 
-/* A graph with more edges shows nothing. */
-#define EDGES_MAX 60
+/* In a graph with more edges processes of a kind are one; with more than EDGES_MAX it would show
+ * nothing. */
+#define EDGES_EASY 30
+#define EDGES_MAX  60
 
 /* No delay below is shown in the strongest colour. */
 #define LONG_DELAY_NS 1e7
@@ -234,10 +236,15 @@ static void put_edge(const struct dot *dot, const struct traffic_edge *edge, dou
 static void put_graph(struct dot *dot, const struct recording_totals *totals)
 {
     size_t count, shown;
-    struct traffic_edge *edges = traffic_edges(&dot->traffic, dot->weight.value, &count);
+    struct traffic_edge *edges =
+        traffic_edges(&dot->traffic, TRAFFIC_AS_NAMED, dot->weight.value, &count);
     double seconds = seconds_of(dot, totals);
     struct scale scale;
 
+    if (count > EDGES_EASY) {
+        free(edges);
+        edges = traffic_edges(&dot->traffic, TRAFFIC_BY_KIND, dot->weight.value, &count);
+    }
     shown = count < EDGES_MAX ? count : EDGES_MAX;
     scale = scale_of(dot, edges, shown);
     put_head(dot, seconds, shown, count);

@@ -262,7 +262,9 @@ void summary_event_write(FILE *file, struct summary_event *event,
         fprintf(file, "\nevent %s: %s samples",
                 profile_text(profile, profile_get_event(profile, id)->name),
                 number_text(event->samples).text);
-    if (summary)
+    if (summary && !summary->span_ns)
+        fputs(", could not be recorded\n", file);
+    else if (summary)
         write_counted(file, profile, summary);
     else if (!event->is_cpu)
         fputc('\n', file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/traffic.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,16 +75,35 @@ static uint32_t end_of_process(struct traffic *traffic, process_id process)
     return end;
 }
 
-static uint32_t add_text(struct traffic *traffic, target_id target, const struct root_key *key)
+/* Make each number in a text, from `start` on, a '*'. */
+static void leave_out_numbers(struct buffer *text, size_t start)
+{
+    size_t size = start;
+
+    for (size_t i = start; i < text->size; i++) {
+        if (!isdigit((unsigned char)text->data[i]))
+            text->data[size++] = text->data[i];
+        else if (size == start || text->data[size - 1] != '*')
+            text->data[size++] = '*';
+    }
+    text->size = size;
+}
+
+static uint32_t add_text(struct traffic *traffic, target_id target, const struct root_key *key,
+                         bool has_numbers)
 {
     struct buffer text = {0};
+    size_t start;
     uint32_t id;
 
     if (target && profile_counts(traffic->profile).targets > 1) {
         root_target_text(traffic->profile, target, &text);
         buffer_text(&text, " / ");
     }
+    start = text.size;
     root_text(traffic->profile, traffic->group_by, key, &text);
+    if (!has_numbers)
+        leave_out_numbers(&text, start);
     id = string_table_add(&traffic->texts, text.data, text.size);
     buffer_free(&text);
     return id;
@@ -100,7 +120,7 @@ static uint32_t end_of_sample(struct traffic *traffic, const struct sample *samp
 
     if (!sample->process) {
         target = sample->thread ? profile_get_thread(profile, sample->thread)->target : 0;
-        return add_end(traffic, &(struct end_key){.text = add_text(traffic, target, &key)});
+        return add_end(traffic, &(struct end_key){.text = add_text(traffic, target, &key, true)});
     }
     end = end_of_process(traffic, sample->process);
     if (key.bottom)
@@ -150,15 +170,19 @@ void traffic_add(struct traffic *traffic, const struct sample *sample)
 
 /* ---- in the end ---- */
 
-static uint32_t text_of_end(struct traffic *traffic, uint32_t end)
+static uint32_t text_of_end(struct traffic *traffic, enum traffic_names names, uint32_t end)
 {
     const struct end_key *key = intern_get(&traffic->ends, end);
     const struct traffic_name *name = &traffic->names[end - 1];
+    const struct process_entry *process;
 
     if (key->text)
         return key->text;
+    process = profile_get_process(traffic->profile, name->newest);
     return add_text(traffic, key->target,
-                    &(struct root_key){.process = name->newest, .bottom = name->bottom});
+                    &(struct root_key){.process = name->newest, .bottom = name->bottom},
+                    names == TRAFFIC_AS_NAMED || traffic->group_by == GROUP_PID ||
+                        !(process->name || process->label));
 }
 
 static int compare_edges(const void *a, const void *b, void *value)
@@ -181,7 +205,7 @@ static struct traffic_edge *list_edges(const struct traffic *traffic, const stru
     struct traffic_edge *list = xcalloc(edges->count + 1, sizeof(*list));
     size_t count = 0;
 
-    for (uint32_t i = 0; i < edges->count; i++) {
+    for (uint32_t i = 0; sums && i < edges->count; i++) {
         const struct edge_key *key = intern_get(edges, i + 1);
         struct traffic_edge *edge = &list[count];
 
@@ -197,7 +221,8 @@ static struct traffic_edge *list_edges(const struct traffic *traffic, const stru
     return list;
 }
 
-struct traffic_edge *traffic_edges(struct traffic *traffic, uint32_t value, size_t *ret_count)
+struct traffic_edge *traffic_edges(struct traffic *traffic, enum traffic_names names,
+                                   uint32_t value, size_t *ret_count)
 {
     uint32_t *texts = xcalloc(traffic->ends.count + 1, sizeof(*texts));
     struct traffic_sum *sums = NULL;
@@ -206,7 +231,7 @@ struct traffic_edge *traffic_edges(struct traffic *traffic, uint32_t value, size
 
     intern_init(&edges, sizeof(struct edge_key), sizeof(struct edge_key));
     for (uint32_t end = 1; end <= traffic->ends.count; end++)
-        texts[end] = text_of_end(traffic, end);
+        texts[end] = text_of_end(traffic, names, end);
     for (uint32_t i = 0; i < traffic->edges.count; i++) {
         const struct edge_key *key = intern_get(&traffic->edges, i + 1);
 

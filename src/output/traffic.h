@@ -42,5 +42,10 @@ struct traffic_edge {
     uint64_t values[EVENT_VALUES];
 };
 
+/* Whether processes whose names differ in numbers only, as {worker,1} and {worker,2}, are one:
+ * {worker,*}. */
+enum traffic_names { TRAFFIC_AS_NAMED, TRAFFIC_BY_KIND };
+
 /* The edges for which this value is not 0, the greatest first: to be freed. */
-struct traffic_edge *traffic_edges(struct traffic *traffic, uint32_t value, size_t *ret_count);
+struct traffic_edge *traffic_edges(struct traffic *traffic, enum traffic_names names,
+                                   uint32_t value, size_t *ret_count);

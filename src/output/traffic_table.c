@@ -36,7 +36,7 @@ static void write_wakes(FILE *file, const struct traffic_edge *edge, double seco
 void traffic_table_write(FILE *file, struct traffic *traffic, uint32_t value, double seconds)
 {
     size_t count;
-    struct traffic_edge *edges = traffic_edges(traffic, value, &count);
+    struct traffic_edge *edges = traffic_edges(traffic, TRAFFIC_AS_NAMED, value, &count);
 
     if (count)
         fputs(traffic->is_msg ? "\nmessages by sender and receiver\n"

@@ -323,8 +323,9 @@ static void test_none(void **state)
     profile_free(messages.small.profile);
 }
 
-/* Too many edges are cut, the smallest first, and that is said. */
-static void test_many(void **state)
+/* The graph of messages from one to many, to the i-th of which i are sent: its name begins with
+ * `to_`, and is a number, or the letters of that number from 'a' on. */
+static char *graph_of_many(uint64_t count, bool has_numbers, enum group_by group_by)
 {
     struct messages messages;
     struct output_source source;
@@ -334,33 +335,62 @@ static void test_many(void **state)
     size_t size;
     FILE *file = open_memstream(&text, &size);
 
-    (void)state;
     make(&messages);
     source = (struct output_source){
         .header = &small_header,
         .profile = messages.small.profile,
-        .view = view_new(messages.small.profile, &(struct view_options){.group_by = GROUP_NAME}),
+        .view = view_new(messages.small.profile, &(struct view_options){.group_by = group_by}),
         .event = messages.small.samples[0].event,
     };
     dot = dot_format.begin(file, &source, &error);
-    for (uint64_t i = 1; i <= 1000; i++) {
+    for (uint64_t i = 1; i <= count; i++) {
         struct sample sample = messages.small.samples[0];
-        char name[16];
+        char name[16], pid[16];
 
         snprintf(name, sizeof(name), "to_%u", (unsigned)i);
-        send(&sample, messages.cart,
-             process(messages.small.profile, 0x1000 + i, "<0.1.0>", name, NULL), i, 0);
+        for (char *at = name + 3; *at && !has_numbers; at++)
+            *at = (char)(*at - '0' + 'a');
+        snprintf(pid, sizeof(pid), "<0.%u.0>", (unsigned)i);
+        send(&sample, messages.cart, process(messages.small.profile, 0x1000 + i, pid, name, NULL),
+             i, 0);
         assert_int_equal(dot_format.sample(dot, &sample, &error), 0);
     }
     assert_int_equal(dot_format.finish(dot, &messages.small.totals, &error), 0);
     fclose(file);
-    assert_has(text, "; the greatest 60 of 1000 edges\"");
-    assert_has(text, "\"to_1000\"");
-    assert_has(text, "\"to_941\"");
-    assert_null(strstr(text, "\"to_940\""));
-    free(text);
     view_free(source.view);
     profile_free(messages.small.profile);
+    return text;
+}
+
+/* Too many edges are cut, the smallest first, and that is said. */
+static void test_many(void **state)
+{
+    char *text = graph_of_many(1000, false, GROUP_NAME);
+
+    (void)state;
+    assert_has(text, "; the greatest 60 of 1000 edges\"");
+    assert_has(text, "\"to_baaa\"");
+    assert_has(text, "\"to_jeb\"");
+    assert_null(strstr(text, "\"to_jea\""));
+    free(text);
+}
+
+/* Where there are many, processes whose names differ in numbers are one; unless they are to be told
+ * apart. */
+static void test_many_of_a_kind(void **state)
+{
+    char *text = graph_of_many(30, true, GROUP_NAME);
+
+    (void)state;
+    assert_has(text, "\"cart\" -> \"to_30\" [label=\"30 messages,");
+    free(text);
+    text = graph_of_many(31, true, GROUP_NAME);
+    assert_has(text, "\"cart\" -> \"to_*\" [label=\"496 messages,");
+    assert_null(strstr(text, "to_31"));
+    free(text);
+    text = graph_of_many(31, true, GROUP_PID);
+    assert_has(text, "\"cart <0.85.0>\" -> \"to_31 <0.31.0>\" [label=\"31 messages,");
+    free(text);
 }
 
 /* The summary has them as a table. */
@@ -387,11 +417,17 @@ static void test_summary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),   cmocka_unit_test(test_names),
-        cmocka_unit_test(test_port),    cmocka_unit_test(test_colour),
-        cmocka_unit_test(test_none),    cmocka_unit_test(test_value),
-        cmocka_unit_test(test_many),    cmocka_unit_test(test_wakes),
-        cmocka_unit_test(test_summary), cmocka_unit_test(test_wakes_in_summary),
+        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_port),
+        cmocka_unit_test(test_colour),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_value),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_many_of_a_kind),
+        cmocka_unit_test(test_wakes),
+        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_wakes_in_summary),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
