@@ -267,14 +267,38 @@ static void add_histograms(const struct event_probes *probes, const struct event
     }
 }
 
-/* The time that there was; not all of it is represented by windows when there were few. */
+/* The time that totals are of: while it goes on, what windows stand for; and in the end all there
+ * was, or what was watched where that is more. */
 static uint64_t span_of(const struct event_probes *probes, const struct event *event)
 {
-    uint64_t represented = (uint64_t)event->estimates[0].represented_ns;
-    uint64_t end = probes->stopped ? probes->stopped : clock_ns(CLOCK_MONOTONIC);
-    uint64_t span = end - probes->started;
+    uint64_t seen = (uint64_t)event->estimates[0].seen_ns;
+    uint64_t span = probes->stopped ? probes->stopped - probes->started
+                                    : (uint64_t)event->estimates[0].represented_ns;
 
-    return span > represented ? span : represented;
+    return span > seen ? span : seen;
+}
+
+static void add_sums(const struct event *event, uint64_t span, struct event_summary *summary)
+{
+    for (int v = 0; v < EVENT_VALUES; v++) {
+        const struct estimate *estimate = &event->estimates[v];
+        double error = estimate_error(estimate, (double)span) / ERRORS_OF_95_PERCENT;
+
+        summary->sums[v] += (uint64_t)llround(estimate_total(estimate, (double)span));
+        if (!isfinite(error) || summary->errors[v] == EVENT_ERROR_UNKNOWN)
+            summary->errors[v] = EVENT_ERROR_UNKNOWN;
+        else
+            summary->errors[v] = (uint64_t)llround(hypot((double)summary->errors[v], error));
+    }
+}
+
+static void add_cost(const struct event_probes *probes, const struct event *event,
+                     struct event_summary *summary)
+{
+    struct governor_status status = governor_status(probes->governor, (unsigned)event->group);
+
+    summary->cost_ns += (uint64_t)status.spent_ns;
+    summary->target_cpu_ns += status.target_cpu_ns;
 }
 
 void event_probes_add_summary(const struct event_probes *probes, int event,
@@ -284,25 +308,17 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
     const struct event *of = &probes->events[event];
     struct wire_slot_counts counts = programs_slot_counts(probes->options.programs, of->slot);
 
+    uint64_t span = span_of(probes, of);
+
     summary->hits += counts.hits;
     summary->lost += counts.lost;
-    summary->span_ns += span_of(probes, of);
+    summary->span_ns += span;
     summary->covered_ns += (uint64_t)of->estimates[0].seen_ns;
-    for (int v = 0; v < EVENT_VALUES; v++) {
-        double error = estimate_error(&of->estimates[v]) / ERRORS_OF_95_PERCENT;
-
-        summary->sums[v] += (uint64_t)llround(of->estimates[v].total);
-        if (!isfinite(error)) /* too few windows to tell: it may be anything up to that */
-            error = of->estimates[v].total;
-        summary->errors[v] = (uint64_t)llround(hypot((double)summary->errors[v], error));
-    }
+    summary->windows += of->estimates[0].windows;
+    add_sums(of, span, summary);
+    add_cost(probes, of, summary);
     add_histograms(probes, of, histograms);
     for (int i = 0; i < of->kind->tally_count; i++)
         tallies[i].count +=
             (uint64_t)llround((double)counts.tallies[i] * window_lengths_scale(&of->lengths, 0));
-}
-
-struct governor_status event_probes_status(const struct event_probes *probes, int event)
-{
-    return governor_status(probes->governor, (unsigned)probes->events[event].group);
 }

@@ -62,5 +62,3 @@ void event_probes_update(struct event_probes *probes);
 void event_probes_add_summary(const struct event_probes *probes, int event,
                               struct event_summary *summary, struct event_histogram *histograms,
                               struct event_tally *tallies);
-
-struct governor_status event_probes_status(const struct event_probes *probes, int event);

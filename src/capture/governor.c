@@ -79,6 +79,7 @@ struct governor {
     uint64_t start_time, stop_time;
     int stats_fd;
     clockid_t target_clock;
+    uint64_t target_cpu_start, target_cpu; /* until now; until it ended, if it has */
     struct budget *budget;
     struct group **groups;
     unsigned group_count;
@@ -412,10 +413,19 @@ static void close_all(struct governor *governor)
     }
 }
 
+static void take_income(struct governor *governor, uint64_t now)
+{
+    struct timespec time;
+
+    if (clock_gettime(governor->target_clock, &time) != 0)
+        return;
+    governor->target_cpu = (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+    budget_income(governor->budget, now, governor->target_cpu);
+}
+
 static void *govern(void *argument)
 {
     struct governor *governor = argument;
-    struct timespec time;
 
     /* A window of 2 ms has to end in time where the target uses all CPUs. */
     setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
@@ -423,14 +433,13 @@ static void *govern(void *argument)
     while (!governor->stop) {
         uint64_t now = clock_ns(CLOCK_MONOTONIC), next = now + INCOME_TICK;
 
-        if (clock_gettime(governor->target_clock, &time) == 0)
-            budget_income(governor->budget, now,
-                          (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec);
+        take_income(governor, now);
         for (unsigned i = 0; i < governor->group_count; i++)
             govern_group(governor->groups[i], &next);
         wait_until(governor, next);
     }
     close_all(governor);
+    take_income(governor, clock_ns(CLOCK_MONOTONIC));
     pthread_mutex_unlock(&governor->lock);
     return NULL;
 }
@@ -488,6 +497,7 @@ int governor_start(struct governor *governor, struct error *error)
         return error_set(error, ERROR_NO_PROCESS, "process %d has ended",
                          (int)governor->options.pid);
     governor->start_time = now;
+    governor->target_cpu_start = governor->target_cpu = clock_ns(governor->target_clock);
     governor->stats_fd = run_time_account();
     governor->budget = budget_new(&(struct budget_options){
         .part = governor->options.part,
@@ -583,6 +593,7 @@ struct governor_status governor_status(struct governor *governor, unsigned numbe
         .run_ns = group->trap_ns + group->program_ns,
         .share = budget.share,
         .spent_ns = budget.spent_ns,
+        .target_cpu_ns = governor->target_cpu - governor->target_cpu_start,
         .elapsed_ns = now - governor->start_time,
         .covered_ns = group->covered,
         .represented_ns = group->represented,

@@ -90,6 +90,7 @@ struct governor_status {
     double run_ns;                                   /* what one costs: trap and program */
     double share;                                    /* of the budget, ns a second */
     double spent_ns;                                 /* in all, with attaching */
+    uint64_t target_cpu_ns;                          /* that the target used since the start */
     uint64_t elapsed_ns, covered_ns, represented_ns; /* since the start; in windows; by them */
     uint64_t windows;
     uint64_t cut; /* of them, closed early because the cost had jumped */

@@ -6,11 +6,12 @@
 #include "profile/event_summary.h"
 #include "util/buffer.h"
 
-/* Append "12,345 hits, 45.1 % of the time covered, 3 samples lost". */
+/* Append "12,345 hits, 4.1 % of the time covered in 31 windows, at 0.93 % of the VM's CPU time, 3
+ * samples lost". */
 void event_hits_text(const struct event_summary *summary, struct buffer *text);
 
-/* Append a sum, with the interval that holds the true one in 95 of 100 cases: "1.2 s +- 30.1 ms".
- * One that is not scaled is exact, and stands alone. */
+/* Append a sum, with the interval that holds the true one in 95 of 100 cases: "1.2 s +- 30.1 ms";
+ * "+- ?" where windows were too few to tell. One that is not scaled is exact, and stands alone. */
 void event_sum_text(const struct event_summary *summary, uint32_t value, enum unit unit,
                     struct buffer *text);
 

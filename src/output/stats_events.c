@@ -48,7 +48,15 @@ static void put_histogram(FILE *file, const struct event_histogram *named)
     put_buckets(file, histogram);
 }
 
-/* Sums are of all hits; their standard errors are 0 where nothing is scaled. */
+/* 0 where nothing is scaled, null where windows were too few to tell. */
+static void put_error(FILE *file, uint64_t error)
+{
+    if (error == EVENT_ERROR_UNKNOWN)
+        fputs(", \"standard_error\": null", file);
+    else
+        fprintf(file, ", \"standard_error\": %" PRIu64, error);
+}
+
 static void put_values(FILE *file, const struct profile *profile, const struct event_entry *event,
                        const struct event_summary *summary)
 {
@@ -56,9 +64,10 @@ static void put_values(FILE *file, const struct profile *profile, const struct e
     for (uint32_t i = 0; i < event->value_count; i++) {
         put_key(file, i ? ",\n       " : "\n       ", profile_text(profile, event->values[i].name));
         fprintf(file, "{\"unit\": \"%s\"", unit_name(event->values[i].unit));
-        if (summary)
-            fprintf(file, ", \"sum\": %" PRIu64 ", \"standard_error\": %" PRIu64, summary->sums[i],
-                    summary->errors[i]);
+        if (summary) {
+            fprintf(file, ", \"sum\": %" PRIu64, summary->sums[i]);
+            put_error(file, summary->errors[i]);
+        }
         putc('}', file);
     }
     putc('}', file);
@@ -69,6 +78,9 @@ static void put_counted(FILE *file, const struct event_summary *summary)
     fprintf(file, ", \"hits\": %" PRIu64 ", \"lost\": %" PRIu64, summary->hits, summary->lost);
     put_ms(file, "span_ms", summary->span_ns);
     put_ms(file, "covered_ms", summary->covered_ns);
+    fprintf(file, ", \"windows\": %" PRIu64, summary->windows);
+    put_ms(file, "cost_ms", summary->cost_ns);
+    put_ms(file, "target_cpu_ms", summary->target_cpu_ns);
 }
 
 static void put_histograms(FILE *file, const struct profile *profile,

@@ -55,6 +55,9 @@ void event_summary_encode(const struct profile *profile, const struct event_summ
     buffer_varint(bytes, summary->lost);
     buffer_varint(bytes, summary->span_ns);
     buffer_varint(bytes, summary->covered_ns);
+    buffer_varint(bytes, summary->windows);
+    buffer_varint(bytes, summary->cost_ns);
+    buffer_varint(bytes, summary->target_cpu_ns);
     for (uint32_t i = 0; i < values; i++) {
         buffer_varint(bytes, summary->sums[i]);
         buffer_varint(bytes, summary->errors[i]);
@@ -150,6 +153,9 @@ void event_summary_decode(struct event_summaries *summaries, const struct profil
     summary.lost = decode_number(cursor);
     summary.span_ns = decode_number(cursor);
     summary.covered_ns = decode_number(cursor);
+    summary.windows = decode_number(cursor);
+    summary.cost_ns = decode_number(cursor);
+    summary.target_cpu_ns = decode_number(cursor);
     for (uint32_t i = 0; i < profile_get_event(profile, summary.event)->value_count; i++) {
         summary.sums[i] = decode_number(cursor);
         summary.errors[i] = decode_number(cursor);

@@ -13,6 +13,9 @@
 
 enum { EVENT_HISTOGRAMS_MAX = 64, EVENT_TALLIES_MAX = 64 };
 
+/* The standard error of a sum from too few windows to tell. */
+#define EVENT_ERROR_UNKNOWN UINT64_MAX
+
 struct event_histogram {
     string_id name; /* "pause, minor" */
     uint32_t unit;  /* enum unit */
@@ -30,8 +33,11 @@ struct event_summary {
     uint64_t hits;                 /* that were seen, not scaled */
     uint64_t lost;                 /* samples that were dropped */
     uint64_t span_ns, covered_ns;  /* the time that there was, and that it was watched */
+    uint64_t windows;              /* that sums are scaled up from; 0: none is scaled */
+    uint64_t cost_ns;              /* of its probes: hits, attaching and detaching */
+    uint64_t target_cpu_ns;        /* CPU time that the target used meanwhile, hits among it */
     uint64_t sums[EVENT_VALUES];   /* of the event's values */
-    uint64_t errors[EVENT_VALUES]; /* their standard errors */
+    uint64_t errors[EVENT_VALUES]; /* their standard errors: 1.96 of them hold 95 % */
     const struct event_histogram *histograms;
     size_t histogram_count; /* at most EVENT_HISTOGRAMS_MAX */
     const struct event_tally *tallies;

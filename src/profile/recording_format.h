@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 2. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 3. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       2
+ *      version   u32       3
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -27,10 +27,11 @@
  * peak_rss_kb; varint count of losses, that many varints in the order of enum loss (the list only
  * grows at its end).
  *
- * CHUNK_SUMMARY: varints event, hits, lost, span_ns, covered_ns; for each value of the event the
- * varints sum, standard error; varint count of histograms (64 at most), each: varints name, unit,
- * greatest number, count of buckets (256 at most), the buckets from the first on; varint count of
- * tallies (64 at most), each: varints name, count. The newest of an event counts.
+ * CHUNK_SUMMARY: varints event, hits, lost, span_ns, covered_ns, windows, cost_ns, target_cpu_ns;
+ * for each value of the event the varints sum, standard error (2^64 - 1: not known); varint count of
+ * histograms (64 at most), each: varints name, unit, greatest number, count of buckets (256 at most),
+ * the buckets from the first on; varint count of tallies (64 at most), each: varints name, count. The
+ * newest of an event counts.
  *
  * CHUNK_THREADS: varint count of threads, each the varints thread, from, to - from, cpu_ns, wait_ns
  * (profile/thread_time.h). The newest chunk counts, and holds all threads.
@@ -67,7 +68,7 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    2
+#define RECORDING_VERSION    3
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
 #define CHUNK_HEADER_SIZE 16

@@ -262,8 +262,8 @@ static void test_perf(void **state)
                               "\t    7f20aabb0000 proc_lib:init_p/5 (/tmp/perf-100.map)\n"
                               "\t               0 cart (/tmp/perf-100.map)\n"
                               "\n"
-                              "# counted 1,234 hits, 40.0 % of the time covered, 2 samples lost; "
-                              "4.6 ms +- 196.0 us\n"
+                              "# counted 1,234 hits, 40.0 % of the time covered in 13 windows, "
+                              "at 0.60 % of the VM's CPU time, 2 samples lost; 4.6 ms +- 196.0 us\n"
                               "# loss ring_full 2\n"
                               "# loss unknown_native 1\n"
                               "\n");
@@ -284,8 +284,8 @@ static void test_svg(void **state)
     assert_non_null(strstr(text, "<title>all (4.6 ms, 100.00%)</title>"));
     assert_non_null(strstr(text, "<title>memcpy (12.3 us, 0.27%)</title>"));
     assert_non_null(strstr(text, ">2.5 s, gc: time 4.6 ms in 2 samples; counted: 4.6 ms +- "
-                                 "196.0 us in 1,234 hits, 40.0 % of the time covered, 2 samples "
-                                 "lost</text>"));
+                                 "196.0 us in 1,234 hits, 40.0 % of the time covered in 13 "
+                                 "windows, at 0.60 % of the VM's CPU time, 2 samples lost</text>"));
     free(text);
     text = text_of(&svg_format, "gc", "reclaimed");
     assert_non_null(strstr(text, "<title>memcpy (1,000 words, 100.00%)</title>"));
@@ -327,8 +327,8 @@ static void test_summary(void **state)
                         "processes with most CPU time\n"
                         "       10.0 ms  50.0 %  <0.85.0>  cart\n"
                         "\n"
-                        "event gc: 2 samples, 1,234 hits, 40.0 % of the time covered, 2 samples "
-                        "lost\n"
+                        "event gc: 2 samples, 1,234 hits, 40.0 % of the time covered in 13 "
+                        "windows, at 0.60 % of the VM's CPU time, 2 samples lost\n"
                         "  time              4.6 ms +- 196.0 us\n"
                         "  count             3,085 times +- 196 times\n"
                         "  reclaimed         1,000 words\n"
@@ -350,7 +350,7 @@ static void test_summary(void **state)
     text = text_of(&summary_format, "gc", "count");
     assert_non_null(strstr(text, "call sites of gc by count\n"
                                  "           3 times  75.0 %  proc_lib:init_p/5\n"));
-    assert_null(strstr(text, "CPU time"));
+    assert_null(strstr(text, "most CPU time"));
     assert_null(strstr(text, "threads did"));
     assert_null(strstr(text, "event bif"));
     free(text);
@@ -371,7 +371,8 @@ static void test_stats(void **state)
         "     \"values\": {\n"
         "       \"time\": {\"unit\": \"ns\"}}},\n"
         "    \"gc\": {\"samples\": 2, \"hits\": 1234, \"lost\": 2, \"span_ms\": 2500.000, "
-        "\"covered_ms\": 1000.000,\n"
+        "\"covered_ms\": 1000.000, \"windows\": 13, \"cost_ms\": 12.000, "
+        "\"target_cpu_ms\": 2000.000,\n"
         "     \"values\": {\n"
         "       \"time\": {\"unit\": \"ns\", \"sum\": 4600000, \"standard_error\": 100000},\n"
         "       \"count\": {\"unit\": \"count\", \"sum\": 3085, \"standard_error\": 100},\n"

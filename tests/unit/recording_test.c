@@ -527,8 +527,11 @@ static void test_summaries(void **state)
                                      .lost = 3,
                                      .span_ns = UINT64_MAX,
                                      .covered_ns = 11,
+                                     .windows = 12,
+                                     .cost_ns = UINT64_MAX,
+                                     .target_cpu_ns = 14,
                                      .sums = {13},
-                                     .errors = {17},
+                                     .errors = {EVENT_ERROR_UNKNOWN},
                                      .histograms = histograms,
                                      .histogram_count = 2,
                                      .tallies = tallies,
@@ -550,6 +553,9 @@ static void test_summaries(void **state)
     profile_free(small.profile);
 }
 
+/* Up to the list of histograms. */
+#define SUMS "\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+
 /* A summary that breaks a rule is refused by name. */
 static void test_bad_summaries(void **state)
 {
@@ -560,16 +566,16 @@ static void test_bad_summaries(void **state)
     } cases[] = {
         RECORD("\x00", "summary without an event"),
         RECORD("\x02", "event is not defined"),
-        RECORD("\x01\x00\x00\x00\x00\x00\x00\x41", "too many histograms"),
-        RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x02\x01\x00\x00", "string is not defined"),
-        RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x01\x00\x00\x00", "unknown unit"),
-        RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x01\x05\x00\x00", "unknown unit"),
-        RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x01\x01\x00\x81\x02", "too many buckets"),
-        RECORD("\x01\x00\x00\x00\x00\x00\x00\x01\x01\x01\x00\x01", "cut off"),
-        RECORD("\x01\x00\x00\x00\x00\x00\x00\x00\x41", "too many tallies"),
-        RECORD("\x01\x00\x00\x00\x00\x00\x00\x00\x01\x02\x00", "string is not defined"),
-        RECORD("\x01\x00\x00\x00\x00\x00\x00\x00\x01\x01", "cut off"),
-        RECORD("\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00", "left over"),
+        RECORD("\x01" SUMS "\x41", "too many histograms"),
+        RECORD("\x01" SUMS "\x01\x02\x01\x00\x00", "string is not defined"),
+        RECORD("\x01" SUMS "\x01\x01\x00\x00\x00", "unknown unit"),
+        RECORD("\x01" SUMS "\x01\x01\x05\x00\x00", "unknown unit"),
+        RECORD("\x01" SUMS "\x01\x01\x01\x00\x81\x02", "too many buckets"),
+        RECORD("\x01" SUMS "\x01\x01\x01\x00\x01", "cut off"),
+        RECORD("\x01" SUMS "\x00\x41", "too many tallies"),
+        RECORD("\x01" SUMS "\x00\x01\x02\x00", "string is not defined"),
+        RECORD("\x01" SUMS "\x00\x01\x01", "cut off"),
+        RECORD("\x01" SUMS "\x00\x00\x00", "left over"),
     };
     unsigned char file[1024];
     size_t start_size;
@@ -708,7 +714,7 @@ static void test_not_ours(void **state)
     assert_non_null(strstr(error.text, "version 99"));
     recording = recording_open(memory_file_of(RECORDING_MAGIC "\x01\0\0\0", 12), "old", &error);
     assert_null(recording);
-    assert_non_null(strstr(error.text, "format version 1, this program reads version 2"));
+    assert_non_null(strstr(error.text, "format version 1, this program reads version 3"));
     recording = recording_open(memory_file_of("# ========\n# x", 14), "text", &error);
     assert_null(recording);
     assert_non_null(strstr(error.text, "not a recording"));
