@@ -49,8 +49,10 @@ static void default_outputs(struct output_options *output, pid_t pid)
 
     strftime(moment, sizeof(moment), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
     for (int i = 0; i < 2; i++)
-        output->requests[output->count++].path =
-            xasprintf("beamflame-%d-%s.%s", pid, moment, suffixes[i]);
+        output->requests[output->count++] = (struct output_request){
+            .path = xasprintf("beamflame-%d-%s.%s", pid, moment, suffixes[i]),
+            .optional = true,
+        };
 }
 
 /* The first .bfr output is what is recorded into: it is readable whatever happens later. */

@@ -48,6 +48,25 @@ static void say_what_was_written(const struct output_options *options,
     }
 }
 
+/* Returns the exit code. */
+static int say_what_is_empty(const struct output_result *result)
+{
+    int code = 0;
+
+    for (size_t i = 0; i < result->empty_count; i++) {
+        const struct output_request *request = result->empty[i];
+        struct error error;
+
+        error_set(&error, ERROR_NO_SAMPLES, "%s: no sample counts for it, so it was not written",
+                  request->path);
+        if (request->optional)
+            message_warning("%s", error.text);
+        else
+            code = message_error(&error);
+    }
+    return code;
+}
+
 int render(int fd, const char *name, const struct output_options *options)
 {
     struct output_request requests[REQUESTS_MAX];
@@ -73,6 +92,7 @@ int render(int fd, const char *name, const struct output_options *options)
         return message_error(&error);
     if (!options->quiet)
         say_what_was_written(options, &written);
+    result = say_what_is_empty(&written);
     output_result_free(&written);
-    return 0;
+    return result;
 }

@@ -165,7 +165,7 @@ static int add_split(struct outputs *outputs, const struct output_request *reque
     return 0;
 }
 
-/* The events are known at the first sample. */
+/* The events are known at the first sample, or at the end. */
 static int plan(struct outputs *outputs, struct error *error)
 {
     const struct output_settings *settings = outputs->settings;
@@ -228,31 +228,45 @@ static struct output *first_of_peers(const struct outputs *outputs,
     return NULL;
 }
 
-/* Nothing counts for this request. That nobody sent or woke is no error: the other outputs are not
- * to be lost for that. */
-static int begin_empty(const struct outputs *outputs, const struct output_request *request,
-                       struct error *error)
+/* Graphs in which nobody sent or woke: that is no lack of samples. */
+static int begin_empty_graphs(const struct outputs *outputs, struct error *error)
 {
-    struct output *output;
+    for (size_t i = 0; i < outputs->request_count; i++) {
+        const struct output_request *request = &outputs->requests[i];
+        struct output *output;
 
-    if (!format_of_request(request)->of_peers)
-        return error_set(error, ERROR_NO_SAMPLES, "%s: no sample counts for it", request->path);
-    output = first_of_peers(outputs, request);
-    return output ? begin(output, error) : no_peers(request->path, ERROR_NO_SAMPLES, error);
+        if (!format_of_request(request)->of_peers || any_begun(outputs, request))
+            continue;
+        output = first_of_peers(outputs, request);
+        if (!output)
+            return no_peers(request->path, ERROR_NO_SAMPLES, error);
+        if (begin(output, error))
+            return -1;
+    }
+    return 0;
 }
 
-/* Each request has something to show. */
-static int check_samples(const struct outputs *outputs, struct error *error)
+/* Whether hits were counted of what is asked for: that is worth telling without a sample, too. */
+static bool is_counted(const struct outputs *outputs)
 {
-    if (!outputs->samples)
-        return error_set(error, ERROR_NO_SAMPLES, "the recording holds no samples%s%s",
-                         outputs->source.event ? " of event " : "",
-                         outputs->source.event ? outputs->settings->event : "");
-    for (size_t i = 0; i < outputs->request_count; i++)
-        if (!any_begun(outputs, &outputs->requests[i]) &&
-            begin_empty(outputs, &outputs->requests[i], error))
-            return -1;
-    return 0;
+    event_id asked = outputs->source.event;
+
+    for (event_id id = 1; id <= profile_counts(outputs->source.profile).events; id++) {
+        const struct event_summary *summary = recording_get_summary(outputs->source.recording, id);
+
+        if (summary && summary->hits && (!asked || asked == id))
+            return true;
+    }
+    return false;
+}
+
+static int check_not_empty(const struct outputs *outputs, struct error *error)
+{
+    if (outputs->samples || is_counted(outputs))
+        return 0;
+    return error_set(error, ERROR_NO_SAMPLES, "the recording holds no samples%s%s",
+                     outputs->source.event ? " of event " : "",
+                     outputs->source.event ? outputs->settings->event : "");
 }
 
 static int finish(struct outputs *outputs, const struct recording_totals *totals,
@@ -294,7 +308,8 @@ static int write_all(struct recording *recording, struct profile *profile, struc
     bool cut; /* the totals tell it as well */
 
     if (recording_read(recording, profile, each_sample, outputs, &cut, error) ||
-        check_samples(outputs, error))
+        check_not_empty(outputs, error) || (!outputs->planned && plan(outputs, error)) ||
+        check_not_empty(outputs, error) || begin_empty_graphs(outputs, error))
         return -1;
     return finish(outputs, recording_get_totals(recording), error);
 }
@@ -305,11 +320,15 @@ static void take_result(const struct recording *recording, const struct outputs 
     struct output_result result = {
         .totals = *recording_get_totals(recording),
         .paths = xcalloc(outputs->count, sizeof(char *)),
+        .empty = xcalloc(outputs->request_count, sizeof(struct output_request *)),
     };
 
     for (size_t i = 0; i < outputs->count; i++)
         if (outputs->list[i].begun && !outputs->list[i].request->file)
             result.paths[result.path_count++] = xstrdup(outputs->list[i].path);
+    for (size_t i = 0; i < outputs->request_count; i++)
+        if (!any_begun(outputs, &outputs->requests[i]))
+            result.empty[result.empty_count++] = &outputs->requests[i];
     *ret_result = result;
 }
 
@@ -318,6 +337,7 @@ void output_result_free(struct output_result *result)
     for (size_t i = 0; i < result->path_count; i++)
         free(result->paths[i]);
     free(result->paths);
+    free(result->empty);
 }
 
 int output_write(struct recording *recording, const struct output_settings *settings,

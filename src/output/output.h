@@ -56,6 +56,7 @@ struct output_request {
     const char *path;
     const struct output_format *format;
     FILE *file;
+    bool optional; /* nobody named it, or will miss it */
 };
 
 /* Before hours of recording: whether the requests can be met by a recording of so many events, some
@@ -68,6 +69,8 @@ struct output_result {
     struct recording_totals totals;
     char **paths; /* of the files that were written */
     size_t path_count;
+    const struct output_request **empty; /* those that no sample counts for: not written */
+    size_t empty_count;
 };
 void output_result_free(struct output_result *result);
 
@@ -76,8 +79,8 @@ void output_result_free(struct output_result *result);
  * what was there before stays on failure. Names that end in `.gz` are compressed.
  *
  * Of a recording of several events, "x.perf" becomes "x.cpu.perf", "x.gc.perf"... for those events
- * that have samples, unless one is asked for. A recording without samples of what is asked for is
- * an error (ERROR_NO_SAMPLES). */
+ * that have samples, unless one is asked for. A recording without samples of what is asked for, of
+ * which nothing was counted either, is an error (ERROR_NO_SAMPLES). */
 int output_write(struct recording *recording, const struct output_settings *settings,
                  const struct output_request *requests, size_t count,
                  struct output_result *ret_result, struct error *error);

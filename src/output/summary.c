@@ -101,6 +101,8 @@ static void write_overview(const struct summary *summary, const struct recording
     fprintf(file, "samples   %s in %.1f s", number_text(samples).text, seconds_of(summary, totals));
     write_events(summary);
     fputs(totals->cut ? " (the recording was cut)\n" : "\n", file);
+    if (!totals->samples)
+        return;
     fprintf(file, "coverage  Erlang stacks: %.1f %% complete, %.1f %% truncated; frames: ",
             percent_of(totals->complete_stacks, totals->erlang_samples),
             percent_of(totals->truncated_stacks, totals->erlang_samples));

@@ -183,11 +183,76 @@ static void test_nothing_counts(void **state)
     small_profile_add_events(&small);
     small.samples[3].values[GC_BINARIES] = 0;
     recording = recording_open(small_recording(&small), "test", &error);
-    assert_int_equal(output_write(recording, &binaries, &request, 1, &result, &error), -1);
-    assert_int_equal(error.code, ERROR_NO_SAMPLES);
+    assert_int_equal(output_write(recording, &binaries, &request, 1, &result, &error), 0);
+    assert_int_equal(result.path_count, 0);
+    assert_int_equal(result.empty_count, 1);
+    assert_ptr_equal(result.empty[0], &request);
+    output_result_free(&result);
     recording_close(recording);
     profile_free(small.profile);
     assert_directory_is_empty();
+}
+
+/* Writes what was counted of an event, and no sample. Returns what the summary says of it. */
+static char *summary_of_counted(const struct event_summary *counted, enum error_code code)
+{
+    struct output_request requests[] = {{.path = in_directory("x.svg"), .optional = true},
+                                        {.path = "summary", .format = &summary_format}};
+    const struct output_settings all = {.view.group_by = GROUP_NAME};
+    struct small_profile small;
+    struct recording_writer *writer;
+    struct recording *recording;
+    struct output_result result;
+    struct error error = {0};
+    char *text = NULL;
+    size_t size;
+    int fd;
+
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    small.totals.samples = 0;
+    writer = recording_create(NULL, "/tmp", &small_header, &error);
+    assert_int_equal(recording_put_summary(writer, small.profile, counted, &error), 0);
+    assert_int_equal(recording_finish(writer, small.profile, &small.totals, &fd, &error), 0);
+    recording = recording_open(fd, "test", &error);
+    requests[1].file = open_memstream(&text, &size);
+    assert_int_equal(output_write(recording, &all, requests, 2, &result, &error), code ? -1 : 0);
+    assert_int_equal(error.code, code);
+    if (!code) {
+        assert_int_equal(result.empty_count, 1);
+        assert_ptr_equal(result.empty[0], &requests[0]);
+        output_result_free(&result);
+    }
+    fclose(requests[1].file);
+    recording_close(recording);
+    profile_free(small.profile);
+    assert_directory_is_empty();
+    return text;
+}
+
+/* What was counted is told without a sample; where nothing was, there is nothing to tell. */
+static void test_counted_without_samples(void **state)
+{
+    struct event_summary counted = {.event = 2,
+                                    .hits = 12,
+                                    .span_ns = 1000000000,
+                                    .covered_ns = 2000000,
+                                    .windows = 1,
+                                    .sums = {4500, 6},
+                                    .errors = {EVENT_ERROR_UNKNOWN, EVENT_ERROR_UNKNOWN}};
+    char *text = summary_of_counted(&counted, ERROR_NONE);
+
+    (void)state;
+    assert_non_null(strstr(text, "samples   0 in 2.5 s: 0 cpu"));
+    assert_null(strstr(text, "coverage"));
+    assert_non_null(strstr(text, "event gc: 0 samples, 12 hits, 0.2 % of the time covered in 1 "
+                                 "windows, too few to tell how sure totals are\n"
+                                 "  time              4.5 us +- ?\n"
+                                 "  count             6 times +- ?\n"
+                                 "  reclaimed         0 words\n"));
+    free(text);
+    counted.hits = 0;
+    free(summary_of_counted(&counted, ERROR_NO_SAMPLES));
 }
 
 /* Several events don't go to where only one file is. */
@@ -450,6 +515,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_file_each), cmocka_unit_test(test_chosen),
         cmocka_unit_test(test_bad_names),     cmocka_unit_test(test_nothing_counts),
+        cmocka_unit_test(test_counted_without_samples),
         cmocka_unit_test(test_one_place),     cmocka_unit_test(test_split_path),
         cmocka_unit_test(test_perf),          cmocka_unit_test(test_svg),
         cmocka_unit_test(test_summary),       cmocka_unit_test(test_stats),
