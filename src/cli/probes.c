@@ -8,6 +8,7 @@
 #include "beam/code.h"
 #include "beam/hooks.h"
 #include "capture/calibration.h"
+#include "capture/event_probes.h"
 #include "capture/event_sites.h"
 #include "cli/command.h"
 #include "cli/message.h"
@@ -16,26 +17,51 @@
 
 static const struct argp_option option_list[] = {
     {"pid", 'p', "PID", 0, "Of this Erlang VM", 1},
+    {"event", 'e', "EVENT", 0,
+     "Only this one, such as bif:NAME or probe:NAME; may be repeated (default: all without a name)",
+     1},
     {0},
 };
 
+struct probes_options {
+    pid_t pid;
+    struct event_request events[EVENTS_MAX];
+    int event_count;
+};
+
+static void add_event(struct argp_state *state, struct probes_options *options, const char *name)
+{
+    struct error error;
+
+    if (options->event_count == EVENTS_MAX)
+        argp_error(state, "at most %d events", EVENTS_MAX);
+    if (event_request_parse(name, &options->events[options->event_count++], &error))
+        argp_error(state, "%s", error.text);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    pid_t *pid = state->input;
+    struct probes_options *options = state->input;
     char *end;
 
     switch (key) {
     case 'p':
-        *pid = (pid_t)strtol(arg, &end, 10);
-        if (*end || *pid < 1)
+        options->pid = (pid_t)strtol(arg, &end, 10);
+        if (*end || options->pid < 1)
             argp_error(state, "'%s' is no process id", arg);
+        return 0;
+    case 'e':
+        add_event(state, options, arg);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "'%s' is not understood", arg);
         return 0;
     case ARGP_KEY_END:
-        if (!*pid)
+        if (!options->pid)
             argp_error(state, "which VM? (-p PID)");
+        if (!options->event_count)
+            for (const char *const *name = event_kind_list(); *name; name++)
+                add_event(state, options, *name);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -44,8 +70,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 /* ---- events ---- */
 
-static void show_place(const struct event_place *place, const char *event,
-                       const struct calibration *calibration)
+static const char *function_of(const struct event_site *site, const struct event_request *request)
+{
+    if (site->by == PLACE_BY_HOOK)
+        return hook_function(site->hook);
+    return site->symbol ? site->symbol : request->argument;
+}
+
+static void show_place(const struct event_place *place, int width,
+                       const struct event_request *request, const struct calibration *calibration)
 {
     const struct probe_site site = {
         .path = place->point.path,
@@ -61,35 +94,38 @@ static void show_place(const struct event_place *place, const char *event,
         [TRAP_STEPPED] = "stepped",
     };
 
-    printf("%-8s %-7s %-7s 0x%-8llx %7.0f ns  %-10s %s\n", event,
-           site.is_return ? "return" : "entry", place->way, (unsigned long long)site.file_offset,
-           calibration_hit_ns(calibration, &site, 1), traps[trap_of_site(&site)],
-           place->site->by == PLACE_BY_HOOK ? hook_function(place->site->hook)
-                                            : place->site->symbol);
+    printf("%-*s %-7s %-15s %-7s 0x%-8llx %7.0f ns  %-10s %s\n", width, request->name,
+           site.is_return ? "return" : "entry", place->site->program, place->way,
+           (unsigned long long)site.file_offset, calibration_hit_ns(calibration, &site, 1),
+           traps[trap_of_site(&site)], function_of(place->site, request));
 }
 
-static void show_event(const struct event_target *target, const char *name,
-                       const struct calibration *calibration)
+static void show_event(const struct event_target *target, int width,
+                       const struct event_request *request, const struct calibration *calibration)
 {
-    struct event_request request;
     struct event_places places;
     struct error error;
 
-    if (event_request_parse(name, &request, &error) ||
-        event_sites_find(target, &request, &places, &error)) {
-        printf("%-8s refused: %s\n", name, error.text);
+    if (event_sites_find(target, request, &places, &error)) {
+        printf("%-*s refused: %s\n", width, request->name, error.text);
         return;
     }
     for (int i = 0; i < places.count; i++)
-        show_place(&places.of[i], name, calibration);
+        show_place(&places.of[i], width, request, calibration);
 }
 
-static void show_events(const struct event_target *target, const struct calibration *calibration)
+static void show_events(const struct event_target *target, const struct probes_options *options,
+                        const struct calibration *calibration)
 {
-    printf("%-8s %-7s %-7s %-10s %8s  %-10s %s\n", "EVENT", "PROBE", "FOUND", "IN FILE AT", "A HIT",
-           "TRAP", "FUNCTION");
-    for (const char *const *name = event_kind_list(); *name; name++)
-        show_event(target, *name, calibration);
+    int width = 8;
+
+    for (int i = 0; i < options->event_count; i++)
+        if (width < (int)strlen(options->events[i].name))
+            width = (int)strlen(options->events[i].name);
+    printf("%-*s %-7s %-15s %-7s %-10s %8s  %-10s %s\n", width, "EVENT", "PROBE", "PROGRAM", "FOUND",
+           "IN FILE AT", "A HIT", "TRAP", "FUNCTION");
+    for (int i = 0; i < options->event_count; i++)
+        show_event(target, width, &options->events[i], calibration);
 }
 
 /* ---- USDT ---- */
@@ -140,13 +176,13 @@ static void show_usdt(struct vm *vm)
 
 /* ---- all ---- */
 
-static int show(pid_t pid, struct error *error)
+static int show(const struct probes_options *options, struct error *error)
 {
     struct calibration calibration;
     struct event_target target;
     struct code *code;
 
-    target.vm = vm_open(pid, error);
+    target.vm = vm_open(options->pid, error);
     if (!target.vm)
         return -1;
     code = code_new(target.vm, error);
@@ -157,7 +193,7 @@ static int show(pid_t pid, struct error *error)
         vm_close(target.vm);
         return -1;
     }
-    show_events(&target, &calibration);
+    show_events(&target, options, &calibration);
     printf("\nAny BIF, NIF or function of the VM: -e bif:MODULE:FUNCTION/ARITY, "
            "-e nif:MODULE:FUNCTION/ARITY, -e probe:SYMBOL[+OFFSET]\n");
     show_usdt(target.vm);
@@ -175,10 +211,10 @@ int command_probes(int argc, char **argv)
         .doc = "List the events that this VM offers, where their probes go, and what a hit costs "
                "on this machine.",
     };
+    struct probes_options options = {0};
     struct error error;
-    pid_t pid = 0;
 
     argp_err_exit_status = ERROR_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &pid);
-    return show(pid, &error) ? message_error(&error) : 0;
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    return show(&options, &error) ? message_error(&error) : 0;
 }

@@ -118,6 +118,17 @@ class Events:
                                 ("msg", "beam_jit_remove_message")):
             self.assertRegex(done.stdout, rf"(?m)^{event} +entry .* ns .* {function}$")
 
+    def test_probes_of_an_event_are_listed(self):
+        """Those of an event that is named, and no others."""
+        with nodes.Node(self.release, "request") as node:
+            done = beamflame.run("probes", "-p", node.pid, "-e", "bif:lists:member/2",
+                                 "-e", "bif:no:such/7")
+        self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+        self.assertRegex(done.stdout, r"bif:lists:member/2 +entry +call_begin .* ns")
+        self.assertRegex(done.stdout, r"bif:lists:member/2 +return +call_end .* ns")
+        self.assertRegex(done.stdout, r"bif:no:such/7 +refused")
+        self.assertNotIn("garbage_collect", done.stdout)
+
 
 class BadOptions(unittest.TestCase):
     """Each is refused with the choices there are, before anything is attached."""
