@@ -15,7 +15,7 @@
  *   driver_* are read off the sources of 24 to 27 and 29, and were compared with live nodes.
  *   In 26.2.4 and later, and in patches of 25.3.2 from April 2024 on, ErtsSchedulerData is 8 bytes
  *   larger: sched_thr_id and sched_reductions are 8 more and sizeof_sched_aligned is 41792
- *   (beam/schedulers.c does not rely on it). All other rows are those of 26.2.5, too.
+ *   (beam/schedulers.c finds that out). All other rows are those of 26.2.5, too.
  *   node_* were compared with live nodes of 25, 27 and 29 and taken over to the others.
  *
  * How other build variants of the same releases differ is in layout.c.

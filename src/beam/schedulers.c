@@ -34,13 +34,15 @@ static bool is_thread(const struct vm *vm, uint64_t tid)
     return tid == 0 || (memory_read_u64(vm->memory, tid, &self) && self == tid);
 }
 
+enum { CACHE_LINE = 64 };
+
 /* How far apart schedulers lie. Their struct grows by some words within a release, as in ERTS
  * 14.2.4 (ERTS_CHECK_MONOTONIC_TIME), and its place then by a cache line: what the layout says is
  * only where the second one is looked for first. Where there is one of each type, it is all the
  * same. */
 static int32_t find_distance(const struct vm *vm)
 {
-    enum { CACHE_LINE = 64, LINES = 16 };
+    enum { LINES = 16 };
     int32_t expected = vm->layout.sizeof_sched_aligned;
 
     for (int type = 0; type < 3; type++) {
@@ -56,6 +58,17 @@ static int32_t find_distance(const struct vm *vm)
         }
     }
     return expected;
+}
+
+/* Of the releases whose struct grew within, the word that came lies before this field: seen
+ * in 26.2.5 and 25.3.2 as of April 2024, which were compiled. */
+static void find_reductions(struct vm *vm, int32_t distance)
+{
+    int release = vm->build.otp_release;
+
+    if ((release == 25 || release == 26) &&
+        distance == vm->layout.sizeof_sched_aligned + CACHE_LINE)
+        vm->layout.sched_reductions += 8;
 }
 
 /* Threads are started one after the other. */
@@ -76,6 +89,7 @@ int vm_read_schedulers(struct vm *vm, struct error *error)
     uint32_t count = 0, counts[3] = {0};
     int32_t distance = find_distance(vm);
 
+    find_reductions(vm, distance);
     for (int type = 0; type < 3; type++) {
         uint64_t address = vm->roots.schedulers[type];
 

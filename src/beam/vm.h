@@ -77,6 +77,10 @@ void vm_node_name(struct vm *vm, char *name, size_t size);
 uint32_t vm_process_count(struct vm *vm);
 int64_t vm_run_queue_length(struct vm *vm);
 
+/* Reductions that processes have used on normal schedulers so far, each as it left; false if that
+ * can't be told. */
+bool vm_reductions(struct vm *vm, uint64_t *reductions);
+
 /* "dwarf" or "table". */
 const char *vm_layout_source(const struct vm *vm);
 

@@ -56,6 +56,25 @@ int64_t vm_run_queue_length(struct vm *vm)
     return sum;
 }
 
+/* ErtsSchedulerData.reductions grows in erts_schedule() (erl_process.c 26:9600). */
+bool vm_reductions(struct vm *vm, uint64_t *reductions)
+{
+    *reductions = 0;
+    if (vm->layout.sched_reductions < 0)
+        return false;
+    for (uint32_t i = 0; i < vm->scheduler_count; i++) {
+        const struct vm_scheduler *scheduler = &vm->schedulers[i];
+        uint64_t own;
+
+        if (scheduler->type != VM_SCHEDULER_NORMAL)
+            continue;
+        if (!memory_read_u64(vm->memory, scheduler->data + vm->layout.sched_reductions, &own))
+            return false;
+        *reductions += own;
+    }
+    return true;
+}
+
 /* E_saved (x86/beam_asm.hpp 24:78, 26:90) */
 unsigned int vm_saved_top(const struct vm *vm)
 {

@@ -2,55 +2,79 @@
 #include "capture/estimate.h"
 
 #include <math.h>
+#include <stdbool.h>
 
-static const uint64_t WINDOWS_MIN = 5;
+static const uint64_t WINDOWS_MIN = 3;
 
 /* The variance of a stratum's scaled value is that of the rate times its length squared; that of
  * the rate, half of what two neighbours differ by, squared. What was seen of the stratum is not
  * uncertain. */
-void estimate_add(struct estimate *estimate, double seen_ns, double represents_ns, double value)
+static void add_differences(struct estimate *estimate, double weight, double rate, double work_rate)
 {
-    double rate = value / seen_ns, unseen = represents_ns - seen_ns;
+    double own = rate - estimate->last_rate, work = work_rate - estimate->last_work_rate;
 
-    if (seen_ns <= 0)
+    estimate->differences += weight * own * own / 2;
+    estimate->with_work += weight * own * work / 2;
+    estimate->of_work += weight * work * work / 2;
+}
+
+void estimate_add(struct estimate *estimate, struct estimate_span seen, double represents_ns,
+                  double value)
+{
+    double rate = value / seen.ns, work_rate = seen.work / seen.ns;
+    double unseen = represents_ns - seen.ns;
+
+    if (seen.ns <= 0)
         return;
-    estimate->seen_ns += seen_ns;
+    estimate->seen_ns += seen.ns;
     estimate->represented_ns += represents_ns;
     if (unseen <= 0) {
         estimate->exact += value;
-        estimate->exact_ns += seen_ns;
+        estimate->exact_ns += seen.ns;
+        estimate->exact_work += seen.work;
         return;
     }
     estimate->scaled += rate * represents_ns;
     estimate->scaled_ns += represents_ns;
-    if (estimate->windows++ > 0) {
-        double difference = rate - estimate->last_rate;
-
-        estimate->differences += unseen * represents_ns * difference * difference / 2;
-    }
+    estimate->scaled_work += work_rate * represents_ns;
+    if (estimate->windows++ > 0)
+        add_differences(estimate, unseen * represents_ns, rate, work_rate);
     estimate->last_rate = rate;
+    estimate->last_work_rate = work_rate;
 }
 
-/* The time that was not seen as a whole. */
-static double rest_ns(const struct estimate *estimate, double span_ns)
+static bool by_work(const struct estimate *estimate, struct estimate_span all)
 {
-    return fmax(span_ns - estimate->exact_ns, 0);
+    return estimate->scaled_work > 0 && all.work > estimate->exact_work;
 }
 
-double estimate_total(const struct estimate *estimate, double span_ns)
+/* What there was beside what was seen as a whole, in parts of what the other windows stand for. */
+static double rest(const struct estimate *estimate, struct estimate_span all)
 {
-    double rest = rest_ns(estimate, span_ns);
+    if (all.ns <= estimate->exact_ns)
+        return 0;
+    if (by_work(estimate, all))
+        return (all.work - estimate->exact_work) / estimate->scaled_work;
+    return (all.ns - estimate->exact_ns) / estimate->scaled_ns;
+}
 
+double estimate_by_windows(const struct estimate *estimate)
+{
+    return estimate->exact + estimate->scaled;
+}
+
+double estimate_total(const struct estimate *estimate, struct estimate_span all)
+{
     if (estimate->windows > 0)
-        return estimate->exact + estimate->scaled / estimate->scaled_ns * rest;
-    if (estimate->exact_ns > 0)
-        return estimate->exact + estimate->exact / estimate->exact_ns * rest;
-    return 0;
+        return estimate->exact + estimate->scaled * rest(estimate, all);
+    if (estimate->exact_ns > 0 && all.ns > estimate->exact_ns)
+        return estimate->exact * (all.ns / estimate->exact_ns);
+    return estimate->exact;
 }
 
-/* The number of standard errors on each side that hold 95 %: Student's t with the degrees of freedom
- * that n - 1 differences of neighbours have, which are not independent; by the expansion of Cornish
- * and Fisher (Abramowitz and Stegun 26.7.5). */
+/* The number of standard errors on each side that hold 95 %: Student's t with the degrees of
+ * freedom that n - 1 differences of neighbours have, which are not independent; by the expansion of
+ * Cornish and Fisher (Abramowitz and Stegun 26.7.5). */
 static double errors_of_95_percent(double n)
 {
     const double z = 1.959964, freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
@@ -60,14 +84,23 @@ static double errors_of_95_percent(double n)
            (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * pow(freedom, 3));
 }
 
-double estimate_error(const struct estimate *estimate, double span_ns)
+/* Of what the value differs by from its part in the work. */
+static double variance(const struct estimate *estimate, struct estimate_span all)
 {
-    double n = (double)estimate->windows, rest = rest_ns(estimate, span_ns);
+    double n = (double)estimate->windows;
+    double part = by_work(estimate, all) ? estimate->scaled / estimate->scaled_work : 0;
+    double differences =
+        estimate->differences - 2 * part * estimate->with_work + part * part * estimate->of_work;
 
-    if (rest <= 0)
+    return fmax(differences, 0) * n / (n - 1);
+}
+
+double estimate_error(const struct estimate *estimate, struct estimate_span all)
+{
+    if (all.ns <= estimate->exact_ns)
         return 0;
     if (estimate->windows < WINDOWS_MIN)
         return NAN;
-    return errors_of_95_percent(n) * sqrt(estimate->differences * n / (n - 1)) * rest /
-           estimate->scaled_ns;
+    return errors_of_95_percent((double)estimate->windows) * sqrt(variance(estimate, all)) *
+           rest(estimate, all);
 }

@@ -3,8 +3,10 @@
  * A total from windows, and how far off it may be.
  *
  * Windows stand for the strata that they lie in. The last stratum may reach beyond the end, or have
- * had no window yet; as the time that there was is known, what is scaled is set against it: a load
- * that is steady comes out right however few windows there were.
+ * had no window yet. And probes slow the target down, so that in a window less happens than would
+ * without it. As the time that there was is known, and the work that the target did in it (in any
+ * measure), what is scaled is set against the one or the other: a ratio estimate (Cochran, Sampling
+ * Techniques, chapter 6). A load that is steady comes out right however few windows there were.
  *
  * One window in each stratum gives no variance of its own; neighbours do, taken as if they were
  * alike: successive differences (Wolter, Introduction to Variance Estimation, chapter 8). Where
@@ -16,20 +18,33 @@
 
 struct estimate {
     double seen_ns, represented_ns; /* of all */
-    double exact, exact_ns;         /* of windows that stand for themselves */
+    /* Of windows that stand for themselves: */
+    double exact, exact_ns, exact_work;
     /* Of the others: */
     uint64_t windows;
-    double scaled, scaled_ns;
-    double differences; /* weighted squares of the differences of neighbours' rates */
-    double last_rate;
+    double scaled, scaled_ns, scaled_work;
+    double last_rate, last_work_rate;
+    /* Weighted squares of the differences of neighbours' rates: of the value's, of both, of work's.
+     */
+    double differences, with_work, of_work;
 };
 
-/* In `seen_ns`, which stand for `represents_ns`, the value grew by `value`. */
-void estimate_add(struct estimate *estimate, double seen_ns, double represents_ns, double value);
+/* What a window saw, or all of the time has. */
+struct estimate_span {
+    double ns;
+    double work; /* 0: not known, or not what the value grows with */
+};
 
-/* The total of `span_ns`. */
-double estimate_total(const struct estimate *estimate, double span_ns);
+/* In `seen`, which stands for `represents_ns`, the value grew by `value`. */
+void estimate_add(struct estimate *estimate, struct estimate_span seen, double represents_ns,
+                  double value);
+
+/* The total of all that there was. */
+double estimate_total(const struct estimate *estimate, struct estimate_span all);
+
+/* What windows make of it, scaled by the time they stand for alone. */
+double estimate_by_windows(const struct estimate *estimate);
 
 /* Half of the interval that holds the true total with 95 %: 0 where all was seen, NAN where there
  * are too few windows to tell. */
-double estimate_error(const struct estimate *estimate, double span_ns);
+double estimate_error(const struct estimate *estimate, struct estimate_span all);

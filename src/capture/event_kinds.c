@@ -5,6 +5,7 @@
 
 #include "capture/event_sites.h"
 #include "capture/sched_hit.h"
+#include "profile/events.h"
 
 static const struct event_kind kinds[] =
     {
@@ -85,6 +86,7 @@ static const struct event_kind kinds[] =
                 },
             .tally_count = WIRE_SCHED_TALLIES,
             .tick = "sched_tick",
+            .by_time = 1u << SCHED_WAIT | 1u << SCHED_DELAY,
             .parts = sched_parts,
         },
         {
@@ -134,6 +136,7 @@ static const struct event_kind kinds[] =
                     [WIRE_MSG_LONG_LIST] = "words counted in part",
                 },
             .tally_count = WIRE_MSG_TALLIES,
+            .by_time = 1u << MSG_DELAY,
         },
         {
             .name = "bif:", /* bpf/call.bpf.c */

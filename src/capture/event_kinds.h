@@ -68,6 +68,9 @@ struct event_kind {
     const char *tallies[EVENT_KIND_TALLIES_MAX]; /* "left: waits" */
     int tally_count;
     const char *tick; /* a program that is to run now and then, on each CPU; NULL: none */
+    /* Which of its values are the time of many processes at once, a bit each: what grows as time
+     * goes by, however much the target gets done meanwhile. */
+    uint32_t by_time;
     /* The parts of a hit, and how many; NULL: it is one sample. */
     int (*parts)(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX]);
 };

@@ -31,7 +31,7 @@ struct event {
     int group; /* of the governor; -1 if refused */
     struct error refused;
     struct wire_slot state;
-    struct estimate estimates[EVENT_VALUES];
+    struct estimate estimates[EVENT_VALUES], hits;
     struct window_lengths lengths;
 };
 
@@ -40,6 +40,8 @@ struct event_probes {
     struct event *events;
     struct governor *governor;
     uint64_t started, stopped; /* stopped: 0 while attached */
+    uint64_t work_at_start, work_at_stop;
+    uint64_t work; /* as the governor was told last */
 };
 
 uint32_t event_slots(int targets, int count)
@@ -166,6 +168,17 @@ static void set_period(void *context, unsigned group, uint64_t period)
     programs_set_slot(probes->options.programs, event->slot, &event->state);
 }
 
+/* Of a target that has ended, what it had done before. */
+static uint64_t read_work(void *context)
+{
+    struct event_probes *probes = context;
+    uint64_t work;
+
+    if (vm_reductions(probes->options.vm, &work) && work > probes->work)
+        probes->work = work;
+    return probes->work;
+}
+
 int event_probes_start(struct event_probes *probes, struct error *error)
 {
     const struct governor_options options = {
@@ -177,7 +190,8 @@ int event_probes_start(struct event_probes *probes, struct error *error)
         .callbacks = {.context = probes,
                       .counts = read_counts,
                       .open = set_open,
-                      .period = set_period},
+                      .period = set_period,
+                      .work = read_work},
     };
 
     probes->governor = governor_new(&options);
@@ -193,13 +207,20 @@ int event_probes_start(struct event_probes *probes, struct error *error)
     if (governor_start(probes->governor, error))
         return -1;
     probes->started = clock_ns(CLOCK_MONOTONIC);
+    if (!vm_reductions(probes->options.vm, &probes->work_at_start))
+        probes->work_at_start = 0;
     return 0;
 }
 
 void event_probes_stop(struct event_probes *probes)
 {
+    bool alive;
+
     probes->stopped = clock_ns(CLOCK_MONOTONIC);
+    alive = vm_reductions(probes->options.vm, &probes->work_at_stop);
     governor_stop(probes->governor);
+    if (!alive)
+        probes->work_at_stop = probes->work;
 }
 
 int event_probes_refused(const struct event_probes *probes, int event, struct error *error)
@@ -239,16 +260,57 @@ void event_probes_update(struct event_probes *probes)
 
     while (governor_window(probes->governor, &window)) {
         struct event *event = event_of_group(probes, window.group);
+        const struct estimate_span seen = {(double)(window.end - window.start),
+                                           (double)window.work};
+        double represents = (double)window.represents;
 
+        estimate_add(&event->hits, seen, represents, (double)window.hits);
         for (int v = 0; v < EVENT_VALUES; v++)
-            estimate_add(&event->estimates[v], (double)(window.end - window.start),
-                         (double)window.represents, (double)window.values[v]);
+            estimate_add(&event->estimates[v], seen, represents, (double)window.values[v]);
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
     }
 }
 
+/* What there was to see: while it goes on, what windows stand for. */
+static struct estimate_span span_of(const struct event_probes *probes, const struct event *event)
+{
+    if (!probes->stopped)
+        return (struct estimate_span){.ns = event->hits.represented_ns};
+    return (struct estimate_span){
+        .ns = (double)(probes->stopped - probes->started),
+        .work = (double)(probes->work_at_stop - probes->work_at_start),
+    };
+}
+
+static void add_sum(const struct event *event, int value, struct estimate_span all,
+                    struct event_summary *summary)
+{
+    const struct estimate *estimate = &event->estimates[value];
+    uint64_t *error = &summary->errors[value];
+    double own;
+
+    if (event->kind->by_time >> value & 1)
+        all.work = 0;
+    own = estimate_error(estimate, all) / ERRORS_OF_95_PERCENT;
+    summary->sums[value] += (uint64_t)llround(estimate_total(estimate, all));
+    if (!isfinite(own))
+        *error = EVENT_ERROR_UNKNOWN;
+    else if (*error != EVENT_ERROR_UNKNOWN)
+        *error = (uint64_t)llround(hypot((double)*error, own));
+}
+
+static void add_cost(const struct event_probes *probes, const struct event *event,
+                     struct event_summary *summary)
+{
+    struct governor_status status = governor_status(probes->governor, (unsigned)event->group);
+
+    summary->cost_ns += (uint64_t)status.spent_ns;
+    summary->target_cpu_ns += status.target_cpu_ns;
+}
+
+/* `correction`: to what windows make of the number of hits. */
 static void add_histograms(const struct event_probes *probes, const struct event *event,
-                           struct event_histogram *histograms)
+                           double correction, struct event_histogram *histograms)
 {
     for (int i = 0; i < event->kind->histogram_count; i++) {
         struct histogram *sum = &histograms[i].histogram;
@@ -262,43 +324,9 @@ static void add_histograms(const struct event_probes *probes, const struct event
             double scale =
                 window_lengths_scale(&event->lengths, is_time ? log_histogram_low(b) : 0);
 
-            sum->buckets[b] += (uint64_t)llround((double)counted.buckets[b] * scale);
+            sum->buckets[b] += (uint64_t)llround((double)counted.buckets[b] * scale * correction);
         }
     }
-}
-
-/* The time that totals are of: while it goes on, what windows stand for; and in the end all there
- * was, or what was watched where that is more. */
-static uint64_t span_of(const struct event_probes *probes, const struct event *event)
-{
-    uint64_t seen = (uint64_t)event->estimates[0].seen_ns;
-    uint64_t span = probes->stopped ? probes->stopped - probes->started
-                                    : (uint64_t)event->estimates[0].represented_ns;
-
-    return span > seen ? span : seen;
-}
-
-static void add_sums(const struct event *event, uint64_t span, struct event_summary *summary)
-{
-    for (int v = 0; v < EVENT_VALUES; v++) {
-        const struct estimate *estimate = &event->estimates[v];
-        double error = estimate_error(estimate, (double)span) / ERRORS_OF_95_PERCENT;
-
-        summary->sums[v] += (uint64_t)llround(estimate_total(estimate, (double)span));
-        if (!isfinite(error) || summary->errors[v] == EVENT_ERROR_UNKNOWN)
-            summary->errors[v] = EVENT_ERROR_UNKNOWN;
-        else
-            summary->errors[v] = (uint64_t)llround(hypot((double)summary->errors[v], error));
-    }
-}
-
-static void add_cost(const struct event_probes *probes, const struct event *event,
-                     struct event_summary *summary)
-{
-    struct governor_status status = governor_status(probes->governor, (unsigned)event->group);
-
-    summary->cost_ns += (uint64_t)status.spent_ns;
-    summary->target_cpu_ns += status.target_cpu_ns;
 }
 
 void event_probes_add_summary(const struct event_probes *probes, int event,
@@ -306,19 +334,21 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
                               struct event_tally *tallies)
 {
     const struct event *of = &probes->events[event];
+    const struct estimate_span all = span_of(probes, of);
     struct wire_slot_counts counts = programs_slot_counts(probes->options.programs, of->slot);
-
-    uint64_t span = span_of(probes, of);
+    double by_windows = estimate_by_windows(&of->hits);
+    double correction = by_windows > 0 ? estimate_total(&of->hits, all) / by_windows : 1;
+    double tally_scale = correction * window_lengths_scale(&of->lengths, 0);
 
     summary->hits += counts.hits;
     summary->lost += counts.lost;
-    summary->span_ns += span;
-    summary->covered_ns += (uint64_t)of->estimates[0].seen_ns;
-    summary->windows += of->estimates[0].windows;
-    add_sums(of, span, summary);
+    summary->span_ns += (uint64_t)fmax(all.ns, of->hits.seen_ns);
+    summary->covered_ns += (uint64_t)of->hits.seen_ns;
+    summary->windows += of->hits.windows;
+    for (int v = 0; v < EVENT_VALUES; v++)
+        add_sum(of, v, all, summary);
     add_cost(probes, of, summary);
-    add_histograms(probes, of, histograms);
+    add_histograms(probes, of, correction, histograms);
     for (int i = 0; i < of->kind->tally_count; i++)
-        tallies[i].count +=
-            (uint64_t)llround((double)counts.tallies[i] * window_lengths_scale(&of->lengths, 0));
+        tallies[i].count += (uint64_t)llround((double)counts.tallies[i] * tally_scale);
 }

@@ -50,7 +50,7 @@ struct group {
     /* while open */
     bool open;
     struct probe_counts first; /* of the part of the window that is not handed out yet */
-    uint64_t first_time;
+    uint64_t first_time, first_work;
     /* what it costs */
     struct probe_counts charged; /* until here */
     uint64_t charged_time;
@@ -208,8 +208,15 @@ static void charge(struct group *group, uint64_t now, const struct probe_counts 
 
 /* ---- windows ---- */
 
+static uint64_t work_of(const struct group *group)
+{
+    const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
+
+    return callbacks->work(callbacks->context);
+}
+
 /* Hand out what was counted since the window began, or since this was last called. */
-static void hand_out(struct group *group, uint64_t end, uint64_t represents,
+static void hand_out(struct group *group, uint64_t end, uint64_t work, uint64_t represents,
                      const struct probe_counts *counts)
 {
     struct governor_window window = {
@@ -217,6 +224,7 @@ static void hand_out(struct group *group, uint64_t end, uint64_t represents,
         .start = group->first_time,
         .end = end,
         .represents = represents,
+        .work = work - group->first_work,
         .hits = counts->hits - group->first.hits,
     };
 
@@ -226,6 +234,7 @@ static void hand_out(struct group *group, uint64_t end, uint64_t represents,
     group->represented += represents;
     group->first = *counts;
     group->first_time = end;
+    group->first_work = work;
     buffer_put(&group->governor->windows, &window, sizeof(window));
 }
 
@@ -254,6 +263,7 @@ static void opened(struct group *group, struct probe_links *links, uint64_t took
     set_open(group, continuous ? WIRE_OPEN : WIRE_OPEN_FOR_A_WINDOW);
     now = clock_ns(CLOCK_MONOTONIC);
     group->first_time = group->charged_time = now;
+    group->first_work = work_of(group);
     window_log_open(&group->log, now, continuous);
 }
 
@@ -340,17 +350,20 @@ static void start_task(struct group *group, void *(*run)(void *), struct probe_l
 static void close_group(struct group *group)
 {
     struct governor *governor = group->governor;
-    uint64_t end = clock_ns(CLOCK_MONOTONIC), represents;
     bool continuous = budget_is_continuous(governor->budget, group->number);
     struct probe_links *links = group->links;
     struct probe_counts counts;
+    uint64_t end, work, represents;
 
+    /* In the order in which it was opened, so that what these calls take is the same. */
     set_open(group, WIRE_CLOSED);
+    end = clock_ns(CLOCK_MONOTONIC);
+    work = work_of(group);
     counts = counts_of(group);
     charge(group, end, &counts);
     represents = budget_closed(governor->budget, group->number, end);
     window_log_close(&group->log, end, represents);
-    hand_out(group, end, continuous ? end - group->first_time : represents, &counts);
+    hand_out(group, end, work, continuous ? end - group->first_time : represents, &counts);
     group->links = NULL;
     start_task(group, detach_task, links);
 }
@@ -369,7 +382,7 @@ static void govern_group(struct group *group, uint64_t *next)
         charge(group, now, &counts);
         if (now - group->first_time >= SECOND &&
             budget_is_continuous(governor->budget, group->number))
-            hand_out(group, now, now - group->first_time, &counts);
+            hand_out(group, now, work_of(group), now - group->first_time, &counts);
     }
     if (!group->open && group->tasks >= TASKS_MAX)
         return;

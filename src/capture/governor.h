@@ -37,6 +37,8 @@ struct governor_callbacks {
     void (*counts)(void *context, unsigned group, struct probe_counts *counts);
     void (*open)(void *context, unsigned group, enum wire_open open);
     void (*period)(void *context, unsigned group, uint64_t period);
+    /* What the target has done so far, in any measure that grows with its work. */
+    uint64_t (*work)(void *context);
 };
 
 struct governor_options {
@@ -73,6 +75,7 @@ struct governor_window {
     unsigned group;
     uint64_t start, end; /* CLOCK_MONOTONIC */
     uint64_t represents; /* ns it stands for; end - start where nothing is scaled */
+    uint64_t work;       /* that the target did in it */
     uint64_t hits;       /* that counted in it */
     uint64_t values[WIRE_VALUES];
 };

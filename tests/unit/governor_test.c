@@ -22,6 +22,7 @@ struct profiler {
     struct probe_point point;
     struct governor *governor;
     struct governor_window window; /* the sum of what was handed out */
+    uint64_t hits;                 /* in windows, not scaled */
     int windows;
     uint64_t period;
     bool open;
@@ -55,6 +56,11 @@ static void set_period(void *context, unsigned group, uint64_t period)
     profiler->period = period;
 }
 
+static uint64_t work(void *context)
+{
+    return target_calls(&((struct profiler *)context)->target);
+}
+
 /* ---- a profiler and its target ---- */
 
 static struct profiler *prepare(double rate)
@@ -65,7 +71,7 @@ static struct profiler *prepare(double rate)
         .stack_ns = 3000,
         .stacks_per_second = 1000,
         .calibration = &calibration,
-        .callbacks = {profiler, counts, set_open, set_period},
+        .callbacks = {profiler, counts, set_open, set_period, work},
     };
     struct error error;
 
@@ -128,6 +134,8 @@ static void take_windows(struct profiler *profiler)
         profiler->windows++;
         profiler->window.end = window.end;
         profiler->window.represents += window.represents;
+        profiler->window.work += window.work;
+        profiler->hits += window.hits;
         if (window.end > window.start)
             profiler->window.hits += (uint64_t)((double)window.hits * (double)window.represents /
                                                 (double)(window.end - window.start));
@@ -194,6 +202,8 @@ static void test_dear(void **state)
     assert_true((double)status.covered_ns < 0.2 * (double)status.elapsed_ns);
     assert_true(fabs((double)profiler->window.hits / (double)calls - 1) < 0.3);
     assert_true(fabs((double)status.represented_ns / (double)status.elapsed_ns - 1) < 0.3);
+    /* The target's work is its calls, each of them a hit. */
+    assert_true(fabs((double)profiler->window.work / (double)profiler->hits - 1) < 0.05);
     /* A twentieth of what the target uses, or of the tenth of a CPU that it is taken to use. */
     assert_true(status.spent_ns < 0.01 * (double)status.elapsed_ns);
     assert_true(profiler->period > 1);

@@ -513,13 +513,19 @@ static void test_amounts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_file_each), cmocka_unit_test(test_chosen),
-        cmocka_unit_test(test_bad_names),     cmocka_unit_test(test_nothing_counts),
+        cmocka_unit_test(test_one_file_each),
+        cmocka_unit_test(test_chosen),
+        cmocka_unit_test(test_bad_names),
+        cmocka_unit_test(test_nothing_counts),
         cmocka_unit_test(test_counted_without_samples),
-        cmocka_unit_test(test_one_place),     cmocka_unit_test(test_split_path),
-        cmocka_unit_test(test_perf),          cmocka_unit_test(test_svg),
-        cmocka_unit_test(test_summary),       cmocka_unit_test(test_stats),
-        cmocka_unit_test(test_bfr),           cmocka_unit_test(test_amounts),
+        cmocka_unit_test(test_one_place),
+        cmocka_unit_test(test_split_path),
+        cmocka_unit_test(test_perf),
+        cmocka_unit_test(test_svg),
+        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_bfr),
+        cmocka_unit_test(test_amounts),
     };
 
     setenv("TZ", "UTC", 1);
