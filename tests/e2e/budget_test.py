@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Probes stay within their budget while the node makes as many events as it can."""
+import json
+import statistics
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import accounting
+import beamflame
+import nodes
+
+EVENTS = ("gc", "alloc", "sched", "msg")
+
+
+@nodes.each_release
+class Budget:
+    """What holds for each release. All is told for a second of the node's CPU time, so that it does
+    not matter what else the machine does."""
+
+    release = None
+
+    def setUp(self):
+        beamflame.require()
+        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        self.addCleanup(folder.cleanup)
+        self.out = Path(folder.name)
+
+    def recording(self, node, budget):
+        return beamflame.recording("-p", node.pid, "-e", ",".join(EVENTS), "--budget", budget,
+                                   "-o", self.out / "x.bfr", "--stats", self.out / "s.json")
+
+    @staticmethod
+    def grown(node, seconds):
+        """How much the numbers of the node's report grow meanwhile."""
+        before = node.report()
+        time.sleep(seconds)
+        after = node.report()
+        return {name: after[name] - before[name]
+                for name in ("requests", "cpu_ns", "context_switches")}
+
+    def work(self, node):
+        """Rounds for each second of CPU time."""
+        grown = self.grown(node, 0.8)
+        return grown["requests"] / grown["cpu_ns"] * 1e9
+
+    def ratio(self, node, budget, rounds):
+        """Work with the profiler to that in the windows just before and after: the median."""
+        ratios = []
+        before = self.work(node)
+        for _ in range(rounds):
+            with self.recording(node, budget):
+                own = self.work(node)
+            after = self.work(node)
+            ratios.append(2 * own / (before + after))
+            before = after
+        return statistics.median(ratios)
+
+    def costs(self, node, budget, seconds):
+        """The part of the node's CPU time that probes took: by beamflame's own account, and by the
+        kernel's with the trap of each hit."""
+        trap = accounting.traps(node.pid, *EVENTS)
+        with self.recording(node, budget) as process:
+            grown = self.grown(node, seconds)
+            counted = accounting.counted(process)
+        kernel = accounting.cost_ns(counted, trap) / grown["cpu_ns"]
+        events = json.loads((self.out / "s.json").read_text())["events"]
+        own = sum(events[name]["cost_ms"] / events[name]["target_cpu_ms"] for name in EVENTS)
+        return own, kernel
+
+    def test_a_storm(self):
+        """Of messages to and fro, each a switch of processes, of more than 500,000 a second."""
+        with nodes.Node(self.release, "storm", "what=messages") as node:
+            time.sleep(1)
+            grown = self.grown(node, 1)
+            self.assertGreater(grown["context_switches"] / grown["cpu_ns"] * 1e9, 500e3)
+            for budget, seconds in ((1, 8), (5, 4)):
+                own, kernel = self.costs(node, budget, seconds)
+                # Some of the windows that are paid for are yet to be waited off.
+                self.assertLess(own, 1.25 * budget / 100)
+                self.assertLess(kernel, 1.25 * budget / 100)
+                self.assertGreater(kernel, 0.2 * budget / 100, "and it is used")
+            self.assertGreater(self.ratio(node, 1, 5), 0.95)
+            self.assertLess(self.ratio(node, 100, 3), 0.5, "cost is seen where there is some")
+
+
+if __name__ == "__main__":
+    unittest.main()
