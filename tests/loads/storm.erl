@@ -2,10 +2,12 @@
 %% As many events a second as the node can make, and little else.
 %%
 %% Option what: `messages` (default), pairs of processes that send one message to and fro, so that
-%% each is also a switch of processes; or `collections`, processes that fill small heaps.
+%% each is also a switch of processes; `collections`, processes that fill small heaps; or `calls`, of
+%% lists:member/2, which does next to nothing. With option rest=MS each process rests so long after
+%% some hundred rounds.
 %% The report has the rounds done as `requests`, and `cpu_ns`, as load request has.
 -module(storm).
--export([start/0, player/2, collector/3]).
+-export([start/0, player/3, collector/4, caller/4]).
 
 start() ->
     load:start(?MODULE, fun main/1).
@@ -13,7 +15,8 @@ start() ->
 main(Options) ->
     Schedulers = erlang:system_info(schedulers_online),
     Rounds = counters:new(1, [write_concurrency]),
-    start_storm(load:option(what, Options, messages), Schedulers, Rounds),
+    Rest = load:option(rest, Options, 0),
+    start_storm(load:option(what, Options, messages), Schedulers, Rounds, Rest),
     fun() ->
         #{
             requests => counters:get(Rounds, 1),
@@ -24,37 +27,47 @@ main(Options) ->
         }
     end.
 
-start_storm(messages, Schedulers, Rounds) ->
+start_storm(messages, Schedulers, Rounds, Rest) ->
     [
         begin
-            Other = spawn_link(?MODULE, player, [undefined, Rounds]),
-            First = spawn_link(?MODULE, player, [Other, Rounds]),
+            Other = spawn_link(?MODULE, player, [0, Rounds, Rest]),
+            First = spawn_link(?MODULE, player, [0, Rounds, Rest]),
             First ! {ball, Other}
         end
      || _ <- lists:seq(1, Schedulers)
     ];
-start_storm(collections, Schedulers, Rounds) ->
-    [spawn_link(?MODULE, collector, [0, [], Rounds]) || _ <- lists:seq(1, Schedulers)].
-
-player(_, Rounds) ->
-    play(0, Rounds).
+start_storm(collections, Schedulers, Rounds, Rest) ->
+    [spawn_link(?MODULE, collector, [0, [], Rounds, Rest]) || _ <- lists:seq(1, Schedulers)];
+start_storm(calls, Schedulers, Rounds, Rest) ->
+    [spawn_link(?MODULE, caller, [0, [none], Rounds, Rest]) || _ <- lists:seq(1, Schedulers)].
 
 %% Counting costs little, but not nothing: each hundredth is enough.
-play(100, Rounds) ->
-    counters:add(Rounds, 1, 100),
-    play(0, Rounds);
-play(N, Rounds) ->
+player(100, Rounds, Rest) ->
+    count(100, Rounds, Rest),
+    player(0, Rounds, Rest);
+player(N, Rounds, Rest) ->
     receive
         {ball, From} ->
             From ! {ball, self()},
-            play(N + 1, Rounds)
+            player(N + 1, Rounds, Rest)
     end.
 
-collector(1000, _, Rounds) ->
-    counters:add(Rounds, 1, 1000),
-    collector(0, [], Rounds);
-collector(N, Kept, Rounds) ->
-    collector(N + 1, keep(N, Kept), Rounds).
+collector(1000, _, Rounds, Rest) ->
+    count(1000, Rounds, Rest),
+    collector(0, [], Rounds, Rest);
+collector(N, Kept, Rounds, Rest) ->
+    collector(N + 1, keep(N, Kept), Rounds, Rest).
+
+caller(1000, List, Rounds, Rest) ->
+    count(1000, Rounds, Rest),
+    caller(0, List, Rounds, Rest);
+caller(N, List, Rounds, Rest) ->
+    false = lists:member(N, List),
+    caller(N + 1, List, Rounds, Rest).
+
+count(Number, Rounds, Rest) ->
+    counters:add(Rounds, 1, Number),
+    Rest > 0 andalso timer:sleep(Rest).
 
 keep(N, Kept) when length(Kept) < 20 -> [{N, make(N)} | Kept];
 keep(N, _) -> [{N, make(N)}].

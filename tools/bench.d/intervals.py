@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the totals that are scaled up from windows are what the node says of itself, and whether
+their intervals hold it as often as they claim."""
+import bisect
+import json
+import math
+import statistics
+import threading
+import time
+
+import nodes
+from figures import Figure
+from recording import folder, running
+
+ERRORS_OF_95_PERCENT = 1.96
+
+# What the load does, and for each event: the value, and how the node says it in its report.
+TRUTHS = (("messages", (("sched", "context_switches"), ("msg", "requests"))),
+          ("collections", (("gc", "collections"),)))
+EVENTS = "gc,alloc,sched,msg"
+
+
+class Watch:
+    """Asks a node again and again what it says of itself, so that it can be told for any moment."""
+
+    def __init__(self, node):
+        self.node = node
+        self.times, self.reports = [], []
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self.ask)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.thread.join()
+
+    def ask(self):
+        while not self.stop.wait(0.05):
+            self.times.append(time.monotonic())
+            self.reports.append(self.node.report())
+
+    def at(self, moment, name):
+        """A count at a moment: on the line between two reports."""
+        after = bisect.bisect(self.times, moment)
+        start, end = self.times[after - 1:after + 1]
+        first, last = (report[name] for report in self.reports[after - 1:after + 1])
+        return first + (last - first) * (moment - start) / (end - start)
+
+
+def one(node, out, seconds):
+    """A recording: what the node says of it, by event, and what was counted."""
+    stats_path = out / "s.json"
+    with Watch(node) as watch:
+        time.sleep(0.2)
+        launched = time.monotonic()
+        with running(node.pid, 99, out / "x.bfr", "-e", EVENTS, "--stats", stats_path):
+            time.sleep(seconds)
+        time.sleep(0.2)
+    stats = json.loads(stats_path.read_text())
+    start = launched + stats["attach_ms"] / 1000
+
+    def said(event, name):
+        end = start + stats["events"][event]["span_ms"] / 1000
+        return watch.at(end, name) - watch.at(start, name)
+
+    return said, stats["events"]
+
+
+def apart(said, counted):
+    """How far off a count is from what the node says, and half of its interval, as parts of it;
+    None where there were too few windows to tell."""
+    count = counted["values"]["count"]
+    if count["standard_error"] is None:
+        return None
+    return count["sum"] / said - 1, ERRORS_OF_95_PERCENT * count["standard_error"] / said
+
+
+def intervals(release, options):
+    for what, truths in TRUTHS:
+        with nodes.Node(release, "storm", f"what={what}") as node, folder() as out:
+            time.sleep(1)
+            runs = [one(node, out, options.recording) for _ in range(options.recordings)]
+        for event, name in truths:
+            found = [apart(said(event, name), events[event]) for said, events in runs]
+            told = [pair for pair in found if pair]
+            label = f"storm {what}, {event} in {options.recording:g} s"
+            yield Figure(f"{label}: recordings with too few windows to tell",
+                         len(found) - len(told), "{:.0f}")
+            if len(told) < 2:
+                continue
+            off = [pair[0] for pair in told]
+            yield Figure(f"{label}: off by, % (mean)", 100 * statistics.mean(off), "{:+.1f}",
+                         error=100 * statistics.stdev(off) / math.sqrt(len(off)))
+            yield Figure(f"{label}: half of the interval, % (median)",
+                         100 * statistics.median(pair[1] for pair in told), "{:.1f}")
+            held = sum(abs(distance) <= half for distance, half in told) / len(told)
+            yield Figure(f"{label}: intervals that hold it, %", 100 * held, "{:.0f}", least=95,
+                         error=100 * math.sqrt(0.95 * 0.05 / len(told)))
