@@ -122,8 +122,8 @@ static void show_events(const struct event_target *target, const struct probes_o
     for (int i = 0; i < options->event_count; i++)
         if (width < (int)strlen(options->events[i].name))
             width = (int)strlen(options->events[i].name);
-    printf("%-*s %-7s %-15s %-7s %-10s %8s  %-10s %s\n", width, "EVENT", "PROBE", "PROGRAM", "FOUND",
-           "IN FILE AT", "A HIT", "TRAP", "FUNCTION");
+    printf("%-*s %-7s %-15s %-7s %-10s %8s  %-10s %s\n", width, "EVENT", "PROBE", "PROGRAM",
+           "FOUND", "IN FILE AT", "A HIT", "TRAP", "FUNCTION");
     for (int i = 0; i < options->event_count; i++)
         show_event(target, width, &options->events[i], calibration);
 }

@@ -28,10 +28,10 @@
  * grows at its end).
  *
  * CHUNK_SUMMARY: varints event, hits, lost, span_ns, covered_ns, windows, cost_ns, target_cpu_ns;
- * for each value of the event the varints sum, standard error (2^64 - 1: not known); varint count of
- * histograms (64 at most), each: varints name, unit, greatest number, count of buckets (256 at most),
- * the buckets from the first on; varint count of tallies (64 at most), each: varints name, count. The
- * newest of an event counts.
+ * for each value of the event the varints sum, standard error (2^64 - 1: not known); varint count
+ * of histograms (64 at most), each: varints name, unit, greatest number, count of buckets (256 at
+ * most), the buckets from the first on; varint count of tallies (64 at most), each: varints name,
+ * count. The newest of an event counts.
  *
  * CHUNK_THREADS: varint count of threads, each the varints thread, from, to - from, cpu_ns, wait_ns
  * (profile/thread_time.h). The newest chunk counts, and holds all threads.
