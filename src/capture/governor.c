@@ -34,8 +34,16 @@ static const double PROGRAM_NS = 1000;
 /* No stacks but of the largest, until it is known how many hits there are. */
 static const uint64_t FIRST_PERIOD = 1 << 20;
 
+/* Of counts and the clock read together, with nothing between that took time. */
+static const uint64_t AT_ONCE = 50000;
+
 /* A close can take a second on a busy machine, so a group may be open again meanwhile. */
 enum { TASKS_MAX = 4 };
+
+struct moment {
+    uint64_t time, work;
+    struct probe_counts counts;
+};
 
 struct group {
     struct governor *governor;
@@ -49,8 +57,7 @@ struct group {
     struct probe_links *links;
     /* while open */
     bool open;
-    struct probe_counts first; /* of the part of the window that is not handed out yet */
-    uint64_t first_time, first_work;
+    struct moment first; /* of the part of the window that is not handed out yet */
     /* what it costs */
     struct probe_counts charged; /* until here */
     uint64_t charged_time;
@@ -208,33 +215,47 @@ static void charge(struct group *group, uint64_t now, const struct probe_counts 
 
 /* ---- windows ---- */
 
-static uint64_t work_of(const struct group *group)
+/* What was counted and done until now. A window is short, and this thread may be put off for as
+ * long between one reading and the next: then they are read anew. */
+static struct moment look_at(const struct group *group)
 {
     const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
+    uint64_t shortest = UINT64_MAX;
+    struct moment best = {0};
 
-    return callbacks->work(callbacks->context);
+    for (int i = 0; i < 4 && shortest > AT_ONCE; i++) {
+        struct moment now = {.time = clock_ns(CLOCK_MONOTONIC)};
+        uint64_t took;
+
+        now.counts = counts_of(group);
+        now.work = callbacks->work(callbacks->context);
+        took = clock_ns(CLOCK_MONOTONIC) - now.time;
+        if (took < shortest) {
+            shortest = took;
+            best = now;
+        }
+    }
+    return best;
 }
 
 /* Hand out what was counted since the window began, or since this was last called. */
-static void hand_out(struct group *group, uint64_t end, uint64_t work, uint64_t represents,
-                     const struct probe_counts *counts)
+static void hand_out(struct group *group, const struct moment *end, uint64_t represents)
 {
+    const struct moment *first = &group->first;
     struct governor_window window = {
         .group = group->number,
-        .start = group->first_time,
-        .end = end,
+        .start = first->time,
+        .end = end->time,
         .represents = represents,
-        .work = work - group->first_work,
-        .hits = counts->hits - group->first.hits,
+        .work = end->work - first->work,
+        .hits = end->counts.hits - first->counts.hits,
     };
 
     for (int i = 0; i < WIRE_VALUES; i++)
-        window.values[i] = counts->values[i] - group->first.values[i];
-    group->covered += end - group->first_time;
+        window.values[i] = end->counts.values[i] - first->counts.values[i];
+    group->covered += end->time - first->time;
     group->represented += represents;
-    group->first = *counts;
-    group->first_time = end;
-    group->first_work = work;
+    group->first = *end;
     buffer_put(&group->governor->windows, &window, sizeof(window));
 }
 
@@ -253,18 +274,15 @@ static void opened(struct group *group, struct probe_links *links, uint64_t took
     struct governor *governor = group->governor;
     struct probe_counts counts = counts_of(group);
     bool continuous;
-    uint64_t now;
 
     group->links = links;
-    group->first = counts;
     cost += take_cost(group, &counts); /* of hits after the last window */
     budget_opened(governor->budget, group->number, clock_ns(CLOCK_MONOTONIC), took, cost);
     continuous = budget_is_continuous(governor->budget, group->number);
     set_open(group, continuous ? WIRE_OPEN : WIRE_OPEN_FOR_A_WINDOW);
-    now = clock_ns(CLOCK_MONOTONIC);
-    group->first_time = group->charged_time = now;
-    group->first_work = work_of(group);
-    window_log_open(&group->log, now, continuous);
+    group->first = look_at(group);
+    group->charged_time = group->first.time;
+    window_log_open(&group->log, group->first.time, continuous);
 }
 
 static void refused(struct group *group, const struct error *error)
@@ -352,18 +370,14 @@ static void close_group(struct group *group)
     struct governor *governor = group->governor;
     bool continuous = budget_is_continuous(governor->budget, group->number);
     struct probe_links *links = group->links;
-    struct probe_counts counts;
-    uint64_t end, work, represents;
+    struct moment end = look_at(group);
+    uint64_t represents;
 
-    /* In the order in which it was opened, so that what these calls take is the same. */
     set_open(group, WIRE_CLOSED);
-    end = clock_ns(CLOCK_MONOTONIC);
-    work = work_of(group);
-    counts = counts_of(group);
-    charge(group, end, &counts);
-    represents = budget_closed(governor->budget, group->number, end);
-    window_log_close(&group->log, end, represents);
-    hand_out(group, end, work, continuous ? end - group->first_time : represents, &counts);
+    charge(group, end.time, &end.counts);
+    represents = budget_closed(governor->budget, group->number, end.time);
+    window_log_close(&group->log, end.time, represents);
+    hand_out(group, &end, continuous ? end.time - group->first.time : represents);
     group->links = NULL;
     start_task(group, detach_task, links);
 }
@@ -380,9 +394,12 @@ static void govern_group(struct group *group, uint64_t *next)
         struct probe_counts counts = counts_of(group);
 
         charge(group, now, &counts);
-        if (now - group->first_time >= SECOND &&
-            budget_is_continuous(governor->budget, group->number))
-            hand_out(group, now, work_of(group), now - group->first_time, &counts);
+        if (now - group->first.time >= SECOND &&
+            budget_is_continuous(governor->budget, group->number)) {
+            struct moment end = look_at(group);
+
+            hand_out(group, &end, end.time - group->first.time);
+        }
     }
     if (!group->open && group->tasks >= TASKS_MAX)
         return;
