@@ -72,6 +72,16 @@ double estimate_total(const struct estimate *estimate, struct estimate_span all)
     return estimate->exact;
 }
 
+double estimate_slowdown(const struct estimate *estimate, struct estimate_span all)
+{
+    double rest_ns = all.ns - estimate->exact_ns;
+
+    if (estimate->windows < WINDOWS_MIN || rest_ns <= 0 || !by_work(estimate, all))
+        return 1;
+    return (all.work - estimate->exact_work) / rest_ns * estimate->scaled_ns /
+           estimate->scaled_work;
+}
+
 /* The number of standard errors on each side that hold 95 %: Student's t with the degrees of
  * freedom that n - 1 differences of neighbours have, which are not independent; by the expansion of
  * Cornish and Fisher (Abramowitz and Stegun 26.7.5). */

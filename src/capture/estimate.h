@@ -45,6 +45,10 @@ double estimate_total(const struct estimate *estimate, struct estimate_span all)
 /* What windows make of it, scaled by the time they stand for alone. */
 double estimate_by_windows(const struct estimate *estimate);
 
+/* How many times as much the target gets done in all of the time as in the windows that are scaled;
+ * 1 where there are too few to tell. */
+double estimate_slowdown(const struct estimate *estimate, struct estimate_span all);
+
 /* Half of the interval that holds the true total with 95 %: 0 where all was seen, NAN where there
  * are too few windows to tell. */
 double estimate_error(const struct estimate *estimate, struct estimate_span all);

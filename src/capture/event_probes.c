@@ -40,8 +40,9 @@ struct event_probes {
     struct event *events;
     struct governor *governor;
     uint64_t started, stopped; /* stopped: 0 while attached */
-    uint64_t work_at_start, work_at_stop;
-    uint64_t work; /* as the governor was told last */
+    uint64_t work_at_start;
+    uint64_t work;               /* as the governor was told last */
+    struct estimate_span so_far; /* since the start */
 };
 
 uint32_t event_slots(int targets, int count)
@@ -212,15 +213,21 @@ int event_probes_start(struct event_probes *probes, struct error *error)
     return 0;
 }
 
+/* What there was to see until now; of a target that has ended, until it did. */
+static void look_at_target(struct event_probes *probes, uint64_t now)
+{
+    uint64_t work;
+
+    probes->so_far.ns = (double)(now - probes->started);
+    if (vm_reductions(probes->options.vm, &work))
+        probes->so_far.work = (double)(work - probes->work_at_start);
+}
+
 void event_probes_stop(struct event_probes *probes)
 {
-    bool alive;
-
     probes->stopped = clock_ns(CLOCK_MONOTONIC);
-    alive = vm_reductions(probes->options.vm, &probes->work_at_stop);
+    look_at_target(probes, probes->stopped);
     governor_stop(probes->governor);
-    if (!alive)
-        probes->work_at_stop = probes->work;
 }
 
 int event_probes_refused(const struct event_probes *probes, int event, struct error *error)
@@ -243,14 +250,20 @@ int event_probes_event(const struct event_probes *probes, uint32_t slot)
     return event < (uint32_t)probes->options.count ? (int)event : -1;
 }
 
+/* A window that stands for itself is of the target as it was, however slow. */
 enum window_answer event_probes_scale(struct event_probes *probes, int event,
-                                      const struct wire_hit *hit, uint64_t time, double *ret_scale)
+                                      const struct wire_hit *hit, uint64_t time,
+                                      struct event_scale *ret_scale)
 {
-    enum window_answer answer = governor_scale(
-        probes->governor, (unsigned)probes->events[event].group, time, hit->duration, ret_scale);
+    const struct event *of = &probes->events[event];
+    double scale = 1, slowdown;
+    enum window_answer answer =
+        governor_scale(probes->governor, (unsigned)of->group, time, hit->duration, &scale);
 
+    slowdown = scale > 1 ? estimate_slowdown(&of->hits, probes->so_far) : 1;
     if (hit->size < hit->period && hit->size)
-        *ret_scale *= (double)hit->period / (double)hit->size;
+        scale *= (double)hit->period / (double)hit->size;
+    *ret_scale = (struct event_scale){.by_time = scale, .by_work = scale * slowdown};
     return answer;
 }
 
@@ -269,6 +282,8 @@ void event_probes_update(struct event_probes *probes)
             estimate_add(&event->estimates[v], seen, represents, (double)window.values[v]);
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
     }
+    if (!probes->stopped)
+        look_at_target(probes, clock_ns(CLOCK_MONOTONIC));
 }
 
 /* What there was to see: while it goes on, what windows stand for. */
@@ -276,10 +291,7 @@ static struct estimate_span span_of(const struct event_probes *probes, const str
 {
     if (!probes->stopped)
         return (struct estimate_span){.ns = event->hits.represented_ns};
-    return (struct estimate_span){
-        .ns = (double)(probes->stopped - probes->started),
-        .work = (double)(probes->work_at_stop - probes->work_at_start),
-    };
+    return probes->so_far;
 }
 
 static void add_sum(const struct event *event, int value, struct estimate_span all,

@@ -50,9 +50,14 @@ void event_probes_stop(struct event_probes *probes);
 /* Which event of this target a sample is of; -1 if of none. */
 int event_probes_event(const struct event_probes *probes, uint32_t slot);
 
-/* What a sample stands for: its values are to be multiplied by *ret_scale. */
+/* What a sample stands for: its values are to be multiplied by that of them that goes with the kind
+ * of value (event_kind.by_time). */
+struct event_scale {
+    double by_time, by_work;
+};
 enum window_answer event_probes_scale(struct event_probes *probes, int event,
-                                      const struct wire_hit *hit, uint64_t time, double *ret_scale);
+                                      const struct wire_hit *hit, uint64_t time,
+                                      struct event_scale *ret_scale);
 
 /* Take notice of windows that were closed. */
 void event_probes_update(struct event_probes *probes);

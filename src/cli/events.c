@@ -238,15 +238,17 @@ static stack_id add_mark(struct profile *profile, stack_id stack, enum process_s
 }
 
 static int append_part(struct events *events, const struct held *held,
-                       const struct event_part *part, double scale, struct recording_writer *writer,
-                       struct error *error)
+                       const struct event_part *part, const struct event_scale *scale,
+                       struct recording_writer *writer, struct error *error)
 {
+    uint32_t by_time = events->options->events[held->event].kind->by_time;
     struct sample sample = held->sample;
 
     sample.event = events->ids[held->event];
     for (int v = 0; v < EVENT_VALUES; v++) {
         double *rest = &events->rest[held->event][v];
-        double value = (double)part->values[v] * scale + *rest;
+        double by = part->stands_alone ? 1 : by_time >> v & 1 ? scale->by_time : scale->by_work;
+        double value = (double)part->values[v] * by + *rest;
 
         sample.values[v] = value > 0 ? (uint64_t)value : 0;
         *rest = value - (double)sample.values[v];
@@ -258,7 +260,7 @@ static int append_part(struct events *events, const struct held *held,
     return recording_append(writer, events->profile, &sample, error);
 }
 
-static int append(struct events *events, const struct held *held, double scale,
+static int append(struct events *events, const struct held *held, const struct event_scale *scale,
                   struct recording_writer *writer, struct error *error)
 {
     const struct event_kind *kind = events->options->events[held->event].kind;
@@ -270,7 +272,7 @@ static int append(struct events *events, const struct held *held, double scale,
     else
         memcpy(parts[0].values, held->hit.values, sizeof(parts[0].values));
     for (int i = 0; i < count; i++)
-        if (append_part(events, held, &parts[i], parts[i].stands_alone ? 1 : scale, writer, error))
+        if (append_part(events, held, &parts[i], scale, writer, error))
             return -1;
     return 0;
 }
@@ -284,12 +286,12 @@ int events_release(struct events *events, struct recording_writer *writer, struc
         event_probes_update(events->probes[i]);
     for (size_t i = 0; i < events->held_count && !result; i++) {
         struct held *held = &events->held[i];
-        double scale;
+        struct event_scale scale;
 
         switch (
             event_probes_scale(held->probes, held->event, &held->hit, held->sample.time, &scale)) {
         case WINDOW_SCALE:
-            result = append(events, held, scale, writer, error);
+            result = append(events, held, &scale, writer, error);
             break;
         case WINDOW_NOT_YET:
             events->held[kept++] = *held;

@@ -167,6 +167,9 @@ static void test_span(void **state)
     assert_true(fabs(estimate_total(&estimate, span(2100, 1050)) - 7 - 500) < 1e-9);
     assert_true(fabs(estimate_total(&estimate, span(2100, 2050)) - 7 - 1000) < 1e-9);
     assert_true(fabs(estimate_total(&estimate, span(2100, 0)) - 7 - 500) < 1e-9);
+    assert_true(estimate_slowdown(&estimate, span(600, 300)) == 1);
+    assert_true(fabs(estimate_slowdown(&estimate, span(2100, 2050)) - 2) < 1e-9);
+    assert_true(estimate_slowdown(&estimate, span(2100, 0)) == 1);
     error = estimate_error(&estimate, span(600, 300));
     assert_true(error > 5);
     assert_true(fabs(estimate_error(&estimate, span(2100, 1050)) / error - 4) < 1e-9);
