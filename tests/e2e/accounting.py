@@ -11,14 +11,14 @@ PLACE = re.compile(r"(entry|return) +(\w+) +\S+ +(0x\w+) +(\d+) ns")
 
 
 def traps(pid, *events):
-    """Nanoseconds of a hit beside the program's own, by program. A return shares the trap with the
-    entry, and is listed with it."""
+    """Nanoseconds of a hit beside the program's own, by program. A return is listed with the trap on
+    the instruction where it is, which it shares with the entry if that is there too."""
     options = [word for event in events for word in ("-e", event)]
     listed = beamflame.record("probes", "-p", pid, *options).stdout
     places = [(where, program, offset, int(ns))
               for where, program, offset, ns in PLACE.findall(listed)]
     entries = {offset: ns for where, _, offset, ns in places if where == "entry"}
-    return {program: ns - (entries[offset] if where == "return" else 0)
+    return {program: ns - (entries.get(offset, 0) if where == "return" else 0)
             for where, program, offset, ns in places}
 
 
