@@ -12,14 +12,17 @@ PLACE = re.compile(r"(entry|return) +(\w+) +\S+ +(0x\w+) +(\d+) ns")
 
 def traps(pid, *events):
     """Nanoseconds of a hit beside the program's own, by program. A return is listed with the trap on
-    the instruction where it is, which it shares with the entry if that is there too."""
+    the instruction where it is, which it shares with the entry if that is there too. Of several places, the dearest."""
     options = [word for event in events for word in ("-e", event)]
     listed = beamflame.record("probes", "-p", pid, *options).stdout
     places = [(where, program, offset, int(ns))
               for where, program, offset, ns in PLACE.findall(listed)]
     entries = {offset: ns for where, _, offset, ns in places if where == "entry"}
-    return {program: ns - (entries.get(offset, 0) if where == "return" else 0)
-            for where, program, offset, ns in places}
+    found = {}
+    for where, program, offset, ns in places:
+        own = ns - (entries.get(offset, 0) if where == "return" else 0)
+        found[program] = max(own, found.get(program, 0))
+    return found
 
 
 def program_ids(pid):
