@@ -17,7 +17,8 @@ void event_hits_text(const struct event_summary *summary, struct buffer *text)
     buffer_format(text, "%s hits, %.1f %% of the time covered", number_text(summary->hits).text,
                   percent_of(summary->covered_ns, summary->span_ns));
     if (summary->windows)
-        buffer_format(text, " in %s windows", number_text(summary->windows).text);
+        buffer_format(text, " in %s window%s", number_text(summary->windows).text,
+                      summary->windows > 1 ? "s" : "");
     if (is_unsure(summary))
         buffer_text(text, ", too few to tell how sure totals are");
     if (summary->target_cpu_ns)

@@ -246,7 +246,7 @@ static void test_counted_without_samples(void **state)
     assert_non_null(strstr(text, "samples   0 in 2.5 s: 0 cpu"));
     assert_null(strstr(text, "coverage"));
     assert_non_null(strstr(text, "event gc: 0 samples, 12 hits, 0.2 % of the time covered in 1 "
-                                 "windows, too few to tell how sure totals are\n"
+                                 "window, too few to tell how sure totals are\n"
                                  "  time              4.5 us +- ?\n"
                                  "  count             6 times +- ?\n"
                                  "  reclaimed         0 words\n"));
