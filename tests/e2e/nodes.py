@@ -137,15 +137,16 @@ class Node:
         self.process.stdin.flush()
         return self._next("report")
 
-    def _next(self, event, timeout=30):
+    def _next(self, event, timeout=60):
         deadline = time.monotonic() + timeout
         while b"\n" not in self._pending:
             ready, _, _ = select.select([self.process.stdout], [], [],
                                         max(0, deadline - time.monotonic()))
             data = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
             if not data:
-                raise AssertionError(f"node of OTP {self.release}: no '{event}'; it said "
-                                     f"{self._pending.decode(errors='replace')!r}")
+                problem = "it ended" if ready else f"none in {timeout} s"
+                raise AssertionError(f"node of OTP {self.release}: no '{event}', {problem}; it "
+                                     f"said {self._pending.decode(errors='replace')!r}")
             self._pending += data
         line, _, self._pending = self._pending.partition(b"\n")
         message = json.loads(line)
