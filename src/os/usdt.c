@@ -43,22 +43,43 @@ static const char *text_at(const char *bytes, size_t size, size_t *at)
     return text;
 }
 
+/* What is "message-send" in DTrace's language is "message__send" in C, and in the notes. */
+static const char *spoken_name(const char *noted, char *name, size_t room)
+{
+    size_t length = 0;
+
+    for (; *noted && length + 1 < room; noted++) {
+        bool is_hyphen = noted[0] == '_' && noted[1] == '_';
+
+        name[length] = *noted;
+        if (is_hyphen)
+            name[length] = '-';
+        length++;
+        noted += is_hyphen;
+    }
+    name[length] = '\0';
+    return name;
+}
+
 static bool visit_note(const struct notes *notes, const char *content, size_t size)
 {
     uint64_t address[ADDRESSES], moved;
     struct usdt_probe probe;
     size_t at = ADDRESS_BYTES;
+    const char *noted;
+    char name[128];
 
     if (size < ADDRESS_BYTES)
         return true;
     memcpy(address, content, sizeof(address));
     moved = notes->base ? notes->base - address[1] : 0;
     probe.provider = text_at(content, size, &at);
-    probe.name = probe.provider ? text_at(content, size, &at) : NULL;
+    noted = probe.provider ? text_at(content, size, &at) : NULL;
     probe.file_offset = offset_of(notes->file->elf, address[0] + moved);
     probe.semaphore_offset = address[2] ? offset_of(notes->file->elf, address[2] + moved) : 0;
-    if (!probe.name || !probe.file_offset || (address[2] && !probe.semaphore_offset))
+    if (!noted || !probe.file_offset || (address[2] && !probe.semaphore_offset))
         return true;
+    probe.name = spoken_name(noted, name, sizeof(name));
     return notes->visit(notes->context, &probe);
 }
 

@@ -13,7 +13,7 @@
 #include "os/mappings.h"
 
 struct usdt_probe {
-    const char *provider, *name; /* valid during the visit */
+    const char *provider, *name; /* "message-send", as DTrace has it; valid during the visit */
     uint64_t file_offset;
     uint64_t semaphore_offset; /* in the file; 0: it has none */
 };
