@@ -39,27 +39,35 @@ class Events:
         self.addCleanup(folder.cleanup)
         self.out = Path(folder.name)
 
-    def record(self, event, work):
-        """All of the time, while a node does `work`: the event's figures, and the recording."""
+    def record(self, events, work):
+        """All of the time, while a node does `work`: how often each event was seen, and what the
+        node said. The recording is x.bfr."""
         with nodes.Node(self.release, "calls") as node:
-            with beamflame.recording("-p", node.pid, "-e", event, "--budget", 100,
+            with beamflame.recording("-p", node.pid, "-e", events, "--budget", 100,
                                      "-o", self.out / "x.bfr", "--stats", self.out / "s.json"):
-                node.tell(work)
-        return json.loads((self.out / "s.json").read_text())["events"][event], self.out / "x.bfr"
+                said = node.tell(work)
+        figures = json.loads((self.out / "s.json").read_text())["events"]
+        return {name: of["values"]["count"]["sum"] for name, of in figures.items()}, said
 
     def test_calls_of_a_bif(self):
         """Every call is counted, and divided among those who call."""
-        figures, recording = self.record("bif:erlang:md5/1", "bifs")
-        self.assertEqual(figures["values"]["count"]["sum"], 10000)
-        stacks = beamflame.folded(recording, "--weight", "count")
+        counts, _ = self.record("bif:erlang:md5/1", "bifs")
+        self.assertEqual(counts, {"bif:erlang:md5/1": 10000})
+        stacks = beamflame.folded(self.out / "x.bfr", "--weight", "count")
         for function in ("calls:first/1", "calls:second/1"):
             calls = beamflame.weight_where(stacks, lambda s, f=function: f in s)
             self.assertAlmostEqual(calls / sum(stacks.values()), 0.5, delta=0.25)
 
+    def test_calls_are_those_that_the_node_counts(self):
+        """By its call_count, which is what tprof takes (and puts a breakpoint of the VM's own into
+        the Erlang code that calls the C function)."""
+        counts, said = self.record("bif:erlang:md5/1,bif:binary:copy/2", "traced_bifs")
+        self.assertEqual(counts, {f"bif:{name}": count for name, count in said["traced"].items()})
+        self.assertEqual(said["traced"], {"erlang:md5/1": 10000, "binary:copy/2": 5000})
+
     def test_calls_of_a_nif(self):
-        """Count and time of a NIF that spins for a known time."""
-        figures, _ = self.record("nif:spin_nif:spin/1", "nifs")
-        self.assertEqual(figures["values"]["count"]["sum"], 1000)
+        counts, _ = self.record("nif:spin_nif:spin/1", "nifs")
+        self.assertEqual(counts, {"nif:spin_nif:spin/1": 1000})
 
     def test_nothing_outlasts_the_profiler(self):
         """The VM's code is as before, however the profiler ends."""
@@ -128,6 +136,16 @@ class Events:
         self.assertRegex(done.stdout, r"bif:lists:member/2 +return +call_end .* ns")
         self.assertRegex(done.stdout, r"bif:no:such/7 +refused")
         self.assertNotIn("garbage_collect", done.stdout)
+
+
+class EventsUsdt(Events, unittest.TestCase):
+    """USDT probes change structs, and are there to be seen."""
+    release = "27-usdt"
+
+    def test_usdt_probes(self):
+        """They have semaphores, without which the VM leaves them out."""
+        counts, _ = self.record("usdt:process-spawn,usdt:process-exit", "spawns")
+        self.assertEqual(counts, {"usdt:process-spawn": 300, "usdt:process-exit": 300})
 
 
 class BadOptions(unittest.TestCase):

@@ -1,10 +1,13 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Calls of BIFs and NIFs, of known number. Does nothing until it is told what:
 %%
-%%      bifs     10,000 calls of erlang:md5/1, half of them from each of two functions
-%%      nifs     1,000 calls of spin_nif:spin/1
+%%      bifs         10,000 calls of erlang:md5/1, half of them from each of two functions, and 5,000
+%%                   of binary:copy/2
+%%      traced_bifs  the same, counted by the node
+%%      nifs         1,000 calls of spin_nif:spin/1
+%%      spawns       300 processes that end at once
 %%
-%% The report has how many of these are done.
+%% The report has how many of these are done, and calls by function as the node counted them.
 -module(calls).
 -export([start/0]).
 
@@ -13,16 +16,30 @@ start() ->
 
 main(_) ->
     Done = counters:new(1, []),
-    register(told, spawn_link(fun() -> serve(Done) end)),
-    fun() -> #{done => counters:get(Done, 1)} end.
+    Traced = ets:new(traced, [public]),
+    register(told, spawn_link(fun() -> serve(Traced, Done) end)),
+    fun() ->
+        #{done => counters:get(Done, 1), traced => maps:from_list(ets:tab2list(Traced))}
+    end.
 
-serve(Done) ->
+serve(Traced, Done) ->
     receive
         bifs -> bifs(5000);
-        nifs -> nifs(1000)
+        traced_bifs -> ets:insert(Traced, counted(fun() -> bifs(5000) end));
+        nifs -> nifs(1000);
+        spawns -> spawns(300)
     end,
     counters:add(Done, 1, 1),
-    serve(Done).
+    serve(Traced, Done).
+
+counted(Work) ->
+    Functions = [{<<"erlang:md5/1">>, {erlang, md5, 1}},
+                 {<<"binary:copy/2">>, {binary, copy, 2}}],
+    [1 = erlang:trace_pattern(MFA, true, [call_count]) || {_, MFA} <- Functions],
+    Work(),
+    Counts = [{Name, element(2, erlang:trace_info(MFA, call_count))} || {Name, MFA} <- Functions],
+    [1 = erlang:trace_pattern(MFA, false, [call_count]) || {_, MFA} <- Functions],
+    Counts.
 
 bifs(0) ->
     ok;
@@ -40,3 +57,10 @@ nifs(0) ->
 nifs(N) ->
     spin_nif:spin(10),
     nifs(N - 1).
+
+spawns(0) ->
+    ok;
+spawns(N) ->
+    {Pid, Monitor} = spawn_monitor(fun() -> ok end),
+    receive {'DOWN', Monitor, process, Pid, normal} -> ok end,
+    spawns(N - 1).
