@@ -43,12 +43,14 @@ class Memory:
         self.assertAlmostEqual(events["gc"]["count"] / truth["count"], 1, delta=0.01)
         self.assertAlmostEqual(events["gc"]["reclaimed"] / truth["reclaimed"], 1, delta=0.01)
 
-    def test_time_is_that_of_the_nodes_trace(self):
-        """The time in collections is what lies between the node's own trace messages."""
+    def test_time_is_the_nodes_own(self):
+        """Of long collections, to which the probes' own microseconds matter little, the time is that
+        of the node's microstate accounting. Its trace says some 50 us less each (0.2 % here): the
+        first of its two messages is sent before the clock is read, the last after it."""
         events, before, after, _ = self.record("gc", "collect")
-        truth = nodes.difference(after, before, "traced")
+        truth = nodes.difference(after, before, "gc")
         self.assertGreater(truth["ns"], 100e6)
-        self.assertAlmostEqual(events["gc"]["time"] / truth["ns"], 1, delta=0.1)
+        self.assertAlmostEqual(events["gc"]["time"] / truth["ns"], 1, delta=0.01)
 
     def test_allocation_is_divided_by_function(self):
         """The words allocated are those that the load allocates, and by the functions that do."""
@@ -66,6 +68,11 @@ class Memory:
         for event in ("gc", "alloc"):
             self.assertAlmostEqual(events[event]["binaries"] / 40e6, 1, delta=0.05,
                                    msg=event)
+
+
+class MemoryUsdt(Memory, unittest.TestCase):
+    """USDT probes change structs, and what the compiler makes of functions."""
+    release = "27-usdt"
 
 
 if __name__ == "__main__":

@@ -3,11 +3,11 @@
 %%
 %%      allocate     the functions lists/1, tuples/1 and floats/1 allocate 6, 3 and 1 parts of
 %%                   10 million words, in an order that follows from nothing else
-%%      collect      collections that take long: of a process with much live data, traced by the node
+%%      collect      collections that take long: of a process with much live data
 %%      binaries     4,000 off-heap binaries of 10 KB, each dropped at once
 %%
-%% The report has how many of these are done, statistics(garbage_collection), and what the trace
-%% said: collections and their nanoseconds, in all.
+%% The report has how many of these are done, statistics(garbage_collection), and the nanoseconds that
+%% all threads were in collections, by microstate accounting.
 -module(memory).
 -export([start/0, lists/1, tuples/1, floats/1]).
 
@@ -17,39 +17,36 @@ start() ->
     load:start(?MODULE, fun main/1).
 
 main(_) ->
-    Done = counters:new(3, []), %% pieces of work, traced collections, their ns
+    erlang:system_flag(microstate_accounting, true),
+    Done = counters:new(1, []),
     register(told, spawn_link(fun() -> serve(Done) end)),
     fun() ->
         {Collections, Reclaimed, _} = erlang:statistics(garbage_collection),
         #{
             done => counters:get(Done, 1),
-            gc => #{count => Collections, reclaimed => Reclaimed},
-            traced => #{count => counters:get(Done, 2), ns => counters:get(Done, 3)}
+            gc => #{count => Collections, reclaimed => Reclaimed, ns => accounted()}
         }
     end.
+
+accounted() ->
+    Counts = [Gc || #{counters := #{gc := Gc}} <- erlang:statistics(microstate_accounting)],
+    erlang:convert_time_unit(lists:sum(Counts), perf_counter, nanosecond).
 
 serve(Done) ->
     receive
         What ->
-            {Pid, Ref} = spawn_opt(fun() -> work(What, Done) end,
+            {Pid, Ref} = spawn_opt(fun() -> work(What) end,
                                    [monitor, {min_heap_size, 5000}]),
             receive {'DOWN', Ref, process, Pid, normal} -> ok end,
             counters:add(Done, 1, 1)
     end,
     serve(Done).
 
-work(allocate, _) ->
+work(allocate) ->
     allocate(100000);
-work(collect, Done) ->
-    Tracer = spawn_link(fun() -> trace(Done, #{}) end),
-    erlang:trace(self(), true, [garbage_collection, monotonic_timestamp, {tracer, Tracer}]),
-    collect(25, lists:seq(1, 2000000)),
-    erlang:trace(self(), false, [garbage_collection, monotonic_timestamp]),
-    Delivered = erlang:trace_delivered(self()),
-    receive {trace_delivered, _, Delivered} -> ok end,
-    Tracer ! {stop, self()},
-    receive stopped -> ok end;
-work(binaries, _) ->
+work(collect) ->
+    collect(25, lists:seq(1, 2000000));
+work(binaries) ->
     drop_binaries(4000).
 
 allocate(0) ->
@@ -94,16 +91,3 @@ drop_binaries(0) ->
 drop_binaries(N) ->
     10000 = byte_size(binary:copy(<<N:64>>, 1250)),
     drop_binaries(N - 1).
-
-trace(Done, Started) ->
-    receive
-        {trace_ts, Pid, Start, _, Time} when Start =:= gc_minor_start; Start =:= gc_major_start ->
-            trace(Done, Started#{Pid => Time});
-        {trace_ts, Pid, End, _, Time} when End =:= gc_minor_end; End =:= gc_major_end ->
-            counters:add(Done, 2, 1),
-            Ns = erlang:convert_time_unit(Time - maps:get(Pid, Started), native, nanosecond),
-            counters:add(Done, 3, Ns),
-            trace(Done, Started);
-        {stop, From} ->
-            From ! stopped
-    end.
