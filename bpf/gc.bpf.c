@@ -7,7 +7,12 @@
  *
  * through which all collections of a process heap go. What a process has allocated since its last
  * collection lies between Process.high_water, where that one left the heap's top, and htop, and in
- * heap fragments: so it is known at the next one without having seen the last.
+ * heap fragments: so it is known at the next one without having seen the last. And at the entry of
+ *
+ *      erts_heap_alloc(Process *p, Uint need, Uint more)                  utils.c 25:132, 29:135
+ *
+ * by which C code, as of maps and big integers, gets heap fragments where the heap is full: it does
+ * not collect, a function that knows nothing of it does later.
  */
 #include "event.h"
 
@@ -42,9 +47,28 @@ struct {
     __type(value, struct held_binaries);
 } held_binaries SEC(".maps");
 
+/* Words since the last collection, which left `high_water`, that were charged before the next. */
+struct charged {
+    __u64 pid; /* term */
+    __u64 high_water;
+    __u64 on_heap, in_fragments;
+    __u32 window;
+    __u32 unused;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 65536);
+    __type(key, __u64); /* Process * */
+    __type(value, struct charged);
+} charged_fragments SEC(".maps");
+
 enum {
-    STATE_DIRTY_RUNNING_SYS = 1 << 30
-}; /* ERTS_PSFLG_DIRTY_RUNNING_SYS, erl_process.h 25:1299 */
+    STATE_DIRTY_RUNNING_SYS = 1 << 30, /* ERTS_PSFLG_DIRTY_RUNNING_SYS, erl_process.h 25:1299 */
+    /* What HeapFragOnlyAlloc(), alone, has as `more` (erl_vm.h 25:220, 27:222, 29:224): arithmetic
+     * gets its results in fragments whether the heap is full or not. */
+    ALWAYS_FRAGMENT = 512,
+};
 
 /* Words of the heap, the old heap and heap fragments that are in use. */
 static __always_inline __u64 words_in_use(const struct wire_target *target, __u64 process)
@@ -168,24 +192,95 @@ static __always_inline __u64 new_binaries(const struct event *event,
     return less(user_u64(process + target->process_off_heap_overhead), held->words);
 }
 
+/* Words on the heap since the last collection. */
+static __always_inline __u64 new_on_heap(const struct wire_target *target, __u64 process)
+{
+    return less(user_u64(process + target->process_htop),
+                user_u64(process + target->process_high_water)) /
+           8;
+}
+
+/* What is charged already. */
+static __always_inline void find_charged(const struct event *event,
+                                         const struct wire_target *target, __u64 process,
+                                         struct charged *charged)
+{
+    const struct charged *before = bpf_map_lookup_elem(&charged_fragments, &process);
+
+    charged->pid = user_u64(process + target->process_id);
+    charged->high_water = user_u64(process + target->process_high_water);
+    charged->window = event->slot->window;
+    if (!before || before->window != charged->window || before->pid != charged->pid ||
+        before->high_water != charged->high_water)
+        return;
+    charged->on_heap = before->on_heap;
+    charged->in_fragments = before->in_fragments;
+}
+
 SEC("uprobe")
 int alloc_begin(struct pt_regs *ctx)
 {
     const struct wire_target *target = this_target();
-    __u64 process = ctx->di, htop, high_water;
+    struct charged charged = {};
     struct event event = {};
+    __u64 process = ctx->di, words;
 
     if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
     /* Counted already, when the collection was put off. */
     if (user_u64(process + target->process_abandoned_heap))
         return 0;
-    htop = user_u64(process + target->process_htop);
-    high_water = user_u64(process + target->process_high_water);
-    event.hit.values[0] = less(htop, high_water) / 8 + user_u64(process + target->process_mbuf_sz);
+    find_charged(&event, target, process, &charged);
+    bpf_map_delete_elem(&charged_fragments, &process);
+    words = new_on_heap(target, process) + user_u64(process + target->process_mbuf_sz);
+    event.hit.values[0] = less(words, charged.on_heap + charged.in_fragments);
     event.hit.values[1] = 1;
     event.hit.values[2] = 8 * new_binaries(&event, target, process);
     event.hit.size = event.hit.values[0];
+    event_count(&event);
+    event_sample(&event, ctx, 0);
+    return 0;
+}
+
+/* A fragment is charged to who gets it; if it is one because the heap is full, so is what is there.
+ */
+static __always_inline __u64 charge_fragment(const struct wire_target *target, __u64 process,
+                                             __u64 need, __u32 kind, struct charged *charged)
+{
+    __u64 in_fragments = user_u64(process + target->process_mbuf_sz) + need;
+    __u64 words = less(in_fragments, charged->in_fragments);
+
+    charged->in_fragments = in_fragments;
+    if (kind == WIRE_ALLOC_HEAP) {
+        __u64 on_heap = new_on_heap(target, process);
+
+        words += less(on_heap, charged->on_heap);
+        charged->on_heap = on_heap;
+    }
+    return words;
+}
+
+SEC("uprobe")
+int alloc_fragment(struct pt_regs *ctx)
+{
+    const struct wire_target *target = this_target();
+    struct charged charged = {};
+    struct event event = {};
+    __u64 process = ctx->di;
+
+    if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+        return 0;
+    /* A dirty NIF allocates for a process that has no heap
+     * (ErtsSchedulerData.dirty_shadow_process): that is counted when the real one has got it. */
+    if (!user_u64(process + target->process_heap) ||
+        user_u64(process + target->process_abandoned_heap))
+        return 0;
+    find_charged(&event, target, process, &charged);
+    event.hit.kind = ctx->dx == ALWAYS_FRAGMENT ? WIRE_ALLOC_FRAGMENT : WIRE_ALLOC_HEAP;
+    event.hit.values[0] = charge_fragment(target, process, ctx->si, event.hit.kind, &charged);
+    event.hit.size = event.hit.values[0];
+    if (bpf_map_update_elem(&charged_fragments, &process, &charged, BPF_ANY))
+        return 0;
     event_count(&event);
     event_sample(&event, ctx, 0);
     return 0;

@@ -169,6 +169,9 @@ enum wire_gc_kind {
     WIRE_GC_KINDS,
 };
 
+/* What is charged: all that is new, or of that what is in heap fragments. */
+enum wire_alloc_kind { WIRE_ALLOC_HEAP, WIRE_ALLOC_FRAGMENT };
+
 enum wire_msg_kind { WIRE_MSG_SENT, WIRE_MSG_RECEIVED };
 
 /* Kinds of signals as the VM numbers them (ERTS_SIG_Q_OP_*, erl_proc_sig_queue.h 24:112, 25:115,

@@ -102,6 +102,30 @@ static void find_collect_hibernate(struct hooks *hooks, struct function_set *fou
     }
 }
 
+/* setelement_3(p, args) (bif.c 25:2923, 27:2709, 29:2976): HAlloc(p, size), which calls
+ * erts_heap_alloc(p, size, 0) where the heap is full. */
+static bool allocates(const struct call_match *match)
+{
+    return argument_is(match, 0, FLOW_RDI) && argument_is_number(match, 2, 0);
+}
+
+static bool adds_fragment(const struct store_match *match)
+{
+    return flow_is_register(match->address, FLOW_RDI, match->hooks->vm->layout.process_mbuf);
+}
+
+static void find_fragment(struct hooks *hooks, struct function_set *found)
+{
+    const struct bif *bif = hook_find_bif(hooks, "erlang", "setelement", 3, NULL);
+    struct function_set called = {.count = 0};
+
+    if (bif)
+        hook_search_function(hooks, bif->implementation, allocates, 0, &called);
+    for (size_t i = 0; i < called.count; i++)
+        if (hook_stores(hooks, called.functions[i], adds_fragment))
+            function_set_add(found, called.functions[i]);
+}
+
 /* ---- messages ---- */
 
 /* erts_queue_proc_message(sender, receiver, locks, message, term) (erl_message.c 25:421, 27:480,
@@ -363,6 +387,9 @@ const struct hook_function hook_functions[HOOK_COUNT] = {
                            "what erlang:hibernate/3 leads to that charges the process for a call "
                            "with (p, 1)",
                            find_collect_hibernate},
+    [HOOK_FRAGMENT] = {"erts_heap_alloc", HOOK_BY_CODE,
+                       "what setelement/3 passes its process to and that gives it a heap fragment",
+                       find_fragment},
     [HOOK_SEND] = {"erts_queue_proc_message", HOOK_BY_CODE,
                    "what enif_send calls that stores its last argument and the sender's pid in a "
                    "message",

@@ -35,6 +35,7 @@ enum hook {
                          * where compilers make no function of them, use both wakes. */
     HOOK_GC,            /* garbage_collect(p, live_hf_end, need, objv, nobj, fcalls, max_young) */
     HOOK_GC_HIBERNATE,  /* erts_garbage_collect_hibernate(p) */
+    HOOK_FRAGMENT,      /* erts_heap_alloc(p, need, more): words for p, not on its heap */
     HOOK_SEND,          /* erts_queue_proc_message(from, to, locks, message, term) */
     HOOK_SEND_MANY,     /* erts_queue_proc_messages(from, to, locks, first, last, count): those
                          * that tracing made */

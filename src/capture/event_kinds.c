@@ -37,8 +37,9 @@ static const struct event_kind kinds[] =
                     {PLACE_BY_HOOK, HOOK_GC, "alloc_begin", 1},
                     {PLACE_BY_HOOK, HOOK_GC, "alloc_end", .is_return = true},
                     {PLACE_BY_HOOK, HOOK_GC_HIBERNATE, "alloc_begin", 1, .is_optional = true},
+                    {PLACE_BY_HOOK, HOOK_FRAGMENT, "alloc_fragment", 2, .is_optional = true},
                 },
-            .site_count = 3,
+            .site_count = 4,
         },
         {
             .name = "sched", /* bpf/sched.bpf.c */

@@ -166,6 +166,9 @@ static void leave_out_maps(struct programs *programs)
                                                             is_wanted(skeleton->progs.gc_end));
     bpf_map__set_autocreate(skeleton->maps.held_binaries, is_wanted(skeleton->progs.alloc_begin) ||
                                                               is_wanted(skeleton->progs.alloc_end));
+    bpf_map__set_autocreate(skeleton->maps.charged_fragments,
+                            is_wanted(skeleton->progs.alloc_begin) ||
+                                is_wanted(skeleton->progs.alloc_fragment));
     bpf_map__set_autocreate(
         skeleton->maps.messages,
         is_wanted(skeleton->progs.message_queue) || is_wanted(skeleton->progs.message_send) ||

@@ -196,11 +196,11 @@ int events_cpu_sample(struct events *events, size_t target, const struct snapsho
     return recording_append(writer, events->profile, &allocated, error);
 }
 
-/* What CPU samples were charged with already is not the collection's. */
+/* What CPU samples were charged with already is not this hit's. */
 static void take_off_allocated(struct events *events, size_t target,
                                const struct snapshot *snapshot, struct wire_hit *hit)
 {
-    uint64_t charged = allocation_at_collection(events->allocations[target], snapshot);
+    uint64_t charged = allocation_at_hit(events->allocations[target], snapshot);
 
     hit->values[ALLOC_WORDS] -=
         charged < hit->values[ALLOC_WORDS] ? charged : hit->values[ALLOC_WORDS];
@@ -222,7 +222,7 @@ void events_sample(struct events *events, size_t target, const struct snapshot *
     }
     held = &events->held[events->held_count++];
     *held = (struct held){.sample = *sample, .hit = *hit, .probes = probes, .event = event};
-    if (events->ids[event] == events->alloc)
+    if (events->ids[event] == events->alloc && hit->kind == WIRE_ALLOC_HEAP)
         take_off_allocated(events, target, snapshot, &held->hit);
 }
 

@@ -111,19 +111,19 @@ uint64_t allocation_at_sample(struct allocation *allocation, const struct snapsh
     return words;
 }
 
-uint64_t allocation_at_collection(struct allocation *allocation, const struct snapshot *snapshot)
+uint64_t allocation_at_hit(struct allocation *allocation, const struct snapshot *snapshot)
 {
     const struct layout *layout = &allocation->vm->layout;
     const uint8_t *process = process_of(allocation, snapshot);
     struct progress *progress;
-    uint64_t charged;
+    uint64_t high_water, charged;
 
     if (!process)
         return 0;
+    high_water = word_at(process, layout->process_high_water);
     progress = progress_of(allocation, word_at(process, layout->process_id));
-    charged = progress->high_water == word_at(process, layout->process_high_water)
-                  ? progress->charged
-                  : 0;
-    *progress = (struct progress){0};
+    charged = progress->high_water == high_water ? progress->charged : 0;
+    *progress =
+        (struct progress){.high_water = high_water, .top = word_at(process, layout->process_htop)};
     return charged;
 }

@@ -2,11 +2,11 @@
 /*
  * Who allocates, between garbage collections.
  *
- * At a collection all that a process has allocated since the last one is known, but not by whom: it
- * would be charged to the function that ran out of heap, and one that allocates while its stack
- * shrinks (a body-recursive list function on its way back) never does, for stack and heap grow
- * towards each other. So what CPU samples see of the heap's top is charged to their stacks, and a
- * collection is charged with the rest: sums stay what they are.
+ * Where the heap is full all that a process has allocated since the last collection is known, but
+ * not by whom: it would be charged to the function that filled it, and one that allocates while its
+ * stack shrinks (a body-recursive list function on its way back) never does, for stack and heap
+ * grow towards each other. So what CPU samples see of the heap's top is charged to their stacks,
+ * and a probe's hit is charged with the rest: sums stay what they are.
  */
 #pragma once
 
@@ -24,6 +24,6 @@ void allocation_free(struct allocation *allocation);
  * last collection. 0 where that can't be told. */
 uint64_t allocation_at_sample(struct allocation *allocation, const struct snapshot *snapshot);
 
-/* At the beginning of a collection: words of those that it collects which samples were charged
- * with. */
-uint64_t allocation_at_collection(struct allocation *allocation, const struct snapshot *snapshot);
+/* At a hit of a probe that charges all words so far, as at the beginning of a collection: words of
+ * those which samples were charged with since the last one. */
+uint64_t allocation_at_hit(struct allocation *allocation, const struct snapshot *snapshot);

@@ -105,6 +105,13 @@ C_FUNCTION(vm_hibernate,
     ret);
 C_FUNCTION(vm_hibernate_3, mov edx, 3; sub rsp, 8; call vm_hibernate; add rsp, 8; ret);
 
+C_FUNCTION(vm_heap_alloc,
+    push rbx; mov rbx, rdi; call [rip + vm_allocate]; mov rdx, [rbx + 0x220]; mov [rax], rdx;
+    mov [rbx + 0x220], rax; pop rbx; ret);
+C_FUNCTION(vm_setelement_3,
+    push rbx; mov rbx, rdi; mov esi, 9; xor edx, edx; call other; mov esi, 9; xor edx, edx;
+    mov rdi, rbx; call vm_heap_alloc; pop rbx; ret);
+
 /* Messages. The two that queue follow each other. */
 C_FUNCTION(vm_offer, ret);
 C_FUNCTION(vm_install_buffers, ret);
@@ -174,10 +181,10 @@ JIT_FUNCTION(jit_no_stub,
 
 /* ---- the VM ---- */
 
-enum atom { FALSE, TRUE, NORMAL, ERLANG, SPAWN, HIBERNATE, LIST, ATOMS, ROWS = 120 };
+enum atom { FALSE, TRUE, NORMAL, ERLANG, SPAWN, HIBERNATE, LIST, SET_ELEMENT, ATOMS, ROWS = 120 };
 
-static const char *const atoms[ATOMS] = {"false", "true",      "normal",        "erlang",
-                                         "spawn", "hibernate", "binary_to_list"};
+static const char *const atoms[ATOMS] = {"false", "true",      "normal",         "erlang",
+                                         "spawn", "hibernate", "binary_to_list", "setelement"};
 
 static struct bif bifs[ROWS];
 
@@ -232,6 +239,7 @@ static void put_bifs(void)
     put_bif(10, SPAWN, 3, vm_spawn_3, vm_spawn_3);
     put_bif(11, SPAWN, 1, other, other);
     put_bif(50, HIBERNATE, 3, vm_hibernate_3, vm_hibernate_3);
+    put_bif(51, SET_ELEMENT, 3, vm_setelement_3, vm_setelement_3);
     put_bif(ROWS - 1, LIST, 1, vm_schedule_dirty_nif, nif_dirty);
 }
 
@@ -337,6 +345,7 @@ static void test_all_hooks(void **state)
         [HOOK_ENQUEUE] = {vm_add_to_queue, HOOK_BY_CODE},
         [HOOK_GC] = {vm_garbage_collect, HOOK_BY_CALLER},
         [HOOK_GC_HIBERNATE] = {vm_collect_hibernate, HOOK_BY_CODE},
+        [HOOK_FRAGMENT] = {vm_heap_alloc, HOOK_BY_CODE},
         [HOOK_SEND] = {vm_queue_proc_message, HOOK_BY_CODE},
         [HOOK_SEND_MANY] = {vm_queue_proc_messages, HOOK_BY_CODE},
         [HOOK_QUEUE] = {vm_offer, HOOK_BY_CODE},
@@ -399,7 +408,7 @@ static void test_refused(void **state)
                                         HOOK_GC,           HOOK_GC_HIBERNATE, HOOK_RECEIVE,
                                         HOOK_SPAWN,        HOOK_EXIT,         HOOK_EXIT_CONTINUE,
                                         HOOK_DIRTY_NIF,    HOOK_DIRTY_BIF,    HOOK_AUX_WORK,
-                                        HOOK_CHECK_IO,     HOOK_FULL_SWEEP};
+                                        HOOK_CHECK_IO,     HOOK_FULL_SWEEP,   HOOK_FRAGMENT};
     struct hook_point point;
     struct error error;
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who allocates, against the node's own profiler of allocation (tprof, call_memory)."""
+import json
+import re
+import tempfile
+import unittest
+from collections import Counter
+from pathlib import Path
+
+import beamflame
+import nodes
+
+FUNCTION = re.compile(r"[a-z'][^ ]*:.+/\d+")
+
+
+def words_by_function(stacks):
+    """By the function nearest to the leaf, which may be a BIF: the node's profiler charges what one
+    allocates to the BIF too, for it is called as any function. C code below is the function's."""
+    words = Counter()
+    for stack, weight in stacks.items():
+        words[next((f for f in reversed(stack) if FUNCTION.fullmatch(f)), None)] += weight
+    return words
+
+
+def rank_correlation(one, other):
+    """Spearman's, of two dicts with the same keys."""
+    def ranks(values):
+        return {key: rank for rank, key in enumerate(sorted(values, key=values.get))}
+    ranks_one, ranks_other = ranks(one), ranks(other)
+    squares = sum((ranks_one[key] - ranks_other[key]) ** 2 for key in one)
+    return 1 - 6 * squares / (len(one) * (len(one) ** 2 - 1))
+
+
+class Allocation:
+    """What holds for each release that has tprof."""
+
+    release = None
+
+    def test_functions_rank_as_the_node_ranks_them(self):
+        beamflame.require()
+        with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder, \
+                nodes.Node(self.release, "allocators") as node:
+            out = Path(folder)
+            with beamflame.recording("-p", node.pid, "-e", "alloc", "--budget", 100, "-F", 999,
+                                     "-o", out / "x.bfr", "--stats", out / "s.json"):
+                node.tell("allocate")
+            truth = node.tell("profile")["words"]
+            stats = json.loads((out / "s.json").read_text())
+            found = words_by_function(beamflame.folded(out / "x.bfr"))
+        self.assertEqual(stats["events"]["alloc"]["lost"], 0)
+        truth = {name: words for name, words in truth.items()
+                 if words > 0.01 * sum(truth.values())}
+        self.assertGreater(len(truth), 15)
+        found = {name: found[name] for name in truth}
+        self.assertGreaterEqual(rank_correlation(truth, found), 0.95, f"{truth} and {found}")
+
+
+class Otp27(Allocation, unittest.TestCase):
+    release = 27
+
+
+class Otp29(Allocation, unittest.TestCase):
+    release = 29
+
+
+if __name__ == "__main__":
+    unittest.main()
