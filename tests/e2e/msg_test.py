@@ -186,5 +186,10 @@ class Otp29(Messages, unittest.TestCase):
     release = 29
 
 
+class Usdt(Messages, unittest.TestCase):
+    """USDT probes change structs, and what the compiler makes of functions."""
+    release = "27-usdt"
+
+
 if __name__ == "__main__":
     unittest.main()
