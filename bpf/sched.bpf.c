@@ -240,6 +240,11 @@ static __always_inline __u64 this_waker(const struct place *at)
     return process ? user_u64(process + at->target->process_id) : 0;
 }
 
+static __always_inline bool is_new(const struct place *at)
+{
+    return user_u32(at->key.process + at->target->process_reds) == 0;
+}
+
 /* The process is not known: it is new, or has been off since before the window began. */
 static __always_inline void first_seen(struct place *at)
 {
@@ -247,7 +252,7 @@ static __always_inline void first_seen(struct place *at)
 
     turn.waker = this_waker(at);
     turn.left = WIRE_SCHED_UNKNOWN;
-    if (user_u32(at->key.process + at->target->process_reds) == 0) {
+    if (is_new(at)) {
         turn.left = WIRE_SCHED_NEW;
         turn.since = at->now;
     }
@@ -335,14 +340,16 @@ static __always_inline __u64 weighed(const struct place *at, __u64 ns, bool is_c
 }
 
 /* Nothing has been seen of it in this window. Where all ways into a run queue are, it was in there
- * before. */
+ * before; where they are not, it may be new, since when is not known. */
 static __always_inline void measure_unknown(struct place *at, bool sees_queues)
 {
     struct wire_hit *hit = &at->event.hit;
     __u64 off = at->now - at->event.slot->opened;
+    bool starts = !sees_queues && is_new(at);
 
-    hit->kind = WIRE_SCHED_UNKNOWN;
-    hit->values[0] = weighed(at, off, true);
+    hit->kind = starts ? WIRE_SCHED_NEW : WIRE_SCHED_UNKNOWN;
+    if (!starts)
+        hit->values[0] = weighed(at, off, true);
     if (sees_queues)
         hit->values[1] = hit->values[0];
     else

@@ -118,5 +118,12 @@ class Otp29(Scheduling, unittest.TestCase):
     release = 29
 
 
+class Usdt(Scheduling, unittest.TestCase):
+    """USDT probes change structs, and what the compiler makes of functions: here nothing tells that
+    a process is taken out of a run queue, or resumed."""
+    release = "27-usdt"
+    test_time_suspended = None
+
+
 if __name__ == "__main__":
     unittest.main()
