@@ -25,6 +25,9 @@
 #define EDGES_EASY 30
 #define EDGES_MAX  60
 
+/* Edges with less of what the greatest has, have no text. */
+#define SHARE_SHOWN 0.01
+
 /* No delay below is shown in the strongest colour. */
 #define LONG_DELAY_NS 1e7
 
@@ -205,25 +208,26 @@ static void put_colour(FILE *file, double share)
     putc('"', file);
 }
 
-/* Width 1 to 6 by weight, colour by delay. */
+/* Width 1 to 6 by weight, colour by delay. The text of one that hardly counts is shown where the
+ * mouse is. */
 static void put_edge(const struct dot *dot, const struct traffic_edge *edge, double seconds,
                      const struct scale *scale)
 {
     const struct profile *profile = dot->source.profile;
     const struct event_entry *event = profile_get_event(profile, dot->source.event);
+    double share = (double)edge->values[dot->weight.value] / scale->weight;
     FILE *file = dot->file;
 
     fputs("    ", file);
     put_quoted(file, edge->from);
     fputs(" -> ", file);
     put_quoted(file, edge->to);
-    fputs(" [label=\"", file);
+    fputs(share < SHARE_SHOWN ? " [label=\"\", tooltip=\"" : " [label=\"", file);
     if (dot->traffic.is_msg)
         put_messages(dot, edge->values, seconds);
     else
         put_wakes(dot, edge->values, seconds);
-    fprintf(file, "\", penwidth=%.1f, ",
-            1 + 5 * sqrt((double)edge->values[dot->weight.value] / scale->weight));
+    fprintf(file, "\", penwidth=%.1f, ", 1 + 5 * sqrt(share));
     put_colour(file, sqrt(delay_of(dot, edge) / scale->delay));
     for (uint32_t i = 0; i < event->value_count; i++) {
         fputs(", ", file);

@@ -160,6 +160,25 @@ static void test_port(void **state)
     free(text);
 }
 
+/* The text of an edge that hardly counts is shown on demand. */
+static void test_small_edge(void **state)
+{
+    const struct output_settings settings = {{.group_by = GROUP_NAME}, "msg", NULL};
+    struct messages messages;
+    char *text;
+
+    (void)state;
+    make(&messages);
+    send(&messages.small.samples[0], messages.cart, messages.db, 1000, 0);
+    send(&messages.small.samples[1], messages.cart, messages.worker, 10, 0);
+    send(&messages.small.samples[2], messages.db, messages.cart, 9, 0);
+    text = graph(&messages, &settings);
+    assert_has(text, " [label=\"1,000 messages,");
+    assert_has(text, " [label=\"10 messages,");
+    assert_has(text, " [label=\"\", tooltip=\"9 messages,");
+    free(text);
+}
+
 /* Messages that wait long are red; how long is long is not less than 10 ms. */
 static void test_colour(void **state)
 {
@@ -417,17 +436,12 @@ static void test_summary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_port),
-        cmocka_unit_test(test_colour),
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_value),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_many_of_a_kind),
-        cmocka_unit_test(test_wakes),
-        cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_wakes_in_summary),
+        cmocka_unit_test(test_exact),          cmocka_unit_test(test_names),
+        cmocka_unit_test(test_port),           cmocka_unit_test(test_colour),
+        cmocka_unit_test(test_small_edge),     cmocka_unit_test(test_none),
+        cmocka_unit_test(test_value),          cmocka_unit_test(test_many),
+        cmocka_unit_test(test_many_of_a_kind), cmocka_unit_test(test_wakes),
+        cmocka_unit_test(test_summary),        cmocka_unit_test(test_wakes_in_summary),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
