@@ -103,6 +103,18 @@ class Events:
         self.assertEqual(set(json.loads((self.out / "s.json").read_text())["events"]),
                          {"gc", "alloc", "msg"})
 
+    def test_figures_agree(self):
+        """What is seen in windows is scaled alike, whether it is summed or told apart by kind."""
+        with nodes.Node(self.release, "request") as node:
+            beamflame.record("-p", node.pid, "-d", 3, "-e", "sched,gc", "-o", self.out / "x.bfr",
+                             "--stats", self.out / "s.json")
+        events = json.loads((self.out / "s.json").read_text())["events"]
+        kinds = sum(count for name, count in events["sched"]["tallies"].items()
+                    if name == "new" or name.startswith("left: "))
+        self.assertAlmostEqual(kinds / events["sched"]["values"]["count"]["sum"], 1, delta=0.001)
+        collections = sum(histogram["count"] for histogram in events["gc"]["histograms"].values())
+        self.assertAlmostEqual(collections / events["gc"]["values"]["count"]["sum"], 1, delta=0.1)
+
     def test_refused_event(self):
         """An event whose place is not there is refused by name; others go on."""
         with nodes.Node(self.release, "request") as node:
