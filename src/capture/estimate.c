@@ -58,11 +58,6 @@ static double rest(const struct estimate *estimate, struct estimate_span all)
     return (all.ns - estimate->exact_ns) / estimate->scaled_ns;
 }
 
-double estimate_by_windows(const struct estimate *estimate)
-{
-    return estimate->exact + estimate->scaled;
-}
-
 double estimate_total(const struct estimate *estimate, struct estimate_span all)
 {
     if (estimate->windows > 0)

@@ -42,9 +42,6 @@ void estimate_add(struct estimate *estimate, struct estimate_span seen, double r
 /* The total of all that there was. */
 double estimate_total(const struct estimate *estimate, struct estimate_span all);
 
-/* What windows make of it, scaled by the time they stand for alone. */
-double estimate_by_windows(const struct estimate *estimate);
-
 /* How many times as much the target gets done in all of the time as in the windows that are scaled;
  * 1 where there are too few to tell. */
 double estimate_slowdown(const struct estimate *estimate, struct estimate_span all);
