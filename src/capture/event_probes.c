@@ -32,7 +32,6 @@ struct event {
     struct error refused;
     struct wire_slot state;
     struct estimate estimates[EVENT_VALUES], hits;
-    uint64_t hits_seen; /* in windows that are over */
     struct window_lengths lengths;
 };
 
@@ -279,7 +278,6 @@ void event_probes_update(struct event_probes *probes)
         double represents = (double)window.represents;
 
         estimate_add(&event->hits, seen, represents, (double)window.hits);
-        event->hits_seen += window.hits;
         for (int v = 0; v < EVENT_VALUES; v++)
             estimate_add(&event->estimates[v], seen, represents, (double)window.values[v]);
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
@@ -350,7 +348,7 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
     const struct event *of = &probes->events[event];
     const struct estimate_span all = span_of(probes, of);
     struct wire_slot_counts counts = programs_slot_counts(probes->options.programs, of->slot);
-    double alike = (double)of->hits_seen * window_lengths_scale(&of->lengths, 0);
+    double alike = (double)counts.hits * window_lengths_scale(&of->lengths, 0);
     double correction = alike > 0 ? estimate_total(&of->hits, all) / alike : 1;
     double tally_scale = correction * window_lengths_scale(&of->lengths, 0);
 

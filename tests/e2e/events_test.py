@@ -111,7 +111,7 @@ class Events:
         events = json.loads((self.out / "s.json").read_text())["events"]
         kinds = sum(count for name, count in events["sched"]["tallies"].items()
                     if name == "new" or name.startswith("left: "))
-        self.assertAlmostEqual(kinds / events["sched"]["values"]["count"]["sum"], 1, delta=0.01)
+        self.assertAlmostEqual(kinds / events["sched"]["values"]["count"]["sum"], 1, delta=0.001)
         collections = sum(histogram["count"] for histogram in events["gc"]["histograms"].values())
         self.assertAlmostEqual(collections / events["gc"]["values"]["count"]["sum"], 1, delta=0.1)
 
