@@ -10,7 +10,6 @@
 %%                   on a dirty scheduler meanwhile
 %%      occupy       process `occupant` calls a NIF that takes 60 ms, monitored by the node
 %%
-%% Option: busy, processes that run all of the time, so that the node's CPU time does not jump.
 %% The report has how many of these are done, the context switches of the node, and what the node
 %% said of the last one: how often, and nanoseconds.
 -module(scheduling).
@@ -19,8 +18,7 @@
 start() ->
     load:start(?MODULE, fun main/1).
 
-main(Options) ->
-    [spawn_link(fun spin/0) || _ <- lists:seq(1, load:option(busy, Options, 0))],
+main(_) ->
     Done = counters:new(1, []),
     Said = ets:new(said, [public]),
     register(told, spawn_link(fun() -> serve(Done, Said) end)),
