@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/collection.h"
 #include "util/alloc.h"
 
 enum {
-    STATE_GC = 0x20000,           /* ERTS_PSFLG_GC (erl_process.h 25:1172) */
-    FLAG_NEED_FULLSWEEP = 1 << 4, /* F_NEED_FULLSWEEP (erl_process.h 25:1551, 29:1634) */
-    R10 = 10,                     /* in struct wire_registers */
+    STATE_GC = 0x20000, /* ERTS_PSFLG_GC (erl_process.h 25:1172) */
+    R10 = 10,           /* in struct wire_registers */
 };
 
 /* ErtsSchedulerSleepInfo.flags and ERTS_SSI_FLG_* (erl_process.h 25:150; same values and place
@@ -33,7 +33,7 @@ enum mark {
     MARK_CHECK_IO,   /* erts_check_io(), driver_select() */
     MARK_PORT,       /* a callback of a driver */
     MARK_COLLECT,    /* garbage_collect() */
-    MARK_FULL_SWEEP, /* full_sweep_heaps() */
+    MARK_FULL_SWEEP, /* full_sweep_heaps(), or what calls it for garbage_collect() */
     MARK_POLL,       /* the system call that waits for file descriptors, or looks at them */
     MARK_SLEEP,      /* other system calls of a thread that has nothing to do */
 };
@@ -158,10 +158,12 @@ static void forget_marks(struct microstate_finder *finder)
 }
 
 /* The first of the wanted marks from the leaf on, within native code; where there is none, the one
- * that native code was called from (MARK_SYSTEM if it goes down to the thread's start). */
-static enum mark first_mark(struct microstate_finder *finder, stack_id stack, unsigned int wanted)
+ * that native code was called from (MARK_SYSTEM if it goes down to the thread's start). *depth is
+ * the number of frames before it. */
+static enum mark find_mark(struct microstate_finder *finder, stack_id stack, unsigned int wanted,
+                           size_t *depth)
 {
-    while (stack) {
+    for (*depth = 0; stack; ++*depth) {
         const struct stack_node *node = profile_get_stack(finder->profile, stack);
         enum mark mark = mark_of(finder, node->frame);
 
@@ -172,56 +174,40 @@ static enum mark first_mark(struct microstate_finder *finder, stack_id stack, un
     return MARK_SYSTEM;
 }
 
+static enum mark first_mark(struct microstate_finder *finder, stack_id stack, unsigned int wanted)
+{
+    size_t depth;
+
+    return find_mark(finder, stack, wanted, &depth);
+}
+
 /* ---- a process ---- */
-
-static uint64_t number_at(const uint8_t *bytes, int32_t offset, size_t size)
-{
-    uint64_t number = 0;
-
-    if (offset >= 0)
-        memcpy(&number, bytes + offset, size);
-    return number;
-}
-
-/* Whether all of the heap was swept already. The old heap is freed then, which a process may also
- * be without before its first minor collection; but its stack is in the new heap, which is not
- * p->heap yet, or all that is in the heap has survived (major_collection(), erl_gc.c 27:1923). */
-static bool was_swept(const struct layout *layout, const uint8_t *process)
-{
-    uint64_t stop = number_at(process, layout->process_stop, 8);
-    uint64_t heap = number_at(process, layout->process_heap, 8);
-    uint64_t hend = number_at(process, layout->process_hend, 8);
-
-    return !number_at(process, layout->process_old_heap, 8) &&
-           (stop < heap || stop > hend ||
-            number_at(process, layout->process_htop, 8) ==
-                number_at(process, layout->process_high_water, 8));
-}
-
-/* Whether a collection is major, at a moment when it is in neither of the functions that sweep: it
- * is bound to be (garbage_collect(), erl_gc.c 27:798), or has swept. */
-static bool is_major(const struct layout *layout, const uint8_t *process)
-{
-    return (number_at(process, layout->process_flags, 4) & FLAG_NEED_FULLSWEEP) ||
-           number_at(process, layout->process_gen_gcs, 2) >=
-               number_at(process, layout->process_max_gen_gcs, 2) ||
-           was_swept(layout, process);
-}
 
 static enum microstate collection(struct microstate_finder *finder, const uint8_t *process,
                                   const struct unwound *unwound, stack_id stack)
 {
-    bool sweeps_all, collects;
+    static const unsigned int sweeping = MARKS(MARK_FULL_SWEEP) | MARKS(MARK_COLLECT);
+    enum call_ahead sweep = CALL_UNKNOWN;
+    size_t depth;
 
     if (unwound->native_broken || !state_functions_know(finder->functions, FUNCTION_COLLECT) ||
         !state_functions_know(finder->functions, FUNCTION_FULL_SWEEP))
         return MICROSTATE_GC;
-    sweeps_all = first_mark(finder, stack, MARKS(MARK_FULL_SWEEP)) == MARK_FULL_SWEEP;
-    collects = first_mark(finder, stack, MARKS(MARK_COLLECT)) == MARK_COLLECT;
-    if (!collects)
+    if (find_mark(finder, stack, MARKS(MARK_COLLECT), &depth) != MARK_COLLECT)
         return MICROSTATE_GC_HIBERNATE;
-    return sweeps_all || is_major(&finder->vm->layout, process) ? MICROSTATE_GC_MAJOR
-                                                                : MICROSTATE_GC_MINOR;
+    if (first_mark(finder, stack, sweeping) == MARK_FULL_SWEEP)
+        return MICROSTATE_GC_MAJOR;
+    if (depth < unwound->count)
+        sweep = state_functions_sweep_ahead(finder->functions, unwound->frames[depth].address);
+    return collection_kind(&finder->vm->layout, process, sweep);
+}
+
+static uint32_t state_bits(const struct layout *layout, const uint8_t *process)
+{
+    uint32_t bits;
+
+    memcpy(&bits, process + layout->process_state, sizeof(bits));
+    return bits;
 }
 
 static enum microstate state_of_process(struct microstate_finder *finder,
@@ -235,7 +221,7 @@ static enum microstate state_of_process(struct microstate_finder *finder,
 
     if (!process)
         return MICROSTATE_NONE;
-    if (number_at(process, layout->process_state, 4) & STATE_GC)
+    if (state_bits(layout, process) & STATE_GC)
         return collection(finder, process, unwound, stack);
     mark = first_mark(finder, stack, MARKS(MARK_PORT) | MARKS(MARK_CHECK_IO));
     if (mark == MARK_PORT)

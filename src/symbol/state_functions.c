@@ -5,6 +5,9 @@
 
 #include "beam/drivers.h"
 #include "beam/hooks.h"
+#include "os/function_start.h"
+#include "os/mappings.h"
+#include "os/native_code.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 
@@ -17,6 +20,7 @@ struct state_functions {
     struct address_map *by_start;
     bool known[STATE_FUNCTIONS];
     uint32_t version;
+    struct code_ways *collect; /* garbage_collect(), to FUNCTION_FULL_SWEEP; NULL if not known */
 };
 
 struct state_functions *state_functions_new(struct vm *vm, struct code *code,
@@ -36,6 +40,7 @@ void state_functions_free(struct state_functions *functions)
     if (!functions)
         return;
     address_map_free(functions->by_start);
+    code_ways_free(functions->collect);
     free(functions);
 }
 
@@ -82,6 +87,56 @@ void state_functions_find_drivers(struct state_functions *functions)
     drivers_each_function(functions->vm, add_driver_function, functions);
 }
 
+/* ---- sweeps ---- */
+
+struct sweep_search {
+    struct state_functions *functions;
+    struct elf_file *file;
+    uint64_t collect;
+};
+
+/* A place where a call of full_sweep_heaps() is. */
+static bool add_sweeping(void *context, uint64_t address)
+{
+    const struct sweep_search *search = context;
+    uint64_t start, end;
+
+    if (native_function_find(search->file, address, &start, &end) && start != search->collect)
+        state_functions_add(search->functions, FUNCTION_FULL_SWEEP, start);
+    return true;
+}
+
+static bool is_full_sweep(void *context, uint64_t function)
+{
+    return state_functions_get(context, function) == FUNCTION_FULL_SWEEP;
+}
+
+void state_functions_find_sweeps(struct state_functions *functions, uint64_t collect,
+                                 uint64_t full_sweep)
+{
+    struct mapping *mapping = mappings_find_code(functions->vm->mappings, collect);
+    struct sweep_search search = {functions, NULL, collect};
+
+    search.file = mapping ? mapping_file(functions->vm->mappings, mapping) : NULL;
+    if (!search.file)
+        return;
+    native_code_callers(search.file, full_sweep, add_sweeping, &search);
+    code_ways_free(functions->collect);
+    functions->collect = code_ways_new(search.file, collect, is_full_sweep, functions);
+    if (!functions->collect || code_ways_call_once(functions->collect))
+        return;
+    code_ways_free(functions->collect);
+    functions->collect = NULL;
+}
+
+enum call_ahead state_functions_sweep_ahead(const struct state_functions *functions,
+                                            uint64_t address)
+{
+    return functions->collect ? code_ways_ahead(functions->collect, address) : CALL_UNKNOWN;
+}
+
+/* ---- all ---- */
+
 void state_functions_find(struct state_functions *functions)
 {
     static const struct {
@@ -94,14 +149,18 @@ void state_functions_find(struct state_functions *functions)
     };
     struct error ignored;
     struct hooks *hooks = hooks_new(functions->vm, functions->code, &ignored);
+    uint64_t found[STATE_FUNCTIONS] = {0};
     struct hook_point point;
 
     for (size_t i = 0; hooks && i < sizeof(wanted) / sizeof(*wanted); i++) {
         if (hooks_find(hooks, wanted[i].hook, &point, &ignored) != 0)
             continue;
+        found[wanted[i].function] = point.address;
         state_functions_add(functions, wanted[i].function, point.address);
         runtime_names_learn(functions->names, point.address, hook_function(wanted[i].hook));
     }
     hooks_free(hooks);
+    if (found[FUNCTION_COLLECT] && found[FUNCTION_FULL_SWEEP])
+        state_functions_find_sweeps(functions, found[FUNCTION_COLLECT], found[FUNCTION_FULL_SWEEP]);
     state_functions_find_drivers(functions);
 }

@@ -4,9 +4,35 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <unistd.h>
+
 #include "fake_sample.h"
 #include "fake_target.h"
 #include "symbol/microstate.h"
+
+/* clang-format off */
+#define POINT(name) extern const uint8_t name[]
+#define FUNCTION(name, ...) \
+    POINT(name); \
+    __asm__(".pushsection .text\n" #name ":\n.cfi_startproc\n" #__VA_ARGS__ "\n.cfi_endproc\n" \
+            ".popsection\n")
+
+FUNCTION(other, ret);
+FUNCTION(full_sweep, ret);
+FUNCTION(collect,
+         call other; undecided: test %eax, %eax; je 1f; call other; due: call full_sweep;
+         1: call other; decided: ret);
+POINT(undecided); POINT(due); POINT(decided);
+
+/* As compilers make it that don't put it into garbage_collect(). */
+FUNCTION(major_collection, call other; call full_sweep; ret);
+FUNCTION(collect_by_major, call other; due_by_major: call major_collection; ret);
+POINT(due_by_major);
+
+/* As it looks where what never returns is not known to be so. */
+FUNCTION(collect_again, call other; due_again: call full_sweep; call *%rax; jmp collect_again);
+POINT(due_again);
+/* clang-format on */
 
 /* Bits of ErtsSchedulerSleepInfo.flags (erl_process.h 25:150), and of Process.state and flags. */
 enum { POLL_SLEEPING = 1 << 1, TSE_SLEEPING = 1 << 2, WAITING = 1 << 3 };
@@ -17,14 +43,15 @@ enum { FRAMES = 8 };
 
 /* Frames, root first. The first letter says what it is: e Erlang code, b a BIF, k the kernel,
  * l a library, v a function of the VM; those that matter are in capitals: S erts_schedule(),
- * A handle_aux_work(), I erts_check_io(), D a driver's, C garbage_collect(),
- * F full_sweep_heaps(). */
+ * A handle_aux_work(), I erts_check_io(), D a driver's, C garbage_collect(), which is `at` a place,
+ * F full_sweep_heaps(), M major_collection(). */
 struct moment {
     bool process, broken, in_kernel;
     uint64_t scheduler, port, nif, r10;
     uint32_t sleep, state, flags;
     uint16_t gen_gcs;
-    bool no_old_heap, new_stack, all_old;
+    bool no_old_heap, nothing_old, abandoned;
+    const uint8_t *at;
     const char *name; /* of the thread */
     const char *frames[FRAMES];
 };
@@ -39,16 +66,36 @@ static const enum state_function kinds[] = {FUNCTION_SCHEDULE, FUNCTION_AUX_WORK
                                             FUNCTION_CHECK_IO, FUNCTION_DRIVER,
                                             FUNCTION_COLLECT,  FUNCTION_FULL_SWEEP};
 
+static uint64_t address_of(char mark)
+{
+    static const uint8_t *const code[] = {
+        ['C'] = collect, ['F'] = full_sweep, ['M'] = major_collection};
+    size_t index = (unsigned char)mark;
+
+    return index < sizeof(code) / sizeof(*code) && code[index] ? (uint64_t)(uintptr_t)code[index]
+                                                               : index;
+}
+
+static void learn_functions(void)
+{
+    for (size_t i = 0; marks[i]; i++)
+        state_functions_add(functions, kinds[i], address_of(marks[i]));
+    state_functions_find_sweeps(functions, address_of('C'), address_of('F'));
+}
+
 static int start(void **state)
 {
+    struct error error;
+
     (void)state;
     memset(&vm, 0, sizeof(vm));
     vm.layout = fake_layout(27);
     strcpy(vm.executable, "/usr/lib/erlang/bin/beam.smp");
+    vm.memory = memory_of_process(getpid());
+    vm.mappings = mappings_new(getpid(), vm.memory, &error);
     profile = profile_new();
     functions = state_functions_new(&vm, NULL, NULL);
-    for (size_t i = 0; marks[i]; i++)
-        state_functions_add(functions, kinds[i], (uint64_t)marks[i]);
+    learn_functions();
     finder = microstate_finder_new(&vm, functions, profile);
     return 0;
 }
@@ -59,6 +106,8 @@ static int stop(void **state)
     microstate_finder_free(finder);
     state_functions_free(functions);
     profile_free(profile);
+    mappings_free(vm.mappings);
+    memory_free(vm.memory);
     return 0;
 }
 
@@ -66,7 +115,7 @@ static frame_id frame_of(const char *text)
 {
     static const char *const modules[] = {
         ['k'] = "[kernel.kallsyms]", ['l'] = "/usr/lib/libc.so.6"};
-    struct frame frame = {.kind = FRAME_NATIVE, .address = (uint64_t)text[0]};
+    struct frame frame = {.kind = FRAME_NATIVE, .address = address_of(text[0])};
     const char *module = "/root/of/it/bin/beam.smp";
 
     if (text[0] == 'e' || text[0] == 'b') {
@@ -85,8 +134,8 @@ static void put_process(struct fake_sample *sample, const struct moment *moment)
 {
     uint8_t process[1024] = {0};
     uint64_t old_heap = moment->no_old_heap ? 0 : HEAP;
-    uint64_t heap = HEAP, hend = HEAP + 0x100, stop = moment->new_stack ? HEAP - 8 : HEAP + 0xf0;
-    uint64_t high_water = HEAP + 0x10, htop = high_water + (moment->all_old ? 0 : 8);
+    uint64_t heap = HEAP, abandoned_heap = moment->abandoned ? HEAP + 0x800 : 0;
+    uint64_t high_water = (abandoned_heap ? abandoned_heap : heap) + (moment->nothing_old ? 0 : 8);
     uint16_t max_gen_gcs = 5;
 
     memcpy(process + vm.layout.process_state, &moment->state, 4);
@@ -95,9 +144,7 @@ static void put_process(struct fake_sample *sample, const struct moment *moment)
     memcpy(process + vm.layout.process_max_gen_gcs, &max_gen_gcs, 2);
     memcpy(process + vm.layout.process_old_heap, &old_heap, 8);
     memcpy(process + vm.layout.process_heap, &heap, 8);
-    memcpy(process + vm.layout.process_hend, &hend, 8);
-    memcpy(process + vm.layout.process_stop, &stop, 8);
-    memcpy(process + vm.layout.process_htop, &htop, 8);
+    memcpy(process + vm.layout.process_abandoned_heap, &abandoned_heap, 8);
     memcpy(process + vm.layout.process_high_water, &high_water, 8);
     fake_segment(sample, SEGMENT_PROCESS, PROCESS, process, sizeof(process));
 }
@@ -115,7 +162,8 @@ static void put_scheduler(struct fake_sample *sample, const struct moment *momen
 
 static enum microstate state_at(const struct moment *moment)
 {
-    struct unwound unwound = {.native_broken = moment->broken};
+    struct unwound_frame frames[FRAMES];
+    struct unwound unwound = {.native_broken = moment->broken, .frames = frames};
     struct fake_sample sample = {.head.scheduler = moment->scheduler};
     struct snapshot snapshot;
     enum microstate result;
@@ -132,8 +180,15 @@ static enum microstate state_at(const struct moment *moment)
         put_process(&sample, moment);
     }
     assert_true(fake_sample_open(&sample, &snapshot));
-    for (int i = 0; i < FRAMES && moment->frames[i]; i++)
-        stack = profile_stack(profile, stack, frame_of(moment->frames[i]));
+    while (unwound.count < FRAMES && moment->frames[unwound.count])
+        unwound.count++;
+    for (size_t i = 0; i < unwound.count; i++) {
+        const char *frame = moment->frames[i];
+
+        stack = profile_stack(profile, stack, frame_of(frame));
+        frames[unwound.count - 1 - i].address =
+            *frame == 'C' ? (uint64_t)(uintptr_t)moment->at : address_of(*frame);
+    }
     result = microstate_of(finder, &snapshot, &unwound, stack);
     fake_sample_free(&sample);
     return result;
@@ -178,34 +233,70 @@ static void test_processes(void **state)
     ASSERT_STATES(cases);
 }
 
-/* Collections: those that garbage_collect() makes are major where all is swept, where they are
- * bound to be, and where they have freed the old heap. */
+/* Collections: those that garbage_collect() makes are major where all is swept, where that is bound
+ * to be, and after it, when there is no old heap. */
 static void test_collections(void **state)
 {
 #define GC P, .state = STATE_GC
     static const struct moment_case cases[] = {
-        {{GC, .frames = {"e", "v", "C", "v"}}, MICROSTATE_GC_MINOR},
-        {{GC, .frames = {"e", "b", "v", "C"}}, MICROSTATE_GC_MINOR},
-        {{GC, .frames = {"e", "v", "C", "F", "v"}}, MICROSTATE_GC_MAJOR},
-        {{GC, .flags = FULLSWEEP, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MAJOR},
-        {{GC, .gen_gcs = 4, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MINOR},
-        {{GC, .gen_gcs = 5, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MAJOR},
-        {{GC, .no_old_heap = true, .new_stack = true, .frames = {"e", "v", "C", "k munmap"}},
+        {{GC, .at = decided, .frames = {"e", "v", "C", "v"}}, MICROSTATE_GC_MINOR},
+        {{GC, .at = decided, .no_old_heap = true, .frames = {"e", "b", "C", "l memcpy", "k fault"}},
          MICROSTATE_GC_MAJOR},
-        {{GC, .no_old_heap = true, .all_old = true, .frames = {"e", "v", "C"}},
+        {{GC, .at = decided, .flags = FULLSWEEP, .gen_gcs = 5, .frames = {"e", "v", "C"}},
+         MICROSTATE_GC_MINOR},
+        {{GC, .at = due, .frames = {"e", "v", "C", "v", "k mmap"}}, MICROSTATE_GC_MAJOR},
+        {{GC, .at = decided, .frames = {"e", "v", "C", "F", "v"}}, MICROSTATE_GC_MAJOR},
+        {{GC, .at = undecided, .frames = {"e", "v", "C", "M", "v"}}, MICROSTATE_GC_MAJOR},
+        {{GC, .at = undecided, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MINOR},
+        {{GC, .at = undecided, .flags = FULLSWEEP, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MAJOR},
+        {{GC, .at = undecided, .gen_gcs = 4, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MINOR},
+        {{GC, .at = undecided, .gen_gcs = 5, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MAJOR},
+        /* A minor one needs an old heap to move things to, unless there is nothing to be moved. */
+        {{GC, .at = undecided, .no_old_heap = true, .frames = {"e", "v", "C", "k mmap"}},
+         MICROSTATE_GC_MINOR},
+        {{GC, .at = undecided, .no_old_heap = true, .nothing_old = true, .frames = {"e", "v", "C"}},
          MICROSTATE_GC_MAJOR},
-        {{GC, .no_old_heap = true, .frames = {"e", "v", "C", "k mmap"}}, MICROSTATE_GC_MINOR},
-        {{GC, .new_stack = true, .all_old = true, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MINOR},
+        {{GC, .at = undecided, .nothing_old = true, .frames = {"e", "v", "C"}},
+         MICROSTATE_GC_MINOR},
+        {{GC, .at = undecided, .no_old_heap = true, .nothing_old = true, .abandoned = true,
+          .frames = {"e", "v", "C"}},
+         MICROSTATE_GC_MAJOR},
+        {{GC, .at = decided, .nif = NIF, .frames = {"e", "b", "v", "C"}}, MICROSTATE_GC_MINOR},
         {{GC, .frames = {"e", "v", "v", "F"}}, MICROSTATE_GC_HIBERNATE},
         {{GC, .frames = {"e", "v", "v"}}, MICROSTATE_GC_HIBERNATE},
         {{GC, .broken = true, .frames = {"v"}}, MICROSTATE_GC},
-        {{GC, .nif = NIF, .frames = {"e", "b", "v", "C"}}, MICROSTATE_GC_MINOR},
-        {{P, .frames = {"e", "v", "C"}}, MICROSTATE_EMULATOR},
+        /* Not an instruction of it. */
+        {{GC, .at = collect + 1, .frames = {"e", "v", "C"}}, MICROSTATE_GC},
+        {{GC, .at = collect + 1, .no_old_heap = true, .frames = {"e", "v", "C"}}, MICROSTATE_GC},
+        {{GC, .at = collect + 1, .flags = FULLSWEEP, .frames = {"e", "v", "C"}},
+         MICROSTATE_GC_MAJOR},
+        {{P, .at = decided, .frames = {"e", "v", "C"}}, MICROSTATE_EMULATOR},
     };
 #undef GC
 
     (void)state;
     ASSERT_STATES(cases);
+}
+
+/* major_collection() is as good as what it calls. */
+static void test_major_collection_apart(void **state)
+{
+    uint64_t address = (uint64_t)(uintptr_t)due_by_major;
+
+    (void)state;
+    assert_int_equal(state_functions_sweep_ahead(functions, address), CALL_UNKNOWN);
+    state_functions_find_sweeps(functions, (uint64_t)(uintptr_t)collect_by_major, address_of('F'));
+    assert_int_equal(state_functions_sweep_ahead(functions, address), CALL_ALWAYS);
+}
+
+/* It sweeps once: where it seems to do so twice, its ways are not believed. */
+static void test_ways_that_are_not_believed(void **state)
+{
+    uint64_t address = (uint64_t)(uintptr_t)due_again;
+
+    (void)state;
+    state_functions_find_sweeps(functions, (uint64_t)(uintptr_t)collect_again, address_of('F'));
+    assert_int_equal(state_functions_sweep_ahead(functions, address), CALL_UNKNOWN);
 }
 
 /* A scheduler without a process. */
@@ -276,7 +367,8 @@ static void test_threads(void **state)
  * when more are known. */
 static void test_unknown_functions(void **state)
 {
-    static const struct moment gc = {P, .state = STATE_GC, .frames = {"e", "v", "C"}};
+    static const struct moment gc = {P, .state = STATE_GC, .at = decided,
+                                     .frames = {"e", "v", "C"}};
     static const struct moment wait = {
         .scheduler = SCHEDULER, .sleep = WAITING, .frames = {"e", "S", "v", "v"}};
     static const struct moment driver = {P, .frames = {"e", "b", "D"}};
@@ -290,8 +382,7 @@ static void test_unknown_functions(void **state)
     assert_int_equal(state_at(&gc), MICROSTATE_GC);
     assert_int_equal(state_at(&wait), MICROSTATE_BUSY_WAIT);
     assert_int_equal(state_at(&driver), MICROSTATE_BIF);
-    for (size_t i = 0; marks[i]; i++)
-        state_functions_add(functions, kinds[i], (uint64_t)marks[i]);
+    learn_functions();
     assert_int_equal(state_at(&gc), MICROSTATE_GC_MINOR);
     assert_int_equal(state_at(&wait), MICROSTATE_OTHER);
     assert_int_equal(state_at(&driver), MICROSTATE_PORT);
@@ -315,6 +406,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_processes, start, stop),
         cmocka_unit_test_setup_teardown(test_collections, start, stop),
+        cmocka_unit_test_setup_teardown(test_major_collection_apart, start, stop),
+        cmocka_unit_test_setup_teardown(test_ways_that_are_not_believed, start, stop),
         cmocka_unit_test_setup_teardown(test_schedulers, start, stop),
         cmocka_unit_test_setup_teardown(test_threads, start, stop),
         cmocka_unit_test_setup_teardown(test_unknown_functions, start, stop),
