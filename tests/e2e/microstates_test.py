@@ -11,6 +11,10 @@ import nodes
 
 SECONDS = 10
 POINTS = 0.02
+COLLECTING = 5  # seconds
+HERTZ = 1999  # meanwhile
+FRESH_MEMORY = ("+MMmcs", "0")  # what was given back is not used again: what a major collection
+                                # does besides its sweep takes long
 
 # The states of erlang:statistics(microstate_accounting), and those they are made of.
 STATES = {"aux": ["aux"], "check_io": ["check_io"],
@@ -95,21 +99,31 @@ class Microstates:
         self.assertEqual(spent["gc"], 0)
 
     def test_kinds_of_collections(self):
-        """Collections are minor and major as the node's own trace of them says."""
-        for part in ("garbage", "major"):
+        """Collections are minor and major as the node's own trace of them says, but for what
+        chance does to samples (4 standard deviations of a share of so many), time that threads
+        waited for a CPU, which the trace has and samples have not, and a point."""
+        for part in ("collections", "major"):
             with self.subTest(part), nodes.Node(self.release, "states", f"parts={part}",
-                                                "trace=on") as node:
+                                                "trace=on", flags=FRESH_MEMORY) as node:
                 node.take_precedence()
-                time.sleep(0.5)
-                before = node.report()
                 out = self.out / f"{part}.json"
-                beamflame.record("-p", node.pid, "-d", 4, "-F", 1999, "--stats", out)
-                truth = nodes.shares(nodes.difference(node.report(), before, "collections"))
+                with beamflame.recording("-p", node.pid, "-F", HERTZ, "--stats", out,
+                                         "-o", self.out / f"{part}.bfr"):
+                    before = node.report()
+                    time.sleep(COLLECTING)
+                    after = node.report()
                 rows = json.loads(out.read_text())["microstates"]
-                minor, major = (sum(row["states_ms"][f"gc_{kind}"] for row in rows)
-                                for kind in ("minor", "major"))
-                self.assertGreater(minor + major, 100)
-                self.assertAlmostEqual(major / (minor + major), truth["major"], delta=0.05)
+                minor, major, unknown = (sum(row["states_ms"][state] for row in rows)
+                                         for state in ("gc_minor", "gc_major", "gc"))
+                waited = sum(row["no_cpu_ms"] for row in rows) / (minor + major)
+                found, samples = major / (minor + major), (minor + major) * HERTZ / 1000
+                truth = nodes.shares(nodes.difference(after, before, "collections"))["major"]
+                self.assertLess(unknown, (minor + major) / 100)
+                self.assertGreater(samples, 500)
+                if part == "collections":  # both kinds are there, or it would say little
+                    self.assertGreater(truth * (1 - truth), 0.05)
+                chance = 4 * (truth * (1 - truth) / samples) ** 0.5
+                self.assertAlmostEqual(found, truth, delta=chance + waited + 0.01)
 
     def test_report_says_the_same(self):
         """From the recording alone, the report command makes the same rows again."""
