@@ -30,7 +30,8 @@ static const double SAFETY = 0.95;
 /* A target that does nothing is taken for one that uses a tenth of a CPU. */
 static const double IDLE_CPU = 0.1;
 
-/* How far back the target's CPU time and the cost of a group are averaged. */
+/* How far back the target's CPU time and the cost of a group are averaged. What it used before it
+ * was looked at says little: a node that has just been started is busy with that. */
 static const double INCOME_MEMORY = 1e9;
 static const double DEMAND_MEMORY = 50e6; /* of open time */
 
@@ -91,9 +92,8 @@ struct group {
 struct budget {
     double part;
     uint64_t random;
-    uint64_t now, target_cpu;
-    bool has_target_cpu;
-    double income;        /* ns a second */
+    uint64_t start, now, target_cpu;
+    double income;        /* ns a second, averaged */
     double spent_in_hits; /* since the last income: the target's CPU time is by so much too high */
     unsigned count;
     struct group groups[];
@@ -106,8 +106,9 @@ struct budget *budget_new(const struct budget_options *options)
 
     budget->part = SAFETY * options->part;
     budget->random = options->seed;
-    budget->now = options->now;
-    budget->income = budget->part * fmax(options->cpus, IDLE_CPU) * SECOND;
+    budget->start = budget->now = options->now;
+    budget->target_cpu = options->target_cpu;
+    budget->income = budget->part * IDLE_CPU * SECOND;
     budget->count = groups;
     for (unsigned i = 0; i < groups; i++) {
         budget->groups[i] = (struct group){
@@ -177,23 +178,25 @@ static void divide(struct budget *budget)
 
 void budget_income(struct budget *budget, uint64_t now, uint64_t target_cpu_ns)
 {
-    double time = (double)(now - budget->now), used = IDLE_CPU * time;
+    double time = (double)(now - budget->now), seen = (double)(now - budget->start);
+    double used = IDLE_CPU * time, earned;
 
     if (now <= budget->now)
         return;
-    if (budget->has_target_cpu && target_cpu_ns > budget->target_cpu)
+    if (target_cpu_ns > budget->target_cpu)
         used = fmax(used, (double)(target_cpu_ns - budget->target_cpu) - budget->spent_in_hits);
+    earned = budget->part * used;
     budget->spent_in_hits = 0;
-    budget->has_target_cpu = true;
     budget->target_cpu = target_cpu_ns;
     budget->now = now;
     budget->income =
-        moved_average(budget->income, budget->part * used / time * SECOND, time, INCOME_MEMORY);
+        moved_average(budget->income, earned / time * SECOND, time, fmin(seen, INCOME_MEMORY));
     divide(budget);
     for (unsigned i = 0; i < budget->count; i++) {
         struct group *group = &budget->groups[i];
 
-        group->tokens = fmin(group->tokens + group->share * time / SECOND, savings_max(group));
+        group->tokens += earned * group->share / budget->income;
+        group->tokens = fmin(group->tokens, savings_max(group));
     }
 }
 

@@ -2,7 +2,8 @@
 /*
  * What probes may cost, and so when they are attached: arithmetic alone, the clock is given.
  *
- * Income is a part of the CPU time that the target uses. Each group of probes has a share of it:
+ * Income is a part of the CPU time that the target uses: what it has used is what there is to
+ * spend, what it used of late is what plans are made with. Each group of probes has a share of it:
  * what a group does not need goes to the others. A group whose cost fits its share stays open. Any
  * other is sampled in time: time is divided into strata, and in each one the group is open for one
  * window at a random place. Lengths of stratum and window are fixed before it begins, by what was
@@ -25,10 +26,10 @@
 struct budget;
 
 struct budget_options {
-    double part;     /* of the target's CPU time: 0.01 */
-    double cpus;     /* that the target is thought to use, until budget_income() has told */
-    unsigned groups; /* of probes */
-    uint64_t seed;   /* decides where windows lie */
+    double part;         /* of the target's CPU time: 0.01 */
+    uint64_t target_cpu; /* ns that it has used until now */
+    unsigned groups;     /* of probes */
+    uint64_t seed;       /* decides where windows lie */
     uint64_t now;
 };
 

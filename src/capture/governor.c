@@ -496,13 +496,6 @@ static int start_thread(struct governor *governor)
     return result;
 }
 
-static double cpus_since_start(const struct governor *governor)
-{
-    uint64_t age = process_age_ns(governor->options.pid);
-
-    return age ? (double)clock_ns(governor->target_clock) / (double)age : 0;
-}
-
 static void start_group(struct group *group)
 {
     const struct governor_options *options = &group->governor->options;
@@ -531,7 +524,7 @@ int governor_start(struct governor *governor, struct error *error)
     governor->stats_fd = run_time_account();
     governor->budget = budget_new(&(struct budget_options){
         .part = governor->options.part,
-        .cpus = cpus_since_start(governor),
+        .target_cpu = governor->target_cpu_start,
         .groups = governor->group_count,
         .seed = now,
         .now = now,

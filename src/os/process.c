@@ -14,7 +14,6 @@
 #include "os/container.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
-#include "util/clock.h"
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -125,14 +124,6 @@ pid_t process_parent(pid_t pid)
 unsigned long long process_start_time(pid_t pid)
 {
     return stat_field(pid, 22);
-}
-
-uint64_t process_age_ns(pid_t pid)
-{
-    uint64_t tick = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
-    uint64_t start = process_start_time(pid) * tick, now = clock_ns(CLOCK_BOOTTIME);
-
-    return start && now > start ? now - start : 0;
 }
 
 bool process_filters_calls(pid_t pid)

@@ -23,9 +23,6 @@ pid_t process_parent(pid_t pid);
 /* Start time in clock ticks after boot (tells a reused pid); 0 if gone. */
 unsigned long long process_start_time(pid_t pid);
 
-/* ns since it was started, to 10 ms; 0 if gone. */
-uint64_t process_age_ns(pid_t pid);
-
 /* Whether its system calls go through a filter (seccomp): true also where that can't be told, but
  * not if it is gone. */
 bool process_filters_calls(pid_t pid);

@@ -63,8 +63,8 @@ static struct simulation *simulate(load_function load, unsigned count, double cp
     s->count = count;
     s->cpu = cpu;
     s->now = 5 * SECOND;
-    s->budget = budget_new(&(struct budget_options){
-        .part = PART, .cpus = cpu, .groups = count, .seed = seed, .now = s->now});
+    s->budget = budget_new(
+        &(struct budget_options){.part = PART, .groups = count, .seed = seed, .now = s->now});
     return s;
 }
 
@@ -346,6 +346,36 @@ static void test_dear_attaching(void **state)
     simulation_free(s);
 }
 
+/* It has spent no more than it has earned, but for so many windows that it is yet to wait for. */
+static void check_spent(const struct simulation *s, double windows)
+{
+    double earned = PART * (s->target_cpu - s->spent_in_hits);
+    double window = s->spent / (double)budget_status(s->budget, 0).windows;
+
+    assert_true(s->spent <= earned + windows * window);
+}
+
+/* So from the start on, and also where the target does less than it did then: what it has not used
+ * can't be spent, whatever was expected. */
+static void test_start(void **state)
+{
+    (void)state;
+    for (steady_rate = 1e4; steady_rate <= 1e6; steady_rate *= 10) {
+        struct simulation *s = simulate(steady, 1, 0.25, 1);
+
+        run(s, SECOND);
+        check_spent(s, 2);
+        simulation_free(s);
+
+        s = simulate(steady, 1, 2, 1);
+        run(s, 200 * MS);
+        s->cpu = 0.2;
+        run(s, 5 * SECOND);
+        check_spent(s, 3);
+        simulation_free(s);
+    }
+}
+
 /* Groups share: who needs little gets it, and the others share the rest alike. */
 static void test_groups(void **state)
 {
@@ -446,8 +476,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steady),         cmocka_unit_test(test_jump),
         cmocka_unit_test(test_jump_in_window), cmocka_unit_test(test_dear_attaching),
-        cmocka_unit_test(test_groups),         cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_unbiased),       cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_start),          cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_idle),           cmocka_unit_test(test_unbiased),
+        cmocka_unit_test(test_stacks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,6 +186,7 @@ static void test_dear(void **state)
     struct profiler *profiler;
     struct governor_status status;
     uint64_t calls;
+    double earned;
 
     (void)state;
     profiler = start(50000);
@@ -204,8 +205,10 @@ static void test_dear(void **state)
     assert_true(fabs((double)status.represented_ns / (double)status.elapsed_ns - 1) < 0.3);
     /* The target's work is its calls, each of them a hit. */
     assert_true(fabs((double)profiler->window.work / (double)profiler->hits - 1) < 0.05);
-    /* A twentieth of what the target uses, or of the tenth of a CPU that it is taken to use. */
-    assert_true(status.spent_ns < 0.01 * (double)status.elapsed_ns);
+    /* A twentieth of what the target uses, or of the tenth of a CPU that it is taken to use; but
+     * for the last windows, that are yet to be waited for. */
+    earned = 0.05 * fmax((double)status.target_cpu_ns, 0.1 * (double)status.elapsed_ns);
+    assert_true(status.spent_ns < earned + 2 * status.spent_ns / (double)status.windows);
     assert_true(profiler->period > 1);
     end(profiler);
 }
