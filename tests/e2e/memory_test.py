@@ -53,9 +53,11 @@ class Memory:
         self.assertAlmostEqual(events["gc"]["time"] / truth["ns"], 1, delta=0.01)
 
     def test_allocation_is_divided_by_function(self):
-        """The words allocated are those that the load allocates, and by the functions that do."""
+        """The words allocated are those that the load allocates, and by the functions that do: these are
+        told by samples, 2,000 a second. The load takes half a second or more on any machine, and
+        of 1,000 samples a share of 0.6 has a standard error of 0.015."""
         events, _, _, recording = self.record("alloc", "allocate")
-        self.assertAlmostEqual(events["alloc"]["words"] / 10e6, 1, delta=0.02)
+        self.assertAlmostEqual(events["alloc"]["words"] / 100e6, 1, delta=0.02)
         stacks = beamflame.folded(recording)
         total = sum(stacks.values())
         for function, share in (("list/1", 0.6), ("make_tuple/1", 0.3), ("next/1", 0.1)):

@@ -2,7 +2,7 @@
 %% Allocation and garbage collections of known amount. Does nothing until it is told what:
 %%
 %%      allocate     the functions lists/1, tuples/1 and floats/1 allocate 6, 3 and 1 parts of
-%%                   10 million words, in an order that follows from nothing else
+%%                   100 million words, in an order that follows from nothing else
 %%      collect      collections that take long: of a process with much live data
 %%      binaries     4,000 off-heap binaries of 10 KB, each dropped at once
 %%
@@ -43,7 +43,7 @@ serve(Done) ->
     serve(Done).
 
 work(allocate) ->
-    allocate(100000);
+    allocate(1000000);
 work(collect) ->
     collect(25, lists:seq(1, 2000000));
 work(binaries) ->
