@@ -46,16 +46,20 @@ class Scheduling:
         self.assertLess(event["tallies"]["delay not known"] / switches, 0.001)
 
     def test_wait_and_delay_are_those_of_the_nodes_trace(self):
-        """What lies between the node's own trace messages is what was measured."""
+        """What lies between the node's own trace messages is what was measured. Between the clock that
+        it reads and the hit of the probe lie 10 to 50 us, more where the scheduler has slept, and
+        on a busy machine now and then its thread waits there for a CPU: hence long delays, of 3 ms
+        and more, and room for some such waits of milliseconds in 150 of them."""
         _, _, said, recording = self.record("wake")
-        self.assertGreater(said["count"], 250)
+        self.assertGreater(said["count"], 75)
+        self.assertGreater(said["delay_ns"] / said["count"], 1e6)
         sums = {value: beamflame.weight_where(self.stacks(recording, value), has("woken"))
                 for value in ("count", "delay", "wait")}
-        self.assertAlmostEqual(sums["count"] / said["count"], 1, delta=0.15)
+        self.assertAlmostEqual(sums["count"] / said["count"], 1, delta=0.05)
         self.assertAlmostEqual(sums["wait"] / sums["count"] / (said["wait_ns"] / said["count"]), 1,
                                delta=0.05)
-        apart = sums["delay"] / sums["count"] - said["delay_ns"] / said["count"]
-        self.assertLess(abs(apart), 10e3 + 0.1 * said["delay_ns"] / said["count"], "ns a time")
+        self.assertAlmostEqual(sums["delay"] / sums["count"] / (said["delay_ns"] / said["count"]), 1,
+                               delta=0.15)
 
     def test_time_in_run_queues(self):
         """Of those who compete, all but one a scheduler are runnable at any time, and leave each time
@@ -78,7 +82,9 @@ class Scheduling:
     def test_dirty_schedulers(self):
         event, _, said, recording = self.record("dirty")
         slices = event["histograms"]["slice, dirty"]["buckets"]
-        self.assertEqual(sum(count for low, count in slices if low >= 8e6), said["calls"])
+        long = sum(count for low, count in slices if low >= 8e6)
+        self.assertGreaterEqual(long, said["calls"])
+        self.assertLess(long, 1.1 * said["calls"], "others that wait for a CPU are few")
         self.assertGreaterEqual(event["histograms"]["run-queue delay, dirty"]["count"],
                                 said["calls"])
         runnable = beamflame.weight_where(self.stacks(recording, "wait"),

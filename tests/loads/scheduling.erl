@@ -1,8 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Processes that leave schedulers for known reasons and times. Does nothing until it is told what:
+%% Processes that leave schedulers for known reasons and times. Does nothing until it is told what, and
+%% that once: processes stay until the node ends, for their samples may not be named yet.
 %%
 %%      switch       pairs of processes play ping-pong
-%%      wake         process `woken` gets a message each few milliseconds, traced by the node
+%%      wake         process `woken` gets a message each 10 ms, traced by the node, on a scheduler
+%%                   that another keeps occupied for 5 ms at a time
 %%      compete      three processes `hog_N` a scheduler run for a second
 %%      suspend      process `suspended` runs, and is suspended now and then for 20 ms
 %%      dirty        three processes `dirty_N` a dirty CPU scheduler call a NIF there
@@ -45,8 +47,15 @@ run(Fun) ->
 
 %% Run each in a process of that name, and wait for all.
 run_all(Named) ->
-    Monitors = [spawn_monitor(fun() -> register(Name, self()), Fun() end) || {Name, Fun} <- Named],
-    [receive {'DOWN', Ref, process, Pid, normal} -> ok end || {Pid, Ref} <- Monitors],
+    Parent = self(),
+    Run = fun(Name, Fun) ->
+        register(Name, self()),
+        Fun(),
+        Parent ! {done, self()},
+        receive after infinity -> ok end
+    end,
+    Pids = [spawn(fun() -> Run(Name, Fun) end) || {Name, Fun} <- Named],
+    [receive {done, Pid} -> ok end || Pid <- Pids],
     ok.
 
 names(Prefix, Count) ->
@@ -59,17 +68,20 @@ work(switch) ->
     run_all([{Name, fun() -> ping(spawn_link(fun pong/0), 5000) end} || Name <- names("ping_", 8)]),
     #{};
 work(wake) ->
-    Woken = spawn_link(fun wait_for_message/0),
+    spawn_opt(fun keep_occupied/0, [link, {scheduler, 1}]),
+    Woken = spawn_opt(fun wait_for_message/0, [link, {scheduler, 1}]),
     register(woken, Woken),
     Tracer = spawn_link(fun() -> collect(Woken, []) end),
+    erlang:suspend_process(Tracer), %% to wake it takes time, between its clock and our probes
     erlang:trace(Woken, true, [running, monotonic_timestamp, {tracer, Tracer}]),
     erlang:system_profile(Tracer, [runnable_procs, monotonic_timestamp]),
-    wake(Woken, 300),
+    wake(Woken, 150),
     erlang:system_profile(undefined, []),
     erlang:trace(Woken, false, [running, monotonic_timestamp]),
     Delivered = erlang:trace_delivered(Woken),
     receive {trace_delivered, _, Delivered} -> ok end,
     Tracer ! {stop, self()},
+    erlang:resume_process(Tracer),
     receive {said, Map} -> Map end;
 work(compete) ->
     Names = names("hog_", 3 * erlang:system_info(schedulers_online)),
@@ -86,8 +98,6 @@ work(suspend) ->
     Victim = spawn_link(fun spin/0),
     register(suspended, Victim),
     Ns = lists:sum([suspended_ns(Victim) || _ <- lists:seq(1, 15)]),
-    unlink(Victim),
-    exit(Victim, kill),
     #{suspended_ns => Ns};
 work(dirty) ->
     Schedulers = erlang:system_info(dirty_cpu_schedulers_online),
@@ -127,6 +137,11 @@ pong() ->
     receive Ping -> Ping ! pong end,
     pong().
 
+keep_occupied() ->
+    spin_nif:spin(5000),
+    erlang:yield(),
+    keep_occupied().
+
 wait_for_message() ->
     receive wake -> ok end,
     wait_for_message().
@@ -134,7 +149,7 @@ wait_for_message() ->
 wake(_, 0) ->
     ok;
 wake(Woken, N) ->
-    receive after 3 -> ok end,
+    receive after 10 -> ok end,
     Woken ! wake,
     wake(Woken, N - 1).
 
