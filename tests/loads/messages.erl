@@ -65,11 +65,12 @@ work(resting) ->
 work(running) ->
     To = worker(running_to, fun() ->
         receive go -> spin_nif:spin(1000000) end,
-        take(400)
+        receive all_sent -> take_slowly(400) end
     end),
     To ! go,
     From = worker(running_from, fun() -> send_slowly(To, 400, fun term/1) end),
     result(From),
+    To ! all_sent, %% many taken at once would have the others sampled less, too
     #{<<"running_from -> running_to">> => result(To)};
 work(off_heap) ->
     pair(off_heap_from, off_heap_to, [{message_queue_data, off_heap}], 400, fun term/1);
@@ -188,6 +189,10 @@ repeat(Count, Fun) ->
 
 send_slowly(To, Count, Make) ->
     repeat(Count, fun(I) -> To ! Make(I) end).
+
+take_slowly(Count) ->
+    Taken = [begin timer:sleep(1), take(1) end || _ <- lists:seq(1, Count)],
+    #{count => Count, words => lists:sum([Words || #{words := Words} <- Taken])}.
 
 take(Count) ->
     take(Count, #{count => 0, words => 0}).
