@@ -59,15 +59,16 @@ class Budget:
 
     def costs(self, node, budget, seconds):
         """The part of the node's CPU time that probes took: by beamflame's own account, and by the
-        kernel's with the trap of each hit."""
+        kernel's with the trap of each hit; and that of one window of each event."""
         trap = accounting.traps(node.pid, *EVENTS)
         with self.recording(node, budget) as process:
             grown = self.grown(node, seconds)
             counted = accounting.counted(process)
         kernel = accounting.cost_ns(counted, trap) / grown["cpu_ns"]
         events = json.loads((self.out / "s.json").read_text())["events"]
-        own = sum(events[name]["cost_ms"] / events[name]["target_cpu_ms"] for name in EVENTS)
-        return own, kernel
+        parts = {name: events[name]["cost_ms"] / events[name]["target_cpu_ms"] for name in EVENTS}
+        window = sum(part / max(events[name]["windows"], 1) for name, part in parts.items())
+        return sum(parts.values()), kernel, window
 
     def test_a_storm(self):
         """Of messages to and fro, each a switch of processes, of more than 500,000 a second."""
@@ -76,10 +77,11 @@ class Budget:
             grown = self.grown(node, 1)
             self.assertGreater(grown["context_switches"] / grown["cpu_ns"] * 1e9, 500e3)
             for budget, seconds in ((1, 8), (5, 4)):
-                own, kernel = self.costs(node, budget, seconds)
-                # Some of the windows that are paid for are yet to be waited off.
-                self.assertLess(own, 1.25 * budget / 100)
-                self.assertLess(kernel, 1.25 * budget / 100)
+                own, kernel, window = self.costs(node, budget, seconds)
+                # The last window of each event is yet to be waited for: that is long where the
+                # machine is busy, for it is closed late.
+                self.assertLess(own - window, 1.1 * budget / 100)
+                self.assertLess(kernel - window, 1.1 * budget / 100)
                 self.assertGreater(kernel, 0.2 * budget / 100, "and it is used")
             self.assertGreater(self.ratio(node, 1, 5), 0.95)
             self.assertLess(self.ratio(node, 100, 3), 0.5, "cost is seen where there is some")
