@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import unittest
 from collections import Counter
 from contextlib import contextmanager
@@ -38,6 +39,13 @@ def bpftool(*arguments):
     except (OSError, subprocess.CalledProcessError):
         return None
     return json.loads(run.stdout)
+
+
+def folder(clean_up):
+    """A folder for files; `clean_up`, a test's addCleanup or addClassCleanup, has it removed."""
+    made = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+    clean_up(made.cleanup)
+    return Path(made.name)
 
 
 def run(*arguments, timeout=60, **options):

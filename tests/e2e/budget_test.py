@@ -2,10 +2,8 @@
 """Probes stay within their budget while the node makes as many events as it can."""
 import json
 import statistics
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
 import accounting
 import beamflame
@@ -23,9 +21,7 @@ class Budget:
 
     def setUp(self):
         beamflame.require()
-        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        self.addCleanup(folder.cleanup)
-        self.out = Path(folder.name)
+        self.out = beamflame.folder(self.addCleanup)
 
     def recording(self, node, budget):
         return beamflame.recording("-p", node.pid, "-e", ",".join(EVENTS), "--budget", budget,

@@ -15,9 +15,7 @@ from beamflame import FAILED, NO_PROCESS, PERMISSION, USAGE
 
 class Errors(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        self.addCleanup(folder.cleanup)
-        self.out = Path(folder.name)
+        self.out = beamflame.folder(self.addCleanup)
 
     def expect(self, code, *arguments, says=()):
         done = beamflame.run(*arguments)

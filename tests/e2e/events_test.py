@@ -2,7 +2,6 @@
 """Probes in the code of a VM: calls counted, and that nothing of them outlasts the profiler."""
 import json
 import re
-import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -35,9 +34,7 @@ class Events:
 
     def setUp(self):
         beamflame.require()
-        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        self.addCleanup(folder.cleanup)
-        self.out = Path(folder.name)
+        self.out = beamflame.folder(self.addCleanup)
 
     def record(self, events, work):
         """All of the time, while a node does `work`: how often each event was seen, and what the

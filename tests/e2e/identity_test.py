@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who ran: what the profile says of each process is what the node itself says."""
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
 import beamflame
 import nodes
@@ -16,9 +14,7 @@ class Identity:
     @classmethod
     def setUpClass(cls):
         beamflame.require()
-        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        cls.addClassCleanup(folder.cleanup)
-        recording = Path(folder.name, "x.bfr")
+        recording = beamflame.folder(cls.addClassCleanup) / "x.bfr"
         with nodes.Node(cls.release, "identity") as node:
             time.sleep(0.5)
             beamflame.record("-p", node.pid, "-d", 5, "-F", 999, "-o", recording)

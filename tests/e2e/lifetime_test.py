@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -17,9 +16,7 @@ class Lifetime(unittest.TestCase):
     def setUp(self):
         beamflame.require()
         nodes.require(25)
-        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        self.addCleanup(folder.cleanup)
-        self.out = Path(folder.name)
+        self.out = beamflame.folder(self.addCleanup)
 
     def start(self, *arguments):
         """A profiler that is ended with the test at the latest."""

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Garbage collections and allocation as seen by probes, against what the node says of itself."""
 import json
-import tempfile
 import unittest
-from pathlib import Path
 
 import beamflame
 import nodes
@@ -19,9 +17,7 @@ class Memory:
         """Record while a node does `work`. Returns the sums of the events' values, the node's reports just
         before and after, and the recording."""
         beamflame.require()
-        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        self.addCleanup(folder.cleanup)
-        out = Path(folder.name)
+        out = beamflame.folder(self.addCleanup)
         with nodes.Node(self.release, "memory") as node:
             with beamflame.recording("-p", node.pid, "-e", events, "--budget", 100,
                                      "-o", out / "x.bfr", "--stats", out / "s.json"):

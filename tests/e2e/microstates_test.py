@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What threads did, told from CPU samples, is what the node's own accounting says they did."""
 import json
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
 import beamflame
 import nodes
@@ -40,9 +38,7 @@ class Microstates:
     @classmethod
     def setUpClass(cls):
         beamflame.require()
-        cls.folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.out = Path(cls.folder.name)
+        cls.out = beamflame.folder(cls.addClassCleanup)
         with nodes.Node(cls.release, "states") as node:
             node.take_precedence()
             time.sleep(1)

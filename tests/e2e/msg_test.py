@@ -3,7 +3,6 @@
 import json
 import re
 import socket
-import tempfile
 import unittest
 from pathlib import Path
 
@@ -39,9 +38,7 @@ class Messages:
         return truth, event, seen
 
     def record_once(self, name, flags):
-        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        self.addCleanup(folder.cleanup)
-        out = Path(folder.name)
+        out = beamflame.folder(self.addCleanup)
         with nodes.Node(self.release, "messages", flags=flags) as node:
             with beamflame.recording("-p", node.pid, "-e", "msg", "--budget", 100, "-o", out / "x.bfr",
                                      "-o", out / "x.dot", "--stats", out / "s.json"):

@@ -2,11 +2,9 @@
 """A node under a load like a server's, profiled into every format, release by release."""
 import json
 import sys
-import tempfile
 import time
 import unittest
 import xml.etree.ElementTree as xml
-from pathlib import Path
 
 import beamflame
 import nodes
@@ -28,9 +26,7 @@ class Profile:
     @classmethod
     def setUpClass(cls):
         beamflame.require()
-        cls.folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.out = Path(cls.folder.name)
+        cls.out = beamflame.folder(cls.addClassCleanup)
         with nodes.Node(cls.release, "request") as node:
             time.sleep(1)
             before = node.report()

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A release that nothing is known of: refused, unless its DWARF says how its structs lie."""
 import json
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
 import beamflame
 import nodes
@@ -16,9 +14,7 @@ UNKNOWN = 31
 class UnknownRelease(unittest.TestCase):
     def setUp(self):
         beamflame.require()
-        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        self.addCleanup(folder.cleanup)
-        self.out = Path(folder.name)
+        self.out = beamflame.folder(self.addCleanup)
 
     def node(self, release, load="request"):
         """A node that says it is of the unknown release: its emulator, with another number in

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scheduling as seen by probes, against what the node says of itself."""
 import json
-import tempfile
 import unittest
-from pathlib import Path
 
 import beamflame
 import nodes
@@ -23,9 +21,7 @@ class Scheduling:
         """Record while a node does `work`. Returns what was counted of the event, how many context
         switches there were and what the node said, and the recording."""
         beamflame.require()
-        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        self.addCleanup(folder.cleanup)
-        out = Path(folder.name)
+        out = beamflame.folder(self.addCleanup)
         with nodes.Node(self.release, "scheduling") as node:
             with beamflame.recording("-p", node.pid, "-e", "sched", "--budget", 100,
                                      "-o", out / "x.bfr", "--stats", out / "s.json"):

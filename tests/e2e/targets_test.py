@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several VMs in one recording, of different releases: each has its own samples and names."""
 import json
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
 import beamflame
 import nodes
@@ -18,9 +16,7 @@ def named(name):
 class Targets(unittest.TestCase):
     def setUp(self):
         beamflame.require()
-        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
-        self.addCleanup(folder.cleanup)
-        self.out = Path(folder.name)
+        self.out = beamflame.folder(self.addCleanup)
 
     def outputs(self):
         return ("-o", self.out / "x.bfr", "--stats", self.out / "s.json")
