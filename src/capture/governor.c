@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/budget.h"
+#include "capture/cost_factor.h"
 #include "capture/return_probes.h"
 #include "capture/run_time.h"
 #include "os/process.h"
@@ -70,6 +71,12 @@ struct group {
     uint64_t covered, represented;
 };
 
+/* Of the target, and of probes in it. */
+struct effort {
+    uint64_t cpu, work;
+    double cost; /* of hits, as they are reckoned */
+};
+
 /* What a thread that attaches or detaches works on. */
 struct task {
     struct group *group;
@@ -88,6 +95,9 @@ struct governor {
     clockid_t target_clock;
     uint64_t target_cpu_start, target_cpu; /* until now; until it ended, if it has */
     struct budget *budget;
+    double cost;            /* of all hits, as it is reckoned */
+    struct effort observed; /* when observe() was last called */
+    struct cost_factor cost_factor;
     struct group **groups;
     unsigned group_count;
     struct buffer windows; /* struct governor_window, closed */
@@ -172,12 +182,16 @@ static void update_program_ns(struct group *group)
 /* What hits cost since this was last called, in ns. */
 static double take_cost(struct group *group, const struct probe_counts *counts)
 {
+    struct governor *governor = group->governor;
     uint64_t runs = counts->runs - group->charged.runs;
+    double reckoned;
 
-    if (runs > 0 && group->governor->stats_fd >= 0)
+    if (runs > 0 && governor->stats_fd >= 0)
         update_program_ns(group);
     group->charged = *counts;
-    return (double)runs * (group->trap_ns + group->program_ns);
+    reckoned = (double)runs * (group->trap_ns + group->program_ns);
+    governor->cost += reckoned;
+    return reckoned * cost_factor_get(&governor->cost_factor);
 }
 
 /* Take stacks at a period that keeps them within their part. */
@@ -211,6 +225,43 @@ static void charge(struct group *group, uint64_t now, const struct probe_counts 
     group->charged_time = now;
     budget_spend(group->governor->budget, group->number, now, take_cost(group, counts));
     set_period(group);
+}
+
+static bool read_target_cpu(struct governor *governor)
+{
+    struct timespec time;
+
+    if (clock_gettime(governor->target_clock, &time) != 0)
+        return false;
+    governor->target_cpu = (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+    return true;
+}
+
+/* What the target did since this was last called, against what its hits cost. Called before probes
+ * are attached and after they are detached, so that what these two cost the target is in intervals
+ * that have hits. */
+static void observe(struct governor *governor)
+{
+    const struct governor_callbacks *callbacks = &governor->options.callbacks;
+    struct effort now, *last = &governor->observed;
+
+    for (unsigned i = 0; i < governor->group_count; i++) {
+        struct group *group = governor->groups[i];
+
+        if (group->open) {
+            struct probe_counts counts = counts_of(group);
+
+            charge(group, clock_ns(CLOCK_MONOTONIC), &counts);
+        }
+    }
+    if (!read_target_cpu(governor))
+        return;
+    now =
+        (struct effort){governor->target_cpu, callbacks->work(callbacks->context), governor->cost};
+    if (last->work && now.work > last->work)
+        cost_factor_add(&governor->cost_factor, (double)(now.cpu - last->cpu),
+                        (double)(now.work - last->work), now.cost - last->cost);
+    *last = now;
 }
 
 /* ---- windows ---- */
@@ -338,6 +389,7 @@ static void *detach_task(void *argument)
         cost += take_cost(group, &counts);
     }
     budget_detached(governor->budget, group->number, cost);
+    observe(governor);
     task_done(group);
     pthread_mutex_unlock(&governor->lock);
     free(task);
@@ -405,6 +457,7 @@ static void govern_group(struct group *group, uint64_t *next)
         return;
     switch (budget_order(governor->budget, group->number, now, &until)) {
     case BUDGET_OPEN:
+        observe(governor);
         start_task(group, attach_task, NULL);
         break;
     case BUDGET_CLOSE:
@@ -445,12 +498,8 @@ static void close_all(struct governor *governor)
 
 static void take_income(struct governor *governor, uint64_t now)
 {
-    struct timespec time;
-
-    if (clock_gettime(governor->target_clock, &time) != 0)
-        return;
-    governor->target_cpu = (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
-    budget_income(governor->budget, now, governor->target_cpu);
+    if (read_target_cpu(governor))
+        budget_income(governor->budget, now, governor->target_cpu);
 }
 
 static void *govern(void *argument)
