@@ -38,36 +38,41 @@ enum { CACHE_LINE = 64 };
 
 /* How far apart schedulers lie. Their struct grows by some words within a release, as in ERTS
  * 14.2.4 (ERTS_CHECK_MONOTONIC_TIME), and its place then by a cache line: what the layout says is
- * only where the second one is looked for first. Where there is one of each type, it is all the
- * same. */
-static int32_t find_distance(const struct vm *vm)
+ * only where the second one is looked for first. False where there is one of each type: then it is
+ * all the same. */
+static bool find_distance(const struct vm *vm, int32_t *distance)
 {
     enum { LINES = 16 };
     int32_t expected = vm->layout.sizeof_sched_aligned;
 
     for (int type = 0; type < 3; type++) {
         for (int i = 0; i <= 2 * LINES; i++) {
-            int32_t distance = expected + (i % 2 ? i + 1 : -i) / 2 * CACHE_LINE;
             struct vm_scheduler second;
 
-            if (distance > 0 &&
-                read_scheduler(vm, vm->roots.schedulers[type] + (uint64_t)distance, type, 2,
+            *distance = expected + (i % 2 ? i + 1 : -i) / 2 * CACHE_LINE;
+            if (*distance > 0 &&
+                read_scheduler(vm, vm->roots.schedulers[type] + (uint64_t)*distance, type, 2,
                                &second) &&
                 is_thread(vm, second.tid))
-                return distance;
+                return true;
         }
     }
-    return expected;
+    *distance = expected;
+    return false;
 }
 
 /* Of the releases whose struct grew within, the word that came lies before this field: seen
- * in 26.2.5 and 25.3.2 as of April 2024, which were compiled. */
-static void find_reductions(struct vm *vm, int32_t distance)
+ * in 26.2.5 and 25.3.2 as of April 2024, which were compiled. Where the distance does not tell
+ * whether it came, the field is not known. */
+static void find_reductions(struct vm *vm, bool told, int32_t distance)
 {
     int release = vm->build.otp_release;
 
-    if ((release == 25 || release == 26) &&
-        distance == vm->layout.sizeof_sched_aligned + CACHE_LINE)
+    if (release != 25 && release != 26)
+        return;
+    if (!told)
+        vm->layout.sched_reductions = -1;
+    else if (distance == vm->layout.sizeof_sched_aligned + CACHE_LINE)
         vm->layout.sched_reductions += 8;
 }
 
@@ -87,9 +92,10 @@ int vm_read_schedulers(struct vm *vm, struct error *error)
 {
     struct vm_scheduler *schedulers = xmalloc(VM_SCHEDULERS_MAX * sizeof(*schedulers));
     uint32_t count = 0, counts[3] = {0};
-    int32_t distance = find_distance(vm);
+    int32_t distance;
+    bool told = find_distance(vm, &distance);
 
-    find_reductions(vm, distance);
+    find_reductions(vm, told, distance);
     for (int type = 0; type < 3; type++) {
         uint64_t address = vm->roots.schedulers[type];
 

@@ -40,7 +40,7 @@ struct event_probes {
     struct event *events;
     struct governor *governor;
     uint64_t started, stopped; /* stopped: 0 while attached */
-    uint64_t work_at_start;
+    uint64_t work_at_start; /* 0 if not known */
     uint64_t work;               /* as the governor was told last */
     struct estimate_span so_far; /* since the start */
 };
@@ -219,7 +219,7 @@ static void look_at_target(struct event_probes *probes, uint64_t now)
     uint64_t work;
 
     probes->so_far.ns = (double)(now - probes->started);
-    if (vm_reductions(probes->options.vm, &work))
+    if (probes->work_at_start && vm_reductions(probes->options.vm, &work))
         probes->so_far.work = (double)(work - probes->work_at_start);
 }
 
