@@ -21,8 +21,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 enum {
     PAGE = 4096,
-    NATIVE_STACK_MAX = 8 << 20, /* a scheduler's native stack is not deeper */
-    UPROBE_SLOT_BYTES = 128,    /* UPROBE_XOL_SLOT_BYTES, arch/x86/include/asm/uprobes.h */
+    NATIVE_STACK_MAX = 8 << 20,                     /* a scheduler's native stack is not deeper */
+    WORD_MASK = WIRE_PROCESS_BYTES - sizeof(__u64), /* offsets in structs */
+    UPROBE_SLOT_BYTES = 128, /* UPROBE_XOL_SLOT_BYTES, arch/x86/include/asm/uprobes.h */
 };
 
 struct scratches scratches SEC(".maps");
@@ -255,21 +256,50 @@ static __always_inline __u64 field(const void *bytes, __u32 offset)
     return value;
 }
 
+/* The struct that lies where the next segment goes, read as far as its last word: keep these words.
+ * They move down only, as they come in ascending order. */
+static __always_inline void keep_words(struct scratch *scratch, __u32 kind, __u64 address,
+                                       const struct wire_words *words)
+{
+    void *bytes = room(scratch);
+    __u32 count = words->count;
+
+    if (!bytes || count > WIRE_WORDS)
+        return;
+    for (__u32 i = 0; i < WIRE_WORDS && i < count; i++) {
+        barrier_var(i);
+        ((__u64 *)bytes)[i] = *(__u64 *)(bytes + (words->offsets[i] & WORD_MASK));
+    }
+    sample_add_segment(scratch, kind, address, count * sizeof(__u64));
+}
+
+/* Read a struct to where the next segment goes, as far as its last word. */
+static __always_inline int read_struct(void *to, __u64 address, const struct wire_words *words)
+{
+    __u32 last = words->count - 1;
+    __u64 size;
+
+    if (last >= WIRE_WORDS)
+        return 0;
+    size = (words->offsets[last] & WORD_MASK) + sizeof(__u64);
+    return !bpf_probe_read_user(to, size, (void *)address);
+}
+
 /* The Process struct and its stack. */
 static __always_inline void put_process(struct scratch *scratch, const struct wire_target *target,
                                         struct stack_area *area)
 {
-    const void *process = room(scratch);
+    void *process = room(scratch);
     __u64 current;
 
-    if (!process || !sample_put(area->at, SEGMENT_PROCESS, scratch->sample.process,
-                                target->process_size, WIRE_PROCESS_BYTES))
+    if (!process || !read_struct(process, scratch->sample.process, &target->process_words))
         return;
     area->htop = field(process, target->process_htop);
     area->stop = field(process, target->process_stop);
     area->heap = field(process, target->process_heap);
     area->hend = field(process, target->process_hend);
     current = field(process, target->process_current);
+    keep_words(scratch, SEGMENT_PROCESS_WORDS, scratch->sample.process, &target->process_words);
     if (current) /* of a dirty NIF it is overwritten as soon as that returns */
         sample_put(area->at, SEGMENT_MFA, current, WIRE_MFA_BYTES, WIRE_MFA_BYTES);
     put_erlang(area);
@@ -278,11 +308,10 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
 static __always_inline void put_scheduler(struct scratch *scratch, const struct wire_target *target,
                                           const struct wire_thread *thread, struct stack_area *area)
 {
-    const void *data = room(scratch);
+    void *data = room(scratch);
     __u64 sleep_info;
 
-    if (!data || !sample_put(area->at, SEGMENT_SCHEDULER, thread->scheduler, WIRE_SCHEDULER_BYTES,
-                             WIRE_SCHEDULER_BYTES))
+    if (!data || !read_struct(data, thread->scheduler, &target->scheduler_words))
         return;
     scratch->sample.scheduler = thread->scheduler;
     if (!(scratch->sample.flags & WIRE_AT_REST))
@@ -290,6 +319,7 @@ static __always_inline void put_scheduler(struct scratch *scratch, const struct 
     if (thread->type == 0) /* dirty schedulers have no JIT frame */
         area->base = field(data, target->scheduler_registers);
     sleep_info = field(data, target->scheduler_sleep_info);
+    keep_words(scratch, SEGMENT_SCHEDULER_WORDS, thread->scheduler, &target->scheduler_words);
     if (!scratch->sample.process && sleep_info)
         sample_put(area->at, SEGMENT_SLEEP_INFO, sleep_info, 64, 64);
 }

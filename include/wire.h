@@ -18,6 +18,7 @@
 enum wire_limits {
     WIRE_SEGMENTS = 16,
     WIRE_KERNEL_DEPTH = 64,
+    WIRE_WORDS = 22,                /* of a struct */
     WIRE_SCHEDULER_BYTES = 256,     /* head of ErtsSchedulerData: all fields that matter */
     WIRE_PROCESS_BYTES = 1024,      /* at most; struct process is 736..792 bytes */
     WIRE_C_STACK_BYTES = 8192,      /* native stack, from the stack pointer up */
@@ -35,14 +36,22 @@ enum wire_limits {
 };
 
 enum wire_segment_kind {
-    SEGMENT_SCHEDULER = 1, /* ErtsSchedulerData */
-    SEGMENT_PROCESS,       /* Process */
-    SEGMENT_NATIVE,        /* native stack */
-    SEGMENT_ERLANG,        /* Erlang stack */
-    SEGMENT_SLEEP_INFO,    /* ErtsSchedulerSleepInfo */
-    SEGMENT_MFA,           /* ErtsCodeMFA at Process.current: three words */
-    SEGMENT_RETURN,        /* true return address of the stack slot at segment.address */
-    SEGMENT_HIT,           /* struct wire_hit: the sample is of a probe, not of the CPU */
+    SEGMENT_SCHEDULER = 1,   /* ErtsSchedulerData: made of the words, see symbol/snapshot.h */
+    SEGMENT_PROCESS,         /* Process: the same */
+    SEGMENT_NATIVE,          /* native stack */
+    SEGMENT_ERLANG,          /* Erlang stack */
+    SEGMENT_SLEEP_INFO,      /* ErtsSchedulerSleepInfo */
+    SEGMENT_MFA,             /* ErtsCodeMFA at Process.current: three words */
+    SEGMENT_RETURN,          /* true return address of the stack slot at segment.address */
+    SEGMENT_HIT,             /* struct wire_hit: the sample is of a probe, not of the CPU */
+    SEGMENT_SCHEDULER_WORDS, /* wire_target.scheduler_words of ErtsSchedulerData */
+    SEGMENT_PROCESS_WORDS,   /* wire_target.process_words of Process */
+};
+
+/* The words of a struct that samples have: their offsets in it, ascending multiples of 8. */
+struct wire_words {
+    __u32 count;
+    __u16 offsets[WIRE_WORDS];
 };
 
 struct wire_segment {
@@ -82,7 +91,7 @@ struct wire_sample {
 /* What the kernel side must know of a VM: hash map `targets`, key: pid (u32). */
 struct wire_target {
     __u64 code_generation_address; /* 0: do not read */
-    __u32 process_size;
+    struct wire_words process_words, scheduler_words;
     __u16 process_htop, process_stop, process_heap, process_hend;       /* offsets in Process */
     __u16 scheduler_registers, scheduler_process, scheduler_sleep_info; /* in ErtsSchedulerData */
     __u16 process_current;                                              /* in Process */
@@ -96,7 +105,6 @@ struct wire_target {
     __u16 message_m, message_hfrag; /* in ErtsMessage */
     __u16 heap_fragment_mem;        /* in ErlHeapFragment */
     __u16 alias_message; /* which word of the tuple that goes with a message to an alias it is */
-    __u16 unused[2];
 };
 
 /* A scheduler thread: hash map `schedulers`. User threads are told apart by their thread pointer
@@ -256,7 +264,7 @@ _Static_assert(sizeof(struct wire_segment) == 16, "wire format");
 _Static_assert(sizeof(struct wire_registers) == 136, "wire format");
 _Static_assert(sizeof(struct wire_sample) == 32 + 136 + 24 + 16 + WIRE_SEGMENTS * 16,
                "wire format");
-_Static_assert(sizeof(struct wire_target) == 72, "wire format");
+_Static_assert(sizeof(struct wire_target) == 160, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
 _Static_assert(sizeof(struct wire_slot) == 32, "wire format");

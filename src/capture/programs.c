@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "beam/sampled_words.h"
 #include "beamflame.skel.h"
 #include "os/process.h"
 #include "util/alloc.h"
@@ -208,7 +209,8 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
     uint32_t pid = (uint32_t)vm->pid;
     struct wire_target target = {
         .code_generation_address = code_generation_address,
-        .process_size = (uint32_t)layout->sizeof_process,
+        .process_words = sampled_process_words(layout),
+        .scheduler_words = sampled_scheduler_words(layout),
         .process_htop = (uint16_t)layout->process_htop,
         .process_stop = (uint16_t)layout->process_stop,
         .process_heap = (uint16_t)layout->process_heap,

@@ -14,11 +14,18 @@
 struct snapshot {
     const struct wire_sample *sample;
     const uint64_t *kernel_stack; /* sample->kernel_depth addresses, leaf first */
-    const uint8_t *segments[WIRE_SEGMENTS];
+    struct wire_segment segments[WIRE_SEGMENTS];
+    const uint8_t *bytes[WIRE_SEGMENTS]; /* of the segments */
+    uint64_t process[WIRE_PROCESS_BYTES / 8], scheduler[WIRE_SCHEDULER_BYTES / 8];
 };
 
 /* False if the bytes are not a whole sample. `data` must be aligned to 8 bytes. */
 bool snapshot_open(struct snapshot *snapshot, const void *data, size_t size);
+
+/* Make the structs of which the sample has words only: segments of these kinds are then the structs
+ * (`process_size` bytes of Process), with zeros between the words. */
+void snapshot_expand(struct snapshot *snapshot, const struct wire_words *process_words,
+                     size_t process_size, const struct wire_words *scheduler_words);
 
 /* The bytes of the first segment of a kind, NULL if there is none or it has fewer than `size`. */
 const uint8_t *snapshot_segment(const struct snapshot *snapshot, enum wire_segment_kind kind,

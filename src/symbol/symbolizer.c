@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "beam/process_info.h"
+#include "beam/sampled_words.h"
 #include "os/process.h"
 #include "symbol/activity.h"
 #include "symbol/dirty_loop.h"
@@ -33,6 +34,7 @@ struct symbolizer {
     struct microstate_finder *microstates;
     struct thread_watch *thread_watch;
     struct thread_cache *threads;
+    struct wire_words process_words, scheduler_words;
     target_id target;
 };
 
@@ -72,6 +74,8 @@ struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct
     symbolizer->vm = vm;
     symbolizer->profile = profile;
     symbolizer->atoms = atoms_new(vm);
+    symbolizer->process_words = sampled_process_words(&vm->layout);
+    symbolizer->scheduler_words = sampled_scheduler_words(&vm->layout);
     symbolizer->cfi = cfi_new(vm->mappings);
     symbolizer->code = code_new(vm, error);
     if (!symbolizer->code)
@@ -229,12 +233,14 @@ static void set_activity(struct symbolizer *symbolizer, const struct snapshot *s
     sample->detail = text(symbolizer->profile, name);
 }
 
-void symbolizer_sample(struct symbolizer *symbolizer, const struct snapshot *snapshot,
+void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
                        struct sample *sample, struct recording_totals *totals)
 {
     const struct wire_sample *wire = snapshot->sample;
     struct unwound *unwound;
 
+    snapshot_expand(snapshot, &symbolizer->process_words,
+                    (size_t)symbolizer->vm->layout.sizeof_process, &symbolizer->scheduler_words);
     if (wire->code_generation != code_generation(symbolizer->code))
         symbolizer_refresh(symbolizer);
     unwound = unwind(symbolizer->unwinder, snapshot);

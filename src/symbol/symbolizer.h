@@ -41,6 +41,7 @@ void symbolizer_prepare(struct symbolizer *symbolizer);
  * Call when sampling begins and ends, and about once a second between. */
 void symbolizer_look(struct symbolizer *symbolizer, struct thread_times *times);
 
-/* Fill *sample (all but event, values and peer) and count what was found and lost in *totals. */
-void symbolizer_sample(struct symbolizer *symbolizer, const struct snapshot *snapshot,
+/* Expand the snapshot, fill *sample (all but event, values and peer) and count what was found and
+ * lost in *totals. */
+void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
                        struct sample *sample, struct recording_totals *totals);

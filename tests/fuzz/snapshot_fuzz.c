@@ -12,6 +12,7 @@
 #include "../unit/fake_code.h"
 #include "../unit/fake_sample.h"
 #include "beam/code.h"
+#include "beam/sampled_words.h"
 #include "os/cfi.h"
 #include "symbol/activity.h"
 #include "symbol/microstate.h"
@@ -88,12 +89,16 @@ static void start(void)
 
 static void unwind_sample(const void *bytes, size_t size)
 {
+    const struct wire_words process_words = sampled_process_words(&fuzz.vm.layout);
+    const struct wire_words scheduler_words = sampled_scheduler_words(&fuzz.vm.layout);
     const struct unwound *unwound;
     struct snapshot snapshot;
     char name[64];
 
     if (!snapshot_open(&snapshot, bytes, size))
         return;
+    snapshot_expand(&snapshot, &process_words, (size_t)fuzz.vm.layout.sizeof_process,
+                    &scheduler_words);
     unwound = unwind(fuzz.unwinder, &snapshot);
     check(unwound->count < 1 << 18);
     for (size_t i = 0; i < unwound->count; i++)
@@ -123,11 +128,11 @@ static uint64_t next_word(struct recipe *recipe)
 static void add_segment(struct fake_sample *sample, struct recipe *recipe)
 {
     static const size_t sizes[] = {
-        0, 7, 8, 64, 128, 1024, WIRE_SCHEDULER_BYTES, WIRE_PROCESS_BYTES};
+        0, 7, 8, 64, 128, 1024, WIRE_SCHEDULER_BYTES, WIRE_PROCESS_BYTES, 6 * 8, 20 * 8};
     uint8_t bytes[WIRE_PROCESS_BYTES];
-    uint32_t kind = next_byte(recipe) % 7;
+    uint32_t kind = next_byte(recipe) % (SEGMENT_PROCESS_WORDS + 1);
     uint64_t address = next_word(recipe);
-    size_t size = sizes[next_byte(recipe) % 8];
+    size_t size = sizes[next_byte(recipe) % (sizeof(sizes) / sizeof(*sizes))];
 
     for (size_t i = 0; i + 8 <= sizeof(bytes); i += 8) {
         uint64_t word = recipe->at < recipe->end && i < size ? next_word(recipe) : 0;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "beam/sampled_words.h"
 #include "capture/sampler.h"
 #include "os/cfi.h"
 #include "replay_capture.h"
@@ -86,6 +87,10 @@ static void choose(struct capture *capture)
 {
     struct replay_choice *choice = replay_choice_new();
     struct image *image = &capture->image;
+    const struct layout *layout = &capture->vm->layout;
+    const struct wire_words process = sampled_process_words(layout);
+    const struct wire_words scheduler = sampled_scheduler_words(layout);
+    size_t size = (size_t)layout->sizeof_process;
     struct error ignored;
 
     code_refresh(capture->code, &ignored);
@@ -97,6 +102,7 @@ static void choose(struct capture *capture)
 
         if (!snapshot_open(&snapshot, capture->samples[i].data, capture->samples[i].size))
             continue;
+        snapshot_expand(&snapshot, &process, size, &scheduler);
         unwound = unwind(capture->unwinder, &snapshot);
         state = replay_state(capture->vm, capture->code, &snapshot, unwound);
         if (!replay_choose(choice, state, unwound))

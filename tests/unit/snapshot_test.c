@@ -104,6 +104,37 @@ static void test_impossible_counts(void **state)
     assert_false(snapshot_open(&snapshot, room, sizeof(room)));
 }
 
+/* Structs of which a sample has words are whole again, with zeros between them; words that are not
+ * as many as they should be are left alone. */
+static void test_structs(void **state)
+{
+    const struct wire_words process_words = {3, {0, 88, 640}}, scheduler_words = {2, {168, 248}};
+    const uint64_t process[] = {1, 2, 3}, scheduler[] = {4, 5};
+    struct fake_sample sample = {0};
+    struct snapshot snapshot;
+    const uint8_t *bytes;
+    uint64_t whole[81] = {[0] = 1, [11] = 2, [80] = 3};
+
+    (void)state;
+    fake_segment(&sample, SEGMENT_PROCESS_WORDS, 0x6000, process, sizeof(process));
+    fake_segment(&sample, SEGMENT_SCHEDULER_WORDS, 0x5000, scheduler, sizeof(scheduler));
+    assert_true(fake_sample_open(&sample, &snapshot));
+    assert_null(snapshot_segment(&snapshot, SEGMENT_PROCESS, 1));
+    snapshot_expand(&snapshot, &process_words, sizeof(whole), &scheduler_words);
+    bytes = snapshot_segment(&snapshot, SEGMENT_PROCESS, sizeof(whole));
+    assert_non_null(bytes);
+    assert_memory_equal(bytes, whole, sizeof(whole));
+    assert_null(snapshot_segment(&snapshot, SEGMENT_PROCESS, sizeof(whole) + 1));
+    assert_int_equal(snapshot_scheduler_word(&snapshot, 168), 4);
+    assert_int_equal(snapshot_scheduler_word(&snapshot, 176), 0);
+    assert_int_equal(snapshot_scheduler_word(&snapshot, 248), 5);
+    assert_true(fake_sample_open(&sample, &snapshot));
+    snapshot_expand(&snapshot, &scheduler_words, sizeof(whole), &process_words);
+    assert_null(snapshot_segment(&snapshot, SEGMENT_PROCESS, 1));
+    assert_int_equal(snapshot_scheduler_word(&snapshot, 168), 0);
+    fake_sample_free(&sample);
+}
+
 /* Words come from the native and the Erlang stack and only if all 8 bytes were copied. */
 static void test_words(void **state)
 {
@@ -187,13 +218,10 @@ static void test_gap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_missing_segments),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_impossible_counts),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_odd_segments),
-        cmocka_unit_test(test_touching_segments),
+        cmocka_unit_test(test_parts),        cmocka_unit_test(test_missing_segments),
+        cmocka_unit_test(test_cut),          cmocka_unit_test(test_impossible_counts),
+        cmocka_unit_test(test_structs),      cmocka_unit_test(test_words),
+        cmocka_unit_test(test_odd_segments), cmocka_unit_test(test_touching_segments),
         cmocka_unit_test(test_gap),
     };
 

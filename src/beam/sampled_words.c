@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/sampled_words.h"
+
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b)
+{
+    return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+/* The words that hold these fields, each once; -1 is a field that this release does not have. */
+static struct wire_words words_of(const int32_t *fields, size_t count, size_t limit)
+{
+    struct wire_words words = {.count = 0};
+    uint16_t sorted[WIRE_WORDS];
+    size_t known = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (fields[i] >= 0 && (size_t)fields[i] + 8 <= limit)
+            sorted[known++] = (uint16_t)(fields[i] & ~7);
+    }
+    qsort(sorted, known, sizeof(*sorted), ascending);
+    for (size_t i = 0; i < known; i++) {
+        if (!words.count || sorted[i] != words.offsets[words.count - 1])
+            words.offsets[words.count++] = sorted[i];
+    }
+    return words;
+}
+
+struct wire_words sampled_process_words(const struct layout *layout)
+{
+    int32_t initial = layout->process_initial; /* module, function, arity */
+    const int32_t fields[] = {
+        /* where its heap and stack are */
+        layout->process_htop,
+        layout->process_stop,
+        layout->process_heap,
+        layout->process_hend,
+        layout->process_abandoned_heap,
+        /* what it does */
+        layout->process_i,
+        layout->process_current,
+        layout->process_state,
+        /* how it collects */
+        layout->process_flags,
+        layout->process_high_water,
+        layout->process_old_heap,
+        layout->process_gen_gcs,
+        layout->process_max_gen_gcs,
+        /* who it is */
+        layout->process_id,
+        layout->process_reg,
+        layout->process_dictionary,
+        initial,
+        initial < 0 ? -1 : initial + 8,
+        initial < 0 ? -1 : initial + 16,
+    };
+
+    _Static_assert(sizeof(fields) / sizeof(*fields) <= WIRE_WORDS, "room for all");
+    return words_of(fields, sizeof(fields) / sizeof(*fields), (size_t)layout->sizeof_process);
+}
+
+struct wire_words sampled_scheduler_words(const struct layout *layout)
+{
+    const int32_t fields[] = {
+        layout->sched_registers,       layout->sched_ssi,         layout->sched_type,
+        layout->sched_current_process, layout->sched_current_nif, layout->sched_current_port,
+    };
+
+    return words_of(fields, sizeof(fields) / sizeof(*fields), WIRE_SCHEDULER_BYTES);
+}

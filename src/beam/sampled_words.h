@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Which words of a VM's structs are in a sample. The kernel side copies these and no others: what a
+ * sample costs grows with its bytes, as they go to memory that is in no cache. A field of Process
+ * or ErtsSchedulerData that is read from a sample has to be listed here.
+ */
+#pragma once
+
+#include "beam/layout.h"
+#include "wire.h"
+
+struct wire_words sampled_process_words(const struct layout *layout);
+struct wire_words sampled_scheduler_words(const struct layout *layout);

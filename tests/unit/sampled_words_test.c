@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "beam/sampled_words.h"
+
+static struct layout layout_of(int release)
+{
+    struct build build = {.otp_release = release,
+                          .jit = true,
+                          .native_stack = true,
+                          .frame_pointer_field = release > 24};
+    struct layout layout;
+    struct error error;
+
+    assert_int_equal(layout_from_table(&build, &layout, &error), 0);
+    return layout;
+}
+
+static bool holds(const struct wire_words *words, int32_t field)
+{
+    for (uint32_t i = 0; i < words->count; i++)
+        if (words->offsets[i] == (field & ~7))
+            return true;
+    return false;
+}
+
+/* What the kernel side relies on: ascending, each word once, within what is read at most. */
+static void check_order(const struct wire_words *words, size_t limit)
+{
+    assert_in_range(words->count, 1, WIRE_WORDS);
+    for (uint32_t i = 0; i < words->count; i++) {
+        assert_int_equal(words->offsets[i] % 8, 0);
+        assert_true(words->offsets[i] + 8u <= limit);
+        assert_true(i == 0 || words->offsets[i] > words->offsets[i - 1]);
+    }
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    for (int release = 24; release <= 29; release++) {
+        struct layout layout = layout_of(release);
+        struct wire_words process = sampled_process_words(&layout);
+        struct wire_words scheduler = sampled_scheduler_words(&layout);
+
+        check_order(&process, WIRE_PROCESS_BYTES);
+        check_order(&scheduler, WIRE_SCHEDULER_BYTES);
+    }
+}
+
+/* What the kernel side reads out of these structs itself, before it keeps the words of them, is not
+ * behind the last word. */
+static void test_read_by_the_kernel_side(void **state)
+{
+    (void)state;
+    for (int release = 24; release <= 29; release++) {
+        struct layout layout = layout_of(release);
+        struct wire_words process = sampled_process_words(&layout);
+        struct wire_words scheduler = sampled_scheduler_words(&layout);
+
+        assert_true(holds(&process, layout.process_htop) && holds(&process, layout.process_stop) &&
+                    holds(&process, layout.process_heap) && holds(&process, layout.process_hend) &&
+                    holds(&process, layout.process_current));
+        assert_true(holds(&scheduler, layout.sched_registers) &&
+                    holds(&scheduler, layout.sched_current_process) &&
+                    holds(&scheduler, layout.sched_ssi));
+    }
+}
+
+/* Fields smaller than a word are in the word that they lie in; those a VM has not are left out. */
+static void test_odd_fields(void **state)
+{
+    struct layout layout = layout_of(27);
+    struct wire_words words = sampled_process_words(&layout);
+
+    (void)state;
+    assert_int_equal(layout.process_flags % 8, 4);
+    assert_true(holds(&words, layout.process_flags));
+    layout.process_initial = -1;
+    assert_int_equal(sampled_process_words(&layout).count, words.count - 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_read_by_the_kernel_side),
+        cmocka_unit_test(test_odd_fields),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
