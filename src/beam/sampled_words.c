@@ -12,7 +12,7 @@ static int ascending(const void *a, const void *b)
 static struct wire_words words_of(const int32_t *fields, size_t count, size_t limit)
 {
     struct wire_words words = {.count = 0};
-    uint16_t sorted[WIRE_WORDS];
+    uint16_t sorted[WIRE_WORDS] = {0};
     size_t known = 0;
 
     for (size_t i = 0; i < count; i++) {

@@ -39,8 +39,8 @@ struct event_probes {
     struct event_probes_options options;
     struct event *events;
     struct governor *governor;
-    uint64_t started, stopped; /* stopped: 0 while attached */
-    uint64_t work_at_start; /* 0 if not known */
+    uint64_t started, stopped;   /* stopped: 0 while attached */
+    uint64_t work_at_start;      /* 0 if not known */
     uint64_t work;               /* as the governor was told last */
     struct estimate_span so_far; /* since the start */
 };
