@@ -74,12 +74,12 @@ class Budget:
             self.assertGreater(grown["context_switches"] / grown["cpu_ns"] * 1e9, 500e3)
             for budget, seconds in ((1, 8), (5, 4)):
                 own, kernel, window = self.costs(node, budget, seconds)
-                # The last window of each event is yet to be waited for: that is long where the
-                # machine is busy, for it is closed late.
-                self.assertLess(own - window, 1.1 * budget / 100)
-                self.assertLess(kernel - window, 1.1 * budget / 100)
+                # The last window of each event is yet to be waited for, and where the machine is
+                # busy some are closed late and cost more than others.
+                self.assertLess(own - window, 1.25 * budget / 100)
+                self.assertLess(kernel - window, 1.25 * budget / 100)
                 self.assertGreater(kernel, 0.2 * budget / 100, "and it is used")
-            self.assertGreater(self.ratio(node, 1, 5), 0.95)
+            self.assertGreater(self.ratio(node, 1, 7), 0.9)
             self.assertLess(self.ratio(node, 100, 3), 0.5, "cost is seen where there is some")
 
 
