@@ -16,11 +16,11 @@ class Accuracy:
     def setUp(self):
         beamflame.require()
 
-    def compare(self, truth, found, points=POINTS):
+    def compare(self, truth, found, points=POINTS, besides=0):
         for part, share in truth.items():
             with self.subTest(part):
                 self.assertAlmostEqual(found[part], share, delta=points)
-        self.assertLessEqual(1 - sum(found.values()), NOBODY, "time charged to nobody")
+        self.assertLessEqual(1 - besides - sum(found.values()), NOBODY, "time charged to nobody")
 
     def test_phases_of_one_process(self):
         truth, found, samples = known_split.phases(self.release, SECONDS)
@@ -28,6 +28,9 @@ class Accuracy:
         self.compare(truth, found)
 
     def test_parts_in_processes_of_their_own(self):
-        truth, found, true_functions, functions = known_split.parts(self.release, SECONDS)
-        self.compare(truth, found)
+        """Schedulers look for work between turns. That costs more on a machine that others use, where
+        it was 1 to 2 % and what belongs to no part beside it 2 %."""
+        truth, found, true_functions, functions, scheduling = known_split.parts(self.release, SECONDS)
+        self.compare(truth, found, besides=scheduling)
+        self.assertLess(scheduling, NOBODY)
         self.compare(true_functions, functions, 2 * POINTS)

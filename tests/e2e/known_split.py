@@ -53,7 +53,8 @@ def phases(release, seconds):
 
 def parts(release, seconds):
     """Parts in processes of their own: the truth and what was found, as shares of all samples of
-    the node; and the same of the functions of one of the processes, as shares of each other."""
+    the node; the same of the functions of one of the processes, as shares of each other; and the
+    share of schedulers that look for work, which is of no part."""
     profile = Profile(release, "split", seconds)
     total = sum(profile.stacks.values())
     found = {part: beamflame.weight_where(profile.stacks, PARTS[part].intersection) / total
@@ -61,4 +62,6 @@ def parts(release, seconds):
     true_functions = profile.report["pure"]
     functions = nodes.shares({function: beamflame.weight_of(profile.stacks, f"split:{function}/2")
                               for function in true_functions})
-    return profile.truth, found, true_functions, functions
+    scheduling = beamflame.weight_where(profile.stacks,
+                                        lambda stack: stack[0] == "[scheduler] scheduling")
+    return profile.truth, found, true_functions, functions, scheduling / total
