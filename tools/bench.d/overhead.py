@@ -5,6 +5,7 @@ import ctypes
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import time
 from contextlib import contextmanager, nullcontext
@@ -13,7 +14,7 @@ from pathlib import Path
 import beamflame
 import nodes
 from figures import Figure, median_and_error
-from recording import folder, kill, perf_running, running, stop
+from recording import folder, kill, perf_running, running, stop, wait_for
 
 COST_HZ = 999
 SLICE = 0.2  # seconds
@@ -134,19 +135,76 @@ EVENTS = "gc,alloc,sched,msg"
 STORMS = (("request", ()), ("storm", ("what=messages",)), ("storm", ("what=collections",)))
 
 
+class Probing:
+    """A beamflame with probes, which can be stopped while none is attached: its CPU samples go on.
+    Its budget does too, so in the other half of the time it spends what it may in all of it."""
+
+    def __init__(self, process):
+        self.process = process
+        self.at_rest = min(self.attached() for _ in range(2000))
+
+    def attached(self):
+        """Descriptors of probes, and of what else is there always."""
+        links = 0
+        for entry in Path(f"/proc/{self.process.pid}/fd").iterdir():
+            try:
+                where = os.readlink(entry)
+            except FileNotFoundError:
+                continue
+            links += "bpf_link" in where or "perf" in where
+        return links
+
+    def is_stopped(self):
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
+        return stat.rsplit(")", 1)[1].split()[0] == "T"
+
+    def stop(self):
+        while True:
+            self.process.send_signal(signal.SIGSTOP)
+            wait_for(self.is_stopped, "stop")
+            if self.attached() <= self.at_rest:
+                return
+            self.go_on()
+            time.sleep(0.01)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+
+def probed(node, probing):
+    """The work of a short window while probes may be attached."""
+    probing.go_on()
+    return work(node, SLICE)
+
+
+def unprobed(node, probing):
+    probing.stop()
+    return work(node, SLICE)
+
+
 def events(release, options):
-    """What probes on all of these events cost, at the default budget of 1 %."""
+    """What probes on all of these events cost, at the default budget of 1 %, and how much of the CPU
+    time beamflame says that they cost."""
     for load, arguments in STORMS:
         with nodes.Node(release, load, *arguments) as node, folder() as out:
+            stats = out / "s.json"
             time.sleep(2)
-            def probed(node=node, out=out):
-                with running(node.pid, 99, out / "x.bfr", "-e", EVENTS):
-                    time.sleep(0.5)
-                    return work(node, options.window)
-
-            median, error = ratio(probed, lambda n=node: work(n, options.window), options.rounds)
-        yield Figure(f"work per CPU second: -e {EVENTS}, {load} {' '.join(arguments)}", median,
-                     least=0.985, error=error)
+            with running(node.pid, 99, out / "x.bfr", "-e", EVENTS, "--stats", stats) as process:
+                time.sleep(3)
+                probing = Probing(process)
+                try:
+                    median, error = ratio(lambda n=node, p=probing: probed(n, p),
+                                          lambda n=node, p=probing: unprobed(n, p),
+                                          options.alternations)
+                finally:
+                    probing.go_on()
+            said = json.loads(stats.read_text())["events"].values()
+        name = f"-e {EVENTS}, {load} {' '.join(arguments)}".strip()
+        yield Figure(f"CPU time that probes take, %: {name}", 50 * (1 - median), "{:.2f}", most=1,
+                     error=50 * error)
+        yield Figure(f"by beamflame's account: {name}",
+                     100 * sum(event["cost_ms"] / event["target_cpu_ms"] for event in said),
+                     "{:.2f}")
 
 
 @contextmanager
