@@ -119,7 +119,7 @@ class Otp29(Scheduling, unittest.TestCase):
     release = 29
 
     def test_wait_and_delay_are_those_of_the_nodes_trace(self):
-        self.skipTest("the load stands still for a minute now and then on 29: why is not known yet")
+        self.skipTest("the load stands still now and then on 29, without beamflame too")
 
 
 class Usdt(Scheduling, unittest.TestCase):
