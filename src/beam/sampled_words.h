@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which words of a VM's structs are in a sample. The kernel side copies these and no others: what a
- * sample costs grows with its bytes, as they go to memory that is in no cache. A field of Process
- * or ErtsSchedulerData that is read from a sample has to be listed here.
+ * Which words of a VM's structs are in a sample. The kernel side hands over these and no others,
+ * for what a sample costs grows with its bytes (docs/measurements.md, "Overhead"). A field of
+ * Process or ErtsSchedulerData that is read from a sample has to be listed here.
  */
 #pragma once
 

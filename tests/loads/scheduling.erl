@@ -137,8 +137,11 @@ pong() ->
     receive Ping -> Ping ! pong end,
     pong().
 
+%% A scheduler looks at its timers each 4000 reductions (ERTS_CHECK_TIME_REDS in erl_process.c:9803,
+%% release 29.1.1): without these, timers of others on it would come many seconds late.
 keep_occupied() ->
     spin_nif:spin(5000),
+    erlang:bump_reductions(4000),
     erlang:yield(),
     keep_occupied().
 
