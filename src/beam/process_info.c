@@ -41,6 +41,11 @@ enum process_status process_status_of_state(const struct vm *vm, uint32_t state)
     return STATUS_WAITING;
 }
 
+bool process_state_executes(uint32_t state)
+{
+    return state & STATE_RUNNING;
+}
+
 struct reader {
     struct vm *vm;
     struct atoms *atoms;

@@ -39,6 +39,9 @@ uint64_t pid_table_index(const struct pid_encoding *encoding, uint64_t term);
 /* Status by the state word, in the order of erts_process_state2status() (erl_process.c 27:9205). */
 enum process_status process_status_of_state(const struct vm *vm, uint32_t state);
 
+/* Does it execute on a normal scheduler? Then its stack's top and what it used are in registers. */
+bool process_state_executes(uint32_t state);
+
 /* Fill from `bytes` (the struct at `address`, at least layout.sizeof_process of them). Names that
  * are not there or can't be read are "". False if the id is not a local pid. */
 bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/process_metrics.h"
+
+#include <string.h>
+
+#include "beam/process_info.h"
+
+/* Bits of Process.sig_qs.flags (erl_process.h 25:1575, 27:1638, 29:1659, FS_*). */
+enum {
+    QUEUE_ON_HEAP = 1 << 1,
+    QUEUE_DELAYED_LENGTH = 1 << 6, /* until 26: `len` is an offset for the time being */
+};
+
+struct reader {
+    const struct layout *layout;
+    const uint8_t *bytes;
+    struct metrics *metrics;
+};
+
+/* A field; false where this release has none or it is not known where it is. */
+static bool get(const struct reader *reader, int32_t offset, uint64_t *value)
+{
+    if (offset < 0)
+        return false;
+    memcpy(value, reader->bytes + offset, sizeof(*value));
+    return true;
+}
+
+static bool get_u32(const struct reader *reader, int32_t offset, uint32_t *value)
+{
+    if (offset < 0)
+        return false;
+    memcpy(value, reader->bytes + offset, sizeof(*value));
+    return true;
+}
+
+/* A pointer or word that is 0 or that this release does not have. */
+static bool is_zero(const struct reader *reader, int32_t offset)
+{
+    uint64_t value;
+
+    return !get(reader, offset, &value) || value == 0;
+}
+
+/* Words from one address to another. */
+static bool words_between(uint64_t from, uint64_t to, uint64_t *words)
+{
+    *words = (to - from) / 8;
+    return to >= from && (to - from) % 8 == 0;
+}
+
+/* A process at rest has used `reds`; one that runs has used REDS_IN - fcalls - virtual_reds more
+ * (erts_current_reductions(), beam_common.c 25:2458, 27:2461, 29:2394; REDS_IN is def_arg_reg[5],
+ * beam_common.h 25:249), which is not told of one on a dirty scheduler. */
+static void read_reductions(const struct reader *reader, bool running,
+                            const struct process_registers *registers)
+{
+    uint64_t reds, reds_in;
+
+    if (!get(reader, reader->layout->process_reds, &reds))
+        return;
+    if (running && registers) {
+        if (reader->layout->process_def_arg_reg < 0 ||
+            !get(reader, reader->layout->process_def_arg_reg + 5 * 8, &reds_in))
+            return;
+        reds += (uint64_t)((int64_t)reds_in - registers->fcalls - registers->virtual_reds);
+    }
+    metrics_set(reader->metrics, METRIC_REDUCTIONS, reds);
+}
+
+/* Messages of all queues of the process: that which it sees, those on their way to it, and those
+ * that others have just sent. From 27 lengths are kept between signals that are no messages, and so
+ * are complete where there are none (erl_message.h 25:349, 27:345). Messages may also lie in
+ * buffers, which are there while many send at once. */
+static void read_queue_length(const struct reader *reader)
+{
+    const struct layout *layout = reader->layout;
+    uint64_t inner, middle = 0, outer;
+    uint32_t flags;
+
+    if (!get_u32(reader, layout->process_msgq_flags, &flags) ||
+        !is_zero(reader, layout->process_inq_buffers))
+        return;
+    if (layout->process_msgq_mq_len >= 0) {
+        if (!get(reader, layout->process_msgq_mq_len, &inner) ||
+            !get(reader, layout->process_msgq_mlenoffs, &middle) ||
+            !get(reader, layout->process_inq_mlenoffs, &outer) ||
+            !is_zero(reader, layout->process_msgq_nmsigs_next) ||
+            !is_zero(reader, layout->process_inq_nmsigs))
+            return;
+    } else if (!get(reader, layout->process_msgq_len, &inner) ||
+               !get(reader, layout->process_inq_len, &outer) || flags & QUEUE_DELAYED_LENGTH) {
+        return;
+    }
+    if (inner + middle + outer <= INT64_MAX)
+        metrics_set(reader->metrics, METRIC_MSGQ, inner + middle + outer);
+}
+
+/* Can there be messages whose content counts as heap? Where it lies, each of them says. */
+static bool has_messages_on_heap(const struct reader *reader)
+{
+    const struct metrics *metrics = reader->metrics;
+    uint32_t flags = QUEUE_ON_HEAP;
+
+    if (metrics_know(metrics, METRIC_MSGQ) && metrics->values[METRIC_MSGQ] == 0)
+        return false;
+    get_u32(reader, reader->layout->process_msgq_flags, &flags);
+    return flags & QUEUE_ON_HEAP;
+}
+
+static void read_heap(const struct reader *reader)
+{
+    const struct layout *layout = reader->layout;
+    uint64_t young, old_heap, old_hend, old, fragments;
+
+    if (!get(reader, layout->process_heap_sz, &young) ||
+        !get(reader, layout->process_old_heap, &old_heap) ||
+        !get(reader, layout->process_old_hend, &old_hend) ||
+        !get(reader, layout->process_mbuf_sz, &fragments))
+        return;
+    metrics_set(reader->metrics, METRIC_YOUNG, young);
+    if (!old_heap || !old_hend)
+        old = 0;
+    else if (!words_between(old_heap, old_hend, &old))
+        return;
+    metrics_set(reader->metrics, METRIC_OLD, old);
+    if (has_messages_on_heap(reader))
+        return;
+    metrics_set(reader->metrics, METRIC_MBUF, fragments);
+    metrics_set(reader->metrics, METRIC_HEAP, young + old + fragments);
+}
+
+/* While a collection moves the stack, its top and its bottom may be those of different heaps. */
+static void read_stack(const struct reader *reader, bool running,
+                       const struct process_registers *registers)
+{
+    const struct layout *layout = reader->layout;
+    uint64_t heap, hend, stop, words;
+
+    if (!get(reader, layout->process_heap, &heap) || !get(reader, layout->process_hend, &hend) ||
+        !get(reader, layout->process_stop, &stop))
+        return;
+    if (running && !registers)
+        return;
+    if (running)
+        stop = registers->stop;
+    if (stop > heap && words_between(stop, hend, &words))
+        metrics_set(reader->metrics, METRIC_STACK, words);
+}
+
+/* The counter has 16 bits (erl_process.h 25:1104, 27:1121, 29:1144). */
+static void read_collections(const struct reader *reader)
+{
+    uint64_t overhead;
+    uint16_t minor;
+
+    if (get(reader, reader->layout->process_off_heap_overhead, &overhead))
+        metrics_set(reader->metrics, METRIC_BIN_VHEAP, overhead);
+    if (reader->layout->process_gen_gcs < 0)
+        return;
+    memcpy(&minor, reader->bytes + reader->layout->process_gen_gcs, sizeof(minor));
+    metrics_set(reader->metrics, METRIC_MINOR_GCS, minor);
+}
+
+void process_metrics_read(const struct vm *vm, const uint8_t *bytes,
+                          const struct process_registers *registers, struct metrics *metrics)
+{
+    struct reader reader = {&vm->layout, bytes, metrics};
+    uint32_t state;
+    bool running;
+
+    memcpy(&state, bytes + vm->layout.process_state, sizeof(state));
+    running = process_state_executes(state);
+    *metrics = (struct metrics){0};
+    read_reductions(&reader, running, registers);
+    read_queue_length(&reader);
+    read_heap(&reader);
+    read_stack(&reader, running, registers);
+    read_collections(&reader);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What an Erlang process holds and has done, in the numbers that erlang:process_info/2 gives.
+ *
+ * Taken from the bytes of the process struct; what has to be walked to by reading the live target
+ * is asked for separately. What can't be told is left unknown, never guessed. How many major
+ * collections a process has had is not told at all: the VM does not keep it.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "beam/vm.h"
+#include "profile/metrics.h"
+
+/* What a process that runs has in registers and not in its struct. */
+struct process_registers {
+    uint64_t stop;         /* top of its stack; 0 if not known */
+    int64_t fcalls;        /* reductions that are left to it */
+    uint32_t virtual_reds; /* ErtsSchedulerData.virtual_reds */
+};
+
+/* What the struct alone tells: all but METRIC_MEMORY and METRIC_BINARIES, and where messages wait
+ * in its queue, METRIC_MBUF and METRIC_HEAP. `bytes`: layout.sizeof_process of them. `registers`:
+ * NULL where not known; of a process that runs, then, the stack is not known, and reductions are
+ * those until it was scheduled in, to which the VM adds when it schedules it out. */
+void process_metrics_read(const struct vm *vm, const uint8_t *bytes,
+                          const struct process_registers *registers, struct metrics *metrics);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is measured of an Erlang process, at a sample or in a sweep. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile/profile.h"
+
+/* The numbers are those of recordings: new ones go to the end. What each is equal to is said by
+ * erlang:process_info/2 of the process, at rest. */
+enum metric {
+    METRIC_REDUCTIONS, /* reductions */
+    METRIC_MSGQ,       /* message_queue_len */
+    METRIC_MBUF,       /* garbage_collection_info, mbuf_size: heap fragments */
+    METRIC_HEAP,       /* total_heap_size */
+    METRIC_STACK,      /* stack_size */
+    METRIC_YOUNG,      /* garbage_collection_info, heap_block_size */
+    METRIC_OLD,        /* garbage_collection_info, old_heap_block_size */
+    METRIC_BIN_VHEAP,  /* garbage_collection_info, bin_vheap_size */
+    METRIC_MINOR_GCS,  /* garbage_collection, minor_gcs: since the last major one */
+    METRIC_MEMORY,     /* memory */
+    METRIC_BINARIES,   /* binary: the sizes, each binary once */
+    METRICS,
+};
+
+const char *metric_name(enum metric metric); /* "bin_vheap" */
+enum unit metric_unit(enum metric metric);
+/* The metric with this name; false if there is none. */
+bool metric_find(const char *name, enum metric *metric);
+
+/* A value that is not known is 0. */
+struct metrics {
+    uint32_t known; /* bit 1 << enum metric */
+    uint64_t values[METRICS];
+};
+
+static inline bool metrics_know(const struct metrics *metrics, enum metric metric)
+{
+    return metrics->known >> metric & 1;
+}
+
+static inline void metrics_set(struct metrics *metrics, enum metric metric, uint64_t value)
+{
+    metrics->known |= 1U << metric;
+    metrics->values[metric] = value;
+}
