@@ -49,10 +49,11 @@ static bool arguments_size(const struct walk *walk, uint64_t *size)
 }
 
 /* Process specific data, of which the calls saved by process_flag(save_calls) count, too: where
- * there are any, the sum is not known (ERTS_PSD_SAVED_CALLS_BUF, erl_process.h 25:863, 29:890). */
+ * there are any, the sum is not known (ERTS_PSD_SAVED_CALLS_BUF is 1, erl_process.h 25:863, 27:874,
+ * 29:890). */
 static bool specific_size(struct walk *walk, uint64_t *size)
 {
-    enum { SAVED_CALLS = 1 };
+    enum { SAVED_CALLS = 1 * sizeof(uint64_t) };
     const struct layout *layout = &walk->vm->layout;
     uint64_t address, saved;
 
@@ -63,7 +64,7 @@ static bool specific_size(struct walk *walk, uint64_t *size)
         return true;
     *size = (uint64_t)layout->sizeof_psd;
     return layout->sizeof_psd >= 0 && layout->psd_data >= 0 &&
-           walk_read(walk, address + (uint64_t)layout->psd_data + SAVED_CALLS * 8, &saved,
+           walk_read(walk, address + (uint64_t)layout->psd_data + SAVED_CALLS, &saved,
                      sizeof(saved)) &&
            saved == 0;
 }
