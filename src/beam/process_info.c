@@ -46,6 +46,11 @@ bool process_state_executes(uint32_t state)
     return state & STATE_RUNNING;
 }
 
+bool process_state_is_running(uint32_t state)
+{
+    return state & (STATE_RUNNING | STATE_RUNNING_SYS);
+}
+
 struct reader {
     struct vm *vm;
     struct atoms *atoms;

@@ -42,6 +42,9 @@ enum process_status process_status_of_state(const struct vm *vm, uint32_t state)
 /* Does it execute on a normal scheduler? Then its stack's top and what it used are in registers. */
 bool process_state_executes(uint32_t state);
 
+/* The same, or system tasks for it, such as collections: its stack is not at rest. */
+bool process_state_is_running(uint32_t state);
+
 /* Fill from `bytes` (the struct at `address`, at least layout.sizeof_process of them). Names that
  * are not there or can't be read are "". False if the id is not a local pid. */
 bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,

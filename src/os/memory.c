@@ -14,6 +14,8 @@ enum { PAGE = 4096 };
 /* Most strings are shorter than this; there is no point in copying the rest of the page. */
 enum { STRING_CHUNK = 256 };
 
+enum { SPANS = 512 }; /* of a call; the kernel takes 1024 (UIO_MAXIOV, include/uapi/linux/uio.h) */
+
 struct process_memory {
     struct memory memory;
     pid_t pid;
@@ -30,6 +32,41 @@ static bool process_read(struct memory *memory, uint64_t address, void *buffer, 
     return process_vm_readv(process->pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
+/* Pass spans to the kernel in one call; returns how many were read before one that can't be. */
+static size_t read_run(const struct process_memory *process, struct memory_span *spans,
+                       size_t count)
+{
+    struct iovec local[SPANS], remote[SPANS];
+    ssize_t got;
+    size_t done = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        local[i] = (struct iovec){spans[i].buffer, spans[i].size};
+        remote[i] = (struct iovec){(void *)(uintptr_t)spans[i].address, spans[i].size};
+    }
+    got = process_vm_readv(process->pid, local, count, remote, count, 0);
+    while (done < count && got >= (ssize_t)spans[done].size) {
+        got -= (ssize_t)spans[done].size;
+        spans[done++].is_read = true;
+    }
+    return done;
+}
+
+/* A call ends at the first span that can't be read: go on behind it. */
+static void process_read_spans(struct memory *memory, struct memory_span *spans, size_t count)
+{
+    const struct process_memory *process = (const struct process_memory *)memory;
+
+    for (size_t at = 0; at < count;) {
+        size_t wanted = count - at < SPANS ? count - at : SPANS;
+        size_t done = read_run(process, spans + at, wanted);
+
+        at += done;
+        if (done < wanted)
+            spans[at++].is_read = false;
+    }
+}
+
 static void process_free(struct memory *memory)
 {
     free(memory);
@@ -40,6 +77,7 @@ struct memory *memory_of_process(pid_t pid)
     struct process_memory *process = xcalloc(1, sizeof(*process));
 
     process->memory.read = process_read;
+    process->memory.read_spans = process_read_spans;
     process->memory.free = process_free;
     process->pid = pid;
     return &process->memory;
@@ -49,6 +87,16 @@ void memory_free(struct memory *memory)
 {
     if (memory)
         memory->free(memory);
+}
+
+void memory_read_spans(struct memory *memory, struct memory_span *spans, size_t count)
+{
+    if (memory->read_spans) {
+        memory->read_spans(memory, spans, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        spans[i].is_read = memory_read(memory, spans[i].address, spans[i].buffer, spans[i].size);
 }
 
 /* Read as much as there is of at most `size` bytes: a captured image can end anywhere, so where

@@ -13,10 +13,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* One of many reads. */
+struct memory_span {
+    uint64_t address;
+    void *buffer;
+    size_t size;
+    bool is_read; /* set by the read: all of it is in the buffer */
+};
+
 struct memory {
     /* Read exactly `size` bytes at `address`; false if any byte can't be read (the buffer may
      * then be partly written and must not be used). */
     bool (*read)(struct memory *memory, uint64_t address, void *buffer, size_t size);
+    /* As memory_read_spans(); NULL: each by itself. */
+    void (*read_spans)(struct memory *memory, struct memory_span *spans, size_t count);
     void (*free)(struct memory *memory);
 };
 
@@ -40,6 +50,10 @@ static inline bool memory_read_u32(struct memory *memory, uint64_t address, uint
 {
     return memory->read(memory, address, value, sizeof(*value));
 }
+
+/* Read all that can be read, one after the other in the order of `spans`: what is behind another is
+ * read later. Faster than reads of their own. */
+void memory_read_spans(struct memory *memory, struct memory_span *spans, size_t count);
 
 /* Read a NUL-terminated string of at most size-1 bytes (longer ones are cut). False if not
  * readable (the buffer must then not be used). */

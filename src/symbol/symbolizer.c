@@ -14,6 +14,7 @@
 #include "symbol/microstate.h"
 #include "symbol/process_cache.h"
 #include "symbol/runtime_names.h"
+#include "symbol/swept_snapshot.h"
 #include "symbol/thread_cache.h"
 #include "symbol/thread_watch.h"
 #include "symbol/unwind.h"
@@ -35,6 +36,7 @@ struct symbolizer {
     struct thread_watch *thread_watch;
     struct thread_cache *threads;
     struct wire_words process_words, scheduler_words;
+    struct swept_snapshot swept;
     target_id target;
 };
 
@@ -246,7 +248,7 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
     unwound = unwind(symbolizer->unwinder, snapshot);
     dirty_loop_cut(symbolizer->dirty_loop, snapshot, unwound);
     *sample = (struct sample){.time = wire->time, .cpu = (uint16_t)wire->cpu};
-    sample->thread = thread_cache_get(symbolizer->threads, wire);
+    sample->thread = wire->tid ? thread_cache_get(symbolizer->threads, wire) : 0;
     sample->stack = add_stack(symbolizer, unwound, totals);
     set_process(symbolizer, snapshot, sample);
     set_activity(symbolizer, snapshot, unwound, sample);
@@ -257,4 +259,11 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
     if (unwound->no_leaf)
         sample->flags |= SAMPLE_NO_LEAF;
     count_sample(snapshot, unwound, sample, totals);
+}
+
+void symbolizer_swept(struct symbolizer *symbolizer, const struct swept_process *swept,
+                      uint64_t time, struct sample *sample, struct recording_totals *totals)
+{
+    swept_snapshot_make(&symbolizer->swept, symbolizer->vm, symbolizer->code, swept, time);
+    symbolizer_sample(symbolizer, &symbolizer->swept.snapshot, sample, totals);
 }

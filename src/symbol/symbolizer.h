@@ -6,6 +6,7 @@
 #pragma once
 
 #include "beam/code.h"
+#include "beam/process_sweep.h"
 #include "beam/vm.h"
 #include "os/kernel_symbols.h"
 #include "profile/profile.h"
@@ -45,3 +46,7 @@ void symbolizer_look(struct symbolizer *symbolizer, struct thread_times *times);
  * lost in *totals. */
 void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
                        struct sample *sample, struct recording_totals *totals);
+
+/* The same of a process that does not run, as a sweep read it at `time`. */
+void symbolizer_swept(struct symbolizer *symbolizer, const struct swept_process *swept,
+                      uint64_t time, struct sample *sample, struct recording_totals *totals);

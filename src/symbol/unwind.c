@@ -423,10 +423,17 @@ static void unwind_process(struct unwinder *unwinder, struct state *state, bool 
     walk(unwinder, state, top);
 }
 
+bool unwind_goes_on_at(struct code *code, uint64_t i)
+{
+    struct code_place place;
+
+    return code_find(code, i, &place) && strcmp(place.symbol, "erts_beamasm:run_process/3");
+}
+
 /* A process that does not run goes on at Process.i, with the stack at Process.stop. */
 static void unwind_at_rest(struct unwinder *unwinder, const struct state *state)
 {
-    if (code_contains(unwinder->code, state->i))
+    if (unwind_goes_on_at(unwinder->code, state->i))
         emit(unwinder, ADDRESS_CODE, state->i, false);
     else if (state->current) /* in a BIF that will be called again, or a dirty one */
         emit(unwinder, ADDRESS_MFA, state->current, true);

@@ -69,5 +69,10 @@ struct unwinder;
 struct unwinder *unwinder_new(const struct vm *vm, struct code *code, struct cfi *cfi);
 void unwinder_free(struct unwinder *unwinder);
 
+/* Whether Process.i of a process that does not run says what it does next. If not, Process.current
+ * does: of one that hibernates, or has not run yet (run_process takes the function from its
+ * registers), and in a BIF that will be called again. */
+bool unwind_goes_on_at(struct code *code, uint64_t i);
+
 /* The result is valid until the next call. */
 struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapshot);

@@ -55,6 +55,31 @@ static void test_partial_read_fails(void **state)
     memory_free(memory);
 }
 
+/* Of many reads those succeed that can, whichever fail, and however many there are. */
+static void test_spans(void **state)
+{
+    enum { COUNT = 1500 };
+    static struct memory_span spans[COUNT];
+    static char buffers[COUNT][8];
+    struct memory *memory = memory_of_process(getpid());
+    char *page = page_before_hole();
+
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        spans[i] = (struct memory_span){(uintptr_t)page + (i % 7 == 3 ? PAGE - 4 : i), buffers[i],
+                                        sizeof(buffers[i]), false};
+    for (int i = 0; i < PAGE; i++)
+        page[i] = (char)i;
+    memory_read_spans(memory, spans, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(spans[i].is_read, i % 7 != 3);
+        if (spans[i].is_read)
+            assert_memory_equal(buffers[i], page + i, sizeof(buffers[i]));
+    }
+    assert_int_equal(munmap(page, PAGE), 0);
+    memory_free(memory);
+}
+
 /* A string may end right before a page that can't be read, but not run into it. */
 static void test_string_at_page_end(void **state)
 {
@@ -127,9 +152,14 @@ static void test_no_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_words),        cmocka_unit_test(test_partial_read_fails),
-        cmocka_unit_test(test_string_at_page_end), cmocka_unit_test(test_long_strings),
-        cmocka_unit_test(test_string_in_image),    cmocka_unit_test(test_no_process),
+        cmocka_unit_test(test_reads_words),
+        cmocka_unit_test(test_partial_read_fails),
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_string_at_page_end),
+        cmocka_unit_test(test_long_strings),
+        cmocka_unit_test(test_string_in_image),
+        cmocka_unit_test(test_no_process),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/process_sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/process_info.h"
+#include "beam/process_table.h"
+#include "beam/term.h"
+#include "util/alloc.h"
+#include "wire.h"
+
+enum {
+    BATCH = 256,
+    TRIES = 4, /* to read a process and its stack, before it counts as torn */
+    STACK_ROOM = WIRE_ERLANG_LEAF_BYTES + WIRE_ERLANG_ROOT_BYTES,
+    STACK_SPANS = 3, /* leaf part, root part, and the struct once more */
+};
+
+struct entry {
+    uint64_t index, address;
+    const uint8_t *bytes; /* NULL: not read */
+};
+
+struct process_sweep {
+    struct vm *vm;
+    struct pid_encoding encoding;
+    size_t size; /* of a struct */
+    struct entry entries[BATCH];
+    size_t count;
+    struct memory_span spans[BATCH * STACK_SPANS];
+    struct swept_process swept[BATCH]; /* those that are wanted */
+    uint64_t ids[BATCH];               /* their pid terms */
+    bool is_torn[BATCH];
+    uint8_t *structs; /* BATCH times two of them: a gap between neighbours is smaller than one */
+    uint8_t *again;   /* BATCH of them, read behind the stacks */
+    uint8_t *stacks;  /* BATCH times STACK_ROOM */
+    /* of the run */
+    bool with_stacks;
+    sweep_select select;
+    sweep_visit visit;
+    void *context;
+    struct sweep_counts *counts;
+};
+
+struct process_sweep *process_sweep_new(struct vm *vm, struct error *error)
+{
+    struct process_sweep *sweep = xcalloc(1, sizeof(*sweep));
+
+    sweep->vm = vm;
+    sweep->size = (size_t)vm->layout.sizeof_process;
+    if (pid_encoding_read(vm, &sweep->encoding, error)) {
+        free(sweep);
+        return NULL;
+    }
+    sweep->structs = xmalloc(2 * sweep->size * BATCH);
+    sweep->again = xmalloc(sweep->size * BATCH);
+    sweep->stacks = xmalloc((size_t)BATCH * STACK_ROOM);
+    return sweep;
+}
+
+void process_sweep_free(struct process_sweep *sweep)
+{
+    if (!sweep)
+        return;
+    free(sweep->structs);
+    free(sweep->again);
+    free(sweep->stacks);
+    free(sweep);
+}
+
+static uint64_t word_at(const uint8_t *bytes, int32_t offset)
+{
+    uint64_t value;
+
+    memcpy(&value, bytes + offset, sizeof(value));
+    return value;
+}
+
+static bool is_running(const struct process_sweep *sweep, const uint8_t *bytes)
+{
+    uint32_t state;
+
+    memcpy(&state, bytes + sweep->vm->layout.process_state, sizeof(state));
+    return process_state_is_running(state);
+}
+
+static void visit_process(struct process_sweep *sweep, const struct swept_process *process)
+{
+    sweep->counts->processes++;
+    sweep->visit(sweep->context, process);
+}
+
+uint64_t swept_process_id(const struct vm *vm, const struct swept_process *process)
+{
+    return word_at(process->bytes, vm->layout.process_id);
+}
+
+/* ---- structs ---- */
+
+static int by_address(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Make one span of entries that lie next to each other; returns how many. */
+static size_t span_neighbours(const struct process_sweep *sweep, size_t first,
+                              struct memory_span *span)
+{
+    const struct entry *entries = sweep->entries;
+    size_t last = first;
+
+    while (last + 1 < sweep->count &&
+           entries[last + 1].address - entries[last].address <= 2 * sweep->size)
+        last++;
+    span->address = entries[first].address;
+    span->size = entries[last].address - span->address + sweep->size;
+    return last + 1 - first;
+}
+
+/* Of neighbours that can't be read together some can be read. */
+static void read_singly(struct process_sweep *sweep, struct entry *entries, size_t count,
+                        uint8_t *buffer)
+{
+    for (size_t i = 0; i < count; i++, buffer += sweep->size)
+        if (memory_read(sweep->vm->memory, entries[i].address, buffer, sweep->size))
+            entries[i].bytes = buffer;
+}
+
+/* The struct of the process at that index, and not of what came in its place. */
+static bool is_of_index(const struct process_sweep *sweep, const uint8_t *bytes, uint64_t index)
+{
+    uint64_t id = word_at(bytes, sweep->vm->layout.process_id);
+
+    return term_is_pid(id) && pid_table_index(&sweep->encoding, id) == index;
+}
+
+static void read_structs(struct process_sweep *sweep)
+{
+    uint8_t *buffer = sweep->structs;
+    size_t spans = 0, counts[BATCH];
+
+    qsort(sweep->entries, sweep->count, sizeof(*sweep->entries), by_address);
+    for (size_t at = 0; at < sweep->count; at += counts[spans++]) {
+        counts[spans] = span_neighbours(sweep, at, &sweep->spans[spans]);
+        sweep->spans[spans].buffer = buffer;
+        buffer += sweep->spans[spans].size;
+    }
+    memory_read_spans(sweep->vm->memory, sweep->spans, spans);
+    for (size_t span = 0, at = 0; span < spans; at += counts[span++]) {
+        const struct memory_span *read = &sweep->spans[span];
+
+        if (!read->is_read)
+            read_singly(sweep, sweep->entries + at, counts[span], read->buffer);
+        for (size_t i = at; read->is_read && i < at + counts[span]; i++)
+            sweep->entries[i].bytes =
+                (uint8_t *)read->buffer + (sweep->entries[i].address - read->address);
+    }
+}
+
+/* ---- stacks ---- */
+
+/* Put what is to be read of a process behind its struct: its stack, and its struct once more. */
+static size_t span_stack(const struct process_sweep *sweep, const struct swept_process *process,
+                         uint8_t *stack, uint8_t *again, struct memory_span *spans)
+{
+    const struct layout *layout = &sweep->vm->layout;
+    uint64_t stop = word_at(process->bytes, layout->process_stop);
+    uint64_t hend = word_at(process->bytes, layout->process_hend);
+    size_t size = hend > stop && !(stop & 7) && !(hend & 7) ? hend - stop : 0, count = 0;
+
+    if (size > STACK_ROOM) {
+        spans[count++] = (struct memory_span){stop, stack, WIRE_ERLANG_LEAF_BYTES, false};
+        stop = hend - WIRE_ERLANG_ROOT_BYTES;
+        stack += WIRE_ERLANG_LEAF_BYTES;
+        size = WIRE_ERLANG_ROOT_BYTES;
+    }
+    if (size)
+        spans[count++] = (struct memory_span){stop, stack, size, false};
+    spans[count++] = (struct memory_span){process->address, again, sweep->size, false};
+    return count;
+}
+
+/* Process.reds grows each time that it has run (erts_schedule(), erl_process.c 29:9700). */
+static bool has_run(const struct process_sweep *sweep, const uint8_t *before, const uint8_t *after)
+{
+    const struct layout *layout = &sweep->vm->layout;
+    const int32_t fields[] = {layout->process_id,   layout->process_i,    layout->process_stop,
+                              layout->process_heap, layout->process_hend, layout->process_reds};
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        if (word_at(before, fields[i]) != word_at(after, fields[i]))
+            return true;
+    return is_running(sweep, before) != is_running(sweep, after);
+}
+
+/* What was read makes a whole: the stack is that of the struct. */
+static bool take_stack(const struct process_sweep *sweep, const struct memory_span *spans,
+                       size_t count, struct swept_process *process)
+{
+    const struct memory_span *again = &spans[count - 1];
+
+    process->stack_count = 0;
+    if (!again->is_read || has_run(sweep, process->bytes, again->buffer))
+        return false;
+    for (size_t i = 0; i < count - 1; i++)
+        if (spans[i].is_read)
+            process->stacks[process->stack_count++] =
+                (struct swept_stack){spans[i].address, spans[i].buffer, spans[i].size};
+    return true;
+}
+
+enum swept process_sweep_again(struct process_sweep *sweep, uint64_t address, uint64_t id,
+                               struct swept_process *process)
+{
+    struct memory_span spans[STACK_SPANS];
+    uint8_t *bytes = sweep->again, *again = bytes + sweep->size;
+
+    *process = (struct swept_process){.address = address, .bytes = bytes};
+    for (int i = 0; i < TRIES; i++) {
+        size_t count;
+
+        if (!memory_read(sweep->vm->memory, address, bytes, sweep->size) ||
+            swept_process_id(sweep->vm, process) != id)
+            return SWEPT_GONE;
+        process->is_running = is_running(sweep, bytes);
+        if (process->is_running)
+            return SWEPT_RUNNING;
+        count = span_stack(sweep, process, sweep->stacks, again, spans);
+        memory_read_spans(sweep->vm->memory, spans, count);
+        if (take_stack(sweep, spans, count, process))
+            return SWEPT_AT_REST;
+    }
+    return SWEPT_RUNNING;
+}
+
+static void visit_again(struct process_sweep *sweep, uint64_t address, uint64_t id)
+{
+    struct swept_process process;
+
+    switch (process_sweep_again(sweep, address, id, &process)) {
+    case SWEPT_AT_REST:
+        visit_process(sweep, &process);
+        break;
+    case SWEPT_RUNNING:
+        if (process.is_running)
+            visit_process(sweep, &process);
+        else
+            sweep->counts->torn++;
+        break;
+    case SWEPT_GONE:
+        sweep->counts->gone++;
+        break;
+    }
+}
+
+/* Those that have run meanwhile are read again when the buffers of the others are free. */
+static void visit_with_stacks(struct process_sweep *sweep, size_t count)
+{
+    size_t spans = 0, at = 0, counts[BATCH];
+
+    for (size_t i = 0; i < count; spans += counts[i++])
+        counts[i] = sweep->swept[i].is_running
+                        ? 0
+                        : span_stack(sweep, &sweep->swept[i], sweep->stacks + i * STACK_ROOM,
+                                     sweep->again + i * sweep->size, sweep->spans + spans);
+    memory_read_spans(sweep->vm->memory, sweep->spans, spans);
+    for (size_t i = 0; i < count; at += counts[i++]) {
+        sweep->is_torn[i] =
+            counts[i] && !take_stack(sweep, sweep->spans + at, counts[i], &sweep->swept[i]);
+        if (!sweep->is_torn[i])
+            visit_process(sweep, &sweep->swept[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (sweep->is_torn[i])
+            visit_again(sweep, sweep->swept[i].address, sweep->ids[i]);
+}
+
+/* ---- the run ---- */
+
+static void visit_batch(struct process_sweep *sweep)
+{
+    size_t wanted = 0;
+
+    read_structs(sweep);
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct entry *entry = &sweep->entries[i];
+
+        if (!entry->bytes || !is_of_index(sweep, entry->bytes, entry->index)) {
+            sweep->counts->gone++;
+            continue;
+        }
+        if (sweep->select && !sweep->select(sweep->context, entry->address, entry->bytes))
+            continue;
+        sweep->ids[wanted] = word_at(entry->bytes, sweep->vm->layout.process_id);
+        sweep->swept[wanted++] = (struct swept_process){
+            .address = entry->address,
+            .bytes = entry->bytes,
+            .is_running = is_running(sweep, entry->bytes),
+        };
+    }
+    if (sweep->with_stacks)
+        visit_with_stacks(sweep, wanted);
+    for (size_t i = 0; i < wanted && !sweep->with_stacks; i++)
+        visit_process(sweep, &sweep->swept[i]);
+    sweep->count = 0;
+}
+
+static bool add_entry(void *context, uint64_t index, uint64_t address)
+{
+    struct process_sweep *sweep = context;
+
+    sweep->entries[sweep->count++] = (struct entry){index, address, NULL};
+    if (sweep->count == BATCH)
+        visit_batch(sweep);
+    return true;
+}
+
+int process_sweep_run(struct process_sweep *sweep, bool with_stacks, sweep_select select,
+                      sweep_visit visit, void *context, struct sweep_counts *counts,
+                      struct error *error)
+{
+    int result;
+
+    sweep->with_stacks = with_stacks;
+    sweep->select = select;
+    sweep->visit = visit;
+    sweep->context = context;
+    sweep->counts = counts;
+    sweep->count = 0;
+    result = process_table_each(sweep->vm, add_entry, sweep, error);
+    visit_batch(sweep);
+    return result;
+}

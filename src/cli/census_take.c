@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/census_take.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "beam/process_metrics.h"
+#include "beam/process_sweep.h"
+#include "beam/process_top.h"
+#include "capture/programs.h"
+#include "capture/sampler.h"
+#include "os/kernel_symbols.h"
+#include "symbol/snapshot.h"
+#include "symbol/symbolizer.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+
+enum {
+    HZ = 997,           /* of CPU samples */
+    ROUND_NS = 2000000, /* between looks at the processes that run */
+    ROUNDS = 100,       /* until what still has no stack is left without one */
+};
+
+/* A process that ran when it was read; address 0: what it does is known. */
+struct running {
+    uint64_t address, id;
+};
+
+struct taker {
+    struct vm *vm;
+    const struct census_request *request;
+    struct profile *profile;
+    struct census *census;
+    struct symbolizer *symbolizer;
+    struct kernel_symbols *kernel;
+    struct process_sweep *sweep;
+    struct process_top *top;
+    struct programs *programs;
+    struct sampler *sampler;
+    struct recording_totals totals;
+    struct running *running;
+    size_t running_count, running_room;
+};
+
+/* The `depth` frames next to the leaf, below a mark if there are more. */
+static stack_id cut_stack(struct profile *profile, stack_id stack, uint32_t depth)
+{
+    frame_id frames[CENSUS_DEPTH_MAX];
+    uint32_t count = 0;
+    stack_id at = stack, made = 0;
+
+    for (; at && count < depth; at = profile_get_stack(profile, at)->parent)
+        frames[count++] = profile_get_stack(profile, at)->frame;
+    if (!at)
+        return stack;
+    made = profile_stack(profile, 0,
+                         profile_frame(profile, &(struct frame){
+                                                    .kind = FRAME_MARK,
+                                                    .symbol = profile_string_z(profile, "..."),
+                                                }));
+    while (count)
+        made = profile_stack(profile, made, frames[--count]);
+    return made;
+}
+
+/* `process`: the bytes of its struct, NULL if it has ended since. */
+static void add_sample(struct taker *taker, const struct sample *sample, const uint8_t *process)
+{
+    uint32_t depth = taker->request->depth;
+
+    struct census_process added = {
+        .process = sample->process,
+        .stack = depth ? cut_stack(taker->profile, sample->stack, depth) : sample->stack,
+        .thread = sample->thread,
+        .status = sample->status,
+        .flags = sample->flags,
+    };
+
+    if (process)
+        process_metrics_read(taker->vm, process, NULL, &added.metrics);
+    census_add(taker->census, &added);
+}
+
+static void add_running(struct taker *taker, const struct swept_process *swept)
+{
+    if (taker->running_count == taker->running_room) {
+        taker->running_room = taker->running_room ? taker->running_room * 2 : 64;
+        taker->running =
+            xreallocarray(taker->running, taker->running_room, sizeof(*taker->running));
+    }
+    taker->running[taker->running_count++] =
+        (struct running){swept->address, swept_process_id(taker->vm, swept)};
+}
+
+static void add_at_rest(struct taker *taker, const struct swept_process *swept)
+{
+    struct sample sample;
+
+    symbolizer_swept(taker->symbolizer, swept, clock_ns(CLOCK_MONOTONIC), &sample, &taker->totals);
+    add_sample(taker, &sample, swept->bytes);
+}
+
+static bool is_wanted(void *context, uint64_t address, const uint8_t *bytes)
+{
+    struct taker *taker = context;
+    bool wanted =
+        !taker->top ||
+        process_top_has(taker->top,
+                        swept_process_id(taker->vm, &(struct swept_process){.bytes = bytes}));
+
+    (void)address;
+    taker->census->left_out += !wanted;
+    return wanted;
+}
+
+static void visit(void *context, const struct swept_process *swept)
+{
+    struct taker *taker = context;
+
+    if (swept->is_running)
+        add_running(taker, swept);
+    else
+        add_at_rest(taker, swept);
+}
+
+/* ---- those that run ---- */
+
+/* A CPU sample: the first of each process that is looked for is its stack. */
+static void take(void *context, const void *data, size_t size)
+{
+    struct taker *taker = context;
+    struct snapshot snapshot;
+    struct sample sample;
+
+    if (!snapshot_open(&snapshot, data, size))
+        return;
+    for (size_t i = 0; snapshot.sample->process && i < taker->running_count; i++) {
+        struct running *running = &taker->running[i];
+        struct swept_process now;
+        bool gone;
+
+        if (running->address != snapshot.sample->process)
+            continue;
+        symbolizer_sample(taker->symbolizer, &snapshot, &sample, &taker->totals);
+        gone = process_sweep_again(taker->sweep, running->address, running->id, &now) == SWEPT_GONE;
+        add_sample(taker, &sample, gone ? NULL : now.bytes);
+        running->address = 0;
+    }
+}
+
+static bool any_running(const struct taker *taker)
+{
+    for (size_t i = 0; i < taker->running_count; i++)
+        if (taker->running[i].address)
+            return true;
+    return false;
+}
+
+static int start_sampling(struct taker *taker, struct error *error)
+{
+    struct programs_options options = {.frequency = HZ};
+
+    taker->programs = programs_new(&options);
+    if (programs_open(taker->programs, error))
+        return -1;
+    taker->sampler = sampler_new(taker->programs, "sample_cpu", HZ);
+    if (programs_load(taker->programs, error) ||
+        programs_add_target(taker->programs, taker->vm,
+                            symbolizer_code_generation_address(taker->symbolizer), error) ||
+        sampler_start(taker->sampler, error))
+        return -1;
+    taker->kernel = kernel_symbols_new(&(struct error){0});
+    symbolizer_set_kernel(taker->symbolizer, taker->kernel);
+    return 0;
+}
+
+/* Those that have come to rest, or ended. */
+static void look_again(struct taker *taker)
+{
+    for (size_t i = 0; i < taker->running_count; i++) {
+        struct running *running = &taker->running[i];
+        struct swept_process swept;
+
+        if (!running->address)
+            continue;
+        switch (process_sweep_again(taker->sweep, running->address, running->id, &swept)) {
+        case SWEPT_AT_REST:
+            add_at_rest(taker, &swept);
+            running->address = 0;
+            break;
+        case SWEPT_GONE:
+            taker->census->gone++;
+            running->address = 0;
+            break;
+        case SWEPT_RUNNING:
+            break;
+        }
+    }
+}
+
+/* What neither came to rest nor was sampled: its thread waits in the kernel, or for a CPU. */
+static void add_without_stack(struct taker *taker)
+{
+    for (size_t i = 0; i < taker->running_count; i++) {
+        struct running *running = &taker->running[i];
+        process_id process = running->address ? symbolizer_process(taker->symbolizer, running->id,
+                                                                   clock_ns(CLOCK_MONOTONIC))
+                                              : 0;
+
+        if (process)
+            census_add(taker->census,
+                       &(struct census_process){.process = process, .status = STATUS_RUNNING});
+    }
+}
+
+static void look_at_running(struct taker *taker, struct error *sampling)
+{
+    const struct timespec pause = {.tv_nsec = ROUND_NS};
+    bool samples = start_sampling(taker, sampling) == 0;
+
+    for (int round = 0; round < ROUNDS && any_running(taker); round++) {
+        struct error ignored; /* a round without samples */
+
+        if (samples)
+            programs_poll(taker->programs, 0, take, taker, &ignored);
+        look_again(taker);
+        nanosleep(&pause, NULL);
+    }
+    add_without_stack(taker);
+}
+
+/* ---- all ---- */
+
+static int find_top(struct taker *taker, struct error *error)
+{
+    struct sweep_counts ignored = {0}; /* the sweep for stacks counts them again */
+
+    taker->top = process_top_new(taker->request->top, taker->request->top_metric);
+    return process_top_find(taker->top, taker->vm, taker->sweep, &ignored, error);
+}
+
+static int run(struct taker *taker, struct error *sampling, struct error *error)
+{
+    struct sweep_counts counts = {0};
+
+    taker->symbolizer = symbolizer_new(taker->vm, taker->profile, error);
+    taker->sweep = taker->symbolizer ? process_sweep_new(taker->vm, error) : NULL;
+    if (!taker->sweep)
+        return -1;
+    if (taker->request->top && find_top(taker, error))
+        return -1;
+    taker->census->realtime = clock_ns(CLOCK_REALTIME);
+    if (process_sweep_run(taker->sweep, true, is_wanted, visit, taker, &counts, error))
+        return -1;
+    taker->census->gone += counts.gone;
+    taker->census->torn += counts.torn;
+    if (any_running(taker))
+        look_at_running(taker, sampling);
+    return 0;
+}
+
+int census_take(struct vm *vm, const struct census_request *request, struct profile *profile,
+                struct census *census, struct error *sampling, struct error *error)
+{
+    struct taker taker = {.vm = vm, .request = request, .profile = profile, .census = census};
+    int result;
+
+    *sampling = (struct error){0};
+    result = run(&taker, sampling, error);
+    census->profile = profile;
+    census->target = 1;
+    sampler_free(taker.sampler);
+    programs_free(taker.programs);
+    process_top_free(taker.top);
+    process_sweep_free(taker.sweep);
+    symbolizer_free(taker.symbolizer);
+    kernel_symbols_free(taker.kernel);
+    free(taker.running);
+    return result;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/* beamflame dump: the stacks of all Erlang processes of a VM, now. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/process_top.h"
+#include "cli/census_take.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/targets.h"
+#include "output/census_writers.h"
+
+struct dump_options {
+    struct record_options target; /* which VM */
+    struct census_request request;
+    bool json;
+};
+
+#define TOP_METRICS "reductions, msgq, mbuf, heap, stack, young, old, bin_vheap or minor_gcs"
+
+static const struct argp_option option_list[] = {
+    {"pid", 'p', "PID", 0, "Of this Erlang VM (default: the only one)", 1},
+    {"top", 't', "N[:METRIC]", 0,
+     "Only the N processes with the largest METRIC (default reductions): " TOP_METRICS, 2},
+    {"depth", 'n', "N", 0, "Only the N frames of each stack that are next to its leaf", 2},
+    {"json", 'j', 0, 0, "Print one JSON object", 3},
+    {0},
+};
+
+static long number(struct argp_state *state, const char *what, const char *text, long high)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+
+    if (end == text || *end || value < 1 || value > high)
+        argp_error(state, "%s must be a whole number from 1 to %ld, not '%s'", what, high, text);
+    return value;
+}
+
+/* Of those metrics that the process struct alone tells. */
+static void set_top(struct argp_state *state, struct census_request *request, char *text)
+{
+    char *metric = strchr(text, ':');
+
+    if (metric)
+        *metric++ = '\0';
+    request->top = (size_t)number(state, "--top", text, TOP_MAX);
+    request->top_metric = METRIC_REDUCTIONS;
+    if (metric &&
+        (!metric_find(metric, &request->top_metric) || !process_top_ranks(request->top_metric)))
+        argp_error(state, "there is no top by '%s'; there is by %s", metric, TOP_METRICS);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct dump_options *options = state->input;
+
+    switch (key) {
+    case 'p':
+        options->target.pids[0] = (pid_t)number(state, "a process id", arg, 4194304);
+        options->target.pid_count = 1;
+        return 0;
+    case 't':
+        set_top(state, &options->request, arg);
+        return 0;
+    case 'n':
+        options->request.depth = (uint32_t)number(state, "the depth", arg, CENSUS_DEPTH_MAX);
+        return 0;
+    case 'j':
+        options->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "'%s' is not understood", arg);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int dump(struct vm *vm, const struct dump_options *options, struct error *error)
+{
+    struct profile *profile = profile_new();
+    struct census census = {0};
+    struct error sampling;
+    int result = census_take(vm, &options->request, profile, &census, &sampling, error);
+
+    if (!result && sampling.code)
+        message_warning("processes that run can't be sampled: %s", sampling.text);
+    if (!result)
+        (options->json ? census_write_json : census_write_text)(stdout, &census);
+    if (!result && fflush(stdout))
+        result = error_set(error, ERROR_FAILED, "can't write the dump: %s", strerror(errno));
+    census_free(&census);
+    profile_free(profile);
+    return result;
+}
+
+int command_dump(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .options = option_list,
+        .parser = parse_option,
+        .doc = "Show the stacks of all Erlang processes of a VM, as they are now: by equal stacks "
+               "and status.",
+    };
+    static const volatile int never;
+    struct dump_options options = {0};
+    struct targets targets;
+    struct error error;
+    int result;
+
+    argp_err_exit_status = ERROR_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (targets_open(&options.target, &never, &targets, &error))
+        return message_error(&error);
+    result = dump(targets.vms[0], &options, &error);
+    targets_close(&targets);
+    return result ? message_error(&error) : 0;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
+#include "output/census_writers.h"
+#include "output/json.h"
+#include "util/alloc.h"
+
+static void write_text(FILE *file, const struct profile *profile, const char *key, string_id text)
+{
+    fprintf(file, ",\"%s\":", key);
+    json_string_or_null(file, profile_text(profile, text));
+}
+
+static void write_target(FILE *file, const struct census *census)
+{
+    const struct profile *profile = census->profile;
+    const struct target_entry *target = profile_get_target(profile, census->target);
+
+    fprintf(file, "{\"pid\":%u", target->pid);
+    write_text(file, profile, "node", target->node);
+    write_text(file, profile, "otp_release", target->otp_release);
+    write_text(file, profile, "erts", target->erts);
+    fprintf(file, ",\"time\":%llu.%03u", (unsigned long long)(census->realtime / 1000000000),
+            (unsigned)(census->realtime / 1000000 % 1000));
+    fprintf(file, ",\"left_out\":%llu,\"gone\":%llu,\"torn\":%llu",
+            (unsigned long long)census->left_out, (unsigned long long)census->gone,
+            (unsigned long long)census->torn);
+}
+
+static void write_frame(FILE *file, const struct profile *profile, const struct frame *frame)
+{
+    fputs("{\"function\":", file);
+    json_string(file, profile_text(profile, frame->symbol));
+    if (frame->file) {
+        write_text(file, profile, "file", frame->file);
+        fprintf(file, ",\"line\":%u", frame->line);
+    }
+    putc('}', file);
+}
+
+static void write_stack(FILE *file, const struct profile *profile, stack_id stack)
+{
+    const char *comma = "";
+
+    putc('[', file);
+    for (; stack; stack = profile_get_stack(profile, stack)->parent) {
+        fputs(comma, file);
+        write_frame(file, profile,
+                    profile_get_frame(profile, profile_get_stack(profile, stack)->frame));
+        comma = ",";
+    }
+    putc(']', file);
+}
+
+/* Each stack that a process has, once; `index` of a stack: its place in the array, from 1. */
+static void write_stacks(FILE *file, const struct census *census, uint32_t *index)
+{
+    uint32_t count = 0;
+
+    fputs(",\n\"stacks\":[", file);
+    for (size_t i = 0; i < census->count; i++) {
+        stack_id stack = census->processes[i].stack;
+
+        if (!stack || index[stack])
+            continue;
+        index[stack] = ++count;
+        fputs(count > 1 ? ",\n " : "\n ", file);
+        write_stack(file, census->profile, stack);
+    }
+    fputs("]", file);
+}
+
+static string_id current_function(const struct profile *profile, stack_id stack)
+{
+    for (; stack; stack = profile_get_stack(profile, stack)->parent) {
+        const struct frame *frame =
+            profile_get_frame(profile, profile_get_stack(profile, stack)->frame);
+
+        if (frame->kind == FRAME_ERLANG || frame->kind == FRAME_BIF)
+            return frame->symbol;
+    }
+    return 0;
+}
+
+/* Those that are known. */
+static void write_metrics(FILE *file, const struct metrics *metrics)
+{
+    const char *comma = "";
+
+    fputs(",\"metrics\":{", file);
+    for (int i = 0; i < METRICS; i++) {
+        if (!metrics_know(metrics, (enum metric)i))
+            continue;
+        fprintf(file, "%s\"%s\":%llu", comma, metric_name((enum metric)i),
+                (unsigned long long)metrics->values[i]);
+        comma = ",";
+    }
+    putc('}', file);
+}
+
+static void write_process(FILE *file, const struct profile *profile,
+                          const struct census_process *process, const uint32_t *index)
+{
+    const struct process_entry *entry = profile_get_process(profile, process->process);
+
+    fputs("{\"pid\":", file);
+    json_string(file, profile_text(profile, entry->pid));
+    write_text(file, profile, "name", entry->name);
+    write_text(file, profile, "label", entry->label);
+    write_text(file, profile, "initial_call", entry->initial_call);
+    write_text(file, profile, "current_function", current_function(profile, process->stack));
+    fprintf(file, ",\"status\":\"%s\"", process_status_name((enum process_status)process->status));
+    if (process->thread)
+        write_text(file, profile, "thread", profile_get_thread(profile, process->thread)->name);
+    write_metrics(file, &process->metrics);
+    fprintf(file, ",\"complete\":%s", process->flags & SAMPLE_COMPLETE ? "true" : "false");
+    if (process->stack)
+        fprintf(file, ",\"stack\":%u}", index[process->stack] - 1);
+    else
+        fputs(",\"stack\":null}", file);
+}
+
+void census_write_json(FILE *file, const struct census *census)
+{
+    uint32_t *index = xcalloc(profile_counts(census->profile).stacks + 1, sizeof(*index));
+
+    write_target(file, census);
+    write_stacks(file, census, index);
+    fputs(",\n\"processes\":[", file);
+    for (size_t i = 0; i < census->count; i++) {
+        fputs(i ? ",\n " : "\n ", file);
+        write_process(file, census->profile, &census->processes[i], index);
+    }
+    fputs("]}\n", file);
+    free(index);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/census_writers.h"
+#include "output/number_text.h"
+#include "output/target_text.h"
+#include "util/alloc.h"
+
+enum { MEMBERS_SHOWN = 5 };
+
+/* Processes of equal stack and status, in census->processes sorted by these. */
+struct group {
+    size_t first, count;
+};
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* In a group those first that have the most messages, then those with the most memory. */
+static int by_stack(const void *a, const void *b)
+{
+    const struct census_process *x = a, *y = b;
+    int order = compare(x->stack, y->stack);
+
+    if (!order)
+        order = compare(x->status, y->status);
+    if (!order)
+        order = compare(y->metrics.values[METRIC_MSGQ], x->metrics.values[METRIC_MSGQ]);
+    if (!order)
+        order = compare(y->metrics.values[METRIC_HEAP], x->metrics.values[METRIC_HEAP]);
+    return order ? order : compare(x->process, y->process);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    int order = compare(y->count, x->count);
+
+    return order ? order : compare(x->first, y->first);
+}
+
+static struct group *make_groups(const struct census_process *processes, size_t count,
+                                 size_t *ret_count)
+{
+    struct group *groups = xcalloc(count + 1, sizeof(*groups));
+    size_t groups_made = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (i && processes[i].stack == processes[i - 1].stack &&
+            processes[i].status == processes[i - 1].status)
+            groups[groups_made - 1].count++;
+        else
+            groups[groups_made++] = (struct group){i, 1};
+    }
+    qsort(groups, groups_made, sizeof(*groups), by_size);
+    *ret_count = groups_made;
+    return groups;
+}
+
+/* The first frame of a run of one function. */
+static bool begins_run(const struct profile *profile, const struct stack_node *node)
+{
+    const struct stack_node *parent =
+        node->parent ? profile_get_stack(profile, node->parent) : NULL;
+
+    return !parent || profile_get_frame(profile, node->frame)->symbol !=
+                          profile_get_frame(profile, parent->frame)->symbol;
+}
+
+/* Leaf first, and runs of one function as one line. */
+static void write_stack(FILE *file, const struct profile *profile, stack_id stack)
+{
+    uint32_t run = 1;
+
+    if (!stack)
+        fputs("    (no stack: its thread did not get a CPU meanwhile)\n", file);
+    for (const struct stack_node *node; stack; stack = node->parent) {
+        const struct frame *frame;
+
+        node = profile_get_stack(profile, stack);
+        frame = profile_get_frame(profile, node->frame);
+        if (!begins_run(profile, node)) {
+            run++;
+            continue;
+        }
+        fprintf(file, "    %s", profile_text(profile, frame->symbol));
+        if (frame->file)
+            fprintf(file, "  %s:%u", profile_text(profile, frame->file), frame->line);
+        if (run > 1)
+            fprintf(file, "  (%s calls)", number_text(run).text);
+        putc('\n', file);
+        run = 1;
+    }
+}
+
+static void write_metrics(FILE *file, const struct metrics *metrics)
+{
+    if (metrics_know(metrics, METRIC_MSGQ))
+        fprintf(file, "  msgq %s", number_text(metrics->values[METRIC_MSGQ]).text);
+    if (metrics_know(metrics, METRIC_HEAP))
+        fprintf(file, "  heap %s", amount_text(metrics->values[METRIC_HEAP] * 8, UNIT_BYTES).text);
+    if (metrics_know(metrics, METRIC_REDUCTIONS))
+        fprintf(file, "  reductions %s", number_text(metrics->values[METRIC_REDUCTIONS]).text);
+}
+
+static void write_member(FILE *file, const struct profile *profile,
+                         const struct census_process *member)
+{
+    const struct process_entry *entry = profile_get_process(profile, member->process);
+    string_id name = entry->name ? entry->name : entry->label ? entry->label : entry->initial_call;
+
+    fprintf(file, "  %-14s %-30s", profile_text(profile, entry->pid), profile_text(profile, name));
+    write_metrics(file, &member->metrics);
+    if (member->thread)
+        fprintf(file, "  on %s",
+                profile_text(profile, profile_get_thread(profile, member->thread)->name));
+    putc('\n', file);
+}
+
+static void write_group(FILE *file, const struct census *census, const struct group *group)
+{
+    const struct census_process *first = &census->processes[group->first];
+    size_t shown = group->count < MEMBERS_SHOWN ? group->count : MEMBERS_SHOWN;
+
+    fprintf(file, "\n%s %s\n", number_text(group->count).text, process_status_name(first->status));
+    write_stack(file, census->profile, first->stack);
+    for (size_t i = 0; i < shown; i++)
+        write_member(file, census->profile, first + i);
+    if (shown < group->count)
+        fprintf(file, "  and %s more\n", number_text(group->count - shown).text);
+}
+
+static void write_head(FILE *file, const struct census *census)
+{
+    size_t by_status[STATUS_COUNT] = {0};
+    struct buffer target = {0};
+    const char *comma = "";
+
+    for (size_t i = 0; i < census->count; i++)
+        by_status[census->processes[i].status]++;
+    target_text(census->profile, census->target, &target);
+    fprintf(file, "%.*s\n%s processes: ", (int)target.size, target.data,
+            number_text(census->count).text);
+    buffer_free(&target);
+    for (int status = 0; status < STATUS_COUNT; status++) {
+        if (!by_status[status])
+            continue;
+        fprintf(file, "%s%s %s", comma, number_text(by_status[status]).text,
+                process_status_name((enum process_status)status));
+        comma = ", ";
+    }
+    putc('\n', file);
+    if (census->left_out)
+        fprintf(file, "%s others were not asked for\n", number_text(census->left_out).text);
+    if (census->gone)
+        fprintf(file, "%s came or ended meanwhile\n", number_text(census->gone).text);
+    if (census->torn)
+        fprintf(file, "%s ran each time that they were read, and are not shown\n",
+                number_text(census->torn).text);
+}
+
+void census_write_text(FILE *file, const struct census *census)
+{
+    struct census sorted = *census;
+    size_t group_count;
+    struct group *groups;
+
+    sorted.processes = xreallocarray(NULL, census->count + 1, sizeof(*census->processes));
+    memcpy(sorted.processes, census->processes, census->count * sizeof(*census->processes));
+    qsort(sorted.processes, sorted.count, sizeof(*sorted.processes), by_stack);
+    groups = make_groups(sorted.processes, sorted.count, &group_count);
+    write_head(file, census);
+    for (size_t i = 0; i < group_count; i++)
+        write_group(file, &sorted, &groups[i]);
+    free(groups);
+    free(sorted.processes);
+}

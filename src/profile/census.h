@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* All Erlang processes of one VM at one moment: what `beamflame dump` shows. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/metrics.h"
+#include "profile/profile.h"
+
+struct census_process {
+    process_id process;
+    struct metrics metrics;
+    stack_id stack;   /* 0: not known */
+    thread_id thread; /* that runs it, 0 if none */
+    uint8_t status;   /* enum process_status */
+    uint8_t flags;    /* enum sample_flag */
+};
+
+/* All zero: an empty one. */
+struct census {
+    const struct profile *profile; /* borrowed */
+    target_id target;
+    uint64_t realtime; /* ns since 1970 */
+    struct census_process *processes;
+    size_t count, room;
+    uint64_t left_out; /* not asked for */
+    uint64_t gone;     /* ended, or were not there yet, while they were read */
+    uint64_t torn;     /* ran while they were read */
+};
+
+void census_free(struct census *census);
+void census_add(struct census *census, const struct census_process *process);

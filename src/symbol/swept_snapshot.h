@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a sweep read of a process, in the form of what the kernel side copies of one. */
+#pragma once
+
+#include "beam/code.h"
+#include "beam/process_sweep.h"
+#include "symbol/snapshot.h"
+
+struct swept_snapshot {
+    struct snapshot snapshot;
+    struct wire_sample sample;
+    uint8_t mfa[WIRE_MFA_BYTES];
+};
+
+/* Fill with a process that does not run, and points to what `swept` does. `time` in ns of
+ * CLOCK_MONOTONIC. */
+void swept_snapshot_make(struct swept_snapshot *snapshot, const struct vm *vm, struct code *code,
+                         const struct swept_process *swept, uint64_t time);

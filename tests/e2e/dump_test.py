@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`beamflame dump` against what the nodes say of their processes."""
+import json
+import os
+import signal
+import unittest
+from collections import Counter
+from itertools import groupby
+
+import beamflame
+import nodes
+
+CROWD = 2000
+
+
+def dump(node, *options):
+    """The dump of a node, its processes by pid, each with its stack as functions, leaf first."""
+    got = json.loads(beamflame.record("dump", "--json", "-p", node.pid, *options).stdout)
+    for process in got["processes"]:
+        frames = [] if process["stack"] is None else got["stacks"][process["stack"]]
+        process["functions"] = [frame["function"] for frame in frames]
+    got["by_pid"] = {process["pid"]: process for process in got["processes"]}
+    return got
+
+
+def named(got, name):
+    return next(process for process in got["processes"] if process["name"] == name)
+
+
+def without_runs(functions):
+    """As the VM's own stack traces are: a function that calls itself is there once."""
+    return [function for function, _ in groupby(functions)]
+
+
+@nodes.each_release
+class Dump:
+    """What holds for each release."""
+
+    release = None
+
+    def setUp(self):
+        beamflame.require()
+
+    def crowd(self, *options):
+        return nodes.Node(self.release, "crowd", f"processes={CROWD}", *options)
+
+    def test_all_processes_are_there(self):
+        """As many as the node says, in the same states; nearly all stacks are complete."""
+        with self.crowd() as node:
+            says = node.report()
+            got = dump(node)
+        statuses = Counter(process["status"] for process in got["processes"])
+        for status in ("suspended", "waiting", "runnable"):
+            self.assertAlmostEqual(statuses[status], says["statuses"].get(status, 0),
+                                   delta=0.02 * CROWD + 50, msg=status)
+        self.assertEqual(statuses["suspended"], says["statuses"]["suspended"])
+        self.assertAlmostEqual(len(got["processes"]), node.ready["processes"], delta=10)
+        at_rest = [p for p in got["processes"] if p["status"] in ("waiting", "suspended")]
+        self.assertGreater(sum(p["complete"] for p in at_rest) / len(at_rest), 0.999)
+
+    def test_processes_are_as_the_node_says(self):
+        """Status, whole stack, message queue and sizes of heap and stack of processes at rest."""
+        with self.crowd() as node:
+            says = node.report()["described"]
+            got = dump(node)
+        self.assertGreater(len(says), 100)
+        seen = Counter()
+        for said in says:
+            process = got["by_pid"][said["pid"]]
+            self.assertEqual(process["status"], said["status"], said)
+            self.assertEqual(without_runs(process["functions"]), without_runs(said["stack"]), said)
+            self.assertEqual(process["metrics"]["msgq"], said["msgq"], said)
+            self.assertEqual(process["metrics"]["heap"], said["heap"], said)
+            self.assertEqual(process["metrics"]["stack"], said["stack_size"], said)
+            seen[tuple(without_runs(said["stack"]))] += 1
+        self.assertGreaterEqual(len(seen), 4, "kinds of processes")
+
+    def test_depth_of_stacks(self):
+        """A stack has as many frames as there are calls; of a cut one the leaf is there."""
+        with self.crowd("depth=40") as node:
+            whole = dump(node)
+            cut = dump(node, "--depth", 3)
+        deep = [p for p in whole["processes"] if "crowd:wait/1" in p["functions"]]
+        self.assertEqual({p["functions"].count("crowd:wait/1") for p in deep}, {41})
+        self.assertEqual({tuple(cut["by_pid"][p["pid"]]["functions"]) for p in deep},
+                         {("crowd:wait/1",) * 3 + ("...",)})
+
+    def test_processes_that_run(self):
+        """What they execute is sampled where they run."""
+        with nodes.Node(self.release, "identity") as node:
+            workers = node.report()["workers"]
+            got = dump(node)
+        running = [p for p in got["processes"] if p["status"] == "running"]
+        self.assertGreaterEqual(len(running), 1)
+        by_pid = {worker["pid"]: worker for worker in workers}
+        for process in running:
+            self.assertIn(by_pid[process["pid"]]["function"], process["functions"])
+            self.assertTrue(process["complete"])
+            self.assertRegex(process["thread"], "sched")
+
+    def test_top(self):
+        """Only those with the most, and the others are counted."""
+        with self.crowd() as node:
+            got = dump(node, "--top", "1:msgq")
+            few = dump(node, "--top", "7:heap")
+        self.assertEqual([p["name"] for p in got["processes"]], ["queued"])
+        self.assertEqual(got["processes"][0]["metrics"]["msgq"], 1000)
+        self.assertAlmostEqual(got["left_out"], node.ready["processes"], delta=10)
+        self.assertEqual(len(few["processes"]), 7)
+        self.assertGreater(min(p["metrics"]["heap"] for p in few["processes"]), 233)
+
+    def test_processes_that_come_and_go(self):
+        """Under a storm of messages nothing that is shown is torn: stacks are complete, each of
+        frames with names."""
+        with nodes.Node(self.release, "storm", "what=messages") as node:
+            for _ in range(5):
+                got = dump(node)
+                self.assertGreater(len(got["processes"]), 30)
+                for process in got["processes"]:
+                    self.assertTrue(process["complete"] or not process["functions"], process)
+                    for function in process["functions"]:
+                        self.assertNotRegex(function, r"^\[|^0x")
+
+    def test_a_node_that_stands_still(self):
+        """A node none of whose threads gets a CPU any more is dumped all the same."""
+        with self.crowd() as node:
+            os.kill(node.pid, signal.SIGSTOP)
+            got = dump(node)
+            os.kill(node.pid, signal.SIGCONT)
+            self.assertGreater(len(got["processes"]), CROWD)
+            self.assertTrue(node.report(), "and goes on")
+
+    def test_for_people(self):
+        """Groups of equal stacks, the largest first, with their number and some members."""
+        with self.crowd() as node:
+            text = beamflame.record("dump", "-p", node.pid).stdout
+        self.assertIn(f"pid {node.pid}, OTP {nodes.otp(self.release)}", text)
+        groups = text.split("\n\n")
+        self.assertRegex(groups[1], r"^1,0\d\d waiting\n    gen_server:loop/\d  gen_server.erl:\d+\n"
+                                    r"    proc_lib:init_p_do_apply/3  proc_lib.erl:\d+\n")
+        self.assertRegex(groups[2], r"^600 waiting\n    crowd:wait/1  \S+:\d+  \(21 calls\)\n"
+                                    r"(  <0\.\d+\.0> +crowd:wait/1 +msgq 0  heap .* reductions .*\n){5}"
+                                    r"  and 595 more")
+        self.assertRegex(text, r"queued +msgq 1,000 ")
+
+
+class Errors(unittest.TestCase):
+    def test_bad_options(self):
+        """Each is a usage error that says what there is."""
+        for options, says in ((("--depth", "0"), "from 1 to"), (("--top", "x"), "from 1 to"),
+                              (("--top", "5:memory"), "reductions, msgq"), (("extra",), "extra")):
+            with self.subTest(options):
+                done = beamflame.run("dump", *options)
+                self.assertEqual(done.returncode, beamflame.USAGE)
+                self.assertIn(says, done.stderr)
+
+    def test_no_such_process(self):
+        done = beamflame.run("dump", "-p", "4194303")
+        self.assertEqual(done.returncode, beamflame.NO_PROCESS)
+        self.assertEqual(done.stdout, "")
+
+    def test_no_beam(self):
+        done = beamflame.run("dump", "-p", os.getpid())
+        self.assertEqual(done.returncode, beamflame.NO_PROCESS)
+        self.assertIn("is no", done.stderr.replace("is not", "is no"))
+
+
+if __name__ == "__main__":
+    unittest.main()

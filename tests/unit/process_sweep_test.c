@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "beam/process_sweep.h"
+#include "beam/process_top.h"
+#include "fake_target.h"
+#include "wire.h"
+
+enum { TABLE = 1024, RUNNING = 1 << 15, STACK_WORDS = 8 };
+
+/* A VM of OTP 25 whose process N, at slot N of the table, has N reductions. */
+struct bench {
+    struct fake_target *target;
+    struct vm vm;
+    uint64_t slots;
+    uint64_t processes[TABLE];
+    struct process_sweep *sweep;
+    /* what was visited */
+    int visits, running, stacks;
+    size_t stack_bytes;
+    uint64_t reds;
+    struct sweep_counts counts;
+    /* what runs while it is read: its reductions grow each time that its stack is */
+    uint64_t restless;
+    int runs; /* how often it still does */
+};
+
+static struct bench *reading; /* the one whose memory is read */
+static bool (*plain_read)(struct memory *memory, uint64_t address, void *buffer, size_t size);
+
+static uint64_t id_of(uint64_t number)
+{
+    return number << 32 | number << 4 | 3;
+}
+
+static void set(struct bench *bench, uint64_t number, int32_t offset, uint64_t value)
+{
+    fake_put_u64(bench->target, bench->processes[number] + (uint64_t)offset, value);
+}
+
+static uint64_t get(struct bench *bench, uint64_t number, int32_t offset)
+{
+    uint64_t value;
+
+    memcpy(&value, bench->target->bytes + (bench->processes[number] - FAKE_BASE) + (size_t)offset,
+           sizeof(value));
+    return value;
+}
+
+/* Reading the stack of the restless process takes so long that it runs meanwhile. */
+static bool read_while_it_runs(struct memory *memory, uint64_t address, void *buffer, size_t size)
+{
+    const struct layout *layout = &reading->vm.layout;
+    uint64_t number = reading->restless;
+
+    if (number && reading->runs && address == get(reading, number, layout->process_stop)) {
+        reading->runs--;
+        set(reading, number, layout->process_reds, get(reading, number, layout->process_reds) + 1);
+    }
+    return plain_read(memory, address, buffer, size);
+}
+
+static void spawn(struct bench *bench, uint64_t number, size_t stack_words)
+{
+    const struct layout *layout = &bench->vm.layout;
+    uint64_t stack = fake_room(bench->target, (stack_words + 1) * 8);
+
+    bench->processes[number] = fake_room(bench->target, (size_t)layout->sizeof_process);
+    set(bench, number, layout->process_id, id_of(number));
+    set(bench, number, layout->process_reds, number);
+    set(bench, number, layout->process_stop, stack);
+    set(bench, number, layout->process_hend, stack + stack_words * 8);
+    fake_put_u64(bench->target, bench->slots + number * 8, bench->processes[number]);
+}
+
+static void open_bench(struct bench *bench, uint64_t count)
+{
+    struct layout *layout = &bench->vm.layout;
+    struct error error;
+
+    memset(bench, 0, sizeof(*bench));
+    bench->target = fake_target_new();
+    plain_read = bench->target->memory.read;
+    bench->target->memory.read = read_while_it_runs;
+    reading = bench;
+    bench->vm = (struct vm){.memory = &bench->target->memory, .layout = fake_layout(25)};
+    bench->vm.build.otp_release = 25;
+    bench->vm.roots.proc_table = fake_room(bench->target, 1024);
+    bench->slots = fake_room(bench->target, TABLE * 8);
+    fake_put_u64(bench->target, bench->vm.roots.proc_table + (uint64_t)layout->ptab_tab,
+                 bench->slots);
+    fake_put_u32(bench->target, bench->vm.roots.proc_table + (uint64_t)layout->ptab_max, TABLE);
+    for (uint64_t number = 1; number <= count; number++)
+        spawn(bench, number, STACK_WORDS);
+    bench->sweep = process_sweep_new(&bench->vm, &error);
+    assert_non_null(bench->sweep);
+}
+
+static void close_bench(struct bench *bench)
+{
+    process_sweep_free(bench->sweep);
+    free(bench->target);
+}
+
+static void visit(void *context, const struct swept_process *process)
+{
+    struct bench *bench = context;
+    uint64_t reds;
+
+    memcpy(&reds, process->bytes + bench->vm.layout.process_reds, sizeof(reds));
+    bench->visits++;
+    bench->running += process->is_running;
+    bench->reds += reds;
+    bench->stacks += (int)process->stack_count;
+    for (size_t i = 0; i < process->stack_count; i++)
+        bench->stack_bytes += process->stacks[i].size;
+}
+
+static void sweep(struct bench *bench)
+{
+    struct error error;
+
+    assert_int_equal(
+        process_sweep_run(bench->sweep, true, NULL, visit, bench, &bench->counts, &error), 0);
+    assert_int_equal(bench->counts.processes, bench->visits);
+}
+
+/* Each process of the table once, with its whole stack, also where there are more than are read at
+ * once. */
+static void test_all_are_visited(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    open_bench(&bench, 600);
+    sweep(&bench);
+    assert_int_equal(bench.visits, 600);
+    assert_int_equal(bench.reds, 600 * 601 / 2);
+    assert_int_equal(bench.stacks, 600);
+    assert_int_equal(bench.stack_bytes, 600 * STACK_WORDS * 8);
+    close_bench(&bench);
+}
+
+/* What is not the process of its slot any more, or can't be read, is gone, and hides no other. */
+static void test_gone(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    open_bench(&bench, 10);
+    set(&bench, 3, bench.vm.layout.process_id, id_of(4));
+    set(&bench, 5, bench.vm.layout.process_id, 0);
+    fake_put_u64(bench.target, bench.slots + 8 * 8, 4096);
+    /* A neighbour of the last one, of which the end can't be read. */
+    fake_put_u64(bench.target, bench.slots + 11 * 8, FAKE_BASE + bench.target->used - 64);
+    sweep(&bench);
+    assert_int_equal(bench.counts.gone, 4);
+    assert_int_equal(bench.visits, 7);
+    close_bench(&bench);
+}
+
+/* A process that runs has no stack to be read. */
+static void test_running(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    open_bench(&bench, 10);
+    set(&bench, 7, bench.vm.layout.process_state, RUNNING);
+    sweep(&bench);
+    assert_int_equal(bench.visits, 10);
+    assert_int_equal(bench.running, 1);
+    assert_int_equal(bench.stacks, 9);
+    close_bench(&bench);
+}
+
+/* A process that has run between the readings is read again; one that does so each time is torn. */
+static void test_torn(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    open_bench(&bench, 10);
+    bench.restless = 7;
+    bench.runs = 2;
+    sweep(&bench);
+    assert_int_equal(bench.visits, 10);
+    assert_int_equal(bench.reds, 55 + 2);
+    assert_int_equal(bench.counts.torn, 0);
+    bench.visits = 0;
+    bench.counts = (struct sweep_counts){0};
+    bench.runs = 100;
+    sweep(&bench);
+    assert_int_equal(bench.visits, 9);
+    assert_int_equal(bench.counts.torn, 1);
+    close_bench(&bench);
+}
+
+/* Of a deep stack the parts at its ends are read. */
+static void test_deep_stack(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    open_bench(&bench, 0);
+    spawn(&bench, 1, 10000);
+    sweep(&bench);
+    assert_int_equal(bench.stacks, 2);
+    assert_int_equal(bench.stack_bytes, WIRE_ERLANG_LEAF_BYTES + WIRE_ERLANG_ROOT_BYTES);
+    close_bench(&bench);
+}
+
+/* One process is told apart from another that has taken its place. */
+static void test_again(void **state)
+{
+    struct bench bench;
+    struct swept_process process;
+
+    (void)state;
+    open_bench(&bench, 3);
+    assert_int_equal(process_sweep_again(bench.sweep, bench.processes[2], id_of(2), &process),
+                     SWEPT_AT_REST);
+    assert_int_equal(process.stack_count, 1);
+    assert_int_equal(process_sweep_again(bench.sweep, bench.processes[2], id_of(3), &process),
+                     SWEPT_GONE);
+    assert_int_equal(process_sweep_again(bench.sweep, 4096, id_of(2), &process), SWEPT_GONE);
+    set(&bench, 2, bench.vm.layout.process_state, RUNNING);
+    assert_int_equal(process_sweep_again(bench.sweep, bench.processes[2], id_of(2), &process),
+                     SWEPT_RUNNING);
+    close_bench(&bench);
+}
+
+/* The largest are found, wherever in the table; of equal ones the oldest. */
+static void test_top(void **state)
+{
+    struct bench bench;
+    struct process_top *top = process_top_new(4, METRIC_REDUCTIONS);
+    struct error error;
+
+    (void)state;
+    open_bench(&bench, 300);
+    set(&bench, 1, bench.vm.layout.process_reds, 1000);
+    set(&bench, 150, bench.vm.layout.process_reds, 298);
+    assert_int_equal(process_top_find(top, &bench.vm, bench.sweep, &bench.counts, &error), 0);
+    for (uint64_t number = 1; number <= 300; number++)
+        assert_int_equal(process_top_has(top, id_of(number)),
+                         number == 1 || number == 150 || number > 298);
+    set(&bench, 150, bench.vm.layout.process_reds, 299);
+    set(&bench, 300, bench.vm.layout.process_reds, 0);
+    assert_int_equal(process_top_find(top, &bench.vm, bench.sweep, &bench.counts, &error), 0);
+    for (uint64_t number = 1; number <= 300; number++)
+        assert_int_equal(process_top_has(top, id_of(number)),
+                         number == 1 || number == 150 || number == 298 || number == 299);
+    process_top_free(top);
+    close_bench(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_are_visited),
+        cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_running),
+        cmocka_unit_test(test_torn),
+        cmocka_unit_test(test_deep_stack),
+        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_top),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
