@@ -29,8 +29,10 @@ static const struct argp_option output_option_list[] = {
      10},
     {"format", OPTION_FORMAT, "FORMAT", 0, "Format of the next -o, whatever its name", 10},
     {"stats", OPTION_STATS, "FILE", 0, "Write what was counted, as JSON", 10},
-    {"group-by", OPTION_GROUP_BY, "KEY", 0,
-     "Root frames: none, name (default), pid, status or scheduler", 11},
+    {"group-by", OPTION_GROUP_BY, "KEY,...", 0,
+     "Root frames, the outermost first: none, name (default), pid, status, scheduler, "
+     "initial_call, label, node",
+     11},
     {"fold-recursion", OPTION_FOLD_RECURSION, 0, 0, "Show runs of one function as one frame", 11},
     {"quiet", 'q', 0, 0, "Print nothing but errors", 12},
     {0},
@@ -64,20 +66,12 @@ static void set_format(struct argp_state *state, struct output_parser *parser, c
         argp_error(state, "there is no format '%s'; there are: %s", name, output_format_names());
 }
 
-static void set_group_by(struct argp_state *state, struct view_options *view, const char *key)
+static void set_group_by(struct argp_state *state, struct view_options *view, const char *keys)
 {
-    static const char *const keys[] = {
-        [GROUP_NONE] = "none",     [GROUP_NAME] = "name",           [GROUP_PID] = "pid",
-        [GROUP_STATUS] = "status", [GROUP_SCHEDULER] = "scheduler",
-    };
+    struct error error;
 
-    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-        if (!strcmp(keys[i], key)) {
-            view->group_by = (enum group_by)i;
-            return;
-        }
-    }
-    argp_error(state, "can't group by '%s'; there are: none, name, pid, status, scheduler", key);
+    if (grouping_parse(keys, &view->grouping, &error))
+        argp_error(state, "%s", error.text);
 }
 
 static error_t parse_output_option(int key, char *arg, struct argp_state *state)
@@ -278,7 +272,7 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
     *options = (struct record_options){.frequency = 99,
                                        .budget = 0.01,
                                        .long_us = 10000,
-                                       .output.settings.view.group_by = GROUP_NAME};
+                                       .output.settings.view.grouping = {{GROUP_NAME}}};
     argp_err_exit_status = ERROR_USAGE;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &parser);
 }
@@ -353,7 +347,7 @@ void parse_report_options(int argc, char **argv, struct report_options *options)
     };
     struct report_parser parser = {.options = options, .output.options = &options->output};
 
-    *options = (struct report_options){.output.settings.view.group_by = GROUP_NAME};
+    *options = (struct report_options){.output.settings.view.grouping = {{GROUP_NAME}}};
     argp_err_exit_status = ERROR_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &parser);
 }

@@ -46,7 +46,8 @@ static void *dot_begin(FILE *file, const struct output_source *source, struct er
     dot->file = file;
     dot->source = *source;
     dot->weight = weight_of_traffic(source, source->event);
-    traffic_init(&dot->traffic, source->profile, source->event, view_group_by(source->view));
+    traffic_init(&dot->traffic, source->profile, source->event,
+                 view_groups_by(source->view, GROUP_PID));
     return dot;
 }
 

@@ -42,7 +42,7 @@ void summary_event_init(struct summary_event *event, const struct output_source 
         .is_sched = event_is_sched(profile, id),
     };
     run_queues_init(&event->queues);
-    traffic_init(&event->traffic, profile, id, view_group_by(source->view));
+    traffic_init(&event->traffic, profile, id, view_groups_by(source->view, GROUP_PID));
 }
 
 void summary_event_free(struct summary_event *event)

@@ -32,11 +32,11 @@ struct traffic_sum {
 };
 
 void traffic_init(struct traffic *traffic, const struct profile *profile, event_id event,
-                  enum group_by group_by)
+                  bool by_pid)
 {
     *traffic = (struct traffic){
         .profile = profile,
-        .group_by = group_by == GROUP_PID ? GROUP_PID : GROUP_NAME,
+        .by_pid = by_pid,
         .is_msg = event_is_msg(profile, event),
     };
     intern_init(&traffic->ends, sizeof(struct end_key), sizeof(struct end_key));
@@ -101,7 +101,7 @@ static uint32_t add_text(struct traffic *traffic, target_id target, const struct
         buffer_text(&text, " / ");
     }
     start = text.size;
-    root_text(traffic->profile, traffic->group_by, key, &text);
+    root_text(traffic->profile, traffic->by_pid ? GROUP_PID : GROUP_NAME, key, &text);
     if (!has_numbers)
         leave_out_numbers(&text, start);
     id = string_table_add(&traffic->texts, text.data, text.size);
@@ -112,16 +112,15 @@ static uint32_t add_text(struct traffic *traffic, target_id target, const struct
 /* Who the sample is of. */
 static uint32_t end_of_sample(struct traffic *traffic, const struct sample *sample)
 {
+    static const struct grouping by_name = {{GROUP_NAME}};
     const struct profile *profile = traffic->profile;
     struct root_key key =
-        root_key_of_sample(profile, GROUP_NAME, sample, root_bottom(profile, sample->stack));
-    target_id target;
+        root_key_of_sample(profile, &by_name, sample, root_bottom(profile, sample->stack));
     uint32_t end;
 
-    if (!sample->process) {
-        target = sample->thread ? profile_get_thread(profile, sample->thread)->target : 0;
-        return add_end(traffic, &(struct end_key){.text = add_text(traffic, target, &key, true)});
-    }
+    if (!sample->process)
+        return add_end(traffic,
+                       &(struct end_key){.text = add_text(traffic, key.target, &key, true)});
     end = end_of_process(traffic, sample->process);
     if (key.bottom)
         traffic->names[end - 1].bottom = key.bottom;
@@ -179,10 +178,9 @@ static uint32_t text_of_end(struct traffic *traffic, enum traffic_names names, u
     if (key->text)
         return key->text;
     process = profile_get_process(traffic->profile, name->newest);
-    return add_text(traffic, key->target,
-                    &(struct root_key){.process = name->newest, .bottom = name->bottom},
-                    names == TRAFFIC_AS_NAMED || traffic->group_by == GROUP_PID ||
-                        !(process->name || process->label));
+    return add_text(
+        traffic, key->target, &(struct root_key){.process = name->newest, .bottom = name->bottom},
+        names == TRAFFIC_AS_NAMED || traffic->by_pid || !(process->name || process->label));
 }
 
 static int compare_edges(const void *a, const void *b, void *value)

@@ -17,12 +17,11 @@
 
 #include "profile/profile.h"
 #include "profile/string_table.h"
-#include "profile/view.h"
 #include "util/intern.h"
 
 struct traffic {
     const struct profile *profile;
-    enum group_by group_by; /* GROUP_PID keeps processes of one name apart */
+    bool by_pid; /* processes of one name are kept apart */
     bool is_msg;
     struct string_table texts;
     struct intern ends, edges;
@@ -31,7 +30,7 @@ struct traffic {
 };
 
 void traffic_init(struct traffic *traffic, const struct profile *profile, event_id event,
-                  enum group_by group_by);
+                  bool by_pid);
 void traffic_free(struct traffic *traffic);
 
 /* One without a peer says nothing, and is ignored. */

@@ -23,25 +23,56 @@ static bool shows_thread(const struct sample *sample)
            sample->activity == ACTIVITY_OTHER;
 }
 
-struct root_key root_key_of_sample(const struct profile *profile, enum group_by group_by,
-                                   const struct sample *sample, frame_id bottom)
+/* What a thread did that ran no process is shown instead of what is asked of the process. */
+static bool is_of_processes(enum group_by group_by)
 {
-    struct root_key key = {0};
+    return group_by != GROUP_SCHEDULER && group_by != GROUP_NODE;
+}
 
+static target_id target_of_sample(const struct profile *profile, const struct sample *sample)
+{
+    if (sample->process)
+        return profile_get_process(profile, sample->process)->target;
+    return sample->thread ? profile_get_thread(profile, sample->thread)->target : 0;
+}
+
+static void add_activity(struct root_key *key, const struct sample *sample)
+{
+    key->activity = sample->activity;
+    key->detail = sample->detail;
+    if (shows_thread(sample))
+        key->thread = sample->thread;
+}
+
+/* What one key of a grouping shows. */
+static void add_to_key(struct root_key *key, const struct profile *profile, enum group_by group_by,
+                       const struct sample *sample, frame_id bottom)
+{
     if (group_by == GROUP_SCHEDULER) {
-        key.thread = sample->thread;
+        key->thread = sample->thread;
+    } else if (!is_of_processes(group_by)) {
+        return;
     } else if (!sample->process && sample->activity != ACTIVITY_PROCESS) {
-        key.activity = sample->activity;
-        key.detail = sample->detail;
-        key.thread = shows_thread(sample) ? sample->thread : 0;
+        add_activity(key, sample);
     } else if (group_by == GROUP_STATUS) {
-        key.status = sample->status;
+        key->status = sample->status;
     } else if (group_by != GROUP_NONE && sample->process) {
-        key.process = sample->process;
+        key->process = sample->process;
         if (group_by == GROUP_NAME && (sample->flags & SAMPLE_COMPLETE) &&
             is_named_by_stack(profile, sample->process))
-            key.bottom = bottom;
+            key->bottom = bottom;
     }
+}
+
+struct root_key root_key_of_sample(const struct profile *profile, const struct grouping *grouping,
+                                   const struct sample *sample, frame_id bottom)
+{
+    struct root_key key = {.target = target_of_sample(profile, sample)};
+    const enum group_by *at = grouping->keys;
+
+    do
+        add_to_key(&key, profile, *at, sample, bottom);
+    while (*at && *++at);
     return key;
 }
 
@@ -62,7 +93,10 @@ frame_id root_bottom(const struct profile *profile, stack_id stack)
 struct root_key root_key_of_process(const struct profile *profile, process_id process,
                                     stack_id stack)
 {
-    struct root_key key = {.process = process};
+    struct root_key key = {
+        .target = profile_get_process(profile, process)->target,
+        .process = process,
+    };
 
     if (stack && is_named_by_stack(profile, process))
         key.bottom = root_bottom(profile, stack);
@@ -100,23 +134,21 @@ static string_id given_name(const struct process_entry *process)
     return process->name ? process->name : process->label;
 }
 
-static void process_text(const struct profile *profile, const struct root_key *key,
-                         struct buffer *text)
+static void name_text(const struct profile *profile, const struct process_entry *process,
+                      frame_id bottom, struct buffer *text)
 {
-    const struct process_entry *process = profile_get_process(profile, key->process);
     string_id best = given_name(process);
 
-    if (!best && key->bottom)
-        best = profile_get_frame(profile, key->bottom)->symbol;
+    if (!best && bottom)
+        best = profile_get_frame(profile, bottom)->symbol;
     if (!best)
         best = process->initial_call ? process->initial_call : process->pid;
     buffer_text(text, best ? profile_text(profile, best) : "[process]");
 }
 
-static void pid_text(const struct profile *profile, const struct root_key *key, struct buffer *text)
+static void pid_text(const struct profile *profile, const struct process_entry *process,
+                     struct buffer *text)
 {
-    const struct process_entry *process = profile_get_process(profile, key->process);
-
     if (given_name(process))
         buffer_format(text, "%s ", profile_text(profile, given_name(process)));
     buffer_text(text, process->pid ? profile_text(profile, process->pid) : "[process]");
@@ -141,11 +173,45 @@ static void scheduler_text(const struct profile *profile, const struct root_key 
         buffer_text(text, "[thread]");
 }
 
+/* A text of the process, or that it has none. */
+static void put_or_none(const struct profile *profile, string_id id, const char *what,
+                        struct buffer *text)
+{
+    if (id)
+        buffer_text(text, profile_text(profile, id));
+    else
+        buffer_format(text, "[no %s]", what);
+}
+
+static void text_of_process(const struct profile *profile, enum group_by group_by,
+                            const struct root_key *key, struct buffer *text)
+{
+    const struct process_entry *process = profile_get_process(profile, key->process);
+
+    switch (group_by) {
+    case GROUP_PID:
+        pid_text(profile, process, text);
+        break;
+    case GROUP_INITIAL_CALL:
+        put_or_none(profile, process->initial_call, "initial call", text);
+        break;
+    case GROUP_LABEL:
+        put_or_none(profile, process->label, "label", text);
+        break;
+    default:
+        name_text(profile, process, key->bottom, text);
+    }
+}
+
 void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
                struct buffer *text)
 {
     if (group_by == GROUP_SCHEDULER)
         scheduler_text(profile, key, text);
+    else if (group_by == GROUP_NODE && key->target)
+        root_target_text(profile, key->target, text);
+    else if (group_by == GROUP_NODE)
+        buffer_text(text, "[no node]");
     else if (key->activity != ACTIVITY_PROCESS)
         activity_text(profile, key, text);
     else if (group_by == GROUP_STATUS)
@@ -154,10 +220,29 @@ void root_text(const struct profile *profile, enum group_by group_by, const stru
         return;
     else if (!key->process)
         buffer_text(text, "[process]");
-    else if (group_by == GROUP_PID)
-        pid_text(profile, key, text);
     else
-        process_text(profile, key, text);
+        text_of_process(profile, group_by, key, text);
+}
+
+void root_texts(const struct profile *profile, const struct grouping *grouping,
+                const struct root_key *key, root_each each, void *context)
+{
+    const enum group_by *at = grouping->keys;
+    bool told = false; /* what the thread did */
+    struct buffer text = {0};
+
+    do {
+        if (key->activity != ACTIVITY_PROCESS && is_of_processes(*at)) {
+            if (told)
+                continue;
+            told = true;
+        }
+        text.size = 0;
+        root_text(profile, *at, key, &text);
+        if (text.size)
+            each(context, &text);
+    } while (*at && *++at);
+    buffer_free(&text);
 }
 
 /* Nodes in containers of their own can have the same name. */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The root frame of a sample, which says who ran (view.h lists the groupings). */
+/* The root frames of a sample, which say who ran (view.h describes them). */
 #pragma once
 
+#include "profile/grouping.h"
 #include "profile/profile.h"
-#include "profile/view.h"
 #include "util/buffer.h"
 
-/* What the text is made of; fields that a grouping does not show are 0, so that samples which look
- * the same have equal keys. Of `process`, `thread` and `bottom` the text is asked from the profile.
- */
+/* What the texts are made of; fields that a grouping does not show are 0, so that samples which
+ * look the same have equal keys. Of ids the text is asked from the profile. */
 struct root_key {
+    target_id target; /* kept also where it is not shown: modules name its pid */
     process_id process;
     thread_id thread;
     string_id detail;
@@ -19,7 +19,7 @@ struct root_key {
 };
 
 /* `bottom` is 0 where the stack has no Erlang frame. */
-struct root_key root_key_of_sample(const struct profile *profile, enum group_by group_by,
+struct root_key root_key_of_sample(const struct profile *profile, const struct grouping *grouping,
                                    const struct sample *sample, frame_id bottom);
 
 /* The Erlang frame next to the root; 0 if there is none. */
@@ -29,10 +29,15 @@ frame_id root_bottom(const struct profile *profile, stack_id stack);
 struct root_key root_key_of_process(const struct profile *profile, process_id process,
                                     stack_id stack);
 
-/* Append the text; nothing if there is no such frame. */
+/* Append the text of the frame that a key of the grouping gives; nothing if there is none. */
 void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
                struct buffer *text);
 
-/* Append the text of the frame for a target, where there are several: its node's name, its pid
- * where that does not tell it apart. */
+/* Pass the texts of all root frames to `each`, outermost first. */
+typedef void (*root_each)(void *context, const struct buffer *text);
+void root_texts(const struct profile *profile, const struct grouping *grouping,
+                const struct root_key *key, root_each each, void *context);
+
+/* Append the text of the frame for a target: its node's name, its pid where that does not tell it
+ * apart. */
 void root_target_text(const struct profile *profile, target_id target, struct buffer *text);

@@ -10,10 +10,16 @@
 #include "util/escape.h"
 #include "util/intern.h"
 
-/* A root frame as shown: samples with other keys but the same text share it. */
+/* A chain of root frames. */
+struct chain_node {
+    uint32_t parent; /* in view->chains; 0: this is the outermost one */
+    uint32_t text;   /* in view->texts */
+};
+
+/* Root frames as shown: samples with other keys but the same texts share them. */
 struct view_root {
     target_id target; /* kept also where it is not shown: modules name its pid */
-    uint32_t text;    /* in view->texts; 0: no root frame */
+    uint32_t chain;   /* in view->chains; 0: no root frame */
 };
 
 struct view_stack {
@@ -27,17 +33,13 @@ struct stack_memo {
     frame_id bottom; /* first Erlang frame from the root, 0 if none */
 };
 
-struct view_key {
-    target_id target;
-    struct root_key key;
-};
-
 struct view {
     const struct profile *profile;
     struct view_options options;
     struct string_table texts;
-    struct intern keys; /* struct view_key; root_of_key[id - 1] is its root */
+    struct intern keys; /* struct root_key; root_of_key[id - 1] is its root */
     uint32_t *root_of_key;
+    struct intern chains;        /* struct chain_node */
     struct intern roots, stacks; /* struct view_root, struct view_stack */
     struct intern folded;        /* struct stack_node */
     struct stack_memo *memos;    /* of stack id - 1 */
@@ -53,7 +55,8 @@ struct view *view_new(const struct profile *profile, const struct view_options *
 
     view->profile = profile;
     view->options = *options;
-    intern_init(&view->keys, sizeof(struct view_key), sizeof(struct view_key));
+    intern_init(&view->keys, sizeof(struct root_key), sizeof(struct root_key));
+    intern_init(&view->chains, sizeof(struct chain_node), sizeof(struct chain_node));
     intern_init(&view->roots, sizeof(struct view_root), sizeof(struct view_root));
     intern_init(&view->stacks, sizeof(struct view_stack), sizeof(struct view_stack));
     intern_init(&view->folded, sizeof(struct stack_node), sizeof(struct stack_node));
@@ -66,6 +69,7 @@ void view_free(struct view *view)
         return;
     string_table_free(&view->texts);
     intern_free(&view->keys);
+    intern_free(&view->chains);
     intern_free(&view->roots);
     intern_free(&view->stacks);
     intern_free(&view->folded);
@@ -76,9 +80,9 @@ void view_free(struct view *view)
     free(view);
 }
 
-enum group_by view_group_by(const struct view *view)
+bool view_groups_by(const struct view *view, enum group_by key)
 {
-    return view->options.group_by;
+    return grouping_has(&view->options.grouping, key);
 }
 
 static bool is_same_function(const struct profile *profile, frame_id a, frame_id b)
@@ -125,37 +129,40 @@ static uint32_t view_scratch_text(struct view *view)
     return string_table_add(&view->texts, view->scratch.data, view->scratch.size);
 }
 
-static uint32_t view_root_of_key(struct view *view, const struct view_key *key)
+struct chain {
+    struct view *view;
+    uint32_t node;
+};
+
+static void add_to_chain(void *context, const struct buffer *text)
+{
+    struct chain *chain = context;
+    uint32_t id = string_table_add(&chain->view->texts, text->data, text->size);
+
+    chain->node = intern_add(&chain->view->chains, &(struct chain_node){chain->node, id});
+}
+
+static uint32_t view_root_of_key(struct view *view, const struct root_key *key)
 {
     uint32_t known = view->keys.count, id = intern_add(&view->keys, key);
-    struct view_root root = {.target = key->target};
+    struct chain chain = {view, 0};
 
     if (id <= known)
         return view->root_of_key[id - 1];
-    view->scratch.size = 0;
-    root_text(view->profile, view->options.group_by, &key->key, &view->scratch);
-    root.text = view_scratch_text(view);
+    root_texts(view->profile, &view->options.grouping, key, add_to_chain, &chain);
     view->root_of_key =
         xreallocarray(view->root_of_key, view->keys.capacity, sizeof(*view->root_of_key));
-    view->root_of_key[id - 1] = intern_add(&view->roots, &root);
+    view->root_of_key[id - 1] =
+        intern_add(&view->roots, &(struct view_root){key->target, chain.node});
     return view->root_of_key[id - 1];
-}
-
-static target_id target_of_sample(const struct profile *profile, const struct sample *sample)
-{
-    if (sample->process)
-        return profile_get_process(profile, sample->process)->target;
-    return sample->thread ? profile_get_thread(profile, sample->thread)->target : 0;
 }
 
 view_stack_id view_of_sample(struct view *view, const struct sample *sample)
 {
     const struct stack_memo *memo = view_memo(view, sample->stack);
     struct view_stack shown = {0, view->options.fold_recursion ? memo->folded : sample->stack};
-    struct view_key key = {
-        target_of_sample(view->profile, sample),
-        root_key_of_sample(view->profile, view->options.group_by, sample, memo->bottom),
-    };
+    struct root_key key =
+        root_key_of_sample(view->profile, &view->options.grouping, sample, memo->bottom);
 
     shown.root = view_root_of_key(view, &key);
     return intern_add(&view->stacks, &shown);
@@ -219,25 +226,37 @@ static void push_root_frame(struct view *view, uint32_t text, target_id target)
                      });
 }
 
-static void push_root_frames(struct view *view, const struct view_root *root)
+static void reverse_frames(struct view *view, size_t from)
 {
-    if (root->target && profile_counts(view->profile).targets > 1) {
-        view->scratch.size = 0;
-        root_target_text(view->profile, root->target, &view->scratch);
-        push_root_frame(view, view_scratch_text(view), root->target);
-    }
-    if (root->text)
-        push_root_frame(view, root->text, root->target);
-}
+    struct view_frame *frames = view->frames + from;
+    size_t count = view->frame_count - from;
 
-static void reverse_frames(struct view_frame *frames, size_t count)
-{
     for (size_t i = 0; i < count / 2; i++) {
         struct view_frame frame = frames[i];
 
         frames[i] = frames[count - 1 - i];
         frames[count - 1 - i] = frame;
     }
+}
+
+static void push_root_frames(struct view *view, const struct view_root *root)
+{
+    size_t own;
+
+    if (root->target && profile_counts(view->profile).targets > 1 &&
+        !view_groups_by(view, GROUP_NODE)) {
+        view->scratch.size = 0;
+        root_target_text(view->profile, root->target, &view->scratch);
+        push_root_frame(view, view_scratch_text(view), root->target);
+    }
+    own = view->frame_count;
+    for (uint32_t at = root->chain; at;) {
+        const struct chain_node *node = intern_get(&view->chains, at);
+
+        push_root_frame(view, node->text, root->target);
+        at = node->parent;
+    }
+    reverse_frames(view, own);
 }
 
 size_t view_frames(struct view *view, view_stack_id id, const struct view_frame **frames)
@@ -257,8 +276,7 @@ size_t view_frames(struct view *view, view_stack_id id, const struct view_frame 
         push_code_frame(view, profile_get_frame(view->profile, node->frame), root->target);
         at = node->parent;
     }
-    if (view->frame_count > roots)
-        reverse_frames(view->frames + roots, view->frame_count - roots);
+    reverse_frames(view, roots);
     *frames = view->frames;
     return view->frame_count;
 }

@@ -9,22 +9,26 @@
  *   an Erlang process:  "registered_name", else "label", else "initial:call/N"
  *                       else (initial call erlang:apply/2 of a fun) the function at the bottom
  *   no process:         "[scheduler] busy-wait", "[port] tcp_inet", "[aux]", "[thread] async_1"
+ *
+ * Several keys give a frame each. What a thread did that ran no process is told once, in place of
+ * the first that would tell something of the process. Of several targets the first frame is the
+ * node, unless it is grouped by.
  */
 #pragma once
 
+#include "profile/grouping.h"
 #include "profile/profile.h"
 
-enum group_by { GROUP_NONE, GROUP_NAME, GROUP_PID, GROUP_STATUS, GROUP_SCHEDULER };
-
 struct view_options {
-    enum group_by group_by;
+    struct grouping grouping;
     bool fold_recursion; /* runs of one function become one frame */
 };
 
 struct view;
 struct view *view_new(const struct profile *profile, const struct view_options *options);
 void view_free(struct view *view);
-enum group_by view_group_by(const struct view *view);
+/* Whether its roots tell apart what this key does. */
+bool view_groups_by(const struct view *view, enum group_by key);
 
 /* A stack with its root frames: dense ids from 1, equal for samples that look the same. */
 typedef uint32_t view_stack_id;

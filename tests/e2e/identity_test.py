@@ -21,7 +21,8 @@ class Identity:
             report = node.report()
         cls.workers, cls.schedulers = report["workers"], report["schedulers"]
         cls.views = {view: beamflame.folded(recording, "--group-by", view)
-                     for view in ("none", "name", "pid", "status", "scheduler")}
+                     for view in ("none", "name", "pid", "status", "scheduler",
+                                  "initial_call,label,pid")}
 
     def test_each_pid_runs_its_own_function(self):
         """Grouped by pid, each process was seen, in the function it runs and in no other."""
@@ -50,6 +51,18 @@ class Identity:
         totals = {view: sum(stacks.values()) for view, stacks in self.views.items()}
         self.assertEqual(len(set(totals.values())), 1, totals)
         self.assertEqual(beamflame.weight_of(self.views["none"], "identity_registered"), 0)
+
+    def test_several_keys(self):
+        """Each key has its frame, in the order asked for, and says what the node says."""
+        for worker in self.workers:
+            with self.subTest(worker["kind"]):
+                own = [s for s in self.views["initial_call,label,pid"]
+                       if len(s) > 2 and s[2].endswith(worker["pid"]) and worker["function"] in s]
+                self.assertTrue(own)
+                labels = {"[no label]", worker["label"]} if worker["label"] else {"[no label]"}
+                self.assertIn((worker["initial_call"], worker["label"] or "[no label]"),
+                              {stack[:2] for stack in own})
+                self.assertLessEqual({stack[1] for stack in own}, labels)
 
     def test_status_and_scheduler(self):
         """What burns CPU is running or collects its garbage, on every normal scheduler."""

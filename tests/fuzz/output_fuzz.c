@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* What holds one event is refused where there are several, so each format is on its own. */
 static void write_format(const struct output_format *format, const uint8_t *data, size_t size)
 {
-    const struct output_settings settings = {.view.group_by = GROUP_NAME};
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
     struct recording *recording = fuzz_recording(data, size);
     FILE *file = fopen("/dev/null", "w");
     struct output_request request = {.path = "fuzz", .format = format, .file = file};

@@ -22,7 +22,7 @@ static int show(void *context, const struct sample *sample, struct error *error)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct profile *profile = profile_new();
-    struct view *view = view_new(profile, &(struct view_options){GROUP_NAME, true});
+    struct view *view = view_new(profile, &(struct view_options){{{GROUP_NAME}}, true});
     struct recording *recording = fuzz_recording(data, size);
     struct error error;
     bool cut;

@@ -43,7 +43,7 @@ static void open_replay(struct replay *replay, const char *path)
     if (!replay->symbolizer)
         fail_msg("%s: %s", path, error.text);
     symbolizer_set_kernel(replay->symbolizer, replay->kernel);
-    replay->view = view_new(replay->profile, &(struct view_options){GROUP_NAME, true});
+    replay->view = view_new(replay->profile, &(struct view_options){{{GROUP_NAME}}, true});
 }
 
 static void close_replay(struct replay *replay)

@@ -73,7 +73,7 @@ static void assert_has(const char *text, const char *part)
 /* Sending and receiving are one edge. */
 static void test_exact(void **state)
 {
-    const struct output_settings settings = {{.group_by = GROUP_NAME}, "msg", NULL};
+    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
     struct messages messages;
     struct sample *samples = messages.small.samples;
     char *text;
@@ -116,7 +116,7 @@ static void test_names(void **state)
     (void)state;
     for (int apart = 0; apart < 2; apart++) {
         const struct output_settings settings = {
-            {.group_by = apart ? GROUP_PID : GROUP_NAME}, "msg", NULL};
+            {.grouping = {{apart ? GROUP_PID : GROUP_NAME}}}, "msg", NULL};
         char *text;
 
         make(&messages);
@@ -140,7 +140,7 @@ static void test_names(void **state)
 /* What is no process sends too; a sample that knows no other process says nothing. */
 static void test_port(void **state)
 {
-    const struct output_settings settings = {{.group_by = GROUP_NAME}, "msg", NULL};
+    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
     struct messages messages;
     struct sample *samples = messages.small.samples;
     char *text;
@@ -163,7 +163,7 @@ static void test_port(void **state)
 /* The text of an edge that hardly counts is shown on demand. */
 static void test_small_edge(void **state)
 {
-    const struct output_settings settings = {{.group_by = GROUP_NAME}, "msg", NULL};
+    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
     struct messages messages;
     char *text;
 
@@ -182,7 +182,7 @@ static void test_small_edge(void **state)
 /* Messages that wait long are red; how long is long is not less than 10 ms. */
 static void test_colour(void **state)
 {
-    const struct output_settings settings = {{.group_by = GROUP_NAME}, "msg", NULL};
+    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
     static const struct {
         uint64_t to_db, to_cart;
         const char *db, *cart;
@@ -214,7 +214,7 @@ static void test_colour(void **state)
 /* The value that is asked for decides which edges there are, and in which order. */
 static void test_value(void **state)
 {
-    const struct output_settings settings = {{.group_by = GROUP_NAME}, "msg", "delay"};
+    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", "delay"};
     struct messages messages;
     struct sample *samples = messages.small.samples;
     char *text;
@@ -263,8 +263,8 @@ static void make_wakes(struct messages *messages)
 /* Who wakes whom: by how often, if nothing else is asked for. */
 static void test_wakes(void **state)
 {
-    const struct output_settings settings = {{.group_by = GROUP_NAME}, "sched", NULL};
-    const struct output_settings by_wait = {{.group_by = GROUP_NAME}, "sched", "wait"};
+    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "sched", NULL};
+    const struct output_settings by_wait = {{.grouping = {{GROUP_NAME}}}, "sched", "wait"};
     struct messages messages;
     char *text;
 
@@ -286,7 +286,7 @@ static void test_wakes(void **state)
 /* The summary has them as a table, and the time in run queues by scheduler. */
 static void test_wakes_in_summary(void **state)
 {
-    const struct output_settings settings = {{.group_by = GROUP_NAME}, "sched", NULL};
+    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "sched", NULL};
     const struct thread_entry dirty = {
         .target = 1, .tid = 103, .scheduler_kind = SCHEDULER_DIRTY_CPU, .scheduler_number = 1};
     const struct thread_entry other_dirty = {
@@ -322,8 +322,8 @@ static void test_none(void **state)
     struct error error;
     struct output_result result;
     const struct output_request request = {.path = "/tmp/output-dot-test.dot"};
-    const struct output_settings of_msg = {{.group_by = GROUP_NAME}, "msg", NULL};
-    const struct output_settings of_all = {.view.group_by = GROUP_NAME};
+    const struct output_settings of_msg = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
+    const struct output_settings of_all = {.view.grouping = {{GROUP_NAME}}};
     struct recording *recording;
     char *text;
 
@@ -358,7 +358,7 @@ static char *graph_of_many(uint64_t count, bool has_numbers, enum group_by group
     source = (struct output_source){
         .header = &small_header,
         .profile = messages.small.profile,
-        .view = view_new(messages.small.profile, &(struct view_options){.group_by = group_by}),
+        .view = view_new(messages.small.profile, &(struct view_options){.grouping = {{group_by}}}),
         .event = messages.small.samples[0].event,
     };
     dot = dot_format.begin(file, &source, &error);
@@ -415,7 +415,7 @@ static void test_many_of_a_kind(void **state)
 /* The summary has them as a table. */
 static void test_summary(void **state)
 {
-    const struct output_settings settings = {{.group_by = GROUP_NAME}, "msg", NULL};
+    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
     struct messages messages;
     struct sample *samples = messages.small.samples;
     char *text;

@@ -91,7 +91,7 @@ static void assert_refused(const struct output_settings *settings,
 /* What a format makes of the events, as text. */
 static char *text_of(const struct output_format *format, const char *event, const char *value)
 {
-    struct output_settings settings = {{.group_by = GROUP_NAME}, event, value};
+    struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, event, value};
     struct small_profile small;
 
     small_profile_make(&small);
@@ -102,7 +102,7 @@ static char *text_of(const struct output_format *format, const char *event, cons
 /* Each event that has samples gets a file; what holds all events stays one. */
 static void test_one_file_each(void **state)
 {
-    const struct output_settings all = {.view.group_by = GROUP_NAME};
+    const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
     const struct output_request requests[] = {{.path = in_directory("x.folded")},
                                               {.path = in_directory("x.bfr")}};
     struct output_result result;
@@ -133,7 +133,7 @@ static void test_one_file_each(void **state)
  * counts nothing is left out. */
 static void test_chosen(void **state)
 {
-    const struct output_settings reclaimed = {{.group_by = GROUP_NAME}, "gc", "reclaimed"};
+    const struct output_settings reclaimed = {{.grouping = {{GROUP_NAME}}}, "gc", "reclaimed"};
     const struct output_request request = {.path = in_directory("x.folded")};
     struct output_result result;
     struct error error;
@@ -198,7 +198,7 @@ static char *summary_of_counted(const struct event_summary *counted, enum error_
 {
     struct output_request requests[] = {{.path = in_directory("x.svg"), .optional = true},
                                         {.path = "summary", .format = &summary_format}};
-    const struct output_settings all = {.view.group_by = GROUP_NAME};
+    const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
     struct small_profile small;
     struct recording_writer *writer;
     struct recording *recording;
@@ -258,7 +258,7 @@ static void test_counted_without_samples(void **state)
 /* Several events don't go to where only one file is. */
 static void test_one_place(void **state)
 {
-    const struct output_settings all = {.view.group_by = GROUP_NAME};
+    const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
     const struct output_request stdout_request = {.path = "-", .format = &perf_format};
     const struct output_request device = {.path = "/dev/null", .format = &svg_format};
     const struct output_request requests[] = {
@@ -461,7 +461,7 @@ static void test_stats(void **state)
 /* A recording written anew has the same counts and samples. */
 static void test_bfr(void **state)
 {
-    const struct output_settings all = {.view.group_by = GROUP_NAME};
+    const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
     const struct output_request request = {.path = in_directory("x.bfr")};
     struct output_request summary = {.path = "summary", .format = &summary_format};
     struct recording *recording;

@@ -69,7 +69,8 @@ static void test_escapes(void **state)
         small_profile_make(&small);
         small.samples[0].stack = profile_stack(
             small.profile, 0, small_frame(small.profile, cases[i].symbol, "", FRAME_ERLANG, 1));
-        text = small_output(&small, &perf_format, &(struct view_options){.group_by = GROUP_NAME});
+        text =
+            small_output(&small, &perf_format, &(struct view_options){.grouping = {{GROUP_NAME}}});
         if (!strstr(text, cases[i].line))
             fail_msg("no \"%s\" in: %s", cases[i].line, text);
         free(text);
@@ -88,7 +89,7 @@ static void test_weights(void **state)
     small.samples[1].values[0] = 0;
     small.samples[2].values[0] = 15 * 1000000;
     small.samples[3].values[0] = 25 * 1000000 - 1;
-    text = small_output(&small, &perf_format, &(struct view_options){.group_by = GROUP_NAME});
+    text = small_output(&small, &perf_format, &(struct view_options){.grouping = {{GROUP_NAME}}});
     assert_non_null(strstr(text, " 2.000001:         25 cpu-clock:\n"));
     assert_non_null(strstr(text, " 2.010000:          1 cpu-clock:\n"));
     assert_non_null(strstr(text, " 2.020000:          2 cpu-clock:\n"));
@@ -105,7 +106,7 @@ static void test_no_stack(void **state)
     (void)state;
     small_profile_make(&small);
     small.samples[0].stack = 0;
-    text = small_output(&small, &perf_format, &(struct view_options){.group_by = GROUP_NONE});
+    text = small_output(&small, &perf_format, &(struct view_options){.grouping = {{GROUP_NONE}}});
     assert_non_null(strstr(text, "\n\t               0 [no stack] ([unknown])\n\n"));
     free(text);
 }

@@ -48,7 +48,8 @@ static void test_process_without_a_name(void **state)
     for (int i = 0; i < SMALL_SAMPLES; i++)
         small.samples[i].process = profile_process(small.profile, &worker);
     small.samples[3].flags = SAMPLE_ERLANG;
-    text = small_output(&small, &summary_format, &(struct view_options){.group_by = GROUP_NAME});
+    text =
+        small_output(&small, &summary_format, &(struct view_options){.grouping = {{GROUP_NAME}}});
     assert_non_null(strstr(text, "100.0 %  <0.86.0>  proc_lib:init_p/5\n"));
     free(text);
 }

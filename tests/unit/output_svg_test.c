@@ -5,7 +5,7 @@
 #include "output/svg_layout.h"
 #include "output/svg_style.h"
 
-static const struct view_options by_name = {.group_by = GROUP_NAME};
+static const struct view_options by_name = {.grouping = {{GROUP_NAME}}};
 
 static size_t occurrences(const char *text, const char *of)
 {

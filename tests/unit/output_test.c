@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-static const struct output_settings by_name = {.view.group_by = GROUP_NAME};
+static const struct output_settings by_name = {.view.grouping = {{GROUP_NAME}}};
 static char directory[] = "/tmp/output-test.XXXXXX";
 
 static const char *in_directory(const char *name)

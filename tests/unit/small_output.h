@@ -37,7 +37,7 @@ static inline char *small_output(struct small_profile *small, const struct outpu
 static inline void assert_output(struct small_profile *small, const struct output_format *format,
                                  const char *expected)
 {
-    char *text = small_output(small, format, &(struct view_options){.group_by = GROUP_NAME});
+    char *text = small_output(small, format, &(struct view_options){.grouping = {{GROUP_NAME}}});
 
     assert_string_equal(text, expected);
     free(text);

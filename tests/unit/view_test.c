@@ -20,7 +20,7 @@ static const char *shown(struct view *view, const struct sample *sample)
 static void assert_shown(struct profile *profile, enum group_by group_by,
                          const struct sample *sample, const char *expected)
 {
-    struct view *view = view_new(profile, &(struct view_options){.group_by = group_by});
+    struct view *view = view_new(profile, &(struct view_options){.grouping = {{group_by}}});
 
     assert_string_equal(shown(view, sample), expected);
     view_free(view);
@@ -38,6 +38,10 @@ static void test_groupings(void **state)
         {GROUP_PID, "cart <0.85.0>;proc_lib:init_p/5;erlang:+/2", "[scheduler] busy-wait;spin"},
         {GROUP_STATUS, "[running];proc_lib:init_p/5;erlang:+/2", "[scheduler] busy-wait;spin"},
         {GROUP_SCHEDULER, "[scheduler 1];proc_lib:init_p/5;erlang:+/2", "[scheduler 1];spin"},
+        {GROUP_INITIAL_CALL, "[no initial call];proc_lib:init_p/5;erlang:+/2",
+         "[scheduler] busy-wait;spin"},
+        {GROUP_LABEL, "[no label];proc_lib:init_p/5;erlang:+/2", "[scheduler] busy-wait;spin"},
+        {GROUP_NODE, "shop@\"web\";proc_lib:init_p/5;erlang:+/2", "shop@\"web\";spin"},
     };
     struct small_profile small;
 
@@ -48,6 +52,69 @@ static void test_groupings(void **state)
         assert_shown(small.profile, cases[i].group_by, &small.samples[2], cases[i].none);
     }
     profile_free(small.profile);
+}
+
+static void assert_grouped(struct profile *profile, const char *keys, const struct sample *sample,
+                           const char *expected)
+{
+    struct view_options options = {.fold_recursion = false};
+    struct error error;
+    struct view *view;
+
+    assert_int_equal(grouping_parse(keys, &options.grouping, &error), 0);
+    view = view_new(profile, &options);
+    assert_string_equal(shown(view, sample), expected);
+    view_free(view);
+}
+
+/* Several keys give a frame each, in their order; what a scheduler did is told once. */
+static void test_several_keys(void **state)
+{
+    struct small_profile small;
+    struct profile *p;
+    struct process_entry process;
+    struct sample sample;
+
+    (void)state;
+    small_profile_make(&small);
+    p = small.profile;
+    process = *profile_get_process(p, small.samples[0].process);
+    process.label = profile_string_z(p, "{shop,7}");
+    process.initial_call = profile_string_z(p, "shop:init/1");
+    sample = small.samples[0];
+    sample.process = profile_process(p, &process);
+    assert_grouped(p, "status,initial_call,label,name", &sample,
+                   "[running];shop:init/1;{shop,7};cart;proc_lib:init_p/5;erlang:+/2");
+    assert_grouped(p, "name,scheduler", &sample, "cart;[scheduler 1];proc_lib:init_p/5;erlang:+/2");
+    assert_grouped(p, "none", &sample, "proc_lib:init_p/5;erlang:+/2");
+    assert_grouped(p, "node,status,scheduler,name", &small.samples[2],
+                   "shop@\"web\";[scheduler] busy-wait;[scheduler 1];spin");
+    assert_grouped(p, "none", &small.samples[2], "[scheduler] busy-wait;spin");
+    profile_free(p);
+}
+
+static void assert_no_grouping(const char *keys, const char *expected)
+{
+    struct grouping grouping = {{GROUP_PID}};
+    struct error error;
+
+    assert_int_equal(grouping_parse(keys, &grouping, &error), -1);
+    assert_int_equal(error.code, ERROR_USAGE);
+    assert_non_null(strstr(error.text, expected));
+    assert_int_equal(grouping.keys[0], GROUP_PID);
+}
+
+/* What can't be grouped by is refused, with what can. */
+static void test_bad_groupings(void **state)
+{
+    (void)state;
+    assert_no_grouping("statu", "'statu'; there are: none, name, pid, status, scheduler, ");
+    assert_no_grouping("statuses", "'statuses'");
+    assert_no_grouping("name,", "''");
+    assert_no_grouping("", "''");
+    assert_no_grouping("name,none", "contradicts");
+    assert_no_grouping("none,name", "contradicts");
+    assert_no_grouping("pid,name,pid", "'pid' is given twice");
 }
 
 /* A process is named by registered name, label, initial call, in this order; a fun's process by
@@ -156,7 +223,7 @@ static void test_ids(void **state)
 
     (void)state;
     small_profile_make(&small);
-    view = view_new(small.profile, &(struct view_options){.group_by = GROUP_NAME});
+    view = view_new(small.profile, &(struct view_options){.grouping = {{GROUP_NAME}}});
     assert_int_equal(view_of_sample(view, &small.samples[0]), 1);
     assert_int_equal(view_of_sample(view, &small.samples[1]), 2);
     assert_int_equal(view_of_sample(view, &small.samples[3]), 1);
@@ -169,7 +236,7 @@ static void test_ids(void **state)
     sample.status = STATUS_EXITING;
     assert_int_equal(view_of_sample(view, &sample), 1);
     view_free(view);
-    view = view_new(small.profile, &(struct view_options){.group_by = GROUP_PID});
+    view = view_new(small.profile, &(struct view_options){.grouping = {{GROUP_PID}}});
     assert_int_not_equal(view_of_sample(view, &sample), view_of_sample(view, &small.samples[0]));
     view_free(view);
     profile_free(small.profile);
@@ -197,10 +264,10 @@ static void test_fold(void **state)
         deep.stack = profile_stack(p, deep.stack, i % 2 ? a : a_other_line);
     deep.stack = profile_stack(p, profile_stack(p, deep.stack, b), b);
     deep.stack = profile_stack(p, deep.stack, a);
-    view = view_new(p, &(struct view_options){GROUP_NONE, true});
+    view = view_new(p, &(struct view_options){{{GROUP_NONE}}, true});
     assert_string_equal(shown(view, &deep), "m:a/1;m:b/1;m:a/1");
     view_free(view);
-    view = view_new(p, &(struct view_options){GROUP_NONE, false});
+    view = view_new(p, &(struct view_options){{{GROUP_NONE}}, false});
     assert_string_equal(shown(view, &flat), "m:a/1;m:b/1;m:a/1");
     assert_int_not_equal(view_of_sample(view, &deep), view_of_sample(view, &flat));
     view_free(view);
@@ -216,7 +283,7 @@ static void test_modules(void **state)
 
     (void)state;
     small_profile_make(&small);
-    view = view_new(small.profile, &(struct view_options){.group_by = GROUP_NAME});
+    view = view_new(small.profile, &(struct view_options){.grouping = {{GROUP_NAME}}});
     assert_int_equal(view_frames(view, view_of_sample(view, &small.samples[1]), &frames), 4);
     assert_string_equal(frames[0].module, "/tmp/perf-100.map");
     assert_int_equal(frames[0].address, 0);
@@ -249,6 +316,8 @@ static void test_two_targets(void **state)
     assert_shown(p, GROUP_NAME, &sample, "beam 7;[scheduler] busy-wait;spin");
     assert_shown(p, GROUP_NAME, &small.samples[0],
                  "shop@\"web\";cart;proc_lib:init_p/5;erlang:+/2");
+    assert_grouped(p, "name,node", &small.samples[0],
+                   "cart;shop@\"web\";proc_lib:init_p/5;erlang:+/2");
     profile_free(p);
 }
 
@@ -272,6 +341,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groupings),
+        cmocka_unit_test(test_several_keys),
+        cmocka_unit_test(test_bad_groupings),
         cmocka_unit_test(test_process_names),
         cmocka_unit_test(test_activities),
         cmocka_unit_test(test_schedulers),

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/grouping.h"
+
+#include <string.h>
+
+#include "util/buffer.h"
+
+static const char *const names[] = {
+    [GROUP_NONE] = "none",
+    [GROUP_NAME] = "name",
+    [GROUP_PID] = "pid",
+    [GROUP_STATUS] = "status",
+    [GROUP_SCHEDULER] = "scheduler",
+    [GROUP_INITIAL_CALL] = "initial_call",
+    [GROUP_LABEL] = "label",
+    [GROUP_NODE] = "node",
+};
+_Static_assert(sizeof(names) / sizeof(*names) == GROUP_COUNT, "one name each");
+
+static int no_key(const char *name, int size, struct error *error)
+{
+    struct buffer list = {0};
+
+    for (int i = 0; i < GROUP_COUNT; i++)
+        buffer_format(&list, "%s%s", i ? ", " : "", names[i]);
+    error_set(error, ERROR_USAGE, "can't group by '%.*s'; there are: %.*s", size, name,
+              (int)list.size, list.data);
+    buffer_free(&list);
+    return -1;
+}
+
+/* GROUP_COUNT if there is no such key. */
+static enum group_by key_named(const char *name, size_t size)
+{
+    enum group_by key = GROUP_NONE;
+
+    while (key < GROUP_COUNT && (strlen(names[key]) != size || memcmp(names[key], name, size) != 0))
+        key++;
+    return key;
+}
+
+int grouping_parse(const char *text, struct grouping *grouping, struct error *error)
+{
+    struct grouping parsed = {{GROUP_NONE}};
+    bool more = true;
+
+    for (size_t count = 0; more; count++) {
+        size_t size = strcspn(text, ",");
+        enum group_by key = key_named(text, size);
+
+        more = text[size];
+        if (key == GROUP_COUNT)
+            return no_key(text, (int)size, error);
+        if (key == GROUP_NONE && (count || more))
+            return error_set(error, ERROR_USAGE, "to group by none and by something contradicts");
+        if (grouping_has(&parsed, key) && key)
+            return error_set(error, ERROR_USAGE, "'%s' is given twice to group by", names[key]);
+        if (count == GROUPS_MAX)
+            return error_set(error, ERROR_USAGE, "at most %d keys to group by", GROUPS_MAX);
+        parsed.keys[count] = key;
+        text += size + more;
+    }
+    *grouping = parsed;
+    return 0;
+}
+
+bool grouping_has(const struct grouping *grouping, enum group_by key)
+{
+    for (size_t i = 0; grouping->keys[i]; i++)
+        if (grouping->keys[i] == key)
+            return true;
+    return false;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* By what samples can be grouped: each key gives a root frame (profile/root_frame.h). */
+#pragma once
+
+#include <stdbool.h>
+
+#include "util/error.h"
+
+enum group_by {
+    GROUP_NONE,
+    GROUP_NAME,
+    GROUP_PID,
+    GROUP_STATUS,
+    GROUP_SCHEDULER,
+    GROUP_INITIAL_CALL,
+    GROUP_LABEL,
+    GROUP_NODE,
+    GROUP_COUNT,
+};
+
+enum { GROUPS_MAX = 8 };
+
+/* Keys, the outermost first; all that follow the last are GROUP_NONE, as the last of all is. */
+struct grouping {
+    enum group_by keys[GROUPS_MAX + 1];
+};
+
+/* "status,name"; "none" goes alone. ERROR_USAGE names the keys there are. */
+int grouping_parse(const char *text, struct grouping *grouping, struct error *error);
+
+bool grouping_has(const struct grouping *grouping, enum group_by key);
