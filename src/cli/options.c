@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/selection_argp.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
@@ -108,7 +109,8 @@ static error_t parse_output_option(int key, char *arg, struct argp_state *state)
 
 static const struct argp output_argp = {.options = output_option_list,
                                         .parser = parse_output_option};
-static const struct argp_child output_children[] = {{&output_argp, 0, NULL, 0}, {0}};
+static const struct argp_child output_children[] = {
+    {&output_argp, 0, NULL, 0}, {&selection_argp, 0, NULL, 0}, {0}};
 
 /* A whole number in [low, high], or the program ends with a usage error. */
 static long number(struct argp_state *state, const char *what, const char *text, long low,
@@ -219,6 +221,7 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &parser->output;
+        state->child_inputs[1] = &parser->options->output.settings.selection;
         return 0;
     case 'p':
         add_pid(state, options, arg);
@@ -298,6 +301,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &parser->output;
+        state->child_inputs[1] = &parser->options->output.settings.selection;
         return 0;
     case 'e':
         parser->options->output.settings.event = arg;

@@ -79,13 +79,6 @@ static void put_quoted(FILE *file, const char *text)
     putc('"', file);
 }
 
-static double seconds_of(const struct dot *dot, const struct recording_totals *totals)
-{
-    uint64_t start = dot->source.header->start_monotonic;
-
-    return totals->end_monotonic > start ? (double)(totals->end_monotonic - start) / 1e9 : 0;
-}
-
 static void put_number(FILE *file, uint64_t number, const char *of)
 {
     fprintf(file, "%s %s%s", number_text(number).text, of, number == 1 ? "" : "s");
@@ -243,7 +236,7 @@ static void put_graph(struct dot *dot, const struct recording_totals *totals)
     size_t count, shown;
     struct traffic_edge *edges =
         traffic_edges(&dot->traffic, TRAFFIC_AS_NAMED, dot->weight.value, &count);
-    double seconds = seconds_of(dot, totals);
+    double seconds = output_seconds(&dot->source, totals);
     struct scale scale;
 
     if (count > EDGES_EASY) {
@@ -255,6 +248,9 @@ static void put_graph(struct dot *dot, const struct recording_totals *totals)
     put_head(dot, seconds, shown, count);
     for (size_t i = 0; i < shown; i++)
         put_edge(dot, &edges[i], seconds, &scale);
+    if (totals->left_out)
+        fprintf(dot->file, "    // %" PRIu64 " samples are left out that were not asked for\n",
+                totals->left_out);
     fputs("}\n", dot->file);
     free(edges);
 }

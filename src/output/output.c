@@ -2,6 +2,7 @@
 #include "output/output.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,21 @@
 static const struct output_format *format_of_request(const struct output_request *request)
 {
     return request->format ? request->format : output_format_of(request->path);
+}
+
+double output_seconds(const struct output_source *source, const struct recording_totals *totals)
+{
+    const struct selection_options *selection = source->selection;
+    uint64_t start = source->header->start_monotonic, from = 0, to = 0;
+
+    if (totals->end_monotonic > start)
+        to = totals->end_monotonic - start;
+    if (selection) {
+        from = selection->from_ns;
+        if (selection->has_end && selection->to_ns < to)
+            to = selection->to_ns;
+    }
+    return to > from ? (double)(to - from) / 1e9 : 0;
 }
 
 /* ---- before anything is recorded ---- */
@@ -124,7 +140,9 @@ struct outputs {
     bool planned;
     struct output *list;
     size_t count;
-    uint64_t samples; /* of the event that is asked for */
+    struct selection *selection;
+    uint64_t samples;  /* of the event that is asked for */
+    uint64_t left_out; /* of that event */
 };
 
 static int add(struct outputs *outputs, const struct output_request *request, event_id event,
@@ -190,10 +208,16 @@ static int plan(struct outputs *outputs, struct error *error)
 static int each_sample(void *context, const struct sample *sample, struct error *error)
 {
     struct outputs *outputs = context;
+    bool is_asked;
 
     if (!outputs->planned && plan(outputs, error))
         return -1;
-    outputs->samples += !outputs->source.event || outputs->source.event == sample->event;
+    is_asked = !outputs->source.event || outputs->source.event == sample->event;
+    if (!selection_wants(outputs->selection, sample)) {
+        outputs->left_out += is_asked;
+        return 0;
+    }
+    outputs->samples += is_asked;
     for (size_t i = 0; i < outputs->count; i++) {
         struct output *output = &outputs->list[i];
 
@@ -262,8 +286,12 @@ static bool is_counted(const struct outputs *outputs)
 
 static int check_not_empty(const struct outputs *outputs, struct error *error)
 {
-    if (outputs->samples || is_counted(outputs))
+    if (outputs->samples || (!outputs->left_out && is_counted(outputs)))
         return 0;
+    if (outputs->left_out)
+        return error_set(error, ERROR_NO_SAMPLES,
+                         "none of the %" PRIu64 " samples is one that is asked for",
+                         outputs->left_out);
     return error_set(error, ERROR_NO_SAMPLES, "the recording holds no samples%s%s",
                      outputs->source.event ? " of event " : "",
                      outputs->source.event ? outputs->settings->event : "");
@@ -305,13 +333,16 @@ static void release(struct outputs *outputs)
 static int write_all(struct recording *recording, struct profile *profile, struct outputs *outputs,
                      struct error *error)
 {
+    struct recording_totals totals;
     bool cut; /* the totals tell it as well */
 
     if (recording_read(recording, profile, each_sample, outputs, &cut, error) ||
         check_not_empty(outputs, error) || (!outputs->planned && plan(outputs, error)) ||
         check_not_empty(outputs, error) || begin_empty_graphs(outputs, error))
         return -1;
-    return finish(outputs, recording_get_totals(recording), error);
+    totals = *recording_get_totals(recording);
+    totals.left_out = outputs->left_out;
+    return finish(outputs, &totals, error);
 }
 
 static void take_result(const struct recording *recording, const struct outputs *outputs,
@@ -350,15 +381,26 @@ int output_write(struct recording *recording, const struct output_settings *sett
         .settings = settings,
         .requests = requests,
         .request_count = count,
-        .source = {recording, recording_get_header(recording), profile, view, 0, settings->value},
+        .source =
+            {
+                .recording = recording,
+                .header = recording_get_header(recording),
+                .profile = profile,
+                .view = view,
+                .value = settings->value,
+                .selection = &settings->selection,
+            },
     };
     int result = output_check(requests, count, 1, true, error);
 
+    outputs.selection =
+        selection_new(&settings->selection, profile, view, outputs.source.header->start_monotonic);
     if (!result)
         result = write_all(recording, profile, &outputs, error);
     if (!result)
         take_result(recording, &outputs, ret_result);
     release(&outputs);
+    selection_free(outputs.selection);
     view_free(view);
     profile_free(profile);
     return result;

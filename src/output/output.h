@@ -10,6 +10,7 @@
 
 #include "profile/profile.h"
 #include "profile/recording.h"
+#include "profile/selection.h"
 #include "profile/view.h"
 #include "util/error.h"
 
@@ -18,6 +19,7 @@ struct output_settings {
     struct view_options view;
     const char *event; /* only the samples of this event; NULL: of all */
     const char *value; /* what samples count; NULL: the first value of their event */
+    struct selection_options selection;
 };
 
 struct output_source {
@@ -25,9 +27,13 @@ struct output_source {
     const struct recording_header *header;
     const struct profile *profile; /* grows while samples are passed, but for its events */
     struct view *view;
-    event_id event;    /* the one that is asked for; 0: all there are */
-    const char *value; /* that is asked for, or NULL (output/weight.h) */
+    event_id event;                            /* the one that is asked for; 0: all there are */
+    const char *value;                         /* that is asked for, or NULL (output/weight.h) */
+    const struct selection_options *selection; /* NULL: none */
 };
+
+/* How long the part of the recording is that is asked for. */
+double output_seconds(const struct output_source *source, const struct recording_totals *totals);
 
 struct output_format {
     const char *name;        /* for --format: "perf" */

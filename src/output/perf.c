@@ -262,7 +262,9 @@ static void write_end(const struct perf *perf, const struct recording_totals *to
         fprintf(file, "# loss %s %" PRIu64 "\n", loss_name(i), totals->losses[i]);
         any = true;
     }
-    if (any)
+    if (totals->left_out)
+        fprintf(file, "# left out %" PRIu64 " samples that are not asked for\n", totals->left_out);
+    if (any || totals->left_out)
         fputc('\n', file);
 }
 

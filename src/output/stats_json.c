@@ -117,6 +117,7 @@ static void write_stats(const struct stats *stats, const struct recording_totals
 
     fputs("{\n", file);
     put_number(file, "samples", totals->samples);
+    put_number(file, "left_out", totals->left_out);
     put_number(file, "erlang_samples", totals->erlang_samples);
     put_number(file, "complete_stacks", totals->complete_stacks);
     put_number(file, "truncated_stacks", totals->truncated_stacks);
@@ -138,7 +139,8 @@ static void write_stats(const struct stats *stats, const struct recording_totals
     fprintf(file, "  \"cut\": %s,\n", totals->cut ? "true" : "false");
     put_targets(file, stats->source.profile);
     stats_put_events(file, &stats->source, &stats->samples);
-    put_microstates(stats, totals);
+    if (!totals->left_out) /* else they are not those of the threads */
+        put_microstates(stats, totals);
     put_losses(file, totals->losses);
     fputs("}\n", file);
 }

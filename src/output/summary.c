@@ -80,13 +80,6 @@ static void write_events(const struct summary *summary)
     }
 }
 
-static double seconds_of(const struct summary *summary, const struct recording_totals *totals)
-{
-    uint64_t start = summary->source.header->start_monotonic;
-
-    return totals->end_monotonic > start ? (double)(totals->end_monotonic - start) / 1e9 : 0;
-}
-
 static void write_overview(const struct summary *summary, const struct recording_totals *totals)
 {
     uint32_t targets = profile_counts(summary->source.profile).targets;
@@ -98,9 +91,15 @@ static void write_overview(const struct summary *summary, const struct recording
 
     for (target_id id = 1; id <= targets; id++)
         write_target(file, summary->source.profile, id);
-    fprintf(file, "samples   %s in %.1f s", number_text(samples).text, seconds_of(summary, totals));
+    fprintf(file, "samples   %s in %.1f s", number_text(samples).text,
+            output_seconds(&summary->source, totals));
     write_events(summary);
     fputs(totals->cut ? " (the recording was cut)\n" : "\n", file);
+    if (totals->left_out)
+        fprintf(
+            file,
+            "left out  %s samples that are not asked for; coverage, hits and losses are of all\n",
+            number_text(totals->left_out).text);
     if (!totals->samples)
         return;
     fprintf(file, "coverage  Erlang stacks: %.1f %% complete, %.1f %% truncated; frames: ",
@@ -142,11 +141,12 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
     (void)error;
     if (totals) {
         write_overview(summary, totals);
-        write_microstates(summary, totals);
+        if (!totals->left_out) /* else they are not those of the threads */
+            write_microstates(summary, totals);
         for (event_id id = 1; id <= summary->event_count; id++)
             if (!summary->source.event || summary->source.event == id)
                 summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
-                                    &summary->source, id, seconds_of(summary, totals));
+                                    &summary->source, id, output_seconds(&summary->source, totals));
         write_losses(summary->file, totals);
     }
     for (uint32_t i = 0; i < summary->event_count; i++)

@@ -139,9 +139,6 @@ static void write_head(const struct svg *svg, const struct frame_tree *tree,
     const struct recording_header *header = svg->source.header;
     uint32_t targets = profile_counts(svg->source.profile).targets;
     struct buffer title = {0};
-    uint64_t duration = totals->end_monotonic > header->start_monotonic
-                            ? totals->end_monotonic - header->start_monotonic
-                            : 0;
 
     if (targets == 1)
         target_text(svg->source.profile, 1, &title);
@@ -151,7 +148,7 @@ static void write_head(const struct svg *svg, const struct frame_tree *tree,
     buffer_byte(&title, '\0');
     svg_put_text(svg->file, title.data, utf8_fit(title.data, TITLE_CELLS));
     fprintf(svg->file, "</text>\n<text class=\"note\" x=\"%d\" y=\"49\">%.1f s, ", MARGIN,
-            (double)duration / 1e9);
+            output_seconds(&svg->source, totals));
     title.size = 0;
     if (svg->weight.period)
         cpu_note(svg, tree, totals, &title);
@@ -214,6 +211,9 @@ static int foot_lines(const struct recording_totals *totals, struct buffer *line
 
     if (totals->cut)
         buffer_text(lines, "the recording was cut; ");
+    if (totals->left_out)
+        buffer_format(lines, "%s samples are left out that were not asked for; ",
+                      number_text(totals->left_out).text);
     for (int i = 0; i < LOSS_COUNT; i++) {
         if (!totals->losses[i])
             continue;

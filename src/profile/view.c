@@ -23,8 +23,8 @@ struct view_root {
 };
 
 struct view_stack {
-    uint32_t root;  /* in view->roots */
-    stack_id stack; /* in the profile, or in view->folded */
+    view_root_id root; /* in view->roots */
+    stack_id stack;    /* in the profile, or in view->folded */
 };
 
 /* What is known of each stack of the profile; made from that of its parent. */
@@ -142,7 +142,7 @@ static void add_to_chain(void *context, const struct buffer *text)
     chain->node = intern_add(&chain->view->chains, &(struct chain_node){chain->node, id});
 }
 
-static uint32_t view_root_of_key(struct view *view, const struct root_key *key)
+static view_root_id view_root_of_key(struct view *view, const struct root_key *key)
 {
     uint32_t known = view->keys.count, id = intern_add(&view->keys, key);
     struct chain chain = {view, 0};
@@ -157,15 +157,26 @@ static uint32_t view_root_of_key(struct view *view, const struct root_key *key)
     return view->root_of_key[id - 1];
 }
 
+view_root_id view_root_of_sample(struct view *view, const struct sample *sample)
+{
+    struct root_key key = root_key_of_sample(view->profile, &view->options.grouping, sample,
+                                             view_memo(view, sample->stack)->bottom);
+
+    return view_root_of_key(view, &key);
+}
+
 view_stack_id view_of_sample(struct view *view, const struct sample *sample)
 {
-    const struct stack_memo *memo = view_memo(view, sample->stack);
-    struct view_stack shown = {0, view->options.fold_recursion ? memo->folded : sample->stack};
-    struct root_key key =
-        root_key_of_sample(view->profile, &view->options.grouping, sample, memo->bottom);
+    struct view_stack shown = {.root = view_root_of_sample(view, sample), .stack = sample->stack};
 
-    shown.root = view_root_of_key(view, &key);
+    if (view->options.fold_recursion)
+        shown.stack = view_memo(view, sample->stack)->folded;
     return intern_add(&view->stacks, &shown);
+}
+
+const char *view_symbol(const struct profile *profile, const struct frame *frame)
+{
+    return frame->symbol ? profile_text(profile, frame->symbol) : "[unknown]";
 }
 
 static bool must_escape_in_module(const char *text, size_t at)
@@ -205,15 +216,14 @@ static void push_frame(struct view *view, const struct view_frame *frame)
 
 static void push_code_frame(struct view *view, const struct frame *frame, target_id target)
 {
-    push_frame(view,
-               &(struct view_frame){
-                   .text = frame->symbol ? profile_text(view->profile, frame->symbol) : "[unknown]",
-                   .module = module_text(view, frame, target),
-                   .file = profile_text(view->profile, frame->file),
-                   .line = frame->line,
-                   .address = frame->address,
-                   .kind = frame->kind,
-               });
+    push_frame(view, &(struct view_frame){
+                         .text = view_symbol(view->profile, frame),
+                         .module = module_text(view, frame, target),
+                         .file = profile_text(view->profile, frame->file),
+                         .line = frame->line,
+                         .address = frame->address,
+                         .kind = frame->kind,
+                     });
 }
 
 static void push_root_frame(struct view *view, uint32_t text, target_id target)
@@ -277,6 +287,14 @@ size_t view_frames(struct view *view, view_stack_id id, const struct view_frame 
         at = node->parent;
     }
     reverse_frames(view, roots);
+    *frames = view->frames;
+    return view->frame_count;
+}
+
+size_t view_root_frames(struct view *view, view_root_id root, const struct view_frame **frames)
+{
+    view->frame_count = 0;
+    push_root_frames(view, intern_get(&view->roots, root));
     *frames = view->frames;
     return view->frame_count;
 }

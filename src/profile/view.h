@@ -34,6 +34,13 @@ bool view_groups_by(const struct view *view, enum group_by key);
 typedef uint32_t view_stack_id;
 view_stack_id view_of_sample(struct view *view, const struct sample *sample);
 
+/* The root frames alone; ids are those of samples whose root frames look the same, from 1. */
+typedef uint32_t view_root_id;
+view_root_id view_root_of_sample(struct view *view, const struct sample *sample);
+
+/* What a frame of code is called. */
+const char *view_symbol(const struct profile *profile, const struct frame *frame);
+
 /* One frame as shown. `text` is final and valid until the view is freed. */
 struct view_frame {
     const char *text;   /* symbol as shown */
@@ -46,3 +53,4 @@ struct view_frame {
 
 /* Frames of a stack, root first, in `*frames` (valid until the next call); returns how many. */
 size_t view_frames(struct view *view, view_stack_id stack, const struct view_frame **frames);
+size_t view_root_frames(struct view *view, view_root_id root, const struct view_frame **frames);

@@ -60,6 +60,9 @@ class Errors(unittest.TestCase):
                           (*mine, "-F", "0"), (*mine, "-F", "-5"), (*mine, "-F", "many"),
                           (*mine, "-o", self.out / "x.unknown"), (*mine, "-o", self.out / "none"),
                           (*mine, "--format", "unknown", "-o", "-"), (*mine, "--group-by", "x"),
+                          (*mine, "-I", "a(b"), (*mine, "-X", "["), (*mine, "--status", "busy"),
+                          (*mine, "--process", ""), (*mine, "--from", "x"), (*mine, "--to", "-1"),
+                          (*mine, "--from", "2", "--to", "2"),
                           ("report",), ("no-such-command",)):
             with self.subTest(arguments):
                 self.expect(USAGE, *arguments)

@@ -18,6 +18,7 @@ static void test_exact(void **state)
     assert_output(&small, &stats_json_format,
                   "{\n"
                   "  \"samples\": 4,\n"
+                  "  \"left_out\": 0,\n"
                   "  \"erlang_samples\": 3,\n"
                   "  \"complete_stacks\": 3,\n"
                   "  \"truncated_stacks\": 0,\n"

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "small_output.h"
+
+#include "profile/selection.h"
+
+/* Which of the samples are wanted: "013". */
+static const char *wanted(struct small_profile *small, const struct selection_options *options,
+                          const char *keys)
+{
+    static char text[SMALL_SAMPLES + 1];
+    struct view_options view_options = {.fold_recursion = false};
+    struct selection *selection;
+    struct error error;
+    struct view *view;
+    size_t size = 0;
+
+    assert_int_equal(grouping_parse(keys, &view_options.grouping, &error), 0);
+    view = view_new(small->profile, &view_options);
+    selection = selection_new(options, small->profile, view, small_header.start_monotonic);
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        if (selection_wants(selection, &small->samples[i]))
+            text[size++] = (char)('0' + i);
+    text[size] = '\0';
+    selection_free(selection);
+    view_free(view);
+    return text;
+}
+
+static void assert_frames(const char *include, const char *exclude, const char *keys,
+                          const char *expected)
+{
+    struct selection_options options = {.statuses = 0};
+    struct small_profile small;
+    struct error error;
+
+    small_profile_make(&small);
+    if (include)
+        assert_int_equal(selection_add_pattern(&options.include, include, &error), 0);
+    if (exclude)
+        assert_int_equal(selection_add_pattern(&options.exclude, exclude, &error), 0);
+    assert_string_equal(wanted(&small, &options, keys), expected);
+    selection_options_free(&options);
+    profile_free(small.profile);
+}
+
+/* A stack is matched by any frame of it, root frames among them. */
+static void test_frames(void **state)
+{
+    (void)state;
+    assert_frames("^memcpy$", NULL, "name", "1");
+    assert_frames("proc_lib", NULL, "name", "013");
+    assert_frames("nothing", NULL, "name", "");
+    assert_frames(NULL, "erlang:[+]/2|spin", "name", "1");
+    assert_frames("proc_lib", "memcpy", "name", "03");
+    assert_frames("^cart$", NULL, "name", "013");
+    assert_frames("^cart$", NULL, "status", "");
+    assert_frames("busy", NULL, "status,name", "2");
+    assert_frames(NULL, "<0[.]85[.]0>", "status,pid", "2");
+}
+
+/* Of several patterns one is enough, to include and to exclude. */
+static void test_several_patterns(void **state)
+{
+    struct selection_options options = {.statuses = 0};
+    struct small_profile small;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    assert_int_equal(selection_add_pattern(&options.include, "spin", &error), 0);
+    assert_int_equal(selection_add_pattern(&options.include, "memcpy", &error), 0);
+    assert_string_equal(wanted(&small, &options, "name"), "12");
+    assert_int_equal(selection_add_pattern(&options.exclude, "nothing", &error), 0);
+    assert_int_equal(selection_add_pattern(&options.exclude, "do_syscall", &error), 0);
+    assert_string_equal(wanted(&small, &options, "name"), "2");
+    selection_options_free(&options);
+    profile_free(small.profile);
+}
+
+/* A stack without a frame has its root frames. */
+static void test_no_stack(void **state)
+{
+    struct selection_options options = {.statuses = 0};
+    struct small_profile small;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[0].stack = small.samples[2].stack = 0;
+    assert_int_equal(selection_add_pattern(&options.include, "cart|erlang", &error), 0);
+    assert_string_equal(wanted(&small, &options, "none"), "3");
+    assert_string_equal(wanted(&small, &options, "name"), "013");
+    selection_options_free(&options);
+    profile_free(small.profile);
+}
+
+static void test_bad_pattern(void **state)
+{
+    struct selection_patterns patterns = {.count = 0};
+    struct error error;
+
+    (void)state;
+    assert_int_equal(selection_add_pattern(&patterns, "a(b", &error), -1);
+    assert_int_equal(error.code, ERROR_USAGE);
+    assert_non_null(strstr(error.text, "'a(b' is no regular expression: "));
+    assert_int_equal(patterns.count, 0);
+}
+
+static void test_statuses(void **state)
+{
+    struct selection_options options = {.statuses = 0};
+    struct small_profile small;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[3].status = STATUS_GARBAGE_COLLECTING;
+    small.samples[1].status = STATUS_WAITING;
+    assert_int_equal(selection_add_statuses(&options, "garbage_collecting", &error), 0);
+    assert_string_equal(wanted(&small, &options, "name"), "3");
+    assert_int_equal(selection_add_statuses(&options, "runnable,running", &error), 0);
+    assert_string_equal(wanted(&small, &options, "name"), "03");
+    for (int i = 0; i < 4; i++) {
+        static const char *const bad[] = {"none", "running,", "run", ""};
+
+        assert_int_equal(selection_add_statuses(&options, bad[i], &error), -1);
+        assert_int_equal(error.code, ERROR_USAGE);
+        assert_non_null(strstr(error.text, "there are: running, runnable, waiting, suspended, "
+                                           "exiting, garbage_collecting, free"));
+    }
+    assert_string_equal(wanted(&small, &options, "name"), "03");
+    profile_free(small.profile);
+}
+
+static void assert_process(struct small_profile *small, const char *who, const char *expected)
+{
+    struct selection_options options = {.statuses = 0};
+    struct error error;
+
+    assert_int_equal(selection_add_process(&options.processes, who, &error), 0);
+    assert_string_equal(wanted(small, &options, "name"), expected);
+    selection_options_free(&options);
+}
+
+/* By all that a process is called, and by nothing less. */
+static void test_processes(void **state)
+{
+    struct process_entry other = {.identity = 7, .target = 1};
+    struct selection_options options = {.statuses = 0};
+    struct small_profile small;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    other.pid = profile_string_z(small.profile, "<0.9.0>");
+    other.label = profile_string_z(small.profile, "{pool,3}");
+    other.initial_call = profile_string_z(small.profile, "shop:init/1");
+    small.samples[3].process = profile_process(small.profile, &other);
+    assert_process(&small, "cart", "01");
+    assert_process(&small, "<0.85.0>", "01");
+    assert_process(&small, "<0.9.0>", "3");
+    assert_process(&small, "{pool,3}", "3");
+    assert_process(&small, "shop:init/1", "3");
+    assert_process(&small, "shop:_", "3");
+    assert_process(&small, "sho:_", "");
+    assert_process(&small, ":_", "");
+    assert_process(&small, "shop", "");
+    assert_process(&small, "car", "");
+    assert_int_equal(selection_add_process(&options.processes, "", &error), -1);
+    assert_int_equal(error.code, ERROR_USAGE);
+    assert_int_equal(selection_add_process(&options.processes, "cart", &error), 0);
+    assert_int_equal(selection_add_process(&options.processes, "shop:_", &error), 0);
+    assert_string_equal(wanted(&small, &options, "name"), "013");
+    selection_options_free(&options);
+    profile_free(small.profile);
+}
+
+/* The recording starts at 1 s; samples are at 2, 2.01, 2.02 and 3 s. */
+static void test_time(void **state)
+{
+    struct selection_options options = {.from_ns = 1010000000};
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    assert_string_equal(wanted(&small, &options, "name"), "123");
+    options.has_end = true;
+    options.to_ns = 2000000000;
+    assert_string_equal(wanted(&small, &options, "name"), "12");
+    options.from_ns = 0;
+    options.to_ns = 1;
+    assert_string_equal(wanted(&small, &options, "name"), "");
+    profile_free(small.profile);
+}
+
+/* ---- outputs ---- */
+
+static char *output_of(const struct output_format *format, const char *include)
+{
+    struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
+    struct small_profile small;
+    struct error error;
+    char *text;
+
+    small_profile_make(&small);
+    assert_int_equal(selection_add_pattern(&settings.selection.include, include, &error), 0);
+    settings.selection.from_ns = 500000000;
+    text = small_output_of(&small, format, &settings);
+    selection_options_free(&settings.selection);
+    return text;
+}
+
+static void assert_says(const struct output_format *format, const char *expected)
+{
+    char *text = output_of(format, "memcpy");
+
+    if (!strstr(text, expected))
+        fail_msg("no '%s' in: %s", expected, text);
+    free(text);
+}
+
+/* All outputs have what is asked for, and those with room for it say what they have not. */
+static void test_outputs(void **state)
+{
+    (void)state;
+    assert_says(&folded_format, "cart;proc_lib:init_p/5;memcpy;do_syscall_64 1\n");
+    assert_says(&summary_format, "samples   1 in 2.0 s");
+    assert_says(&summary_format, "left out  3 samples");
+    assert_says(&perf_format, "# left out 3 samples");
+    assert_says(&svg_format, "3 samples are left out");
+    assert_says(&stats_json_format, "\"left_out\": 3,");
+}
+
+/* Where nothing is left, that is an error of its own. */
+static void test_nothing_left(void **state)
+{
+    struct output_settings settings = {.selection.from_ns = 5000000000};
+    struct output_request request = {.path = "-", .format = &summary_format, .file = stderr};
+    struct small_profile small;
+    struct output_result result;
+    struct recording *recording;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    recording = recording_open(small_recording(&small), "test", &error);
+    assert_int_equal(output_write(recording, &settings, &request, 1, &result, &error), -1);
+    assert_int_equal(error.code, ERROR_NO_SAMPLES);
+    assert_string_equal(error.text, "none of the 4 samples is one that is asked for");
+    recording_close(recording);
+    profile_free(small.profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_frames),       cmocka_unit_test(test_several_patterns),
+        cmocka_unit_test(test_no_stack),     cmocka_unit_test(test_bad_pattern),
+        cmocka_unit_test(test_statuses),     cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_time),         cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_nothing_left),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
