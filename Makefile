@@ -102,14 +102,15 @@ $(BUILD)/tests/replay_capture: $(wildcard tests/tools/replay_*.[ch]) $(IMAGE) $(
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Itests/replay $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
-# Where the hooks of a VM are, for the end-to-end tests.
-$(BUILD)/tests/hook_list: tests/tools/hook_list.c $(ROOM_OBJECTS)
+# What is known of a VM, for the end-to-end tests: where its hooks are, what its processes hold.
+LISTS := $(BUILD)/tests/hook_list $(BUILD)/tests/process_list
+$(LISTS): $(BUILD)/tests/%: tests/tools/%.c $(ROOM_OBJECTS)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 .PHONY: unit-tests
-unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test $(BUILD)/tests/hook_list
+unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test $(LISTS)
 
 # Fuzzing: each of tests/fuzz for FUZZ_SECONDS, with the sanitizers.
 FUZZ_SECONDS ?= 20

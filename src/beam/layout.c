@@ -113,6 +113,8 @@ static void add_vm_probes(struct layout *layout, int release)
     shift_process(layout, before, 16);
     layout->message_hfrag += 8;
     layout->sizeof_message += 8;
+    if (layout->sizeof_receive_marker >= 0)
+        layout->sizeof_receive_marker += 8;
 }
 
 static void apply_variants(const struct build *build, struct layout *layout)

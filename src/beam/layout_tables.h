@@ -16,6 +16,9 @@
  *   In 26.2.4 and later, and in patches of 25.3.2 from April 2024 on, ErtsSchedulerData is 8 bytes
  *   larger: sched_thr_id and sched_reductions are 8 more and sizeof_sched_aligned is 41792
  *   (beam/schedulers.c finds that out). All other rows are those of 26.2.5, too.
+ *   Links, monitors and what else process_walk.h needs are those of 25.3.2 and 26.2.5 (sizeof_psd
+ *   is not the same in all patches of 26: -1) and, for 29, read off the sources; they were compared
+ *   with live nodes of 25, 27 and 29 (tests/e2e/process_metrics_test.py).
  *   node_* were compared with live nodes of 25, 27 and 29 and taken over to the others.
  *
  * How other build variants of the same releases differ is in layout.c.
@@ -203,7 +206,36 @@ LAYOUT_COLUMNS(message_data, 8, 8, 8, 8, 8, 8, 8)
 LAYOUT_COLUMNS(message_m, 16, 16, 16, 16, 16, 16, 16)
 LAYOUT_COLUMNS(message_hfrag, 40, 40, 40, 40, 40, 40, 40)
 LAYOUT_COLUMNS(sizeof_heap_fragment, 48, 48, 48, 48, 48, 48, 48)
+LAYOUT_COLUMNS(heap_fragment_next, -1, -1, 0, 0, 0, -1, 0)
+LAYOUT_COLUMNS(heap_fragment_off_heap, -1, -1, 8, 8, 8, -1, 8)
+LAYOUT_COLUMNS(heap_fragment_used_size, -1, -1, 32, 32, 32, -1, 32)
 LAYOUT_COLUMNS(heap_fragment_mem, 40, 40, 40, 40, 40, 40, 40)
+LAYOUT_COLUMNS(off_heap_next, -1, -1, 16, 16, 16, -1, 16)
+LAYOUT_COLUMNS(binary_orig_size, -1, -1, 16, 16, 24, -1, 24)
+LAYOUT_COLUMNS(sizeof_receive_marker, -1, -1, 56, 56, 56, -1, 56)
+LAYOUT_COLUMNS(queue_buffers_nonempty, -1, -1, 8224, 8224, 8224, -1, 8224)
+LAYOUT_COLUMNS(sizeof_psd, -1, -1, 80, -1, 96, -1, 112)
+LAYOUT_COLUMNS(psd_data, -1, -1, 0, 0, 0, -1, 0)
+LAYOUT_COLUMNS(sizeof_relation, -1, -1, 40, 40, 48, -1, 48)
+LAYOUT_COLUMNS(relation_parent, -1, -1, 0, 0, 0, -1, 0)
+LAYOUT_COLUMNS(relation_right, -1, -1, 8, 8, 8, -1, 8)
+LAYOUT_COLUMNS(relation_left, -1, -1, 16, 16, 16, -1, 16)
+LAYOUT_COLUMNS(relation_next, -1, -1, 0, 0, 0, -1, 0)
+LAYOUT_COLUMNS(relation_prev, -1, -1, 8, 8, 8, -1, 8)
+LAYOUT_COLUMNS(relation_offset, -1, -1, 32, 32, 40, -1, 40)
+LAYOUT_COLUMNS(relation_flags, -1, -1, 36, 36, 44, -1, 44)
+LAYOUT_COLUMNS(relation_type, -1, -1, 38, 38, 46, -1, -1)
+LAYOUT_COLUMNS(sizeof_far_link, -1, -1, 120, 120, 136, -1, 136)
+LAYOUT_COLUMNS(far_link_refc, -1, -1, 80, 80, 96, -1, 96)
+LAYOUT_COLUMNS(far_link_heap, -1, -1, 112, 112, 128, -1, 128)
+LAYOUT_COLUMNS(sizeof_monitor, -1, -1, 96, 96, 112, -1, 112)
+LAYOUT_COLUMNS(sizeof_monitor_heap, -1, -1, 128, 128, 144, -1, 144)
+LAYOUT_COLUMNS(sizeof_monitor_suspend, -1, -1, 112, 112, 128, -1, 128)
+LAYOUT_COLUMNS(sizeof_monitor_extended, -1, -1, 128, 128, 144, -1, 144)
+LAYOUT_COLUMNS(monitor_origin_item, -1, -1, 24, 24, 32, -1, 32)
+LAYOUT_COLUMNS(monitor_target_item, -1, -1, 64, 64, 80, -1, 80)
+LAYOUT_COLUMNS(monitor_ref, -1, -1, 80, 80, 96, -1, 96)
+LAYOUT_COLUMNS(monitor_refc, -1, -1, 88, 88, 104, -1, 104)
 LAYOUT_COLUMNS(sizeof_port, 560, 560, 560, 560, 560, 560, 560)
 LAYOUT_COLUMNS(port_id, 0, 0, 0, 0, 0, 0, 0)
 LAYOUT_COLUMNS(port_started_interval, 40, 40, 40, 40, 24, 24, 24)

@@ -26,3 +26,10 @@ struct process_registers {
  * those until it was scheduled in, to which the VM adds when it schedules it out. */
 void process_metrics_read(const struct vm *vm, const uint8_t *bytes,
                           const struct process_registers *registers, struct metrics *metrics);
+
+/* The others, and those that were left out for the messages' sake, are added to `metrics`: by
+ * reading what the struct at `address` points to, `reads` times at most. `bytes` are to be fresh:
+ * where what they point to is no longer the same, nothing is added. */
+enum { PROCESS_READS_MAX = 100000 };
+void process_metrics_walk(struct vm *vm, uint64_t address, const uint8_t *bytes, size_t reads,
+                          struct metrics *metrics);

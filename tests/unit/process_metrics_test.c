@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "beam/process_metrics.h"
+#include "beam/term.h"
 #include "fake_target.h"
 
 enum { RUNNING = 1 << 15, ON_HEAP = 1 << 1, OFF_HEAP = 1 << 0, DELAYED_LENGTH = 1 << 6 };
@@ -170,6 +171,146 @@ static void test_moving_stack(void **state)
     check_unknown(METRIC_STACK);
 }
 
+/* What hangs off a process. */
+struct parts {
+    struct fake_target *target;
+    uint64_t process;
+};
+
+static void put(const struct parts *parts, uint64_t address, int32_t offset, uint64_t value)
+{
+    fake_put_u64(parts->target, address + (uint64_t)offset, value);
+}
+
+/* A message after which `next` comes; `words` in a fragment within it, or 0. */
+static uint64_t message(const struct parts *parts, uint64_t next, uint64_t words)
+{
+    const struct layout *layout = &vm.layout;
+    uint64_t at = fake_room(parts->target, (size_t)layout->sizeof_message);
+
+    put(parts, at, layout->message_next, next);
+    put(parts, at, layout->message_data, words ? 1 : 0);
+    put(parts, at, layout->message_m, fake_small(1));
+    if (words)
+        put(parts, at, layout->message_hfrag + layout->heap_fragment_used_size, words);
+    return at;
+}
+
+/* A node of a tree, its pointers in the order of their fields. */
+static uint64_t link_node(const struct parts *parts, uint64_t parent)
+{
+    uint64_t at = fake_room(parts->target, (size_t)vm.layout.sizeof_relation);
+
+    put(parts, at, vm.layout.relation_parent, parent);
+    return at;
+}
+
+/* A process with two messages, two links and a binary that it refers to twice. */
+static struct parts start_parts(void)
+{
+    const struct layout *layout = &vm.layout;
+    struct parts parts = {.target = fake_target_new()};
+    uint64_t root, child, binary, reference;
+
+    start(27);
+    vm.memory = &parts.target->memory;
+    vm.build.otp_release = 27;
+    root = link_node(&parts, 0);
+    child = link_node(&parts, root | 1);
+    put(&parts, root, layout->relation_left, child);
+    set(layout->process_links, root);
+    binary = FAKE_WORDS(parts.target, 0, 0, 1, 5000);
+    reference = FAKE_WORDS(parts.target, 2 << 6 | TERM_BINARY_3 << 2, binary, 0);
+    reference = FAKE_WORDS(parts.target, 2 << 6 | TERM_BINARY_3 << 2, binary, reference);
+    set(layout->process_off_heap_first, reference);
+    set(layout->process_msgq_first, message(&parts, message(&parts, 0, 10), 0));
+    set_lengths(2, 0);
+    parts.process = fake_room(parts.target, (size_t)layout->sizeof_process);
+    set(layout->process_arg_reg, parts.process + (uint64_t)layout->process_def_arg_reg);
+    fake_put(parts.target, parts.process, bytes, (size_t)layout->sizeof_process);
+    return parts;
+}
+
+static void walk_parts(const struct parts *parts, size_t reads)
+{
+    process_metrics_read(&vm, bytes, NULL, &metrics);
+    process_metrics_walk(&vm, parts->process, bytes, reads, &metrics);
+}
+
+static void test_walk(void **state)
+{
+    struct parts parts = start_parts();
+
+    (void)state;
+    walk_parts(&parts, PROCESS_READS_MAX);
+    assert_int_equal(metrics.values[METRIC_MEMORY],
+                     vm.layout.sizeof_process + 8 * (233 + 610 + 12) + 2 * 48 + 2 * 88 + 8 * 10);
+    assert_int_equal(metrics.values[METRIC_HEAP], 233 + 610 + 12 + 10);
+    assert_int_equal(metrics.values[METRIC_MBUF], 12);
+    assert_int_equal(metrics.values[METRIC_BINARIES], 5000);
+    free(parts.target);
+}
+
+static void test_walk_ends(void **state)
+{
+    struct parts parts = start_parts();
+
+    (void)state;
+    for (size_t reads = 0; reads < 8; reads++) {
+        walk_parts(&parts, reads);
+        assert_false(metrics_know(&metrics, METRIC_BINARIES));
+        assert_int_equal(metrics_know(&metrics, METRIC_MEMORY), reads >= 5);
+        assert_int_equal(metrics_know(&metrics, METRIC_HEAP), reads >= 3);
+    }
+    walk_parts(&parts, 8);
+    assert_true(metrics_know(&metrics, METRIC_BINARIES));
+    free(parts.target);
+}
+
+static void test_walk_of_what_changes(void **state)
+{
+    struct parts parts = start_parts();
+
+    (void)state;
+    put(&parts, parts.process, vm.layout.process_inq_last, 0x1234);
+    walk_parts(&parts, PROCESS_READS_MAX);
+    assert_false(metrics_know(&metrics, METRIC_MEMORY));
+    assert_false(metrics_know(&metrics, METRIC_BINARIES));
+    assert_true(metrics_know(&metrics, METRIC_YOUNG));
+    free(parts.target);
+}
+
+/* A node that another one's pointer leads to but that is not its child: the tree has changed. */
+static void test_walk_of_a_torn_tree(void **state)
+{
+    struct parts parts = start_parts();
+    uint64_t root;
+
+    (void)state;
+    memcpy(&root, bytes + vm.layout.process_links, sizeof(root));
+    put(&parts, root, vm.layout.relation_right, root);
+    walk_parts(&parts, PROCESS_READS_MAX);
+    assert_false(metrics_know(&metrics, METRIC_MEMORY));
+    assert_true(metrics_know(&metrics, METRIC_HEAP));
+    free(parts.target);
+}
+
+/* A message that is not decoded yet: how much it will take, it does not say. */
+static void test_walk_of_a_far_message(void **state)
+{
+    struct parts parts = start_parts();
+    uint64_t first;
+
+    (void)state;
+    memcpy(&first, bytes + vm.layout.process_msgq_first, sizeof(first));
+    put(&parts, first, vm.layout.message_m, 0);
+    walk_parts(&parts, PROCESS_READS_MAX);
+    assert_false(metrics_know(&metrics, METRIC_MEMORY));
+    assert_false(metrics_know(&metrics, METRIC_HEAP));
+    assert_true(metrics_know(&metrics, METRIC_BINARIES));
+    free(parts.target);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +321,11 @@ int main(void)
         cmocka_unit_test(test_queue_in_buffers),
         cmocka_unit_test(test_running),
         cmocka_unit_test(test_moving_stack),
+        cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_walk_ends),
+        cmocka_unit_test(test_walk_of_what_changes),
+        cmocka_unit_test(test_walk_of_a_torn_tree),
+        cmocka_unit_test(test_walk_of_a_far_message),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Binaries that a process refers to: what process_info(binary) lists (erl_bif_info.c 25:2004,
+ * 27:2117, 29:2135), but each once. References are linked in lists, among others that are none:
+ *
+ *   until 26   header | size | next | Binary * | ...     ProcBin (global.h 25:272)
+ *   from 27    header | Binary * | next                  BinRef (erl_bits.h 27:121, 29:135)
+ *
+ * The lists are those of the heaps, of each heap fragment, and, from 25 on, of binaries that are
+ * appended to, which process_info() forgets in 25.0 to 25.2.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/process_walk.h"
+#include "beam/term.h"
+#include "util/buffer.h"
+
+enum { FRAGMENT_MAX = 64, REFERENCE_WORDS = 4 };
+
+static bool add_references(struct walk *walk, uint64_t address, struct buffer *binaries)
+{
+    bool old = walk->vm->build.otp_release < 27;
+    enum term_kind kind = old ? TERM_BINARY_1 : TERM_BINARY_3;
+    int32_t next = walk->vm->layout.off_heap_next;
+    uint64_t words[REFERENCE_WORDS];
+    size_t size = old ? sizeof(words) : sizeof(words) - sizeof(*words);
+
+    if (next < 0 || (size_t)next + sizeof(*words) > size)
+        return false;
+    while (address) {
+        if (!walk_read(walk, address, words, size) || (words[0] & 3) != 0)
+            return false;
+        if (term_header_kind(words[0]) == kind)
+            buffer_put(binaries, &words[old ? 3 : 1], sizeof(*words));
+        address = words[next / 8];
+    }
+    return true;
+}
+
+static bool add_fragments(struct walk *walk, struct buffer *binaries)
+{
+    const struct layout *layout = &walk->vm->layout;
+    size_t size = (size_t)layout->heap_fragment_mem;
+    uint8_t bytes[FRAGMENT_MAX];
+    uint64_t address, first;
+
+    if (!walk_field(walk, layout->process_mbuf, &address) || layout->heap_fragment_mem < 0 ||
+        size > sizeof(bytes))
+        return false;
+    while (address) {
+        if (!walk_read(walk, address, bytes, size) ||
+            !walk_part(bytes, size, layout->heap_fragment_off_heap, 8, &first) ||
+            !walk_part(bytes, size, layout->heap_fragment_next, 8, &address) ||
+            !add_references(walk, first, binaries))
+            return false;
+    }
+    return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+static bool sum_sizes(struct walk *walk, struct buffer *binaries, uint64_t *sum)
+{
+    uint64_t *all = (uint64_t *)(void *)binaries->data;
+    size_t count = binaries->size / sizeof(*all);
+
+    *sum = 0;
+    if (count == 0)
+        return true;
+    qsort(all, count, sizeof(*all), ascending);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t size;
+
+        if (i > 0 && all[i] == all[i - 1])
+            continue;
+        if (!walk_read(walk, all[i] + (uint64_t)walk->vm->layout.binary_orig_size, &size,
+                       sizeof(size)))
+            return false;
+        *sum += size;
+    }
+    return true;
+}
+
+static uint64_t writable_binaries(const struct walk *walk)
+{
+    const struct build *build = &walk->vm->build;
+    uint64_t first;
+
+    if (build->otp_release == 25 && strverscmp(build->erts, "13.2") < 0)
+        return 0;
+    return walk_field(walk, walk->vm->layout.process_wrt_bins, &first) ? first : 0;
+}
+
+bool walk_binaries(struct walk *walk, uint64_t *size)
+{
+    const struct layout *layout = &walk->vm->layout;
+    struct buffer binaries = {0};
+    uint64_t first;
+    bool known = layout->binary_orig_size >= 0 &&
+                 walk_field(walk, layout->process_off_heap_first, &first) &&
+                 add_references(walk, first, &binaries) &&
+                 add_references(walk, writable_binaries(walk), &binaries) &&
+                 add_fragments(walk, &binaries) && sum_sizes(walk, &binaries, size);
+
+    buffer_free(&binaries);
+    return known;
+}

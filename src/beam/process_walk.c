@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/process_walk.h"
+
+#include <string.h>
+
+#include "beam/process_metrics.h"
+
+enum { PROCESS_MAX = 4096 /* as layout_check() has it */ };
+
+bool walk_read(struct walk *walk, uint64_t address, void *buffer, size_t size)
+{
+    if (!walk->reads)
+        return false;
+    walk->reads--;
+    return memory_read(walk->vm->memory, address, buffer, size);
+}
+
+bool walk_part(const uint8_t *bytes, size_t size, int32_t offset, size_t width, uint64_t *value)
+{
+    *value = 0;
+    if (offset < 0 || (size_t)offset + width > size)
+        return false;
+    memcpy(value, bytes + offset, width);
+    return true;
+}
+
+bool walk_field(const struct walk *walk, int32_t offset, uint64_t *value)
+{
+    return walk_part(walk->bytes, (size_t)walk->vm->layout.sizeof_process, offset, sizeof(*value),
+                     value);
+}
+
+/* More argument registers than fit into the struct (until 26 `arity` is a word, then a byte). */
+static bool arguments_size(const struct walk *walk, uint64_t *size)
+{
+    const struct layout *layout = &walk->vm->layout;
+    size_t width = walk->vm->build.otp_release >= 27 ? 1 : sizeof(uint64_t);
+    uint64_t registers, arity;
+
+    *size = 0;
+    if (layout->process_def_arg_reg < 0 || !walk_field(walk, layout->process_arg_reg, &registers) ||
+        !walk_part(walk->bytes, (size_t)layout->sizeof_process, layout->process_arity, width,
+                   &arity) ||
+        arity > 255)
+        return false;
+    if (registers != walk->address + (uint64_t)layout->process_def_arg_reg)
+        *size = arity * 8;
+    return true;
+}
+
+/* Process specific data, of which the calls saved by process_flag(save_calls) count, too: where
+ * there are any, the sum is not known (ERTS_PSD_SAVED_CALLS_BUF is 1, erl_process.h 25:863, 27:874,
+ * 29:890). */
+static bool specific_size(struct walk *walk, uint64_t *size)
+{
+    enum { SAVED_CALLS = 1 * sizeof(uint64_t) };
+    const struct layout *layout = &walk->vm->layout;
+    uint64_t address, saved;
+
+    *size = 0;
+    if (!walk_field(walk, layout->process_psd, &address))
+        return false;
+    if (!address)
+        return true;
+    *size = (uint64_t)layout->sizeof_psd;
+    return layout->sizeof_psd >= 0 && layout->psd_data >= 0 &&
+           walk_read(walk, address + (uint64_t)layout->psd_data + SAVED_CALLS, &saved,
+                     sizeof(saved)) &&
+           saved == 0;
+}
+
+/* PD_SZ2BYTES (erl_process_dict.c 25:62) */
+static bool dictionary_size(struct walk *walk, uint64_t *size)
+{
+    const struct layout *layout = &walk->vm->layout;
+    uint64_t address;
+    uint32_t room;
+
+    *size = 0;
+    if (!walk_field(walk, layout->process_dictionary, &address) ||
+        layout->procdict_array_size < 0 || layout->sizeof_procdict < 0)
+        return false;
+    if (!address)
+        return true;
+    if (!walk_read(walk, address + (uint64_t)layout->procdict_array_size, &room, sizeof(room)) ||
+        room == 0)
+        return false;
+    *size = (uint64_t)layout->sizeof_procdict + (room - 1) * (uint64_t)8;
+    return true;
+}
+
+/* The heap that a process has set aside until a collection that was put off. */
+static bool abandoned_words(const struct walk *walk, uint64_t *words)
+{
+    const struct layout *layout = &walk->vm->layout;
+    uint64_t abandoned, heap, hend;
+
+    *words = 0;
+    if (!walk_field(walk, layout->process_abandoned_heap, &abandoned) ||
+        !walk_field(walk, layout->process_heap, &heap) ||
+        !walk_field(walk, layout->process_hend, &hend) || hend < heap)
+        return false;
+    if (abandoned)
+        *words = (hend - heap) / 8;
+    return true;
+}
+
+/* erts_process_memory() (erl_process_dump.c 25:115, 27:115, 29:117) */
+static void walk_memory(struct walk *walk, const struct queued *queued, struct metrics *metrics)
+{
+    const struct layout *layout = &walk->vm->layout;
+    uint64_t fragments, abandoned, relations, arguments, specific, dictionary, words;
+
+    if (!metrics_know(metrics, METRIC_YOUNG) || !metrics_know(metrics, METRIC_OLD) ||
+        !walk_field(walk, layout->process_mbuf_sz, &fragments) ||
+        !abandoned_words(walk, &abandoned) || !walk_relations(walk, &relations) ||
+        !arguments_size(walk, &arguments) || !specific_size(walk, &specific) ||
+        !dictionary_size(walk, &dictionary))
+        return;
+    words = metrics->values[METRIC_YOUNG] + metrics->values[METRIC_OLD] + fragments + abandoned;
+    metrics_set(metrics, METRIC_MEMORY,
+                (uint64_t)layout->sizeof_process + relations + words * 8 + queued->size +
+                    arguments + specific + dictionary);
+}
+
+/* With messages in the queue, they were left out. */
+static void add_queue(const struct walk *walk, const struct queued *queued, struct metrics *metrics)
+{
+    uint64_t fragments;
+
+    if (!metrics_know(metrics, METRIC_MSGQ))
+        metrics_set(metrics, METRIC_MSGQ, queued->messages);
+    if (!walk_field(walk, walk->vm->layout.process_mbuf_sz, &fragments) ||
+        metrics_know(metrics, METRIC_HEAP))
+        return;
+    metrics_set(metrics, METRIC_MBUF, fragments + queued->fragments);
+    if (metrics_know(metrics, METRIC_YOUNG) && metrics_know(metrics, METRIC_OLD))
+        metrics_set(metrics, METRIC_HEAP,
+                    metrics->values[METRIC_YOUNG] + metrics->values[METRIC_OLD] + fragments +
+                        queued->attached);
+}
+
+/* Has what the walk began at stayed as it was? */
+static bool is_unchanged(struct walk *walk)
+{
+    const struct layout *layout = &walk->vm->layout;
+    const int32_t fields[] = {
+        layout->process_id,         layout->process_heap,           layout->process_hend,
+        layout->process_old_heap,   layout->process_old_htop,       layout->process_mbuf,
+        layout->process_mbuf_sz,    layout->process_off_heap_first, layout->process_wrt_bins,
+        layout->process_msgq_first, layout->process_msgq_last,      layout->process_msgq_cont,
+        layout->process_inq_first,  layout->process_inq_last,       layout->process_links,
+        layout->process_monitors,   layout->process_lt_monitors,    layout->process_dictionary,
+        layout->process_psd,        layout->process_arg_reg,
+    };
+    size_t size = (size_t)layout->sizeof_process;
+    uint8_t now[PROCESS_MAX];
+
+    if (size > sizeof(now) || !memory_read(walk->vm->memory, walk->address, now, size))
+        return false;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+        if (fields[i] >= 0 && memcmp(now + fields[i], walk->bytes + fields[i], 8) != 0)
+            return false;
+    }
+    return true;
+}
+
+void process_metrics_walk(struct vm *vm, uint64_t address, const uint8_t *bytes, size_t reads,
+                          struct metrics *metrics)
+{
+    struct walk walk = {vm, address, bytes, reads};
+    struct metrics more = *metrics;
+    struct queued queued = {0};
+    uint64_t binaries;
+
+    if (walk_queue(&walk, &queued)) {
+        add_queue(&walk, &queued, &more);
+        walk_memory(&walk, &queued, &more);
+    }
+    if (walk_binaries(&walk, &binaries))
+        metrics_set(&more, METRIC_BINARIES, binaries);
+    if (is_unchanged(&walk))
+        *metrics = more;
+}

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is read of processes from outside is what process_info says of them."""
+import subprocess
+
+import nodes
+
+PROCESS_LIST = nodes.BUILD / "tests" / "process_list"
+METRICS = ("reductions", "msgq", "mbuf", "heap", "stack", "young", "old", "bin_vheap", "minor_gcs",
+           "memory", "binaries")
+
+
+def processes(pid):
+    """What is known of each process of a node, by its pid."""
+    done = subprocess.run([PROCESS_LIST, str(pid)], stdout=subprocess.PIPE, text=True, check=True)
+    lines = (line.split() for line in done.stdout.splitlines())
+    return {line[0]: {name: int(value) for name, value in (word.split("=") for word in line[1:])}
+            for line in lines}
+
+
+@nodes.each_release
+class ProcessMetrics:
+    release = None
+
+    @classmethod
+    def setUpClass(cls):
+        with nodes.Node(cls.release, "measured") as node:
+            # Twice: being asked, a process takes what has come into its queue.
+            cls.rounds = [(processes(node.pid), node.report()) for _ in range(2)]
+
+    def test_all_are_equal(self):
+        """Each metric of each process, and nothing is unknown."""
+        for number, (found, report) in enumerate(self.rounds):
+            for process in report["processes"]:
+                with self.subTest(round=number, kind=process["kind"]):
+                    said = {metric: process[metric] for metric in METRICS}
+                    self.assertEqual(found[process["pid"]], said)
+
+    def test_each_kind_has_what_it_is_for(self):
+        """The load holds what it is said to hold."""
+        _, report = self.rounds[1]
+        kinds = {process["kind"]: process for process in report["processes"]}
+        self.assertEqual(kinds["heap_queue"]["msgq"], 3000)
+        self.assertEqual(kinds["off_heap_queue"]["msgq"], 3000)
+        self.assertGreater(kinds["off_heap_queue"]["memory"],
+                           8 * kinds["off_heap_queue"]["heap"] + 3000 * 88)
+        self.assertGreater(kinds["fragments"]["mbuf"], 1000)
+        self.assertGreater(kinds["fragment_binaries"]["binaries"], 3000)
+        self.assertGreater(kinds["binaries"]["binaries"], 100000)
+        self.assertLess(kinds["binaries"]["binaries"], 200000)  # the parts are of one binary
+        self.assertGreater(kinds["related"]["memory"], kinds["idle"]["memory"] + 60 * 40)
+        self.assertGreater(kinds["dictionary"]["memory"],
+                           8 * kinds["dictionary"]["heap"] + 300 * 8)
+        self.assertGreater(kinds["old_heap"]["old"], 1000)
+        self.assertGreater(kinds["old_heap"]["minor_gcs"], 0)
+        self.assertLess(kinds["hibernated"]["young"], 3000)
+        self.assertGreaterEqual(kinds["marked"]["msgq"], 51)
+
+    def test_saved_calls_are_not_guessed(self):
+        """How much they take is not known, and so the memory."""
+        for found, report in self.rounds:
+            self.assertNotIn("memory", found[report["saved"]])
+            self.assertIn("binaries", found[report["saved"]])
