@@ -52,18 +52,19 @@ static bool words_between(uint64_t from, uint64_t to, uint64_t *words)
 /* A process at rest has used `reds`; one that runs has used REDS_IN - fcalls - virtual_reds more
  * (erts_current_reductions(), beam_common.c 25:2458, 27:2461, 29:2394; REDS_IN is def_arg_reg[5],
  * beam_common.h 25:249), which is not told of one on a dirty scheduler. */
-static void read_reductions(const struct reader *reader, bool running,
-                            const struct process_registers *registers)
+static void read_reductions(const struct reader *reader, const struct process_registers *registers)
 {
+    int32_t arguments = reader->layout->process_def_arg_reg;
     uint64_t reds, reds_in;
 
-    if (!get(reader, reader->layout->process_reds, &reds))
+    if (!get(reader, reader->layout->process_reds, &reds) ||
+        (registers && registers->reductions == REDUCTIONS_UNKNOWN))
         return;
-    if (running && registers) {
-        if (reader->layout->process_def_arg_reg < 0 ||
-            !get(reader, reader->layout->process_def_arg_reg + 5 * 8, &reds_in))
+    if (registers && registers->reductions == REDUCTIONS_LEFT) {
+        if (arguments < 0 || !get(reader, arguments + 5 * 8, &reds_in) ||
+            registers->fcalls > (int64_t)reds_in)
             return;
-        reds += (uint64_t)((int64_t)reds_in - registers->fcalls - registers->virtual_reds);
+        reds += reds_in - (uint64_t)registers->fcalls - registers->virtual_reds;
     }
     metrics_set(reader->metrics, METRIC_REDUCTIONS, reds);
 }
@@ -131,7 +132,7 @@ static void read_heap(const struct reader *reader)
 }
 
 /* While a collection moves the stack, its top and its bottom may be those of different heaps. */
-static void read_stack(const struct reader *reader, bool running,
+static void read_stack(const struct reader *reader, bool executes,
                        const struct process_registers *registers)
 {
     const struct layout *layout = reader->layout;
@@ -140,10 +141,8 @@ static void read_stack(const struct reader *reader, bool running,
     if (!get(reader, layout->process_heap, &heap) || !get(reader, layout->process_hend, &hend) ||
         !get(reader, layout->process_stop, &stop))
         return;
-    if (running && !registers)
-        return;
-    if (running)
-        stop = registers->stop;
+    if (executes)
+        stop = registers ? registers->stop : 0;
     if (stop > heap && words_between(stop, hend, &words))
         metrics_set(reader->metrics, METRIC_STACK, words);
 }
@@ -167,14 +166,14 @@ void process_metrics_read(const struct vm *vm, const uint8_t *bytes,
 {
     struct reader reader = {&vm->layout, bytes, metrics};
     uint32_t state;
-    bool running;
+    bool executes;
 
     memcpy(&state, bytes + vm->layout.process_state, sizeof(state));
-    running = process_state_executes(state);
+    executes = process_state_executes(state);
     *metrics = (struct metrics){0};
-    read_reductions(&reader, running, registers);
+    read_reductions(&reader, executes ? registers : NULL);
     read_queue_length(&reader);
     read_heap(&reader);
-    read_stack(&reader, running, registers);
+    read_stack(&reader, executes, registers);
     read_collections(&reader);
 }

@@ -49,7 +49,7 @@ static bool arguments_size(const struct walk *walk, uint64_t *size)
 }
 
 /* Process specific data, of which the calls saved by process_flag(save_calls) count, too: where
- * there are any, the sum is not known (ERTS_PSD_SAVED_CALLS_BUF is 1, erl_process.h 25:863, 27:874,
+ * there are any, the sum is not known (ERTS_PSD_SAVED_CALLS_BUF is 1, erl_process.h 25:863, 27:872,
  * 29:890). */
 static bool specific_size(struct walk *walk, uint64_t *size)
 {
@@ -165,8 +165,8 @@ static bool is_unchanged(struct walk *walk)
     return true;
 }
 
-void process_metrics_walk(struct vm *vm, uint64_t address, const uint8_t *bytes, size_t reads,
-                          struct metrics *metrics)
+size_t process_metrics_walk(struct vm *vm, uint64_t address, const uint8_t *bytes, size_t reads,
+                            struct metrics *metrics)
 {
     struct walk walk = {vm, address, bytes, reads};
     struct metrics more = *metrics;
@@ -181,4 +181,5 @@ void process_metrics_walk(struct vm *vm, uint64_t address, const uint8_t *bytes,
         metrics_set(&more, METRIC_BINARIES, binaries);
     if (is_unchanged(&walk))
         *metrics = more;
+    return reads - walk.reads + 1;
 }

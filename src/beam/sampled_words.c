@@ -30,6 +30,7 @@ static struct wire_words words_of(const int32_t *fields, size_t count, size_t li
 struct wire_words sampled_process_words(const struct layout *layout)
 {
     int32_t initial = layout->process_initial; /* module, function, arity */
+    int32_t arguments = layout->process_def_arg_reg;
     const int32_t fields[] = {
         /* where its heap and stack are */
         layout->process_htop,
@@ -47,6 +48,23 @@ struct wire_words sampled_process_words(const struct layout *layout)
         layout->process_old_heap,
         layout->process_gen_gcs,
         layout->process_max_gen_gcs,
+        /* what it holds and has done (beam/process_metrics.h) */
+        layout->process_reds,
+        arguments < 0 ? -1 : arguments + 5 * 8,
+        layout->process_fcalls,
+        layout->process_heap_sz,
+        layout->process_old_hend,
+        layout->process_mbuf_sz,
+        layout->process_off_heap_overhead,
+        layout->process_msgq_flags,
+        layout->process_msgq_len,
+        layout->process_msgq_mq_len,
+        layout->process_msgq_mlenoffs,
+        layout->process_msgq_nmsigs_next,
+        layout->process_inq_len,
+        layout->process_inq_mlenoffs,
+        layout->process_inq_nmsigs,
+        layout->process_inq_buffers,
         /* who it is */
         layout->process_id,
         layout->process_reg,
@@ -65,6 +83,7 @@ struct wire_words sampled_scheduler_words(const struct layout *layout)
     const int32_t fields[] = {
         layout->sched_registers,       layout->sched_ssi,         layout->sched_type,
         layout->sched_current_process, layout->sched_current_nif, layout->sched_current_port,
+        layout->sched_virtual_reds,
     };
 
     return words_of(fields, sizeof(fields) / sizeof(*fields), WIRE_SCHEDULER_BYTES);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "profile/profile.h"
+#include "profile/unit.h"
 
 /* The numbers are those of recordings: new ones go to the end. What each is equal to is said by
  * erlang:process_info/2 of the process, at rest. */
@@ -23,6 +23,7 @@ enum metric {
     METRIC_BINARIES,   /* binary: the sizes, each binary once */
     METRICS,
 };
+#define METRICS_ALL ((1U << METRICS) - 1)
 
 const char *metric_name(enum metric metric); /* "bin_vheap" */
 enum unit metric_unit(enum metric metric);

@@ -22,6 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/metrics.h"
+#include "profile/unit.h"
+
 typedef uint32_t string_id;
 typedef uint32_t frame_id;
 typedef uint32_t stack_id;
@@ -57,15 +60,6 @@ struct stack_node {
     stack_id parent; /* 0: this is the root frame */
     frame_id frame;
 };
-
-enum unit {
-    UNIT_COUNT = 1,
-    UNIT_NS,
-    UNIT_WORDS, /* of 8 bytes */
-    UNIT_BYTES,
-    UNIT_END,
-};
-const char *unit_name(enum unit unit); /* "count", "ns", ... */
 
 enum { EVENT_VALUES = 6 };
 
@@ -161,10 +155,11 @@ struct sample {
     thread_id thread;
     string_id detail; /* port name, or 0 */
     uint16_t cpu;
-    uint8_t status;     /* enum process_status */
-    uint8_t activity;   /* enum activity */
-    uint8_t microstate; /* enum microstate (profile/microstates.h) */
-    uint8_t flags;      /* enum sample_flag */
+    uint8_t status;         /* enum process_status */
+    uint8_t activity;       /* enum activity */
+    uint8_t microstate;     /* enum microstate (profile/microstates.h) */
+    uint8_t flags;          /* enum sample_flag */
+    struct metrics metrics; /* of the process; nothing is known where none ran */
 };
 
 /* Things lost, counted by reason; one list for the whole program. */

@@ -177,6 +177,27 @@ static void decode_values(struct record_decoder *decoder, struct cursor *cursor,
             cursor, record_base_value(&decoder->base, sample->event, i), UINT64_MAX, "");
 }
 
+static void decode_metrics(struct record_decoder *decoder, struct cursor *cursor,
+                           struct sample *sample)
+{
+    struct metrics *base = metric_bases_get(&decoder->base.metrics, sample->process);
+    struct metrics *metrics = &sample->metrics;
+    uint32_t changed;
+
+    metrics->known = (uint32_t)cursor_varint(cursor, METRICS_ALL, "unknown metrics") ^ base->known;
+    changed = (uint32_t)cursor_varint(cursor, METRICS_ALL, "unknown metrics");
+    if (changed & ~metrics->known)
+        cursor_fail(cursor, "metric changes that is not known");
+    for (int i = 0; i < METRICS; i++) {
+        if (metrics_know(metrics, (enum metric)i))
+            metrics->values[i] = base->values[i];
+        if (changed >> i & 1)
+            metrics->values[i] = cursor_delta(cursor, base->values[i], UINT64_MAX, "");
+    }
+    if (!cursor->problem)
+        metric_base_set(base, metrics);
+}
+
 static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
                           const struct profile *profile, struct sample *ret_sample)
 {
@@ -200,6 +221,8 @@ static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
     sample.activity = (uint8_t)cursor_varint(cursor, ACTIVITY_COUNT - 1, "unknown activity");
     sample.microstate = (uint8_t)cursor_varint(cursor, MICROSTATE_COUNT - 1, "unknown microstate");
     sample.flags = (uint8_t)cursor_varint(cursor, SAMPLE_FLAGS, "unknown flags");
+    if (sample.process && !cursor->problem)
+        decode_metrics(decoder, cursor, &sample);
     if (sample.time < decoder->last)
         cursor_fail(cursor, "time goes back");
     if (cursor->problem)

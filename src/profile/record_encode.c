@@ -3,6 +3,12 @@
 
 #include "profile/recording_format.h"
 
+void record_base_reset(struct record_base *base)
+{
+    metric_bases_clear(&base->metrics);
+    *base = (struct record_base){0};
+}
+
 static void encode_frame(struct record_encoder *encoder, const struct frame *frame,
                          struct buffer *records)
 {
@@ -100,6 +106,26 @@ bool record_encode_entry(struct record_encoder *encoder, const struct profile *p
     return true;
 }
 
+static void encode_metrics(struct record_encoder *encoder, const struct sample *sample,
+                           struct buffer *records)
+{
+    struct metrics *base = metric_bases_get(&encoder->base.metrics, sample->process);
+    const struct metrics *metrics = &sample->metrics;
+    uint32_t changed = 0;
+
+    for (int i = 0; i < METRICS; i++)
+        changed |= (uint32_t)(metrics_know(metrics, (enum metric)i) &&
+                              metrics->values[i] != base->values[i])
+                   << i;
+    buffer_varint(records, metrics->known ^ base->known);
+    buffer_varint(records, changed);
+    for (int i = 0; i < METRICS; i++) {
+        if (changed >> i & 1)
+            buffer_zigzag(records, (int64_t)(metrics->values[i] - base->values[i]));
+    }
+    metric_base_set(base, metrics);
+}
+
 void record_encode_sample(struct record_encoder *encoder, const struct profile *profile,
                           const struct sample *sample, struct buffer *records)
 {
@@ -122,6 +148,8 @@ void record_encode_sample(struct record_encoder *encoder, const struct profile *
     buffer_varint(records, sample->activity);
     buffer_varint(records, sample->microstate);
     buffer_varint(records, sample->flags);
+    if (sample->process)
+        encode_metrics(encoder, sample, records);
     encoder->base.sample = *sample;
     encoder->sampled = true;
 }

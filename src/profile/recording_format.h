@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 3. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 4. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       3
+ *      version   u32       4
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -54,7 +54,10 @@
  *      RECORD_SAMPLE   varints time - time of the sample before, event; as many zigzags of values
  *                      as the event has, minus those of the sample before if it is of the same
  *                      event; zigzags of stack, process, thread minus those of the sample before;
- *                      varints peer, detail, cpu, status, activity, microstate, flags
+ *                      varints peer, detail, cpu, status, activity, microstate, flags; and if it
+ *                      has a process, varints known ^ known of the process' sample before, changed
+ *                      (bits by enum metric); for each of those a zigzag of the value minus that of
+ *                      the process' newest sample at which it was known
  *
  * "The sample before" is in the same chunk, all zero for the first: a chunk can be read without
  * the records of other chunks, apart from the tables. Times never go back, also across chunks.
@@ -68,7 +71,7 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    3
+#define RECORDING_VERSION    4
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
 #define CHUNK_HEADER_SIZE 16

@@ -114,6 +114,7 @@ void recording_close(struct recording *recording)
     if (!recording)
         return;
     chunk_reader_free(recording->chunks);
+    record_base_reset(&recording->decoder.base);
     event_summaries_free(&recording->summaries);
     thread_times_free(&recording->threads);
     free((char *)recording->header.event);
@@ -157,7 +158,7 @@ static int read_records(struct recording *recording, const struct chunk *chunk, 
     struct cursor cursor = cursor_over(chunk->data, chunk->size);
     struct sample sample;
 
-    recording->decoder.base = (struct record_base){0};
+    record_base_reset(&recording->decoder.base);
     while (cursor.at < cursor.end && !cursor.problem) {
         const uint8_t *record = cursor.at;
 

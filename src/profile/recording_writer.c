@@ -73,7 +73,7 @@ static int write_records(struct recording_writer *writer, struct error *error)
     if (!size)
         return 0;
     writer->records.size = 0;
-    writer->encoder.base = (struct record_base){0};
+    record_base_reset(&writer->encoder.base);
     return chunk_write(writer->chunks, CHUNK_RECORDS, writer->records.data, size, error);
 }
 
@@ -234,6 +234,7 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
         result = chunk_write(writer->chunks, CHUNK_END, "", 0, error);
     fd = chunk_writer_release(writer->chunks);
     reorder_free(&writer->reorder);
+    record_base_reset(&writer->encoder.base);
     buffer_free(&writer->records);
     buffer_free(&writer->counted);
     free(writer);

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "profile/metric_bases.h"
 #include "profile/profile.h"
 #include "util/buffer.h"
 #include "util/cursor.h"
@@ -15,7 +16,11 @@
 struct record_base {
     uint64_t address; /* of the frame before */
     struct sample sample;
+    struct metric_bases metrics;
 };
+
+/* With each chunk, and to free it. */
+void record_base_reset(struct record_base *base);
 
 static inline uint64_t record_base_value(const struct record_base *base, event_id event, uint32_t i)
 {

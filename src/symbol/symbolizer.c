@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "beam/process_info.h"
+#include "beam/process_metrics.h"
 #include "beam/sampled_words.h"
 #include "os/process.h"
 #include "symbol/activity.h"
@@ -13,6 +14,7 @@
 #include "symbol/frame_names.h"
 #include "symbol/microstate.h"
 #include "symbol/process_cache.h"
+#include "symbol/process_walks.h"
 #include "symbol/runtime_names.h"
 #include "symbol/swept_snapshot.h"
 #include "symbol/thread_cache.h"
@@ -31,6 +33,7 @@ struct symbolizer {
     struct dirty_loop *dirty_loop;
     struct frame_names *names;
     struct process_cache *processes;
+    struct process_walks *walks;
     struct state_functions *state_functions;
     struct microstate_finder *microstates;
     struct thread_watch *thread_watch;
@@ -91,6 +94,7 @@ struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct
         frame_names_new(vm, symbolizer->atoms, symbolizer->code, symbolizer->runtime, profile);
     symbolizer->state_functions = state_functions_new(vm, symbolizer->code, symbolizer->runtime);
     symbolizer->microstates = microstate_finder_new(vm, symbolizer->state_functions, profile);
+    symbolizer->walks = process_walks_new(vm);
     symbolizer->thread_watch = thread_watch_new(vm->pid, symbolizer->target, profile);
     symbolizer->processes =
         process_cache_new(vm, symbolizer->atoms, profile, symbolizer->target, error);
@@ -111,6 +115,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
     if (!symbolizer)
         return;
     process_cache_free(symbolizer->processes);
+    process_walks_free(symbolizer->walks);
     thread_cache_free(symbolizer->threads);
     thread_watch_free(symbolizer->thread_watch);
     microstate_finder_free(symbolizer->microstates);
@@ -204,20 +209,23 @@ static void count_sample(const struct snapshot *snapshot, const struct unwound *
 }
 
 static void set_process(struct symbolizer *symbolizer, const struct snapshot *snapshot,
-                        struct sample *sample)
+                        const struct unwound *unwound, struct sample *sample)
 {
     const struct layout *layout = &symbolizer->vm->layout;
     const uint8_t *process =
         snapshot_segment(snapshot, SEGMENT_PROCESS, (size_t)layout->sizeof_process);
+    uint64_t address = snapshot->sample->process, time = snapshot->sample->time, id;
     uint32_t state;
 
     if (!process)
         return;
+    memcpy(&id, process + layout->process_id, sizeof(id));
     memcpy(&state, process + layout->process_state, sizeof(state));
-    sample->process = process_cache_get(symbolizer->processes, snapshot->sample->process, process,
-                                        snapshot->sample->time);
+    sample->process = process_cache_get(symbolizer->processes, address, process, time);
     sample->status = (uint8_t)process_status_of_state(symbolizer->vm, state);
     sample->flags |= SAMPLE_ERLANG;
+    process_metrics_read(symbolizer->vm, process, &unwound->registers, &sample->metrics);
+    process_walks_add(symbolizer->walks, address, id, time, &sample->metrics);
 }
 
 static void set_activity(struct symbolizer *symbolizer, const struct snapshot *snapshot,
@@ -250,7 +258,7 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
     *sample = (struct sample){.time = wire->time, .cpu = (uint16_t)wire->cpu};
     sample->thread = wire->tid ? thread_cache_get(symbolizer->threads, wire) : 0;
     sample->stack = add_stack(symbolizer, unwound, totals);
-    set_process(symbolizer, snapshot, sample);
+    set_process(symbolizer, snapshot, unwound, sample);
     set_activity(symbolizer, snapshot, unwound, sample);
     if (unwound->complete)
         sample->flags |= SAMPLE_COMPLETE;

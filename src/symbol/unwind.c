@@ -30,6 +30,7 @@ struct state {
     uint64_t base; /* ErtsSchedulerData.registers, next to which lies the JIT's C frame; 0: none */
     uint64_t stop, heap, hend, i;
     uint64_t current; /* BIF or NIF that it is in, or was last: packed, 0 if none */
+    uint64_t fcalls;  /* Process.fcalls as a word */
 };
 
 struct unwinder *unwinder_new(const struct vm *vm, struct code *code, struct cfi *cfi)
@@ -136,6 +137,7 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
     state->hend = field(process, layout->process_hend);
     state->current = process ? read_current(snapshot) : 0;
     state->i = field(process, layout->process_i);
+    state->fcalls = field(process, layout->process_fcalls);
 }
 
 static bool on_erlang_stack(const struct state *state, uint64_t address)
@@ -408,6 +410,33 @@ static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct sta
     return top;
 }
 
+/* ---- reductions ---- */
+
+/* The JIT counts them down in a register, and stores it in Process.fcalls where C code may take
+ * some, too; from there the register is loaded again (x86/beam_asm.hpp 25:618, 27:622, 29:700,
+ * Update::eReductions). Within a slice they only become less, so the lower one is the newer one.
+ * In process_main, where processes are switched, neither is worth anything (x86/process_main.cpp
+ * 25:96, 27:96, 29:100). */
+static void find_reductions(struct unwinder *unwinder, const struct state *state)
+{
+    struct process_registers *registers = &unwinder->result.registers;
+    bool narrow = unwinder->vm->build.otp_release >= 27; /* 32 bits */
+    uint64_t held = state->registers.value[CFI_R14];
+    int64_t in_register = narrow ? (int32_t)held : (int64_t)held;
+    int64_t stored = narrow ? (int32_t)state->fcalls : (int64_t)state->fcalls;
+    struct code_place place;
+
+    if (!(state->registers.known & (1u << CFI_R14)) || unwinder->vm->layout.process_fcalls < 0 ||
+        unwinder->vm->layout.sched_virtual_reds < 0 ||
+        !code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
+        !strcmp(place.symbol, "global::process_main"))
+        return;
+    registers->reductions = REDUCTIONS_LEFT;
+    registers->fcalls = in_register < stored ? in_register : stored;
+    registers->virtual_reds =
+        (uint32_t)snapshot_scheduler_word(state->snapshot, unwinder->vm->layout.sched_virtual_reds);
+}
+
 static void unwind_process(struct unwinder *unwinder, struct state *state, bool in_code)
 {
     uint64_t top;
@@ -418,6 +447,8 @@ static void unwind_process(struct unwinder *unwinder, struct state *state, bool 
         return;
     }
     top = erlang_top(unwinder, state);
+    unwinder->result.registers.stop = unwinder->result.no_leaf ? 0 : top;
+    find_reductions(unwinder, state);
     emit_jit_call(unwinder, state);
     top = emit_fragment_caller(unwinder, state, top);
     walk(unwinder, state, top);
@@ -433,6 +464,8 @@ bool unwind_goes_on_at(struct code *code, uint64_t i)
 /* A process that does not run goes on at Process.i, with the stack at Process.stop. */
 static void unwind_at_rest(struct unwinder *unwinder, const struct state *state)
 {
+    unwinder->result.registers =
+        (struct process_registers){.stop = state->stop, .reductions = REDUCTIONS_COUNTED};
     if (unwind_goes_on_at(unwinder->code, state->i))
         emit(unwinder, ADDRESS_CODE, state->i, false);
     else if (state->current) /* in a BIF that will be called again, or a dirty one */

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "beam/code.h"
+#include "beam/process_metrics.h"
 #include "beam/vm.h"
 #include "os/cfi.h"
 #include "symbol/snapshot.h"
@@ -61,6 +62,7 @@ struct unwound {
     bool truncated;     /* the middle is missing */
     bool no_leaf;       /* the top of the Erlang stack is not known exactly */
     bool native_broken; /* native frames ended before Erlang code or the thread's start */
+    struct process_registers registers; /* of the process, where one runs */
 };
 
 struct unwinder;

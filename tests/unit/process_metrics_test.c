@@ -143,8 +143,10 @@ static void test_queue_in_buffers(void **state)
 
 static void test_running(void **state)
 {
-    struct process_registers registers = {
-        .stop = 0x10000 + 190 * 8, .fcalls = 3000, .virtual_reds = 100};
+    struct process_registers registers = {.stop = 0x10000 + 190 * 8,
+                                          .reductions = REDUCTIONS_LEFT,
+                                          .fcalls = 3000,
+                                          .virtual_reds = 100};
 
     (void)state;
     start(29);
@@ -156,8 +158,16 @@ static void test_running(void **state)
     assert_int_equal(metrics.values[METRIC_REDUCTIONS], 5900);
     assert_int_equal(metrics.values[METRIC_STACK], 43);
     registers.stop = 0;
+    registers.reductions = REDUCTIONS_COUNTED;
     process_metrics_read(&vm, bytes, &registers, &metrics);
     assert_false(metrics_know(&metrics, METRIC_STACK));
+    assert_int_equal(metrics.values[METRIC_REDUCTIONS], 5000);
+    registers.reductions = REDUCTIONS_UNKNOWN;
+    process_metrics_read(&vm, bytes, &registers, &metrics);
+    assert_false(metrics_know(&metrics, METRIC_REDUCTIONS));
+    registers = (struct process_registers){.reductions = REDUCTIONS_LEFT, .fcalls = 4001};
+    process_metrics_read(&vm, bytes, &registers, &metrics);
+    assert_false(metrics_know(&metrics, METRIC_REDUCTIONS)); /* more than it had */
 }
 
 /* Half-way through a collection, stop is still in the old heap. */

@@ -90,6 +90,8 @@ static void assert_same_sample(const struct sample *a, const struct sample *b)
     assert_int_equal(a->activity, b->activity);
     assert_int_equal(a->microstate, b->microstate);
     assert_int_equal(a->flags, b->flags);
+    assert_int_equal(a->metrics.known, b->metrics.known);
+    assert_memory_equal(a->metrics.values, b->metrics.values, sizeof(a->metrics.values));
 }
 
 /* What was written is read: header, tables under the same ids, samples, totals. */
@@ -714,7 +716,7 @@ static void test_not_ours(void **state)
     assert_non_null(strstr(error.text, "version 99"));
     recording = recording_open(memory_file_of(RECORDING_MAGIC "\x01\0\0\0", 12), "old", &error);
     assert_null(recording);
-    assert_non_null(strstr(error.text, "format version 1, this program reads version 3"));
+    assert_non_null(strstr(error.text, "format version 1, this program reads version 4"));
     recording = recording_open(memory_file_of("# ========\n# x", 14), "text", &error);
     assert_null(recording);
     assert_non_null(strstr(error.text, "not a recording"));

@@ -116,6 +116,11 @@ static inline void small_profile_make(struct small_profile *small)
                                         .activity = ACTIVITY_BUSY_WAIT,
                                         .microstate = MICROSTATE_BUSY_WAIT};
     small->samples[3].time = 3000000000;
+    metrics_set(&small->samples[0].metrics, METRIC_REDUCTIONS, 1000);
+    metrics_set(&small->samples[0].metrics, METRIC_HEAP, 2000);
+    metrics_set(&small->samples[1].metrics, METRIC_REDUCTIONS, 1500);
+    metrics_set(&small->samples[3].metrics, METRIC_REDUCTIONS, 4000);
+    metrics_set(&small->samples[3].metrics, METRIC_HEAP, 600);
     small->totals = (struct recording_totals){.end_monotonic = 3500000000,
                                               .samples = SMALL_SAMPLES,
                                               .erlang_samples = 3,

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/process_walks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/process_metrics.h"
+#include "util/address_map.h"
+#include "util/alloc.h"
+
+#define SECOND 1000000000u
+
+/* A read takes about a microsecond: a walk is no longer than a millisecond or two, and all of them
+ * take no more than one or two parts in a hundred of a CPU. */
+enum { PROCESSES_MAX = 1 << 16, READS_OF_PROCESS = 1000, READS_OF_SECOND = 10000 };
+
+struct process_walks {
+    struct vm *vm;
+    struct address_map *walked; /* time of the last walk, by process */
+    uint64_t since;             /* when the second began */
+    size_t reads;               /* that are left of it */
+    uint8_t *bytes;             /* of a process struct */
+};
+
+struct process_walks *process_walks_new(struct vm *vm)
+{
+    struct process_walks *walks = xcalloc(1, sizeof(*walks));
+
+    walks->vm = vm;
+    walks->walked = address_map_new(PROCESSES_MAX);
+    walks->bytes = xmalloc((size_t)vm->layout.sizeof_process);
+    return walks;
+}
+
+void process_walks_free(struct process_walks *walks)
+{
+    if (!walks)
+        return;
+    address_map_free(walks->walked);
+    free(walks->bytes);
+    free(walks);
+}
+
+/* Samples come a little out of order. */
+static bool is_second_later(uint64_t time, uint64_t than)
+{
+    return time > than && time - than >= SECOND;
+}
+
+/* May this process be walked through now? */
+static bool is_due(struct process_walks *walks, uint64_t address, uint64_t time)
+{
+    uint64_t last;
+
+    if (is_second_later(time, walks->since)) {
+        walks->since = time;
+        walks->reads = READS_OF_SECOND;
+    }
+    if (!walks->reads ||
+        (address_map_get(walks->walked, address, &last) && !is_second_later(time, last)))
+        return false;
+    address_map_put(walks->walked, address, time);
+    return true;
+}
+
+/* The process as it is now, which must still be the same one. */
+static bool read_now(struct process_walks *walks, uint64_t address, uint64_t id,
+                     struct metrics *metrics)
+{
+    size_t most = walks->reads < READS_OF_PROCESS ? walks->reads : READS_OF_PROCESS;
+    size_t done;
+
+    walks->reads--;
+    if (!memory_read(walks->vm->memory, address, walks->bytes,
+                     (size_t)walks->vm->layout.sizeof_process) ||
+        memcmp(walks->bytes + walks->vm->layout.process_id, &id, sizeof(id)) != 0)
+        return false;
+    process_metrics_read(walks->vm, walks->bytes, NULL, metrics);
+    done = process_metrics_walk(walks->vm, address, walks->bytes, most, metrics);
+    walks->reads -= done < walks->reads ? done : walks->reads;
+    return true;
+}
+
+void process_walks_add(struct process_walks *walks, uint64_t address, uint64_t id, uint64_t time,
+                       struct metrics *metrics)
+{
+    static const enum metric walked[] = {METRIC_MSGQ, METRIC_MBUF, METRIC_HEAP, METRIC_MEMORY,
+                                         METRIC_BINARIES};
+    struct metrics now;
+
+    if (!is_due(walks, address, time) || !read_now(walks, address, id, &now))
+        return;
+    for (size_t i = 0; i < sizeof(walked) / sizeof(*walked); i++) {
+        if (!metrics_know(metrics, walked[i]) && metrics_know(&now, walked[i]))
+            metrics_set(metrics, walked[i], now.values[walked[i]]);
+    }
+}
