@@ -18,7 +18,7 @@
 enum wire_limits {
     WIRE_SEGMENTS = 16,
     WIRE_KERNEL_DEPTH = 64,
-    WIRE_WORDS = 36,                /* of a struct */
+    WIRE_WORDS = 38,                /* of a struct */
     WIRE_SCHEDULER_BYTES = 256,     /* head of ErtsSchedulerData: all fields that matter */
     WIRE_PROCESS_BYTES = 1024,      /* at most; struct process is 736..792 bytes */
     WIRE_C_STACK_BYTES = 8192,      /* native stack, from the stack pointer up */
@@ -264,7 +264,7 @@ _Static_assert(sizeof(struct wire_segment) == 16, "wire format");
 _Static_assert(sizeof(struct wire_registers) == 136, "wire format");
 _Static_assert(sizeof(struct wire_sample) == 32 + 136 + 24 + 16 + WIRE_SEGMENTS * 16,
                "wire format");
-_Static_assert(sizeof(struct wire_target) == 216, "wire format");
+_Static_assert(sizeof(struct wire_target) == 224, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
 _Static_assert(sizeof(struct wire_slot) == 32, "wire format");

@@ -59,10 +59,13 @@ struct reader {
     struct process_info *info;
 };
 
+/* A word of the struct; 0 if this release has no such field. */
 static uint64_t field(const struct reader *reader, int32_t offset)
 {
     uint64_t value;
 
+    if (offset < 0)
+        return 0;
     memcpy(&value, reader->bytes + offset, sizeof(value));
     return value;
 }
@@ -116,6 +119,21 @@ static void read_proc_lib_call(struct reader *reader, uint64_t value)
         put_initial_call(reader, words[1], words[2], (uint64_t)term_small(words[3]));
 }
 
+/* `$ancestors` is a list of names and pids, the parent first (proc_lib.erl 25:708). */
+static void read_ancestors(struct reader *reader, uint64_t list)
+{
+    struct process_info *info = reader->info;
+    uint64_t cell[2];
+
+    info->ancestor_count = 0;
+    for (; term_is_list(list) && info->ancestor_count < ANCESTORS_MAX; list = cell[1]) {
+        if (!memory_read(reader->vm->memory, term_address(list), cell, sizeof(cell)))
+            return;
+        if (term_is_atom(cell[0]) || term_is_pid(cell[0]))
+            info->ancestors[info->ancestor_count++] = cell[0];
+    }
+}
+
 static bool visit_entry(void *context, uint64_t key, uint64_t value)
 {
     struct reader *reader = context;
@@ -126,11 +144,21 @@ static bool visit_entry(void *context, uint64_t key, uint64_t value)
         return true;
     if (strcmp(name, "$initial_call") == 0)
         read_proc_lib_call(reader, value);
+    else if (strcmp(name, "$ancestors") == 0)
+        read_ancestors(reader, value);
     else if (strcmp(name, "$process_label") == 0 &&
              !term_format(reader->vm, reader->atoms, reader->encoding, value, info->label,
                           sizeof(info->label)))
         info->label[0] = '\0';
     return true;
+}
+
+/* A field that holds a pid, which is boxed if it is of another node. */
+static uint64_t pid_field(const struct reader *reader, int32_t offset)
+{
+    uint64_t term = field(reader, offset);
+
+    return term_is_pid(term) ? term : 0;
 }
 
 bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
@@ -145,6 +173,8 @@ bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_enco
         return false;
     read_name(&reader, address);
     read_initial_call(&reader);
+    read.parent = pid_field(&reader, vm->layout.process_parent);
+    read.group_leader = pid_field(&reader, vm->layout.process_group_leader);
     if (dictionary)
         pdict_each(vm, dictionary, visit_entry, &reader);
     *info = read;

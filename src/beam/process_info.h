@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who an Erlang process is: pid, registered name, label, initial call, status.
+ * Who an Erlang process is: pid, registered name, label, initial call, parents, status.
  *
  * Takes the bytes of the process struct as they were at the sample (copied by the kernel), and
  * follows what they point to by reading the live target; what moved meanwhile is left out rather
- * than guessed. `$initial_call` and `$process_label` come from the process dictionary.
+ * than guessed. `$initial_call`, `$process_label` and `$ancestors` come from the process
+ * dictionary.
  */
 #pragma once
 
@@ -16,12 +17,18 @@
 #include "beam/vm.h"
 #include "profile/profile.h"
 
+enum { ANCESTORS_MAX = 32 };
+
 struct process_info {
     uint64_t id;            /* pid term */
     char pid[48];           /* "<0.85.0>" */
     char name[260];         /* registered name, "" if none */
     char label[260];        /* OTP 27 and later, "" if none */
     char initial_call[600]; /* "mod:fun/2", "" if not known */
+    uint64_t parent;        /* pid term of the local process that spawned it, 0 if there is none */
+    uint64_t group_leader;  /* pid term, 0 if it is not a local process */
+    uint64_t ancestors[ANCESTORS_MAX]; /* atoms and pid terms, the nearest first */
+    uint32_t ancestor_count;           /* those that are further away than the last are left out */
 };
 
 /* "<0.N.S>" of a local pid term; the release decides the encoding (28 or 60 bits of data).

@@ -72,6 +72,8 @@ struct wire_words sampled_process_words(const struct layout *layout)
         initial,
         initial < 0 ? -1 : initial + 8,
         initial < 0 ? -1 : initial + 16,
+        layout->process_parent,
+        layout->process_group_leader,
     };
 
     _Static_assert(sizeof(fields) / sizeof(*fields) <= WIRE_WORDS, "room for all");

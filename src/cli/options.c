@@ -32,7 +32,7 @@ static const struct argp_option output_option_list[] = {
     {"stats", OPTION_STATS, "FILE", 0, "Write what was counted, as JSON", 10},
     {"group-by", OPTION_GROUP_BY, "KEY,...", 0,
      "Root frames, the outermost first: none, name (default), pid, status, scheduler, "
-     "initial_call, label, node",
+     "initial_call, label, application, ancestors (a frame each), node",
      11},
     {"fold-recursion", OPTION_FOLD_RECURSION, 0, 0, "Show runs of one function as one frame", 11},
     {"quiet", 'q', 0, 0, "Print nothing but errors", 12},

@@ -6,7 +6,14 @@
 
 #include "profile/selection.h"
 
-enum { OPTION_STATUS = 512, OPTION_PROCESS, OPTION_FROM, OPTION_TO };
+enum {
+    OPTION_STATUS = 512,
+    OPTION_PROCESS,
+    OPTION_CHILDREN,
+    OPTION_DESCENDANTS,
+    OPTION_FROM,
+    OPTION_TO
+};
 
 static const struct argp_option option_list[] = {
     {0, 0, 0, 0, "Only samples, in all outputs but what is recorded:", 20},
@@ -23,6 +30,12 @@ static const struct argp_option option_list[] = {
      "Of this process: its pid (<0.N.S>), registered name, label or initial call (m:f/a), or the "
      "module of that (m:_); may be repeated",
      20},
+    {"children-of", OPTION_CHILDREN, "WHO", 0,
+     "Of processes whose parent this is, by who spawned them or the first of their $ancestors; may "
+     "be repeated",
+     20},
+    {"descendants-of", OPTION_DESCENDANTS, "WHO", 0,
+     "Of processes that have it above them, in the same ways; may be repeated", 20},
     {"from", OPTION_FROM, "SEC", 0, "From so many seconds after the recording's start", 20},
     {"to", OPTION_TO, "SEC", 0, "Until before so many seconds after it", 20},
     {0},
@@ -56,6 +69,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case OPTION_PROCESS:
         result = selection_add_process(&options->processes, arg, &error);
+        break;
+    case OPTION_CHILDREN:
+        result = selection_add_process(&options->children_of, arg, &error);
+        break;
+    case OPTION_DESCENDANTS:
+        result = selection_add_process(&options->descendants_of, arg, &error);
         break;
     case OPTION_FROM:
         options->from_ns = nanoseconds(state, "--from", arg);

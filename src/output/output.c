@@ -341,7 +341,7 @@ static int write_all(struct recording *recording, struct profile *profile, struc
         check_not_empty(outputs, error) || begin_empty_graphs(outputs, error))
         return -1;
     totals = *recording_get_totals(recording);
-    totals.left_out = outputs->left_out;
+    totals.left_out += outputs->left_out;
     return finish(outputs, &totals, error);
 }
 

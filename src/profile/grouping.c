@@ -13,6 +13,8 @@ static const char *const names[] = {
     [GROUP_SCHEDULER] = "scheduler",
     [GROUP_INITIAL_CALL] = "initial_call",
     [GROUP_LABEL] = "label",
+    [GROUP_APPLICATION] = "application",
+    [GROUP_ANCESTORS] = "ancestors",
     [GROUP_NODE] = "node",
 };
 _Static_assert(sizeof(names) / sizeof(*names) == GROUP_COUNT, "one name each");

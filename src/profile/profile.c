@@ -10,7 +10,7 @@
 
 struct profile {
     struct string_table strings;
-    struct intern frames, stacks, events, processes, threads, targets;
+    struct intern frames, stacks, events, ancestors, processes, threads, targets;
 };
 
 /* The bytes of a struct up to the end of `last`: what makes it equal to another one. */
@@ -23,8 +23,9 @@ struct profile *profile_new(void)
     intern_init(&profile->frames, sizeof(struct frame), KEY_SIZE(struct frame, unresolved));
     intern_init(&profile->stacks, sizeof(struct stack_node), KEY_SIZE(struct stack_node, frame));
     intern_init(&profile->events, sizeof(struct event_entry), KEY_SIZE(struct event_entry, values));
+    intern_init(&profile->ancestors, sizeof(struct ancestor), KEY_SIZE(struct ancestor, name));
     intern_init(&profile->processes, sizeof(struct process_entry),
-                KEY_SIZE(struct process_entry, initial_call));
+                KEY_SIZE(struct process_entry, ancestors));
     intern_init(&profile->threads, sizeof(struct thread_entry),
                 KEY_SIZE(struct thread_entry, scheduler_number));
     intern_init(&profile->targets, sizeof(struct target_entry),
@@ -40,6 +41,7 @@ void profile_free(struct profile *profile)
     intern_free(&profile->frames);
     intern_free(&profile->stacks);
     intern_free(&profile->events);
+    intern_free(&profile->ancestors);
     intern_free(&profile->processes);
     intern_free(&profile->threads);
     intern_free(&profile->targets);
@@ -69,6 +71,11 @@ stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame)
 event_id profile_event(struct profile *profile, const struct event_entry *event)
 {
     return intern_add(&profile->events, event);
+}
+
+ancestor_id profile_ancestor(struct profile *profile, ancestor_id up, string_id name)
+{
+    return intern_add(&profile->ancestors, &(struct ancestor){up, name});
 }
 
 process_id profile_process(struct profile *profile, const struct process_entry *process)
@@ -106,6 +113,11 @@ const struct event_entry *profile_get_event(const struct profile *profile, event
     return intern_get(&profile->events, id);
 }
 
+const struct ancestor *profile_get_ancestor(const struct profile *profile, ancestor_id id)
+{
+    return intern_get(&profile->ancestors, id);
+}
+
 const struct process_entry *profile_get_process(const struct profile *profile, process_id id)
 {
     return intern_get(&profile->processes, id);
@@ -128,6 +140,7 @@ struct profile_counts profile_counts(const struct profile *profile)
         .frames = profile->frames.count,
         .stacks = profile->stacks.count,
         .events = profile->events.count,
+        .ancestors = profile->ancestors.count,
         .processes = profile->processes.count,
         .threads = profile->threads.count,
         .targets = profile->targets.count,

@@ -2,10 +2,11 @@
 /*
  * The profile: everything that was seen, each thing stored once.
  *
- * Strings, frames, stacks, events, processes, threads and targets are interned: the same content
- * gives the same id, ids are dense, start at 1 (0 is "none") and never change, and an entry only
- * refers to entries with lower ids of its own kind or to other tables. So the tables can be written
- * as a stream (profile/recording.h) and memory grows with distinct content, not with samples.
+ * Strings, frames, stacks, events, ancestors, processes, threads and targets are interned: the same
+ * content gives the same id, ids are dense, start at 1 (0 is "none") and never change, and an entry
+ * only refers to entries with lower ids of its own kind or to other tables. So the tables can be
+ * written as a stream (profile/recording.h) and memory grows with distinct content, not with
+ * samples.
  *
  * A stack is a node of a tree: (parent, frame). Node 0 is the root; the node that is deepest in
  * the tree is the leaf of the stack. A sample holds one node.
@@ -30,6 +31,7 @@ typedef uint32_t frame_id;
 typedef uint32_t stack_id;
 typedef uint32_t event_id;
 typedef uint32_t process_id;
+typedef uint32_t ancestor_id;
 typedef uint32_t thread_id;
 typedef uint32_t target_id;
 
@@ -74,6 +76,13 @@ struct event_entry {
     } values[EVENT_VALUES];
 };
 
+/* What started a process, as proc_lib keeps it in `$ancestors`: a chain like that of a stack, the
+ * outermost supervisor being its root. */
+struct ancestor {
+    ancestor_id up; /* its own ancestors; 0: none */
+    string_id name; /* registered, when the process was started; else its pid */
+};
+
 /* An Erlang process as it looked when sampled; a new entry when a name changes. */
 struct process_entry {
     uint64_t identity; /* the pid term's bits: tells apart processes with equal text */
@@ -82,6 +91,9 @@ struct process_entry {
     string_id name;         /* registered name, or 0 */
     string_id label;        /* process label, or 0 */
     string_id initial_call; /* "my_server:init/1", or 0 */
+    string_id application;  /* that it belongs to, or 0 */
+    process_id parent;      /* who spawned it; 0: nobody, or not known */
+    ancestor_id ancestors;  /* the nearest one; 0: none */
 };
 
 enum scheduler_kind {
@@ -191,6 +203,7 @@ string_id profile_string_z(struct profile *profile, const char *text);
 frame_id profile_frame(struct profile *profile, const struct frame *frame);
 stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame);
 event_id profile_event(struct profile *profile, const struct event_entry *event);
+ancestor_id profile_ancestor(struct profile *profile, ancestor_id up, string_id name);
 process_id profile_process(struct profile *profile, const struct process_entry *process);
 thread_id profile_thread(struct profile *profile, const struct thread_entry *thread);
 target_id profile_target(struct profile *profile, const struct target_entry *target);
@@ -201,12 +214,13 @@ const char *profile_text(const struct profile *profile, string_id id); /* "" for
 const struct frame *profile_get_frame(const struct profile *profile, frame_id id);
 const struct stack_node *profile_get_stack(const struct profile *profile, stack_id id);
 const struct event_entry *profile_get_event(const struct profile *profile, event_id id);
+const struct ancestor *profile_get_ancestor(const struct profile *profile, ancestor_id id);
 const struct process_entry *profile_get_process(const struct profile *profile, process_id id);
 const struct thread_entry *profile_get_thread(const struct profile *profile, thread_id id);
 const struct target_entry *profile_get_target(const struct profile *profile, target_id id);
 
 /* How many of each there are (the highest id). */
 struct profile_counts {
-    uint32_t strings, frames, stacks, events, processes, threads, targets;
+    uint32_t strings, frames, stacks, events, ancestors, processes, threads, targets;
 };
 struct profile_counts profile_counts(const struct profile *profile);

@@ -112,6 +112,19 @@ static void decode_event(struct record_decoder *decoder, struct cursor *cursor,
         check_new(cursor, &decoder->counts.events, profile_event(profile, &event));
 }
 
+static void decode_ancestor(struct record_decoder *decoder, struct cursor *cursor,
+                            struct profile *profile)
+{
+    ancestor_id own = decoder->counts.ancestors + 1;
+    uint32_t up = (uint32_t)cursor_varint(cursor, own, "ancestor is not defined");
+    string_id name = decode_string_id(decoder, cursor);
+
+    if (!up)
+        cursor_fail(cursor, "process is its own ancestor");
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.ancestors, profile_ancestor(profile, own - up, name));
+}
+
 static void decode_process(struct record_decoder *decoder, struct cursor *cursor,
                            struct profile *profile)
 {
@@ -123,6 +136,11 @@ static void decode_process(struct record_decoder *decoder, struct cursor *cursor
     process.name = decode_string_id(decoder, cursor);
     process.label = decode_string_id(decoder, cursor);
     process.initial_call = decode_string_id(decoder, cursor);
+    process.application = decode_string_id(decoder, cursor);
+    process.parent =
+        (process_id)cursor_varint(cursor, decoder->counts.processes, "parent is not defined");
+    process.ancestors =
+        (ancestor_id)cursor_varint(cursor, decoder->counts.ancestors, "ancestor is not defined");
     if (!cursor->problem)
         check_new(cursor, &decoder->counts.processes, profile_process(profile, &process));
 }
@@ -251,6 +269,9 @@ bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct
         break;
     case RECORD_EVENT:
         decode_event(decoder, cursor, profile);
+        break;
+    case RECORD_ANCESTOR:
+        decode_ancestor(decoder, cursor, profile);
         break;
     case RECORD_PROCESS:
         decode_process(decoder, cursor, profile);

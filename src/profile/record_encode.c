@@ -41,6 +41,13 @@ static void encode_event(const struct event_entry *event, struct buffer *records
     }
 }
 
+static void encode_ancestor(ancestor_id id, const struct ancestor *ancestor, struct buffer *records)
+{
+    buffer_byte(records, RECORD_ANCESTOR);
+    buffer_varint(records, id - ancestor->up);
+    buffer_varint(records, ancestor->name);
+}
+
 static void encode_process(const struct process_entry *process, struct buffer *records)
 {
     buffer_byte(records, RECORD_PROCESS);
@@ -50,6 +57,9 @@ static void encode_process(const struct process_entry *process, struct buffer *r
     buffer_varint(records, process->name);
     buffer_varint(records, process->label);
     buffer_varint(records, process->initial_call);
+    buffer_varint(records, process->application);
+    buffer_varint(records, process->parent);
+    buffer_varint(records, process->ancestors);
 }
 
 static void encode_thread(const struct thread_entry *thread, struct buffer *records)
@@ -96,6 +106,9 @@ bool record_encode_entry(struct record_encoder *encoder, const struct profile *p
         encode_stack(done->stacks, profile_get_stack(profile, done->stacks), records);
     } else if (done->targets < have.targets) {
         encode_target(profile_get_target(profile, ++done->targets), records);
+    } else if (done->ancestors < have.ancestors) {
+        done->ancestors++;
+        encode_ancestor(done->ancestors, profile_get_ancestor(profile, done->ancestors), records);
     } else if (done->processes < have.processes) {
         encode_process(profile_get_process(profile, ++done->processes), records);
     } else if (done->threads < have.threads) {

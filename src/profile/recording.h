@@ -41,8 +41,8 @@ struct recording_totals {
     uint64_t attach_ns; /* from start of the program to the first sample possible */
     uint64_t profiler_cpu_ns;
     uint64_t peak_rss_kb;
+    uint64_t left_out; /* samples that were not asked for (profile/selection.h) */
     bool cut;          /* set by a reader: the file has no end, the profiler was killed */
-    uint64_t left_out; /* set by output_write(): samples that were not asked for */
 };
 
 struct recording_writer;

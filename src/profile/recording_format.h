@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 4. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 5. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       4
+ *      version   u32       5
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -24,8 +24,8 @@
  *
  * CHUNK_TOTALS: varints end_monotonic, samples, erlang_samples, complete_stacks, truncated_stacks,
  * frames, erlang_frames, unknown_erlang_frames, unknown_native_frames, attach_ns, profiler_cpu_ns,
- * peak_rss_kb; varint count of losses, that many varints in the order of enum loss (the list only
- * grows at its end).
+ * peak_rss_kb, left_out; varint count of losses, that many varints in the order of enum loss (the
+ * list only grows at its end).
  *
  * CHUNK_SUMMARY: varints event, hits, lost, span_ns, covered_ns, windows, cost_ns, target_cpu_ns;
  * for each value of the event the varints sum, standard error (2^64 - 1: not known); varint count
@@ -47,7 +47,9 @@
  *      RECORD_STACK    varint own id - parent's id; varint frame. A parent of 0 is own id - 0.
  *      RECORD_EVENT    varints name, count of values (1 to 4), for each value name, unit. All
  *                      events come before the first sample.
- *      RECORD_PROCESS  varints identity, target, pid, name, label, initial_call
+ *      RECORD_ANCESTOR varint own id - that of the next one up, as in RECORD_STACK; varint name
+ *      RECORD_PROCESS  varints identity, target, pid, name, label, initial_call, application,
+ *                      parent, ancestors
  *      RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
  *      RECORD_TARGET   varints pid, schedulers, dirty_cpu_schedulers, dirty_io_schedulers,
  *                      processes, node, otp_release, erts, flavor, executable, container, layout
@@ -71,7 +73,7 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    4
+#define RECORDING_VERSION    5
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
 #define CHUNK_HEADER_SIZE 16
@@ -104,6 +106,7 @@ enum record_type {
     RECORD_TARGET = 6,
     RECORD_SAMPLE = 7,
     RECORD_EVENT = 8,
+    RECORD_ANCESTOR = 9,
 };
 
 /* The checksum of a chunk: of its header up to the checksum, and of its stored bytes. */

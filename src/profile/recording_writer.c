@@ -58,6 +58,7 @@ static int write_totals(struct recording_writer *writer, const struct recording_
     buffer_varint(&bytes, totals->attach_ns);
     buffer_varint(&bytes, totals->profiler_cpu_ns);
     buffer_varint(&bytes, totals->peak_rss_kb);
+    buffer_varint(&bytes, totals->left_out);
     buffer_varint(&bytes, LOSS_COUNT);
     for (int i = 0; i < LOSS_COUNT; i++)
         buffer_varint(&bytes, totals->losses[i]);

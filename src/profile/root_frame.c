@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/root_frame.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "util/alloc.h"
 
 /* A process started with a fun has this initial call (erlang:spawn/1 is apply/2 of the fun). */
 #define INITIAL_CALL_OF_FUN "erlang:apply/2"
@@ -195,6 +198,12 @@ static void text_of_process(const struct profile *profile, enum group_by group_b
     case GROUP_INITIAL_CALL:
         put_or_none(profile, process->initial_call, "initial call", text);
         break;
+    case GROUP_APPLICATION:
+        put_or_none(profile, process->application, "application", text);
+        break;
+    case GROUP_ANCESTORS: /* root_texts() has those that there are */
+        buffer_text(text, "[no ancestors]");
+        break;
     case GROUP_LABEL:
         put_or_none(profile, process->label, "label", text);
         break;
@@ -224,11 +233,36 @@ void root_text(const struct profile *profile, enum group_by group_by, const stru
         text_of_process(profile, group_by, key, text);
 }
 
+/* A chain of ancestors as frames, from its root on. */
+static void ancestor_texts(const struct profile *profile, ancestor_id nearest, root_each each,
+                           void *context)
+{
+    struct buffer text = {0};
+    ancestor_id *chain;
+    size_t count = 0;
+
+    for (ancestor_id at = nearest; at; at = profile_get_ancestor(profile, at)->up)
+        count++;
+    chain = xcalloc(count, sizeof(*chain));
+    for (ancestor_id at = nearest; at; at = profile_get_ancestor(profile, at)->up)
+        chain[--count] = at;
+    for (bool more = true; more; count++) {
+        text.size = 0;
+        buffer_text(&text,
+                    profile_text(profile, profile_get_ancestor(profile, chain[count])->name));
+        each(context, &text);
+        more = chain[count] != nearest;
+    }
+    free(chain);
+    buffer_free(&text);
+}
+
 void root_texts(const struct profile *profile, const struct grouping *grouping,
                 const struct root_key *key, root_each each, void *context)
 {
     const enum group_by *at = grouping->keys;
     bool told = false; /* what the thread did */
+    ancestor_id nearest;
     struct buffer text = {0};
 
     do {
@@ -236,6 +270,13 @@ void root_texts(const struct profile *profile, const struct grouping *grouping,
             if (told)
                 continue;
             told = true;
+        }
+        nearest = *at == GROUP_ANCESTORS && key->process
+                      ? profile_get_process(profile, key->process)->ancestors
+                      : 0;
+        if (nearest) {
+            ancestor_texts(profile, nearest, each, context);
+            continue;
         }
         text.size = 0;
         root_text(profile, *at, key, &text);

@@ -29,7 +29,8 @@ frame_id root_bottom(const struct profile *profile, stack_id stack);
 struct root_key root_key_of_process(const struct profile *profile, process_id process,
                                     stack_id stack);
 
-/* Append the text of the frame that a key of the grouping gives; nothing if there is none. */
+/* Append the text of the frame that a key of the grouping gives; nothing if there is none.
+ * Ancestors are several: root_texts() has them. */
 void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
                struct buffer *text);
 

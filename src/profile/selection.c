@@ -21,6 +21,8 @@ void selection_options_free(struct selection_options *options)
     free_patterns(&options->include);
     free_patterns(&options->exclude);
     free(options->processes.list);
+    free(options->children_of.list);
+    free(options->descendants_of.list);
     *options = (struct selection_options){.statuses = 0};
 }
 
@@ -93,7 +95,9 @@ enum flag {
     KNOWN = 1 << 0,
     INCLUDED = 1 << 1, /* has a frame that matches */
     EXCLUDED = 1 << 2,
-    ASKED_FOR = 1 << 3, /* process */
+    PROCESS = 1 << 3, /* is asked for */
+    CHILD = 1 << 4,   /* its parent is */
+    DESCENDANT = 1 << 5,
 };
 
 /* By id. */
@@ -119,8 +123,10 @@ struct selection {
     const struct profile *profile;
     struct view *view;
     uint64_t start;
-    struct flags symbols, stacks, roots, processes;
+    struct flags symbols, stacks, roots, ancestors, processes;
     stack_id known_stacks;
+    ancestor_id known_ancestors;
+    process_id known_processes;
 };
 
 struct selection *selection_new(const struct selection_options *options,
@@ -142,6 +148,7 @@ void selection_free(struct selection *selection)
     free(selection->symbols.of);
     free(selection->stacks.of);
     free(selection->roots.of);
+    free(selection->ancestors.of);
     free(selection->processes.of);
     free(selection);
 }
@@ -249,23 +256,82 @@ static bool is_any(const struct profile *profile, const struct process_entry *pr
     return false;
 }
 
+static bool is_named(const char *name, const struct selection_processes *processes)
+{
+    for (size_t i = 0; i < processes->count; i++)
+        if (!strcmp(name, processes->list[i]))
+            return true;
+    return false;
+}
+
+/* Of what has this ancestor as its nearest one. As with stacks, ids of what is referred to are
+ * lower. */
+static uint8_t flags_of_ancestor(struct selection *selection, ancestor_id id)
+{
+    const struct selection_options *options = selection->options;
+
+    if (!id)
+        return 0;
+    while (selection->known_ancestors < id) {
+        ancestor_id next = ++selection->known_ancestors;
+        const struct ancestor *ancestor = profile_get_ancestor(selection->profile, next);
+        const char *name = profile_text(selection->profile, ancestor->name);
+        uint8_t flags = *flags_at(&selection->ancestors, ancestor->up) & DESCENDANT;
+
+        if (is_named(name, &options->children_of))
+            flags |= CHILD;
+        if (is_named(name, &options->descendants_of))
+            flags |= DESCENDANT;
+        *flags_at(&selection->ancestors, next) = flags;
+    }
+    return *flags_at(&selection->ancestors, id);
+}
+
+/* What a process is by its parent. */
+static uint8_t flags_of_parent(struct selection *selection, process_id id)
+{
+    const struct selection_options *options = selection->options;
+    const struct process_entry *parent;
+    uint8_t flags;
+
+    if (!id)
+        return 0;
+    parent = profile_get_process(selection->profile, id);
+    flags = *flags_at(&selection->processes, id) & DESCENDANT;
+    if (is_any(selection->profile, parent, &options->children_of))
+        flags |= CHILD;
+    if (is_any(selection->profile, parent, &options->descendants_of))
+        flags |= DESCENDANT;
+    return flags;
+}
+
+static uint8_t flags_of_process(struct selection *selection, process_id id)
+{
+    while (selection->known_processes < id) {
+        process_id next = ++selection->known_processes;
+        const struct process_entry *process = profile_get_process(selection->profile, next);
+        uint8_t flags = flags_of_ancestor(selection, process->ancestors) |
+                        flags_of_parent(selection, process->parent);
+
+        if (is_any(selection->profile, process, &selection->options->processes))
+            flags |= PROCESS;
+        *flags_at(&selection->processes, next) = flags;
+    }
+    return id ? *flags_at(&selection->processes, id) : 0;
+}
+
 static bool wants_process(struct selection *selection, process_id id)
 {
     const struct selection_options *options = selection->options;
-    uint8_t *flags;
+    uint8_t asked = 0;
 
-    if (!options->processes.count)
-        return true;
-    if (!id)
-        return false;
-    flags = flags_at(&selection->processes, id);
-    if (!*flags) {
-        *flags = KNOWN;
-        if (is_any(selection->profile, profile_get_process(selection->profile, id),
-                   &options->processes))
-            *flags |= ASKED_FOR;
-    }
-    return *flags & ASKED_FOR;
+    if (options->processes.count)
+        asked |= PROCESS;
+    if (options->children_of.count)
+        asked |= CHILD;
+    if (options->descendants_of.count)
+        asked |= DESCENDANT;
+    return !asked || (flags_of_process(selection, id) & asked) == asked;
 }
 
 /* ---- samples ---- */

@@ -23,7 +23,9 @@ struct selection_patterns {
 };
 
 /* Processes by pid, registered name, label or initial call ("<0.85.0>", "cart", "{pool,3}",
- * "cart:init/1"), or by the module of the initial call ("cart:_"). */
+ * "cart:init/1"), or by the module of the initial call ("cart:_"). Whose children and descendants
+ * they are is told by who spawned them, and by what `$ancestors` names (by pid or registered name):
+ * the first of these is a parent too. */
 struct selection_processes {
     const char **list;
     size_t count;
@@ -32,7 +34,7 @@ struct selection_processes {
 /* All zero asks for everything. */
 struct selection_options {
     struct selection_patterns include, exclude; /* frames of a stack, root frames among them */
-    struct selection_processes processes;
+    struct selection_processes processes, children_of, descendants_of;
     uint32_t statuses;       /* bits 1 << enum process_status; 0: any */
     uint64_t from_ns, to_ns; /* from one until before the other, since the recording's start */
     bool has_end;            /* to_ns holds */

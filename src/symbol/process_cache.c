@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beam/application.h"
 #include "beam/process_info.h"
 #include "beam/process_table.h"
 #include "util/address_map.h"
@@ -11,13 +12,23 @@
 
 enum {
     CACHED_MAX = 1 << 16,
+    LEADERS_MAX = 1 << 12,
     PROCESS_BYTES_MAX = 1024, /* struct process is 736 to 792 bytes */
+    DEPTH_MAX = 64,           /* of parents that are read for a process */
+    NAME_MAX_BYTES = 1024,    /* an atom has 255 characters at most */
 };
-static const uint64_t MAX_AGE = 1000000000; /* ns */
+static const uint64_t MAX_AGE = 1000000000;         /* ns */
+static const uint64_t PARENT_MAX_AGE = 10000000000; /* of what does not run itself */
 
 struct cached {
     process_id id;
-    uint64_t reg, dictionary; /* words of the struct: a new name shows in them */
+    uint64_t reg, dictionary, group_leader; /* words of the struct: what is new shows in them */
+    uint64_t read_at;
+};
+
+/* A group leader, which stays the master of one application if it is one. */
+struct leader {
+    string_id application; /* 0: of none, as far as is known */
     uint64_t read_at;
 };
 
@@ -30,7 +41,13 @@ struct process_cache {
     struct address_map *by_pid; /* pid term -> index in entries */
     struct cached entries[CACHED_MAX];
     size_t count;
+    struct address_map *by_leader; /* pid term -> index in leaders */
+    struct leader leaders[LEADERS_MAX];
+    size_t leader_count;
+    unsigned int depth; /* of the parent that is read */
 };
+
+static process_id find(struct process_cache *cache, uint64_t pid, uint64_t time, uint64_t max_age);
 
 struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms, struct profile *profile,
                                         target_id target, struct error *error)
@@ -42,6 +59,7 @@ struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms, stru
     cache->profile = profile;
     cache->target = target;
     cache->by_pid = address_map_new(CACHED_MAX);
+    cache->by_leader = address_map_new(LEADERS_MAX);
     if (pid_encoding_read(vm, &cache->encoding, error) == 0)
         return cache;
     process_cache_free(cache);
@@ -53,6 +71,7 @@ void process_cache_free(struct process_cache *cache)
     if (!cache)
         return;
     address_map_free(cache->by_pid);
+    address_map_free(cache->by_leader);
     free(cache);
 }
 
@@ -69,7 +88,72 @@ static string_id text_or_none(struct process_cache *cache, const char *text)
     return text[0] ? profile_string_z(cache->profile, text) : 0;
 }
 
-static process_id read_process(struct process_cache *cache, uint64_t address, const uint8_t *bytes)
+static struct leader *leader_of(struct process_cache *cache, uint64_t pid)
+{
+    uint64_t at;
+
+    if (address_map_get(cache->by_leader, pid, &at))
+        return &cache->leaders[at];
+    if (cache->leader_count == LEADERS_MAX) {
+        address_map_clear(cache->by_leader);
+        cache->leader_count = 0;
+    }
+    at = cache->leader_count++;
+    cache->leaders[at] = (struct leader){0};
+    address_map_put(cache->by_leader, pid, at);
+    return &cache->leaders[at];
+}
+
+static string_id application_of(struct process_cache *cache, uint64_t group_leader, uint64_t time)
+{
+    struct leader *leader;
+    char name[NAME_MAX_BYTES];
+
+    if (!group_leader)
+        return 0;
+    leader = leader_of(cache, group_leader);
+    if (leader->application || (leader->read_at && time < leader->read_at + MAX_AGE))
+        return leader->application;
+    leader->read_at = time;
+    if (application_of_leader(cache->vm, cache->atoms, &cache->encoding, group_leader, name,
+                              sizeof(name)))
+        leader->application = text_or_none(cache, name);
+    return leader->application;
+}
+
+/* The chain that ends in the nearest one. */
+static ancestor_id ancestors_of(struct process_cache *cache, const struct process_info *info)
+{
+    ancestor_id id = 0;
+
+    for (uint32_t i = info->ancestor_count; i > 0; i--) {
+        uint64_t term = info->ancestors[i - 1];
+        const char *name = atom_text(cache->atoms, term);
+        char pid[48];
+
+        if (!name && pid_format(&cache->encoding, term, pid, sizeof(pid)))
+            name = pid;
+        if (name)
+            id = profile_ancestor(cache->profile, id, text_or_none(cache, name));
+    }
+    return id;
+}
+
+/* Of a parent that has been seen it does not matter much how long ago. */
+static process_id parent_of(struct process_cache *cache, uint64_t pid, uint64_t time)
+{
+    process_id id;
+
+    if (!pid || cache->depth == DEPTH_MAX)
+        return 0;
+    cache->depth++;
+    id = find(cache, pid, time, PARENT_MAX_AGE);
+    cache->depth--;
+    return id;
+}
+
+static process_id read_process(struct process_cache *cache, uint64_t address, const uint8_t *bytes,
+                               uint64_t time)
 {
     struct process_info info;
     struct process_entry entry = {.target = cache->target};
@@ -81,6 +165,9 @@ static process_id read_process(struct process_cache *cache, uint64_t address, co
     entry.name = text_or_none(cache, info.name);
     entry.label = text_or_none(cache, info.label);
     entry.initial_call = text_or_none(cache, info.initial_call);
+    entry.application = application_of(cache, info.group_leader, time);
+    entry.parent = parent_of(cache, info.parent, time);
+    entry.ancestors = ancestors_of(cache, &info);
     return profile_process(cache->profile, &entry);
 }
 
@@ -108,24 +195,39 @@ static bool is_starting(const struct process_cache *cache, process_id id)
     return !strncmp(profile_text(cache->profile, entry->initial_call), "proc_lib:init_p/", 16);
 }
 
+static uint64_t leader_word(const struct process_cache *cache, const uint8_t *bytes)
+{
+    int32_t at = cache->vm->layout.process_group_leader;
+
+    return at < 0 ? 0 : word_at(bytes, at);
+}
+
+static bool is_fresh(const struct cached *cached, uint64_t time, uint64_t max_age)
+{
+    return cached->id && cached->read_at && time < cached->read_at + max_age;
+}
+
 process_id process_cache_get(struct process_cache *cache, uint64_t address, const uint8_t *bytes,
                              uint64_t time)
 {
     const struct layout *layout = &cache->vm->layout;
-    uint64_t reg = word_at(bytes, layout->process_reg);
-    uint64_t dictionary = word_at(bytes, layout->process_dictionary);
-    struct cached *cached = entry_of(cache, word_at(bytes, layout->process_id));
+    uint64_t pid = word_at(bytes, layout->process_id);
+    struct cached read = {
+        .reg = word_at(bytes, layout->process_reg),
+        .dictionary = word_at(bytes, layout->process_dictionary),
+        .group_leader = leader_word(cache, bytes),
+        .read_at = time,
+    };
+    const struct cached *known = entry_of(cache, pid);
 
-    if (cached->id && cached->reg == reg && cached->dictionary == dictionary && cached->read_at &&
-        time < cached->read_at + MAX_AGE)
-        return cached->id;
-    *cached = (struct cached){.id = read_process(cache, address, bytes),
-                              .reg = reg,
-                              .dictionary = dictionary,
-                              .read_at = time};
-    if (cached->id && is_starting(cache, cached->id))
-        cached->read_at = 0;
-    return cached->id;
+    if (is_fresh(known, time, MAX_AGE) && known->reg == read.reg &&
+        known->dictionary == read.dictionary && known->group_leader == read.group_leader)
+        return known->id;
+    read.id = read_process(cache, address, bytes, time);
+    if (read.id && (is_starting(cache, read.id) || cache->depth == DEPTH_MAX))
+        read.read_at = 0;
+    *entry_of(cache, pid) = read; /* its parents may have taken the place that it had */
+    return read.id;
 }
 
 /* Not kept: the next one may have its names. */
@@ -140,19 +242,25 @@ static process_id nameless(struct process_cache *cache, uint64_t pid)
     return profile_process(cache->profile, &entry);
 }
 
-process_id process_cache_find(struct process_cache *cache, uint64_t pid, uint64_t time)
+static process_id find(struct process_cache *cache, uint64_t pid, uint64_t time, uint64_t max_age)
 {
     const struct layout *layout = &cache->vm->layout;
     size_t size = (size_t)layout->sizeof_process;
     uint8_t bytes[PROCESS_BYTES_MAX];
+    bool seen;
     uint64_t at, address;
 
-    if (address_map_get(cache->by_pid, pid, &at) && cache->entries[at].id &&
-        time < cache->entries[at].read_at + MAX_AGE)
+    seen = address_map_get(cache->by_pid, pid, &at) && cache->entries[at].id;
+    if (seen && is_fresh(&cache->entries[at], time, max_age))
         return cache->entries[at].id;
     address = process_table_at(cache->vm, pid_table_index(&cache->encoding, pid));
     if (!address || size > sizeof(bytes) || !memory_read(cache->vm->memory, address, bytes, size) ||
         word_at(bytes, layout->process_id) != pid)
-        return nameless(cache, pid);
+        return seen ? cache->entries[at].id : nameless(cache, pid);
     return process_cache_get(cache, address, bytes, time);
+}
+
+process_id process_cache_find(struct process_cache *cache, uint64_t pid, uint64_t time)
+{
+    return find(cache, pid, time, MAX_AGE);
 }

@@ -3,7 +3,8 @@
  * Erlang processes by their struct as sampled, as entries of the profile.
  *
  * Names are read from the target when a process is first seen, and again when its struct says that
- * they may have changed or after a second: registering and labelling leave no other trace.
+ * they may have changed or after a second: registering and labelling leave no other trace. The
+ * parents of a process become entries too, so that one knows who they are even if they never run.
  */
 #pragma once
 
@@ -25,5 +26,5 @@ process_id process_cache_get(struct process_cache *cache, uint64_t address, cons
                              uint64_t time);
 
 /* The entry of the process that a pid term names, as it was last seen, or as it is now; one that
- * has ended has no names. 0 if it is no pid of this node. */
+ * had ended before it was seen has no names. 0 if it is no pid of this node. */
 process_id process_cache_find(struct process_cache *cache, uint64_t pid, uint64_t time);

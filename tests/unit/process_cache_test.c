@@ -4,12 +4,33 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <stdio.h>
+
 #include "fake_target.h"
 #include "symbol/process_cache.h"
 
-static const char *const names[] = {"db",       "web",    "m",      "init",
-                                    "proc_lib", "init_p", "server", "$initial_call"};
-enum { DB, WEB, M, INIT, PROC_LIB, INIT_P, SERVER, INITIAL_CALL };
+static const char *const names[] = {"db",         "web",
+                                    "m",          "init",
+                                    "proc_lib",   "init_p",
+                                    "server",     "$initial_call",
+                                    "$ancestors", "application_master",
+                                    "state",      "appl_data"};
+enum {
+    DB,
+    WEB,
+    M,
+    INIT,
+    PROC_LIB,
+    INIT_P,
+    SERVER,
+    INITIAL_CALL,
+    ANCESTORS,
+    MASTER,
+    STATE,
+    APPL_DATA,
+    NAMES,
+};
+enum { TABLE_SIZE = 64 };
 
 static const uint64_t SECOND = 1000000000;
 
@@ -20,7 +41,7 @@ struct bench {
     struct atoms *atoms;
     struct profile *profile;
     struct process_cache *cache;
-    uint64_t process, registered;
+    uint64_t process, registered, table;
 };
 
 static void set(struct bench *bench, int32_t offset, uint64_t value)
@@ -48,7 +69,13 @@ static void open_bench(struct bench *bench)
     bench->vm.build.otp_release = 25;
     bench->vm.roots.atom_table = fake_room(bench->target, 128);
     bench->vm.roots.proc_table = fake_room(bench->target, 1024);
-    fake_atom_table(bench->target, &bench->vm.layout, bench->vm.roots.atom_table, 8, names, 8);
+    fake_atom_table(bench->target, &bench->vm.layout, bench->vm.roots.atom_table, NAMES, names,
+                    NAMES);
+    bench->table = fake_room(bench->target, TABLE_SIZE * sizeof(uint64_t));
+    fake_put_u64(bench->target, bench->vm.roots.proc_table + (uint64_t)bench->vm.layout.ptab_tab,
+                 bench->table);
+    fake_put_u32(bench->target, bench->vm.roots.proc_table + (uint64_t)bench->vm.layout.ptab_max,
+                 TABLE_SIZE);
     bench->atoms = atoms_new(&bench->vm);
     bench->profile = profile_new();
     bench->process = fake_room(bench->target, (size_t)bench->vm.layout.sizeof_process);
@@ -229,13 +256,191 @@ static void test_no_table(void **state)
     close_bench(&b);
 }
 
+/* ---- families ---- */
+
+static uint64_t pid_of(uint64_t number)
+{
+    return number << 32 | number << 4 | 3;
+}
+
+static void put(struct bench *bench, uint64_t process, int32_t offset, uint64_t value)
+{
+    fake_put_u64(bench->target, process + (uint64_t)offset, value);
+}
+
+/* A process that is in the table. */
+static uint64_t add_process(struct bench *bench, uint64_t number, uint64_t parent)
+{
+    uint64_t process = fake_room(bench->target, (size_t)bench->vm.layout.sizeof_process);
+
+    put(bench, process, bench->vm.layout.process_id, pid_of(number));
+    put(bench, process, bench->vm.layout.process_parent, parent);
+    put(bench, bench->table, (int32_t)(number * 8), process);
+    return process;
+}
+
+static const struct process_entry *entry_of(struct bench *bench, process_id id)
+{
+    assert_int_not_equal(id, 0);
+    return profile_get_process(bench->profile, id);
+}
+
+static void assert_pid(struct bench *bench, process_id id, const char *pid)
+{
+    assert_string_equal(profile_text(bench->profile, entry_of(bench, id)->pid), pid);
+}
+
+/* Parents are entries, with what they have of their own; one that has ended is as it was seen, or
+ * has nothing but its pid. */
+static void test_parents(void **state)
+{
+    const struct process_entry *entry;
+    process_id first;
+    uint64_t parent;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    parent = add_process(&b, 9, pid_of(5));
+    put(&b, parent, b.vm.layout.process_initial, fake_atom_term(SERVER));
+    put(&b, parent, b.vm.layout.process_initial + 8, fake_atom_term(INIT));
+    put(&b, parent, b.vm.layout.process_initial + 16, 1);
+    set(&b, b.vm.layout.process_parent, pid_of(9));
+    first = get(&b, SECOND);
+    entry = entry_of(&b, entry_of(&b, first)->parent);
+    assert_string_equal(profile_text(b.profile, entry->pid), "<0.9.0>");
+    assert_string_equal(profile_text(b.profile, entry->initial_call), "server:init/1");
+    entry = entry_of(&b, entry->parent);
+    assert_string_equal(profile_text(b.profile, entry->pid), "<0.5.0>");
+    assert_int_equal(entry->initial_call, 0);
+    assert_int_equal(entry->parent, 0);
+    put(&b, b.table, 9 * 8, 0);
+    assert_int_equal(get(&b, 100 * SECOND), first);
+    close_bench(&b);
+}
+
+/* Two that are each other's parents, as no VM has them, do no harm. */
+static void test_parents_in_a_circle(void **state)
+{
+    process_id id;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    put(&b, b.table, 41 * 8, b.process);
+    add_process(&b, 9, pid_of(41));
+    set(&b, b.vm.layout.process_parent, pid_of(9));
+    id = get(&b, SECOND);
+    assert_pid(&b, id, "<0.41.0>");
+    assert_pid(&b, entry_of(&b, id)->parent, "<0.9.0>");
+    assert_in_range(profile_counts(b.profile).processes, 2, 100);
+    close_bench(&b);
+}
+
+/* Names and pids, the nearest first in the list and last in the chain. */
+static void test_ancestors(void **state)
+{
+    uint64_t dictionary, list;
+    const struct ancestor *nearest;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    list = fake_cons(b.target, pid_of(9), fake_cons(b.target, fake_atom_term(DB), 0x3b));
+    dictionary = fake_room(b.target, 64);
+    fake_put_u32(b.target, dictionary + (uint64_t)b.vm.layout.procdict_used, 1);
+    fake_put_u64(b.target, dictionary + (uint64_t)b.vm.layout.procdict_data,
+                 FAKE_TUPLE(b.target, 2, fake_atom_term(ANCESTORS), list));
+    set(&b, b.vm.layout.process_dictionary, dictionary);
+    nearest = profile_get_ancestor(b.profile, entry_of(&b, get(&b, SECOND))->ancestors);
+    assert_string_equal(profile_text(b.profile, nearest->name), "<0.9.0>");
+    nearest = profile_get_ancestor(b.profile, nearest->up);
+    assert_string_equal(profile_text(b.profile, nearest->name), "db");
+    assert_int_equal(nearest->up, 0);
+    close_bench(&b);
+}
+
+/* An application master that waits: its state is on its stack. */
+static uint64_t add_master(struct bench *bench, uint64_t number, int application)
+{
+    uint64_t master = add_process(bench, number, 0), stack;
+    uint64_t data =
+        FAKE_TUPLE(bench->target, 8, fake_atom_term(APPL_DATA),
+                   fake_atom_term((uint64_t)application), 0x3b, 0x3b, 0x3b, 0x3b, 0x3b, 0x3b);
+    uint64_t state = FAKE_TUPLE(bench->target, 6, fake_atom_term(STATE), pid_of(number + 1), data,
+                                0x3b, fake_small(0), 0x3b);
+
+    stack = FAKE_WORDS(bench->target, 0x7f0000001000, FAKE_TUPLE(bench->target, 2, data, data),
+                       pid_of(3), state, 0x7f0000002000);
+    put(bench, master, bench->vm.layout.process_initial, fake_atom_term(MASTER));
+    put(bench, master, bench->vm.layout.process_initial + 8, fake_atom_term(INIT));
+    put(bench, master, bench->vm.layout.process_initial + 16, 4);
+    put(bench, master, bench->vm.layout.process_group_leader, pid_of(number));
+    put(bench, master, bench->vm.layout.process_stop, stack);
+    put(bench, master, bench->vm.layout.process_hend, stack + 5 * 8);
+    return master;
+}
+
+static const char *application_at(struct bench *bench, uint64_t time)
+{
+    return profile_text(bench->profile, entry_of(bench, get(bench, time))->application);
+}
+
+/* The application is that of the group leader, and stays it. */
+static void test_application(void **state)
+{
+    uint64_t master;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    master = add_master(&b, 9, DB);
+    set(&b, b.vm.layout.process_group_leader, pid_of(9));
+    assert_string_equal(application_at(&b, SECOND), "db");
+    put(&b, master, b.vm.layout.process_stop, 0x10);
+    assert_string_equal(application_at(&b, 10 * SECOND), "db");
+    add_master(&b, 11, WEB);
+    set(&b, b.vm.layout.process_group_leader, pid_of(11));
+    assert_string_equal(application_at(&b, 10 * SECOND + 1), "web");
+    close_bench(&b);
+}
+
+/* A group leader that is no master, or that can't be read, is of no application; what could not be
+ * read is tried again after a second. */
+static void test_no_application(void **state)
+{
+    uint64_t master, stop;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    master = add_master(&b, 9, DB);
+    memcpy(&stop, b.target->bytes + (master - FAKE_BASE) + b.vm.layout.process_stop, 8);
+    put(&b, master, b.vm.layout.process_group_leader, pid_of(7));
+    set(&b, b.vm.layout.process_group_leader, pid_of(9));
+    assert_string_equal(application_at(&b, SECOND), "");
+    put(&b, master, b.vm.layout.process_group_leader, pid_of(9));
+    put(&b, master, b.vm.layout.process_initial, fake_atom_term(SERVER));
+    assert_string_equal(application_at(&b, 3 * SECOND), "");
+    put(&b, master, b.vm.layout.process_initial, fake_atom_term(MASTER));
+    put(&b, master, b.vm.layout.process_stop, 0x10);
+    assert_string_equal(application_at(&b, 5 * SECOND), "");
+    put(&b, master, b.vm.layout.process_stop, stop);
+    assert_string_equal(application_at(&b, 5 * SECOND + 1), "");
+    assert_string_equal(application_at(&b, 7 * SECOND), "db");
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entry),    cmocka_unit_test(test_age),
-        cmocka_unit_test(test_change),   cmocka_unit_test(test_reused_struct),
-        cmocka_unit_test(test_starting), cmocka_unit_test(test_no_pid),
-        cmocka_unit_test(test_many),     cmocka_unit_test(test_no_table),
+        cmocka_unit_test(test_entry),          cmocka_unit_test(test_age),
+        cmocka_unit_test(test_change),         cmocka_unit_test(test_reused_struct),
+        cmocka_unit_test(test_starting),       cmocka_unit_test(test_no_pid),
+        cmocka_unit_test(test_many),           cmocka_unit_test(test_no_table),
+        cmocka_unit_test(test_parents),        cmocka_unit_test(test_parents_in_a_circle),
+        cmocka_unit_test(test_ancestors),      cmocka_unit_test(test_application),
+        cmocka_unit_test(test_no_application),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,9 +11,10 @@
 #include "beam/process_info.h"
 #include "fake_target.h"
 
-static const char *const names[] = {"false",  "true", "logger",        "proc_lib",
-                                    "init_p", "db",   "$initial_call", "$process_label"};
-enum { FALSE, TRUE, LOGGER, PROC_LIB, INIT_P, DB, INITIAL_CALL, LABEL };
+static const char *const names[] = {"false",         "true",           "logger",
+                                    "proc_lib",      "init_p",         "db",
+                                    "$initial_call", "$process_label", "$ancestors"};
+enum { FALSE, TRUE, LOGGER, PROC_LIB, INIT_P, DB, INITIAL_CALL, LABEL, ANCESTORS };
 
 static struct fake_target *target;
 static struct vm vm;
@@ -28,7 +29,7 @@ static int start(void **state)
     vm = (struct vm){.memory = &target->memory, .layout = fake_layout(25)};
     vm.build.otp_release = 25;
     vm.roots.atom_table = fake_room(target, 128);
-    fake_atom_table(target, &vm.layout, vm.roots.atom_table, 8, names, 8);
+    fake_atom_table(target, &vm.layout, vm.roots.atom_table, 9, names, 9);
     atoms = atoms_new(&vm);
     encoding = (struct pid_encoding){0};
     process = fake_room(target, (size_t)vm.layout.sizeof_process);
@@ -138,6 +139,50 @@ static void test_bad_dictionary(void **state)
     assert_string_equal(info().label, "");
 }
 
+/* Who spawned it, and what it descends from: names and pids of this node. */
+static void test_family(void **state)
+{
+    const uint64_t pid = (uint64_t)9 << 32 | 77 << 4 | 3;
+    uint64_t external = FAKE_TUPLE(target, 1, 0);
+    uint64_t list = fake_cons(target, pid, fake_cons(target, fake_atom_term(DB), 0x3b));
+    struct process_info read;
+
+    (void)state;
+    assert_int_equal(info().parent, 0);
+    assert_int_equal(info().group_leader, 0);
+    assert_int_equal(info().ancestor_count, 0);
+    set(vm.layout.process_parent, pid);
+    set(vm.layout.process_group_leader, pid + 16);
+    set_dictionary(FAKE_TUPLE(target, 2, fake_atom_term(ANCESTORS), list), 0x3b);
+    read = info();
+    assert_int_equal(read.parent, pid);
+    assert_int_equal(read.group_leader, pid + 16);
+    assert_int_equal(read.ancestor_count, 2);
+    assert_int_equal(read.ancestors[0], pid);
+    assert_int_equal(read.ancestors[1], fake_atom_term(DB));
+    set(vm.layout.process_parent, external);
+    set(vm.layout.process_group_leader, fake_atom_term(DB));
+    set_dictionary(FAKE_TUPLE(target, 2, fake_atom_term(ANCESTORS), fake_cons(target, pid, 1)),
+                   0x3b);
+    read = info();
+    assert_int_equal(read.parent, 0);
+    assert_int_equal(read.group_leader, 0);
+    assert_int_equal(read.ancestor_count, 1);
+}
+
+/* A list without an end, or that is none, has as many as there is room for. */
+static void test_bad_ancestors(void **state)
+{
+    uint64_t cycle = fake_cons(target, fake_atom_term(DB), 0);
+
+    (void)state;
+    fake_put_u64(target, cycle + 7, cycle);
+    set_dictionary(FAKE_TUPLE(target, 2, fake_atom_term(ANCESTORS), cycle), 0x3b);
+    assert_int_equal(info().ancestor_count, ANCESTORS_MAX);
+    set_dictionary(FAKE_TUPLE(target, 2, fake_atom_term(ANCESTORS), fake_small(3)), 0x3b);
+    assert_int_equal(info().ancestor_count, 0);
+}
+
 /* What is not a local pid (freed memory, a port) is no process. */
 static void test_no_pid(void **state)
 {
@@ -194,6 +239,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_name, start, stop),
         cmocka_unit_test_setup_teardown(test_dictionary, start, stop),
         cmocka_unit_test_setup_teardown(test_bad_dictionary, start, stop),
+        cmocka_unit_test_setup_teardown(test_family, start, stop),
+        cmocka_unit_test_setup_teardown(test_bad_ancestors, start, stop),
         cmocka_unit_test_setup_teardown(test_no_pid, start, stop),
         cmocka_unit_test_setup_teardown(test_pids, start, stop),
         cmocka_unit_test_setup_teardown(test_status, start, stop),

@@ -94,6 +94,19 @@ static void assert_same_sample(const struct sample *a, const struct sample *b)
     assert_memory_equal(a->metrics.values, b->metrics.values, sizeof(a->metrics.values));
 }
 
+/* A process that is another's child, and what it descends from. */
+static process_id add_family(struct profile *p)
+{
+    struct process_entry sup = {.identity = 5, .target = 1, .pid = profile_string_z(p, "<0.7.0>")};
+    struct process_entry worker = {.identity = 6, .target = 1};
+    ancestor_id above = profile_ancestor(p, 0, profile_string_z(p, "shop_sup"));
+
+    worker.application = profile_string_z(p, "shop");
+    worker.parent = profile_process(p, &sup);
+    worker.ancestors = profile_ancestor(p, above, sup.pid);
+    return profile_process(p, &worker);
+}
+
 /* What was written is read: header, tables under the same ids, samples, totals. */
 static void test_round_trip(void **state)
 {
@@ -106,6 +119,8 @@ static void test_round_trip(void **state)
 
     (void)state;
     small_profile_make(&small);
+    small.samples[3].process = add_family(small.profile);
+    small.totals.left_out = 77;
     fd = small_recording(&small);
     recording = recording_open(dup(fd), "test.bfr", &error);
     assert_non_null(recording);
@@ -138,10 +153,16 @@ static void test_round_trip(void **state)
                         sizeof(struct target_entry));
     assert_memory_equal(profile_get_thread(seen.profile, 1), profile_get_thread(small.profile, 1),
                         sizeof(struct thread_entry));
-    assert_int_equal(profile_get_process(seen.profile, 1)->identity, 0x553);
+    for (ancestor_id i = 1; i <= a.ancestors; i++)
+        assert_memory_equal(profile_get_ancestor(seen.profile, i),
+                            profile_get_ancestor(small.profile, i), sizeof(struct ancestor));
+    for (process_id i = 1; i <= a.processes; i++)
+        assert_memory_equal(profile_get_process(seen.profile, i),
+                            profile_get_process(small.profile, i), sizeof(struct process_entry));
     assert_int_equal(seen.totals.attach_ns, small.totals.attach_ns);
     assert_int_equal(seen.totals.losses[LOSS_UNKNOWN_NATIVE], 1);
     assert_int_equal(seen.totals.peak_rss_kb, 4096);
+    assert_int_equal(seen.totals.left_out, 77);
     seen_free(&seen);
     profile_free(small.profile);
 }
@@ -378,6 +399,11 @@ static void test_bad_records(void **state)
         RECORD("\x03\x00\x00", "its own parent"),
         RECORD("\x03\x02\x00", "parent of stack"),
         RECORD("\x04\x00\x01\x00\x00\x00\x00", "target is not defined"),
+        RECORD("\x04\x00\x00\x00\x00\x00\x00\x00\x01\x00", "parent is not defined"),
+        RECORD("\x04\x00\x00\x00\x00\x00\x00\x00\x00\x01", "ancestor is not defined"),
+        RECORD("\x09\x00\x00", "its own ancestor"),
+        RECORD("\x09\x02\x00", "ancestor is not defined"),
+        RECORD("\x09\x01\x01", "string is not defined"),
         RECORD("\x05\x00\x00\x00\x04\x00", "unknown kind of scheduler"),
         RECORD("\x08\x01\x01\x00\x01", "string is not defined"),
         RECORD("\x08\x00\x01\x00\x01", "event without name"),
@@ -716,7 +742,7 @@ static void test_not_ours(void **state)
     assert_non_null(strstr(error.text, "version 99"));
     recording = recording_open(memory_file_of(RECORDING_MAGIC "\x01\0\0\0", 12), "old", &error);
     assert_null(recording);
-    assert_non_null(strstr(error.text, "format version 1, this program reads version 4"));
+    assert_non_null(strstr(error.text, "format version 1, this program reads version 5"));
     recording = recording_open(memory_file_of("# ========\n# x", 14), "text", &error);
     assert_null(recording);
     assert_non_null(strstr(error.text, "not a recording"));

@@ -175,6 +175,68 @@ static void test_processes(void **state)
     profile_free(small.profile);
 }
 
+static void assert_family(struct small_profile *small, const char *children_of,
+                          const char *descendants_of, const char *expected)
+{
+    struct selection_options options = {.statuses = 0};
+    struct error error;
+
+    if (children_of)
+        assert_int_equal(selection_add_process(&options.children_of, children_of, &error), 0);
+    if (descendants_of)
+        assert_int_equal(selection_add_process(&options.descendants_of, descendants_of, &error), 0);
+    assert_string_equal(wanted(small, &options, "name"), expected);
+    selection_options_free(&options);
+}
+
+/* Sample 0 is of cart, 1 of its child, 3 of a grandchild. */
+static void test_spawned(void **state)
+{
+    struct process_entry child = {.identity = 7, .target = 1}, grandchild = {.identity = 8};
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    child.parent = small.samples[0].process;
+    child.initial_call = profile_string_z(small.profile, "shop:init/1");
+    small.samples[1].process = profile_process(small.profile, &child);
+    grandchild.parent = small.samples[1].process;
+    small.samples[3].process = profile_process(small.profile, &grandchild);
+    assert_family(&small, "cart", NULL, "1");
+    assert_family(&small, "<0.85.0>", NULL, "1");
+    assert_family(&small, "shop:_", NULL, "3");
+    assert_family(&small, NULL, "cart", "13");
+    assert_family(&small, NULL, "shop:init/1", "3");
+    assert_family(&small, "cart", "cart", "1");
+    assert_family(&small, "shop:_", "cart", "3");
+    assert_family(&small, "cart", "shop:_", "");
+    assert_family(&small, NULL, "nobody", "");
+    profile_free(small.profile);
+}
+
+/* Ancestors count as well: sample 0 has shop_sup above carts, 1 has shop_sup, 3 is spawned by 0. */
+static void test_ancestors(void **state)
+{
+    struct process_entry carts = {.identity = 7, .target = 1}, shop = {.identity = 8};
+    struct process_entry spawned = {.identity = 9};
+    struct small_profile small;
+    struct profile *p;
+
+    (void)state;
+    small_profile_make(&small);
+    p = small.profile;
+    shop.ancestors = profile_ancestor(p, 0, profile_string_z(p, "shop_sup"));
+    carts.ancestors = profile_ancestor(p, shop.ancestors, profile_string_z(p, "<0.3.0>"));
+    small.samples[0].process = spawned.parent = profile_process(p, &carts);
+    small.samples[1].process = profile_process(p, &shop);
+    small.samples[3].process = profile_process(p, &spawned);
+    assert_family(&small, "shop_sup", NULL, "1");
+    assert_family(&small, "<0.3.0>", NULL, "0");
+    assert_family(&small, NULL, "shop_sup", "013");
+    assert_family(&small, NULL, "<0.3.0>", "03");
+    profile_free(p);
+}
+
 /* The recording starts at 1 s; samples are at 2, 2.01, 2.02 and 3 s. */
 static void test_time(void **state)
 {
@@ -258,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_frames),       cmocka_unit_test(test_several_patterns),
         cmocka_unit_test(test_no_stack),     cmocka_unit_test(test_bad_pattern),
         cmocka_unit_test(test_statuses),     cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_spawned),      cmocka_unit_test(test_ancestors),
         cmocka_unit_test(test_time),         cmocka_unit_test(test_outputs),
         cmocka_unit_test(test_nothing_left),
     };

@@ -117,6 +117,34 @@ static void test_bad_groupings(void **state)
     assert_no_grouping("pid,name,pid", "'pid' is given twice");
 }
 
+/* The ancestors of a process are a frame each, the outermost first; so is its application. */
+static void test_families(void **state)
+{
+    struct small_profile small;
+    struct profile *p;
+    struct process_entry process;
+    ancestor_id above, nearest;
+    struct sample sample;
+
+    (void)state;
+    small_profile_make(&small);
+    p = small.profile;
+    process = *profile_get_process(p, small.samples[0].process);
+    sample = small.samples[0];
+    assert_grouped(p, "application,ancestors,name", &sample,
+                   "[no application];[no ancestors];cart;proc_lib:init_p/5;erlang:+/2");
+    above = profile_ancestor(p, 0, profile_string_z(p, "shop_sup"));
+    nearest = profile_ancestor(p, above, profile_string_z(p, "<0.7.0>"));
+    process.ancestors = profile_ancestor(p, nearest, profile_string_z(p, "carts"));
+    process.application = profile_string_z(p, "shop");
+    sample.process = profile_process(p, &process);
+    assert_grouped(p, "application,ancestors,name", &sample,
+                   "shop;shop_sup;<0.7.0>;carts;cart;proc_lib:init_p/5;erlang:+/2");
+    assert_grouped(p, "ancestors", &sample, "shop_sup;<0.7.0>;carts;proc_lib:init_p/5;erlang:+/2");
+    assert_grouped(p, "application,ancestors", &small.samples[2], "[scheduler] busy-wait;spin");
+    profile_free(p);
+}
+
 /* A process is named by registered name, label, initial call, in this order; a fun's process by
  * the function at its bottom, if the stack reaches it. */
 static void test_process_names(void **state)
@@ -340,17 +368,12 @@ static void test_two_targets_of_one_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groupings),
-        cmocka_unit_test(test_several_keys),
-        cmocka_unit_test(test_bad_groupings),
-        cmocka_unit_test(test_process_names),
-        cmocka_unit_test(test_activities),
-        cmocka_unit_test(test_schedulers),
-        cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_modules),
-        cmocka_unit_test(test_two_targets),
-        cmocka_unit_test(test_two_targets_of_one_name),
+        cmocka_unit_test(test_groupings),     cmocka_unit_test(test_several_keys),
+        cmocka_unit_test(test_bad_groupings), cmocka_unit_test(test_families),
+        cmocka_unit_test(test_process_names), cmocka_unit_test(test_activities),
+        cmocka_unit_test(test_schedulers),    cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_fold),          cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_two_targets),   cmocka_unit_test(test_two_targets_of_one_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What processes belong to: parents, ancestors and applications are what the node itself says."""
+import time
+
+import beamflame
+import nodes
+
+
+@nodes.each_release
+class Families:
+    release = None
+
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.recording = beamflame.folder(cls.addClassCleanup) / "x.bfr"
+        with nodes.Node(cls.release, "families") as node:
+            time.sleep(0.5)
+            beamflame.record("-p", node.pid, "-d", 5, "-F", 999, "-o", cls.recording)
+            report = node.report()
+        cls.workers = {worker["pid"]: worker for worker in report["workers"]}
+        cls.processes = {process["pid"]: process for process in report["parents"]}
+
+    def seen(self, *options):
+        """The workers that a report with these options is of."""
+        stacks = beamflame.folded(self.recording, "--group-by", "pid", *options)
+        return {stack[0].split()[-1] for stack in stacks} & self.workers.keys()
+
+    def test_roots(self):
+        """Each worker has its application and its ancestors, the outermost first, as root frames."""
+        stacks = beamflame.folded(self.recording, "--group-by", "application,ancestors,pid")
+        for pid, worker in self.workers.items():
+            with self.subTest(worker["kind"]):
+                roots = {stack[:at] for stack in stacks for at, frame in enumerate(stack)
+                         if frame.split()[-1] == pid and not stack[at - 1].startswith(pid)
+                         and at == len(self.roots_of(worker))}
+                self.assertEqual(roots, {self.roots_of(worker)})
+                total = beamflame.weight_where(
+                    stacks, lambda stack, w=worker, p=pid:
+                    stack[:len(self.roots_of(w))] == self.roots_of(w)
+                    and stack[len(self.roots_of(w))].split()[-1] == p)
+                self.assertGreater(total, 50)
+
+    def roots_of(self, worker):
+        return (worker["application"] or "[no application]",
+                *(reversed(worker["ancestors"]) if worker["ancestors"] else ["[no ancestors]"]))
+
+    def is_child(self, pid, who):
+        """By who spawned it, or the first of its ancestors: `who` is a pid or a name."""
+        parent = self.parent_of(pid)
+        ancestors = self.workers[pid]["ancestors"] if pid in self.workers else []
+        return who in (parent, self.name_of(parent), *ancestors[:1])
+
+    def is_descendant(self, pid, who):
+        ancestors = self.workers[pid]["ancestors"] if pid in self.workers else []
+        parent = self.parent_of(pid)
+        return bool(parent) and (who in (parent, self.name_of(parent), *ancestors)
+                                 or self.is_descendant(parent, who))
+
+    def parent_of(self, pid):
+        return self.processes[pid]["parent"] if pid in self.processes else None
+
+    def name_of(self, pid):
+        return self.processes[pid]["name"] if pid in self.processes else None
+
+    def test_parents(self):
+        """--children-of is what has that parent, be it there no more, and --descendants-of what is
+        anywhere below."""
+        parents = {self.parent_of(pid) for pid in self.workers}
+        self.assertGreater(len(parents), 3)
+        self.assertNotIn(None, parents)
+        for who in (*parents, "shop_sup", "families_main"):
+            with self.subTest(who):
+                self.assertEqual(self.seen("--children-of", who),
+                                 {pid for pid in self.workers if self.is_child(pid, who)})
+                self.assertEqual(self.seen("--descendants-of", who),
+                                 {pid for pid in self.workers if self.is_descendant(pid, who)})
+
+    def test_who(self):
+        """A process is told by its pid or initial call, too."""
+        direct = next(pid for pid, w in self.workers.items() if w["kind"] == "direct")
+        self.assertEqual(self.seen("--process", direct), {direct})
+        servers = {pid for pid, w in self.workers.items() if w["kind"] in ("direct", "nested")}
+        self.assertEqual(self.seen("--process", "families:init/1"), servers)
+        own = {pid for pid, w in self.workers.items() if w["kind"] == "proc_lib"}  # of a fun
+        self.assertEqual(self.seen("--process", "families:_"), servers | own)
+        self.assertEqual(
+            self.seen("--children-of", "families:_"),
+            {pid for pid, w in self.workers.items()
+             if w["kind"] in ("spawned", "spawned_below", "moved")})
+
+    def test_selection(self):
+        """What is left out is told; nothing left is a code of its own."""
+        everything = sum(beamflame.folded(self.recording).values())
+        shop = ("-I", "^shop$", "--group-by", "application,name")
+        wanted = sum(beamflame.folded(self.recording, *shop).values())
+        others = sum(beamflame.folded(self.recording, "-X", *shop[1:]).values())
+        self.assertEqual(wanted + others, everything)
+        self.assertGreater(wanted, 100)
+        said = beamflame.run("report", self.recording, *shop)
+        self.assertIn(f"left out  {everything - wanted:,} samples", said.stdout)
+        done = beamflame.run("report", self.recording, "--process", "no_such_process")
+        self.assertEqual(done.returncode, beamflame.NO_SAMPLES)
+        self.assertIn("none of the", done.stderr)
+
+    def test_time(self):
+        """A window of time has its share of the samples."""
+        everything = sum(beamflame.folded(self.recording).values())
+        first = sum(beamflame.folded(self.recording, "--to", "2").values())
+        rest = sum(beamflame.folded(self.recording, "--from", "2").values())
+        self.assertEqual(first + rest, everything)
+        self.assertAlmostEqual(first / everything, 0.4, delta=0.1)
