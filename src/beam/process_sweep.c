@@ -36,11 +36,10 @@ struct process_sweep {
     uint8_t *again;   /* BATCH of them, read behind the stacks */
     uint8_t *stacks;  /* BATCH times STACK_ROOM */
     /* of the run */
-    bool with_stacks;
-    sweep_select select;
-    sweep_visit visit;
-    void *context;
+    const struct sweep_request *request;
     struct sweep_counts *counts;
+    uint64_t chance; /* state of a xorshift generator (Marsaglia, 2003) */
+    uint64_t bound;  /* numbers below it choose a process */
 };
 
 struct process_sweep *process_sweep_new(struct vm *vm, struct error *error)
@@ -48,6 +47,7 @@ struct process_sweep *process_sweep_new(struct vm *vm, struct error *error)
     struct process_sweep *sweep = xcalloc(1, sizeof(*sweep));
 
     sweep->vm = vm;
+    sweep->chance = 0x9e3779b97f4a7c15;
     sweep->size = (size_t)vm->layout.sizeof_process;
     if (pid_encoding_read(vm, &sweep->encoding, error)) {
         free(sweep);
@@ -88,12 +88,20 @@ static bool is_running(const struct process_sweep *sweep, const uint8_t *bytes)
 static void visit_process(struct process_sweep *sweep, const struct swept_process *process)
 {
     sweep->counts->processes++;
-    sweep->visit(sweep->context, process);
+    sweep->request->visit(sweep->request->context, process);
 }
 
 uint64_t swept_process_id(const struct vm *vm, const struct swept_process *process)
 {
     return word_at(process->bytes, vm->layout.process_id);
+}
+
+enum process_status swept_process_status(const struct vm *vm, const struct swept_process *process)
+{
+    uint32_t state;
+
+    memcpy(&state, process->bytes + vm->layout.process_state, sizeof(state));
+    return process_status_of_state(vm, state);
 }
 
 /* ---- structs ---- */
@@ -282,6 +290,7 @@ static void visit_with_stacks(struct process_sweep *sweep, size_t count)
 
 static void visit_batch(struct process_sweep *sweep)
 {
+    const struct sweep_request *request = sweep->request;
     size_t wanted = 0;
 
     read_structs(sweep);
@@ -292,44 +301,55 @@ static void visit_batch(struct process_sweep *sweep)
             sweep->counts->gone++;
             continue;
         }
-        if (sweep->select && !sweep->select(sweep->context, entry->address, entry->bytes))
-            continue;
         sweep->ids[wanted] = word_at(entry->bytes, sweep->vm->layout.process_id);
         sweep->swept[wanted++] = (struct swept_process){
+            .index = entry->index,
             .address = entry->address,
             .bytes = entry->bytes,
             .is_running = is_running(sweep, entry->bytes),
         };
     }
-    if (sweep->with_stacks)
+    if (request->with_stacks)
         visit_with_stacks(sweep, wanted);
-    for (size_t i = 0; i < wanted && !sweep->with_stacks; i++)
+    for (size_t i = 0; i < wanted && !request->with_stacks; i++)
         visit_process(sweep, &sweep->swept[i]);
     sweep->count = 0;
+}
+
+static bool is_chosen(struct process_sweep *sweep, uint64_t index)
+{
+    const struct sweep_request *request = sweep->request;
+
+    if (request->select && !request->select(request->context, index))
+        return false;
+    sweep->chance ^= sweep->chance << 13;
+    sweep->chance ^= sweep->chance >> 7;
+    sweep->chance ^= sweep->chance << 17;
+    return sweep->chance <= sweep->bound;
 }
 
 static bool add_entry(void *context, uint64_t index, uint64_t address)
 {
     struct process_sweep *sweep = context;
 
+    if (!is_chosen(sweep, index))
+        return true;
     sweep->entries[sweep->count++] = (struct entry){index, address, NULL};
     if (sweep->count == BATCH)
         visit_batch(sweep);
     return true;
 }
 
-int process_sweep_run(struct process_sweep *sweep, bool with_stacks, sweep_select select,
-                      sweep_visit visit, void *context, struct sweep_counts *counts,
-                      struct error *error)
+int process_sweep_run(struct process_sweep *sweep, const struct sweep_request *request,
+                      struct sweep_counts *counts, struct error *error)
 {
+    bool all = request->share <= 0 || request->share >= 1;
     int result;
 
-    sweep->with_stacks = with_stacks;
-    sweep->select = select;
-    sweep->visit = visit;
-    sweep->context = context;
+    sweep->request = request;
     sweep->counts = counts;
     sweep->count = 0;
+    sweep->bound = all ? UINT64_MAX : (uint64_t)(request->share * (double)UINT64_MAX);
     result = process_table_each(sweep->vm, add_entry, sweep, error);
     visit_batch(sweep);
     return result;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "beam/vm.h"
+#include "profile/profile.h"
 #include "util/error.h"
 
 /* Part of a stack: `size` bytes at `address` of the target. */
@@ -23,6 +24,7 @@ struct swept_stack {
 };
 
 struct swept_process {
+    uint64_t index;       /* in the process table */
     uint64_t address;     /* of its struct */
     const uint8_t *bytes; /* of the struct: layout.sizeof_process of them */
     bool is_running;      /* on a normal scheduler: its stack is not at rest, and not read */
@@ -38,11 +40,12 @@ struct sweep_counts {
     uint64_t torn;      /* that ran while they were read: not visited */
 };
 
-/* Its pid term. */
+/* Its pid term, and its status (enum process_status). */
 uint64_t swept_process_id(const struct vm *vm, const struct swept_process *process);
+enum process_status swept_process_status(const struct vm *vm, const struct swept_process *process);
 
-/* The process at this address is to be visited: told by its struct, before its stack is read. */
-typedef bool (*sweep_select)(void *context, uint64_t address, const uint8_t *bytes);
+/* The process at this index of the table is to be visited: told before its struct is read. */
+typedef bool (*sweep_select)(void *context, uint64_t index);
 /* What `process` points to is valid for the call. */
 typedef void (*sweep_visit)(void *context, const struct swept_process *process);
 
@@ -52,11 +55,18 @@ struct process_sweep;
 struct process_sweep *process_sweep_new(struct vm *vm, struct error *error);
 void process_sweep_free(struct process_sweep *sweep);
 
-/* Visit every process that `select` wants (NULL: all), in no order, with its stack or without; adds
- * to *counts. Returns 0, or -1 with error if the table can't be read. */
-int process_sweep_run(struct process_sweep *sweep, bool with_stacks, sweep_select select,
-                      sweep_visit visit, void *context, struct sweep_counts *counts,
-                      struct error *error);
+struct sweep_request {
+    bool with_stacks;
+    double share;        /* of all processes, those to be looked at: by chance. 0 is as 1: all */
+    sweep_select select; /* NULL: all */
+    sweep_visit visit;
+    void *context;
+};
+
+/* Visit every process that is asked for, in no order; adds to *counts. Returns 0, or -1 with error
+ * if the table can't be read. */
+int process_sweep_run(struct process_sweep *sweep, const struct sweep_request *request,
+                      struct sweep_counts *counts, struct error *error);
 
 /* Read one process again, with its stack: that with this pid term, if it is still at this address.
  * Fills *process unless it is gone; what it points to is valid until the next call. One that runs

@@ -7,13 +7,13 @@
 #include "util/alloc.h"
 
 struct ranked {
-    uint64_t value, id;
+    uint64_t value, id, index;
 };
 
 struct process_top {
     enum metric metric;
     const struct vm *vm;
-    struct ranked *ranked; /* while they are looked for a heap, its least first; then by id */
+    struct ranked *ranked; /* while they are looked for a heap, its least first; then by index */
     size_t count, wanted;
 };
 
@@ -78,7 +78,7 @@ static void sift_down(struct ranked *heap, size_t count)
 static void rank(void *context, const struct swept_process *process)
 {
     struct process_top *top = context;
-    struct ranked ranked = {.id = swept_process_id(top->vm, process)};
+    struct ranked ranked = {.id = swept_process_id(top->vm, process), .index = process->index};
     struct metrics metrics = {0};
 
     process_metrics_read(top->vm, process->bytes, NULL, &metrics);
@@ -94,11 +94,11 @@ static void rank(void *context, const struct swept_process *process)
     }
 }
 
-static int by_id(const void *a, const void *b)
+static int by_index(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
 
-    return (x->id > y->id) - (x->id < y->id);
+    return (x->index > y->index) - (x->index < y->index);
 }
 
 int process_top_find(struct process_top *top, struct vm *vm, struct process_sweep *sweep,
@@ -108,13 +108,14 @@ int process_top_find(struct process_top *top, struct vm *vm, struct process_swee
 
     top->vm = vm;
     top->count = 0;
-    result = process_sweep_run(sweep, false, NULL, rank, top, counts, error);
-    qsort(top->ranked, top->count, sizeof(*top->ranked), by_id);
+    result = process_sweep_run(sweep, &(struct sweep_request){.visit = rank, .context = top},
+                               counts, error);
+    qsort(top->ranked, top->count, sizeof(*top->ranked), by_index);
     return result;
 }
 
-bool process_top_has(const struct process_top *top, uint64_t id)
+bool process_top_has(const struct process_top *top, uint64_t index)
 {
-    return bsearch(&(struct ranked){.id = id}, top->ranked, top->count, sizeof(*top->ranked),
-                   by_id);
+    return bsearch(&(struct ranked){.index = index}, top->ranked, top->count, sizeof(*top->ranked),
+                   by_index);
 }

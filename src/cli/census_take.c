@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "beam/process_metrics.h"
 #include "beam/process_sweep.h"
 #include "beam/process_top.h"
 #include "capture/programs.h"
@@ -64,21 +63,18 @@ static stack_id cut_stack(struct profile *profile, stack_id stack, uint32_t dept
     return made;
 }
 
-/* `process`: the bytes of its struct, NULL if it has ended since. */
-static void add_sample(struct taker *taker, const struct sample *sample, const uint8_t *process)
+static void add_sample(struct taker *taker, const struct sample *sample)
 {
     uint32_t depth = taker->request->depth;
-
-    struct census_process added = {
+    const struct census_process added = {
         .process = sample->process,
+        .metrics = sample->metrics,
         .stack = depth ? cut_stack(taker->profile, sample->stack, depth) : sample->stack,
         .thread = sample->thread,
         .status = sample->status,
         .flags = sample->flags,
     };
 
-    if (process)
-        process_metrics_read(taker->vm, process, NULL, &added.metrics);
     census_add(taker->census, &added);
 }
 
@@ -98,18 +94,14 @@ static void add_at_rest(struct taker *taker, const struct swept_process *swept)
     struct sample sample;
 
     symbolizer_swept(taker->symbolizer, swept, clock_ns(CLOCK_MONOTONIC), &sample, &taker->totals);
-    add_sample(taker, &sample, swept->bytes);
+    add_sample(taker, &sample);
 }
 
-static bool is_wanted(void *context, uint64_t address, const uint8_t *bytes)
+static bool is_wanted(void *context, uint64_t index)
 {
     struct taker *taker = context;
-    bool wanted =
-        !taker->top ||
-        process_top_has(taker->top,
-                        swept_process_id(taker->vm, &(struct swept_process){.bytes = bytes}));
+    bool wanted = !taker->top || process_top_has(taker->top, index);
 
-    (void)address;
     taker->census->left_out += !wanted;
     return wanted;
 }
@@ -136,16 +128,11 @@ static void take(void *context, const void *data, size_t size)
     if (!snapshot_open(&snapshot, data, size))
         return;
     for (size_t i = 0; snapshot.sample->process && i < taker->running_count; i++) {
-        struct running *running = &taker->running[i];
-        struct swept_process now;
-        bool gone;
-
-        if (running->address != snapshot.sample->process)
+        if (taker->running[i].address != snapshot.sample->process)
             continue;
+        taker->running[i].address = 0;
         symbolizer_sample(taker->symbolizer, &snapshot, &sample, &taker->totals);
-        gone = process_sweep_again(taker->sweep, running->address, running->id, &now) == SWEPT_GONE;
-        add_sample(taker, &sample, gone ? NULL : now.bytes);
-        running->address = 0;
+        add_sample(taker, &sample);
     }
 }
 
@@ -236,22 +223,24 @@ static int find_top(struct taker *taker, struct error *error)
 {
     struct sweep_counts ignored = {0}; /* the sweep for stacks counts them again */
 
-    taker->top = process_top_new(taker->request->top, taker->request->top_metric);
+    taker->top = process_top_new(taker->request->top.count, taker->request->top.metric);
     return process_top_find(taker->top, taker->vm, taker->sweep, &ignored, error);
 }
 
 static int run(struct taker *taker, struct error *sampling, struct error *error)
 {
+    const struct sweep_request request = {
+        .with_stacks = true, .select = is_wanted, .visit = visit, .context = taker};
     struct sweep_counts counts = {0};
 
     taker->symbolizer = symbolizer_new(taker->vm, taker->profile, error);
     taker->sweep = taker->symbolizer ? process_sweep_new(taker->vm, error) : NULL;
     if (!taker->sweep)
         return -1;
-    if (taker->request->top && find_top(taker, error))
+    if (taker->request->top.count && find_top(taker, error))
         return -1;
     taker->census->realtime = clock_ns(CLOCK_REALTIME);
-    if (process_sweep_run(taker->sweep, true, is_wanted, visit, taker, &counts, error))
+    if (process_sweep_run(taker->sweep, &request, &counts, error))
         return -1;
     taker->census->gone += counts.gone;
     taker->census->torn += counts.torn;

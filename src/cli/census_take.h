@@ -8,14 +8,14 @@
 #pragma once
 
 #include "beam/vm.h"
+#include "cli/top_option.h"
 #include "profile/census.h"
 #include "util/error.h"
 
 enum { CENSUS_DEPTH_MAX = 1000 };
 
 struct census_request {
-    size_t top; /* only so many, those with the largest of top_metric; 0: all */
-    enum metric top_metric;
+    struct top_option top;
     uint32_t depth; /* frames of a stack, from the leaf, CENSUS_DEPTH_MAX at most; 0: all */
 };
 

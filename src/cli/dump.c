@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/process_top.h"
 #include "cli/census_take.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/targets.h"
+#include "cli/top_option.h"
 #include "output/census_writers.h"
 
 struct dump_options {
@@ -18,8 +18,6 @@ struct dump_options {
     struct census_request request;
     bool json;
 };
-
-#define TOP_METRICS "reductions, msgq, mbuf, heap, stack, young, old, bin_vheap or minor_gcs"
 
 static const struct argp_option option_list[] = {
     {"pid", 'p', "PID", 0, "Of this Erlang VM (default: the only one)", 1},
@@ -40,20 +38,6 @@ static long number(struct argp_state *state, const char *what, const char *text,
     return value;
 }
 
-/* Of those metrics that the process struct alone tells. */
-static void set_top(struct argp_state *state, struct census_request *request, char *text)
-{
-    char *metric = strchr(text, ':');
-
-    if (metric)
-        *metric++ = '\0';
-    request->top = (size_t)number(state, "--top", text, TOP_MAX);
-    request->top_metric = METRIC_REDUCTIONS;
-    if (metric &&
-        (!metric_find(metric, &request->top_metric) || !process_top_ranks(request->top_metric)))
-        argp_error(state, "there is no top by '%s'; there is by %s", metric, TOP_METRICS);
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct dump_options *options = state->input;
@@ -64,7 +48,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         options->target.pid_count = 1;
         return 0;
     case 't':
-        set_top(state, &options->request, arg);
+        parse_top_option(state, arg, &options->request.top);
         return 0;
     case 'n':
         options->request.depth = (uint32_t)number(state, "the depth", arg, CENSUS_DEPTH_MAX);

@@ -21,6 +21,8 @@ enum {
     OPTION_WEIGHT,
     OPTION_BUDGET,
     OPTION_LONG_SCHEDULE,
+    OPTION_WALL_FREQUENCY,
+    OPTION_TOP,
 };
 
 static const struct argp_option output_option_list[] = {
@@ -145,8 +147,15 @@ static const struct argp_option record_option_list[] = {
     {"duration", 'd', "SEC", 0, "Record for so long (default: until Ctrl-C)", 2},
     {"frequency", 'F', "HZ", 0, "Samples a second and CPU (default 99)", 2},
     {"event", 'e', "EVENT,...", 0,
-     "What to record: cpu (default), gc, alloc, sched, msg, bif:NAME, nif:NAME, probe:NAME, "
+     "What to record: cpu (default), wall, gc, alloc, sched, msg, bif:NAME, nif:NAME, probe:NAME, "
      "usdt:NAME; several, or repeated, for all at once",
+     2},
+    {"wall-frequency", OPTION_WALL_FREQUENCY, "HZ", 0,
+     "Of event wall: sweeps over the processes a second (default 20)", 2},
+    {"top", OPTION_TOP, "N[:METRIC[:SEC]]", 0,
+     "Of event wall: only the N processes with the most of METRIC (default reductions), chosen "
+     "anew "
+     "each SEC seconds (default 10). METRIC: " TOP_METRICS,
      2},
     {"budget", OPTION_BUDGET, "PERCENT", 0,
      "Of the CPU time of the target, what its probes may cost (default 1)", 2},
@@ -177,6 +186,10 @@ static void add_event(struct argp_state *state, struct record_options *options, 
         options->cpu = true;
         return;
     }
+    if (!strcmp(name, EVENT_WALL)) {
+        options->wall = true;
+        return;
+    }
     if (event_request_parse(name, &request, &error))
         argp_error(state, "%s", error.text);
     for (int i = 0; i < options->event_count; i++)
@@ -193,8 +206,8 @@ static void add_events(struct argp_state *state, struct record_options *options,
 
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         add_event(state, options, name);
-    if (!options->cpu && !options->event_count)
-        argp_error(state, "-e needs an event; there are: cpu, %s", event_kind_names());
+    if (!options->cpu && !options->wall && !options->event_count)
+        argp_error(state, "-e needs an event; there are: cpu, wall, %s", event_kind_names());
 }
 
 static double percent(struct argp_state *state, const char *text)
@@ -238,6 +251,12 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
     case 'e':
         add_events(state, options, arg);
         return 0;
+    case OPTION_WALL_FREQUENCY:
+        options->wall_frequency = (uint32_t)number(state, "the frequency", arg, 1, 1000);
+        return 0;
+    case OPTION_TOP:
+        parse_top_option(state, arg, &options->top);
+        return 0;
     case OPTION_BUDGET:
         options->budget = percent(state, arg) / 100;
         return 0;
@@ -252,7 +271,9 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         check_targets(state, options);
-        options->cpu |= !options->event_count;
+        if (options->top.count && !options->wall)
+            argp_error(state, "--top is for event wall (-e wall)");
+        options->cpu |= !options->event_count && !options->wall;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -273,6 +294,7 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
     struct record_parser parser = {.options = options, .output.options = &options->output};
 
     *options = (struct record_options){.frequency = 99,
+                                       .wall_frequency = 20,
                                        .budget = 0.01,
                                        .long_us = 10000,
                                        .output.settings.view.grouping = {{GROUP_NAME}}};

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "capture/event_probes.h"
+#include "cli/top_option.h"
 #include "output/output.h"
 #include "profile/view.h"
 
@@ -31,8 +32,11 @@ struct record_options {
     bool cpu;                                /* sample CPU time */
     struct event_request events[EVENTS_MAX]; /* what else is recorded */
     int event_count;
-    double budget;    /* part of the target's CPU time that its probes may cost */
-    uint32_t long_us; /* from here on a slice of time on a scheduler is a long schedule */
+    bool wall;               /* sweep over processes */
+    uint32_t wall_frequency; /* how often a second */
+    struct top_option top;   /* of those that it sweeps over */
+    double budget;           /* part of the target's CPU time that its probes may cost */
+    uint32_t long_us;        /* from here on a slice of time on a scheduler is a long schedule */
     struct output_options output;
 };
 

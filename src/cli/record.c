@@ -188,7 +188,8 @@ static int check_outputs(const struct record_options *options, struct error *err
 
     for (int i = 0; i < options->event_count; i++)
         peers |= event_has_peers(options->events[i].name);
-    return render_check(&options->output, (uint32_t)options->event_count + options->cpu, peers,
+    return render_check(&options->output,
+                        (uint32_t)options->event_count + options->cpu + options->wall, peers,
                         error);
 }
 

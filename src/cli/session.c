@@ -12,6 +12,7 @@
 #include "capture/programs.h"
 #include "capture/sampler.h"
 #include "cli/events.h"
+#include "cli/wall.h"
 #include "os/kernel_symbols.h"
 #include "os/process.h"
 #include "profile/events.h"
@@ -28,7 +29,8 @@ struct session {
     struct symbolizer *symbolizers[PIDS_MAX];
     struct kernel_symbols *kernel;
     struct profile *profile;
-    event_id cpu;
+    event_id cpu, wall;
+    struct wall *walls[PIDS_MAX];
     struct programs *programs;
     struct sampler *sampler; /* NULL: CPU samples are not needed */
     struct events *events;
@@ -134,12 +136,29 @@ static int load_programs(struct session *session, struct error *error)
     session->programs = programs_new(&options);
     if (programs_open(session->programs, error))
         return -1;
-    if (session->options->cpu || events_need_cpu_samples(session->events))
+    if (session->options->cpu || session->options->wall || events_need_cpu_samples(session->events))
         session->sampler = sampler_new(session->programs, "sample_cpu", options.frequency);
     if (events_find(session->events, session->programs, session->targets, session->symbolizers,
                     error))
         return -1;
     return programs_load(session->programs, error);
+}
+
+static int start_walls(struct session *session, struct error *error)
+{
+    const struct wall_options options = {
+        .frequency = session->options->wall_frequency,
+        .cpu_interval = SECOND / session->options->frequency,
+        .top = session->options->top,
+    };
+
+    for (size_t i = 0; session->wall && i < session->targets->count; i++) {
+        session->walls[i] = wall_new(session->targets->vms[i], session->symbolizers[i],
+                                     session->profile, session->wall, &options, error);
+        if (!session->walls[i])
+            return target_error(session->targets->vms[i], error);
+    }
+    return 0;
 }
 
 static int start(struct session *session, const char *recording_path, const char *command_line,
@@ -148,12 +167,14 @@ static int start(struct session *session, const char *recording_path, const char
     session->profile = profile_new();
     if (session->options->cpu)
         session->cpu = event_define(session->profile, EVENT_CPU);
+    if (session->options->wall)
+        session->wall = event_define(session->profile, EVENT_WALL);
     session->events = events_new(session->options, session->profile);
     if (open_symbolizers(session, error) || load_programs(session, error) ||
         add_targets(session, error) ||
         (session->sampler && sampler_start(session->sampler, error)) ||
         open_recording(session, recording_path, command_line, error) ||
-        events_start(session->events, error))
+        events_start(session->events, error) || start_walls(session, error))
         return -1;
     session->first_ns = session->flushed_ns = clock_ns(CLOCK_MONOTONIC);
     session->totals.attach_ns = session->first_ns - started_ns;
@@ -184,6 +205,8 @@ void session_free(struct session *session)
         return;
     if (session->writer)
         recording_finish(session->writer, session->profile, &session->totals, NULL, &ignored);
+    for (size_t i = 0; i < session->targets->count; i++)
+        wall_free(session->walls[i]);
     sampler_free(session->sampler);
     events_free(session->events);
     programs_free(session->programs);
@@ -228,6 +251,9 @@ static void take_cpu(struct session *session, int target, const struct snapshot 
 {
     session->write_result = events_cpu_sample(session->events, (size_t)target, snapshot, sample,
                                               session->writer, &session->write_error);
+    if (!session->write_result && session->walls[target])
+        session->write_result = wall_cpu_sample(session->walls[target], sample, &session->totals,
+                                                session->writer, &session->write_error);
     if (session->write_result || !session->options->cpu)
         return;
     sample->event = session->cpu;
@@ -249,6 +275,7 @@ static void take(void *context, const void *data, size_t size)
 {
     struct session *session = context;
     struct snapshot snapshot;
+    struct recording_totals not_recorded = {0}; /* CPU samples that others only learn from */
     const struct wire_hit *hit;
     struct sample sample;
     int target;
@@ -260,8 +287,9 @@ static void take(void *context, const void *data, size_t size)
         session->totals.losses[LOSS_BAD_SAMPLE]++;
         return;
     }
-    symbolizer_sample(session->symbolizers[target], &snapshot, &sample, &session->totals);
     hit = (const void *)snapshot_segment(&snapshot, SEGMENT_HIT, sizeof(struct wire_hit));
+    symbolizer_sample(session->symbolizers[target], &snapshot, &sample,
+                      hit || session->options->cpu ? &session->totals : &not_recorded);
     if (hit)
         take_hit(session, target, &snapshot, hit, &sample);
     else
@@ -314,6 +342,52 @@ static int put_threads(struct session *session, struct error *error)
     return recording_put_threads(session->writer, session->profile, &session->threads, error);
 }
 
+static int step_walls(struct session *session, struct error *error)
+{
+    for (size_t i = 0; session->wall && i < session->targets->count; i++)
+        if (wall_step(session->walls[i], clock_ns(CLOCK_MONOTONIC), &session->totals,
+                      session->writer, error))
+            return -1;
+    return 0;
+}
+
+/* No longer than until the next sweep. */
+static int limit_timeout(const struct session *session, int timeout_ms)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    for (size_t i = 0; session->wall && i < session->targets->count; i++) {
+        uint64_t due_ms = wall_due(session->walls[i], now) / 1000000;
+
+        if (due_ms < (uint64_t)timeout_ms)
+            timeout_ms = (int)due_ms;
+    }
+    return timeout_ms;
+}
+
+static int finish_walls(struct session *session, struct error *error)
+{
+    for (size_t i = 0; session->wall && i < session->targets->count; i++)
+        if (wall_finish(session->walls[i], &session->totals, session->writer, error))
+            return -1;
+    return 0;
+}
+
+static int put_wall_summary(struct session *session, struct error *error)
+{
+    struct event_tally tallies[WALL_TALLIES] = {{0}};
+    struct event_summary summary = {
+        .event = session->wall, .tallies = tallies, .tally_count = WALL_TALLIES};
+
+    if (!session->wall)
+        return 0;
+    for (int i = 0; i < WALL_TALLIES; i++)
+        tallies[i].name = profile_string_z(session->profile, wall_tally_names[i]);
+    for (size_t i = 0; i < session->targets->count; i++)
+        wall_add_summary(session->walls[i], &summary, tallies);
+    return recording_put_summary(session->writer, session->profile, &summary, error);
+}
+
 static int failed_write(struct session *session, struct error *error)
 {
     *error = session->write_error;
@@ -324,11 +398,12 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
 {
     uint64_t now;
 
-    if (programs_poll(session->programs, timeout_ms, take, session, error) < 0)
+    if (programs_poll(session->programs, limit_timeout(session, timeout_ms), take, session, error) <
+        0)
         return -1;
     if (session->write_result)
         return failed_write(session, error);
-    if (events_release(session->events, session->writer, error))
+    if (events_release(session->events, session->writer, error) || step_walls(session, error))
         return -1;
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_refresh(session->symbolizers[i]);
@@ -339,7 +414,8 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
     note_busiest(session);
     update_totals(session);
     if (put_threads(session, error) ||
-        events_put_summaries(session->events, session->writer, error))
+        events_put_summaries(session->events, session->writer, error) ||
+        put_wall_summary(session, error))
         return -1;
     return recording_flush(session->writer, session->profile, &session->totals, error);
 }
@@ -374,9 +450,10 @@ static int take_rest(struct session *session, struct error *error)
         return -1;
     if (session->write_result)
         return failed_write(session, error);
-    if (events_release(session->events, session->writer, error))
+    if (events_release(session->events, session->writer, error) || finish_walls(session, error) ||
+        events_put_summaries(session->events, session->writer, error))
         return -1;
-    return events_put_summaries(session->events, session->writer, error);
+    return put_wall_summary(session, error);
 }
 
 int session_finish(struct session *session, int *ret_fd, struct error *error)

@@ -19,13 +19,14 @@ struct summary_processes {
 struct summary_event {
     struct weight weight;
     uint32_t traffic_value; /* that edges of the traffic are chosen by */
-    bool is_cpu, is_sched;
+    bool is_cpu, is_sched, is_wall;
     uint64_t samples, total;
-    struct counts places;      /* by symbol: see summary_event_add() */
-    struct counts processes;   /* by id in summary_processes */
-    struct long_slices slices; /* of sched */
-    struct run_queues queues;  /* of sched */
-    struct traffic traffic;    /* of messages and sched */
+    uint64_t by_status[STATUS_COUNT]; /* of wall */
+    struct counts places;             /* by symbol: see summary_event_add() */
+    struct counts processes;          /* by id in summary_processes */
+    struct long_slices slices;        /* of sched */
+    struct run_queues queues;         /* of sched */
+    struct traffic traffic;           /* of messages and sched */
 };
 
 void summary_processes_init(struct summary_processes *processes);

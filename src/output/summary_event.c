@@ -40,6 +40,7 @@ void summary_event_init(struct summary_event *event, const struct output_source 
         .traffic_value = weight_of_traffic(source, id).value,
         .is_cpu = event_is_cpu(profile, id),
         .is_sched = event_is_sched(profile, id),
+        .is_wall = event_is_wall(profile, id),
     };
     run_queues_init(&event->queues);
     traffic_init(&event->traffic, profile, id, view_groups_by(source->view, GROUP_PID));
@@ -102,6 +103,7 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
     else if (event->is_sched)
         run_queues_add(&event->queues, profile, sample);
     traffic_add(&event->traffic, sample);
+    event->by_status[sample->status] += value;
     if (sample->process)
         counts_add(&event->processes, id_of_process(processes, profile, sample), value);
     if (!sample->stack)
@@ -169,6 +171,18 @@ static void write_processes(FILE *file, const struct profile *profile,
                 profile_text(profile, profile_get_process(profile, root->process)->pid),
                 (int)name.size, name.data);
         buffer_free(&name);
+    }
+}
+
+static void write_statuses(FILE *file, const struct profile *profile,
+                           const struct summary_event *event, event_id id)
+{
+    write_heading(file, profile, event, id, "", "status");
+    for (int status = 0; status < STATUS_COUNT; status++) {
+        if (!event->by_status[status])
+            continue;
+        write_share(file, event, event->by_status[status]);
+        fprintf(file, "%s\n", process_status_name((enum process_status)status));
     }
 }
 
@@ -269,7 +283,10 @@ void summary_event_write(FILE *file, struct summary_event *event,
     else if (!event->is_cpu)
         fputc('\n', file);
     write_places(file, profile, event, id);
-    write_processes(file, profile, event, processes, id);
+    if (event->is_wall) /* of which each process has as much as the others */
+        write_statuses(file, profile, event, id);
+    else
+        write_processes(file, profile, event, processes, id);
     if (event->is_sched) {
         run_queues_write(file, profile, &event->queues);
         long_slices_finish(&event->slices);

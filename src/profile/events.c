@@ -19,6 +19,11 @@ struct event_kind {
 
 static const struct event_kind kinds[] = {
     {EVENT_CPU, {[CPU_TIME] = {"time", UNIT_NS}}},
+    {EVENT_WALL,
+     {
+         [WALL_TIME] = {"time", UNIT_NS},
+         [WALL_COUNT] = {"count", UNIT_COUNT},
+     }},
     {"gc",
      {
          [GC_TIME] = {"time", UNIT_NS},
@@ -113,6 +118,11 @@ static bool is_named(const struct profile *profile, event_id id, const char *nam
 bool event_is_cpu(const struct profile *profile, event_id id)
 {
     return is_named(profile, id, EVENT_CPU);
+}
+
+bool event_is_wall(const struct profile *profile, event_id id)
+{
+    return is_named(profile, id, EVENT_WALL);
 }
 
 bool event_is_sched(const struct profile *profile, event_id id)

@@ -4,6 +4,7 @@
  * sample.values.
  *
  *      cpu                                 where CPU time goes, sampled
+ *      wall                                what processes do in time, whether they run or not
  *      gc                                  garbage collections
  *      alloc                               words that were allocated on the heap
  *      sched                               from unscheduled to scheduled again
@@ -16,6 +17,7 @@
 #include "util/buffer.h"
 
 enum cpu_value { CPU_TIME };
+enum wall_value { WALL_TIME, WALL_COUNT };
 enum gc_value { GC_TIME, GC_COUNT, GC_RECLAIMED, GC_BINARIES, GC_HEAP_BEFORE, GC_HEAP_AFTER };
 enum alloc_value { ALLOC_WORDS, ALLOC_COUNT, ALLOC_BINARIES };
 /* All of the time off a scheduler, of it that in a run queue; slices above a threshold. */
@@ -28,8 +30,8 @@ enum call_value { CALL_TIME, CALL_COUNT };
 /* Samples of this event are taken at the frequency in the recording's header. */
 #define EVENT_CPU "cpu"
 
+#define EVENT_WALL  "wall"
 #define EVENT_SCHED "sched"
-
 #define EVENT_ALLOC "alloc"
 #define EVENT_MSG   "msg"
 
@@ -47,5 +49,6 @@ bool event_has_peers(const char *event);
 void event_kinds_text(struct buffer *text);
 
 bool event_is_cpu(const struct profile *profile, event_id id);
+bool event_is_wall(const struct profile *profile, event_id id);
 bool event_is_sched(const struct profile *profile, event_id id);
 bool event_is_msg(const struct profile *profile, event_id id);

@@ -119,13 +119,19 @@ static void visit(void *context, const struct swept_process *process)
         bench->stack_bytes += process->stacks[i].size;
 }
 
-static void sweep(struct bench *bench)
+static void sweep_share(struct bench *bench, double share)
 {
+    const struct sweep_request request = {
+        .with_stacks = true, .share = share, .visit = visit, .context = bench};
     struct error error;
 
-    assert_int_equal(
-        process_sweep_run(bench->sweep, true, NULL, visit, bench, &bench->counts, &error), 0);
+    assert_int_equal(process_sweep_run(bench->sweep, &request, &bench->counts, &error), 0);
     assert_int_equal(bench->counts.processes, bench->visits);
+}
+
+static void sweep(struct bench *bench)
+{
+    sweep_share(bench, 1);
 }
 
 /* Each process of the table once, with its whole stack, also where there are more than are read at
@@ -141,6 +147,20 @@ static void test_all_are_visited(void **state)
     assert_int_equal(bench.reds, 600 * 601 / 2);
     assert_int_equal(bench.stacks, 600);
     assert_int_equal(bench.stack_bytes, 600 * STACK_WORDS * 8);
+    close_bench(&bench);
+}
+
+/* A share of them is that share, of all alike. */
+static void test_share(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    open_bench(&bench, 1000);
+    for (int i = 0; i < 100; i++)
+        sweep_share(&bench, 0.1);
+    assert_in_range(bench.visits, 9700, 10300);
+    assert_in_range(bench.reds / (uint64_t)bench.visits, 485, 515);
     close_bench(&bench);
 }
 
@@ -246,13 +266,13 @@ static void test_top(void **state)
     set(&bench, 150, bench.vm.layout.process_reds, 298);
     assert_int_equal(process_top_find(top, &bench.vm, bench.sweep, &bench.counts, &error), 0);
     for (uint64_t number = 1; number <= 300; number++)
-        assert_int_equal(process_top_has(top, id_of(number)),
+        assert_int_equal(process_top_has(top, number),
                          number == 1 || number == 150 || number > 298);
     set(&bench, 150, bench.vm.layout.process_reds, 299);
     set(&bench, 300, bench.vm.layout.process_reds, 0);
     assert_int_equal(process_top_find(top, &bench.vm, bench.sweep, &bench.counts, &error), 0);
     for (uint64_t number = 1; number <= 300; number++)
-        assert_int_equal(process_top_has(top, id_of(number)),
+        assert_int_equal(process_top_has(top, number),
                          number == 1 || number == 150 || number == 298 || number == 299);
     process_top_free(top);
     close_bench(&bench);
@@ -262,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_are_visited),
+        cmocka_unit_test(test_share),
         cmocka_unit_test(test_gone),
         cmocka_unit_test(test_running),
         cmocka_unit_test(test_torn),

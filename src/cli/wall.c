@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/wall.h"
+
+#include <stdlib.h>
+
+#include "beam/process_sweep.h"
+#include "beam/process_top.h"
+#include "profile/events.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+
+enum {
+    SWEEP_MOST = 1000,     /* processes of a sweep; of more some are chosen by chance */
+    RECENT = 1 << 10,      /* processes that ran, of which the last CPU sample is kept */
+    TOP_SECONDS = 10,      /* after which the top is chosen anew, where it was not said */
+    CPU_INTERVALS = 3,     /* a process that goes on running is sampled by then */
+    STACK_NS = 1000000000, /* a CPU sample of a process tells what it runs, for so long */
+    ORDER_NS = 400000000,  /* samples can be appended late by a little more than this */
+};
+
+const char *const wall_tally_names[] = {
+    [WALL_SWEEPS] = "sweeps",
+    [WALL_LATE] = "sweeps left out, for the one before took too long",
+    [WALL_GONE] = "came or ended while they were read",
+    [WALL_TORN] = "ran each time that they were read, left out",
+    [WALL_UNSAMPLED] = "ran without a CPU sample, stack not known",
+};
+
+/* A process that ran when it was met. */
+struct pending {
+    struct sample sample;
+    bool done;
+};
+
+struct wall {
+    struct vm *vm;
+    struct symbolizer *symbolizer;
+    struct profile *profile;
+    struct wall_options options;
+    event_id event;
+    struct process_sweep *sweep;
+    struct process_top *top;
+    uint64_t started, swept, next, chosen; /* ns; of the last sweep, the next, the top's */
+    uint64_t weight;                       /* ns that a sample of this sweep stands for */
+    struct pending *pending;
+    size_t pending_count, pending_room;
+    struct sample recent[RECENT]; /* CPU samples, by process */
+    /* of the call */
+    uint64_t now;
+    struct recording_totals *totals;
+    struct recording_writer *writer;
+    struct error *error;
+    int result;
+    /* in all */
+    uint64_t samples, time, tallies[WALL_TALLIES];
+};
+
+struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
+                      event_id event, const struct wall_options *options, struct error *error)
+{
+    struct wall *wall = xcalloc(1, sizeof(*wall));
+
+    wall->vm = vm;
+    wall->symbolizer = symbolizer;
+    wall->profile = profile;
+    wall->event = event;
+    wall->options = *options;
+    wall->started = wall->swept = clock_ns(CLOCK_MONOTONIC);
+    wall->next = wall->started + 1000000000 / options->frequency;
+    wall->sweep = process_sweep_new(vm, error);
+    if (!wall->sweep) {
+        wall_free(wall);
+        return NULL;
+    }
+    if (options->top.count)
+        wall->top = process_top_new(options->top.count, options->top.metric);
+    return wall;
+}
+
+void wall_free(struct wall *wall)
+{
+    if (!wall)
+        return;
+    process_top_free(wall->top);
+    process_sweep_free(wall->sweep);
+    free(wall->pending);
+    free(wall);
+}
+
+uint64_t wall_due(const struct wall *wall, uint64_t now)
+{
+    return wall->next > now ? wall->next - now : 0;
+}
+
+static void append(struct wall *wall, struct sample *sample)
+{
+    wall->samples++;
+    wall->time += sample->values[WALL_TIME];
+    if (!wall->result)
+        wall->result = recording_append(wall->writer, wall->profile, sample, wall->error);
+}
+
+/* ---- processes that run ---- */
+
+static void append_late(struct wall *wall, struct sample *sample)
+{
+    wall->totals->samples++;
+    wall->totals->erlang_samples++;
+    wall->totals->complete_stacks += !!(sample->flags & SAMPLE_COMPLETE);
+    if (sample->time + ORDER_NS < wall->now)
+        sample->time = wall->now - ORDER_NS;
+    append(wall, sample);
+}
+
+static void set_values(const struct wall *wall, struct sample *sample)
+{
+    sample->event = wall->event;
+    sample->values[WALL_TIME] = wall->weight;
+    sample->values[WALL_COUNT] = 1;
+}
+
+static void add_running(struct wall *wall, const struct swept_process *swept)
+{
+    struct sample sample = {
+        .time = wall->now,
+        .process =
+            symbolizer_process(wall->symbolizer, swept_process_id(wall->vm, swept), wall->now),
+        .status = (uint8_t)swept_process_status(wall->vm, swept),
+        .flags = SAMPLE_ERLANG,
+    };
+
+    set_values(wall, &sample);
+    if (wall->pending_count == wall->pending_room) {
+        wall->pending_room = wall->pending_room ? wall->pending_room * 2 : 64;
+        wall->pending = xreallocarray(wall->pending, wall->pending_room, sizeof(*wall->pending));
+    }
+    wall->pending[wall->pending_count++] = (struct pending){sample, false};
+}
+
+/* What a process does while it runs is told by CPU samples of it, before or after: so each of its
+ * stacks comes to the part of the time that it has of these. */
+static void append_running(struct wall *wall, struct pending *pending, const struct sample *cpu)
+{
+    struct sample sample = pending->sample;
+
+    sample.stack = cpu->stack;
+    sample.thread = cpu->thread;
+    sample.cpu = cpu->cpu;
+    sample.microstate = cpu->microstate;
+    sample.flags = cpu->flags;
+    append_late(wall, &sample);
+    pending->done = true;
+}
+
+static void drop_done(struct wall *wall)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < wall->pending_count; i++)
+        if (!wall->pending[i].done)
+            wall->pending[kept++] = wall->pending[i];
+    wall->pending_count = kept;
+}
+
+static void append_unsampled(struct wall *wall, struct pending *pending)
+{
+    wall->tallies[WALL_UNSAMPLED]++;
+    wall->totals->losses[LOSS_STACK_INCOMPLETE]++;
+    append_late(wall, &pending->sample);
+    pending->done = true;
+}
+
+/* Those that have run on are sampled by now; of others there may be a sample of before. */
+static void settle(struct wall *wall, bool all)
+{
+    uint64_t wait = CPU_INTERVALS * wall->options.cpu_interval;
+
+    for (size_t i = 0; i < wall->pending_count; i++) {
+        struct pending *pending = &wall->pending[i];
+        const struct sample *recent = &wall->recent[pending->sample.process % RECENT];
+        uint64_t age = wall->now - pending->sample.time;
+
+        if (!all && age < wait)
+            continue;
+        if (recent->process == pending->sample.process &&
+            recent->time + STACK_NS > pending->sample.time)
+            append_running(wall, pending, recent);
+        else if (all || age > STACK_NS)
+            append_unsampled(wall, pending);
+    }
+    drop_done(wall);
+}
+
+int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct recording_totals *totals,
+                    struct recording_writer *writer, struct error *error)
+{
+    wall->now = sample->time;
+    wall->totals = totals;
+    wall->writer = writer;
+    wall->error = error;
+    wall->result = 0;
+    if (!sample->process)
+        return 0;
+    wall->recent[sample->process % RECENT] = *sample;
+    for (size_t i = 0; i < wall->pending_count; i++)
+        if (wall->pending[i].sample.process == sample->process)
+            append_running(wall, &wall->pending[i], sample);
+    drop_done(wall);
+    return wall->result;
+}
+
+/* ---- sweeps ---- */
+
+static bool is_wanted(void *context, uint64_t index)
+{
+    const struct wall *wall = context;
+
+    return !wall->top || process_top_has(wall->top, index);
+}
+
+static void visit(void *context, const struct swept_process *swept)
+{
+    struct wall *wall = context;
+    struct sample sample;
+
+    if (swept->is_running) {
+        add_running(wall, swept);
+        return;
+    }
+    symbolizer_swept(wall->symbolizer, swept, wall->now, &sample, wall->totals);
+    set_values(wall, &sample);
+    append(wall, &sample);
+}
+
+/* The part of all processes that a sweep meets. */
+static double share(const struct wall *wall)
+{
+    uint32_t count = vm_process_count(wall->vm);
+
+    return wall->top || count <= SWEEP_MOST ? 1 : (double)SWEEP_MOST / count;
+}
+
+static int choose_top(struct wall *wall, struct error *error)
+{
+    double seconds = wall->options.top.seconds ? wall->options.top.seconds : TOP_SECONDS;
+    uint64_t top_interval = (uint64_t)(seconds * 1e9);
+    struct sweep_counts ignored = {0};
+
+    if (!wall->top || (wall->chosen && wall->now < wall->chosen + top_interval))
+        return 0;
+    wall->chosen = wall->now;
+    return process_top_find(wall->top, wall->vm, wall->sweep, &ignored, error);
+}
+
+static void sweep(struct wall *wall)
+{
+    uint64_t interval = 1000000000 / wall->options.frequency;
+    struct sweep_counts counts = {0};
+    struct error gone; /* a VM that has ended */
+    double part = share(wall);
+
+    wall->weight = (uint64_t)((double)(wall->now - wall->swept) / part);
+    wall->swept = wall->now;
+    if (choose_top(wall, &gone) || process_sweep_run(wall->sweep,
+                                                     &(struct sweep_request){
+                                                         .with_stacks = true,
+                                                         .share = part,
+                                                         .select = is_wanted,
+                                                         .visit = visit,
+                                                         .context = wall,
+                                                     },
+                                                     &counts, &gone))
+        return;
+    wall->tallies[WALL_SWEEPS]++;
+    wall->tallies[WALL_GONE] += counts.gone;
+    wall->tallies[WALL_TORN] += counts.torn;
+    for (wall->next += interval; wall->next <= clock_ns(CLOCK_MONOTONIC); wall->next += interval)
+        wall->tallies[WALL_LATE]++;
+}
+
+int wall_step(struct wall *wall, uint64_t now, struct recording_totals *totals,
+              struct recording_writer *writer, struct error *error)
+{
+    wall->now = now;
+    wall->totals = totals;
+    wall->writer = writer;
+    wall->error = error;
+    wall->result = 0;
+    settle(wall, false);
+    if (now >= wall->next)
+        sweep(wall);
+    return wall->result;
+}
+
+int wall_finish(struct wall *wall, struct recording_totals *totals, struct recording_writer *writer,
+                struct error *error)
+{
+    wall->totals = totals;
+    wall->writer = writer;
+    wall->error = error;
+    wall->result = 0;
+    wall->now = clock_ns(CLOCK_MONOTONIC);
+    settle(wall, true);
+    return wall->result;
+}
+
+void wall_add_summary(const struct wall *wall, struct event_summary *summary,
+                      struct event_tally *tallies)
+{
+    summary->hits += wall->samples;
+    summary->sums[WALL_TIME] += wall->time;
+    summary->sums[WALL_COUNT] += wall->samples;
+    if (summary->span_ns < wall->swept - wall->started)
+        summary->span_ns = summary->covered_ns = wall->swept - wall->started;
+    for (int i = 0; i < WALL_TALLIES; i++)
+        tallies[i].count += wall->tallies[i];
+}

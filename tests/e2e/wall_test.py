@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Event `wall` against what the nodes say their processes do."""
+import json
+import unittest
+from collections import Counter
+
+import beamflame
+import nodes
+
+
+def shares(times):
+    """Each as a part of their sum."""
+    total = sum(times.values())
+    return {name: time / total for name, time in times.items()}
+
+
+@nodes.each_release
+class Wall:
+    """What holds for each release."""
+
+    release = None
+
+    def setUp(self):
+        beamflame.require()
+        self.out = beamflame.folder(self.addCleanup)
+
+    def record(self, node, seconds, *options):
+        """Statistics, and the recording."""
+        beamflame.record("-p", node.pid, "-e", "wall", "-d", seconds, *options,
+                         "-o", self.out / "x.bfr", "--stats", self.out / "s.json")
+        return json.loads((self.out / "s.json").read_text()), self.out / "x.bfr"
+
+    def statuses(self, recording):
+        """Seconds of each status."""
+        seconds = Counter()
+        for stack, ns in beamflame.folded(recording, "--group-by", "status").items():
+            seconds[stack[0].strip("[]")] += ns / 1e9
+        return seconds
+
+    def check_statuses(self, node, recording, seconds, tolerance):
+        """All processes have all of the time, and each status its share of it."""
+        says = node.report()["statuses"]
+        own = node.ready["processes"] - sum(says.values())
+        says["waiting"] += own
+        times = self.statuses(recording)
+        self.assertAlmostEqual(sum(times.values()) / (seconds * node.ready["processes"]), 1,
+                               delta=tolerance)
+        got, said = shares(times), shares(says)
+        for status in said:
+            self.assertAlmostEqual(got[status], said[status], delta=0.02, msg=status)
+
+    def test_status_and_stacks(self):
+        """Shares are those of the node's processes; of those that wait nearly all stacks are
+        complete, and as deep as they are."""
+        with nodes.Node(self.release, "crowd", "processes=500") as node:
+            stats, recording = self.record(node, 4)
+            self.check_statuses(node, recording, 4, 0.1)
+        self.assertGreater(stats["complete_stacks"] / stats["erlang_samples"], 0.995)
+        deep = {stack.count("crowd:wait/1") for stack in beamflame.folded(
+            recording, "--group-by", "none") if "crowd:wait/1" in stack}
+        self.assertEqual(deep, {21})
+
+    def test_many_processes(self):
+        """Of many some are met, by chance, and stand for all."""
+        with nodes.Node(self.release, "crowd", "processes=20000") as node:
+            stats, recording = self.record(node, 4)
+            self.check_statuses(node, recording, 4, 0.1)
+        self.assertLess(stats["samples"], 1.3 * 4 * 20 * 1000)
+
+    def test_processes_that_run(self):
+        """They have the schedulers' time, and the stacks that their CPU samples have."""
+        with nodes.Node(self.release, "identity") as node:
+            workers = node.report()["workers"]
+            schedulers = node.ready["schedulers"]
+            _, recording = self.record(node, 5, "-e", "cpu")
+        running = Counter()
+        for stack, ns in beamflame.folded(recording, "--event", "wall",
+                                          "--group-by", "status,pid").items():
+            if stack[0] == "[running]":
+                running[stack[1].split()[-1], worker_function(workers, stack)] += ns / 1e9
+        self.assertAlmostEqual(sum(running.values()), min(schedulers, len(workers)) * 5,
+                               delta=1.5)
+        functions = {worker["pid"]: worker["function"] for worker in workers}
+        wrong = sum(seconds for (pid, function), seconds in running.items()
+                    if functions.get(pid) != function)
+        self.assertLess(wrong / sum(running.values()), 0.1)
+
+    def test_top(self):
+        """Only the process with most messages, chosen while recording."""
+        with nodes.Node(self.release, "crowd", "processes=3000") as node:
+            _, recording = self.record(node, 3, "--top", "1:msgq:1")
+        stacks = beamflame.folded(recording)
+        self.assertEqual({stack[0] for stack in stacks}, {"queued"})
+        self.assertAlmostEqual(sum(stacks.values()) / 3e9, 1, delta=0.15)
+
+    def test_processes_that_come_and_go(self):
+        """In a storm of messages what is shown is whole."""
+        with nodes.Node(self.release, "storm", "what=messages") as node:
+            _, recording = self.record(node, 3, "--wall-frequency", 100)
+        for stack in beamflame.folded(recording, "--group-by", "none"):
+            for frame in stack:
+                self.assertNotRegex(frame, r"^0x")
+        summary = beamflame.record("report", recording).stdout
+        self.assertRegex(summary, r"status of wall by time\n(.*%  \w+\n)+")
+
+
+def worker_function(workers, stack):
+    """Which worker's function is on the stack."""
+    return next((w["function"] for w in workers if w["function"] in stack), None)
+
+
+class Errors(unittest.TestCase):
+    def test_bad_options(self):
+        """Each is a usage error that says what there is."""
+        for options, says in ((("--top", "5"), "-e wall"),
+                              (("-e", "wall", "--top", "0"), "from 1 to"),
+                              (("-e", "wall", "--top", "5:size"), "reductions, msgq"),
+                              (("-e", "wall", "--top", "5:msgq:x"), "seconds"),
+                              (("-e", "wall", "--wall-frequency", "0"), "from 1 to")):
+            with self.subTest(options):
+                done = beamflame.run(*options, "-p", "1")
+                self.assertEqual(done.returncode, beamflame.USAGE)
+                self.assertIn(says, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
