@@ -150,11 +150,13 @@ static void read_stack(const struct reader *reader, bool executes,
 /* The counter has 16 bits (erl_process.h 25:1104, 27:1121, 29:1144). */
 static void read_collections(const struct reader *reader)
 {
-    uint64_t overhead;
+    uint64_t words;
     uint16_t minor;
 
-    if (get(reader, reader->layout->process_off_heap_overhead, &overhead))
-        metrics_set(reader->metrics, METRIC_BIN_VHEAP, overhead);
+    if (get(reader, reader->layout->process_off_heap_overhead, &words))
+        metrics_set(reader->metrics, METRIC_BIN_VHEAP, words);
+    if (get(reader, reader->layout->process_bin_old_vheap, &words))
+        metrics_set(reader->metrics, METRIC_OLD_VHEAP, words);
     if (reader->layout->process_gen_gcs < 0)
         return;
     memcpy(&minor, reader->bytes + reader->layout->process_gen_gcs, sizeof(minor));

@@ -56,6 +56,7 @@ struct wire_words sampled_process_words(const struct layout *layout)
         layout->process_old_hend,
         layout->process_mbuf_sz,
         layout->process_off_heap_overhead,
+        layout->process_bin_old_vheap,
         layout->process_msgq_flags,
         layout->process_msgq_len,
         layout->process_msgq_mq_len,

@@ -19,6 +19,7 @@ enum {
     OPTION_GROUP_BY,
     OPTION_FOLD_RECURSION,
     OPTION_WEIGHT,
+    OPTION_DELTA,
     OPTION_BUDGET,
     OPTION_LONG_SCHEDULE,
     OPTION_WALL_FREQUENCY,
@@ -34,7 +35,7 @@ static const struct argp_option output_option_list[] = {
     {"stats", OPTION_STATS, "FILE", 0, "Write what was counted, as JSON", 10},
     {"group-by", OPTION_GROUP_BY, "KEY,...", 0,
      "Root frames, the outermost first: none, name (default), pid, status, scheduler, "
-     "initial_call, label, application, ancestors (a frame each), node",
+     "initial_call, label, application, ancestors (a frame each), node, memory, msgq",
      11},
     {"fold-recursion", OPTION_FOLD_RECURSION, 0, 0, "Show runs of one function as one frame", 11},
     {"quiet", 'q', 0, 0, "Print nothing but errors", 12},
@@ -307,7 +308,13 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
 static const struct argp_option report_option_list[] = {
     {"event", 'e', "NAME", 0, "Only this event, of those in the recording (default: each)", 1},
     {"weight", OPTION_WEIGHT, "VALUE", 0,
-     "What samples count, of the values of their event (below; default: the first)", 1},
+     "What samples count, of the values of their event (below; default: the first), or a metric of "
+     "their process: reductions, msgq, mbuf, heap, stack, memory, bin_vheap...",
+     1},
+    {"delta", OPTION_DELTA, 0, 0,
+     "With a metric for --weight: its change since the process' sample before, growth and release "
+     "apart",
+     1},
     {0},
 };
 
@@ -330,6 +337,9 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_WEIGHT:
         parser->options->output.settings.value = arg;
+        return 0;
+    case OPTION_DELTA:
+        parser->options->output.settings.change = true;
         return 0;
     case ARGP_KEY_ARG:
         if (parser->options->path)

@@ -142,8 +142,8 @@ static void put_title(const struct dot *dot, double seconds, size_t shown, size_
     fputs("\\n", dot->file);
     line.size = 0;
     buffer_format(&line, "%s in %.1f s; width: %s; red: long in the %squeue",
-                  profile_text(profile, event->name), seconds,
-                  profile_text(profile, dot->weight.name), dot->traffic.is_msg ? "" : "run ");
+                  profile_text(profile, event->name), seconds, dot->weight.name,
+                  dot->traffic.is_msg ? "" : "run ");
     if (!count)
         buffer_text(&line, "; none seen");
     if (shown < count)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/formats.h"
+#include "output/metric_changes.h"
 #include "output/output_file.h"
 #include "output/split_path.h"
 #include "output/weight.h"
@@ -141,8 +142,12 @@ struct outputs {
     struct output *list;
     size_t count;
     struct selection *selection;
-    uint64_t samples;  /* of the event that is asked for */
-    uint64_t left_out; /* of that event */
+    uint64_t samples; /* of the event that is asked for */
+    uint64_t unknown; /* of those, without the metric that counts */
+    bool is_metric;   /* one counts */
+    enum metric metric;
+    struct metric_changes *changes; /* of it; NULL: it counts itself */
+    uint64_t left_out;              /* of that event */
 };
 
 static int add(struct outputs *outputs, const struct output_request *request, event_id event,
@@ -190,8 +195,12 @@ static int plan(struct outputs *outputs, struct error *error)
     struct output_source *source = &outputs->source;
 
     outputs->planned = true;
-    if (weight_select(source->profile, settings->event, settings->value, &source->event, error))
+    if (weight_select(source->profile, settings->event, settings->value, settings->change,
+                      &source->event, error))
         return -1;
+    outputs->is_metric = settings->value && metric_find(settings->value, &outputs->metric);
+    if (settings->change)
+        outputs->changes = metric_changes_new(source->profile, outputs->metric);
     for (size_t i = 0; i < outputs->request_count; i++) {
         const struct output_request *request = &outputs->requests[i];
         bool one = format_of_request(request)->one_event;
@@ -208,20 +217,25 @@ static int plan(struct outputs *outputs, struct error *error)
 static int each_sample(void *context, const struct sample *sample, struct error *error)
 {
     struct outputs *outputs = context;
+    struct sample counted = *sample; /* as it is shown by what it counts */
     bool is_asked;
 
     if (!outputs->planned && plan(outputs, error))
         return -1;
+    if (outputs->changes)
+        metric_changes_apply(outputs->changes, sample, &counted);
     is_asked = !outputs->source.event || outputs->source.event == sample->event;
     if (!selection_wants(outputs->selection, sample)) {
         outputs->left_out += is_asked;
         return 0;
     }
     outputs->samples += is_asked;
+    outputs->unknown += is_asked && outputs->is_metric && sample->process &&
+                        !metrics_know(&sample->metrics, outputs->metric);
     for (size_t i = 0; i < outputs->count; i++) {
         struct output *output = &outputs->list[i];
 
-        if (output->format->one_event ? pass_counted(output, sample, error)
+        if (output->format->one_event ? pass_counted(output, &counted, error)
                                       : pass_sample(output, sample, error))
             return -1;
     }
@@ -342,6 +356,7 @@ static int write_all(struct recording *recording, struct profile *profile, struc
         return -1;
     totals = *recording_get_totals(recording);
     totals.left_out += outputs->left_out;
+    totals.unknown = outputs->unknown;
     return finish(outputs, &totals, error);
 }
 
@@ -371,12 +386,21 @@ void output_result_free(struct output_result *result)
     free(result->empty);
 }
 
+static struct view *new_view(const struct profile *profile, const struct output_settings *settings)
+{
+    struct view_options options = settings->view;
+
+    if (settings->change)
+        grouping_add_change(&options.grouping);
+    return view_new(profile, &options);
+}
+
 int output_write(struct recording *recording, const struct output_settings *settings,
                  const struct output_request *requests, size_t count,
                  struct output_result *ret_result, struct error *error)
 {
     struct profile *profile = profile_new();
-    struct view *view = view_new(profile, &settings->view);
+    struct view *view = new_view(profile, settings);
     struct outputs outputs = {
         .settings = settings,
         .requests = requests,
@@ -388,6 +412,7 @@ int output_write(struct recording *recording, const struct output_settings *sett
                 .profile = profile,
                 .view = view,
                 .value = settings->value,
+                .change = settings->change,
                 .selection = &settings->selection,
             },
     };
@@ -400,6 +425,7 @@ int output_write(struct recording *recording, const struct output_settings *sett
     if (!result)
         take_result(recording, &outputs, ret_result);
     release(&outputs);
+    metric_changes_free(outputs.changes);
     selection_free(outputs.selection);
     view_free(view);
     profile_free(profile);

@@ -19,6 +19,7 @@ struct output_settings {
     struct view_options view;
     const char *event; /* only the samples of this event; NULL: of all */
     const char *value; /* what samples count; NULL: the first value of their event */
+    bool change;       /* since the process' sample before: `value` is a metric */
     struct selection_options selection;
 };
 
@@ -29,6 +30,7 @@ struct output_source {
     struct view *view;
     event_id event;                            /* the one that is asked for; 0: all there are */
     const char *value;                         /* that is asked for, or NULL (output/weight.h) */
+    bool change;                               /* of it, a metric */
     const struct selection_options *selection; /* NULL: none */
 };
 

@@ -108,8 +108,8 @@ static void write_weight(const struct perf *perf)
     struct buffer text = {0};
 
     if (!perf->weight.period) {
-        buffer_format(&text, "%s in %s", profile_text(perf->source.profile, perf->weight.name),
-                      unit_name(perf->weight.unit));
+        buffer_format(&text, "%s%s in %s", perf->weight.is_change ? "change of " : "",
+                      perf->weight.name, unit_name(perf->weight.unit));
         buffer_byte(&text, '\0');
         write_comment(perf->file, "weight", text.data);
     }
@@ -240,7 +240,7 @@ static bool write_counted(const struct perf *perf)
         recording_get_summary(perf->source.recording, perf->source.event);
     struct buffer text = {0};
 
-    if (!summary)
+    if (!summary || perf->weight.is_metric)
         return false;
     event_hits_text(summary, &text);
     buffer_text(&text, "; ");
@@ -264,7 +264,9 @@ static void write_end(const struct perf *perf, const struct recording_totals *to
     }
     if (totals->left_out)
         fprintf(file, "# left out %" PRIu64 " samples that are not asked for\n", totals->left_out);
-    if (any || totals->left_out)
+    if (totals->unknown)
+        fprintf(file, "# unknown %" PRIu64 " samples whose weight is not known\n", totals->unknown);
+    if (any || totals->left_out || totals->unknown)
         fputc('\n', file);
 }
 

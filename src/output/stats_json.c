@@ -118,6 +118,7 @@ static void write_stats(const struct stats *stats, const struct recording_totals
     fputs("{\n", file);
     put_number(file, "samples", totals->samples);
     put_number(file, "left_out", totals->left_out);
+    put_number(file, "unknown_weight", totals->unknown);
     put_number(file, "erlang_samples", totals->erlang_samples);
     put_number(file, "complete_stacks", totals->complete_stacks);
     put_number(file, "truncated_stacks", totals->truncated_stacks);

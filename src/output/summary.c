@@ -100,6 +100,9 @@ static void write_overview(const struct summary *summary, const struct recording
             file,
             "left out  %s samples that are not asked for; coverage, hits and losses are of all\n",
             number_text(totals->left_out).text);
+    if (totals->unknown)
+        fprintf(file, "unknown   %s samples do not count: '%s' of their process is not known\n",
+                number_text(totals->unknown).text, summary->source.value);
     if (!totals->samples)
         return;
     fprintf(file, "coverage  Erlang stacks: %.1f %% complete, %.1f %% truncated; frames: ",

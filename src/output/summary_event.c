@@ -36,7 +36,7 @@ void summary_event_init(struct summary_event *event, const struct output_source 
     const struct profile *profile = source->profile;
 
     *event = (struct summary_event){
-        .weight = weight_of_event(source, id),
+        .weight = weight_of_values(source, id),
         .traffic_value = weight_of_traffic(source, id).value,
         .is_cpu = event_is_cpu(profile, id),
         .is_sched = event_is_sched(profile, id),
@@ -124,8 +124,7 @@ static void write_heading(FILE *file, const struct profile *profile,
         fprintf(file, "\n%s\n", of_cpu);
     else
         fprintf(file, "\n%s of %s by %s\n", what,
-                profile_text(profile, profile_get_event(profile, id)->name),
-                profile_text(profile, event->weight.name));
+                profile_text(profile, profile_get_event(profile, id)->name), event->weight.name);
 }
 
 static void write_share(FILE *file, const struct summary_event *event, uint64_t value)

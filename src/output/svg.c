@@ -17,6 +17,7 @@
 #include "output/svg_style.h"
 #include "output/target_text.h"
 #include "output/weight.h"
+#include "profile/root_frame.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/utf8.h"
@@ -90,17 +91,27 @@ static void write_start(FILE *file, int height)
           file);
 }
 
-static void write_legend(FILE *file)
+static double write_key(FILE *file, double x, struct svg_colour colour, const char *name)
+{
+    fprintf(file,
+            "<rect x=\"%.0f\" y=\"60\" width=\"11\" height=\"11\" rx=\"2.5\" fill=\"%s\"/>"
+            "<text class=\"note\" x=\"%.0f\" y=\"70\">%s</text>\n",
+            x, colour.text, x + 16, name);
+    return x + 44 + 6.8 * (double)strlen(name);
+}
+
+/* Colours tell kinds of code apart; or growth and release, where changes are shown. */
+static void write_legend(FILE *file, bool changes)
 {
     double x = MARGIN;
 
-    for (int kind = FRAME_ERLANG; kind <= FRAME_MARK; kind++) {
-        fprintf(file,
-                "<rect x=\"%.0f\" y=\"60\" width=\"11\" height=\"11\" rx=\"2.5\" fill=\"%s\"/>"
-                "<text class=\"note\" x=\"%.0f\" y=\"70\">%s</text>\n",
-                x, svg_kind_colour(kind).text, x + 16, svg_kind_name(kind));
-        x += 44 + 6.8 * (double)strlen(svg_kind_name(kind));
+    if (changes) {
+        x = write_key(file, x, svg_change_colour(SVG_GROWTH), "growth");
+        write_key(file, x, svg_change_colour(SVG_RELEASE), "release");
+        return;
     }
+    for (int kind = FRAME_ERLANG; kind <= FRAME_MARK; kind++)
+        x = write_key(file, x, svg_kind_colour(kind), svg_kind_name(kind));
 }
 
 static void cpu_note(const struct svg *svg, const struct frame_tree *tree,
@@ -121,11 +132,11 @@ static void event_note(const struct svg *svg, const struct frame_tree *tree, str
     const struct event_summary *summary = recording_get_summary(svg->source.recording, event);
     const struct weight *weight = &svg->weight;
 
-    buffer_format(note, "%s: %s %s in %s samples",
+    buffer_format(note, "%s: %s%s %s in %s samples",
                   profile_text(profile, profile_get_event(profile, event)->name),
-                  profile_text(profile, weight->name),
+                  weight->is_change ? "change of " : "", weight->name,
                   weight_text(weight, tree->nodes[0].total).text, number_text(svg->samples).text);
-    if (summary) {
+    if (summary && !weight->is_metric) {
         buffer_text(note, "; counted: ");
         event_sum_text(summary, weight->value, weight->unit, note);
         buffer_text(note, " in ");
@@ -158,7 +169,7 @@ static void write_head(const struct svg *svg, const struct frame_tree *tree,
     put_z(svg->file, title.data);
     fputs("</text>\n", svg->file);
     buffer_free(&title);
-    write_legend(svg->file);
+    write_legend(svg->file, svg->weight.is_change);
 }
 
 /* As much of the text as fits, with ".." where it is cut. */
@@ -177,8 +188,30 @@ static void write_label(FILE *file, const char *text, double x, double y, double
     fprintf(file, "%s</text>", whole ? "" : "..");
 }
 
+/* Whether each node shows growth or release; NULL where no change is shown. */
+static enum svg_change *node_changes(const struct svg *svg, const struct frame_tree *tree)
+{
+    enum svg_change *changes;
+
+    if (!svg->weight.is_change)
+        return NULL;
+    changes = xcalloc(tree->count, sizeof(*changes));
+    for (uint32_t i = 1; i < tree->count; i++) {
+        const struct tree_node *node = &tree->nodes[i];
+
+        changes[i] = changes[node->parent];
+        if (changes[i] || node->kind != FRAME_MARK)
+            continue;
+        if (!strcmp(node->text, ROOT_GROWTH))
+            changes[i] = SVG_GROWTH;
+        else if (!strcmp(node->text, ROOT_RELEASE))
+            changes[i] = SVG_RELEASE;
+    }
+    return changes;
+}
+
 static void write_box(const struct svg *svg, const struct frame_tree *tree,
-                      const struct svg_box *box, double y)
+                      const enum svg_change *changes, const struct svg_box *box, double y)
 {
     static const char cut_text[] = "[deeper frames]";
     const struct tree_node *node = &tree->nodes[box->node];
@@ -186,7 +219,8 @@ static void write_box(const struct svg *svg, const struct frame_tree *tree,
     FILE *file = svg->file;
     /* A hair of background between neighbours, as long as there is something to see. */
     double width = box->width > 1.5 ? box->width - 0.5 : box->width;
-    struct svg_colour colour = svg_frame_colour(node->kind, text);
+    struct svg_colour colour =
+        svg_frame_colour(node->kind, changes ? changes[box->node] : SVG_NO_CHANGE, text);
 
     if (box->cut)
         colour = (struct svg_colour){"#ececef"};
@@ -214,6 +248,9 @@ static int foot_lines(const struct recording_totals *totals, struct buffer *line
     if (totals->left_out)
         buffer_format(lines, "%s samples are left out that were not asked for; ",
                       number_text(totals->left_out).text);
+    if (totals->unknown)
+        buffer_format(lines, "%s samples do not count, as what counts is not known; ",
+                      number_text(totals->unknown).text);
     for (int i = 0; i < LOSS_COUNT; i++) {
         if (!totals->losses[i])
             continue;
@@ -251,6 +288,7 @@ static void write_graph(const struct svg *svg, const struct recording_totals *to
 {
     struct svg_layout layout;
     struct buffer foot = {0};
+    enum svg_change *changes = node_changes(svg, tree);
     int bottom, lines = foot_lines(totals, &foot);
 
     svg_layout_make(&layout, tree, MARGIN, WIDTH - 2 * MARGIN);
@@ -258,9 +296,11 @@ static void write_graph(const struct svg *svg, const struct recording_totals *to
     write_start(svg->file, bottom + FOOT_HEIGHT + (lines - 1) * FOOT_LINE);
     write_head(svg, tree, totals);
     for (size_t i = 0; i < layout.count; i++)
-        write_box(svg, tree, &layout.boxes[i], bottom - (layout.boxes[i].level + 1) * FRAME_HEIGHT);
+        write_box(svg, tree, changes, &layout.boxes[i],
+                  bottom - (layout.boxes[i].level + 1) * FRAME_HEIGHT);
     write_foot(svg, &foot, bottom + 21);
     fputs("</svg>\n", svg->file);
+    free(changes);
     buffer_free(&foot);
     svg_layout_free(&layout);
 }

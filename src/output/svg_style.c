@@ -4,10 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-static const struct {
+struct style {
     const char *name;
     double hue, hue_range, saturation, lightness, lightness_range;
-} styles[] = {
+};
+
+static const struct style styles[] = {
     [FRAME_ERLANG] = {"Erlang", 30, 24, 0.92, 0.70, 0.08},
     [FRAME_BIF] = {"BIF, NIF", 172, 14, 0.48, 0.67, 0.06},
     [FRAME_RUNTIME] = {"JIT runtime", 272, 18, 0.55, 0.81, 0.05},
@@ -15,6 +17,12 @@ static const struct {
     [FRAME_KERNEL] = {"kernel", 104, 22, 0.38, 0.72, 0.06},
     [FRAME_MARK] = {"who ran", 220, 0, 0.14, 0.86, 0},
 };
+
+static const struct style changes[] = {
+    [SVG_GROWTH] = {"growth", 8, 20, 0.86, 0.72, 0.08},
+    [SVG_RELEASE] = {"release", 206, 20, 0.66, 0.74, 0.08},
+};
+_Static_assert(sizeof(changes) / sizeof(changes[0]) == SVG_CHANGES, "one each");
 
 static unsigned channel(double hue, double saturation, double lightness, double offset)
 {
@@ -24,12 +32,12 @@ static unsigned channel(double hue, double saturation, double lightness, double 
     return (unsigned)lround(255 * (lightness - amplitude * fmax(-1, fmin(fmin(k - 3, 9 - k), 1))));
 }
 
-/* A colour of the kind; `hue` and `shade` are -1..1 within the range of the kind. */
-static struct svg_colour kind_colour(enum frame_kind kind, double hue, double shade)
+/* `hue` and `shade` are -1..1 within the range of the style. */
+static struct svg_colour colour_of(const struct style *style, double hue, double shade)
 {
-    double h = fmod(styles[kind].hue + hue * styles[kind].hue_range / 2 + 360, 360);
-    double l = styles[kind].lightness + shade * styles[kind].lightness_range / 2;
-    double s = styles[kind].saturation;
+    double h = fmod(style->hue + hue * style->hue_range / 2 + 360, 360);
+    double l = style->lightness + shade * style->lightness_range / 2;
+    double s = style->saturation;
     struct svg_colour colour;
 
     /* HSL to RGB in the form of CSS Color 4, section 7.1: offsets 0, 8, 4. */
@@ -49,16 +57,22 @@ static double spread(const char *text, size_t size)
     return (double)(hash % 2001) / 1000 - 1;
 }
 
-struct svg_colour svg_frame_colour(enum frame_kind kind, const char *text)
+struct svg_colour svg_frame_colour(enum frame_kind kind, enum svg_change change, const char *text)
 {
     size_t module = strcspn(text, ":"), size = strlen(text);
 
-    return kind_colour(kind, spread(text, module), spread(text, size));
+    return colour_of(change ? &changes[change] : &styles[kind], spread(text, module),
+                     spread(text, size));
+}
+
+struct svg_colour svg_change_colour(enum svg_change change)
+{
+    return colour_of(&changes[change], 0, 0);
 }
 
 struct svg_colour svg_kind_colour(enum frame_kind kind)
 {
-    return kind_colour(kind, 0, 0);
+    return colour_of(&styles[kind], 0, 0);
 }
 
 const char *svg_kind_name(enum frame_kind kind)

@@ -32,16 +32,32 @@ static struct weight weight_by(const struct output_source *source, event_id id, 
     if (has_name(source->profile, event->name, EVENT_CPU) && frequency)
         weight.period = 1000000000u / frequency;
     weight.unit = event->values[weight.value].unit;
-    weight.name = event->values[weight.value].name;
+    weight.name = profile_text(source->profile, event->values[weight.value].name);
     return weight;
+}
+
+struct weight weight_of_values(const struct output_source *source, event_id id)
+{
+    const struct event_entry *event = profile_get_event(source->profile, id);
+    uint32_t value = source->value ? find_value(source->profile, event, source->value) : 0;
+
+    return weight_by(source, id, value < event->value_count ? value : 0);
 }
 
 struct weight weight_of_event(const struct output_source *source, event_id id)
 {
     const struct event_entry *event = profile_get_event(source->profile, id);
+    struct weight weight = weight_of_values(source, id);
+    enum metric metric;
 
-    return weight_by(source, id,
-                     source->value ? find_value(source->profile, event, source->value) : 0);
+    if (!source->value || find_value(source->profile, event, source->value) < event->value_count ||
+        !metric_find(source->value, &metric))
+        return weight;
+    return (struct weight){.is_metric = true,
+                           .is_change = source->change,
+                           .metric = metric,
+                           .unit = metric_unit(metric),
+                           .name = metric_name(metric)};
 }
 
 struct weight weight_of_traffic(const struct output_source *source, event_id id)
@@ -49,8 +65,9 @@ struct weight weight_of_traffic(const struct output_source *source, event_id id)
     const struct event_entry *event = profile_get_event(source->profile, id);
     uint32_t count = find_value(source->profile, event, "count");
 
-    if (source->value || count == event->value_count)
-        return weight_of_event(source, id);
+    if (count == event->value_count ||
+        (source->value && find_value(source->profile, event, source->value) < event->value_count))
+        return weight_of_values(source, id);
     return weight_by(source, id, count);
 }
 
@@ -67,6 +84,12 @@ struct number_text weight_text(const struct weight *weight, uint64_t sum)
 static void put_name(const struct profile *profile, string_id name, struct buffer *names)
 {
     buffer_format(names, "%s%s", names->size ? ", " : "", profile_text(profile, name));
+}
+
+static void put_metrics(struct buffer *names)
+{
+    for (int i = 0; i < METRICS; i++)
+        buffer_format(names, "%s%s", i ? ", " : "", metric_name((enum metric)i));
 }
 
 static int no_event(const struct profile *profile, const char *name, struct error *error)
@@ -88,6 +111,8 @@ static int no_value(const struct profile *profile, const struct event_entry *eve
 
     for (uint32_t i = 0; i < event->value_count; i++)
         put_name(profile, event->values[i].name, &names);
+    buffer_text(&names, "; and of its process: ");
+    put_metrics(&names);
     error_set(error, ERROR_USAGE, "event %s has no value '%s'; it has: %.*s",
               profile_text(profile, event->name), name, (int)names.size, names.data);
     buffer_free(&names);
@@ -98,18 +123,36 @@ static int check_value(const struct profile *profile, event_id id, const char *v
                        struct error *error)
 {
     const struct event_entry *event = profile_get_event(profile, id);
+    enum metric metric;
 
-    if (find_value(profile, event, value) < event->value_count)
+    if (find_value(profile, event, value) < event->value_count || metric_find(value, &metric))
         return 0;
     return no_value(profile, event, value, error);
 }
 
-int weight_select(const struct profile *profile, const char *event, const char *value,
+/* Only of metrics it is known what they were before. */
+static int check_change(const char *value, struct error *error)
+{
+    struct buffer names = {0};
+    enum metric metric;
+
+    if (value && metric_find(value, &metric))
+        return 0;
+    put_metrics(&names);
+    error_set(error, ERROR_USAGE, "--delta is for the change of one of these by --weight: %.*s",
+              (int)names.size, names.data);
+    buffer_free(&names);
+    return -1;
+}
+
+int weight_select(const struct profile *profile, const char *event, const char *value, bool change,
                   event_id *ret_event, struct error *error)
 {
     uint32_t count = profile_counts(profile).events;
     event_id found = 0;
 
+    if (change && check_change(value, error))
+        return -1;
     for (event_id id = 1; event && !found && id <= count; id++)
         if (has_name(profile, profile_get_event(profile, id)->name, event))
             found = id;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a sample counts in outputs: one of its values, the first of its event if none was asked for.
+ * What a sample counts in outputs: one of its values, the first of its event if none was asked for;
+ * or a metric of its process (profile/metrics.h), or the change of that (output/metric_changes.h).
  *
  * CPU samples count 1, or more for one that stands for more time than a period of the sampling
  * frequency (as when only part of the time was observed): so numbers stay numbers of samples where
@@ -14,11 +15,17 @@
 struct weight {
     uint64_t period; /* ns that count as 1 sample; 0: the value counts as it is */
     uint32_t value;  /* index in sample.values */
-    enum unit unit;  /* of the value */
-    string_id name;
+    bool is_metric;  /* then it is `metric` that counts, and not that value */
+    bool is_change;  /* of the metric */
+    enum metric metric;
+    enum unit unit; /* of what counts */
+    const char *name;
 };
 
 struct weight weight_of_event(const struct output_source *source, event_id event);
+
+/* Where only values of the event are of use: the first one, where a metric is asked for. */
+struct weight weight_of_values(const struct output_source *source, event_id event);
 
 /* Of what processes do to each other (output/traffic.h): how often, where no value is asked for. */
 struct weight weight_of_traffic(const struct output_source *source, event_id event);
@@ -27,6 +34,8 @@ static inline uint64_t sample_weight(const struct weight *weight, const struct s
 {
     uint64_t value = sample->values[weight->value], period = weight->period, count;
 
+    if (weight->is_metric)
+        return sample->metrics.values[weight->metric]; /* 0 if it is not known */
     if (!period)
         return value;
     count = value / period + (value % period >= period / 2);
@@ -37,6 +46,6 @@ static inline uint64_t sample_weight(const struct weight *weight, const struct s
 struct number_text weight_text(const struct weight *weight, uint64_t sum);
 
 /* Resolve names: the event of that name in *ret_event (0 where `event` is NULL), and check that it,
- * or else all there are, have that value. */
-int weight_select(const struct profile *profile, const char *event, const char *value,
+ * or else all there are, have that value, or that it is a metric; `change`: that it is. */
+int weight_select(const struct profile *profile, const char *event, const char *value, bool change,
                   event_id *ret_event, struct error *error);

@@ -16,6 +16,8 @@ static const char *const names[] = {
     [GROUP_APPLICATION] = "application",
     [GROUP_ANCESTORS] = "ancestors",
     [GROUP_NODE] = "node",
+    [GROUP_MEMORY] = "memory",
+    [GROUP_MSGQ] = "msgq",
 };
 _Static_assert(sizeof(names) / sizeof(*names) == GROUP_COUNT, "one name each");
 
@@ -64,6 +66,12 @@ int grouping_parse(const char *text, struct grouping *grouping, struct error *er
     }
     *grouping = parsed;
     return 0;
+}
+
+void grouping_add_change(struct grouping *grouping)
+{
+    memmove(grouping->keys + 1, grouping->keys, GROUPS_MAX * sizeof(*grouping->keys));
+    grouping->keys[0] = GROUP_CHANGE;
 }
 
 bool grouping_has(const struct grouping *grouping, enum group_by key)

@@ -17,17 +17,23 @@ enum group_by {
     GROUP_APPLICATION,
     GROUP_ANCESTORS,
     GROUP_NODE,
+    GROUP_MEMORY, /* powers of ten */
+    GROUP_MSGQ,   /* the same */
     GROUP_COUNT,
+    GROUP_CHANGE = GROUP_COUNT, /* growth or release of a metric: not asked for, but added */
 };
 
 enum { GROUPS_MAX = 8 };
 
 /* Keys, the outermost first; all that follow the last are GROUP_NONE, as the last of all is. */
 struct grouping {
-    enum group_by keys[GROUPS_MAX + 1];
+    enum group_by keys[GROUPS_MAX + 2];
 };
 
 /* "status,name"; "none" goes alone. ERROR_USAGE names the keys there are. */
 int grouping_parse(const char *text, struct grouping *grouping, struct error *error);
+
+/* Growth and release outermost. */
+void grouping_add_change(struct grouping *grouping);
 
 bool grouping_has(const struct grouping *grouping, enum group_by key);

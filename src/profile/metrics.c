@@ -18,6 +18,7 @@ static const struct {
     [METRIC_MINOR_GCS] = {"minor_gcs", UNIT_COUNT},
     [METRIC_MEMORY] = {"memory", UNIT_BYTES},
     [METRIC_BINARIES] = {"binaries", UNIT_BYTES},
+    [METRIC_OLD_VHEAP] = {"bin_old_vheap", UNIT_WORDS},
 };
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == METRICS, "one each");
 

@@ -21,6 +21,7 @@ enum metric {
     METRIC_MINOR_GCS,  /* garbage_collection, minor_gcs: since the last major one */
     METRIC_MEMORY,     /* memory */
     METRIC_BINARIES,   /* binary: the sizes, each binary once */
+    METRIC_OLD_VHEAP,  /* garbage_collection_info, bin_old_vheap_size: what has survived a GC */
     METRICS,
 };
 #define METRICS_ALL ((1U << METRICS) - 1)

@@ -43,6 +43,8 @@ struct recording_totals {
     uint64_t peak_rss_kb;
     uint64_t left_out; /* samples that were not asked for (profile/selection.h) */
     bool cut;          /* set by a reader: the file has no end, the profiler was killed */
+    uint64_t
+        unknown; /* set by output_write(): of processes whose metric that counts was not known */
 };
 
 struct recording_writer;

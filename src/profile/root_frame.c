@@ -29,7 +29,7 @@ static bool shows_thread(const struct sample *sample)
 /* What a thread did that ran no process is shown instead of what is asked of the process. */
 static bool is_of_processes(enum group_by group_by)
 {
-    return group_by != GROUP_SCHEDULER && group_by != GROUP_NODE;
+    return group_by != GROUP_SCHEDULER && group_by != GROUP_NODE && group_by != GROUP_CHANGE;
 }
 
 static target_id target_of_sample(const struct profile *profile, const struct sample *sample)
@@ -47,11 +47,24 @@ static void add_activity(struct root_key *key, const struct sample *sample)
         key->thread = sample->thread;
 }
 
+static uint8_t power_of_ten(const struct metrics *metrics, enum metric metric)
+{
+    uint8_t power = 1;
+
+    if (!metrics_know(metrics, metric))
+        return 0;
+    for (uint64_t rest = metrics->values[metric]; rest; rest /= 10)
+        power++;
+    return power;
+}
+
 /* What one key of a grouping shows. */
 static void add_to_key(struct root_key *key, const struct profile *profile, enum group_by group_by,
                        const struct sample *sample, frame_id bottom)
 {
-    if (group_by == GROUP_SCHEDULER) {
+    if (group_by == GROUP_CHANGE) {
+        key->change = sample->flags & (SAMPLE_GROWTH | SAMPLE_RELEASE);
+    } else if (group_by == GROUP_SCHEDULER) {
         key->thread = sample->thread;
     } else if (!is_of_processes(group_by)) {
         return;
@@ -59,6 +72,10 @@ static void add_to_key(struct root_key *key, const struct profile *profile, enum
         add_activity(key, sample);
     } else if (group_by == GROUP_STATUS) {
         key->status = sample->status;
+    } else if (group_by == GROUP_MEMORY) {
+        key->memory = power_of_ten(&sample->metrics, METRIC_MEMORY);
+    } else if (group_by == GROUP_MSGQ) {
+        key->msgq = power_of_ten(&sample->metrics, METRIC_MSGQ);
     } else if (group_by != GROUP_NONE && sample->process) {
         key->process = sample->process;
         if (group_by == GROUP_NAME && (sample->flags & SAMPLE_COMPLETE) &&
@@ -176,6 +193,35 @@ static void scheduler_text(const struct profile *profile, const struct root_key 
         buffer_text(text, "[thread]");
 }
 
+/* A power of ten from 0 on, as "100" or "100 MB". */
+static void put_power(int power, bool is_bytes, struct buffer *text)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    int thousands = is_bytes ? power / 3 : 0;
+
+    buffer_byte(text, '1');
+    for (int i = thousands * 3; i < power; i++)
+        buffer_byte(text, '0');
+    if (is_bytes)
+        buffer_format(text, " %s", units[thousands]);
+}
+
+/* "[msgq 0]", "[msgq 10 to 100]", "[memory 1 MB to 10 MB]": from one until below the other. */
+static void decade_text(const char *what, uint8_t decade, bool is_bytes, struct buffer *text)
+{
+    buffer_format(text, "[%s ", what);
+    if (decade == 0) {
+        buffer_text(text, "not known");
+    } else if (decade == 1) {
+        buffer_text(text, "0");
+    } else {
+        put_power(decade - 2, is_bytes, text);
+        buffer_text(text, " to ");
+        put_power(decade - 1, is_bytes, text);
+    }
+    buffer_byte(text, ']');
+}
+
 /* A text of the process, or that it has none. */
 static void put_or_none(const struct profile *profile, string_id id, const char *what,
                         struct buffer *text)
@@ -215,7 +261,11 @@ static void text_of_process(const struct profile *profile, enum group_by group_b
 void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
                struct buffer *text)
 {
-    if (group_by == GROUP_SCHEDULER)
+    if (group_by == GROUP_CHANGE && key->change)
+        buffer_text(text, key->change == SAMPLE_GROWTH ? ROOT_GROWTH : ROOT_RELEASE);
+    else if (group_by == GROUP_CHANGE)
+        return;
+    else if (group_by == GROUP_SCHEDULER)
         scheduler_text(profile, key, text);
     else if (group_by == GROUP_NODE && key->target)
         root_target_text(profile, key->target, text);
@@ -225,6 +275,10 @@ void root_text(const struct profile *profile, enum group_by group_by, const stru
         activity_text(profile, key, text);
     else if (group_by == GROUP_STATUS)
         buffer_format(text, "[%s]", process_status_name(key->status));
+    else if (group_by == GROUP_MEMORY)
+        decade_text("memory", key->memory, true, text);
+    else if (group_by == GROUP_MSGQ)
+        decade_text("msgq", key->msgq, false, text);
     else if (group_by == GROUP_NONE)
         return;
     else if (!key->process)

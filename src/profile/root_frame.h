@@ -6,6 +6,10 @@
 #include "profile/profile.h"
 #include "util/buffer.h"
 
+/* The frames of what a metric has grown by, and of what was released. */
+#define ROOT_GROWTH  "[growth]"
+#define ROOT_RELEASE "[release]"
+
 /* What the texts are made of; fields that a grouping does not show are 0, so that samples which
  * look the same have equal keys. Of ids the text is asked from the profile. */
 struct root_key {
@@ -16,6 +20,10 @@ struct root_key {
     frame_id bottom; /* the Erlang frame at the root of the stack */
     uint16_t status;
     uint16_t activity;
+    uint8_t change;  /* SAMPLE_GROWTH, SAMPLE_RELEASE */
+    uint8_t memory;  /* decimal digits, the number 0 having none, and 1 more; 0: not known */
+    uint8_t msgq;    /* the same */
+    uint8_t padding; /* always 0, as keys are compared byte by byte */
 };
 
 /* `bottom` is 0 where the stack has no Erlang frame. */

@@ -44,6 +44,8 @@ struct view {
     struct intern folded;        /* struct stack_node */
     struct stack_memo *memos;    /* of stack id - 1 */
     uint32_t memo_count, memo_capacity;
+    uint64_t *memory; /* newest of process id - 1; 0: not known */
+    uint32_t memory_count;
     struct view_frame *frames;
     size_t frame_count, frame_capacity;
     struct buffer scratch;
@@ -75,6 +77,7 @@ void view_free(struct view *view)
     intern_free(&view->folded);
     free(view->root_of_key);
     free(view->memos);
+    free(view->memory);
     free(view->frames);
     buffer_free(&view->scratch);
     free(view);
@@ -157,11 +160,37 @@ static view_root_id view_root_of_key(struct view *view, const struct root_key *k
     return view->root_of_key[id - 1];
 }
 
+/* Memory is known at some samples of a process only: until the next one it is taken to be as it
+ * was. Samples come in order of time. */
+static void know_memory(struct view *view, struct sample *sample)
+{
+    process_id process = sample->process;
+
+    if (!process)
+        return;
+    if (process > view->memory_count) {
+        uint32_t count = profile_counts(view->profile).processes * 2;
+
+        view->memory = xreallocarray(view->memory, count, sizeof(*view->memory));
+        memset(view->memory + view->memory_count, 0,
+               (count - view->memory_count) * sizeof(*view->memory));
+        view->memory_count = count;
+    }
+    if (metrics_know(&sample->metrics, METRIC_MEMORY))
+        view->memory[process - 1] = sample->metrics.values[METRIC_MEMORY];
+    else if (view->memory[process - 1])
+        metrics_set(&sample->metrics, METRIC_MEMORY, view->memory[process - 1]);
+}
+
 view_root_id view_root_of_sample(struct view *view, const struct sample *sample)
 {
-    struct root_key key = root_key_of_sample(view->profile, &view->options.grouping, sample,
-                                             view_memo(view, sample->stack)->bottom);
+    struct sample known = *sample;
+    struct root_key key;
 
+    if (view_groups_by(view, GROUP_MEMORY))
+        know_memory(view, &known);
+    key = root_key_of_sample(view->profile, &view->options.grouping, &known,
+                             view_memo(view, sample->stack)->bottom);
     return view_root_of_key(view, &key);
 }
 

@@ -6,7 +6,7 @@ import nodes
 
 PROCESS_LIST = nodes.BUILD / "tests" / "process_list"
 METRICS = ("reductions", "msgq", "mbuf", "heap", "stack", "young", "old", "bin_vheap", "minor_gcs",
-           "memory", "binaries")
+           "memory", "binaries", "bin_old_vheap")
 
 
 def processes(pid):

@@ -170,6 +170,7 @@ describe(Kind, Pid) ->
         young => value(heap_block_size, Info),
         old => value(old_heap_block_size, Info),
         bin_vheap => value(bin_vheap_size, Info),
+        bin_old_vheap => value(bin_old_vheap_size, Info),
         minor_gcs => value(minor_gcs, Collection),
         memory => Memory,
         binaries => lists:sum([Size || {_, Size} <- lists:usort([{B, S} || {B, S, _} <- Binaries])])

@@ -43,6 +43,7 @@ static void start(int release)
     set(layout->process_old_hend, 0x20000 + 610 * 8);
     set(layout->process_mbuf_sz, 12);
     set(layout->process_off_heap_overhead, 77);
+    set(layout->process_bin_old_vheap, 88);
     set_u32(layout->process_msgq_flags, ON_HEAP);
     memcpy(bytes + layout->process_gen_gcs, &(uint16_t){3}, 2);
 }
@@ -83,6 +84,7 @@ static void test_at_rest(void **state)
         check(METRIC_YOUNG, 233);
         check(METRIC_OLD, 610);
         check(METRIC_BIN_VHEAP, 77);
+        check(METRIC_OLD_VHEAP, 88);
         check(METRIC_MINOR_GCS, 3);
         check_unknown(METRIC_MEMORY);
         check_unknown(METRIC_BINARIES);

@@ -1,0 +1,100 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Processes that use up or gather one thing each, when told `work`: reductions, messages in the
+%% queue, binaries by parts of them, heap. The report has how many times that is done, and the
+%% reductions of the newest ones.
+-module(growth).
+-export([start/0, spin/2, slow/1, leak/2, build/2, drop/1]).
+
+-define(KINDS, [growth_reductions, growth_messages, growth_binaries, growth_heap]).
+
+start() ->
+    load:start(?MODULE, fun main/1).
+
+main(_) ->
+    Done = counters:new(1, []),
+    register(told, spawn_link(fun() -> serve(Done) end)),
+    fun() ->
+        #{
+            done => counters:get(Done, 1),
+            reductions => maps:from_list([{Kind, reductions(whereis(Kind))} || Kind <- ?KINDS])
+        }
+    end.
+
+reductions(undefined) ->
+    0;
+reductions(Pid) ->
+    {reductions, Reductions} = process_info(Pid, reductions),
+    Reductions.
+
+serve(Done) ->
+    receive
+        work ->
+            [work(Kind) || Kind <- ?KINDS],
+            counters:add(Done, 1, 1)
+    end,
+    serve(Done).
+
+%% One after the other; each stays, and waits, when it is done.
+work(Kind) ->
+    Self = self(),
+    Pid = spawn(fun() -> work(Kind, Self) end),
+    feed(Kind, Pid),
+    receive
+        {done, Pid} -> ok
+    end.
+
+work(Kind, Parent) ->
+    register(Kind, self()),
+    Kept = use(Kind),
+    Parent ! {done, self()},
+    receive
+        stop -> Kept
+    end.
+
+%% Many more than it gets through while they come.
+feed(growth_messages, Pid) ->
+    [Pid ! {item, I} || I <- lists:seq(1, 2000)];
+feed(_, _) ->
+    ok.
+
+use(growth_reductions) ->
+    spin(60000, 0);
+use(growth_messages) ->
+    slow(2000);
+use(growth_binaries) ->
+    leak(1500, []);
+use(growth_heap) ->
+    drop(build(3000000, [])).
+
+spin(0, Sum) ->
+    Sum;
+spin(N, Sum) ->
+    spin(N - 1, count(2000, Sum) + length(integer_to_list(N))).
+
+count(0, Sum) -> Sum;
+count(N, Sum) -> count(N - 1, Sum + N).
+
+slow(0) ->
+    ok;
+slow(N) ->
+    receive
+        {item, I} -> count(50000, I)
+    end,
+    slow(N - 1).
+
+%% Of each binary, a part is kept, and so all of it (up to 64 bytes would be copied).
+leak(0, Kept) ->
+    Kept;
+leak(N, Kept) ->
+    Binary = binary:copy(<<N:64>>, 2500),
+    count(50000, 0),
+    leak(N - 1, [binary:part(Binary, 8, 100) | Kept]).
+
+build(0, List) -> List;
+build(N, List) -> build(N - 1, [{N, N} | List]).
+
+%% Give back what was built, and then be busy.
+drop(_) ->
+    erlang:garbage_collect(),
+    [count(50000, I) || I <- lists:seq(1, 1000)],
+    dropped.
