@@ -258,13 +258,19 @@ static void text_of_process(const struct profile *profile, enum group_by group_b
     }
 }
 
+static void change_text(const struct root_key *key, struct buffer *text)
+{
+    if (key->change & SAMPLE_GROWTH)
+        buffer_text(text, ROOT_GROWTH);
+    else if (key->change & SAMPLE_RELEASE)
+        buffer_text(text, ROOT_RELEASE);
+}
+
 void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
                struct buffer *text)
 {
-    if (group_by == GROUP_CHANGE && key->change)
-        buffer_text(text, key->change == SAMPLE_GROWTH ? ROOT_GROWTH : ROOT_RELEASE);
-    else if (group_by == GROUP_CHANGE)
-        return;
+    if (group_by == GROUP_CHANGE)
+        change_text(key, text);
     else if (group_by == GROUP_SCHEDULER)
         scheduler_text(profile, key, text);
     else if (group_by == GROUP_NODE && key->target)

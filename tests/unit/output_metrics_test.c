@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Outputs by metrics of processes. The small profile has, of process cart at its three samples:
+ * reductions 1000, 1500, 4000; heap 2000, not known, 600. */
+#include "small_output.h"
+
+static char *folded_by(const char *metric, bool change)
+{
+    struct small_profile small;
+    struct output_settings settings = {
+        .view.grouping = {{GROUP_NAME}}, .value = metric, .change = change};
+
+    small_profile_make(&small);
+    return small_output_of(&small, &folded_format, &settings);
+}
+
+static void assert_folded(const char *metric, bool change, const char *expected)
+{
+    char *text = folded_by(metric, change);
+
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* Each sample counts its value; where it is not known, or no process ran, nothing. */
+static void test_values(void **state)
+{
+    (void)state;
+    assert_folded("reductions", false,
+                  "cart;proc_lib:init_p/5;erlang:+/2 5000\n"
+                  "cart;proc_lib:init_p/5;memcpy;do_syscall_64 1500\n");
+    assert_folded("heap", false, "cart;proc_lib:init_p/5;erlang:+/2 2600\n");
+}
+
+/* From sample to sample at which it is known; the first counts nothing. */
+static void test_changes(void **state)
+{
+    (void)state;
+    assert_folded("reductions", true,
+                  "[growth];cart;proc_lib:init_p/5;erlang:+/2 2500\n"
+                  "[growth];cart;proc_lib:init_p/5;memcpy;do_syscall_64 500\n");
+    assert_folded("heap", true, "[release];cart;proc_lib:init_p/5;erlang:+/2 1400\n");
+}
+
+/* Other processes are none of it, a new name of the same process is. */
+static void test_changes_of_processes(void **state)
+{
+    struct output_settings settings = {
+        .view.grouping = {{GROUP_NAME}}, .value = "reductions", .change = true};
+    struct small_profile small;
+    struct process_entry process;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    process = *profile_get_process(small.profile, small.samples[0].process);
+    process.name = profile_string_z(small.profile, "kart");
+    small.samples[3].process = profile_process(small.profile, &process);
+    process.identity++;
+    process.name = profile_string_z(small.profile, "other");
+    small.samples[1].process = profile_process(small.profile, &process);
+    text = small_output_of(&small, &folded_format, &settings);
+    assert_string_equal(text, "[growth];kart;proc_lib:init_p/5;erlang:+/2 3000\n");
+    free(text);
+}
+
+static void test_unknown_are_counted(void **state)
+{
+    struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .value = "heap"};
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    text = small_output_of(&small, &summary_format, &settings);
+    assert_non_null(
+        strstr(text, "unknown   1 samples do not count: 'heap' of their process is not known"));
+    free(text);
+    small_profile_make(&small);
+    text = small_output_of(&small, &stats_json_format, &settings);
+    assert_non_null(strstr(text, "\"unknown_weight\": 1,"));
+    free(text);
+}
+
+static void test_perf_and_svg_say_what_counts(void **state)
+{
+    struct output_settings settings = {
+        .view.grouping = {{GROUP_NAME}}, .value = "heap", .change = true};
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    text = small_output_of(&small, &perf_format, &settings);
+    assert_non_null(strstr(text, "# weight : change of heap in words\n"));
+    assert_non_null(strstr(text, "# unknown 1 samples whose weight is not known\n"));
+    assert_non_null(strstr(text, "3.000001:       1400 cpu-clock:\n"));
+    free(text);
+    small_profile_make(&small);
+    text = small_output_of(&small, &svg_format, &settings);
+    assert_non_null(strstr(text, "cpu: change of heap 1,400 words in 1 samples"));
+    assert_non_null(strstr(text, ">release</text>"));
+    assert_null(strstr(text, ">kernel</text>"));
+    free(text);
+}
+
+/* Memory stays as it was known last; a queue is not known where it is not. */
+static void test_groups(void **state)
+{
+    struct output_settings settings = {.view.grouping = {{GROUP_MEMORY, GROUP_MSGQ}}};
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    metrics_set(&small.samples[1].metrics, METRIC_MEMORY, 12345);
+    metrics_set(&small.samples[0].metrics, METRIC_MSGQ, 0);
+    metrics_set(&small.samples[3].metrics, METRIC_MSGQ, 100);
+    text = small_output_of(&small, &folded_format, &settings);
+    assert_string_equal(
+        text, "[memory 10 kB to 100 kB];[msgq 100 to 1000];proc_lib:init_p/5;erlang:+/2 1\n"
+              "[memory 10 kB to 100 kB];[msgq not known];proc_lib:init_p/5;memcpy;do_syscall_64 1\n"
+              "[memory not known];[msgq 0];proc_lib:init_p/5;erlang:+/2 1\n"
+              "[scheduler] busy-wait;spin 1\n");
+    free(text);
+}
+
+static void refuse(const char *value, bool change, const char *message)
+{
+    struct output_settings settings = {.value = value, .change = change};
+    struct output_request request = {.path = "-", .format = &folded_format, .file = stdout};
+    struct small_profile small;
+    struct output_result result;
+    struct recording *recording;
+    struct error error;
+
+    small_profile_make(&small);
+    recording = recording_open(small_recording(&small), "test", &error);
+    assert_int_equal(output_write(recording, &settings, &request, 1, &result, &error), -1);
+    assert_int_equal(error.code, ERROR_USAGE);
+    assert_non_null(strstr(error.text, message));
+    recording_close(recording);
+    profile_free(small.profile);
+}
+
+static void test_choices_are_named(void **state)
+{
+    (void)state;
+    refuse("redactions", false,
+           "has no value 'redactions'; it has: time; and of its process: "
+           "reductions, msgq, mbuf, heap, stack, young, old, bin_vheap");
+    refuse("time", true, "--delta is for the change of one of these by --weight: reductions,");
+    refuse(NULL, true, "--delta is for the change of one of these by --weight: reductions,");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_changes_of_processes),
+        cmocka_unit_test(test_unknown_are_counted),
+        cmocka_unit_test(test_perf_and_svg_say_what_counts),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_choices_are_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
