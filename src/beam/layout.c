@@ -61,7 +61,8 @@ static const struct {
     {ROW(sizeof_code_header), {96, 104, 104, 104, 112, 112}},
 };
 
-/* Early versions of a release that differ from the one in the table, all of them compiled. */
+/* Early versions of a release that differ from the one in the table, all of them compiled, or -1
+ * where it is not known from which version on they do. Later lines overrule. */
 static const struct {
     int release;
     const char *before; /* versions of ERTS that sort below this */
@@ -69,9 +70,13 @@ static const struct {
     int32_t value;
 } early[] = {
     {24, "12.2", ROW(sizeof_sched_aligned), 41856}, /* 24.0, 24.1 */
-    {24, "12.2", ROW(sched_thr_id), 41468},         {24, "12.2", ROW(sched_reductions), 41736},
+    {24, "12.2", ROW(sched_thr_id), 41468},
+    {24, "12.2", ROW(sched_reductions), 41736},
     {25, "13.1", ROW(sched_thr_id), 41580}, /* 25.0 */
     {25, "13.1", ROW(sched_reductions), 41632},
+    {26, "14.2.5", ROW(sizeof_psd), -1},
+    {26, "14.2.2", ROW(sizeof_psd), 88}, /* 26.2.1 */
+    {26, "14.2.1", ROW(sizeof_psd), -1},
 };
 
 static int32_t *rows_of(struct layout *layout)

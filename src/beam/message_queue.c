@@ -16,7 +16,7 @@ enum {
     MESSAGE_MAX = 128,
     FRAGMENT_MAX = 64,
     IN_MESSAGE = 1,      /* ERTS_MSG_COMBINED_HFRAG */
-    RECEIVE_MARKER = 16, /* ERTS_SIG_Q_OP_RECV_MARK (erl_proc_sig_queue.h 25:131, 29:192) */
+    RECEIVE_MARKER = 16, /* ERTS_SIG_Q_OP_RECV_MARK (erl_proc_sig_queue.h 24:128, 29:192) */
 };
 
 /* erts_used_frag_sz() (erl_message.h 25:605, 27:624) */
@@ -45,7 +45,7 @@ static bool add_signal(const struct walk *walk, uint64_t tag, struct queued *que
 {
     int32_t size = walk->vm->layout.sizeof_receive_marker;
 
-    if (walk->vm->build.otp_release < 25 || (tag >> 6 & 0xff) != RECEIVE_MARKER || size < 0)
+    if ((tag >> 6 & 0xff) != RECEIVE_MARKER || size < 0)
         return false;
     queued->size += (uint64_t)size;
     return true;
