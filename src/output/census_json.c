@@ -98,6 +98,25 @@ static void write_metrics(FILE *file, const struct metrics *metrics)
     putc('}', file);
 }
 
+/* Who spawned it, and what it descends from, the nearest first, as `$ancestors` has them. */
+static void write_family(FILE *file, const struct profile *profile,
+                         const struct process_entry *entry)
+{
+    string_id parent = entry->parent ? profile_get_process(profile, entry->parent)->pid : 0;
+    const struct ancestor *ancestor;
+
+    write_text(file, profile, "application", entry->application);
+    write_text(file, profile, "parent", parent);
+    fputs(",\"ancestors\":[", file);
+    for (ancestor_id at = entry->ancestors; at; at = ancestor->up) {
+        ancestor = profile_get_ancestor(profile, at);
+        if (at != entry->ancestors)
+            putc(',', file);
+        json_string(file, profile_text(profile, ancestor->name));
+    }
+    putc(']', file);
+}
+
 static void write_process(FILE *file, const struct profile *profile,
                           const struct census_process *process, const uint32_t *index)
 {
@@ -108,6 +127,7 @@ static void write_process(FILE *file, const struct profile *profile,
     write_text(file, profile, "name", entry->name);
     write_text(file, profile, "label", entry->label);
     write_text(file, profile, "initial_call", entry->initial_call);
+    write_family(file, profile, entry);
     write_text(file, profile, "current_function", current_function(profile, process->stack));
     fprintf(file, ",\"status\":\"%s\"", process_status_name((enum process_status)process->status));
     if (process->thread)

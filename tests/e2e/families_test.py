@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What processes belong to: parents, ancestors and applications are what the node itself says."""
+import json
 import time
 
 import beamflame
@@ -17,14 +18,26 @@ class Families:
         with nodes.Node(cls.release, "families") as node:
             time.sleep(0.5)
             beamflame.record("-p", node.pid, "-d", 5, "-F", 999, "-o", cls.recording)
+            dump = beamflame.record("dump", "--json", "-p", node.pid)
             report = node.report()
+        cls.dumped = {process["pid"]: process for process in json.loads(dump.stdout)["processes"]}
         cls.workers = {worker["pid"]: worker for worker in report["workers"]}
-        cls.processes = {process["pid"]: process for process in report["parents"]}
+        cls.processes = {process["pid"]: process for process in report["processes"]}
 
     def seen(self, *options):
         """The workers that a report with these options is of."""
         stacks = beamflame.folded(self.recording, "--group-by", "pid", *options)
         return {stack[0].split()[-1] for stack in stacks} & self.workers.keys()
+
+    def test_all_processes(self):
+        """Of every process of the node."""
+        both = self.dumped.keys() & self.processes.keys()
+        self.assertGreater(len(both), 0.9 * len(self.processes))
+        for key in ("parent", "ancestors", "application"):
+            self.assertEqual({pid: self.dumped[pid][key] for pid in both},
+                             {pid: self.processes[pid][key] for pid in both})
+        applications = {process["application"] for process in self.processes.values()}
+        self.assertEqual(applications, {None, "kernel", "shop"})
 
     def test_roots(self):
         """Each worker has its application and its ancestors, the outermost first, as root frames."""

@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Processes with parents, ancestors and applications of all sorts, each burning CPU. The report has
-%% what the node itself says of each of them, and the parents of all processes.
+%% what the node itself says of each of them, and of all processes.
 -module(families).
 -behaviour(application).
 %% also a supervisor and a gen_server, which have init/1 both
@@ -29,11 +29,8 @@ main(_Options) ->
     [gen_server:cast(Server, burn) || Server <- [Direct, Nested]],
     fun() ->
         #{
-            workers => [describe(Kind, Pid) || {Kind, Pid} <- Workers],
-            parents => [
-                #{pid => text(Pid), parent => parent(Pid), name => name(Pid)}
-             || Pid <- processes()
-            ]
+            workers => [(describe(Pid))#{kind => Kind} || {Kind, Pid} <- Workers],
+            processes => [describe(Pid) || Pid <- processes()]
         }
     end.
 
@@ -52,10 +49,10 @@ orphan() ->
         {orphan, Pid} -> Pid
     end.
 
-describe(Kind, Pid) ->
+describe(Pid) ->
     #{
-        kind => Kind,
         pid => text(Pid),
+        name => name(Pid),
         parent => parent(Pid),
         ancestors => ancestors(process_info(Pid, dictionary)),
         application => application(application:get_application(Pid))
@@ -77,7 +74,9 @@ name(Pid) ->
     end.
 
 ancestors({dictionary, Dictionary}) ->
-    [text(A) || A <- proplists:get_value('$ancestors', Dictionary, [])].
+    [text(A) || A <- proplists:get_value('$ancestors', Dictionary, [])];
+ancestors(undefined) ->
+    [].
 
 application({ok, Name}) -> Name;
 application(undefined) -> null.
