@@ -225,7 +225,7 @@ static int each_sample(void *context, const struct sample *sample, struct error 
     if (outputs->changes)
         metric_changes_apply(outputs->changes, sample, &counted);
     is_asked = !outputs->source.event || outputs->source.event == sample->event;
-    if (!selection_wants(outputs->selection, sample)) {
+    if (!selection_wants(outputs->selection, &counted)) {
         outputs->left_out += is_asked;
         return 0;
     }
