@@ -66,6 +66,7 @@ enum wire_flag {
     WIRE_KERNEL_STACK_CUT = 1 << 2, /* kernel stack deeper than WIRE_KERNEL_DEPTH, or unavailable */
     WIRE_AT_REST = 1 << 3, /* the process does not run: its stack begins at Process.stop, and what
                             * it would do next is Process.i */
+    WIRE_WAITS = 1 << 4,   /* the thread waits in the kernel: of the registers rsp and rip hold */
 };
 
 /* User registers at the sample, in DWARF order (System V ABI x86-64, figure 3.36). */

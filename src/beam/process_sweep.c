@@ -244,6 +244,15 @@ enum swept process_sweep_again(struct process_sweep *sweep, uint64_t address, ui
     return SWEPT_RUNNING;
 }
 
+bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *process)
+{
+    struct memory_span spans[STACK_SPANS];
+    size_t count = span_stack(sweep, process, sweep->stacks, sweep->again + sweep->size, spans);
+
+    memory_read_spans(sweep->vm->memory, spans, count);
+    return take_stack(sweep, spans, count, process);
+}
+
 static void visit_again(struct process_sweep *sweep, uint64_t address, uint64_t id)
 {
     struct swept_process process;

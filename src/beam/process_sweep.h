@@ -74,3 +74,7 @@ int process_sweep_run(struct process_sweep *sweep, const struct sweep_request *r
 enum swept { SWEPT_AT_REST, SWEPT_RUNNING, SWEPT_GONE };
 enum swept process_sweep_again(struct process_sweep *sweep, uint64_t address, uint64_t id,
                                struct swept_process *process);
+
+/* The stack of a process that process_sweep_again() has just found running, on a thread that stands
+ * still: from Process.stop up. False if it has run on meanwhile. */
+bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *process);

@@ -76,6 +76,8 @@ void vm_node_name(struct vm *vm, char *name, size_t size);
 /* Number of processes in the table; run-queue length summed (-1 if not known). */
 uint32_t vm_process_count(struct vm *vm);
 int64_t vm_run_queue_length(struct vm *vm);
+/* The normal scheduler that runs the process at this address now; NULL if none does. */
+const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process);
 
 /* Reductions that processes have used on normal schedulers so far, each as it left; false if that
  * can't be told. */

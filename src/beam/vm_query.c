@@ -56,6 +56,22 @@ int64_t vm_run_queue_length(struct vm *vm)
     return sum;
 }
 
+const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process)
+{
+    for (uint32_t i = 0; i < vm->scheduler_count; i++) {
+        const struct vm_scheduler *scheduler = &vm->schedulers[i];
+        uint64_t current;
+
+        if (scheduler->type == VM_SCHEDULER_NORMAL &&
+            memory_read_u64(vm->memory,
+                            scheduler->data + (uint64_t)vm->layout.sched_current_process,
+                            &current) &&
+            current == process)
+            return scheduler;
+    }
+    return NULL;
+}
+
 /* ErtsSchedulerData.reductions grows in erts_schedule() (erl_process.c 26:9600). */
 bool vm_reductions(struct vm *vm, uint64_t *reductions)
 {

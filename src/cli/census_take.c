@@ -18,6 +18,7 @@
 enum {
     HZ = 997,           /* of CPU samples */
     ROUND_NS = 2000000, /* between looks at the processes that run */
+    PATIENCE = 20,      /* of them, until a process seems to wait in the kernel */
     ROUNDS = 100,       /* until what still has no stack is left without one */
 };
 
@@ -162,8 +163,19 @@ static int start_sampling(struct taker *taker, struct error *error)
     return 0;
 }
 
-/* Those that have come to rest, or ended. */
-static void look_again(struct taker *taker)
+static bool take_waiting(struct taker *taker, const struct running *running)
+{
+    struct sample sample;
+
+    if (!symbolizer_waiting(taker->symbolizer, taker->sweep, running->address, running->id, &sample,
+                            &taker->totals))
+        return false;
+    add_sample(taker, &sample);
+    return true;
+}
+
+/* Those that have come to rest, or ended, or don't get on. */
+static void look_again(struct taker *taker, bool patient)
 {
     for (size_t i = 0; i < taker->running_count; i++) {
         struct running *running = &taker->running[i];
@@ -181,6 +193,8 @@ static void look_again(struct taker *taker)
             running->address = 0;
             break;
         case SWEPT_RUNNING:
+            if (!patient && take_waiting(taker, running))
+                running->address = 0;
             break;
         }
     }
@@ -211,7 +225,7 @@ static void look_at_running(struct taker *taker, struct error *sampling)
 
         if (samples)
             programs_poll(taker->programs, 0, take, taker, &ignored);
-        look_again(taker);
+        look_again(taker, samples && round < PATIENCE);
         nanosleep(&pause, NULL);
     }
     add_without_stack(taker);

@@ -29,6 +29,7 @@ const char *const wall_tally_names[] = {
 /* A process that ran when it was met. */
 struct pending {
     struct sample sample;
+    uint64_t address, id; /* of its struct; pid term */
     bool done;
 };
 
@@ -134,7 +135,8 @@ static void add_running(struct wall *wall, const struct swept_process *swept)
         wall->pending_room = wall->pending_room ? wall->pending_room * 2 : 64;
         wall->pending = xreallocarray(wall->pending, wall->pending_room, sizeof(*wall->pending));
     }
-    wall->pending[wall->pending_count++] = (struct pending){sample, false};
+    wall->pending[wall->pending_count++] =
+        (struct pending){sample, swept->address, swept_process_id(wall->vm, swept), false};
 }
 
 /* What a process does while it runs is told by CPU samples of it, before or after: so each of its
@@ -170,7 +172,21 @@ static void append_unsampled(struct wall *wall, struct pending *pending)
     pending->done = true;
 }
 
-/* Those that have run on are sampled by now; of others there may be a sample of before. */
+/* A process that has not been on a CPU since. */
+static bool append_waiting(struct wall *wall, struct pending *pending)
+{
+    struct recording_totals counted = {0}; /* as that of the sweep */
+    struct sample sample;
+
+    if (!symbolizer_waiting(wall->symbolizer, wall->sweep, pending->address, pending->id, &sample,
+                            &counted))
+        return false;
+    append_running(wall, pending, &sample);
+    return true;
+}
+
+/* Those that have run on are sampled by now; of those that have left the CPU there may be a sample
+ * of before. */
 static void settle(struct wall *wall, bool all)
 {
     uint64_t wait = CPU_INTERVALS * wall->options.cpu_interval;
@@ -181,6 +197,8 @@ static void settle(struct wall *wall, bool all)
         uint64_t age = wall->now - pending->sample.time;
 
         if (!all && age < wait)
+            continue;
+        if (append_waiting(wall, pending))
             continue;
         if (recent->process == pending->sample.process &&
             recent->time + STACK_NS > pending->sample.time)

@@ -204,3 +204,23 @@ bool process_thread_times(pid_t pid, pid_t tid, uint64_t *cpu, uint64_t *wait)
     free(text);
     return slices > 0;
 }
+
+/* /proc/PID/task/TID/syscall: "running", or numbers of which the last two are the stack pointer and
+ * the program counter (proc_pid_syscall() in fs/proc/base.c). */
+bool process_thread_waits(pid_t pid, pid_t tid, uint64_t *pc, uint64_t *stack_pointer)
+{
+    char file[32], *text, *last, *before;
+    size_t size;
+    bool waits;
+
+    snprintf(file, sizeof(file), "task/%d/syscall", (int)tid);
+    text = procfs_read(pid, file, &size);
+    last = text ? strrchr(text, ' ') : NULL;
+    if (last)
+        *last++ = '\0';
+    before = last ? strrchr(text, ' ') : NULL;
+    waits = before && sscanf(before, " 0x%" SCNx64, stack_pointer) == 1 &&
+            sscanf(last, "0x%" SCNx64, pc) == 1;
+    free(text);
+    return waits;
+}

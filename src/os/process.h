@@ -48,3 +48,7 @@ bool process_thread_times(pid_t pid, pid_t tid, uint64_t *cpu, uint64_t *wait);
 
 /* Name of a thread (at most 15 bytes), "" if gone. */
 void process_thread_name(pid_t pid, pid_t tid, char *name, size_t size);
+
+/* Where in its own code a thread entered the kernel that it waits in, and its stack pointer there.
+ * False if it does not wait, is gone, or it can't be told. */
+bool process_thread_waits(pid_t pid, pid_t tid, uint64_t *pc, uint64_t *stack_pointer);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "os/cfi.h"
 #include "symbol/unwind.h"
 
 static void add_segment(struct swept_snapshot *made, enum wire_segment_kind kind, uint64_t address,
@@ -15,34 +16,88 @@ static void add_segment(struct swept_snapshot *made, enum wire_segment_kind kind
     made->snapshot.bytes[at] = bytes;
 }
 
-static void add_mfa(struct swept_snapshot *made, const struct vm *vm, struct code *code,
-                    const uint8_t *process)
+static uint64_t word_at(const uint8_t *bytes, int32_t offset)
 {
-    uint64_t i, current;
+    uint64_t value;
 
-    memcpy(&i, process + vm->layout.process_i, sizeof(i));
-    memcpy(&current, process + vm->layout.process_current, sizeof(current));
-    if (current && !unwind_goes_on_at(code, i) &&
-        memory_read(vm->memory, current, made->mfa, sizeof(made->mfa)))
+    memcpy(&value, bytes + offset, sizeof(value));
+    return value;
+}
+
+static void add_mfa(struct swept_snapshot *made, const struct vm *vm, const uint8_t *process)
+{
+    uint64_t current = word_at(process, vm->layout.process_current);
+
+    if (current && memory_read(vm->memory, current, made->mfa, sizeof(made->mfa)))
         add_segment(made, SEGMENT_MFA, current, made->mfa, sizeof(made->mfa));
 }
 
-void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struct code *code,
-                         const struct swept_process *swept, uint64_t time)
+static void begin(struct swept_snapshot *made, const struct vm *vm, struct code *code,
+                  const struct swept_process *swept, uint64_t time)
 {
     made->sample = (struct wire_sample){
         .time = time,
         .code_generation = code_generation(code),
         .process = swept->address,
         .pid = (uint32_t)vm->pid,
-        .flags = WIRE_AT_REST,
     };
     made->snapshot.sample = &made->sample;
     made->snapshot.kernel_stack = NULL;
     add_segment(made, SEGMENT_PROCESS, swept->address, swept->bytes,
                 (size_t)vm->layout.sizeof_process);
-    add_mfa(made, vm, code, swept->bytes);
+}
+
+static void add_stacks(struct swept_snapshot *made, const struct swept_process *swept)
+{
     for (size_t i = 0; i < swept->stack_count; i++)
         add_segment(made, SEGMENT_ERLANG, swept->stacks[i].address, swept->stacks[i].bytes,
                     swept->stacks[i].size);
+}
+
+void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struct code *code,
+                         const struct swept_process *swept, uint64_t time)
+{
+    begin(made, vm, code, swept, time);
+    made->sample.flags = WIRE_AT_REST;
+    if (!unwind_goes_on_at(code, word_at(swept->bytes, vm->layout.process_i)))
+        add_mfa(made, vm, swept->bytes);
+    add_stacks(made, swept);
+}
+
+/* The native stack from the stack pointer up, as much of it as can be read, and next to the JIT's
+ * frame, which is at its other end (symbol/unwind.c). */
+static bool add_native(struct swept_snapshot *made, const struct vm *vm,
+                       const struct waiting_thread *thread)
+{
+    uint64_t from = thread->stack_pointer, end = thread->scheduler->registers;
+    uint64_t size =
+        end > from && end - from < sizeof(made->native) ? end - from : sizeof(made->native);
+
+    if (from & 7 || !memory_read(vm->memory, from, made->native, size))
+        return false;
+    add_segment(made, SEGMENT_NATIVE, from, (const uint8_t *)made->native, size);
+    if (memory_read(vm->memory, end - sizeof(made->frame), made->frame, sizeof(made->frame)))
+        add_segment(made, SEGMENT_NATIVE, end - sizeof(made->frame), (const uint8_t *)made->frame,
+                    sizeof(made->frame));
+    return true;
+}
+
+bool swept_snapshot_waiting(struct swept_snapshot *made, const struct vm *vm, struct code *code,
+                            const struct swept_process *swept, const struct waiting_thread *thread,
+                            uint64_t time)
+{
+    begin(made, vm, code, swept, time);
+    made->sample.flags = WIRE_REGISTERS | WIRE_WAITS;
+    made->sample.tid = (uint32_t)thread->tid;
+    made->sample.scheduler = thread->scheduler->data;
+    made->sample.registers.value[CFI_RSP] = thread->stack_pointer;
+    made->sample.registers.value[CFI_RIP] = thread->pc;
+    memcpy(made->sample.thread_name, thread->name, sizeof(made->sample.thread_name));
+    if (!memory_read(vm->memory, thread->scheduler->data, made->scheduler, sizeof(made->scheduler)))
+        return false;
+    add_segment(made, SEGMENT_SCHEDULER, thread->scheduler->data, made->scheduler,
+                sizeof(made->scheduler));
+    add_mfa(made, vm, swept->bytes);
+    add_stacks(made, swept);
+    return add_native(made, vm, thread);
 }

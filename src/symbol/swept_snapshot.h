@@ -2,6 +2,8 @@
 /* What a sweep read of a process, in the form of what the kernel side copies of one. */
 #pragma once
 
+#include <sys/types.h>
+
 #include "beam/code.h"
 #include "beam/process_sweep.h"
 #include "symbol/snapshot.h"
@@ -10,9 +12,23 @@ struct swept_snapshot {
     struct snapshot snapshot;
     struct wire_sample sample;
     uint8_t mfa[WIRE_MFA_BYTES];
+    uint8_t scheduler[WIRE_SCHEDULER_BYTES];
+    uint64_t native[WIRE_C_STACK_BYTES / 8], frame[8];
 };
 
 /* Fill with a process that does not run, and points to what `swept` does. `time` in ns of
  * CLOCK_MONOTONIC. */
 void swept_snapshot_make(struct swept_snapshot *snapshot, const struct vm *vm, struct code *code,
                          const struct swept_process *swept, uint64_t time);
+
+/* Fill with a process that runs on a thread which waits in the kernel: the thread, its scheduler,
+ * and where it entered the kernel (process_thread_waits()). False if its stack can't be read. */
+struct waiting_thread {
+    const struct vm_scheduler *scheduler;
+    pid_t tid;
+    char name[16];
+    uint64_t pc, stack_pointer;
+};
+bool swept_snapshot_waiting(struct swept_snapshot *snapshot, const struct vm *vm, struct code *code,
+                            const struct swept_process *swept, const struct waiting_thread *thread,
+                            uint64_t time);

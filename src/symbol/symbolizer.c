@@ -20,7 +20,9 @@
 #include "symbol/thread_cache.h"
 #include "symbol/thread_watch.h"
 #include "symbol/unwind.h"
+#include "profile/thread_type.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 
 struct symbolizer {
     struct vm *vm;
@@ -274,4 +276,54 @@ void symbolizer_swept(struct symbolizer *symbolizer, const struct swept_process 
 {
     swept_snapshot_make(&symbolizer->swept, symbolizer->vm, symbolizer->code, swept, time);
     symbolizer_sample(symbolizer, &symbolizer->swept.snapshot, sample, totals);
+}
+
+/* The thread of the scheduler that runs it: that with its name. */
+static bool find_thread(const struct vm *vm, struct waiting_thread *thread)
+{
+    struct error ignored; /* it ended */
+    size_t count;
+    pid_t *tids = process_threads(vm->pid, &count, &ignored);
+    bool found = false;
+
+    for (size_t i = 0; tids && i < count && !found; i++) {
+        uint32_t number;
+
+        process_thread_name(vm->pid, tids[i], thread->name, sizeof(thread->name));
+        found = thread_type_of(thread->name, &number) == THREAD_SCHEDULER &&
+                number == thread->scheduler->number;
+        thread->tid = tids[i];
+    }
+    free(tids);
+    return found;
+}
+
+/* It waits where it did, for the same process. */
+static bool still_waits(struct vm *vm, const struct waiting_thread *thread, uint64_t address)
+{
+    uint64_t pc, stack_pointer;
+
+    return process_thread_waits(vm->pid, thread->tid, &pc, &stack_pointer) && pc == thread->pc &&
+           stack_pointer == thread->stack_pointer &&
+           vm_scheduler_of(vm, address) == thread->scheduler;
+}
+
+bool symbolizer_waiting(struct symbolizer *symbolizer, struct process_sweep *sweep,
+                        uint64_t address, uint64_t id, struct sample *sample,
+                        struct recording_totals *totals)
+{
+    struct vm *vm = symbolizer->vm;
+    struct waiting_thread thread = {.scheduler = vm_scheduler_of(vm, address)};
+    struct swept_process swept;
+
+    if (!thread.scheduler || !find_thread(vm, &thread) ||
+        !process_thread_waits(vm->pid, thread.tid, &thread.pc, &thread.stack_pointer) ||
+        process_sweep_again(sweep, address, id, &swept) != SWEPT_RUNNING ||
+        !process_sweep_stack(sweep, &swept) ||
+        !swept_snapshot_waiting(&symbolizer->swept, vm, symbolizer->code, &swept, &thread,
+                                clock_ns(CLOCK_MONOTONIC)) ||
+        !still_waits(vm, &thread, address))
+        return false;
+    symbolizer_sample(symbolizer, &symbolizer->swept.snapshot, sample, totals);
+    return true;
 }

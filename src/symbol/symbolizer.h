@@ -50,3 +50,9 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
 /* The same of a process that does not run, as a sweep read it at `time`. */
 void symbolizer_swept(struct symbolizer *symbolizer, const struct swept_process *swept,
                       uint64_t time, struct sample *sample, struct recording_totals *totals);
+
+/* The same of a process that runs, and has no CPU sample, for its thread waits in the kernel. `id`:
+ * pid term of the process at `address`. False if it is not so, or no longer. */
+bool symbolizer_waiting(struct symbolizer *symbolizer, struct process_sweep *sweep,
+                        uint64_t address, uint64_t id, struct sample *sample,
+                        struct recording_totals *totals);

@@ -126,7 +126,8 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
     state->snapshot = snapshot;
     for (int i = 0; i < CFI_REGISTERS; i++)
         state->registers.value[i] = snapshot_register(snapshot, i);
-    state->registers.known = (1u << CFI_REGISTERS) - 1;
+    state->registers.known = snapshot->sample->flags & WIRE_WAITS ? 1u << CFI_RSP | 1u << CFI_RIP
+                                                                  : (1u << CFI_REGISTERS) - 1;
     state->pc = snapshot_register(snapshot, CFI_RIP);
     state->is_leaf = true;
     if ((uint32_t)snapshot_scheduler_word(snapshot, layout->sched_type) == VM_SCHEDULER_NORMAL)

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 import unittest
 from collections import Counter
 from itertools import groupby
@@ -97,6 +98,21 @@ class Dump:
             self.assertIn(by_pid[process["pid"]]["function"], process["functions"])
             self.assertTrue(process["complete"])
             self.assertRegex(process["thread"], "sched")
+
+    def test_a_process_whose_thread_waits(self):
+        """Where its thread has entered the kernel, in native code and in Erlang, is told."""
+        with nodes.Node(self.release, "waiting") as node:
+            time.sleep(0.5)
+            for _ in range(5):
+                keeper = named(dump(node), "keeper")
+                if keeper["status"] == "running":
+                    break
+        self.assertEqual(keeper["status"], "running")
+        self.assertTrue(keeper["complete"])
+        at = keeper["functions"].index("spin_nif:wait/1")
+        self.assertEqual(keeper["functions"][at:], ["spin_nif:wait/1", "waiting:keep/0"])
+        self.assertRegex(" ".join(keeper["functions"][:at]), "nanosleep")
+        self.assertGreaterEqual(at, 7, "the NIF's own functions")
 
     def test_top(self):
         """Only those with the most, and the others are counted."""

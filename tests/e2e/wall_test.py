@@ -85,6 +85,17 @@ class Wall:
                     if functions.get(pid) != function)
         self.assertLess(wrong / sum(running.values()), 0.1)
 
+    def test_a_process_whose_thread_waits(self):
+        """It is running all of the time, and that is where it is."""
+        with nodes.Node(self.release, "waiting") as node:
+            _, recording = self.record(node, 5)
+        stacks = beamflame.folded(recording, "--group-by", "status,name")
+        running = beamflame.weight_where(stacks, lambda s: s[:2] == ("[running]", "keeper"))
+        known = beamflame.weight_where(stacks, lambda s: s[:2] == ("[running]", "keeper") and
+                                       s[2:4] == ("waiting:keep/0", "spin_nif:wait/1"))
+        self.assertAlmostEqual(running / 5e9, 0.97, delta=0.15)
+        self.assertGreater(known / running, 0.95)
+
     def test_top(self):
         """Only the process with most messages, chosen while recording."""
         with nodes.Node(self.release, "crowd", "processes=3000") as node:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* NIFs that burn CPU for a known time, send a message, and read the CPU clock of the whole node. */
+/* NIFs that burn CPU for a known time, wait, send a message, and read the CPU clock of the whole
+ * node. */
 #include <erl_nif.h>
 #include <stdint.h>
 #include <time.h>
@@ -34,6 +35,25 @@ static ERL_NIF_TERM spin(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return burn(env, microseconds);
 }
 
+/* Wait in the kernel, deep in C. */
+__attribute__((noinline)) static int wait_in_kernel(uint64_t microseconds, int depth)
+{
+    struct timespec time = {.tv_sec = (time_t)(microseconds / 1000000),
+                            .tv_nsec = (long)(microseconds % 1000000) * 1000};
+    int result = depth ? wait_in_kernel(microseconds, depth - 1) : nanosleep(&time, NULL);
+
+    __asm__ volatile("" : : : "memory"); /* not a tail call */
+    return result;
+}
+
+static ERL_NIF_TERM wait(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ErlNifUInt64 microseconds;
+    if (argc != 1 || !enif_get_uint64(env, argv[0], &microseconds))
+        return enif_make_badarg(env);
+    return enif_make_int(env, wait_in_kernel(microseconds, 5));
+}
+
 static ERL_NIF_TERM cpu_ns(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -50,9 +70,8 @@ static ERL_NIF_TERM send(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 static ErlNifFunc functions[] = {
-    {"spin", 1, spin, 0},
-    {"dirty_spin", 1, spin, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-    {"send", 2, send, 0},
+    {"spin", 1, spin, 0},     {"dirty_spin", 1, spin, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"wait", 1, wait, 0},     {"send", 2, send, 0},
     {"cpu_ns", 0, cpu_ns, 0},
 };
 

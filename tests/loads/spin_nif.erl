@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% NIFs that burn CPU for a known time (spin_nif.c), send a message, and read the CPU clock of the
+%% NIFs that burn CPU for a known time (spin_nif.c), wait, send a message, and read the CPU clock of the
 %% whole node.
 -module(spin_nif).
--export([spin/1, dirty_spin/1, send/2, cpu_ns/0]).
+-export([spin/1, dirty_spin/1, wait/1, send/2, cpu_ns/0]).
 -on_load(init/0).
 
 init() ->
@@ -14,6 +14,10 @@ spin(_Microseconds) ->
 
 %% The same on a dirty CPU scheduler.
 dirty_spin(_Microseconds) ->
+    erlang:nif_error(not_loaded).
+
+%% Wait in the kernel for so many microseconds, and keep the scheduler.
+wait(_Microseconds) ->
     erlang:nif_error(not_loaded).
 
 %% 1 if the message was sent.
