@@ -115,6 +115,11 @@ static const struct argp output_argp = {.options = output_option_list,
 static const struct argp_child output_children[] = {
     {&output_argp, 0, NULL, 0}, {&selection_argp, 0, NULL, 0}, {0}};
 
+void output_options_free(struct output_options *options)
+{
+    selection_options_free(&options->settings.selection);
+}
+
 /* A whole number in [low, high], or the program ends with a usage error. */
 static long number(struct argp_state *state, const char *what, const char *text, long low,
                    long high)

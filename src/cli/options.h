@@ -49,3 +49,4 @@ struct report_options {
  * and end the program, as argp does, with exit code 2 or 0. */
 void parse_record_options(int argc, char **argv, struct record_options *options);
 void parse_report_options(int argc, char **argv, struct report_options *options);
+void output_options_free(struct output_options *options);

@@ -211,6 +211,7 @@ int command_record(int argc, char **argv)
         result = record_and_render(&options, &targets, command_line, started);
         targets_close(&targets);
     }
+    output_options_free(&options.output);
     free(command_line);
     return result;
 }

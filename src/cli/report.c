@@ -9,19 +9,28 @@
 #include "cli/options.h"
 #include "cli/render.h"
 
-int command_report(int argc, char **argv)
+static int report(const struct report_options *options)
 {
-    struct report_options options;
     struct error error;
     int fd;
 
-    parse_report_options(argc, argv, &options);
-    if (render_check(&options.output, 1, true, &error))
+    if (render_check(&options->output, 1, true, &error))
         return message_error(&error);
-    fd = open(options.path, O_RDONLY | O_CLOEXEC);
+    fd = open(options->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        error_set(&error, ERROR_FAILED, "can't read '%s': %s", options.path, strerror(errno));
+        error_set(&error, ERROR_FAILED, "can't read '%s': %s", options->path, strerror(errno));
         return message_error(&error);
     }
-    return render(fd, options.path, &options.output);
+    return render(fd, options->path, &options->output);
+}
+
+int command_report(int argc, char **argv)
+{
+    struct report_options options;
+    int result;
+
+    parse_report_options(argc, argv, &options);
+    result = report(&options);
+    output_options_free(&options.output);
+    return result;
 }
