@@ -8,7 +8,8 @@
 #include "util/address_map.h"
 #include "util/alloc.h"
 
-#define SECOND 1000000000u
+#define SECOND           ((uint64_t)1000000000)
+#define LONGEST_INTERVAL (64 * SECOND)
 
 /* A read takes about a microsecond: a walk is no longer than a millisecond or two, and all of them
  * take no more than one or two parts in a hundred of a CPU. */
@@ -17,6 +18,7 @@ enum { PROCESSES_MAX = 1 << 16, READS_OF_PROCESS = 1000, READS_OF_SECOND = 10000
 struct process_walks {
     struct vm *vm;
     struct address_map *walked; /* time of the last walk, by process */
+    uint64_t interval;          /* from one walk through a process to the next, ns */
     uint64_t since;             /* when the second began */
     size_t reads;               /* that are left of it */
     uint8_t *bytes;             /* of a process struct */
@@ -27,6 +29,7 @@ struct process_walks *process_walks_new(struct vm *vm)
     struct process_walks *walks = xcalloc(1, sizeof(*walks));
 
     walks->vm = vm;
+    walks->interval = SECOND;
     walks->walked = address_map_new(PROCESSES_MAX);
     walks->bytes = xmalloc((size_t)vm->layout.sizeof_process);
     return walks;
@@ -42,9 +45,21 @@ void process_walks_free(struct process_walks *walks)
 }
 
 /* Samples come a little out of order. */
-static bool is_second_later(uint64_t time, uint64_t than)
+static bool is_later_by(uint64_t time, uint64_t than, uint64_t ns)
 {
-    return time > than && time - than >= SECOND;
+    return time > than && time - than >= ns;
+}
+
+/* A second begins. Where the reads of the one before did not last, those whose samples come first
+ * would have them all: with longer intervals the others have their turn. */
+static void begin_second(struct process_walks *walks, uint64_t time)
+{
+    if (walks->since && !walks->reads && walks->interval < LONGEST_INTERVAL)
+        walks->interval *= 2;
+    else if (walks->reads > READS_OF_SECOND * 3 / 4 && walks->interval > SECOND)
+        walks->interval /= 2;
+    walks->since = time;
+    walks->reads = READS_OF_SECOND;
 }
 
 /* May this process be walked through now? */
@@ -52,12 +67,10 @@ static bool is_due(struct process_walks *walks, uint64_t address, uint64_t time)
 {
     uint64_t last;
 
-    if (is_second_later(time, walks->since)) {
-        walks->since = time;
-        walks->reads = READS_OF_SECOND;
-    }
-    if (!walks->reads ||
-        (address_map_get(walks->walked, address, &last) && !is_second_later(time, last)))
+    if (is_later_by(time, walks->since, SECOND))
+        begin_second(walks, time);
+    if (!walks->reads || (address_map_get(walks->walked, address, &last) &&
+                          !is_later_by(time, last, walks->interval)))
         return false;
     address_map_put(walks->walked, address, time);
     return true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Metrics of processes that take a walk (process_metrics_walk()), at samples: of a process once a
- * second, and as far as the reads of that second last; at its other samples they stay unknown.
+ * second, or less often where there are so many that the reads of a second do not last for all; at
+ * its other samples they stay unknown.
  */
 #pragma once
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fake_target.h"
+#include "symbol/process_walks.h"
+
+#define SECOND ((uint64_t)1000000000)
+
+enum { PROCESSES = 500, PID = 0x2a83 };
+
+static struct fake_target *target;
+static struct vm vm;
+static struct process_walks *walks;
+static uint64_t processes[PROCESSES];
+
+static void set(uint64_t process, int32_t offset, uint64_t value)
+{
+    fake_put_u64(target, process + (uint64_t)offset, value);
+}
+
+static int start(void **state)
+{
+    const struct layout *layout = &vm.layout;
+
+    (void)state;
+    target = fake_target_new();
+    vm = (struct vm){.memory = &target->memory, .layout = fake_layout(27)};
+    vm.build.otp_release = 27;
+    for (int i = 0; i < PROCESSES; i++) {
+        processes[i] = fake_room(target, (size_t)layout->sizeof_process);
+        set(processes[i], layout->process_id, PID);
+        set(processes[i], layout->process_heap_sz, 233);
+        set(processes[i], layout->process_arg_reg,
+            processes[i] + (uint64_t)layout->process_def_arg_reg);
+    }
+    walks = process_walks_new(&vm);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    process_walks_free(walks);
+    free(target);
+    return 0;
+}
+
+static bool is_known(int process, uint64_t id, uint64_t time)
+{
+    struct metrics metrics = {0};
+
+    process_walks_add(walks, processes[process], id, time, &metrics);
+    return metrics_know(&metrics, METRIC_MEMORY);
+}
+
+static void test_once_a_second(void **state)
+{
+    (void)state;
+    assert_true(is_known(0, PID, 10 * SECOND));
+    assert_false(is_known(0, PID, 10 * SECOND + SECOND / 2));
+    assert_true(is_known(1, PID, 10 * SECOND + SECOND / 2));
+    assert_false(is_known(0, PID, 9 * SECOND)); /* comes late */
+    assert_true(is_known(0, PID, 11 * SECOND));
+}
+
+/* Its memory holds another one by now. */
+static void test_another_process(void **state)
+{
+    (void)state;
+    assert_false(is_known(0, PID + 1, 10 * SECOND));
+}
+
+/* What the sample knows stays as it was at the sample. */
+static void test_known_stays(void **state)
+{
+    struct metrics metrics = {0};
+
+    (void)state;
+    metrics_set(&metrics, METRIC_HEAP, 7);
+    process_walks_add(walks, processes[0], PID, SECOND, &metrics);
+    assert_int_equal(metrics.values[METRIC_HEAP], 7);
+    assert_true(metrics_know(&metrics, METRIC_MEMORY));
+    assert_false(metrics_know(&metrics, METRIC_YOUNG));
+}
+
+/* Each process has a chain of references that takes 100 reads: of 500, a second has time for some.
+ * After a while all have had their turn. */
+static void test_all_have_their_turn(void **state)
+{
+    bool had[PROCESSES] = {false};
+    int first_second = 0, count = 0;
+    uint64_t chain = 0;
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        chain = FAKE_WORDS(target, 3 << 6, 0, chain); /* no binaries */
+    for (int i = 0; i < PROCESSES; i++)
+        set(processes[i], vm.layout.process_off_heap_first, chain);
+    for (uint64_t tenth = 0; tenth < 200; tenth++) {
+        for (int i = 0; i < PROCESSES; i++)
+            had[i] |= is_known(i, PID, 10 * SECOND + tenth * SECOND / 10);
+        for (int i = 0; tenth == 9 && i < PROCESSES; i++)
+            first_second += had[i];
+    }
+    for (int i = 0; i < PROCESSES; i++)
+        count += had[i];
+    assert_in_range(first_second, 50, 150);
+    assert_int_equal(count, PROCESSES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_once_a_second, start, stop),
+        cmocka_unit_test_setup_teardown(test_another_process, start, stop),
+        cmocka_unit_test_setup_teardown(test_known_stays, start, stop),
+        cmocka_unit_test_setup_teardown(test_all_have_their_turn, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
