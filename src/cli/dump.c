@@ -9,13 +9,16 @@
 #include "cli/census_take.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/selection_argp.h"
 #include "cli/targets.h"
 #include "cli/top_option.h"
 #include "output/census_writers.h"
+#include "profile/selection.h"
 
 struct dump_options {
     struct record_options target; /* which VM */
     struct census_request request;
+    struct selection_options selection;
     bool json;
 };
 
@@ -43,6 +46,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     struct dump_options *options = state->input;
 
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->selection;
+        return 0;
     case 'p':
         options->target.pids[0] = (pid_t)number(state, "a process id", arg, 4194304);
         options->target.pid_count = 1;
@@ -59,9 +65,30 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG:
         argp_error(state, "'%s' is not understood", arg);
         return 0;
+    case ARGP_KEY_END:
+        if (options->selection.from_ns || options->selection.has_end)
+            argp_error(state, "a dump is of one moment: --from and --to are for recordings");
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* Keep the processes that are asked for. */
+static int select_processes(struct census *census, const struct selection_options *options,
+                            struct error *error)
+{
+    const struct view_options by_name = {.grouping = {{GROUP_NAME}}};
+    struct view *view = view_new(census->profile, &by_name);
+    struct selection *selection = selection_new(options, census->profile, view, 0);
+    size_t had = census->count;
+
+    census_keep(census, selection);
+    selection_free(selection);
+    view_free(view);
+    if (had && !census->count)
+        return error_set(error, ERROR_NO_SAMPLES, "none of the %zu processes is asked for", had);
+    return 0;
 }
 
 static int dump(struct vm *vm, const struct dump_options *options, struct error *error)
@@ -74,6 +101,8 @@ static int dump(struct vm *vm, const struct dump_options *options, struct error 
     if (!result && sampling.code)
         message_warning("processes that run can't be sampled: %s", sampling.text);
     if (!result)
+        result = select_processes(&census, &options->selection, error);
+    if (!result)
         (options->json ? census_write_json : census_write_text)(stdout, &census);
     if (!result && fflush(stdout))
         result = error_set(error, ERROR_FAILED, "can't write the dump: %s", strerror(errno));
@@ -84,9 +113,11 @@ static int dump(struct vm *vm, const struct dump_options *options, struct error 
 
 int command_dump(int argc, char **argv)
 {
+    static const struct argp_child children[] = {{&selection_argp, 0, "Only processes:", 20}, {0}};
     static const struct argp argp = {
         .options = option_list,
         .parser = parse_option,
+        .children = children,
         .doc = "Show the stacks of all Erlang processes of a VM, as they are now: by equal stacks "
                "and status.",
     };
@@ -102,5 +133,6 @@ int command_dump(int argc, char **argv)
         return message_error(&error);
     result = dump(targets.vms[0], &options, &error);
     targets_close(&targets);
+    selection_options_free(&options.selection);
     return result ? message_error(&error) : 0;
 }

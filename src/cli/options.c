@@ -113,7 +113,10 @@ static error_t parse_output_option(int key, char *arg, struct argp_state *state)
 static const struct argp output_argp = {.options = output_option_list,
                                         .parser = parse_output_option};
 static const struct argp_child output_children[] = {
-    {&output_argp, 0, NULL, 0}, {&selection_argp, 0, NULL, 0}, {0}};
+    {&output_argp, 0, NULL, 0},
+    {&selection_argp, 0, "Only samples, in all outputs but what is recorded:", 20},
+    {0},
+};
 
 void output_options_free(struct output_options *options)
 {

@@ -16,7 +16,6 @@ enum {
 };
 
 static const struct argp_option option_list[] = {
-    {0, 0, 0, 0, "Only samples, in all outputs but what is recorded:", 20},
     {"include", 'I', "REGEX", 0,
      "With a frame (root frames too) that matches this extended regular expression; may be "
      "repeated: any of them",

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "profile/selection.h"
 #include "util/alloc.h"
 
 void census_free(struct census *census)
@@ -19,4 +20,25 @@ void census_add(struct census *census, const struct census_process *process)
             xreallocarray(census->processes, census->room, sizeof(*census->processes));
     }
     census->processes[census->count++] = *process;
+}
+
+void census_keep(struct census *census, struct selection *selection)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < census->count; i++) {
+        const struct census_process *process = &census->processes[i];
+        const struct sample sample = {
+            .process = process->process,
+            .stack = process->stack,
+            .thread = process->thread,
+            .status = process->status,
+            .flags = process->flags,
+        };
+
+        if (selection_wants(selection, &sample))
+            census->processes[kept++] = *process;
+    }
+    census->left_out += census->count - kept;
+    census->count = kept;
 }

@@ -30,4 +30,7 @@ struct census {
 };
 
 void census_free(struct census *census);
+struct selection;
+/* Leave out those that are not wanted. */
+void census_keep(struct census *census, struct selection *selection);
 void census_add(struct census *census, const struct census_process *process);

@@ -125,6 +125,23 @@ class Dump:
         self.assertEqual(len(few["processes"]), 7)
         self.assertGreater(min(p["metrics"]["heap"] for p in few["processes"]), 233)
 
+    def test_selection(self):
+        """Processes by name, status, frame and supervisor, and no others."""
+        with self.crowd() as node:
+            queued = dump(node, "--process", "queued")
+            suspended = dump(node, "--status", "suspended", "-I", "^crowd:wait/1$")
+            kernel = dump(node, "--descendants-of", "kernel_sup", "-X", "gen_server:loop")
+            none = beamflame.run("dump", "-p", node.pid, "--process", "nobody")
+        self.assertEqual([p["name"] for p in queued["processes"]], ["queued"])
+        self.assertAlmostEqual(queued["left_out"], node.ready["processes"], delta=10)
+        self.assertEqual(len(suspended["processes"]), CROWD // 20)
+        self.assertIn("user_drv" if self.release > 25 else "user",
+                      {p["name"] for p in kernel["processes"]})
+        self.assertLess(len(kernel["processes"]), 40)
+        self.assertEqual(none.returncode, beamflame.NO_SAMPLES)
+        self.assertIn("none of the", none.stderr)
+        self.assertEqual(none.stdout, "")
+
     def test_processes_that_come_and_go(self):
         """Under a storm of messages nothing that is shown is torn: stacks are complete, each of
         frames with names."""
@@ -164,7 +181,9 @@ class Errors(unittest.TestCase):
     def test_bad_options(self):
         """Each is a usage error that says what there is."""
         for options, says in ((("--depth", "0"), "from 1 to"), (("--top", "x"), "from 1 to"),
-                              (("--top", "5:memory"), "reductions, msgq"), (("extra",), "extra")):
+                              (("--top", "5:memory"), "reductions, msgq"), (("extra",), "extra"),
+                              (("--from", "1"), "one moment"), (("-I", "("), "expression"),
+                              (("--status", "tired"), "waiting")):
             with self.subTest(options):
                 done = beamflame.run("dump", *options)
                 self.assertEqual(done.returncode, beamflame.USAGE)
