@@ -325,12 +325,8 @@ static void visit_batch(struct process_sweep *sweep)
     sweep->count = 0;
 }
 
-static bool is_chosen(struct process_sweep *sweep, uint64_t index)
+static bool is_chosen(struct process_sweep *sweep)
 {
-    const struct sweep_request *request = sweep->request;
-
-    if (request->select && !request->select(request->context, index))
-        return false;
     sweep->chance ^= sweep->chance << 13;
     sweep->chance ^= sweep->chance >> 7;
     sweep->chance ^= sweep->chance << 17;
@@ -341,7 +337,7 @@ static bool add_entry(void *context, uint64_t index, uint64_t address)
 {
     struct process_sweep *sweep = context;
 
-    if (!is_chosen(sweep, index))
+    if (!is_chosen(sweep))
         return true;
     sweep->entries[sweep->count++] = (struct entry){index, address, NULL};
     if (sweep->count == BATCH)
@@ -359,7 +355,11 @@ int process_sweep_run(struct process_sweep *sweep, const struct sweep_request *r
     sweep->counts = counts;
     sweep->count = 0;
     sweep->bound = all ? UINT64_MAX : (uint64_t)(request->share * (double)UINT64_MAX);
-    result = process_table_each(sweep->vm, add_entry, sweep, error);
+    if (request->indices)
+        result = process_table_some(sweep->vm, request->indices, request->index_count, add_entry,
+                                    sweep, error);
+    else
+        result = process_table_each(sweep->vm, add_entry, sweep, error);
     visit_batch(sweep);
     return result;
 }

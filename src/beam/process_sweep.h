@@ -44,8 +44,6 @@ struct sweep_counts {
 uint64_t swept_process_id(const struct vm *vm, const struct swept_process *process);
 enum process_status swept_process_status(const struct vm *vm, const struct swept_process *process);
 
-/* The process at this index of the table is to be visited: told before its struct is read. */
-typedef bool (*sweep_select)(void *context, uint64_t index);
 /* What `process` points to is valid for the call. */
 typedef void (*sweep_visit)(void *context, const struct swept_process *process);
 
@@ -57,8 +55,9 @@ void process_sweep_free(struct process_sweep *sweep);
 
 struct sweep_request {
     bool with_stacks;
-    double share;        /* of all processes, those to be looked at: by chance. 0 is as 1: all */
-    sweep_select select; /* NULL: all */
+    double share; /* of all processes, those to be looked at: by chance. 0 is as 1: all */
+    const uint64_t *indices; /* only those at these indices of the table; NULL: all */
+    size_t index_count;
     sweep_visit visit;
     void *context;
 };

@@ -5,7 +5,11 @@
 
 #include "util/alloc.h"
 
-enum { CHUNK = 32768, TABLE_MAX = 1 << 27 /* ERTS_MAX_PROCESSES (erl_process.h 25:1436) */ };
+enum {
+    CHUNK = 32768,
+    SOME = 512,
+    TABLE_MAX = 1 << 27 /* ERTS_MAX_PROCESSES (erl_process.h 25:1436) */
+};
 
 /* Visit what is in one chunk of slots; false if a visit ended it. */
 static bool visit_slots(const uint64_t *slots, uint32_t count, uint64_t first, uint64_t invalid,
@@ -46,6 +50,31 @@ static int table_each(struct vm *vm, uint64_t root, const char *what, table_visi
 int process_table_each(struct vm *vm, table_visit visit, void *context, struct error *error)
 {
     return table_each(vm, vm->roots.proc_table, "process", visit, context, error);
+}
+
+int process_table_some(struct vm *vm, const uint64_t *indices, size_t count, table_visit visit,
+                       void *context, struct error *error)
+{
+    uint64_t root = vm->roots.proc_table, slots, invalid, values[SOME];
+    struct memory_span spans[SOME];
+    bool more = true;
+
+    if (!memory_read_u64(vm->memory, root + vm->layout.ptab_tab, &slots) ||
+        !memory_read_u64(vm->memory, root + vm->layout.ptab_invalid_element, &invalid))
+        return error_set(error, ERROR_UNSUPPORTED, "the process table of process %d can't be read",
+                         vm->pid);
+    for (size_t at = 0; more && at < count; at += SOME) {
+        size_t some = count - at < SOME ? count - at : SOME;
+
+        for (size_t i = 0; i < some; i++)
+            spans[i] = (struct memory_span){slots + indices[at + i] * sizeof(values[0]), &values[i],
+                                            sizeof(values[0]), false};
+        memory_read_spans(vm->memory, spans, some);
+        for (size_t i = 0; more && i < some; i++)
+            if (spans[i].is_read && values[i] && values[i] != invalid)
+                more = visit(context, indices[at + i], values[i]);
+    }
+    return 0;
 }
 
 int port_table_each(struct vm *vm, table_visit visit, void *context, struct error *error)

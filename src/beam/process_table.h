@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "beam/vm.h"
@@ -13,6 +14,9 @@ typedef bool (*table_visit)(void *context, uint64_t index, uint64_t address);
 /* Visit all of them, in the order of the table; a visit that returns false ends it. Returns 0, or
  * -1 with error if the table can't be read. They come and go meanwhile. */
 int process_table_each(struct vm *vm, table_visit visit, void *context, struct error *error);
+/* The same, of those at these indices. */
+int process_table_some(struct vm *vm, const uint64_t *indices, size_t count, table_visit visit,
+                       void *context, struct error *error);
 int port_table_each(struct vm *vm, table_visit visit, void *context, struct error *error);
 
 /* Address of the process at an index of the table; 0 if there is none, or it can't be read. */

@@ -13,7 +13,8 @@ struct ranked {
 struct process_top {
     enum metric metric;
     const struct vm *vm;
-    struct ranked *ranked; /* while they are looked for a heap, its least first; then by index */
+    struct ranked *ranked; /* a heap, its least first */
+    uint64_t *indices;     /* of them */
     size_t count, wanted;
 };
 
@@ -29,6 +30,7 @@ struct process_top *process_top_new(size_t count, enum metric metric)
     top->metric = metric;
     top->wanted = count;
     top->ranked = xcalloc(count, sizeof(*top->ranked));
+    top->indices = xcalloc(count, sizeof(*top->indices));
     return top;
 }
 
@@ -37,6 +39,7 @@ void process_top_free(struct process_top *top)
     if (!top)
         return;
     free(top->ranked);
+    free(top->indices);
     free(top);
 }
 
@@ -94,11 +97,11 @@ static void rank(void *context, const struct swept_process *process)
     }
 }
 
-static int by_index(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const uint64_t *x = a, *y = b;
 
-    return (x->index > y->index) - (x->index < y->index);
+    return (*x > *y) - (*x < *y);
 }
 
 int process_top_find(struct process_top *top, struct vm *vm, struct process_sweep *sweep,
@@ -110,12 +113,14 @@ int process_top_find(struct process_top *top, struct vm *vm, struct process_swee
     top->count = 0;
     result = process_sweep_run(sweep, &(struct sweep_request){.visit = rank, .context = top},
                                counts, error);
-    qsort(top->ranked, top->count, sizeof(*top->ranked), by_index);
+    for (size_t i = 0; i < top->count; i++)
+        top->indices[i] = top->ranked[i].index;
+    qsort(top->indices, top->count, sizeof(*top->indices), ascending);
     return result;
 }
 
-bool process_top_has(const struct process_top *top, uint64_t index)
+const uint64_t *process_top_indices(const struct process_top *top, size_t *count)
 {
-    return bsearch(&(struct ranked){.index = index}, top->ranked, top->count, sizeof(*top->ranked),
-                   by_index);
+    *count = top->count;
+    return top->indices;
 }

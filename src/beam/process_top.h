@@ -28,5 +28,5 @@ void process_top_free(struct process_top *top);
 int process_top_find(struct process_top *top, struct vm *vm, struct process_sweep *sweep,
                      struct sweep_counts *counts, struct error *error);
 
-/* Whether the process at this index of the table was one of them. */
-bool process_top_has(const struct process_top *top, uint64_t index);
+/* Their indices in the table, ascending: *count of them, valid until they are found again. */
+const uint64_t *process_top_indices(const struct process_top *top, size_t *count);

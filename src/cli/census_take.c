@@ -98,15 +98,6 @@ static void add_at_rest(struct taker *taker, const struct swept_process *swept)
     add_sample(taker, &sample);
 }
 
-static bool is_wanted(void *context, uint64_t index)
-{
-    struct taker *taker = context;
-    bool wanted = !taker->top || process_top_has(taker->top, index);
-
-    taker->census->left_out += !wanted;
-    return wanted;
-}
-
 static void visit(void *context, const struct swept_process *swept)
 {
     struct taker *taker = context;
@@ -233,25 +224,28 @@ static void look_at_running(struct taker *taker, struct error *sampling)
 
 /* ---- all ---- */
 
-static int find_top(struct taker *taker, struct error *error)
+static int find_top(struct taker *taker, struct sweep_request *request, struct error *error)
 {
-    struct sweep_counts ignored = {0}; /* the sweep for stacks counts them again */
+    struct sweep_counts counts = {0};
+    int result;
 
     taker->top = process_top_new(taker->request->top.count, taker->request->top.metric);
-    return process_top_find(taker->top, taker->vm, taker->sweep, &ignored, error);
+    result = process_top_find(taker->top, taker->vm, taker->sweep, &counts, error);
+    request->indices = process_top_indices(taker->top, &request->index_count);
+    taker->census->left_out = counts.processes - request->index_count;
+    return result;
 }
 
 static int run(struct taker *taker, struct error *sampling, struct error *error)
 {
-    const struct sweep_request request = {
-        .with_stacks = true, .select = is_wanted, .visit = visit, .context = taker};
+    struct sweep_request request = {.with_stacks = true, .visit = visit, .context = taker};
     struct sweep_counts counts = {0};
 
     taker->symbolizer = symbolizer_new(taker->vm, taker->profile, error);
     taker->sweep = taker->symbolizer ? process_sweep_new(taker->vm, error) : NULL;
     if (!taker->sweep)
         return -1;
-    if (taker->request->top.count && find_top(taker, error))
+    if (taker->request->top.count && find_top(taker, &request, error))
         return -1;
     taker->census->realtime = clock_ns(CLOCK_REALTIME);
     if (process_sweep_run(taker->sweep, &request, &counts, error))

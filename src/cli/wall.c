@@ -229,13 +229,6 @@ int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct recor
 
 /* ---- sweeps ---- */
 
-static bool is_wanted(void *context, uint64_t index)
-{
-    const struct wall *wall = context;
-
-    return !wall->top || process_top_has(wall->top, index);
-}
-
 static void visit(void *context, const struct swept_process *swept)
 {
     struct wall *wall = context;
@@ -273,26 +266,24 @@ static int choose_top(struct wall *wall, struct error *error)
 static void sweep(struct wall *wall)
 {
     uint64_t interval = 1000000000 / wall->options.frequency;
+    struct sweep_request request = {
+        .with_stacks = true, .share = share(wall), .visit = visit, .context = wall};
     struct sweep_counts counts = {0};
     struct error gone; /* a VM that has ended */
-    double part = share(wall);
 
-    wall->weight = (uint64_t)((double)(wall->now - wall->swept) / part);
+    wall->weight = (uint64_t)((double)(wall->now - wall->swept) / request.share);
     wall->swept = wall->now;
-    if (choose_top(wall, &gone) || process_sweep_run(wall->sweep,
-                                                     &(struct sweep_request){
-                                                         .with_stacks = true,
-                                                         .share = part,
-                                                         .select = is_wanted,
-                                                         .visit = visit,
-                                                         .context = wall,
-                                                     },
-                                                     &counts, &gone))
+    wall->next += interval;
+    if (choose_top(wall, &gone))
+        return;
+    if (wall->top)
+        request.indices = process_top_indices(wall->top, &request.index_count);
+    if (process_sweep_run(wall->sweep, &request, &counts, &gone))
         return;
     wall->tallies[WALL_SWEEPS]++;
     wall->tallies[WALL_GONE] += counts.gone;
     wall->tallies[WALL_TORN] += counts.torn;
-    for (wall->next += interval; wall->next <= clock_ns(CLOCK_MONOTONIC); wall->next += interval)
+    for (; wall->next <= clock_ns(CLOCK_MONOTONIC); wall->next += interval)
         wall->tallies[WALL_LATE]++;
 }
 
