@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "small_profile.h"
+
+#include "profile/carry.h"
+#include "profile/view.h"
+
+/* All that is shown of a sample, and its thread. */
+static void describe(struct profile *profile, const struct sample *sample, char *text, size_t size)
+{
+    struct view *view = view_new(profile, &(struct view_options){.group_by = GROUP_PID});
+    const struct thread_entry *thread = profile_get_thread(profile, sample->thread);
+    const struct target_entry *target = profile_get_target(profile, thread->target);
+    const struct view_frame *frames;
+    size_t count = view_frames(view, view_of_sample(view, sample), &frames);
+    int at = snprintf(text, size, "%s of %s, %u processes, detail '%s', peer %u:",
+                      profile_text(profile, thread->name), profile_text(profile, target->node),
+                      target->processes, profile_text(profile, sample->detail), sample->peer != 0);
+
+    for (size_t i = 0; i < count; i++)
+        at += snprintf(text + at, size - (size_t)at, ";%s", frames[i].text);
+    view_free(view);
+}
+
+/* A profile in which the same things have other ids. */
+static struct profile *other_profile(void)
+{
+    struct profile *profile = profile_new();
+
+    event_define(profile, EVENT_CPU);
+    profile_string_z(profile, "something else");
+    profile_stack(profile, 0, small_frame(profile, "main", "", FRAME_NATIVE, 1));
+    profile_process(profile, &(struct process_entry){.identity = 1});
+    profile_thread(profile, &(struct thread_entry){.tid = 1});
+    return profile;
+}
+
+/* A sample that was carried says the same as before, once the old profile is gone too. */
+static void test_same_sample(void **state)
+{
+    struct profile *to = other_profile();
+    struct small_profile small;
+    char before[SMALL_SAMPLES][1024], after[1024];
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[1].peer = small.samples[1].process;
+    small.samples[2].detail = profile_string_z(small.profile, "tcp_inet");
+    for (int i = 0; i < SMALL_SAMPLES; i++) {
+        describe(small.profile, &small.samples[i], before[i], sizeof(before[i]));
+        carry_sample(small.profile, &small.samples[i], to);
+    }
+    profile_free(small.profile);
+    for (int i = 0; i < SMALL_SAMPLES; i++) {
+        describe(to, &small.samples[i], after, sizeof(after));
+        assert_string_equal(after, before[i]);
+    }
+    assert_int_equal(small.samples[0].stack, small.samples[3].stack);
+    assert_int_equal(small.samples[1].peer, small.samples[1].process);
+    profile_free(to);
+}
+
+/* What is not there is not there afterwards. */
+static void test_nothing(void **state)
+{
+    struct profile *from = profile_new(), *to = profile_new();
+    struct sample sample = {.event = 1, .time = 5};
+
+    (void)state;
+    carry_sample(from, &sample, to);
+    assert_int_equal(sample.stack | sample.process | sample.peer | sample.thread | sample.detail,
+                     0);
+    assert_int_equal(sample.time, 5);
+    assert_int_equal(profile_counts(to).strings, profile_counts(from).strings);
+    profile_free(from);
+    profile_free(to);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_sample),
+        cmocka_unit_test(test_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
