@@ -55,6 +55,13 @@ void frame_names_free(struct frame_names *names)
     free(names);
 }
 
+void frame_names_move(struct frame_names *names, struct profile *profile)
+{
+    names->profile = profile;
+    for (int kind = 0; kind <= ADDRESS_CUT; kind++)
+        address_map_clear(names->cached[kind]);
+}
+
 static frame_id intern(struct frame_names *names, struct frame *frame, const char *symbol,
                        const char *module)
 {

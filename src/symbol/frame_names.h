@@ -24,6 +24,9 @@ struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct c
 void frame_names_set_kernel(struct frame_names *names, const struct kernel_symbols *kernel);
 void frame_names_free(struct frame_names *names);
 
+/* Frames are made in this profile from now on. */
+void frame_names_move(struct frame_names *names, struct profile *profile);
+
 /* Take from a stack what it tells of native functions without a symbol. Call before its frames are
  * named. */
 void frame_names_learn(struct frame_names *names, const struct unwound *unwound);

@@ -147,14 +147,25 @@ static enum mark mark_of(struct microstate_finder *finder, frame_id frame)
     return finder->marks[frame];
 }
 
-/* What frames were taken for before more functions were known. */
 static void forget_marks(struct microstate_finder *finder)
+{
+    if (finder->mark_room)
+        memset(finder->marks, MARK_NOT_LOOKED_AT, finder->mark_room);
+}
+
+void microstate_finder_move(struct microstate_finder *finder, const struct profile *profile)
+{
+    finder->profile = profile;
+    forget_marks(finder);
+}
+
+/* What frames were taken for before more functions were known. */
+static void forget_old_marks(struct microstate_finder *finder)
 {
     if (finder->version == state_functions_version(finder->functions))
         return;
     finder->version = state_functions_version(finder->functions);
-    if (finder->mark_room)
-        memset(finder->marks, MARK_NOT_LOOKED_AT, finder->mark_room);
+    forget_marks(finder);
 }
 
 /* The first of the wanted marks from the leaf on, within native code; where there is none, the one
@@ -324,7 +335,7 @@ enum microstate microstate_of(struct microstate_finder *finder, const struct sna
     enum thread_type type = THREAD_SCHEDULER;
     uint32_t number;
 
-    forget_marks(finder);
+    forget_old_marks(finder);
     if (snapshot->sample->process)
         return state_of_process(finder, snapshot, unwound, stack);
     if (!snapshot->sample->scheduler) {

@@ -23,6 +23,9 @@ struct microstate_finder *microstate_finder_new(const struct vm *vm,
                                                 const struct profile *profile);
 void microstate_finder_free(struct microstate_finder *finder);
 
+/* Stacks are of this profile from now on. */
+void microstate_finder_move(struct microstate_finder *finder, const struct profile *profile);
+
 /* `stack`: that of the sample, which was made of `unwound`. */
 enum microstate microstate_of(struct microstate_finder *finder, const struct snapshot *snapshot,
                               const struct unwound *unwound, stack_id stack);

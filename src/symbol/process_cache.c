@@ -75,6 +75,14 @@ void process_cache_free(struct process_cache *cache)
     free(cache);
 }
 
+void process_cache_move(struct process_cache *cache, struct profile *profile, target_id target)
+{
+    cache->profile = profile;
+    cache->target = target;
+    for (size_t i = 0; i < cache->count; i++)
+        cache->entries[i].id = 0;
+}
+
 static uint64_t word_at(const uint8_t *bytes, int32_t offset)
 {
     uint64_t value;

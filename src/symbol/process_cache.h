@@ -20,6 +20,9 @@ struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms, stru
                                         target_id target, struct error *error);
 void process_cache_free(struct process_cache *cache);
 
+/* Entries are made in this profile from now on. */
+void process_cache_move(struct process_cache *cache, struct profile *profile, target_id target);
+
 /* The entry of the process at `address`, whose struct was `bytes` at `time` (ns); 0 if its pid
  * makes no sense. */
 process_id process_cache_get(struct process_cache *cache, uint64_t address, const uint8_t *bytes,

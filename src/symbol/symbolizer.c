@@ -9,6 +9,7 @@
 #include "beam/process_metrics.h"
 #include "beam/sampled_words.h"
 #include "os/process.h"
+#include "profile/carry.h"
 #include "symbol/activity.h"
 #include "symbol/dirty_loop.h"
 #include "symbol/frame_names.h"
@@ -105,6 +106,19 @@ struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct
 fail:
     symbolizer_free(symbolizer);
     return NULL;
+}
+
+void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile)
+{
+    target_id target = carry_target(symbolizer->profile, symbolizer->target, profile);
+
+    frame_names_move(symbolizer->names, profile);
+    process_cache_move(symbolizer->processes, profile, target);
+    thread_cache_move(symbolizer->threads, profile, target);
+    microstate_finder_move(symbolizer->microstates, profile);
+    thread_watch_move(symbolizer->thread_watch, profile, target);
+    symbolizer->profile = profile;
+    symbolizer->target = target;
 }
 
 void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_symbols *kernel)

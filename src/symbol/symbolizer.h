@@ -19,6 +19,9 @@ struct symbolizer;
 
 /* `vm` and `profile` are borrowed. NULL with error. */
 struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct error *error);
+/* Samples and threads become entries of this profile from now on: a new one, in which no more is
+ * than events and the targets that were moved before this one. The old one is needed until then. */
+void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile);
 /* Until kernel symbols are given, kernel functions are named by their address. Borrowed. */
 void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_symbols *kernel);
 void symbolizer_free(struct symbolizer *symbolizer);

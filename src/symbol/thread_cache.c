@@ -40,6 +40,13 @@ void thread_cache_free(struct thread_cache *cache)
     free(cache);
 }
 
+void thread_cache_move(struct thread_cache *cache, struct profile *profile, target_id target)
+{
+    cache->profile = profile;
+    cache->target = target;
+    memset(cache->places, 0, sizeof(cache->places));
+}
+
 static void set_scheduler(const struct vm *vm, uint64_t data, struct thread_entry *thread)
 {
     for (uint32_t i = 0; data && i < vm->scheduler_count; i++) {

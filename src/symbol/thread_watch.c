@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "os/process.h"
+#include "profile/carry.h"
 #include "profile/thread_type.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -18,6 +19,7 @@ struct thread_watch {
     pid_t pid;
     target_id target;
     struct profile *profile;
+    uint64_t looked; /* when it was last begun to look at all */
     struct watched *list;
     size_t count, room;
 };
@@ -38,6 +40,30 @@ void thread_watch_free(struct thread_watch *watch)
         return;
     free(watch->list);
     free(watch);
+}
+
+/* Threads that have ended are left behind. */
+void thread_watch_move(struct thread_watch *watch, struct profile *profile, target_id target)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < watch->count; i++) {
+        struct watched thread = watch->list[i];
+
+        if (thread.time.to < watch->looked)
+            continue;
+        thread.first_cpu += thread.time.cpu_ns;
+        thread.first_wait += thread.time.wait_ns;
+        thread.time = (struct thread_time){
+            .thread = carry_thread(watch->profile, thread.time.thread, profile),
+            .from = thread.time.to,
+            .to = thread.time.to,
+        };
+        watch->list[kept++] = thread;
+    }
+    watch->count = kept;
+    watch->profile = profile;
+    watch->target = target;
 }
 
 static thread_id thread_of(const struct thread_watch *watch, pid_t tid)
@@ -100,6 +126,7 @@ void thread_watch_look(struct thread_watch *watch)
     size_t count;
     pid_t *tids = process_threads(watch->pid, &count, &ignored);
 
+    watch->looked = clock_ns(CLOCK_MONOTONIC);
     for (size_t i = 0; tids && i < count; i++)
         look_at(watch, tids[i]);
     free(tids);

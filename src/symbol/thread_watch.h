@@ -13,6 +13,11 @@ struct thread_watch;
 struct thread_watch *thread_watch_new(pid_t pid, target_id target, struct profile *profile);
 void thread_watch_free(struct thread_watch *watch);
 
+/* The threads are entries of this profile from now on, and their times begin where they were last
+ * looked at; `target` is that of before in the new profile. What was handed out of the old one is
+ * not changed. */
+void thread_watch_move(struct thread_watch *watch, struct profile *profile, target_id target);
+
 /* Look at all threads; of those that ended, what was last seen stays. */
 void thread_watch_look(struct thread_watch *watch);
 

@@ -209,6 +209,30 @@ static void test_starting(void **state)
     close_bench(&b);
 }
 
+/* In another profile it is an entry of that one, found by its struct or by its pid. */
+static void test_moved(void **state)
+{
+    struct profile *next = profile_new();
+    process_id id;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    name(&b, DB);
+    set(&b, b.vm.layout.process_reg, b.registered);
+    get(&b, SECOND);
+    for (int i = 0; i < 3; i++)
+        profile_process(next, &(struct process_entry){.identity = (uint64_t)i});
+    process_cache_move(b.cache, next, 0);
+    profile_free(b.profile);
+    b.profile = next;
+    id = process_cache_find(b.cache, 41ull << 32 | 41 << 4 | 3, SECOND + 1);
+    assert_int_equal(id, 4);
+    id = get(&b, SECOND + 1);
+    assert_string_equal(name_of(&b, id), "db");
+    close_bench(&b);
+}
+
 /* What is no pid is no process. */
 static void test_no_pid(void **state)
 {
@@ -441,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_parents),        cmocka_unit_test(test_parents_in_a_circle),
         cmocka_unit_test(test_ancestors),      cmocka_unit_test(test_application),
         cmocka_unit_test(test_no_application),
+        cmocka_unit_test(test_moved),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,12 +88,28 @@ static void test_changes(void **state)
     assert_int_equal(get(10, FIRST, "one"), first);
 }
 
+/* In another profile it is an entry of that one. */
+static void test_moved(void **state)
+{
+    struct profile *next = profile_new();
+
+    (void)state;
+    get(10, FIRST, "one");
+    get(11, 0, "other");
+    thread_cache_move(cache, next, 0);
+    profile_free(profile);
+    profile = next;
+    assert_thread(get(11, 0, "other"), 11, "other", SCHEDULER_NONE, 0);
+    assert_thread(get(10, FIRST, "one"), 10, "one", SCHEDULER_NORMAL, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_entries, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_changes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_moved, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
