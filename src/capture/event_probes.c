@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/counted.h"
 #include "capture/estimate.h"
 #include "capture/event_sites.h"
 #include "capture/window_lengths.h"
@@ -22,6 +23,14 @@
 /* Half of the 95 % confidence interval, in standard errors. */
 #define ERRORS_OF_95_PERCENT 1.96
 
+/* What was counted up to a moment. */
+struct counts {
+    struct wire_slot_counts slot;
+    struct wire_histogram *histograms; /* of the event's kind, in order */
+    double cost_ns;
+    uint64_t target_cpu_ns;
+};
+
 struct event {
     const struct event_request *request;
     const struct event_kind *kind;
@@ -33,16 +42,17 @@ struct event {
     struct wire_slot state;
     struct estimate estimates[EVENT_VALUES], hits;
     struct window_lengths lengths;
+    struct counts before; /* that summaries begin */
 };
 
 struct event_probes {
     struct event_probes_options options;
     struct event *events;
     struct governor *governor;
-    uint64_t started, stopped;   /* stopped: 0 while attached */
+    uint64_t started, stopped;   /* that summaries begin; that it was detached, 0 before */
     uint64_t work_at_start;      /* 0 if not known */
     uint64_t work;               /* as the governor was told last */
-    struct estimate_span so_far; /* since the start */
+    struct estimate_span so_far; /* since it was started */
 };
 
 uint32_t event_slots(int targets, int count)
@@ -107,6 +117,8 @@ struct event_probes *event_probes_new(const struct event_probes_options *options
         event->state =
             (struct wire_slot){.period = 1, .histogram = histogram, .long_us = options->long_us};
         histogram += (uint32_t)event->kind->histogram_count;
+        event->before.histograms =
+            xcalloc((size_t)event->kind->histogram_count + 1, sizeof(struct wire_histogram));
         find_sites(probes, event);
         if (event->group == 0)
             prepare_programs(probes, event);
@@ -119,6 +131,8 @@ void event_probes_free(struct event_probes *probes)
     if (!probes)
         return;
     governor_free(probes->governor);
+    for (int i = 0; i < probes->options.count; i++)
+        free(probes->events[i].before.histograms);
     free(probes->events);
     free(probes);
 }
@@ -180,6 +194,14 @@ static uint64_t read_work(void *context)
     return probes->work;
 }
 
+static void start_span(struct event_probes *probes)
+{
+    probes->started = clock_ns(CLOCK_MONOTONIC);
+    probes->so_far = (struct estimate_span){0};
+    if (!vm_reductions(probes->options.vm, &probes->work_at_start))
+        probes->work_at_start = 0;
+}
+
 int event_probes_start(struct event_probes *probes, struct error *error)
 {
     const struct governor_options options = {
@@ -207,9 +229,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
     }
     if (governor_start(probes->governor, error))
         return -1;
-    probes->started = clock_ns(CLOCK_MONOTONIC);
-    if (!vm_reductions(probes->options.vm, &probes->work_at_start))
-        probes->work_at_start = 0;
+    start_span(probes);
     return 0;
 }
 
@@ -286,6 +306,35 @@ void event_probes_update(struct event_probes *probes)
         look_at_target(probes, clock_ns(CLOCK_MONOTONIC));
 }
 
+void event_probes_end(struct event_probes *probes)
+{
+    governor_cut(probes->governor);
+    event_probes_update(probes);
+}
+
+static void begin_event(struct event_probes *probes, struct event *event)
+{
+    struct governor_status status = governor_status(probes->governor, (unsigned)event->group);
+
+    memset(event->estimates, 0, sizeof(event->estimates));
+    event->hits = (struct estimate){0};
+    event->lengths = (struct window_lengths){0};
+    event->before.slot = programs_slot_counts(probes->options.programs, event->slot);
+    for (int i = 0; i < event->kind->histogram_count; i++)
+        programs_histogram(probes->options.programs, event->histogram + (uint32_t)i,
+                           &event->before.histograms[i]);
+    event->before.cost_ns = status.spent_ns;
+    event->before.target_cpu_ns = status.target_cpu_ns;
+}
+
+void event_probes_begin(struct event_probes *probes)
+{
+    for (int i = 0; i < probes->options.count; i++)
+        if (probes->events[i].group >= 0)
+            begin_event(probes, &probes->events[i]);
+    start_span(probes);
+}
+
 /* What there was to see: while it goes on, what windows stand for. */
 static struct estimate_span span_of(const struct event_probes *probes, const struct event *event)
 {
@@ -316,8 +365,8 @@ static void add_cost(const struct event_probes *probes, const struct event *even
 {
     struct governor_status status = governor_status(probes->governor, (unsigned)event->group);
 
-    summary->cost_ns += (uint64_t)status.spent_ns;
-    summary->target_cpu_ns += status.target_cpu_ns;
+    summary->cost_ns += (uint64_t)(status.spent_ns - event->before.cost_ns);
+    summary->target_cpu_ns += status.target_cpu_ns - event->before.target_cpu_ns;
 }
 
 /* `correction`: to what is scaled as if all windows were alike, so that it adds up to the sums. */
@@ -329,6 +378,7 @@ static void add_histograms(const struct event_probes *probes, const struct event
         struct wire_histogram counted;
 
         programs_histogram(probes->options.programs, event->histogram + (uint32_t)i, &counted);
+        counted_histogram_since(&counted, &event->before.histograms[i]);
         if (counted.max > sum->max)
             sum->max = counted.max;
         for (uint32_t b = 0; b < LOG_HISTOGRAM_BUCKETS; b++) {
@@ -348,10 +398,12 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
     const struct event *of = &probes->events[event];
     const struct estimate_span all = span_of(probes, of);
     struct wire_slot_counts counts = programs_slot_counts(probes->options.programs, of->slot);
-    double alike = (double)counts.hits * window_lengths_scale(&of->lengths, 0);
-    double correction = alike > 0 ? estimate_total(&of->hits, all) / alike : 1;
-    double tally_scale = correction * window_lengths_scale(&of->lengths, 0);
+    double alike, correction, tally_scale;
 
+    counted_since(&counts, &of->before.slot);
+    alike = (double)counts.hits * window_lengths_scale(&of->lengths, 0);
+    correction = alike > 0 ? estimate_total(&of->hits, all) / alike : 1;
+    tally_scale = correction * window_lengths_scale(&of->lengths, 0);
     summary->hits += counts.hits;
     summary->lost += counts.lost;
     summary->span_ns += (uint64_t)fmax(all.ns, of->hits.seen_ns);

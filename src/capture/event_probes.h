@@ -2,8 +2,8 @@
 /*
  * The events of one target: its probes, attached within their budget, and what they counted.
  *
- *   new ──> (programs_load, programs_add_target) ──> start ──> { scale, summary }... ──> stop
- *       ──> { scale, summary }... ──> free
+ *   new ──> (programs_load, programs_add_target) ──> start ──> { scale, summary, begin }...
+ *       ──> stop ──> { scale, summary }... ──> free
  *
  * An event whose probe points are not found is refused, and says why; the others go on.
  */
@@ -61,6 +61,12 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
 
 /* Take notice of windows that were closed. */
 void event_probes_update(struct event_probes *probes);
+
+/* End what is counted now, and take notice of it: what is in a summary until event_probes_begin().
+ */
+void event_probes_end(struct event_probes *probes);
+/* Summaries are of what is counted from now on. A window that is open now is of it as a whole. */
+void event_probes_begin(struct event_probes *probes);
 
 /* Add what was counted of an event to a summary: of several targets, each is added. Histograms and
  * tallies are those of the event's kind, in order. */

@@ -310,6 +310,14 @@ static void hand_out(struct group *group, const struct moment *end, uint64_t rep
     buffer_put(&group->governor->windows, &window, sizeof(window));
 }
 
+/* The same of a group that stays open. */
+static void hand_out_continuous(struct group *group)
+{
+    struct moment end = look_at(group);
+
+    hand_out(group, &end, end.time - group->first.time);
+}
+
 /* ---- opening and closing ---- */
 
 static void set_open(struct group *group, enum wire_open open)
@@ -447,11 +455,8 @@ static void govern_group(struct group *group, uint64_t *next)
 
         charge(group, now, &counts);
         if (now - group->first.time >= SECOND &&
-            budget_is_continuous(governor->budget, group->number)) {
-            struct moment end = look_at(group);
-
-            hand_out(group, &end, end.time - group->first.time);
-        }
+            budget_is_continuous(governor->budget, group->number))
+            hand_out_continuous(group);
     }
     if (!group->open && group->tasks >= TASKS_MAX)
         return;
@@ -620,6 +625,18 @@ int governor_error(struct governor *governor, unsigned group, struct error *erro
     }
     pthread_mutex_unlock(&governor->lock);
     return result;
+}
+
+void governor_cut(struct governor *governor)
+{
+    pthread_mutex_lock(&governor->lock);
+    for (unsigned i = 0; i < governor->group_count; i++) {
+        struct group *group = governor->groups[i];
+
+        if (group->open && budget_is_continuous(governor->budget, group->number))
+            hand_out_continuous(group);
+    }
+    pthread_mutex_unlock(&governor->lock);
 }
 
 bool governor_window(struct governor *governor, struct governor_window *window)

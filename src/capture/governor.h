@@ -83,6 +83,9 @@ struct governor_window {
 /* Take the next window that was closed; false if there is none. */
 bool governor_window(struct governor *governor, struct governor_window *window);
 
+/* Of groups that stay open, end the window now and begin the next one: so that it can be taken. */
+void governor_cut(struct governor *governor);
+
 /* What a hit at `time` stands for; see window_log_scale(). */
 enum window_answer governor_scale(struct governor *governor, unsigned group, uint64_t time,
                                   uint64_t duration, double *scale);

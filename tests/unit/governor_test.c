@@ -180,6 +180,31 @@ static void test_cheap(void **state)
     end(profiler);
 }
 
+/* The window of what stays open can be cut at any time, and loses nothing. */
+static void test_cut(void **state)
+{
+    struct profiler *profiler;
+    uint64_t calls;
+
+    (void)state;
+    profiler = start(30);
+    calls = target_calls(&profiler->target);
+    usleep(300000);
+    governor_cut(profiler->governor);
+    take_windows(profiler);
+    assert_int_equal(profiler->windows, 1);
+    assert_in_range(profiler->window.hits, target_calls(&profiler->target) - calls - 2,
+                    target_calls(&profiler->target) - calls + 2);
+    usleep(300000);
+    calls = target_calls(&profiler->target) - calls;
+    governor_stop(profiler->governor);
+    governor_cut(profiler->governor);
+    take_windows(profiler);
+    assert_int_equal(profiler->windows, 2);
+    assert_in_range(profiler->window.hits, calls, calls + 100);
+    end(profiler);
+}
+
 /* What is dear is open in windows that stand for all of the time. */
 static void test_dear(void **state)
 {
@@ -282,7 +307,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cheap),   cmocka_unit_test(test_dear),
         cmocka_unit_test(test_jump),    cmocka_unit_test(test_target_ends),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_cut),
     };
     struct error error = {0};
 
