@@ -8,6 +8,7 @@
 #include "beam/hooks.h"
 #include "capture/sampler.h"
 #include "cli/message.h"
+#include "profile/carry.h"
 #include "profile/events.h"
 #include "symbol/allocation.h"
 #include "util/alloc.h"
@@ -39,14 +40,20 @@ struct events {
     size_t held_count, held_room;
 };
 
+/* The ids are those of any profile in which they are defined in the same order. */
+static void define(struct events *events, struct profile *profile)
+{
+    events->profile = profile;
+    for (int i = 0; i < events->options->event_count; i++)
+        events->ids[i] = event_define(profile, events->options->events[i].name);
+}
+
 struct events *events_new(const struct record_options *options, struct profile *profile)
 {
     struct events *events = xcalloc(1, sizeof(*events));
 
     events->options = options;
-    events->profile = profile;
-    for (int i = 0; i < options->event_count; i++)
-        events->ids[i] = event_define(profile, options->events[i].name);
+    define(events, profile);
     for (int i = 0; i < options->event_count; i++)
         if (!strcmp(options->events[i].name, EVENT_ALLOC))
             events->alloc = events->ids[i];
@@ -182,8 +189,7 @@ bool events_need_cpu_samples(const struct events *events)
 }
 
 int events_cpu_sample(struct events *events, size_t target, const struct snapshot *snapshot,
-                      const struct sample *sample, struct recording_writer *writer,
-                      struct error *error)
+                      const struct sample *sample, struct part *part, struct error *error)
 {
     struct sample allocated = *sample;
 
@@ -193,7 +199,7 @@ int events_cpu_sample(struct events *events, size_t target, const struct snapsho
     allocated.values[ALLOC_WORDS] = allocation_at_sample(events->allocations[target], snapshot);
     if (!allocated.values[ALLOC_WORDS])
         return 0;
-    return recording_append(writer, events->profile, &allocated, error);
+    return part_append(part, &allocated, error);
 }
 
 /* What CPU samples were charged with already is not this hit's. */
@@ -237,9 +243,9 @@ static stack_id add_mark(struct profile *profile, stack_id stack, enum process_s
     return profile_stack(profile, stack, profile_frame(profile, &frame));
 }
 
-static int append_part(struct events *events, const struct held *held,
-                       const struct event_part *part, const struct event_scale *scale,
-                       struct recording_writer *writer, struct error *error)
+static int append_share(struct events *events, const struct held *held,
+                        const struct event_part *share, const struct event_scale *scale,
+                        struct part *part, struct error *error)
 {
     uint32_t by_time = events->options->events[held->event].kind->by_time;
     struct sample sample = held->sample;
@@ -247,21 +253,21 @@ static int append_part(struct events *events, const struct held *held,
     sample.event = events->ids[held->event];
     for (int v = 0; v < EVENT_VALUES; v++) {
         double *rest = &events->rest[held->event][v];
-        double by = part->stands_alone ? 1 : by_time >> v & 1 ? scale->by_time : scale->by_work;
-        double value = (double)part->values[v] * by + *rest;
+        double by = share->stands_alone ? 1 : by_time >> v & 1 ? scale->by_time : scale->by_work;
+        double value = (double)share->values[v] * by + *rest;
 
         sample.values[v] = value > 0 ? (uint64_t)value : 0;
         *rest = value - (double)sample.values[v];
     }
-    if (part->status)
-        sample.status = (uint8_t)part->status;
-    if (part->shows_status)
-        sample.stack = add_mark(events->profile, sample.stack, part->status);
-    return recording_append(writer, events->profile, &sample, error);
+    if (share->status)
+        sample.status = (uint8_t)share->status;
+    if (share->shows_status)
+        sample.stack = add_mark(events->profile, sample.stack, share->status);
+    return part_append(part, &sample, error);
 }
 
 static int append(struct events *events, const struct held *held, const struct event_scale *scale,
-                  struct recording_writer *writer, struct error *error)
+                  struct part *part, struct error *error)
 {
     const struct event_kind *kind = events->options->events[held->event].kind;
     struct event_part parts[EVENT_PARTS_MAX] = {0};
@@ -272,12 +278,12 @@ static int append(struct events *events, const struct held *held, const struct e
     else
         memcpy(parts[0].values, held->hit.values, sizeof(parts[0].values));
     for (int i = 0; i < count; i++)
-        if (append_part(events, held, &parts[i], scale, writer, error))
+        if (append_share(events, held, &parts[i], scale, part, error))
             return -1;
     return 0;
 }
 
-int events_release(struct events *events, struct recording_writer *writer, struct error *error)
+int events_release(struct events *events, struct part *part, struct error *error)
 {
     size_t kept = 0;
     int result = 0;
@@ -291,7 +297,7 @@ int events_release(struct events *events, struct recording_writer *writer, struc
         switch (
             event_probes_scale(held->probes, held->event, &held->hit, held->sample.time, &scale)) {
         case WINDOW_SCALE:
-            result = append(events, held, &scale, writer, error);
+            result = append(events, held, &scale, part, error);
             break;
         case WINDOW_NOT_YET:
             events->held[kept++] = *held;
@@ -304,8 +310,7 @@ int events_release(struct events *events, struct recording_writer *writer, struc
     return result;
 }
 
-static int put_summary(struct events *events, int event, struct recording_writer *writer,
-                       struct error *error)
+static int put_summary(struct events *events, int event, struct part *part, struct error *error)
 {
     const struct event_kind *kind = events->options->events[event].kind;
     struct event_histogram *histograms =
@@ -332,17 +337,33 @@ static int put_summary(struct events *events, int event, struct recording_writer
         if (event_probes_refused(events->probes[i], event, &ignored) == 0)
             event_probes_add_summary(events->probes[i], event, &summary, histograms, tallies);
     }
-    result = recording_put_summary(writer, events->profile, &summary, error);
+    result = recording_put_summary(part->writer, part->profile, &summary, error);
     free(histograms);
     free(tallies);
     return result;
 }
 
-int events_put_summaries(struct events *events, struct recording_writer *writer,
-                         struct error *error)
+int events_put_summaries(struct events *events, struct part *part, struct error *error)
 {
     for (int i = 0; events->targets && i < events->options->event_count; i++)
-        if (put_summary(events, i, writer, error))
+        if (put_summary(events, i, part, error))
             return -1;
     return 0;
+}
+
+void events_end(struct events *events)
+{
+    for (size_t i = 0; i < events->targets; i++)
+        event_probes_end(events->probes[i]);
+}
+
+void events_begin(struct events *events, struct profile *profile)
+{
+    const struct profile *before = events->profile;
+
+    define(events, profile);
+    for (size_t i = 0; i < events->held_count; i++)
+        carry_sample(before, &events->held[i].sample, profile);
+    for (size_t i = 0; i < events->targets; i++)
+        event_probes_begin(events->probes[i]);
 }

@@ -4,6 +4,8 @@
  *
  *   new ──> find ──> (programs_load, programs_add_target) ──> start ──> { sample, release }...
  *       ──> stop ──> release ──> free
+ *
+ * For another recording: end ──> release ──> put_summaries ──> begin.
  */
 #pragma once
 
@@ -11,6 +13,7 @@
 
 #include "capture/event_probes.h"
 #include "cli/options.h"
+#include "cli/part.h"
 #include "cli/targets.h"
 #include "profile/recording.h"
 #include "symbol/symbolizer.h"
@@ -42,12 +45,16 @@ void events_sample(struct events *events, size_t target, const struct snapshot *
 /* Some events learn from CPU samples, whether or not these are recorded. */
 bool events_need_cpu_samples(const struct events *events);
 int events_cpu_sample(struct events *events, size_t target, const struct snapshot *snapshot,
-                      const struct sample *sample, struct recording_writer *writer,
-                      struct error *error);
+                      const struct sample *sample, struct part *part, struct error *error);
 
 /* Append the samples that are no longer held. */
-int events_release(struct events *events, struct recording_writer *writer, struct error *error);
+int events_release(struct events *events, struct part *part, struct error *error);
 
-/* Write what was counted so far. */
-int events_put_summaries(struct events *events, struct recording_writer *writer,
-                         struct error *error);
+/* Write what was counted since the recording began. */
+int events_put_summaries(struct events *events, struct part *part, struct error *error);
+
+/* End what is counted for this recording. */
+void events_end(struct events *events);
+/* Go on for another one: `profile` is new, and has nothing but the events that were defined before
+ * these. Samples that are still held go there. The old one is needed until then. */
+void events_begin(struct events *events, struct profile *profile);

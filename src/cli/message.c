@@ -2,11 +2,22 @@
 #include "cli/message.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
-int message_error(const struct error *error)
+static void say(const char *format, va_list args)
 {
-    fprintf(stderr, "beamflame: %s\n", error->text);
-    return error->code ? (int)error->code : ERROR_FAILED;
+    fputs(isatty(STDERR_FILENO) ? "\r\033[Kbeamflame: " : "beamflame: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+void message_say(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
 }
 
 void message_warning(const char *format, ...)
@@ -14,8 +25,12 @@ void message_warning(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    fputs("beamflame: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    say(format, args);
     va_end(args);
+}
+
+int message_error(const struct error *error)
+{
+    message_say("%s", error->text);
+    return error->code ? (int)error->code : ERROR_FAILED;
 }

@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,10 @@ enum {
     OPTION_LONG_SCHEDULE,
     OPTION_WALL_FREQUENCY,
     OPTION_TOP,
+    OPTION_LOOP,
+    OPTION_KEEP,
+    OPTION_FLUSH,
+    OPTION_MAX_SIZE,
 };
 
 static const struct argp_option output_option_list[] = {
@@ -138,14 +143,33 @@ static long number(struct argp_state *state, const char *what, const char *text,
     return value;
 }
 
-static double seconds(struct argp_state *state, const char *text)
+static double seconds(struct argp_state *state, const char *what, const char *text)
 {
     char *end;
     double value = strtod(text, &end);
 
     if (end == text || *end || !isfinite(value) || value <= 0 || value > 1e9)
-        argp_error(state, "the duration must be a positive number of seconds, not '%s'", text);
+        argp_error(state, "%s must be a positive number of seconds, not '%s'", what, text);
     return value;
+}
+
+/* "100k": bytes. */
+static uint64_t size(struct argp_state *state, const char *what, const char *text)
+{
+    static const char units[] = "kMG";
+    char *end;
+    long long value;
+    const char *unit;
+    int shift;
+
+    errno = 0;
+    value = strtoll(text, &end, 10);
+    unit = *end && !end[1] ? strchr(units, *end) : NULL;
+    shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (errno || end == text || (*end && !unit) || value <= 0 || value > LLONG_MAX >> shift)
+        argp_error(state, "%s must be a number of bytes, or with k, M or G behind it, not '%s'",
+                   what, text);
+    return (uint64_t)value << shift;
 }
 
 /* ---- record ---- */
@@ -170,6 +194,15 @@ static const struct argp_option record_option_list[] = {
      "Of the CPU time of the target, what its probes may cost (default 1)", 2},
     {"long-schedule", OPTION_LONG_SCHEDULE, "MS", 0,
      "Of event sched: list slices of so many milliseconds or more (default 10)", 2},
+    {"loop", OPTION_LOOP, "SEC", 0,
+     "Record in parts of so many seconds, without a gap: each -o FILE.SUFFIX is written as "
+     "FILE-NODE-TIME.SUFFIX (UTC) when its part is over",
+     3},
+    {"keep", OPTION_KEEP, "N", 0, "Of the files of parts, keep the newest N of each output", 3},
+    {"max-size", OPTION_MAX_SIZE, "BYTES", 0,
+     "End the recording, or with --loop the part, when it has so many bytes (or 100k, 20M, 1G)", 3},
+    {"flush", OPTION_FLUSH, "SEC", 0,
+     "Write out what was recorded so often (default 1): what is lost if this is killed", 3},
     {0},
 };
 
@@ -235,6 +268,12 @@ static void check_targets(struct argp_state *state, const struct record_options 
         argp_error(state, "give -p, -a or a command, not more than one of them");
 }
 
+static void check_parts(struct argp_state *state, const struct record_options *options)
+{
+    if (options->keep && !options->loop)
+        argp_error(state, "--keep is for parts: it needs --loop");
+}
+
 static error_t parse_record_option(int key, char *arg, struct argp_state *state)
 {
     struct record_parser *parser = state->input;
@@ -252,7 +291,21 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
         options->all = true;
         return 0;
     case 'd':
-        options->duration = seconds(state, arg);
+        options->duration = seconds(state, "the duration", arg);
+        return 0;
+    case OPTION_LOOP:
+        options->loop = seconds(state, "the time of a part", arg);
+        if (options->loop < 1)
+            argp_error(state, "a part must have 1 second or more, not '%s'", arg);
+        return 0;
+    case OPTION_KEEP:
+        options->keep = (size_t)number(state, "the files to keep", arg, 1, 1000000);
+        return 0;
+    case OPTION_MAX_SIZE:
+        options->max_size = size(state, "the size of a recording", arg);
+        return 0;
+    case OPTION_FLUSH:
+        options->flush_ns = (uint64_t)(seconds(state, "the time between flushes", arg) * 1e9);
         return 0;
     case 'F':
         options->frequency = (uint32_t)number(state, "the frequency", arg, 1, 50000);
@@ -280,6 +333,7 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         check_targets(state, options);
+        check_parts(state, options);
         if (options->top.count && !options->wall)
             argp_error(state, "--top is for event wall (-e wall)");
         options->cpu |= !options->event_count && !options->wall;
@@ -306,6 +360,7 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
                                        .wall_frequency = 20,
                                        .budget = 0.01,
                                        .long_us = 10000,
+                                       .flush_ns = 1000000000,
                                        .output.settings.view.grouping = {{GROUP_NAME}}};
     argp_err_exit_status = ERROR_USAGE;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &parser);

@@ -20,6 +20,7 @@ struct output_options {
     struct output_settings settings;
     const char *stats_path;
     bool quiet;
+    bool no_summary;
 };
 
 struct record_options {
@@ -28,6 +29,10 @@ struct record_options {
     bool all;        /* every BEAM of the host */
     char **command;  /* start this and profile it; NULL: none */
     double duration; /* seconds; 0: until it is ended */
+    double loop;     /* seconds of a part; 0: there are no parts */
+    size_t keep;     /* of the files of each output; 0: all */
+    uint64_t flush_ns;
+    uint64_t max_size; /* of a recording, bytes; 0: any */
     uint32_t frequency;
     bool cpu;                                /* sample CPU time */
     struct event_request events[EVENTS_MAX]; /* what else is recorded */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame [record]`: profile VMs until told to end, then write the outputs. */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +10,15 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/recorder.h"
 #include "cli/render.h"
+#include "cli/rotation.h"
 #include "cli/session.h"
 #include "cli/targets.h"
+#include "output/output_file.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/clock.h"
-
-enum { STEP_MS = 100 };
 
 static volatile int stop_requested;
 
@@ -39,20 +38,25 @@ static void handle_signals(void)
     sigaction(SIGPIPE, &action, NULL);
 }
 
-/* Without -o: beamflame-PID-TIME.perf and .svg in the current directory. */
-static void default_outputs(struct output_options *output, pid_t pid)
+static void add_default(struct output_options *output, char *path)
 {
-    static const char *const suffixes[] = {"perf", "svg"};
+    output->requests[output->count++] = (struct output_request){.path = path, .optional = true};
+}
+
+/* Without -o: beamflame-PID-TIME.perf and .svg in the current directory; of parts, where names have
+ * node and time, beamflame.perf and .svg. */
+static void default_outputs(struct record_options *options, pid_t pid)
+{
     char moment[32];
     time_t now = time(NULL);
     struct tm local;
+    char *name;
 
     strftime(moment, sizeof(moment), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-    for (int i = 0; i < 2; i++)
-        output->requests[output->count++] = (struct output_request){
-            .path = xasprintf("beamflame-%d-%s.%s", pid, moment, suffixes[i]),
-            .optional = true,
-        };
+    name = options->loop > 0 ? xstrdup("beamflame") : xasprintf("beamflame-%d-%s", pid, moment);
+    add_default(&options->output, xasprintf("%s.perf", name));
+    add_default(&options->output, xasprintf("%s.svg", name));
+    free(name);
 }
 
 /* The first .bfr output is what is recorded into: it is readable whatever happens later. */
@@ -74,46 +78,6 @@ static const char *take_recording_path(struct output_options *output)
     return NULL;
 }
 
-static void show_progress(struct session *session)
-{
-    struct session_status status = session_status(session);
-
-    fprintf(stderr, "\r\033[K%.0f s  %llu samples (%.0f/s)  %llu lost", status.seconds,
-            (unsigned long long)status.samples, (double)status.samples / status.seconds,
-            (unsigned long long)status.lost);
-    if (status.busiest[0])
-        fprintf(stderr, "  busiest: %s %.0f%%", status.busiest, status.busiest_share * 100);
-    fflush(stderr);
-}
-
-/* Take samples until the time is over, a signal comes, or the targets have ended. */
-static int record(struct session *session, const struct record_options *options,
-                  struct error *error)
-{
-    uint64_t end = options->duration > 0
-                       ? clock_ns(CLOCK_MONOTONIC) + (uint64_t)(options->duration * 1e9)
-                       : UINT64_MAX;
-    bool live = !options->output.quiet && isatty(STDERR_FILENO);
-    uint64_t shown = 0;
-    int result = 0;
-
-    while (!result && !stop_requested && session_alive(session)) {
-        uint64_t now = clock_ns(CLOCK_MONOTONIC);
-        uint64_t left_ms = now < end ? (end - now) / 1000000 : 0;
-
-        if (now >= end)
-            break;
-        result = session_step(session, left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS, error);
-        if (live && now - shown >= 500000000) {
-            show_progress(session);
-            shown = now;
-        }
-    }
-    if (live)
-        fprintf(stderr, "\r\033[K");
-    return result;
-}
-
 static char *join_arguments(int argc, char **argv)
 {
     char *line = xstrdup("beamflame");
@@ -132,9 +96,22 @@ static void say_start(const struct record_options *options, size_t targets)
     fprintf(stderr, "beamflame: sampling %zu VM%s at %u Hz ", targets, targets > 1 ? "s" : "",
             options->frequency);
     if (options->duration > 0)
-        fprintf(stderr, "for %g s\n", options->duration);
+        fprintf(stderr, "for %g s", options->duration);
     else
-        fprintf(stderr, "until Ctrl-C\n");
+        fprintf(stderr, "until Ctrl-C");
+    if (options->loop > 0)
+        fprintf(stderr, ", in parts of %g s", options->loop);
+    fputc('\n', stderr);
+}
+
+static struct session *start(const struct record_options *options, struct targets *targets,
+                             const char *command_line, uint64_t started, struct error *error)
+{
+    struct session *session = session_start(options, targets, command_line, started, error);
+
+    if (session && !options->output.quiet)
+        say_start(options, targets->count);
+    return session;
 }
 
 /* Record into a file; a descriptor that reads it is handed out in *ret_fd, -1 if there is none. A
@@ -143,33 +120,26 @@ static int make_recording(const struct record_options *options, struct targets *
                           const char *path, const char *command_line, uint64_t started, int *ret_fd,
                           struct error *error)
 {
-    struct session *session = session_start(options, targets, path, command_line, started, error);
-    struct error finish_error;
-    int result, finished;
+    struct session *session = start(options, targets, command_line, started, error);
+    const char *directory = getenv("TMPDIR");
+    int fd, result = -1;
 
     *ret_fd = -1;
     if (!session)
         return -1;
-    if (!options->output.quiet)
-        say_start(options, targets->count);
-    result = record(session, options, error);
-    finished = session_finish(session, ret_fd, &finish_error);
+    fd = recording_file(path, directory ? directory : "/tmp", error);
+    if (fd >= 0)
+        result = record_whole(session, options, &stop_requested, fd, ret_fd, error);
     session_free(session);
-    if (!result && finished)
-        *error = finish_error;
-    return result ? result : finished;
+    return result;
 }
 
-static int record_and_render(struct record_options *options, struct targets *targets,
-                             const char *command_line, uint64_t started)
+static int record_and_render(const struct record_options *options, struct targets *targets,
+                             const char *path, const char *command_line, uint64_t started)
 {
-    const char *path;
     struct error error;
     int fd, failed = 0, rendered;
 
-    if (!options->output.count)
-        default_outputs(&options->output, targets->vms[0]->pid);
-    path = take_recording_path(&options->output);
     if (make_recording(options, targets, path, command_line, started, &fd, &error))
         failed = message_error(&error);
     if (fd < 0)
@@ -177,15 +147,78 @@ static int record_and_render(struct record_options *options, struct targets *tar
     if (failed)
         message_warning("recording ended early; what it holds up to then is kept");
     if (path && !options->output.quiet)
-        fprintf(stderr, "beamflame: wrote %s\n", path);
+        message_say("wrote %s", path);
     rendered = render(fd, path ? path : "the recording", &options->output);
     return failed ? failed : rendered;
+}
+
+/* What parts are named after: the node, or of several the host. */
+static void name_of_node(const struct record_options *options, struct targets *targets, char *name,
+                         size_t size)
+{
+    if (options->all || targets->count > 1) {
+        gethostname(name, size);
+        name[size - 1] = '\0';
+        return;
+    }
+    vm_node_name(targets->vms[0], name, size);
+}
+
+static int record_in_parts(const struct record_options *options, struct targets *targets,
+                           const char *path, const char *command_line, uint64_t started)
+{
+    struct rotation *rotation;
+    struct session *session;
+    struct error error;
+    char node[1100];
+    int failed = 0, written;
+
+    name_of_node(options, targets, node, sizeof(node));
+    session = start(options, targets, command_line, started, &error);
+    if (!session)
+        return message_error(&error);
+    rotation = rotation_new(options, path, node);
+    if (record_parts(session, options, &stop_requested, rotation, &error))
+        failed = message_error(&error);
+    session_free(session);
+    written = rotation_finish(rotation);
+    return failed ? failed : written;
+}
+
+static int record(struct record_options *options, struct targets *targets, const char *command_line,
+                  uint64_t started)
+{
+    const char *path;
+
+    if (!options->output.count)
+        default_outputs(options, targets->vms[0]->pid);
+    path = take_recording_path(&options->output);
+    if (options->loop > 0)
+        return record_in_parts(options, targets, path, command_line, started);
+    return record_and_render(options, targets, path, command_line, started);
+}
+
+/* Parts are files. */
+static int check_parts(const struct record_options *options, struct error *error)
+{
+    const struct output_options *outputs = &options->output;
+
+    for (size_t i = 0; i <= outputs->count; i++) {
+        const char *path = i < outputs->count ? outputs->requests[i].path : outputs->stats_path;
+
+        if (path && output_file_is_in_place(path))
+            return error_set(error, ERROR_USAGE, "%s: --loop writes a file for each part; name one",
+                             path);
+    }
+    return 0;
 }
 
 static int check_outputs(const struct record_options *options, struct error *error)
 {
     bool peers = false;
 
+    if (options->loop > 0 && check_parts(options, error))
+        return -1;
     for (int i = 0; i < options->event_count; i++)
         peers |= event_has_peers(options->events[i].name);
     return render_check(&options->output,
@@ -208,7 +241,7 @@ int command_record(int argc, char **argv)
         targets_open(&options, &stop_requested, &targets, &error)) {
         result = message_error(&error);
     } else {
-        result = record_and_render(&options, &targets, command_line, started);
+        result = record(&options, &targets, command_line, started);
         targets_close(&targets);
     }
     output_options_free(&options.output);

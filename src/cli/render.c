@@ -44,7 +44,7 @@ static void say_what_was_written(const struct output_options *options,
         const char *path = result->paths[i];
 
         if (strcmp(path, "-") && !(options->stats_path && !strcmp(path, options->stats_path)))
-            fprintf(stderr, "beamflame: wrote %s\n", path);
+            message_say("wrote %s", path);
     }
 }
 
@@ -80,7 +80,7 @@ int render(int fd, const char *name, const struct output_options *options)
         return message_error(&error);
     memcpy(requests, options->requests, count * sizeof(*requests));
     add_statistics(options, requests, &count);
-    if (!options->quiet)
+    if (!options->quiet && !options->no_summary)
         requests[count++] = (struct output_request){
             .path = "summary",
             .format = &summary_format,

@@ -9,6 +9,6 @@
 int render_check(const struct output_options *options, uint32_t events, bool peers,
                  struct error *error);
 
-/* Write the outputs and, unless quiet, the summary on standard error. Takes over `fd`; `name` is
- * the recording's, for messages. Prints errors; returns the exit code. */
+/* Write the outputs and, unless it is not wanted, the summary on standard output. Takes over `fd`;
+ * `name` is the recording's, for messages. Prints errors; returns the exit code. */
 int render(int fd, const char *name, const struct output_options *options);

@@ -4,15 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/programs.h"
 #include "capture/sampler.h"
+#include "cli/busiest.h"
 #include "cli/events.h"
-#include "cli/wall.h"
+#include "cli/part.h"
+#include "cli/walls.h"
 #include "os/kernel_symbols.h"
 #include "os/process.h"
 #include "profile/events.h"
@@ -26,37 +27,23 @@ static const uint64_t SECOND = 1000000000;
 struct session {
     const struct record_options *options;
     struct targets *targets;
+    const char *command_line;
     struct symbolizer *symbolizers[PIDS_MAX];
     struct kernel_symbols *kernel;
-    struct profile *profile;
-    event_id cpu, wall;
-    struct wall *walls[PIDS_MAX];
     struct programs *programs;
     struct sampler *sampler; /* NULL: CPU samples are not needed */
     struct events *events;
-    struct recording_writer *writer;
-    struct recording_totals totals;
-    struct thread_times threads;
-    uint64_t first_ns, flushed_ns;
+    struct walls walls;
+    struct part *part;
+    uint64_t samples; /* of the parts before */
+    uint64_t first_ns, looked_ns, flushed_ns;
+    bool stopped;     /* no more samples are taken */
     int write_result; /* of appending while samples are passed */
     struct error write_error;
-    /* samples a process since the last flush, for the live line */
-    uint32_t *recent;
-    uint32_t recent_room, recent_total;
-    char busiest[128];
-    double busiest_share;
+    struct busiest busiest;
 };
 
 /* ---- start ---- */
-
-/* Why a target could not be attached to. */
-static int target_error(const struct vm *vm, struct error *error)
-{
-    if (!process_exists(vm->pid))
-        return error_set(error, ERROR_NO_PROCESS, "process %d ended while it was attached to",
-                         vm->pid);
-    return error_prefix(error, "process %d", vm->pid);
-}
 
 /* Of all VMs of the host, one that can't be profiled is left out. */
 static int open_symbolizers(struct session *session, struct error *error)
@@ -64,12 +51,12 @@ static int open_symbolizers(struct session *session, struct error *error)
     struct targets *targets = session->targets;
 
     for (size_t i = 0; i < targets->count;) {
-        session->symbolizers[i] = symbolizer_new(targets->vms[i], session->profile, error);
+        session->symbolizers[i] = symbolizer_new(targets->vms[i], session->part->profile, error);
         if (session->symbolizers[i]) {
             i++;
             continue;
         }
-        target_error(targets->vms[i], error);
+        targets_error(targets->vms[i], error);
         if (!session->options->all || targets->count == 1 ||
             !targets_may_leave_out(targets->vms[i]->pid, error))
             return -1;
@@ -83,30 +70,8 @@ static int add_targets(struct session *session, struct error *error)
     for (size_t i = 0; i < session->targets->count; i++)
         if (programs_add_target(session->programs, session->targets->vms[i],
                                 symbolizer_code_generation_address(session->symbolizers[i]), error))
-            return target_error(session->targets->vms[i], error);
+            return targets_error(session->targets->vms[i], error);
     return 0;
-}
-
-static int open_recording(struct session *session, const char *path, const char *command_line,
-                          struct error *error)
-{
-    const char *directory = getenv("TMPDIR");
-    struct utsname uts;
-    struct recording_header header = {
-        .start_realtime = clock_ns(CLOCK_REALTIME),
-        .start_monotonic = clock_ns(CLOCK_MONOTONIC),
-        .frequency = session->options->frequency,
-        .cpus = programs_cpus(session->programs),
-        .event = session->sampler ? sampler_event(session->sampler) : "",
-        .command = command_line,
-        .version = BEAMFLAME_VERSION,
-    };
-
-    uname(&uts);
-    header.hostname = uts.nodename;
-    header.kernel = uts.release;
-    session->writer = recording_create(path, directory ? directory : "/tmp", &header, error);
-    return session->writer ? 0 : -1;
 }
 
 /* Takes longer than all of the rest, so samples are let to wait for it. */
@@ -123,9 +88,9 @@ static void prepare_symbolizers(struct session *session)
 
 static void look_at_targets(struct session *session)
 {
-    session->threads.count = 0;
+    session->part->threads.count = 0;
     for (size_t i = 0; i < session->targets->count; i++)
-        symbolizer_look(session->symbolizers[i], &session->threads);
+        symbolizer_look(session->symbolizers[i], &session->part->threads);
 }
 
 static int load_programs(struct session *session, struct error *error)
@@ -144,54 +109,34 @@ static int load_programs(struct session *session, struct error *error)
     return programs_load(session->programs, error);
 }
 
-static int start_walls(struct session *session, struct error *error)
+static int start(struct session *session, uint64_t started_ns, struct error *error)
 {
-    const struct wall_options options = {
-        .frequency = session->options->wall_frequency,
-        .cpu_interval = SECOND / session->options->frequency,
-        .top = session->options->top,
-    };
-
-    for (size_t i = 0; session->wall && i < session->targets->count; i++) {
-        session->walls[i] = wall_new(session->targets->vms[i], session->symbolizers[i],
-                                     session->profile, session->wall, &options, error);
-        if (!session->walls[i])
-            return target_error(session->targets->vms[i], error);
-    }
-    return 0;
-}
-
-static int start(struct session *session, const char *recording_path, const char *command_line,
-                 uint64_t started_ns, struct error *error)
-{
-    session->profile = profile_new();
-    if (session->options->cpu)
-        session->cpu = event_define(session->profile, EVENT_CPU);
-    if (session->options->wall)
-        session->wall = event_define(session->profile, EVENT_WALL);
-    session->events = events_new(session->options, session->profile);
+    session->part = part_new(session->options, NULL);
+    session->events = events_new(session->options, session->part->profile);
     if (open_symbolizers(session, error) || load_programs(session, error) ||
-        add_targets(session, error) ||
-        (session->sampler && sampler_start(session->sampler, error)) ||
-        open_recording(session, recording_path, command_line, error) ||
-        events_start(session->events, error) || start_walls(session, error))
+        add_targets(session, error) || (session->sampler && sampler_start(session->sampler, error)))
         return -1;
-    session->first_ns = session->flushed_ns = clock_ns(CLOCK_MONOTONIC);
-    session->totals.attach_ns = session->first_ns - started_ns;
+    session->part->begin = clock_ns(CLOCK_MONOTONIC);
+    if (events_start(session->events, error) ||
+        walls_start(&session->walls, session->options, session->targets, session->symbolizers,
+                    session->part, error))
+        return -1;
+    session->first_ns = clock_ns(CLOCK_MONOTONIC);
+    session->part->totals.attach_ns = session->first_ns - started_ns;
     look_at_targets(session);
     prepare_symbolizers(session);
     return 0;
 }
 
 struct session *session_start(const struct record_options *options, struct targets *targets,
-                              const char *recording_path, const char *command_line,
-                              uint64_t started_ns, struct error *error)
+                              const char *command_line, uint64_t started_ns, struct error *error)
 {
     struct session *session = xcalloc(1, sizeof(*session));
 
     session->options = options;
     session->targets = targets;
-    if (start(session, recording_path, command_line, started_ns, error) == 0)
+    session->command_line = command_line;
+    if (start(session, started_ns, error) == 0)
         return session;
     session_free(session);
     return NULL;
@@ -199,24 +144,55 @@ struct session *session_start(const struct record_options *options, struct targe
 
 void session_free(struct session *session)
 {
-    struct error ignored;
-
     if (!session)
         return;
-    if (session->writer)
-        recording_finish(session->writer, session->profile, &session->totals, NULL, &ignored);
-    for (size_t i = 0; i < session->targets->count; i++)
-        wall_free(session->walls[i]);
+    walls_free(&session->walls);
     sampler_free(session->sampler);
     events_free(session->events);
     programs_free(session->programs);
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_free(session->symbolizers[i]);
     kernel_symbols_free(session->kernel);
-    profile_free(session->profile);
-    free(session->recent);
-    thread_times_free(&session->threads);
+    part_free(session->part);
+    busiest_free(&session->busiest);
     free(session);
+}
+
+/* ---- parts ---- */
+
+/* All that refers to the old one goes on in the new one. */
+static void follow_part(struct session *session)
+{
+    struct part *before = session->part;
+
+    session->samples += before->totals.samples;
+    session->part = part_new(session->options, before);
+    for (size_t i = 0; i < session->targets->count; i++)
+        symbolizer_move(session->symbolizers[i], session->part->profile);
+    events_begin(session->events, session->part->profile);
+    walls_begin(&session->walls, before, session->part);
+    part_free(before);
+}
+
+int session_begin(struct session *session, int fd, struct error *error)
+{
+    struct utsname uts;
+    struct recording_header header = {
+        .frequency = session->options->frequency,
+        .cpus = programs_cpus(session->programs),
+        .event = session->sampler ? sampler_event(session->sampler) : "",
+        .command = session->command_line,
+        .version = BEAMFLAME_VERSION,
+    };
+
+    uname(&uts);
+    header.hostname = uts.nodename;
+    header.kernel = uts.release;
+    if (session->part->totals.end_monotonic)
+        follow_part(session);
+    session->write_result = 0;
+    session->looked_ns = session->flushed_ns = clock_ns(CLOCK_MONOTONIC);
+    return part_open(session->part, fd, &header, error);
 }
 
 /* ---- samples ---- */
@@ -230,37 +206,20 @@ static int target_of(const struct session *session, uint32_t pid)
     return -1;
 }
 
-static void count_recent(struct session *session, process_id process)
-{
-    if (!process)
-        return;
-    if (process >= session->recent_room) {
-        uint32_t room = process * 2;
-
-        session->recent = xreallocarray(session->recent, room, sizeof(*session->recent));
-        memset(session->recent + session->recent_room, 0,
-               (room - session->recent_room) * sizeof(*session->recent));
-        session->recent_room = room;
-    }
-    session->recent[process]++;
-    session->recent_total++;
-}
-
 static void take_cpu(struct session *session, int target, const struct snapshot *snapshot,
                      struct sample *sample)
 {
     session->write_result = events_cpu_sample(session->events, (size_t)target, snapshot, sample,
-                                              session->writer, &session->write_error);
-    if (!session->write_result && session->walls[target])
-        session->write_result = wall_cpu_sample(session->walls[target], sample, &session->totals,
-                                                session->writer, &session->write_error);
+                                              session->part, &session->write_error);
+    if (!session->write_result && session->part->wall)
+        session->write_result = wall_cpu_sample(session->walls.of[target], sample, session->part,
+                                                &session->write_error);
     if (session->write_result || !session->options->cpu)
         return;
-    sample->event = session->cpu;
+    sample->event = session->part->cpu;
     sample->values[CPU_TIME] = SECOND / session->options->frequency;
-    count_recent(session, sample->process);
-    session->write_result =
-        recording_append(session->writer, session->profile, sample, &session->write_error);
+    busiest_count(&session->busiest, sample->process);
+    session->write_result = part_append(session->part, sample, &session->write_error);
 }
 
 static void take_hit(struct session *session, int target, const struct snapshot *snapshot,
@@ -274,8 +233,8 @@ static void take_hit(struct session *session, int target, const struct snapshot 
 static void take(void *context, const void *data, size_t size)
 {
     struct session *session = context;
-    struct snapshot snapshot;
     struct recording_totals not_recorded = {0}; /* CPU samples that others only learn from */
+    struct snapshot snapshot;
     const struct wire_hit *hit;
     struct sample sample;
     int target;
@@ -284,108 +243,34 @@ static void take(void *context, const void *data, size_t size)
         return;
     if (!snapshot_open(&snapshot, data, size) ||
         (target = target_of(session, snapshot.sample->pid)) < 0) {
-        session->totals.losses[LOSS_BAD_SAMPLE]++;
+        session->part->totals.losses[LOSS_BAD_SAMPLE]++;
         return;
     }
     hit = (const void *)snapshot_segment(&snapshot, SEGMENT_HIT, sizeof(struct wire_hit));
     symbolizer_sample(session->symbolizers[target], &snapshot, &sample,
-                      hit || session->options->cpu ? &session->totals : &not_recorded);
+                      hit || session->options->cpu ? &session->part->totals : &not_recorded);
     if (hit)
         take_hit(session, target, &snapshot, hit, &sample);
     else
         take_cpu(session, target, &snapshot, &sample);
 }
 
-static void note_busiest(struct session *session)
-{
-    uint32_t most = 0;
-    process_id busiest = 0;
-
-    for (process_id id = 1; id < session->recent_room; id++) {
-        if (session->recent[id] > most) {
-            most = session->recent[id];
-            busiest = id;
-        }
-        session->recent[id] = 0;
-    }
-    session->busiest[0] = 0;
-    if (busiest) {
-        const struct process_entry *entry = profile_get_process(session->profile, busiest);
-        string_id name = entry->name    ? entry->name
-                         : entry->label ? entry->label
-                                        : entry->initial_call;
-
-        snprintf(session->busiest, sizeof(session->busiest), "%s %.90s",
-                 profile_text(session->profile, entry->pid), profile_text(session->profile, name));
-        session->busiest_share = (double)most / session->recent_total;
-    }
-    session->recent_total = 0;
-}
-
-static void update_totals(struct session *session)
-{
-    struct rusage usage;
-
-    getrusage(RUSAGE_SELF, &usage);
-    session->totals.end_monotonic = clock_ns(CLOCK_MONOTONIC);
-    session->totals.losses[LOSS_RING_FULL] = programs_lost(session->programs);
-    session->totals.profiler_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    session->totals.peak_rss_kb = (uint64_t)usage.ru_maxrss;
-}
-
-/* How long threads ran, which completes what CPU samples say. */
+/* How long threads ran, as they were last looked at, which completes what CPU samples say. */
 static int put_threads(struct session *session, struct error *error)
 {
-    if (!session->cpu)
+    struct part *part = session->part;
+
+    if (!part->cpu)
         return 0;
-    look_at_targets(session);
-    return recording_put_threads(session->writer, session->profile, &session->threads, error);
+    return recording_put_threads(part->writer, part->profile, &part->threads, error);
 }
 
-static int step_walls(struct session *session, struct error *error)
+static int put_summaries(struct session *session, struct error *error)
 {
-    for (size_t i = 0; session->wall && i < session->targets->count; i++)
-        if (wall_step(session->walls[i], clock_ns(CLOCK_MONOTONIC), &session->totals,
-                      session->writer, error))
-            return -1;
-    return 0;
-}
-
-/* No longer than until the next sweep. */
-static int limit_timeout(const struct session *session, int timeout_ms)
-{
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
-    for (size_t i = 0; session->wall && i < session->targets->count; i++) {
-        uint64_t due_ms = wall_due(session->walls[i], now) / 1000000;
-
-        if (due_ms < (uint64_t)timeout_ms)
-            timeout_ms = (int)due_ms;
-    }
-    return timeout_ms;
-}
-
-static int finish_walls(struct session *session, struct error *error)
-{
-    for (size_t i = 0; session->wall && i < session->targets->count; i++)
-        if (wall_finish(session->walls[i], &session->totals, session->writer, error))
-            return -1;
-    return 0;
-}
-
-static int put_wall_summary(struct session *session, struct error *error)
-{
-    struct event_tally tallies[WALL_TALLIES] = {{0}};
-    struct event_summary summary = {
-        .event = session->wall, .tallies = tallies, .tally_count = WALL_TALLIES};
-
-    if (!session->wall)
-        return 0;
-    for (int i = 0; i < WALL_TALLIES; i++)
-        tallies[i].name = profile_string_z(session->profile, wall_tally_names[i]);
-    for (size_t i = 0; i < session->targets->count; i++)
-        wall_add_summary(session->walls[i], &summary, tallies);
-    return recording_put_summary(session->writer, session->profile, &summary, error);
+    return events_put_summaries(session->events, session->part, error) ||
+                   walls_put_summary(&session->walls, session->part, error)
+               ? -1
+               : 0;
 }
 
 static int failed_write(struct session *session, struct error *error)
@@ -394,30 +279,43 @@ static int failed_write(struct session *session, struct error *error)
     return -1;
 }
 
+static int flush(struct session *session, struct error *error)
+{
+    if (put_threads(session, error) || put_summaries(session, error))
+        return -1;
+    return part_flush(session->part, programs_lost(session->programs), error);
+}
+
+static int at_times(struct session *session, uint64_t now, struct error *error)
+{
+    bool due = now - session->flushed_ns >= session->options->flush_ns;
+    bool second = now - session->looked_ns >= SECOND;
+
+    if (second || due)
+        look_at_targets(session);
+    if (second) {
+        session->looked_ns = now;
+        busiest_note(&session->busiest, session->part->profile);
+    }
+    if (!due)
+        return 0;
+    session->flushed_ns = now;
+    return flush(session, error);
+}
+
 int session_step(struct session *session, int timeout_ms, struct error *error)
 {
-    uint64_t now;
-
-    if (programs_poll(session->programs, limit_timeout(session, timeout_ms), take, session, error) <
-        0)
+    timeout_ms = walls_limit_timeout(&session->walls, timeout_ms);
+    if (programs_poll(session->programs, timeout_ms, take, session, error) < 0)
         return -1;
     if (session->write_result)
         return failed_write(session, error);
-    if (events_release(session->events, session->writer, error) || step_walls(session, error))
+    if (events_release(session->events, session->part, error) ||
+        walls_step(&session->walls, session->part, error))
         return -1;
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_refresh(session->symbolizers[i]);
-    now = clock_ns(CLOCK_MONOTONIC);
-    if (now - session->flushed_ns < SECOND)
-        return 0;
-    session->flushed_ns = now;
-    note_busiest(session);
-    update_totals(session);
-    if (put_threads(session, error) ||
-        events_put_summaries(session->events, session->writer, error) ||
-        put_wall_summary(session, error))
-        return -1;
-    return recording_flush(session->writer, session->profile, &session->totals, error);
+    return at_times(session, clock_ns(CLOCK_MONOTONIC), error);
 }
 
 bool session_alive(const struct session *session)
@@ -428,46 +326,53 @@ bool session_alive(const struct session *session)
     return false;
 }
 
-struct session_status session_status(struct session *session)
+struct session_status session_status(const struct session *session)
 {
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
     return (struct session_status){
-        .seconds = (double)(clock_ns(CLOCK_MONOTONIC) - session->first_ns) / (double)SECOND,
-        .samples = session->totals.samples,
+        .seconds = (double)(now - session->first_ns) / (double)SECOND,
+        .part_ns = now - session->part->begin,
+        .part_bytes = recording_size(session->part->writer),
+        .samples = session->samples + session->part->totals.samples,
         .lost = programs_lost(session->programs),
-        .busiest = session->busiest,
-        .busiest_share = session->busiest_share,
+        .busiest = session->busiest.name,
+        .busiest_share = session->busiest.share,
     };
 }
 
-/* Take what the kernel still holds. */
+/* Take what the kernel still holds, and complete what was counted. */
 static int take_rest(struct session *session, struct error *error)
 {
-    if (session->sampler)
-        sampler_stop(session->sampler);
-    events_stop(session->events);
+    events_end(session->events);
+    look_at_targets(session);
     if (put_threads(session, error) ||
         programs_poll(session->programs, 0, take, session, error) < 0)
         return -1;
     if (session->write_result)
         return failed_write(session, error);
-    if (events_release(session->events, session->writer, error) || finish_walls(session, error) ||
-        events_put_summaries(session->events, session->writer, error))
+    if (events_release(session->events, session->part, error) ||
+        (session->stopped && walls_finish(&session->walls, session->part, error)))
         return -1;
-    return put_wall_summary(session, error);
+    return put_summaries(session, error);
 }
 
-int session_finish(struct session *session, int *ret_fd, struct error *error)
+int session_end(struct session *session, int *ret_fd, struct error *error)
 {
-    struct recording_writer *writer = session->writer;
     struct error rest_error;
-    int rest, finished;
+    int rest = take_rest(session, &rest_error);
+    int finished = part_finish(session->part, programs_lost(session->programs), ret_fd, error);
 
-    *ret_fd = -1;
-    rest = take_rest(session, &rest_error);
-    update_totals(session);
-    session->writer = NULL;
-    finished = recording_finish(writer, session->profile, &session->totals, ret_fd, error);
+    busiest_note(&session->busiest, session->part->profile);
     if (rest)
         *error = rest_error;
     return rest ? -1 : finished;
+}
+
+void session_stop(struct session *session)
+{
+    session->stopped = true;
+    if (session->sampler)
+        sampler_stop(session->sampler);
+    events_stop(session->events);
 }

@@ -56,6 +56,14 @@ static int none_found(struct error *error)
     return error_set(error, ERROR_NO_PROCESS, "no Erlang VM is running on this host");
 }
 
+int targets_error(const struct vm *vm, struct error *error)
+{
+    if (!process_exists(vm->pid))
+        return error_set(error, ERROR_NO_PROCESS, "process %d ended while it was attached to",
+                         vm->pid);
+    return error_prefix(error, "process %d", vm->pid);
+}
+
 bool targets_may_leave_out(pid_t pid, const struct error *error)
 {
     if (error->code == ERROR_UNSUPPORTED)

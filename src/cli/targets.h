@@ -20,6 +20,9 @@ struct targets {
 int targets_open(const struct record_options *options, const volatile int *stop,
                  struct targets *targets, struct error *error);
 
+/* Why a VM could not be attached to: with its pid, or that it has ended. Returns -1. */
+int targets_error(const struct vm *vm, struct error *error);
+
 /* Of -a, one VM that can't be profiled does not keep us from the others: whether `error` is such,
  * which is said unless the VM only ended. */
 bool targets_may_leave_out(pid_t pid, const struct error *error);

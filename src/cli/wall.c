@@ -2,9 +2,11 @@
 #include "cli/wall.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "beam/process_sweep.h"
 #include "beam/process_top.h"
+#include "profile/carry.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -36,9 +38,7 @@ struct pending {
 struct wall {
     struct vm *vm;
     struct symbolizer *symbolizer;
-    struct profile *profile;
     struct wall_options options;
-    event_id event;
     struct process_sweep *sweep;
     struct process_top *top;
     uint64_t started, swept, next, chosen; /* ns; of the last sweep, the next, the top's */
@@ -48,23 +48,20 @@ struct wall {
     struct sample recent[RECENT]; /* CPU samples, by process */
     /* of the call */
     uint64_t now;
-    struct recording_totals *totals;
-    struct recording_writer *writer;
+    struct part *part;
     struct error *error;
     int result;
-    /* in all */
+    /* of the part */
     uint64_t samples, time, tallies[WALL_TALLIES];
 };
 
-struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
-                      event_id event, const struct wall_options *options, struct error *error)
+struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer,
+                      const struct wall_options *options, struct error *error)
 {
     struct wall *wall = xcalloc(1, sizeof(*wall));
 
     wall->vm = vm;
     wall->symbolizer = symbolizer;
-    wall->profile = profile;
-    wall->event = event;
     wall->options = *options;
     wall->started = wall->swept = clock_ns(CLOCK_MONOTONIC);
     wall->next = wall->started + 1000000000 / options->frequency;
@@ -98,16 +95,16 @@ static void append(struct wall *wall, struct sample *sample)
     wall->samples++;
     wall->time += sample->values[WALL_TIME];
     if (!wall->result)
-        wall->result = recording_append(wall->writer, wall->profile, sample, wall->error);
+        wall->result = part_append(wall->part, sample, wall->error);
 }
 
 /* ---- processes that run ---- */
 
 static void append_late(struct wall *wall, struct sample *sample)
 {
-    wall->totals->samples++;
-    wall->totals->erlang_samples++;
-    wall->totals->complete_stacks += !!(sample->flags & SAMPLE_COMPLETE);
+    wall->part->totals.samples++;
+    wall->part->totals.erlang_samples++;
+    wall->part->totals.complete_stacks += !!(sample->flags & SAMPLE_COMPLETE);
     if (sample->time + ORDER_NS < wall->now)
         sample->time = wall->now - ORDER_NS;
     append(wall, sample);
@@ -115,7 +112,7 @@ static void append_late(struct wall *wall, struct sample *sample)
 
 static void set_values(const struct wall *wall, struct sample *sample)
 {
-    sample->event = wall->event;
+    sample->event = wall->part->wall;
     sample->values[WALL_TIME] = wall->weight;
     sample->values[WALL_COUNT] = 1;
 }
@@ -167,7 +164,7 @@ static void drop_done(struct wall *wall)
 static void append_unsampled(struct wall *wall, struct pending *pending)
 {
     wall->tallies[WALL_UNSAMPLED]++;
-    wall->totals->losses[LOSS_STACK_INCOMPLETE]++;
+    wall->part->totals.losses[LOSS_STACK_INCOMPLETE]++;
     append_late(wall, &pending->sample);
     pending->done = true;
 }
@@ -209,12 +206,11 @@ static void settle(struct wall *wall, bool all)
     drop_done(wall);
 }
 
-int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct recording_totals *totals,
-                    struct recording_writer *writer, struct error *error)
+int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct part *part,
+                    struct error *error)
 {
     wall->now = sample->time;
-    wall->totals = totals;
-    wall->writer = writer;
+    wall->part = part;
     wall->error = error;
     wall->result = 0;
     if (!sample->process)
@@ -238,7 +234,7 @@ static void visit(void *context, const struct swept_process *swept)
         add_running(wall, swept);
         return;
     }
-    symbolizer_swept(wall->symbolizer, swept, wall->now, &sample, wall->totals);
+    symbolizer_swept(wall->symbolizer, swept, wall->now, &sample, &wall->part->totals);
     set_values(wall, &sample);
     append(wall, &sample);
 }
@@ -287,12 +283,10 @@ static void sweep(struct wall *wall)
         wall->tallies[WALL_LATE]++;
 }
 
-int wall_step(struct wall *wall, uint64_t now, struct recording_totals *totals,
-              struct recording_writer *writer, struct error *error)
+int wall_step(struct wall *wall, uint64_t now, struct part *part, struct error *error)
 {
     wall->now = now;
-    wall->totals = totals;
-    wall->writer = writer;
+    wall->part = part;
     wall->error = error;
     wall->result = 0;
     settle(wall, false);
@@ -301,16 +295,41 @@ int wall_step(struct wall *wall, uint64_t now, struct recording_totals *totals,
     return wall->result;
 }
 
-int wall_finish(struct wall *wall, struct recording_totals *totals, struct recording_writer *writer,
-                struct error *error)
+int wall_finish(struct wall *wall, struct part *part, struct error *error)
 {
-    wall->totals = totals;
-    wall->writer = writer;
+    wall->part = part;
     wall->error = error;
     wall->result = 0;
     wall->now = clock_ns(CLOCK_MONOTONIC);
     settle(wall, true);
     return wall->result;
+}
+
+/* The CPU samples are looked for by the number of their process, which is another now. */
+static void carry_recent(struct wall *wall, const struct profile *before, struct profile *profile)
+{
+    struct sample *recent = xcalloc(RECENT, sizeof(*recent));
+
+    for (size_t i = 0; i < RECENT; i++) {
+        struct sample sample = wall->recent[i];
+
+        if (!sample.process || sample.time + STACK_NS < wall->now)
+            continue;
+        carry_sample(before, &sample, profile);
+        recent[sample.process % RECENT] = sample;
+    }
+    memcpy(wall->recent, recent, sizeof(wall->recent));
+    free(recent);
+}
+
+void wall_begin(struct wall *wall, const struct profile *before, struct profile *profile)
+{
+    for (size_t i = 0; i < wall->pending_count; i++)
+        carry_sample(before, &wall->pending[i].sample, profile);
+    carry_recent(wall, before, profile);
+    wall->started = wall->swept;
+    wall->samples = wall->time = 0;
+    memset(wall->tallies, 0, sizeof(wall->tallies));
 }
 
 void wall_add_summary(const struct wall *wall, struct event_summary *summary,

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "beam/vm.h"
+#include "cli/part.h"
 #include "cli/top_option.h"
-#include "profile/recording.h"
 #include "symbol/symbolizer.h"
 #include "util/error.h"
 
@@ -23,26 +23,27 @@ struct wall_options {
 
 struct wall;
 
-/* Of samples of `event`. All are borrowed. NULL with error. */
-struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
-                      event_id event, const struct wall_options *options, struct error *error);
+/* All are borrowed. NULL with error. */
+struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer,
+                      const struct wall_options *options, struct error *error);
 void wall_free(struct wall *wall);
 
 /* ns until the next sweep is due, at `now` (CLOCK_MONOTONIC). */
 uint64_t wall_due(const struct wall *wall, uint64_t now);
 
-/* Sweep, if it is time to, and append the samples whose stacks are known by now; count them in
- * *totals. A VM that has ended is swept no more. */
-int wall_step(struct wall *wall, uint64_t now, struct recording_totals *totals,
-              struct recording_writer *writer, struct error *error);
+/* Sweep, if it is time to, and append the samples whose stacks are known by now, counted. A VM that
+ * has ended is swept no more. */
+int wall_step(struct wall *wall, uint64_t now, struct part *part, struct error *error);
 
 /* A CPU sample of a thread of this VM. */
-int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct recording_totals *totals,
-                    struct recording_writer *writer, struct error *error);
+int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct part *part,
+                    struct error *error);
 
 /* Append what still waits for a CPU sample. */
-int wall_finish(struct wall *wall, struct recording_totals *totals, struct recording_writer *writer,
-                struct error *error);
+int wall_finish(struct wall *wall, struct part *part, struct error *error);
+
+/* Go on from one part to the next: what waits comes into that, and summaries are of it. */
+void wall_begin(struct wall *wall, const struct profile *before, struct profile *profile);
 
 /* Add what was counted to the sums, tallies (enum wall_tally) and times of *summary. */
 enum wall_tally { WALL_SWEEPS, WALL_LATE, WALL_GONE, WALL_TORN, WALL_UNSAMPLED, WALL_TALLIES };

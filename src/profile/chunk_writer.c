@@ -114,6 +114,11 @@ int chunk_write(struct chunk_writer *writer, enum chunk_type type, const void *d
     return put(writer, chunk->data, chunk->size, error);
 }
 
+uint64_t chunk_writer_size(const struct chunk_writer *writer)
+{
+    return writer->written;
+}
+
 int chunk_writer_release(struct chunk_writer *writer)
 {
     int fd = writer->fd;

@@ -19,5 +19,7 @@ int chunk_write(struct chunk_writer *writer, enum chunk_type type, const void *d
                 struct error *error);
 /* 0 while all went well, -1 with the error of the first failure after it. */
 int chunk_writer_check(const struct chunk_writer *writer, struct error *error);
+/* Bytes in the file. */
+uint64_t chunk_writer_size(const struct chunk_writer *writer);
 /* Frees the writer. Returns the descriptor, which the caller owns now. */
 int chunk_writer_release(struct chunk_writer *writer);

@@ -49,7 +49,11 @@ struct recording_totals {
 
 struct recording_writer;
 
-/* Create `path` (truncated) or, with path NULL, an unnamed temporary file in `directory`. */
+/* A file to record into: `path` (truncated) or, with path NULL, an unnamed temporary file in
+ * `directory`. The descriptor, -1 with error. */
+int recording_file(const char *path, const char *directory, struct error *error);
+
+/* Write to such a file. */
 struct recording_writer *recording_create(const char *path, const char *directory,
                                           const struct recording_header *header,
                                           struct error *error);
@@ -80,6 +84,9 @@ int recording_put_threads(struct recording_writer *writer, const struct profile 
  * newest 500 ms are not complete: others may still come before them. */
 int recording_flush(struct recording_writer *writer, const struct profile *profile,
                     struct recording_totals *totals, struct error *error);
+
+/* Bytes in the file so far. */
+uint64_t recording_size(const struct recording_writer *writer);
 
 /* Flush everything and close. The writer is freed in any case. If `ret_fd` is not NULL, a
  * descriptor that reads the recording from its start is handed out instead of closed: on failure

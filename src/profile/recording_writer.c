@@ -144,26 +144,30 @@ struct recording_writer *recording_create_fd(int fd, const struct recording_head
     return writer;
 }
 
+int recording_file(const char *path, const char *directory, struct error *error)
+{
+    int fd;
+
+    if (!path)
+        return create_unnamed(directory, error);
+    fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        error_set(error, ERROR_FAILED, "cannot create %s: %s", path, strerror(errno));
+    return fd;
+}
+
 struct recording_writer *recording_create(const char *path, const char *directory,
                                           const struct recording_header *header,
                                           struct error *error)
 {
-    struct recording_writer *writer;
-    int fd;
+    int fd = recording_file(path, directory, error);
 
-    if (!path) {
-        fd = create_unnamed(directory, error);
-        return fd < 0 ? NULL : recording_create_fd(fd, header, error);
-    }
-    fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        error_set(error, ERROR_FAILED, "cannot create %s: %s", path, strerror(errno));
-        return NULL;
-    }
-    writer = recording_create_fd(fd, header, error);
-    if (!writer)
-        error_prefix(error, "%s", path);
-    return writer;
+    return fd < 0 ? NULL : recording_create_fd(fd, header, error);
+}
+
+uint64_t recording_size(const struct recording_writer *writer)
+{
+    return chunk_writer_size(writer->chunks);
 }
 
 int recording_append(struct recording_writer *writer, const struct profile *profile,

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/part_names.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output/formats.h"
+#include "output/split_path.h"
+#include "profile/events.h"
+#include "util/alloc.h"
+
+#define TEMPORARY ".part"
+
+enum {
+    TIME_LENGTH = 15,
+    LATER_MAX = 3600, /* seconds that a name may be later than its part */
+};
+
+/* A name is directory/head TIME tail. */
+struct pattern {
+    char *directory; /* with the slash, or "" */
+    char *head;      /* "x-shop@web-1-" */
+    char *tail;      /* ".gc.svg" */
+};
+
+struct part_names {
+    struct pattern *patterns;
+    size_t count;
+    /* Of these; -1: none. Those of outputs are the first ones. */
+    int temporary, recording, statistics;
+};
+
+/* ---- patterns ---- */
+
+/* Where TIME goes: before the suffix that tells the format, or whatever suffix there is. */
+static size_t suffix_start(const char *path, const struct output_format *format)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    size_t suffix = format ? output_suffix_of(format, path) : 0;
+
+    if (suffix)
+        return strlen(path) - suffix;
+    return dot && dot > base ? (size_t)(dot - path) : strlen(path);
+}
+
+/* What should not be in a file's name becomes '-'. */
+static char *plain_node(const char *node)
+{
+    char *plain = xstrdup(node);
+
+    for (char *at = plain; *at; at++)
+        if (!isascii(*at) || (!isalnum((unsigned char)*at) && !strchr("._-@", *at)))
+            *at = '-';
+    return plain;
+}
+
+static void push(struct part_names *names, struct pattern pattern)
+{
+    names->patterns = xreallocarray(names->patterns, names->count + 1, sizeof(pattern));
+    names->patterns[names->count++] = pattern;
+}
+
+static void add(struct part_names *names, const char *path, size_t suffix, const char *node,
+                const char *tail)
+{
+    const char *slash = strrchr(path, '/');
+    size_t directory = slash ? (size_t)(slash + 1 - path) : 0;
+    char *plain = plain_node(node);
+
+    push(names,
+         (struct pattern){
+             .directory = xstrndup(path, directory),
+             .head = xasprintf("%.*s-%s-", (int)(suffix - directory), path + directory, plain),
+             .tail = xstrdup(tail),
+         });
+    free(plain);
+}
+
+static char *path_of(const struct pattern *pattern, const char *time)
+{
+    return xasprintf("%s%s%s%s", pattern->directory, pattern->head, time, pattern->tail);
+}
+
+static void add_split(struct part_names *names, size_t output, const struct output_format *format,
+                      const char *event)
+{
+    struct pattern pattern = names->patterns[output];
+    char *path = path_of(&pattern, "00000000-000000"), *split = split_path(path, format, event);
+    size_t before = strlen(path) - strlen(pattern.tail);
+
+    push(names, (struct pattern){
+                    .directory = xstrdup(pattern.directory),
+                    .head = xstrdup(pattern.head),
+                    .tail = xstrdup(split + before),
+                });
+    free(path);
+    free(split);
+}
+
+static const struct output_format *format_of(const struct output_request *request)
+{
+    return request->format ? request->format : output_format_of(request->path);
+}
+
+static void add_splits(struct part_names *names, const struct record_options *options)
+{
+    for (size_t i = 0; i < options->output.count; i++) {
+        const struct output_format *format = format_of(&options->output.requests[i]);
+
+        if (!format->one_event || options->event_count + options->cpu < 2)
+            continue;
+        if (options->cpu)
+            add_split(names, i, format, EVENT_CPU);
+        for (int e = 0; e < options->event_count; e++)
+            add_split(names, i, format, options->events[e].name);
+    }
+}
+
+/* Beside the recording, or where none is asked for beside the first output. */
+static void add_temporary(struct part_names *names, const struct output_options *outputs,
+                          const char *recording, const char *node)
+{
+    const char *path = recording ? recording : outputs->requests[0].path;
+    size_t suffix = suffix_start(path, recording ? &bfr_format : format_of(&outputs->requests[0]));
+    char *tail = xasprintf("%s" TEMPORARY, recording ? path + suffix : ".bfr");
+
+    names->temporary = (int)names->count;
+    add(names, path, suffix, node, tail);
+    free(tail);
+}
+
+struct part_names *part_names_new(const struct record_options *options, const char *recording,
+                                  const char *node)
+{
+    const struct output_options *outputs = &options->output;
+    struct part_names *names = xcalloc(1, sizeof(*names));
+
+    names->recording = names->statistics = -1;
+    for (size_t i = 0; i < outputs->count; i++) {
+        const char *path = outputs->requests[i].path;
+        size_t suffix = suffix_start(path, format_of(&outputs->requests[i]));
+
+        add(names, path, suffix, node, path + suffix);
+    }
+    if (recording) {
+        size_t suffix = suffix_start(recording, &bfr_format);
+
+        names->recording = (int)names->count;
+        add(names, recording, suffix, node, recording + suffix);
+    }
+    if (outputs->stats_path) {
+        size_t suffix = suffix_start(outputs->stats_path, NULL);
+
+        names->statistics = (int)names->count;
+        add(names, outputs->stats_path, suffix, node, outputs->stats_path + suffix);
+    }
+    add_temporary(names, outputs, recording, node);
+    add_splits(names, options);
+    return names;
+}
+
+void part_names_free(struct part_names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        free(names->patterns[i].directory);
+        free(names->patterns[i].head);
+        free(names->patterns[i].tail);
+    }
+    free(names->patterns);
+    free(names);
+}
+
+/* ---- names ---- */
+
+static char *name_of(const struct part_names *names, int pattern, struct part_time time)
+{
+    return pattern < 0 ? NULL : path_of(&names->patterns[pattern], time.text);
+}
+
+char *part_names_temporary(const struct part_names *names, struct part_time time)
+{
+    return name_of(names, names->temporary, time);
+}
+
+char *part_names_recording(const struct part_names *names, struct part_time time)
+{
+    return name_of(names, names->recording, time);
+}
+
+char *part_names_output(const struct part_names *names, size_t index, struct part_time time)
+{
+    return name_of(names, (int)index, time);
+}
+
+char *part_names_statistics(const struct part_names *names, struct part_time time)
+{
+    return name_of(names, names->statistics, time);
+}
+
+/* ---- a new part ---- */
+
+static bool is_free(const struct part_names *names, struct part_time time)
+{
+    bool free_so_far = true;
+
+    for (size_t i = 0; i < names->count && free_so_far; i++) {
+        char *path = path_of(&names->patterns[i], time.text);
+        struct stat status;
+
+        free_so_far = lstat(path, &status) != 0;
+        free(path);
+    }
+    return free_so_far;
+}
+
+static struct part_time time_text(time_t seconds)
+{
+    struct part_time time = {0};
+    struct tm utc;
+
+    strftime(time.text, sizeof(time.text), "%Y%m%d-%H%M%S", gmtime_r(&seconds, &utc));
+    return time;
+}
+
+/* The lock tells others that the file is written to; it ends with the process, however that ends.
+ */
+static int create_locked(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (fd >= 0)
+        flock(fd, LOCK_EX | LOCK_NB);
+    return fd;
+}
+
+int part_names_create(const struct part_names *names, time_t seconds, struct part_time *ret_time,
+                      struct error *error)
+{
+    for (int later = 0; later < LATER_MAX; later++) {
+        struct part_time time = time_text(seconds + later);
+        char *path;
+        int fd, code;
+
+        if (!is_free(names, time))
+            continue;
+        path = part_names_temporary(names, time);
+        fd = create_locked(path);
+        code = errno;
+        if (fd < 0 && code != EEXIST)
+            error_set(error, ERROR_FAILED, "cannot create %s: %s", path, strerror(code));
+        free(path);
+        if (fd < 0 && code == EEXIST)
+            continue;
+        *ret_time = time;
+        return fd;
+    }
+    return error_set(error, ERROR_FAILED, "there are files of all names that a part could have");
+}
+
+/* ---- old ones ---- */
+
+static bool is_time(const char *text)
+{
+    for (int i = 0; i < TIME_LENGTH; i++)
+        if (i == 8 ? text[i] != '-' : !isdigit((unsigned char)text[i]))
+            return false;
+    return true;
+}
+
+/* Whether a file's name is "HEAD TIME TAIL"; where `ret_more` is not NULL, with more behind it. */
+static bool matches(const struct pattern *pattern, const char *name, const char **ret_more)
+{
+    size_t head = strlen(pattern->head), tail = strlen(pattern->tail);
+
+    if (strncmp(name, pattern->head, head) || strlen(name) < head + TIME_LENGTH + tail ||
+        !is_time(name + head) || strncmp(name + head + TIME_LENGTH, pattern->tail, tail))
+        return false;
+    name += head + TIME_LENGTH + tail;
+    if (ret_more)
+        *ret_more = name;
+    return ret_more || !*name;
+}
+
+/* Whether someone has the lock of a file: who made it, and still writes. */
+static bool is_locked(int directory, const char *name)
+{
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+
+    if (fd >= 0)
+        close(fd);
+    return locked;
+}
+
+static void remove_file(int directory, const char *name)
+{
+    struct stat status;
+
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
+        !is_locked(directory, name))
+        unlinkat(directory, name, 0);
+}
+
+static DIR *open_directory(const struct pattern *pattern)
+{
+    return opendir(pattern->directory[0] ? pattern->directory : ".");
+}
+
+static int later_first(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)b, *(char *const *)a);
+}
+
+static void remove_old(const struct pattern *pattern, size_t keep)
+{
+    DIR *directory = open_directory(pattern);
+    char **names = NULL;
+    size_t count = 0;
+
+    if (!directory)
+        return;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        if (!matches(pattern, entry->d_name, NULL))
+            continue;
+        names = xreallocarray(names, count + 1, sizeof(*names));
+        names[count++] = xstrdup(entry->d_name);
+    }
+    if (count)
+        qsort(names, count, sizeof(*names), later_first);
+    for (size_t i = 0; i < count; i++) {
+        if (i >= keep)
+            remove_file(dirfd(directory), names[i]);
+        free(names[i]);
+    }
+    free(names);
+    closedir(directory);
+}
+
+void part_names_remove_old(const struct part_names *names, size_t keep)
+{
+    for (size_t i = 0; i < names->count; i++)
+        remove_old(&names->patterns[i], keep);
+}
+
+/* ".NAME.PID-N.tmp", as output/output_file.c has it. */
+static bool is_leftover(const struct pattern *pattern, const char *name)
+{
+    const char *more;
+    int used = 0;
+
+    if (name[0] != '.' || !matches(pattern, name + 1, &more))
+        return false;
+    return sscanf(more, ".%*u-%*u.tmp%n", &used) == 0 && used && !more[used];
+}
+
+void part_names_remove_leftovers(const struct part_names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        DIR *directory = open_directory(&names->patterns[i]);
+
+        if (!directory)
+            continue;
+        for (struct dirent *entry; (entry = readdir(directory));)
+            if (is_leftover(&names->patterns[i], entry->d_name))
+                remove_file(dirfd(directory), entry->d_name);
+        closedir(directory);
+    }
+}

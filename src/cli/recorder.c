@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recorder.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/message.h"
+#include "util/clock.h"
+
+enum { STEP_MS = 100 };
+
+static const uint64_t SECOND = 1000000000;
+
+/* A part that ends so much later than it was to: the next ones are reckoned from there. */
+static const uint64_t LATE = 1000000000;
+
+struct recorder {
+    struct session *session;
+    const struct record_options *options;
+    const volatile int *stop;
+    struct rotation *rotation; /* NULL: there are no parts */
+    uint64_t end, part_end;    /* CLOCK_MONOTONIC */
+    uint64_t shown;
+    bool live;
+    bool open; /* a recording is being made */
+};
+
+static struct recorder recorder(struct session *session, const struct record_options *options,
+                                const volatile int *stop, struct rotation *rotation)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    return (struct recorder){
+        .session = session,
+        .options = options,
+        .stop = stop,
+        .rotation = rotation,
+        .end = options->duration > 0 ? now + (uint64_t)(options->duration * 1e9) : UINT64_MAX,
+        .part_end = rotation ? now + (uint64_t)(options->loop * 1e9) : UINT64_MAX,
+        .live = !options->output.quiet && isatty(STDERR_FILENO),
+    };
+}
+
+static void show_progress(struct recorder *recorder, uint64_t now)
+{
+    struct session_status status;
+
+    if (!recorder->live || now - recorder->shown < SECOND / 2)
+        return;
+    recorder->shown = now;
+    status = session_status(recorder->session);
+    fprintf(stderr, "\r\033[K%.0f s  %llu samples (%.0f/s)  %llu lost", status.seconds,
+            (unsigned long long)status.samples, (double)status.samples / status.seconds,
+            (unsigned long long)status.lost);
+    if (status.busiest[0])
+        fprintf(stderr, "  busiest: %s %.0f%%", status.busiest, status.busiest_share * 100);
+    fflush(stderr);
+}
+
+/* Not within its first second, whatever its size: what begins a recording alone has some. */
+static bool has_its_size(const struct recorder *recorder)
+{
+    struct session_status status = session_status(recorder->session);
+
+    return recorder->options->max_size && status.part_bytes >= recorder->options->max_size &&
+           status.part_ns >= SECOND;
+}
+
+static int begin_part(struct recorder *recorder, struct error *error)
+{
+    int fd = rotation_create(recorder->rotation, error);
+
+    if (fd < 0)
+        return -1;
+    if (session_begin(recorder->session, fd, error)) {
+        rotation_drop(recorder->rotation);
+        return -1;
+    }
+    recorder->open = true;
+    return 0;
+}
+
+/* Where the next part can't begin, there is none. */
+static int next_part(struct recorder *recorder, struct error *error)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    bool in_time = now >= recorder->part_end && now - recorder->part_end < LATE;
+    struct error problem;
+    int fd, ended = session_end(recorder->session, &fd, &problem);
+
+    if (ended)
+        message_error(&problem);
+    recorder->open = false;
+    rotation_write(recorder->rotation, fd, ended == 0);
+    if (begin_part(recorder, error))
+        return -1;
+    recorder->part_end =
+        (in_time ? recorder->part_end : now) + (uint64_t)(recorder->options->loop * 1e9);
+    return 0;
+}
+
+/* A part that fails at once would do so again. */
+static int after_failure(struct recorder *recorder, struct error *error)
+{
+    if (!recorder->rotation || session_status(recorder->session).part_ns < SECOND)
+        return -1;
+    return next_part(recorder, error);
+}
+
+static void say_size(const struct record_options *options)
+{
+    if (!options->output.quiet)
+        message_say("the recording ends here: it has the %llu bytes that it may have",
+                    (unsigned long long)options->max_size);
+}
+
+static int run(struct recorder *recorder, struct error *error)
+{
+    int result = 0;
+
+    while (!result && !*recorder->stop && session_alive(recorder->session)) {
+        uint64_t now = clock_ns(CLOCK_MONOTONIC);
+        uint64_t end = recorder->end < recorder->part_end ? recorder->end : recorder->part_end;
+        uint64_t left_ms = now < end ? (end - now) / 1000000 : STEP_MS;
+        bool full = has_its_size(recorder);
+
+        if (now >= recorder->end)
+            break;
+        if (full && !recorder->rotation) {
+            say_size(recorder->options);
+            break;
+        }
+        if ((full || now >= recorder->part_end) && !rotation_is_busy(recorder->rotation)) {
+            result = next_part(recorder, error);
+            continue;
+        }
+        if (session_step(recorder->session, left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS, error))
+            result = after_failure(recorder, error);
+        show_progress(recorder, now);
+    }
+    if (recorder->live)
+        fprintf(stderr, "\r\033[K");
+    return result;
+}
+
+/* Both errors would say the same if there are two. */
+static int end(struct recorder *recorder, int result, int *ret_fd, struct error *error)
+{
+    struct error end_error;
+
+    *ret_fd = -1;
+    session_stop(recorder->session);
+    if (!recorder->open || session_end(recorder->session, ret_fd, &end_error) == 0)
+        return result;
+    if (!result)
+        *error = end_error;
+    return -1;
+}
+
+int record_whole(struct session *session, const struct record_options *options,
+                 const volatile int *stop, int fd, int *ret_fd, struct error *error)
+{
+    struct recorder own = recorder(session, options, stop, NULL);
+
+    *ret_fd = -1;
+    if (session_begin(session, fd, error))
+        return -1;
+    own.open = true;
+    return end(&own, run(&own, error), ret_fd, error);
+}
+
+int record_parts(struct session *session, const struct record_options *options,
+                 const volatile int *stop, struct rotation *rotation, struct error *error)
+{
+    struct recorder own = recorder(session, options, stop, rotation);
+    int fd, result;
+
+    if (begin_part(&own, error))
+        return -1;
+    result = end(&own, run(&own, error), &fd, error);
+    if (fd >= 0)
+        rotation_write(rotation, fd, result == 0);
+    return result;
+}
