@@ -6,6 +6,7 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,10 +60,12 @@ static int create_temporary(const char *path, char **ret_temporary)
     }
     free(directory);
     free(base);
-    if (fd < 0)
+    if (fd < 0) {
         free(temporary);
-    else
-        *ret_temporary = temporary;
+        return -1;
+    }
+    flock(fd, LOCK_EX | LOCK_NB); /* tells others that it is no leftover; not every one can */
+    *ret_temporary = temporary;
     return fd;
 }
 
