@@ -79,8 +79,8 @@ void process_cache_move(struct process_cache *cache, struct profile *profile, ta
 {
     cache->profile = profile;
     cache->target = target;
-    for (size_t i = 0; i < cache->count; i++)
-        cache->entries[i].id = 0;
+    address_map_clear(cache->by_pid);
+    cache->count = 0;
 }
 
 static uint64_t word_at(const uint8_t *bytes, int32_t offset)

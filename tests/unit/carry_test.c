@@ -7,7 +7,7 @@
 /* All that is shown of a sample, and its thread. */
 static void describe(struct profile *profile, const struct sample *sample, char *text, size_t size)
 {
-    struct view *view = view_new(profile, &(struct view_options){.group_by = GROUP_PID});
+    struct view *view = view_new(profile, &(struct view_options){.grouping = {{GROUP_PID}}});
     const struct thread_entry *thread = profile_get_thread(profile, sample->thread);
     const struct target_entry *target = profile_get_target(profile, thread->target);
     const struct view_frame *frames;

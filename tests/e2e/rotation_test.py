@@ -1,0 +1,502 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings in parts: no gap between them, each file whole, and nothing lost that was whole, however
+it ends."""
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+import beamflame
+import nodes
+
+sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
+from perf_script_lint import lint  # noqa: E402
+
+NODE = "nonode@nohost"
+TIME = re.compile(r"\d{8}-\d{6}")
+PERF_TIME = re.compile(r"^\S.* (\d+\.\d{6}): ", re.M)
+
+
+class Rotation(unittest.TestCase):
+    def setUp(self):
+        beamflame.require()
+        nodes.require(25)
+        self.out = beamflame.folder(self.addCleanup)
+
+    def start(self, *arguments):
+        """A profiler that is ended with the test at the latest."""
+        profiler = beamflame.start(*arguments)
+        self.addCleanup(profiler.communicate)
+        self.addCleanup(profiler.kill)
+        return profiler
+
+    def ended(self, profiler):
+        """Its exit code and what it said; what it started has ended too."""
+        _, said = profiler.communicate(timeout=30)
+        return profiler.returncode, said
+
+    def outputs(self, *suffixes):
+        return [a for s in suffixes for a in ("-o", self.out / f"x.{s}")]
+
+    def parts(self, suffix, folder=None):
+        """Files of one output, the oldest first."""
+        return sorted(p for p in (folder or self.out).iterdir()
+                      if re.fullmatch(rf"x-{NODE}-{TIME.pattern}\.{re.escape(suffix)}", p.name))
+
+    def others(self, *suffixes):
+        """What lies there beside the parts of these outputs."""
+        return {p.name for p in self.out.iterdir()} \
+            - {p.name for s in suffixes for p in self.parts(s)}
+
+    @staticmethod
+    def samples(recording, *options):
+        """The sum of its counts; nothing is left beside it."""
+        done = beamflame.run("report", recording, *options, "--format", "folded", "-o", "-", "-q")
+        if done.returncode not in (beamflame.DONE, beamflame.NO_SAMPLES):
+            raise AssertionError(f"exit code {done.returncode}: {done.stderr}")
+        return sum(int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines())
+
+    @staticmethod
+    def times(*perf_files):
+        """Times of samples, in the order of the files."""
+        return [float(t) for path in perf_files for t in PERF_TIME.findall(path.read_text())]
+
+    def wait_for(self, what, seconds=20):
+        deadline = time.monotonic() + seconds
+        while not (result := what()):
+            self.assertLess(time.monotonic(), deadline, "not in time")
+            time.sleep(0.002)
+        return result
+
+    # ---- what parts are ----
+
+    def test_no_gap(self):
+        """Parts have what one recording beside them has, sample for sample, and adjoin."""
+        with nodes.Node(25, "request") as node:
+            whole = self.start("-p", node.pid, "-F", 499, "-d", 11, "-o", self.out / "whole.perf")
+            time.sleep(1)
+            stats = ("--stats", self.out / "x.json")
+            done = beamflame.record("-p", node.pid, "-F", 499, "-d", 7, "--loop", 2,
+                                    *self.outputs("perf"), *stats)
+            self.assertEqual(self.ended(whole)[0], beamflame.DONE)
+        self.assertEqual(done.stdout, "")
+        files = self.parts("perf")
+        self.assertEqual(len(files), 4)
+        self.assertEqual(self.others("perf", "json"), {"whole.perf"})
+        for path in self.parts("json"):
+            self.assertEqual(json.loads(path.read_text())["losses"]["ring_full"], 0)
+        seconds = [json.loads(p.read_text())["duration_ms"] / 1000 for p in self.parts("json")]
+        for part in seconds[:-1]:
+            self.assertAlmostEqual(part, 2, delta=0.25)
+        times = self.times(*files)
+        self.assertEqual(times, sorted(times))
+        for before, after in zip(files, files[1:]):
+            self.assertLess(self.times(after)[0] - self.times(before)[-1], 0.05)
+        beside = [t for t in self.times(self.out / "whole.perf") if times[0] <= t <= times[-1]]
+        self.assertGreater(len(beside), 1000)
+        self.assertAlmostEqual(len(times) / len(beside), 1, delta=0.02)
+        self.assertAlmostEqual(sum(seconds), 7, delta=0.2)
+
+    def test_every_file_is_whole(self):
+        """Each output of each part is read by who reads it, and is of that part alone."""
+        with nodes.Node(25, "request") as node:
+            beamflame.record("-p", node.pid, "-F", 199, "-d", 5, "--loop", 2,
+                             *self.outputs("bfr", "perf.gz", "folded", "svg"),
+                             "--stats", self.out / "x.json")
+        self.assertEqual(self.others("bfr", "perf.gz", "folded", "svg", "json"), set())
+        for suffix in ("perf.gz", "folded", "svg", "json"):
+            self.assertEqual([TIME.search(p.name)[0] for p in self.parts(suffix)],
+                             [TIME.search(p.name)[0] for p in self.parts("bfr")])
+        for recording, folded in zip(self.parts("bfr"), self.parts("folded")):
+            samples = self.samples(recording)
+            self.assertEqual(sum(beamflame.read_folded(folded).values()), samples)
+            self.assertGreater(samples, 50)
+            perf = self.out / folded.name.replace(".folded", ".perf.gz")
+            self.assertEqual(lint(perf).findings, [])
+            self.assertEqual(lint(perf).samples, samples)
+            xml.parse(folded.with_suffix(".svg"))
+            stats = json.loads(folded.with_suffix(".json").read_text())
+            self.assertEqual(stats["samples"], samples)
+
+    def test_names_are_utc(self):
+        """The time in a name is when the part began."""
+        with nodes.Node(25, "request") as node:
+            begin = int(time.time())
+            beamflame.record("-p", node.pid, "-d", 1.5, "--loop", 1, *self.outputs("folded"))
+        for path in self.parts("folded"):
+            at = time.strptime(TIME.search(path.name)[0] + " UTC", "%Y%m%d-%H%M%S %Z")
+            self.assertLess(abs(time.mktime(at) - time.timezone - begin), 5)
+
+    def test_default_outputs(self):
+        """Without -o each part has a perf-script file and a flame graph."""
+        with nodes.Node(25, "request") as node:
+            done = beamflame.run("-p", node.pid, "-d", 3, "--loop", 1.5, cwd=self.out)
+        self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+        names = sorted(TIME.sub("TIME", p.name) for p in self.out.iterdir())
+        self.assertEqual(names, [f"beamflame-{NODE}-TIME.perf"] * 2
+                         + [f"beamflame-{NODE}-TIME.svg"] * 2)
+
+    # ---- events ----
+
+    def gc_parts(self, *options):
+        """The sums of collections of the parts, in summaries and in samples, and the node's own."""
+        with nodes.Node(25, "memory") as node:
+            with beamflame.recording("-p", node.pid, "-e", "cpu,gc", "--loop", 1.2,
+                                     *options, *self.outputs("bfr"), "--stats",
+                                     self.out / "x.json"):
+                before = node.report()
+                for _ in range(12):
+                    after = node.tell("allocate")
+        truth = nodes.difference(after, before, "gc")["count"]
+        stats = [json.loads(p.read_text())["events"]["gc"] for p in self.parts("json")]
+        self.assertGreater(len(stats), 2)
+        samples = sum(self.samples(recording, "--event", "gc", "--weight", "count")
+                      for recording in self.parts("bfr"))
+        return stats, samples, truth
+
+    def test_events_are_counted_for_each_part(self):
+        """Probes stay attached all of the time: sums of the parts are exact."""
+        stats, samples, truth = self.gc_parts("--budget", 100)
+        sums = [of["values"]["count"]["sum"] for of in stats]
+        self.assertAlmostEqual(sum(sums) / truth, 1, delta=0.01)
+        self.assertAlmostEqual(samples / truth, 1, delta=0.02)
+        self.assertLess(max(sums), 0.9 * sum(sums))
+        for of in stats:
+            self.assertAlmostEqual(of["covered_ms"], of["span_ms"], delta=1)
+            self.assertLess(of["span_ms"], 1500)
+            for histogram in of["histograms"].values():
+                self.assertLessEqual(histogram["count"], of["values"]["count"]["sum"] * 1.01 + 1)
+
+    def test_events_in_windows(self):
+        """Windows go over the end of a part; what was sampled in them is not lost."""
+        stats, samples, truth = self.gc_parts("--budget", 1)
+        sums = [of["values"]["count"]["sum"] for of in stats]
+        self.assertAlmostEqual(samples / sum(sums), 1, delta=0.15)
+        self.assertAlmostEqual(sum(sums) / truth, 1, delta=0.4)
+
+    # ---- keeping ----
+
+    def test_keep(self):
+        """Of each output the newest are kept, those of earlier runs with them; others are not
+        touched."""
+        older = [self.out / f"x-{NODE}-20200101-00000{n}.{suffix}"
+                 for n in range(3) for suffix in ("bfr", "folded")]
+        foreign = [self.out / name for name in
+                   (f"x-{NODE}-20200101-000000.perf", f"x-{NODE}2-20200101-000000.bfr",
+                    f"y-{NODE}-20200101-000000.bfr", "x.bfr", f"x-{NODE}-20200101-000000.bfr.gz")]
+        for path in older + foreign:
+            path.touch()
+        with nodes.Node(25, "request") as node:
+            beamflame.record("-p", node.pid, "-d", 5.5, "--loop", 1, "--keep", 2,
+                             *self.outputs("bfr", "folded"))
+        self.assertEqual(self.others("bfr", "folded"), {p.name for p in foreign})
+        for suffix in ("bfr", "folded"):
+            self.assertEqual(len(self.parts(suffix)), 2)
+            self.assertNotIn("2020", self.parts(suffix)[0].name.split("-")[2][:4])
+        self.assertGreater(self.samples(self.parts("bfr")[0]), 20)
+
+    def test_nothing_is_written_over(self):
+        """Where a file of that name is there, a part takes a later one."""
+        with nodes.Node(25, "request") as node:
+            now = time.time()
+            taken = [self.out / f"x-{NODE}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now + n))}"
+                                ".folded" for n in range(8)]
+            for path in taken:
+                path.write_text("mine 1\n")
+            beamflame.record("-p", node.pid, "-d", 2.5, "--loop", 1, *self.outputs("folded"))
+        self.assertEqual({p.read_text() for p in taken}, {"mine 1\n"})
+        self.assertEqual(len(self.parts("folded")), len(taken) + 3)
+
+    # ---- size ----
+
+    def test_size_ends_the_recording(self):
+        """Without parts, the recording ends when it has its size, and that is said."""
+        with nodes.Node(25, "request") as node:
+            done = beamflame.record("-p", node.pid, "-d", 60, "-F", 999, "--max-size", "20k",
+                                    "-o", self.out / "x.bfr")
+        self.assertIn("20480 bytes", done.stderr)
+        self.assertGreaterEqual((self.out / "x.bfr").stat().st_size, 20480)
+        self.assertLess((self.out / "x.bfr").stat().st_size, 200e3)
+        self.assertGreater(self.samples(self.out / "x.bfr"), 100)
+
+    def test_size_ends_a_part(self):
+        """With parts, the next one begins."""
+        with nodes.Node(25, "request") as node:
+            beamflame.record("-p", node.pid, "-d", 6, "-F", 999, "--loop", 60,
+                             "--max-size", "15k", *self.outputs("bfr", "perf"))
+        parts = self.parts("bfr")
+        self.assertGreater(len(parts), 2)
+        for path in parts[:-1]:
+            self.assertGreaterEqual(path.stat().st_size, 15 << 10)
+            self.assertLess(path.stat().st_size, 200e3)
+        times = self.times(*self.parts("perf"))
+        self.assertLess(max(b - a for a, b in zip(times, times[1:])), 0.1)
+
+    # ---- the end ----
+
+    def test_killed(self):
+        """kill -9 at any moment: what had its name is whole, the rest is in one file, readable up to
+        the last flush; and later runs are not disturbed."""
+        chance = random.Random(int(time.time()))
+        killed = 0
+        with nodes.Node(25, "request") as node:
+            for _ in range(10):
+                profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1, "--keep", 4,
+                                      *self.outputs("bfr", "folded", "svg"))
+                self.assertIn("sampling", profiler.stderr.readline())
+                left = chance.uniform(0.3, 3.2)
+                time.sleep(left)
+                profiler.kill()
+                _, said = self.ended(profiler)
+                unfinished = self.parts("bfr.part")
+                self.assertLessEqual(len(unfinished), killed + 1, said)
+                self.assertEqual(self.others("bfr", "folded", "svg", "bfr.part"), set(), said)
+                for path in self.parts("bfr"):
+                    self.assertGreater(self.samples(path), 20)
+                for path in self.parts("folded"):
+                    self.assertGreater(sum(beamflame.read_folded(path).values()), 20)
+                for path in self.parts("svg"):
+                    xml.parse(path)
+                if len(unfinished) > killed:
+                    self.check_unfinished(unfinished[-1])
+                killed = len(unfinished)
+            self.assertGreater(killed, 0)
+            beamflame.record("-p", node.pid, "-F", 199, "-d", 2, "--loop", 1, "--keep", 4,
+                             *self.outputs("bfr", "folded", "svg"))
+        self.assertLessEqual(len(self.parts("bfr.part")), 4)
+
+    def check_unfinished(self, path):
+        """What report makes of the recording that was being made. All but the newest samples are
+        there: those since the last flush, a second and a step ago, and 0.5 s before it."""
+        done = beamflame.run("report", path, "--format", "perf", "-o", "-", "-q")
+        self.assertIn(done.returncode, (beamflame.DONE, beamflame.NO_SAMPLES), done.stderr)
+        if done.returncode == beamflame.DONE:
+            self.assertGreater(len(PERF_TIME.findall(done.stdout)), 0)
+
+    def test_flush(self):
+        """--flush bounds what a kill loses."""
+        newest = {}
+        with nodes.Node(25, "request") as node:
+            for flush in (0.2, 30):
+                path = self.out / f"{flush}.bfr"
+                profiler = self.start("-p", node.pid, "-F", 499, "--flush", flush, "-o", path)
+                self.assertIn("sampling", profiler.stderr.readline())
+                time.sleep(4)
+                newest[flush] = time.clock_gettime(time.CLOCK_MONOTONIC)
+                profiler.kill()
+                self.ended(profiler)
+                done = beamflame.run("report", path, "--format", "perf", "-o", "-", "-q")
+                times = [float(t) for t in PERF_TIME.findall(done.stdout)]
+                newest[flush] -= max(times, default=0)
+        self.assertLess(newest[0.2], 0.5 + 0.2 + 0.4)
+        self.assertGreater(newest[30], 2)
+
+    def test_ended_by_signal(self):
+        """Ctrl-C writes the last part too, which a child does that does not mind the signal."""
+        with nodes.Node(25, "request") as node:
+            profiler = subprocess.Popen(
+                [beamflame.BINARY, "-p", str(node.pid), "-F", "199", "--loop", "1",
+                 *map(str, self.outputs("bfr", "folded"))],
+                stderr=subprocess.PIPE, text=True, start_new_session=True)
+            time.sleep(3.5)
+            os.killpg(profiler.pid, signal.SIGINT)
+            time.sleep(0.02)
+            os.killpg(profiler.pid, signal.SIGINT)
+            code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertEqual(self.others("bfr", "folded"), set())
+        self.assertEqual(len(self.parts("folded")), len(self.parts("bfr")))
+        self.assertGreater(len(self.parts("folded")), 2)
+
+    def test_target_ends(self):
+        """So does the end of the target."""
+        with nodes.Node(25, "request") as node:
+            profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1, *self.outputs("folded"))
+            time.sleep(2.5)
+        code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertGreater(len(self.parts("folded")), 1)
+        self.assertEqual(self.others("folded"), set())
+
+    # ---- what goes wrong ----
+
+    @staticmethod
+    def children(pid):
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+
+    def stopped_child(self, pid):
+        """A child that was caught at its work, and stands still."""
+        def catch():
+            try:
+                for child in self.children(pid):
+                    os.kill(int(child), signal.SIGSTOP)
+                    if "(stopped)" in Path(f"/proc/{child}/status").read_text("ascii"):
+                        return int(child)
+            except (ProcessLookupError, FileNotFoundError):
+                pass  # it has just ended
+            return None
+        return self.wait_for(catch)
+
+    def test_slow_output(self):
+        """While a part is still written, sampling goes on and so does the next part."""
+        with nodes.Node(25, "request") as node:
+            profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1,
+                                  *self.outputs("perf", "svg"))
+            child = self.stopped_child(profiler.pid)
+            time.sleep(3)
+            self.assertEqual(self.children(profiler.pid), [str(child)])
+            os.kill(child, signal.SIGCONT)
+            time.sleep(2)
+            profiler.send_signal(signal.SIGINT)
+            code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertIn("went on for longer", said)
+        times = self.times(*self.parts("perf"))
+        self.assertLess(max(b - a for a, b in zip(times, times[1:])), 0.15)
+        self.assertGreater(max(t[-1] - t[0] for t in map(self.times, self.parts("perf"))), 2.5)
+
+    def test_killed_child(self):
+        """A child that is killed is told and counted; its recording stays, the others are written."""
+        with nodes.Node(25, "request") as node:
+            profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1, *self.outputs("perf"))
+            os.kill(self.stopped_child(profiler.pid), signal.SIGKILL)
+            time.sleep(2.5)
+            profiler.send_signal(signal.SIGINT)
+            code, said = self.ended(profiler)
+            self.assertEqual(code, beamflame.FAILED, said)
+            self.assertIn("signal 9", said)
+            self.assertIn("1 of ", said)
+            kept = self.parts("bfr.part")
+            self.assertEqual(len(kept), 1)
+            self.assertGreater(self.samples(kept[0]), 20)
+            self.assertGreater(len(self.parts("perf")), 1)
+            # What it left of its output goes with the next run, the recording does not.
+            beamflame.record("-p", node.pid, "-d", 1, "--loop", 1, *self.outputs("perf"))
+        self.assertEqual(self.others("perf"), {kept[0].name})
+
+    def test_folder_is_removed(self):
+        """The folder of an output goes: it is said, parts elsewhere are whole, and it ends."""
+        gone = self.out / "gone"
+        gone.mkdir()
+        with nodes.Node(25, "request") as node:
+            profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1,
+                                  "-o", gone / "x.bfr", *self.outputs("folded"))
+            self.wait_for(lambda: len(self.parts("folded")) >= 1)
+            shutil.rmtree(gone)
+            code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.FAILED)
+        self.assertIn(str(gone), said)
+        self.assertIn("No such file or directory", said)
+        self.assertGreater(len(self.parts("folded")), 1)
+        for path in self.parts("folded"):
+            self.assertGreater(sum(beamflame.read_folded(path).values()), 20)
+
+    def test_folder_of_an_output_is_removed(self):
+        """Where it is not that of the recording, the run goes on, and counts what failed."""
+        gone = self.out / "gone"
+        gone.mkdir()
+        with nodes.Node(25, "request") as node:
+            profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1, "-d", 4.5,
+                                  "-o", self.out / "x.bfr", "-o", gone / "x.folded")
+            self.wait_for(lambda: len(self.parts("folded", gone)) >= 1)
+            shutil.rmtree(gone)
+            code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.FAILED)
+        self.assertIn("could not be written as a whole", said)
+        self.assertGreater(len(self.parts("bfr")), 3)
+        self.assertEqual(self.others("bfr"), set())
+
+    def test_full_disk(self):
+        """What was whole stays; what the last part held is kept; it is said, and ends."""
+        script = ('mount -t tmpfs -o size=100k tmpfs "$1" || exit 99; '
+                  '"$2" -p "$3" -d 60 -F 999 --loop 1 -o "$1/x.bfr"; code=$?; '
+                  'cp "$1"/* "$4"; exit $code')
+        disk = self.out / "disk"
+        disk.mkdir()
+        with nodes.Node(25, "request") as node:
+            done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", disk,
+                                   beamflame.BINARY, str(node.pid), self.out],
+                                  capture_output=True, text=True, timeout=90)
+        disk.rmdir()
+        self.assertEqual(done.returncode, beamflame.FAILED, done.stderr)
+        self.assertIn("No space left", done.stderr)
+        self.assertEqual(self.others("bfr"), set(), done.stderr)
+        self.assertGreater(len(self.parts("bfr")), 1)
+        for path in self.parts("bfr")[:-1]:
+            self.assertGreater(self.samples(path), 20)
+
+    def test_full_disk_that_gets_room(self):
+        """With --keep, room comes back and the run goes on."""
+        script = ('mount -t tmpfs -o size=100k tmpfs "$1" || exit 99; '
+                  '"$2" -p "$3" -d 9 -F 499 --loop 1 --keep 2 -o "$1/x.bfr"; code=$?; '
+                  'cp "$1"/* "$4"; exit $code')
+        disk = self.out / "disk"
+        disk.mkdir()
+        with nodes.Node(25, "request") as node:
+            done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", disk,
+                                   beamflame.BINARY, str(node.pid), self.out],
+                                  capture_output=True, text=True, timeout=90)
+        disk.rmdir()
+        self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+        self.assertEqual(len(self.parts("bfr")), 2)
+
+    def test_bad_options(self):
+        """What makes no sense is told before anything is touched."""
+        mine = ("-p", os.getpid())
+        for arguments in (("--loop", "0"), ("--loop", "-5"), ("--loop", "often"), ("--loop", "0.5"),
+                          ("--loop", "10", "--keep", "0"), ("--loop", "10", "--keep", "-1"),
+                          ("--loop", "10", "--keep", "all"), ("--keep", "3"),
+                          ("--flush", "0"), ("--flush", "-1"), ("--flush", "soon"),
+                          ("--max-size", "0"), ("--max-size", "-1"), ("--max-size", "big"),
+                          ("--max-size", "10x"), ("--max-size", "k"), ("--max-size", "1kk"),
+                          ("--max-size", "9999999999G"),
+                          ("--loop", "10", "--format", "perf", "-o", "-"),
+                          ("--loop", "10", "--format", "perf", "-o", "/dev/null"),
+                          ("--loop", "10", "--stats", "-")):
+            with self.subTest(arguments):
+                done = beamflame.run(*mine, *arguments, cwd=self.out)
+                self.assertEqual(done.returncode, beamflame.USAGE, done.stderr)
+                self.assertRegex(done.stderr, r"^(\S*/)?beamflame: \S")
+        self.assertEqual(list(self.out.iterdir()), [])
+
+    def test_unwritable_folder(self):
+        """A folder that is not there is told at once."""
+        with nodes.Node(25, "identity") as node:
+            done = beamflame.run("-p", node.pid, "--loop", 10, "-o", self.out / "none" / "x.svg")
+        self.assertEqual(done.returncode, beamflame.FAILED)
+        self.assertIn("none/x.svg", done.stderr)
+        self.assertEqual(list(self.out.iterdir()), [])
+
+    # ---- memory ----
+
+    def test_memory_does_not_grow(self):
+        """What is known of processes that came and went is not kept from part to part."""
+        with nodes.Node(25, "shortlived") as node:
+            profiler = self.start("-p", node.pid, "-F", 1999, "--loop", 1.5, "--keep", 1,
+                                  *self.outputs("bfr"))
+            time.sleep(5)
+            early, processes = self.memory(profiler.pid), node.report()["done"]
+            time.sleep(12)
+            late, processes = self.memory(profiler.pid), node.report()["done"] - processes
+            profiler.send_signal(signal.SIGINT)
+            code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertGreater(processes, 20000)
+        self.assertLess(late - early, 1024, "kB")
+
+    @staticmethod
+    def memory(pid):
+        """The most that the process had, in kB."""
+        return int(re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
