@@ -61,10 +61,12 @@ static void show_progress(struct recorder *recorder, uint64_t now)
 /* Not within its first second, whatever its size: what begins a recording alone has some. */
 static bool has_its_size(const struct recorder *recorder)
 {
-    struct session_status status = session_status(recorder->session);
+    struct session_status status;
 
-    return recorder->options->max_size && status.part_bytes >= recorder->options->max_size &&
-           status.part_ns >= SECOND;
+    if (!recorder->options->max_size)
+        return false;
+    status = session_status(recorder->session);
+    return status.part_bytes >= recorder->options->max_size && status.part_ns >= SECOND;
 }
 
 static int begin_part(struct recorder *recorder, struct error *error)

@@ -144,6 +144,14 @@ class Rotation(unittest.TestCase):
         self.assertEqual(names, [f"beamflame-{NODE}-TIME.perf"] * 2
                          + [f"beamflame-{NODE}-TIME.svg"] * 2)
 
+    def test_several_nodes(self):
+        """Parts of several nodes are named after the host."""
+        with nodes.Node(25, "request") as one, nodes.Node(25, "request") as other:
+            beamflame.record("-p", one.pid, "-p", other.pid, "-d", 2.5, "--loop", 1, "--keep", 2,
+                             *self.outputs("folded"))
+        names = [TIME.sub("TIME", p.name) for p in self.out.iterdir()]
+        self.assertEqual(names, [f"x-{os.uname().nodename}-TIME.folded"] * 2)
+
     # ---- events ----
 
     def gc_parts(self, *options):
