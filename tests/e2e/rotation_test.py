@@ -154,26 +154,25 @@ class Rotation(unittest.TestCase):
 
     # ---- events ----
 
-    def gc_parts(self, *options):
-        """The sums of collections of the parts, in summaries and in samples, and the node's own."""
+    def gc_parts(self):
+        """What was counted of collections in each part, and the sum of their samples."""
+        stats = [json.loads(p.read_text())["events"]["gc"] for p in self.parts("json")]
+        return stats, sum(self.samples(recording, "--event", "gc", "--weight", "count")
+                          for recording in self.parts("bfr"))
+
+    def test_events_are_counted_for_each_part(self):
+        """Probes stay attached all of the time: sums of the parts are exact."""
         with nodes.Node(25, "memory") as node:
-            with beamflame.recording("-p", node.pid, "-e", "cpu,gc", "--loop", 1.2,
-                                     *options, *self.outputs("bfr"), "--stats",
-                                     self.out / "x.json"):
+            with beamflame.recording("-p", node.pid, "-e", "cpu,gc", "--budget", 100,
+                                     "--loop", 1.2, *self.outputs("bfr"),
+                                     "--stats", self.out / "x.json"):
                 before = node.report()
                 for _ in range(12):
                     after = node.tell("allocate")
         truth = nodes.difference(after, before, "gc")["count"]
-        stats = [json.loads(p.read_text())["events"]["gc"] for p in self.parts("json")]
-        self.assertGreater(len(stats), 2)
-        samples = sum(self.samples(recording, "--event", "gc", "--weight", "count")
-                      for recording in self.parts("bfr"))
-        return stats, samples, truth
-
-    def test_events_are_counted_for_each_part(self):
-        """Probes stay attached all of the time: sums of the parts are exact."""
-        stats, samples, truth = self.gc_parts("--budget", 100)
+        stats, samples = self.gc_parts()
         sums = [of["values"]["count"]["sum"] for of in stats]
+        self.assertGreater(len(sums), 2)
         self.assertAlmostEqual(sum(sums) / truth, 1, delta=0.01)
         self.assertAlmostEqual(samples / truth, 1, delta=0.02)
         self.assertLess(max(sums), 0.9 * sum(sums))
@@ -184,11 +183,23 @@ class Rotation(unittest.TestCase):
                 self.assertLessEqual(histogram["count"], of["values"]["count"]["sum"] * 1.01 + 1)
 
     def test_events_in_windows(self):
-        """Windows go over the end of a part; what was sampled in them is not lost."""
-        stats, samples, truth = self.gc_parts("--budget", 1)
-        sums = [of["values"]["count"]["sum"] for of in stats]
-        self.assertAlmostEqual(samples / sum(sums), 1, delta=0.15)
-        self.assertAlmostEqual(sum(sums) / truth, 1, delta=0.4)
+        """Windows go over the end of a part: what was sampled in them goes to the next one, under its
+        names."""
+        with nodes.Node(25, "request") as node:
+            beamflame.record("-p", node.pid, "-d", 10, "-e", "gc", "--budget", 5, "--loop", 1,
+                             *self.outputs("bfr"), "--stats", self.out / "x.json")
+        stats, samples = self.gc_parts()
+        self.assertEqual(len(stats), 10)
+        for of in stats:
+            self.assertLess(of["covered_ms"], 0.9 * of["span_ms"])
+        self.assertAlmostEqual(sum(of["span_ms"] for of in stats), 10e3, delta=500)
+        self.assertAlmostEqual(samples / sum(of["values"]["count"]["sum"] for of in stats), 1,
+                               delta=0.25)
+        for recording in self.parts("bfr"):
+            stacks = beamflame.folded(recording)
+            mine = beamflame.weight_where(
+                stacks, lambda s: any(f.startswith(("request:", "gen_server:")) for f in s))
+            self.assertGreater(mine / sum(stacks.values()), 0.95)
 
     # ---- keeping ----
 
