@@ -117,10 +117,12 @@ static void add_splits(struct part_names *names, const struct record_options *op
     for (size_t i = 0; i < options->output.count; i++) {
         const struct output_format *format = format_of(&options->output.requests[i]);
 
-        if (!format->one_event || options->event_count + options->cpu < 2)
+        if (!format->one_event || options->event_count + options->cpu + options->wall < 2)
             continue;
         if (options->cpu)
             add_split(names, i, format, EVENT_CPU);
+        if (options->wall)
+            add_split(names, i, format, EVENT_WALL);
         for (int e = 0; e < options->event_count; e++)
             add_split(names, i, format, options->events[e].name);
     }

@@ -40,19 +40,64 @@ thread_id carry_thread(const struct profile *from, thread_id id, struct profile 
     return profile_thread(to, &thread);
 }
 
-static process_id carry_process(const struct profile *from, process_id id, struct profile *to)
-{
-    struct process_entry process;
+/* Chains are read from their near end and made from the far one; they can be long. */
+struct chain {
+    uint32_t *ids;
+    size_t count, room;
+};
 
-    if (!id)
-        return 0;
-    process = *profile_get_process(from, id);
+static void chain_add(struct chain *chain, uint32_t id)
+{
+    if (chain->count == chain->room) {
+        chain->room = chain->room ? chain->room * 2 : 64;
+        chain->ids = xreallocarray(chain->ids, chain->room, sizeof(*chain->ids));
+    }
+    chain->ids[chain->count++] = id;
+}
+
+static ancestor_id carry_ancestors(const struct profile *from, ancestor_id id, struct profile *to)
+{
+    struct chain chain = {0};
+    ancestor_id up = 0;
+
+    for (; id; id = profile_get_ancestor(from, id)->up)
+        chain_add(&chain, id);
+    while (chain.count) {
+        const struct ancestor *own = profile_get_ancestor(from, chain.ids[--chain.count]);
+
+        up = profile_ancestor(to, up, carry_string(from, own->name, to));
+    }
+    free(chain.ids);
+    return up;
+}
+
+static process_id carry_one_process(const struct profile *from, process_id id, process_id parent,
+                                    struct profile *to)
+{
+    struct process_entry process = *profile_get_process(from, id);
+
     process.target = carry_target(from, process.target, to);
     process.pid = carry_string(from, process.pid, to);
     process.name = carry_string(from, process.name, to);
     process.label = carry_string(from, process.label, to);
     process.initial_call = carry_string(from, process.initial_call, to);
+    process.application = carry_string(from, process.application, to);
+    process.parent = parent;
+    process.ancestors = carry_ancestors(from, process.ancestors, to);
     return profile_process(to, &process);
+}
+
+static process_id carry_process(const struct profile *from, process_id id, struct profile *to)
+{
+    struct chain chain = {0};
+    process_id result = 0;
+
+    for (; id; id = profile_get_process(from, id)->parent)
+        chain_add(&chain, id);
+    while (chain.count)
+        result = carry_one_process(from, chain.ids[--chain.count], result, to);
+    free(chain.ids);
+    return result;
 }
 
 static frame_id carry_frame(const struct profile *from, frame_id id, struct profile *to)
@@ -67,18 +112,14 @@ static frame_id carry_frame(const struct profile *from, frame_id id, struct prof
 
 static stack_id carry_stack(const struct profile *from, stack_id id, struct profile *to)
 {
-    size_t depth = 0;
-    frame_id *frames;
+    struct chain chain = {0};
     stack_id result = 0;
 
-    for (stack_id node = id; node; node = profile_get_stack(from, node)->parent)
-        depth++;
-    frames = xcalloc(depth + 1, sizeof(*frames));
-    for (stack_id node = id, at = 0; node; node = profile_get_stack(from, node)->parent)
-        frames[at++] = profile_get_stack(from, node)->frame;
-    while (depth)
-        result = profile_stack(to, result, carry_frame(from, frames[--depth], to));
-    free(frames);
+    for (; id; id = profile_get_stack(from, id)->parent)
+        chain_add(&chain, profile_get_stack(from, id)->frame);
+    while (chain.count)
+        result = profile_stack(to, result, carry_frame(from, chain.ids[--chain.count], to));
+    free(chain.ids);
     return result;
 }
 

@@ -80,7 +80,8 @@ void process_cache_move(struct process_cache *cache, struct profile *profile, ta
     cache->profile = profile;
     cache->target = target;
     address_map_clear(cache->by_pid);
-    cache->count = 0;
+    address_map_clear(cache->by_leader);
+    cache->count = cache->leader_count = 0;
 }
 
 static uint64_t word_at(const uint8_t *bytes, int32_t offset)

@@ -59,6 +59,48 @@ static void test_same_sample(void **state)
     profile_free(to);
 }
 
+static string_id text(struct profile *profile, const char *value)
+{
+    return profile_string_z(profile, value);
+}
+
+/* All of a process: what it belongs to, and who started it, by whichever number. */
+static void test_process(void **state)
+{
+    struct profile *from = profile_new(), *to = other_profile();
+    ancestor_id top = profile_ancestor(from, 0, text(from, "top_sup")),
+                sup = profile_ancestor(from, top, text(from, "sup"));
+    struct process_entry entry = {.identity = 7, .pid = text(from, "<0.1.0>")}, carried;
+    struct sample sample;
+
+    (void)state;
+    entry.parent = profile_process(from, &entry);
+    entry.identity = 8;
+    entry.pid = text(from, "<0.2.0>");
+    entry.name = text(from, "name");
+    entry.label = text(from, "label");
+    entry.initial_call = text(from, "m:init/1");
+    entry.application = text(from, "shop");
+    entry.ancestors = sup;
+    sample = (struct sample){.process = profile_process(from, &entry)};
+    carry_sample(from, &sample, to);
+    profile_free(from);
+    carried = *profile_get_process(to, sample.process);
+    assert_int_equal(carried.identity, 8);
+    assert_string_equal(profile_text(to, carried.pid), "<0.2.0>");
+    assert_string_equal(profile_text(to, carried.name), "name");
+    assert_string_equal(profile_text(to, carried.label), "label");
+    assert_string_equal(profile_text(to, carried.initial_call), "m:init/1");
+    assert_string_equal(profile_text(to, carried.application), "shop");
+    assert_int_equal(profile_get_process(to, carried.parent)->identity, 7);
+    sup = carried.ancestors;
+    assert_string_equal(profile_text(to, profile_get_ancestor(to, sup)->name), "sup");
+    top = profile_get_ancestor(to, sup)->up;
+    assert_string_equal(profile_text(to, profile_get_ancestor(to, top)->name), "top_sup");
+    assert_int_equal(profile_get_ancestor(to, top)->up, 0);
+    profile_free(to);
+}
+
 /* What is not there is not there afterwards. */
 static void test_nothing(void **state)
 {
@@ -79,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_sample),
+        cmocka_unit_test(test_process),
         cmocka_unit_test(test_nothing),
     };
 
