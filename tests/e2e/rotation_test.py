@@ -201,6 +201,23 @@ class Rotation(unittest.TestCase):
                 stacks, lambda s: any(f.startswith(("request:", "gen_server:")) for f in s))
             self.assertGreater(mine / sum(stacks.values()), 0.95)
 
+    def test_wall_time(self):
+        """Of each part, all processes have all of its time, those that run with their stacks."""
+        with nodes.Node(25, "request") as node:
+            beamflame.record("-p", node.pid, "-d", 6, "-e", "wall", "--loop", 1.5,
+                             *self.outputs("bfr"), "--stats", self.out / "x.json")
+        processes = []
+        for recording in self.parts("bfr"):
+            stats = json.loads(recording.with_suffix(".json").read_text())
+            wall = stats["events"]["wall"]
+            processes.append(wall["values"]["time"]["sum"] / 1e6 / wall["span_ms"])
+            self.assertAlmostEqual(self.samples(recording, "--event", "wall"),
+                                   wall["values"]["time"]["sum"], delta=1e6)
+            self.assertAlmostEqual(wall["span_ms"] / stats["duration_ms"], 1, delta=0.1)
+            self.assertGreater(stats["complete_stacks"] / stats["erlang_samples"], 0.98)
+        self.assertEqual(len(processes), 4)
+        self.assertLess(max(processes) / min(processes), 1.05)
+
     # ---- keeping ----
 
     def test_keep(self):

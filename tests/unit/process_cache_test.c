@@ -413,6 +413,7 @@ static const char *application_at(struct bench *bench, uint64_t time)
 /* The application is that of the group leader, and stays it. */
 static void test_application(void **state)
 {
+    struct profile *next = profile_new();
     uint64_t master;
     struct bench b;
 
@@ -426,6 +427,10 @@ static void test_application(void **state)
     add_master(&b, 11, WEB);
     set(&b, b.vm.layout.process_group_leader, pid_of(11));
     assert_string_equal(application_at(&b, 10 * SECOND + 1), "web");
+    process_cache_move(b.cache, next, 0);
+    profile_free(b.profile);
+    b.profile = next;
+    assert_string_equal(application_at(&b, 10 * SECOND + 2), "web");
     close_bench(&b);
 }
 
@@ -464,8 +469,7 @@ int main(void)
         cmocka_unit_test(test_many),           cmocka_unit_test(test_no_table),
         cmocka_unit_test(test_parents),        cmocka_unit_test(test_parents_in_a_circle),
         cmocka_unit_test(test_ancestors),      cmocka_unit_test(test_application),
-        cmocka_unit_test(test_no_application),
-        cmocka_unit_test(test_moved),
+        cmocka_unit_test(test_no_application), cmocka_unit_test(test_moved),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
