@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beam/process_metrics.h"
 #include "beam/process_sweep.h"
 #include "beam/process_top.h"
 #include "profile/carry.h"
@@ -127,6 +128,9 @@ static void add_running(struct wall *wall, const struct swept_process *swept)
         .flags = SAMPLE_ERLANG,
     };
 
+    /* Its metrics are those of the sweep, as those of all others are: with those of a CPU sample,
+     * which may be of a later time, it would seem to go back. */
+    process_metrics_read(wall->vm, swept->bytes, NULL, &sample.metrics);
     set_values(wall, &sample);
     if (wall->pending_count == wall->pending_room) {
         wall->pending_room = wall->pending_room ? wall->pending_room * 2 : 64;
