@@ -2,11 +2,11 @@
 %% A load like a server's: clients parse requests, keep sessions in ETS, ask gen_servers, build and
 %% encode answers, without pause on every scheduler.
 %%
-%% Option: clients (for each scheduler). The report has the requests done and the CPU time of the
+%% Options: clients (for each scheduler), idle (processes that only wait). The report has the requests done and the CPU time of the
 %% node, both since its start: their quotient over a window is what profiling must not lower.
 -module(request).
 -behaviour(gen_server).
--export([start/0, client/3]).
+-export([start/0, client/3, idle/0]).
 -export([init/1, handle_call/3, handle_cast/2]).
 
 -define(SESSIONS, 2000).
@@ -22,6 +22,7 @@ main(Options) ->
     {ok, _} = gen_server:start_link({local, request_store}, ?MODULE, store, []),
     Pools = [element(2, gen_server:start_link(?MODULE, {pool, N}, [])) || N <- lists:seq(1, 4)],
     [proc_lib:spawn_link(?MODULE, client, [N, Pools, Done]) || N <- lists:seq(1, Clients)],
+    [proc_lib:spawn(?MODULE, idle, []) || _ <- lists:seq(1, load:option(idle, Options, 0))],
     fun() ->
         #{
             requests => counters:get(Done, 1),
@@ -36,6 +37,9 @@ set_label(Label) ->
         true -> proc_lib:set_label(Label);
         false -> ok
     end.
+
+idle() ->
+    receive stop -> ok end.
 
 client(N, Pools, Done) ->
     set_label({request_client, N}),
