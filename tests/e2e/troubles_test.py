@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong in a node is found by event `wall`, as docs/troubles.md has it."""
+import unittest
+
+import beamflame
+import nodes
+
+
+@nodes.each_release
+class Troubles:
+    """What holds for each release."""
+
+    release = None
+
+    def setUp(self):
+        beamflame.require()
+        self.recording = beamflame.folder(self.addCleanup) / "x.bfr"
+
+    def stacks(self, what, *options):
+        """Of 4 seconds of a node in that trouble."""
+        with nodes.Node(self.release, "troubles", f"what={what}") as node:
+            beamflame.record("-p", node.pid, "-e", "wall", "-d", 4, "-o", self.recording)
+        return beamflame.folded(self.recording, *options)
+
+    def test_buildup(self):
+        """The messages of a node wait for one process."""
+        stacks = self.stacks("buildup", "--weight", "msgq")
+        slow = beamflame.weight_where(stacks, lambda stack: stack[0] == "slow")
+        self.assertGreater(slow / sum(stacks.values()), 0.95)
+
+    def test_leak(self):
+        """Binaries of one process grow more than they are released, those of others do not."""
+        stacks = self.stacks("leak", "--weight", "bin_vheap", "--delta")
+
+        def change(who):
+            growth, release = (beamflame.weight_where(
+                stacks, lambda s, sign=sign: s[0] == sign and who in s[1])
+                for sign in ("[growth]", "[release]"))
+            return growth - release
+
+        self.assertGreater(change("hoarder"), 1e6)
+        self.assertLess(abs(change("copier")), 0.3 * change("hoarder"))
+
+    def test_bottleneck(self):
+        """Those who call a server wait for it nearly all of their time, which runs nearly all of
+        its."""
+        stacks = self.stacks("bottleneck", "--group-by", "status,name", "-I", "gen:do_call|work")
+        waiting = beamflame.weight_where(stacks, lambda s: s[0] == "[waiting]" and
+                                         s[1].startswith("caller_"))
+        running = beamflame.weight_where(stacks, lambda s: s[:2] == ("[running]", "busy_server"))
+        self.assertGreater(waiting / (40 * 4e9), 0.8)
+        self.assertGreater(running / 4e9, 0.8)
+
+
+if __name__ == "__main__":
+    unittest.main()
