@@ -132,7 +132,9 @@ class Rotation(unittest.TestCase):
         """The time in a name is when the part began."""
         with nodes.Node(25, "request") as node:
             begin = int(time.time())
-            beamflame.record("-p", node.pid, "-d", 1.5, "--loop", 1, *self.outputs("folded"))
+            beamflame.run("-p", node.pid, "-d", 1.5, "--loop", 1, *self.outputs("folded"),
+                          env=dict(os.environ, TZ="UTC-9"))
+        self.assertEqual(len(self.parts("folded")), 2)
         for path in self.parts("folded"):
             at = time.strptime(TIME.search(path.name)[0] + " UTC", "%Y%m%d-%H%M%S %Z")
             self.assertLess(abs(time.mktime(at) - time.timezone - begin), 5)
