@@ -9,6 +9,7 @@
 size_t output_suffix_of(const struct output_format *format, const char *path);
 
 extern const struct output_format perf_format;
+extern const struct output_format flame_prof_format; /* in perf.c: other event lines */
 extern const struct output_format folded_format;
 extern const struct output_format svg_format;
 extern const struct output_format dot_format;

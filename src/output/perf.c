@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "output/event_text.h"
+#include "output/flame_prof.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "util/alloc.h"
@@ -46,6 +47,7 @@ struct perf {
     size_t stack_count;
     uint32_t generation;
     uint32_t targets; /* that the texts were made for: a second one adds a root frame */
+    struct flame_prof *flame_prof; /* NULL: event lines are perf's own */
 };
 
 /* '(' begins the module, "->" and ';' split stacks, FlameScope ends a symbol at '+', and a number
@@ -211,14 +213,22 @@ static const struct rendered *rendered_stack(struct perf *perf, view_stack_id id
     return render_stack(perf, id);
 }
 
-static int perf_sample(void *state, const struct sample *sample, struct error *error)
+static void write_event_line(const struct perf *perf, const struct sample *sample, uint64_t micros)
 {
-    struct perf *perf = state;
     const struct profile *profile = perf->source.profile;
-    const struct rendered *stack = rendered_stack(perf, view_of_sample(perf->source.view, sample));
     const struct thread_entry *thread =
         sample->thread ? profile_get_thread(profile, sample->thread) : NULL;
     uint32_t pid = thread && thread->target ? profile_get_target(profile, thread->target)->pid : 0;
+
+    fprintf(perf->file, COMM " %u/%u [%03u] %" PRIu64 ".%06u: %10" PRIu64 " %s:\n", pid,
+            thread ? thread->tid : 0, sample->cpu, micros / 1000000, (unsigned)(micros % 1000000),
+            sample_weight(&perf->weight, sample), perf->event.data);
+}
+
+static int perf_sample(void *state, const struct sample *sample, struct error *error)
+{
+    struct perf *perf = state;
+    const struct rendered *stack = rendered_stack(perf, view_of_sample(perf->source.view, sample));
     uint64_t micros = sample->time / 1000;
 
     (void)error;
@@ -226,9 +236,10 @@ static int perf_sample(void *state, const struct sample *sample, struct error *e
      * one, none is: 1 us is the price. */
     if (micros % 1000000 == 0)
         micros++;
-    fprintf(perf->file, COMM " %u/%u [%03u] %" PRIu64 ".%06u: %10" PRIu64 " %s:\n", pid,
-            thread ? thread->tid : 0, sample->cpu, micros / 1000000, (unsigned)(micros % 1000000),
-            sample_weight(&perf->weight, sample), perf->event.data);
+    if (perf->flame_prof)
+        flame_prof_line(perf->flame_prof, perf->file, sample, micros, perf->event.data);
+    else
+        write_event_line(perf, sample, micros);
     fwrite(perf->text.data + stack->offset, 1, stack->size, perf->file);
     return 0;
 }
@@ -277,12 +288,29 @@ static int perf_finish(void *state, const struct recording_totals *totals, struc
     (void)error;
     if (totals)
         write_end(perf, totals);
+    flame_prof_free(perf->flame_prof);
     free(perf->stacks);
     buffer_free(&perf->text);
     buffer_free(&perf->event);
     free(perf);
     return 0;
 }
+
+static void *flame_prof_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    struct perf *perf = perf_begin(file, source, error);
+
+    perf->flame_prof = flame_prof_new(source->profile);
+    return perf;
+}
+
+const struct output_format flame_prof_format = {
+    .name = "flame_prof",
+    .one_event = true,
+    .begin = flame_prof_begin,
+    .sample = perf_sample,
+    .finish = perf_finish,
+};
 
 const struct output_format perf_format = {
     .name = "perf",

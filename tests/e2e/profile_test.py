@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node under a load like a server's, profiled into every format, release by release."""
 import json
+import re
 import sys
 import time
 import unittest
 import xml.etree.ElementTree as xml
+from collections import Counter, defaultdict
 
 import beamflame
 import nodes
 
 sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
 from perf_script_lint import lint  # noqa: E402
+
+# Those of FlameScope (app/perf/regexp.py), and of flame_prof's fork of it.
+FLAMESCOPE_EVENT = re.compile(r" +([0-9.]+): .+?:")
+FLAMESCOPE_FRAME = re.compile(r"^[\t ]*[0-9a-fA-F]+ (.+) \((.*?)\)$")
+FLAMESCOPE_COMM = re.compile(r"^ *([^0-9]+)")
+FLAMESCOPE_METRIC = re.compile(r"\bmetric_([^:]+):[\t ](-?[0-9.]+)[\t ]*,[\t ]*(-?[0-9.]+)\b")
 
 SECONDS = 5
 HZ = 999
@@ -72,6 +80,29 @@ class Profile:
         linted = lint(self.out / "x.perf")
         self.assertEqual(linted.findings[:5], [])
         self.assertEqual(linted.samples, self.stats["samples"])
+
+    def test_flame_prof_dialect(self):
+        """FlameScope's expressions find every sample, with the status as its command, and those of
+        flame_prof's fork the metrics: changes add up to how much each process' values differ."""
+        path = self.out / "x.log"
+        beamflame.record("report", self.out / "x.bfr", "--format", "flame_prof", "-o", path)
+        statuses, values, changes = Counter(), defaultdict(list), Counter()
+        for line in path.read_text("utf-8").splitlines():
+            if line.startswith(("#", "\t")) or not line:
+                self.assertTrue(not line.startswith("\t") or FLAMESCOPE_FRAME.search(line), line)
+                continue
+            self.assertTrue(FLAMESCOPE_EVENT.search(line), line)
+            statuses[FLAMESCOPE_COMM.search(line)[1].rstrip()] += 1
+            pid = line.split("\t")[1].split(" ")[0]
+            for name, value, change in FLAMESCOPE_METRIC.findall(line):
+                values[pid, name].append(int(value))
+                changes[pid, name] += int(change)
+        self.assertEqual(sum(statuses.values()), self.stats["samples"])
+        self.assertLessEqual(set(statuses), {"running", "garbage_collecting", "exiting", "runnable",
+                                             "waiting", "suspended", "no process"})
+        self.assertGreater(len({name for _, name in values}), 9)
+        for key, seen in values.items():
+            self.assertEqual(changes[key], seen[-1] - seen[0], key)
 
     def test_folded_has_every_sample(self):
         """Counts add up to the samples."""
