@@ -346,15 +346,16 @@ class Rotation(unittest.TestCase):
                 [beamflame.BINARY, "-p", str(node.pid), "-F", "199", "--loop", "1",
                  *map(str, self.outputs("bfr", "folded"))],
                 stderr=subprocess.PIPE, text=True, start_new_session=True)
-            time.sleep(3.5)
+            time.sleep(1.5)
+            child = self.stopped_child(profiler.pid)
+            time.sleep(0.7)
             os.killpg(profiler.pid, signal.SIGINT)
-            time.sleep(0.02)
-            os.killpg(profiler.pid, signal.SIGINT)
+            os.kill(child, signal.SIGCONT)
             code, said = self.ended(profiler)
         self.assertEqual(code, beamflame.DONE, said)
         self.assertEqual(self.others("bfr", "folded"), set())
         self.assertEqual(len(self.parts("folded")), len(self.parts("bfr")))
-        self.assertGreater(len(self.parts("folded")), 2)
+        self.assertGreater(len(self.parts("folded")), 1)
 
     def test_target_ends(self):
         """So does the end of the target."""
@@ -418,7 +419,8 @@ class Rotation(unittest.TestCase):
             self.assertEqual(len(kept), 1)
             self.assertGreater(self.samples(kept[0]), 20)
             self.assertGreater(len(self.parts("perf")), 1)
-            # What it left of its output goes with the next run, the recording does not.
+            # What is left of outputs goes with the next run, the recording does not.
+            (self.out / f".x-{NODE}-20200101-000000.perf.99-0.tmp").touch()
             beamflame.record("-p", node.pid, "-d", 1, "--loop", 1, *self.outputs("perf"))
         self.assertEqual(self.others("perf"), {kept[0].name})
 
@@ -435,7 +437,8 @@ class Rotation(unittest.TestCase):
         self.assertEqual(code, beamflame.FAILED)
         self.assertIn(str(gone), said)
         self.assertIn("No such file or directory", said)
-        self.assertGreater(len(self.parts("folded")), 1, said)
+        self.assertIn("1 of 2 parts could not be written as a whole", said)
+        self.assertEqual(len(self.parts("folded")), 2, said)
         for path in self.parts("folded"):
             self.assertGreater(sum(beamflame.read_folded(path).values()), 20)
 
