@@ -13,7 +13,7 @@
 #include "util/clock.h"
 
 enum {
-    SWEEP_MOST = 1000,     /* processes of a sweep; of more some are chosen by chance */
+    SWEEP_MOST = 100,      /* processes of a sweep; of more some are chosen by chance */
     RECENT = 1 << 10,      /* processes that ran, of which the last CPU sample is kept */
     TOP_SECONDS = 10,      /* after which the top is chosen anew, where it was not said */
     CPU_INTERVALS = 3,     /* a process that goes on running is sampled by then */
