@@ -191,6 +191,8 @@ static const size_t needed[] = {
     ROW(process_dictionary),
     ROW(process_initial),
     ROW(process_i),
+    ROW(process_current),
+    ROW(process_reds),
     ROW(sizeof_sched_aligned),
     ROW(sched_tid),
     ROW(sched_current_process),
