@@ -20,14 +20,6 @@ enum {
     TUPLE_MAX = 32, /* elements; the state has 6, appl_data 8 */
 };
 
-static uint64_t word_at(const uint8_t *bytes, int32_t offset)
-{
-    uint64_t value;
-
-    memcpy(&value, bytes + offset, sizeof(value));
-    return value;
-}
-
 /* What masters run is init/4 until 26, init/3 from 27 on. */
 static bool is_master(const struct process_info *info)
 {
@@ -67,8 +59,8 @@ static const char *name_in_state(struct vm *vm, struct atoms *atoms, uint64_t te
 /* The name in a state that is on the stack. */
 static const char *name_on_stack(struct vm *vm, struct atoms *atoms, const uint8_t *process)
 {
-    uint64_t stop = word_at(process, vm->layout.process_stop);
-    uint64_t hend = word_at(process, vm->layout.process_hend), words[STACK_WORDS_MAX];
+    uint64_t stop = layout_word(process, vm->layout.process_stop);
+    uint64_t hend = layout_word(process, vm->layout.process_hend), words[STACK_WORDS_MAX];
     size_t count = hend > stop ? (hend - stop) / sizeof(*words) : 0;
     const char *name = NULL;
 

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "util/error.h"
 
@@ -49,3 +50,12 @@ int layout_from_dwarf(int fd, struct layout *layout, struct error *error);
 /* Whether all rows that are needed are there and each lies within its struct, so that readers need
  * no checks of their own: DWARF may come from a hostile file. */
 int layout_check(const struct layout *layout, struct error *error);
+
+/* The word at an offset of a struct's bytes. */
+static inline uint64_t layout_word(const uint8_t *bytes, int32_t offset)
+{
+    uint64_t value;
+
+    memcpy(&value, bytes + offset, sizeof(value));
+    return value;
+}

@@ -30,7 +30,6 @@ struct process_sweep {
     size_t count;
     struct memory_span spans[BATCH * STACK_SPANS];
     struct swept_process swept[BATCH]; /* those that are wanted */
-    uint64_t ids[BATCH];               /* their pid terms */
     bool is_torn[BATCH];
     uint8_t *structs; /* BATCH times two of them: a gap between neighbours is smaller than one */
     uint8_t *again;   /* BATCH of them, read behind the stacks */
@@ -69,20 +68,17 @@ void process_sweep_free(struct process_sweep *sweep)
     free(sweep);
 }
 
-static uint64_t word_at(const uint8_t *bytes, int32_t offset)
+static uint32_t state_of(const struct vm *vm, const uint8_t *bytes)
 {
-    uint64_t value;
+    uint32_t state;
 
-    memcpy(&value, bytes + offset, sizeof(value));
-    return value;
+    memcpy(&state, bytes + vm->layout.process_state, sizeof(state));
+    return state;
 }
 
 static bool is_running(const struct process_sweep *sweep, const uint8_t *bytes)
 {
-    uint32_t state;
-
-    memcpy(&state, bytes + sweep->vm->layout.process_state, sizeof(state));
-    return process_state_is_running(state);
+    return process_state_is_running(state_of(sweep->vm, bytes));
 }
 
 static void visit_process(struct process_sweep *sweep, const struct swept_process *process)
@@ -93,15 +89,12 @@ static void visit_process(struct process_sweep *sweep, const struct swept_proces
 
 uint64_t swept_process_id(const struct vm *vm, const struct swept_process *process)
 {
-    return word_at(process->bytes, vm->layout.process_id);
+    return layout_word(process->bytes, vm->layout.process_id);
 }
 
 enum process_status swept_process_status(const struct vm *vm, const struct swept_process *process)
 {
-    uint32_t state;
-
-    memcpy(&state, process->bytes + vm->layout.process_state, sizeof(state));
-    return process_status_of_state(vm, state);
+    return process_status_of_state(vm, state_of(vm, process->bytes));
 }
 
 /* ---- structs ---- */
@@ -140,7 +133,7 @@ static void read_singly(struct process_sweep *sweep, struct entry *entries, size
 /* The struct of the process at that index, and not of what came in its place. */
 static bool is_of_index(const struct process_sweep *sweep, const uint8_t *bytes, uint64_t index)
 {
-    uint64_t id = word_at(bytes, sweep->vm->layout.process_id);
+    uint64_t id = layout_word(bytes, sweep->vm->layout.process_id);
 
     return term_is_pid(id) && pid_table_index(&sweep->encoding, id) == index;
 }
@@ -175,8 +168,8 @@ static size_t span_stack(const struct process_sweep *sweep, const struct swept_p
                          uint8_t *stack, uint8_t *again, struct memory_span *spans)
 {
     const struct layout *layout = &sweep->vm->layout;
-    uint64_t stop = word_at(process->bytes, layout->process_stop);
-    uint64_t hend = word_at(process->bytes, layout->process_hend);
+    uint64_t stop = layout_word(process->bytes, layout->process_stop);
+    uint64_t hend = layout_word(process->bytes, layout->process_hend);
     size_t size = hend > stop && !(stop & 7) && !(hend & 7) ? hend - stop : 0, count = 0;
 
     if (size > STACK_ROOM) {
@@ -199,7 +192,7 @@ static bool has_run(const struct process_sweep *sweep, const uint8_t *before, co
                               layout->process_heap, layout->process_hend, layout->process_reds};
 
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-        if (word_at(before, fields[i]) != word_at(after, fields[i]))
+        if (layout_word(before, fields[i]) != layout_word(after, fields[i]))
             return true;
     return is_running(sweep, before) != is_running(sweep, after);
 }
@@ -220,30 +213,6 @@ static bool take_stack(const struct process_sweep *sweep, const struct memory_sp
     return true;
 }
 
-enum swept process_sweep_again(struct process_sweep *sweep, uint64_t address, uint64_t id,
-                               struct swept_process *process)
-{
-    struct memory_span spans[STACK_SPANS];
-    uint8_t *bytes = sweep->again, *again = bytes + sweep->size;
-
-    *process = (struct swept_process){.address = address, .bytes = bytes};
-    for (int i = 0; i < TRIES; i++) {
-        size_t count;
-
-        if (!memory_read(sweep->vm->memory, address, bytes, sweep->size) ||
-            swept_process_id(sweep->vm, process) != id)
-            return SWEPT_GONE;
-        process->is_running = is_running(sweep, bytes);
-        if (process->is_running)
-            return SWEPT_RUNNING;
-        count = span_stack(sweep, process, sweep->stacks, again, spans);
-        memory_read_spans(sweep->vm->memory, spans, count);
-        if (take_stack(sweep, spans, count, process))
-            return SWEPT_AT_REST;
-    }
-    return SWEPT_RUNNING;
-}
-
 bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *process)
 {
     struct memory_span spans[STACK_SPANS];
@@ -253,11 +222,31 @@ bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *proc
     return take_stack(sweep, spans, count, process);
 }
 
-static void visit_again(struct process_sweep *sweep, uint64_t address, uint64_t id)
+enum swept process_sweep_again(struct process_sweep *sweep, uint64_t address, uint64_t id,
+                               struct swept_process *process)
+{
+    uint8_t *bytes = sweep->again;
+
+    *process = (struct swept_process){.address = address, .bytes = bytes};
+    for (int i = 0; i < TRIES; i++) {
+        if (!memory_read(sweep->vm->memory, address, bytes, sweep->size) ||
+            swept_process_id(sweep->vm, process) != id)
+            return SWEPT_GONE;
+        process->is_running = is_running(sweep, bytes);
+        if (process->is_running)
+            return SWEPT_RUNNING;
+        if (process_sweep_stack(sweep, process))
+            return SWEPT_AT_REST;
+    }
+    return SWEPT_RUNNING;
+}
+
+static void visit_again(struct process_sweep *sweep, const struct swept_process *torn)
 {
     struct swept_process process;
 
-    switch (process_sweep_again(sweep, address, id, &process)) {
+    switch (
+        process_sweep_again(sweep, torn->address, swept_process_id(sweep->vm, torn), &process)) {
     case SWEPT_AT_REST:
         visit_process(sweep, &process);
         break;
@@ -292,7 +281,7 @@ static void visit_with_stacks(struct process_sweep *sweep, size_t count)
     }
     for (size_t i = 0; i < count; i++)
         if (sweep->is_torn[i])
-            visit_again(sweep, sweep->swept[i].address, sweep->ids[i]);
+            visit_again(sweep, &sweep->swept[i]);
 }
 
 /* ---- the run ---- */
@@ -310,7 +299,6 @@ static void visit_batch(struct process_sweep *sweep)
             sweep->counts->gone++;
             continue;
         }
-        sweep->ids[wanted] = word_at(entry->bytes, sweep->vm->layout.process_id);
         sweep->swept[wanted++] = (struct swept_process){
             .index = entry->index,
             .address = entry->address,

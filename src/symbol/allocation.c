@@ -24,7 +24,6 @@ struct allocation {
     struct code *code;
     struct address_map *by_pid; /* pid term -> index in progress */
     struct progress progress[PROCESSES_MAX];
-    size_t count;
 };
 
 struct allocation *allocation_new(const struct vm *vm, struct code *code)
@@ -45,28 +44,14 @@ void allocation_free(struct allocation *allocation)
     free(allocation);
 }
 
-static uint64_t word_at(const uint8_t *bytes, int32_t offset)
-{
-    uint64_t value;
-
-    memcpy(&value, bytes + offset, sizeof(value));
-    return value;
-}
-
 static struct progress *progress_of(struct allocation *allocation, uint64_t pid)
 {
-    uint64_t at;
+    bool is_new;
+    size_t place = address_map_place(allocation->by_pid, pid, &is_new);
 
-    if (address_map_get(allocation->by_pid, pid, &at))
-        return &allocation->progress[at];
-    if (allocation->count == PROCESSES_MAX) {
-        address_map_clear(allocation->by_pid);
-        allocation->count = 0;
-    }
-    at = allocation->count++;
-    allocation->progress[at] = (struct progress){0};
-    address_map_put(allocation->by_pid, pid, at);
-    return &allocation->progress[at];
+    if (is_new)
+        allocation->progress[place] = (struct progress){0};
+    return &allocation->progress[place];
 }
 
 static const uint8_t *process_of(const struct allocation *allocation,
@@ -84,7 +69,7 @@ static uint64_t heap_top(const struct allocation *allocation, const struct snaps
     if ((snapshot->sample->flags & WIRE_REGISTERS) &&
         code_contains(allocation->code, snapshot_register(snapshot, CFI_RIP)))
         return snapshot_register(snapshot, CFI_R15);
-    return word_at(process, allocation->vm->layout.process_htop);
+    return layout_word(process, allocation->vm->layout.process_htop);
 }
 
 uint64_t allocation_at_sample(struct allocation *allocation, const struct snapshot *snapshot)
@@ -94,15 +79,15 @@ uint64_t allocation_at_sample(struct allocation *allocation, const struct snapsh
     uint64_t high_water, top, words;
     struct progress *progress;
 
-    if (!process || word_at(process, layout->process_abandoned_heap) ||
-        ((uint32_t)word_at(process, layout->process_state) & STATE_GC))
+    if (!process || layout_word(process, layout->process_abandoned_heap) ||
+        ((uint32_t)layout_word(process, layout->process_state) & STATE_GC))
         return 0;
-    high_water = word_at(process, layout->process_high_water);
+    high_water = layout_word(process, layout->process_high_water);
     top = heap_top(allocation, snapshot, process);
-    if (high_water < word_at(process, layout->process_heap) || top < high_water ||
-        top > word_at(process, layout->process_hend))
+    if (high_water < layout_word(process, layout->process_heap) || top < high_water ||
+        top > layout_word(process, layout->process_hend))
         return 0;
-    progress = progress_of(allocation, word_at(process, layout->process_id));
+    progress = progress_of(allocation, layout_word(process, layout->process_id));
     if (progress->high_water != high_water || top < progress->top)
         *progress = (struct progress){.high_water = high_water, .top = high_water};
     words = (top - progress->top) / sizeof(uint64_t);
@@ -120,10 +105,10 @@ uint64_t allocation_at_hit(struct allocation *allocation, const struct snapshot 
 
     if (!process)
         return 0;
-    high_water = word_at(process, layout->process_high_water);
-    progress = progress_of(allocation, word_at(process, layout->process_id));
+    high_water = layout_word(process, layout->process_high_water);
+    progress = progress_of(allocation, layout_word(process, layout->process_id));
     charged = progress->high_water == high_water ? progress->charged : 0;
-    *progress =
-        (struct progress){.high_water = high_water, .top = word_at(process, layout->process_htop)};
+    *progress = (struct progress){.high_water = high_water,
+                                  .top = layout_word(process, layout->process_htop)};
     return charged;
 }

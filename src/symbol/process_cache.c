@@ -40,10 +40,8 @@ struct process_cache {
     struct pid_encoding encoding;
     struct address_map *by_pid; /* pid term -> index in entries */
     struct cached entries[CACHED_MAX];
-    size_t count;
     struct address_map *by_leader; /* pid term -> index in leaders */
     struct leader leaders[LEADERS_MAX];
-    size_t leader_count;
     unsigned int depth; /* of the parent that is read */
 };
 
@@ -81,15 +79,6 @@ void process_cache_move(struct process_cache *cache, struct profile *profile, ta
     cache->target = target;
     address_map_clear(cache->by_pid);
     address_map_clear(cache->by_leader);
-    cache->count = cache->leader_count = 0;
-}
-
-static uint64_t word_at(const uint8_t *bytes, int32_t offset)
-{
-    uint64_t value;
-
-    memcpy(&value, bytes + offset, sizeof(value));
-    return value;
 }
 
 static string_id text_or_none(struct process_cache *cache, const char *text)
@@ -99,18 +88,12 @@ static string_id text_or_none(struct process_cache *cache, const char *text)
 
 static struct leader *leader_of(struct process_cache *cache, uint64_t pid)
 {
-    uint64_t at;
+    bool is_new;
+    struct leader *leader = &cache->leaders[address_map_place(cache->by_leader, pid, &is_new)];
 
-    if (address_map_get(cache->by_leader, pid, &at))
-        return &cache->leaders[at];
-    if (cache->leader_count == LEADERS_MAX) {
-        address_map_clear(cache->by_leader);
-        cache->leader_count = 0;
-    }
-    at = cache->leader_count++;
-    cache->leaders[at] = (struct leader){0};
-    address_map_put(cache->by_leader, pid, at);
-    return &cache->leaders[at];
+    if (is_new)
+        *leader = (struct leader){0};
+    return leader;
 }
 
 static string_id application_of(struct process_cache *cache, uint64_t group_leader, uint64_t time)
@@ -182,18 +165,12 @@ static process_id read_process(struct process_cache *cache, uint64_t address, co
 
 static struct cached *entry_of(struct process_cache *cache, uint64_t pid)
 {
-    uint64_t at;
+    bool is_new;
+    struct cached *entry = &cache->entries[address_map_place(cache->by_pid, pid, &is_new)];
 
-    if (address_map_get(cache->by_pid, pid, &at))
-        return &cache->entries[at];
-    if (cache->count == CACHED_MAX) {
-        address_map_clear(cache->by_pid);
-        cache->count = 0;
-    }
-    at = cache->count++;
-    cache->entries[at] = (struct cached){0};
-    address_map_put(cache->by_pid, pid, at);
-    return &cache->entries[at];
+    if (is_new)
+        *entry = (struct cached){0};
+    return entry;
 }
 
 /* proc_lib has not yet said what the process really runs: it soon will. */
@@ -208,7 +185,7 @@ static uint64_t leader_word(const struct process_cache *cache, const uint8_t *by
 {
     int32_t at = cache->vm->layout.process_group_leader;
 
-    return at < 0 ? 0 : word_at(bytes, at);
+    return at < 0 ? 0 : layout_word(bytes, at);
 }
 
 static bool is_fresh(const struct cached *cached, uint64_t time, uint64_t max_age)
@@ -220,10 +197,10 @@ process_id process_cache_get(struct process_cache *cache, uint64_t address, cons
                              uint64_t time)
 {
     const struct layout *layout = &cache->vm->layout;
-    uint64_t pid = word_at(bytes, layout->process_id);
+    uint64_t pid = layout_word(bytes, layout->process_id);
     struct cached read = {
-        .reg = word_at(bytes, layout->process_reg),
-        .dictionary = word_at(bytes, layout->process_dictionary),
+        .reg = layout_word(bytes, layout->process_reg),
+        .dictionary = layout_word(bytes, layout->process_dictionary),
         .group_leader = leader_word(cache, bytes),
         .read_at = time,
     };
@@ -264,7 +241,7 @@ static process_id find(struct process_cache *cache, uint64_t pid, uint64_t time,
         return cache->entries[at].id;
     address = process_table_at(cache->vm, pid_table_index(&cache->encoding, pid));
     if (!address || size > sizeof(bytes) || !memory_read(cache->vm->memory, address, bytes, size) ||
-        word_at(bytes, layout->process_id) != pid)
+        layout_word(bytes, layout->process_id) != pid)
         return seen ? cache->entries[at].id : nameless(cache, pid);
     return process_cache_get(cache, address, bytes, time);
 }

@@ -16,17 +16,9 @@ static void add_segment(struct swept_snapshot *made, enum wire_segment_kind kind
     made->snapshot.bytes[at] = bytes;
 }
 
-static uint64_t word_at(const uint8_t *bytes, int32_t offset)
-{
-    uint64_t value;
-
-    memcpy(&value, bytes + offset, sizeof(value));
-    return value;
-}
-
 static void add_mfa(struct swept_snapshot *made, const struct vm *vm, const uint8_t *process)
 {
-    uint64_t current = word_at(process, vm->layout.process_current);
+    uint64_t current = layout_word(process, vm->layout.process_current);
 
     if (current && memory_read(vm->memory, current, made->mfa, sizeof(made->mfa)))
         add_segment(made, SEGMENT_MFA, current, made->mfa, sizeof(made->mfa));
@@ -59,7 +51,7 @@ void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struc
 {
     begin(made, vm, code, swept, time);
     made->sample.flags = WIRE_AT_REST;
-    if (!unwind_goes_on_at(code, word_at(swept->bytes, vm->layout.process_i)))
+    if (!unwind_goes_on_at(code, layout_word(swept->bytes, vm->layout.process_i)))
         add_mfa(made, vm, swept->bytes);
     add_stacks(made, swept);
 }

@@ -84,6 +84,18 @@ void address_map_put(struct address_map *map, uint64_t address, uint64_t value)
     *slot = (struct slot){address, value};
 }
 
+size_t address_map_place(struct address_map *map, uint64_t address, bool *ret_new)
+{
+    uint64_t place;
+
+    *ret_new = !address_map_get(map, address, &place);
+    if (*ret_new) {
+        place = map->used < map->limit ? map->used : 0;
+        address_map_put(map, address, place);
+    }
+    return place;
+}
+
 void address_map_clear(struct address_map *map)
 {
     memset(map->slots, 0, (map->mask + 1) * sizeof(*map->slots));

@@ -93,12 +93,32 @@ static void test_clear(void **state)
     address_map_free(NULL);
 }
 
+/* Each address has a place of its own, until all are given. */
+static void test_places(void **state)
+{
+    struct address_map *map = address_map_new(300);
+    bool is_new;
+
+    (void)state;
+    for (uint64_t i = 0; i < 300; i++) {
+        assert_int_equal(address_map_place(map, 1000 + i, &is_new), i);
+        assert_true(is_new);
+    }
+    assert_int_equal(address_map_place(map, 1299, &is_new), 299);
+    assert_false(is_new);
+    assert_int_equal(address_map_place(map, 2000, &is_new), 0);
+    assert_true(is_new);
+    assert_int_equal(address_map_place(map, 1299, &is_new), 1);
+    assert_true(is_new);
+    address_map_free(map);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_get),        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_no_address), cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_places), cmocka_unit_test(test_get),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_no_address),
+        cmocka_unit_test(test_limit),  cmocka_unit_test(test_clear),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
