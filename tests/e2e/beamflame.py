@@ -60,6 +60,22 @@ def start(*arguments, **options):
                             stderr=subprocess.PIPE, text=True, **options)
 
 
+class Profilers:
+    """What tests of how recordings end have in common: for a unittest.TestCase."""
+
+    def start(self, *arguments):
+        """A profiler that is ended with the test at the latest."""
+        profiler = start(*arguments)
+        self.addCleanup(profiler.communicate)
+        self.addCleanup(profiler.kill)
+        return profiler
+
+    def ended(self, profiler):
+        """Its exit code and what it said; what it started has ended too."""
+        _, said = profiler.communicate(timeout=30)
+        return profiler.returncode, said
+
+
 @contextmanager
 def recording(*arguments):
     """Recording meanwhile: the block begins when all is attached, and what it does is in there."""

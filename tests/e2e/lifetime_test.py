@@ -12,23 +12,11 @@ import beamflame
 import nodes
 
 
-class Lifetime(unittest.TestCase):
+class Lifetime(beamflame.Profilers, unittest.TestCase):
     def setUp(self):
         beamflame.require()
         nodes.require(25)
         self.out = beamflame.folder(self.addCleanup)
-
-    def start(self, *arguments):
-        """A profiler that is ended with the test at the latest."""
-        profiler = beamflame.start(*arguments)
-        self.addCleanup(profiler.communicate)
-        self.addCleanup(profiler.kill)
-        return profiler
-
-    def ended(self, profiler):
-        """Its exit code and what it said."""
-        _, said = profiler.communicate(timeout=30)
-        return profiler.returncode, said
 
     def outputs(self):
         return [a for s in ("bfr", "perf", "folded", "svg") for a in ("-o", self.out / f"x.{s}")]

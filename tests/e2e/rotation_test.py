@@ -25,23 +25,11 @@ TIME = re.compile(r"\d{8}-\d{6}")
 PERF_TIME = re.compile(r"^\S.* (\d+\.\d{6}): ", re.M)
 
 
-class Rotation(unittest.TestCase):
+class Rotation(beamflame.Profilers, unittest.TestCase):
     def setUp(self):
         beamflame.require()
         nodes.require(25)
         self.out = beamflame.folder(self.addCleanup)
-
-    def start(self, *arguments):
-        """A profiler that is ended with the test at the latest."""
-        profiler = beamflame.start(*arguments)
-        self.addCleanup(profiler.communicate)
-        self.addCleanup(profiler.kill)
-        return profiler
-
-    def ended(self, profiler):
-        """Its exit code and what it said; what it started has ended too."""
-        _, said = profiler.communicate(timeout=30)
-        return profiler.returncode, said
 
     def outputs(self, *suffixes):
         return [a for s in suffixes for a in ("-o", self.out / f"x.{s}")]
@@ -460,18 +448,22 @@ class Rotation(unittest.TestCase):
         self.assertGreater(len(self.parts("bfr")), 3)
         self.assertEqual(self.others("bfr"), set())
 
-    def test_full_disk(self):
-        """What was whole stays; what the last part held is kept; it is said, and ends."""
-        script = ('mount -t tmpfs -o size=100k tmpfs "$1" || exit 99; '
-                  '"$2" -p "$3" -d 60 -F 999 --loop 1 -o "$1/x.bfr"; code=$?; '
-                  'cp "$1"/* "$4"; exit $code')
+    def on_small_disk(self, *options):
+        """A run in parts of a second on a disk of 100 kB, of which the files are copied."""
+        script = ('mount -t tmpfs -o size=100k tmpfs "$1" || exit 99; disk=$1; copy=$2; shift 2; '
+                  '"$@" -o "$disk/x.bfr"; code=$?; cp "$disk"/* "$copy"; exit $code')
         disk = self.out / "disk"
         disk.mkdir()
         with nodes.Node(25, "request") as node:
-            done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", disk,
-                                   beamflame.BINARY, str(node.pid), self.out],
+            done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", disk, self.out,
+                                   beamflame.BINARY, "-p", str(node.pid), "--loop", "1", *options],
                                   capture_output=True, text=True, timeout=90)
         disk.rmdir()
+        return done
+
+    def test_full_disk(self):
+        """What was whole stays; what the last part held is kept; it is said, and ends."""
+        done = self.on_small_disk("-d", "60", "-F", "999")
         self.assertEqual(done.returncode, beamflame.FAILED, done.stderr)
         self.assertIn("No space left", done.stderr)
         self.assertEqual(self.others("bfr"), set(), done.stderr)
@@ -482,16 +474,7 @@ class Rotation(unittest.TestCase):
 
     def test_full_disk_that_gets_room(self):
         """With --keep, room comes back and the run goes on."""
-        script = ('mount -t tmpfs -o size=100k tmpfs "$1" || exit 99; '
-                  '"$2" -p "$3" -d 9 -F 499 --loop 1 --keep 2 -o "$1/x.bfr"; code=$?; '
-                  'cp "$1"/* "$4"; exit $code')
-        disk = self.out / "disk"
-        disk.mkdir()
-        with nodes.Node(25, "request") as node:
-            done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", disk,
-                                   beamflame.BINARY, str(node.pid), self.out],
-                                  capture_output=True, text=True, timeout=90)
-        disk.rmdir()
+        done = self.on_small_disk("-d", "9", "-F", "499", "--keep", "2")
         self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
         self.assertEqual(len(self.parts("bfr")), 2)
 
