@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests/run makes of tests that fail: of end-to-end tests a few are tried once more."""
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+RUN = Path(__file__).resolve().parents[1] / "run"
+
+# A test that fails as often as it is told to, one that never does, and a set-up that fails once.
+FILE = """
+import unittest
+from pathlib import Path
+
+def fail(name, times):
+    attempts = Path(__file__).with_name(name)
+    attempts.touch()
+    attempts.write_text(attempts.read_text() + "x")
+    if len(attempts.read_text()) <= times:
+        raise AssertionError("not this time")
+
+class Some(unittest.TestCase):
+    def test_good(self):
+        fail("good", 0)
+"""
+TEST = """
+    def test_{name}(self):
+        fail("{name}", {times})
+"""
+SET_UP = """
+class Late(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        fail("late", 1)
+
+    def test_one(self):
+        pass
+
+    def test_two(self):
+        pass
+"""
+CRASH = """
+    def test_crash(self):
+        import os, signal
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def file(**tests):
+    """A test file; of each test how many times it fails."""
+    return FILE + "".join(TEST.format(name=n, times=t) for n, t in tests.items())
+
+
+class Run(unittest.TestCase):
+    def run_files(self, **files):
+        """Run e2e test files, by name, or files of another kind (kind_name)."""
+        with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder:
+            tests = Path(folder)
+            shutil.copy(RUN, tests / "run")
+            for name, text in files.items():
+                kind, _, name = name.rpartition("_")
+                path = tests / (kind or "e2e") / f"{name}_test.py"
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            done = subprocess.run([sys.executable, tests / "run", tests / "build"],
+                                  capture_output=True, text=True, timeout=50)
+            self.attempts = {path.name: len(path.read_text(encoding="utf-8"))
+                             for path in tests.glob("*/*") if path.is_file() and not path.suffix}
+        self.assertEqual(done.stderr, "")
+        return done.stdout, done.stdout.splitlines()[-1], done.returncode
+
+    def test_second_attempt(self):
+        """What then passes counts, and is named; what passed at first is left alone."""
+        said, last, code = self.run_files(a=file(x=1, y=1), b=file())
+        self.assertEqual((last, code), ("4 passed, 0 failed", 0))
+        self.assertIn("passed at the second attempt: e2e/a_test: Some.test_x, Some.test_y\n", said)
+        self.assertIn("not this time", said)
+        self.assertEqual(self.attempts, {"good": 2, "x": 2, "y": 2})  # `good`: one of each file
+
+    def test_no_third_attempt(self):
+        said, last, code = self.run_files(a=file(x=1, y=2))
+        self.assertEqual((last, code), ("2 passed, 1 failed", 1))
+        self.assertNotIn("passed at the second attempt", said)
+        self.assertEqual(self.attempts, {"good": 1, "x": 2, "y": 2})
+
+    def test_set_up(self):
+        """All tests of a class whose set-up failed."""
+        said, last, code = self.run_files(a=file() + SET_UP)
+        self.assertEqual((last, code), ("3 passed, 0 failed", 0))
+        self.assertIn("passed at the second attempt: e2e/a_test: Late\n", said)
+
+    def test_only_few(self):
+        """Where many fail, of a file or in all, something is broken."""
+        _, last, code = self.run_files(a=file(p=1, q=1, r=1, s=1), b=file(x=1))
+        self.assertEqual((last, code), ("3 passed, 4 failed", 1))
+        self.assertEqual(self.attempts["p"], 1)
+        _, last, code = self.run_files(a=file(p=1, q=1, r=1), b=file(s=1, t=1), c=file(x=1, y=1))
+        self.assertEqual((last, code), ("3 passed, 7 failed", 1))
+        self.assertEqual(set(self.attempts.values()), {1, 3})  # `good` is of three files
+
+    def test_only_end_to_end(self):
+        _, last, code = self.run_files(tools_a=file(x=1), b=file(y=1))
+        self.assertEqual((last, code), ("3 passed, 1 failed", 1))
+        self.assertEqual((self.attempts["x"], self.attempts["y"]), (1, 2))
+
+    def test_crash(self):
+        """Nothing of a file that ended early is tried again."""
+        _, last, code = self.run_files(e=file(a=1) + CRASH)
+        self.assertEqual((last, code), ("0 passed, 1 failed", 1))
+        self.assertEqual(self.attempts, {"a": 1})
+
+
+if __name__ == "__main__":
+    unittest.main()
