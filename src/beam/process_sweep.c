@@ -25,8 +25,9 @@ struct entry {
 struct process_sweep {
     struct vm *vm;
     struct pid_encoding encoding;
-    size_t size; /* of a struct */
-    struct entry entries[BATCH];
+    size_t size;                 /* of a struct */
+    struct entry entries[BATCH]; /* in the order of the table */
+    struct entry *by_address[BATCH];
     size_t count;
     struct memory_span spans[BATCH * STACK_SPANS];
     struct swept_process swept[BATCH]; /* those that are wanted */
@@ -99,35 +100,42 @@ enum process_status swept_process_status(const struct vm *vm, const struct swept
 
 /* ---- structs ---- */
 
-static int by_address(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct entry *const *x = a, *const *y = b;
 
-    return (x->address > y->address) - (x->address < y->address);
+    return ((*x)->address > (*y)->address) - ((*x)->address < (*y)->address);
+}
+
+static void sort_by_address(struct process_sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->count; i++)
+        sweep->by_address[i] = &sweep->entries[i];
+    qsort(sweep->by_address, sweep->count, sizeof(*sweep->by_address), compare_addresses);
 }
 
 /* Make one span of entries that lie next to each other; returns how many. */
 static size_t span_neighbours(const struct process_sweep *sweep, size_t first,
                               struct memory_span *span)
 {
-    const struct entry *entries = sweep->entries;
+    struct entry *const *entries = sweep->by_address;
     size_t last = first;
 
     while (last + 1 < sweep->count &&
-           entries[last + 1].address - entries[last].address <= 2 * sweep->size)
+           entries[last + 1]->address - entries[last]->address <= 2 * sweep->size)
         last++;
-    span->address = entries[first].address;
-    span->size = entries[last].address - span->address + sweep->size;
+    span->address = entries[first]->address;
+    span->size = entries[last]->address - span->address + sweep->size;
     return last + 1 - first;
 }
 
 /* Of neighbours that can't be read together some can be read. */
-static void read_singly(struct process_sweep *sweep, struct entry *entries, size_t count,
+static void read_singly(struct process_sweep *sweep, struct entry *const *entries, size_t count,
                         uint8_t *buffer)
 {
     for (size_t i = 0; i < count; i++, buffer += sweep->size)
-        if (memory_read(sweep->vm->memory, entries[i].address, buffer, sweep->size))
-            entries[i].bytes = buffer;
+        if (memory_read(sweep->vm->memory, entries[i]->address, buffer, sweep->size))
+            entries[i]->bytes = buffer;
 }
 
 /* The struct of the process at that index, and not of what came in its place. */
@@ -143,7 +151,7 @@ static void read_structs(struct process_sweep *sweep)
     uint8_t *buffer = sweep->structs;
     size_t spans = 0, counts[BATCH];
 
-    qsort(sweep->entries, sweep->count, sizeof(*sweep->entries), by_address);
+    sort_by_address(sweep);
     for (size_t at = 0; at < sweep->count; at += counts[spans++]) {
         counts[spans] = span_neighbours(sweep, at, &sweep->spans[spans]);
         sweep->spans[spans].buffer = buffer;
@@ -154,10 +162,10 @@ static void read_structs(struct process_sweep *sweep)
         const struct memory_span *read = &sweep->spans[span];
 
         if (!read->is_read)
-            read_singly(sweep, sweep->entries + at, counts[span], read->buffer);
+            read_singly(sweep, sweep->by_address + at, counts[span], read->buffer);
         for (size_t i = at; read->is_read && i < at + counts[span]; i++)
-            sweep->entries[i].bytes =
-                (uint8_t *)read->buffer + (sweep->entries[i].address - read->address);
+            sweep->by_address[i]->bytes =
+                (uint8_t *)read->buffer + (sweep->by_address[i]->address - read->address);
     }
 }
 

@@ -62,8 +62,8 @@ struct sweep_request {
     void *context;
 };
 
-/* Visit every process that is asked for, in no order; adds to *counts. Returns 0, or -1 with error
- * if the table can't be read. */
+/* Visit every process that is asked for, without stacks in the order of the table; adds to *counts.
+ * Returns 0, or -1 with error if the table can't be read. */
 int process_sweep_run(struct process_sweep *sweep, const struct sweep_request *request,
                       struct sweep_counts *counts, struct error *error);
 

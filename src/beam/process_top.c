@@ -3,15 +3,18 @@
 
 #include <stdlib.h>
 
+#include "beam/process_growth.h"
 #include "beam/process_metrics.h"
 #include "util/alloc.h"
 
 struct ranked {
-    uint64_t value, id, index;
+    int64_t value;
+    uint64_t id, index;
 };
 
 struct process_top {
     enum metric metric;
+    struct process_growth *growth; /* NULL: by value */
     const struct vm *vm;
     struct ranked *ranked; /* a heap, its least first */
     uint64_t *indices;     /* of them */
@@ -23,11 +26,12 @@ bool process_top_ranks(enum metric metric)
     return metric != METRIC_MEMORY && metric != METRIC_BINARIES;
 }
 
-struct process_top *process_top_new(size_t count, enum metric metric)
+struct process_top *process_top_new(size_t count, enum metric metric, bool by_growth)
 {
     struct process_top *top = xcalloc(1, sizeof(*top));
 
     top->metric = metric;
+    top->growth = by_growth ? process_growth_new() : NULL;
     top->wanted = count;
     top->ranked = xcalloc(count, sizeof(*top->ranked));
     top->indices = xcalloc(count, sizeof(*top->indices));
@@ -38,6 +42,7 @@ void process_top_free(struct process_top *top)
 {
     if (!top)
         return;
+    process_growth_free(top->growth);
     free(top->ranked);
     free(top->indices);
     free(top);
@@ -77,17 +82,30 @@ static void sift_down(struct ranked *heap, size_t count)
     }
 }
 
-/* Those of which it is not known do not rank. */
+/* What counts of a process; false where it is not known. */
+static bool value_of(struct process_top *top, const struct swept_process *process, uint64_t id,
+                     int64_t *value)
+{
+    struct metrics metrics = {0};
+    uint64_t now;
+    bool known;
+
+    process_metrics_read(top->vm, process->bytes, NULL, &metrics);
+    known = metrics_know(&metrics, top->metric) && metrics.values[top->metric] <= INT64_MAX;
+    now = known ? metrics.values[top->metric] : UINT64_MAX;
+    if (top->growth)
+        return process_growth_note(top->growth, process->index, id, now, value);
+    *value = (int64_t)now;
+    return known;
+}
+
 static void rank(void *context, const struct swept_process *process)
 {
     struct process_top *top = context;
     struct ranked ranked = {.id = swept_process_id(top->vm, process), .index = process->index};
-    struct metrics metrics = {0};
 
-    process_metrics_read(top->vm, process->bytes, NULL, &metrics);
-    if (!metrics_know(&metrics, top->metric))
+    if (!value_of(top, process, ranked.id, &ranked.value))
         return;
-    ranked.value = metrics.values[top->metric];
     if (top->count < top->wanted) {
         top->ranked[top->count] = ranked;
         sift_up(top->ranked, top->count++);
@@ -111,6 +129,8 @@ int process_top_find(struct process_top *top, struct vm *vm, struct process_swee
 
     top->vm = vm;
     top->count = 0;
+    if (top->growth)
+        process_growth_begin(top->growth);
     result = process_sweep_run(sweep, &(struct sweep_request){.visit = rank, .context = top},
                                counts, error);
     for (size_t i = 0; i < top->count; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The processes of a VM with the largest of a metric: found by a sweep of all structs, without
- * stacks.
+ * The processes of a VM with the largest of a metric, or those of which it has grown most since
+ * they were found before: found by a sweep of all structs, without stacks.
  */
 #pragma once
 
@@ -20,11 +20,12 @@ struct process_top;
 bool process_top_ranks(enum metric metric);
 
 /* To find `count` of them, 1 to TOP_MAX. */
-struct process_top *process_top_new(size_t count, enum metric metric);
+struct process_top *process_top_new(size_t count, enum metric metric, bool by_growth);
 void process_top_free(struct process_top *top);
 
 /* Find them as they are now, instead of those that were found before; adds to *counts what was
- * looked at. Returns 0, or -1 with error. */
+ * looked at. Of a process that was not there before all that it has counts as growth, as of all of
+ * them the first time. Those of which it is not known do not rank. Returns 0, or -1 with error. */
 int process_top_find(struct process_top *top, struct vm *vm, struct process_sweep *sweep,
                      struct sweep_counts *counts, struct error *error);
 

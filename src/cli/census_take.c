@@ -20,6 +20,7 @@ enum {
     ROUND_NS = 2000000, /* between looks at the processes that run */
     PATIENCE = 20,      /* of them, until a process seems to wait in the kernel */
     ROUNDS = 100,       /* until what still has no stack is left without one */
+    GROWTH_SECONDS = 1, /* by which growth is told, where it was not said */
 };
 
 /* A process that ran when it was read; address 0: what it does is known. */
@@ -224,12 +225,29 @@ static void look_at_running(struct taker *taker, struct error *sampling)
 
 /* ---- all ---- */
 
+/* Growth is found by comparing with what there was some time before. */
+static int let_grow(struct taker *taker, struct error *error)
+{
+    double seconds = taker->request->top.seconds ? taker->request->top.seconds : GROWTH_SECONDS;
+    struct timespec pause = {.tv_sec = (time_t)seconds};
+    struct sweep_counts before = {0};
+
+    pause.tv_nsec = (long)((seconds - (double)pause.tv_sec) * 1e9);
+    if (process_top_find(taker->top, taker->vm, taker->sweep, &before, error))
+        return -1;
+    nanosleep(&pause, NULL);
+    return 0;
+}
+
 static int find_top(struct taker *taker, struct sweep_request *request, struct error *error)
 {
+    const struct top_option *option = &taker->request->top;
     struct sweep_counts counts = {0};
     int result;
 
-    taker->top = process_top_new(taker->request->top.count, taker->request->top.metric);
+    taker->top = process_top_new(option->count, option->metric, option->by_growth);
+    if (option->by_growth && let_grow(taker, error))
+        return -1;
     result = process_top_find(taker->top, taker->vm, taker->sweep, &counts, error);
     request->indices = process_top_indices(taker->top, &request->index_count);
     taker->census->left_out = counts.processes - request->index_count;

@@ -24,8 +24,10 @@ struct dump_options {
 
 static const struct argp_option option_list[] = {
     {"pid", 'p', "PID", 0, "Of this Erlang VM (default: the only one)", 1},
-    {"top", 't', "N[:METRIC]", 0,
-     "Only the N processes with the largest METRIC (default reductions): " TOP_METRICS, 2},
+    {"top", 't', "N[:METRIC[:SEC]]", 0,
+     "Only the N processes with the largest METRIC: " TOP_METRICS
+     " in SEC seconds (default +reductions, 1 second)",
+     2},
     {"depth", 'n', "N", 0, "Only the N frames of each stack that are next to its leaf", 2},
     {"json", 'j', 0, 0, "Print one JSON object", 3},
     {0},
@@ -55,6 +57,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 't':
         parse_top_option(state, arg, &options->request.top);
+        if (options->request.top.seconds && !options->request.top.by_growth)
+            argp_error(state, "a dump takes seconds for growth only (--top 5:+msgq:2)");
         return 0;
     case 'n':
         options->request.depth = (uint32_t)number(state, "the depth", arg, CENSUS_DEPTH_MAX);

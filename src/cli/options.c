@@ -186,9 +186,8 @@ static const struct argp_option record_option_list[] = {
     {"wall-frequency", OPTION_WALL_FREQUENCY, "HZ", 0,
      "Of event wall: sweeps over the processes a second (default 20)", 2},
     {"top", OPTION_TOP, "N[:METRIC[:SEC]]", 0,
-     "Of event wall: only the N processes with the most of METRIC (default reductions), chosen "
-     "anew "
-     "each SEC seconds (default 10). METRIC: " TOP_METRICS,
+     "Of event wall: only the N processes with the largest METRIC, chosen anew each SEC seconds "
+     "(default +reductions, 10 seconds). METRIC: " TOP_METRICS,
      2},
     {"budget", OPTION_BUDGET, "PERCENT", 0,
      "Of the CPU time of the target, what its probes may cost (default 1)", 2},

@@ -13,12 +13,13 @@
 #include "util/clock.h"
 
 enum {
-    SWEEP_MOST = 100,      /* processes of a sweep; of more some are chosen by chance */
-    RECENT = 1 << 10,      /* processes that ran, of which the last CPU sample is kept */
-    TOP_SECONDS = 10,      /* after which the top is chosen anew, where it was not said */
-    CPU_INTERVALS = 3,     /* a process that goes on running is sampled by then */
-    STACK_NS = 1000000000, /* a CPU sample of a process tells what it runs, for so long */
-    ORDER_NS = 400000000,  /* samples can be appended late by a little more than this */
+    SWEEP_MOST = 100,       /* processes of a sweep; of more some are chosen by chance */
+    RECENT = 1 << 10,       /* processes that ran, of which the last CPU sample is kept */
+    TOP_SECONDS = 10,       /* after which the top is chosen anew, where it was not said */
+    GROWTH_NS = 1000000000, /* after which it is the second time, at most, by growth */
+    CPU_INTERVALS = 3,      /* a process that goes on running is sampled by then */
+    STACK_NS = 1000000000,  /* a CPU sample of a process tells what it runs, for so long */
+    ORDER_NS = 400000000,   /* samples can be appended late by a little more than this */
 };
 
 const char *const wall_tally_names[] = {
@@ -27,6 +28,7 @@ const char *const wall_tally_names[] = {
     [WALL_GONE] = "came or ended while they were read",
     [WALL_TORN] = "ran each time that they were read, left out",
     [WALL_UNSAMPLED] = "ran without a CPU sample, stack not known",
+    [WALL_OTHERS] = "processes left out of the top",
 };
 
 /* A process that ran when it was met. */
@@ -42,8 +44,9 @@ struct wall {
     struct wall_options options;
     struct process_sweep *sweep;
     struct process_top *top;
-    uint64_t started, swept, next, chosen; /* ns; of the last sweep, the next, the top's */
-    uint64_t weight;                       /* ns that a sample of this sweep stands for */
+    uint64_t started, swept, next; /* ns; of the last sweep, the next */
+    uint64_t choose_at, others;    /* when the top is chosen next; that are not in it */
+    uint64_t weight;               /* ns that a sample of this sweep stands for */
     struct pending *pending;
     size_t pending_count, pending_room;
     struct sample recent[RECENT]; /* CPU samples, by process */
@@ -56,6 +59,19 @@ struct wall {
     uint64_t samples, time, tallies[WALL_TALLIES];
 };
 
+/* With what the first sweep compares, by growth. */
+static int begin_top(struct wall *wall, struct error *error)
+{
+    const struct top_option *option = &wall->options.top;
+    struct sweep_counts ignored = {0};
+
+    if (!option->count)
+        return 0;
+    wall->top = process_top_new(option->count, option->metric, option->by_growth);
+    return option->by_growth ? process_top_find(wall->top, wall->vm, wall->sweep, &ignored, error)
+                             : 0;
+}
+
 struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer,
                       const struct wall_options *options, struct error *error)
 {
@@ -64,15 +80,13 @@ struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer,
     wall->vm = vm;
     wall->symbolizer = symbolizer;
     wall->options = *options;
-    wall->started = wall->swept = clock_ns(CLOCK_MONOTONIC);
-    wall->next = wall->started + 1000000000 / options->frequency;
     wall->sweep = process_sweep_new(vm, error);
-    if (!wall->sweep) {
+    if (!wall->sweep || begin_top(wall, error)) {
         wall_free(wall);
         return NULL;
     }
-    if (options->top.count)
-        wall->top = process_top_new(options->top.count, options->top.metric);
+    wall->started = wall->swept = clock_ns(CLOCK_MONOTONIC);
+    wall->next = wall->started + 1000000000 / options->frequency;
     return wall;
 }
 
@@ -251,16 +265,31 @@ static double share(const struct wall *wall)
     return wall->top || count <= SWEEP_MOST ? 1 : (double)SWEEP_MOST / count;
 }
 
-static int choose_top(struct wall *wall, struct error *error)
+/* By growth it is chosen anew soon after the first time, which tells little: what has grown from
+ * one sweep to the next. */
+static uint64_t top_interval(const struct wall *wall)
 {
-    double seconds = wall->options.top.seconds ? wall->options.top.seconds : TOP_SECONDS;
-    uint64_t top_interval = (uint64_t)(seconds * 1e9);
-    struct sweep_counts ignored = {0};
+    const struct top_option *option = &wall->options.top;
+    uint64_t interval = (uint64_t)((option->seconds ? option->seconds : TOP_SECONDS) * 1e9);
 
-    if (!wall->top || (wall->chosen && wall->now < wall->chosen + top_interval))
+    return option->by_growth && !wall->choose_at && interval > GROWTH_NS ? GROWTH_NS : interval;
+}
+
+static int choose_top(struct wall *wall, struct sweep_request *request, struct error *error)
+{
+    struct sweep_counts counts = {0};
+    int result = 0;
+
+    if (!wall->top)
         return 0;
-    wall->chosen = wall->now;
-    return process_top_find(wall->top, wall->vm, wall->sweep, &ignored, error);
+    if (wall->now >= wall->choose_at) {
+        wall->choose_at = wall->now + top_interval(wall);
+        result = process_top_find(wall->top, wall->vm, wall->sweep, &counts, error);
+    }
+    request->indices = process_top_indices(wall->top, &request->index_count);
+    if (counts.processes)
+        wall->others = counts.processes - request->index_count;
+    return result;
 }
 
 static void sweep(struct wall *wall)
@@ -274,11 +303,8 @@ static void sweep(struct wall *wall)
     wall->weight = (uint64_t)((double)(wall->now - wall->swept) / request.share);
     wall->swept = wall->now;
     wall->next += interval;
-    if (choose_top(wall, &gone))
-        return;
-    if (wall->top)
-        request.indices = process_top_indices(wall->top, &request.index_count);
-    if (process_sweep_run(wall->sweep, &request, &counts, &gone))
+    if (choose_top(wall, &request, &gone) ||
+        process_sweep_run(wall->sweep, &request, &counts, &gone))
         return;
     wall->tallies[WALL_SWEEPS]++;
     wall->tallies[WALL_GONE] += counts.gone;
@@ -346,4 +372,5 @@ void wall_add_summary(const struct wall *wall, struct event_summary *summary,
         summary->span_ns = summary->covered_ns = wall->swept - wall->started;
     for (int i = 0; i < WALL_TALLIES; i++)
         tallies[i].count += wall->tallies[i];
+    tallies[WALL_OTHERS].count += wall->others;
 }

@@ -46,7 +46,15 @@ int wall_finish(struct wall *wall, struct part *part, struct error *error);
 void wall_begin(struct wall *wall, const struct profile *before, struct profile *profile);
 
 /* Add what was counted to the sums, tallies (enum wall_tally) and times of *summary. */
-enum wall_tally { WALL_SWEEPS, WALL_LATE, WALL_GONE, WALL_TORN, WALL_UNSAMPLED, WALL_TALLIES };
+enum wall_tally {
+    WALL_SWEEPS,
+    WALL_LATE,
+    WALL_GONE,
+    WALL_TORN,
+    WALL_UNSAMPLED,
+    WALL_OTHERS,
+    WALL_TALLIES
+};
 extern const char *const wall_tally_names[WALL_TALLIES];
 void wall_add_summary(const struct wall *wall, struct event_summary *summary,
                       struct event_tally *tallies);

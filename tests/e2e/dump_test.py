@@ -125,6 +125,17 @@ class Dump:
         self.assertEqual(len(few["processes"]), 7)
         self.assertGreater(min(p["metrics"]["heap"] for p in few["processes"]), 233)
 
+    def test_top_by_growth(self):
+        """Who has got messages in two seconds, and not who has most of them."""
+        with self.crowd() as node:
+            growing = dump(node, "--top", "1:+msgq:2")
+            before = time.monotonic()
+            busy = dump(node, "--top", 1)
+            self.assertGreater(time.monotonic() - before, 1)
+        self.assertEqual([p["name"] for p in growing["processes"]], ["filling"])
+        self.assertAlmostEqual(growing["left_out"], node.ready["processes"], delta=10)
+        self.assertEqual([p["name"] for p in busy["processes"]], ["occupant"])
+
     def test_selection(self):
         """Processes by name, status, frame and supervisor, and no others."""
         with self.crowd() as node:
@@ -181,7 +192,10 @@ class Errors(unittest.TestCase):
     def test_bad_options(self):
         """Each is a usage error that says what there is."""
         for options, says in ((("--depth", "0"), "from 1 to"), (("--top", "x"), "from 1 to"),
-                              (("--top", "5:memory"), "reductions, msgq"), (("extra",), "extra"),
+                              (("--top", "5:memory"), "reductions, msgq"),
+                              (("--top", "5:+memory"), "+msgq"),
+                              (("--top", "5:+"), "+msgq"), (("--top", "5:+msgq:0"), "seconds"),
+                              (("--top", "5:msgq:2"), "growth only"), (("extra",), "extra"),
                               (("--from", "1"), "one moment"), (("-I", "("), "expression"),
                               (("--status", "tired"), "waiting")):
             with self.subTest(options):

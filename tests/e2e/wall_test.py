@@ -104,6 +104,19 @@ class Wall:
         self.assertEqual({stack[0] for stack in stacks}, {"queued"})
         self.assertAlmostEqual(sum(stacks.values()) / 3e9, 1, delta=0.15)
 
+    def test_top_by_growth(self):
+        """Soon the process that gets messages, and not that which has most of them; the others are
+        counted."""
+        with nodes.Node(self.release, "crowd", "processes=3000") as node:
+            stats, recording = self.record(node, 4, "--top", "1:+msgq:1")
+        names = Counter()
+        for stack, ns in beamflame.folded(recording).items():
+            names[stack[0]] += ns / 4e9
+        self.assertGreater(names["filling"], 0.5)
+        self.assertNotIn("queued", names)
+        others = stats["events"]["wall"]["tallies"]["processes left out of the top"]
+        self.assertAlmostEqual(others, node.ready["processes"], delta=10)
+
     def test_processes_that_come_and_go(self):
         """In a storm of messages what is shown is whole."""
         with nodes.Node(self.release, "storm", "what=messages") as node:
@@ -126,6 +139,7 @@ class Errors(unittest.TestCase):
         for options, says in ((("--top", "5"), "-e wall"),
                               (("-e", "wall", "--top", "0"), "from 1 to"),
                               (("-e", "wall", "--top", "5:size"), "reductions, msgq"),
+                              (("-e", "wall", "--top", "5:+size"), "+msgq"),
                               (("-e", "wall", "--top", "5:msgq:x"), "seconds"),
                               (("-e", "wall", "--wall-frequency", "0"), "from 1 to")):
             with self.subTest(options):

@@ -13,11 +13,12 @@
 %%      hibernating  one in twenty
 %%
 %% and 16 more are runnable, on the last scheduler of several, where `occupant` takes precedence.
-%% Process `queued` has 1000 messages that it does not look at.
+%% Process `queued` has 1000 messages that it does not look at; `filling` has none at first, and gets
+%% one more every 50 ms.
 -module(crowd).
 -behaviour(gen_server).
 -export([start/0, init/1, handle_call/3, handle_cast/2]).
--export([wait/1, sleep/0, hibernate/0, woken/0, go_on/0, occupy/0]).
+-export([wait/1, sleep/0, hibernate/0, woken/0, go_on/0, occupy/0, fill/1]).
 
 -define(RUNNABLE, 16).
 
@@ -37,6 +38,9 @@ main(Options) ->
     Queued = spawn(?MODULE, sleep, []),
     register(queued, Queued),
     [Queued ! N || N <- lists:seq(1, 1000)],
+    Filling = spawn(?MODULE, sleep, []),
+    register(filling, Filling),
+    spawn(?MODULE, fill, [Filling]),
     fun() ->
         All = Crowd ++ Runnable,
         #{
@@ -88,6 +92,10 @@ hibernate() ->
 
 woken() ->
     receive stop -> ok end.
+
+fill(Pid) ->
+    receive stop -> ok after 50 -> Pid ! item end,
+    fill(Pid).
 
 go_on() ->
     erlang:yield(),

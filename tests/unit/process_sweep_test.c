@@ -289,7 +289,7 @@ static void test_again(void **state)
 static void test_top(void **state)
 {
     struct bench bench;
-    struct process_top *top = process_top_new(4, METRIC_REDUCTIONS);
+    struct process_top *top = process_top_new(4, METRIC_REDUCTIONS, false);
     struct error error;
 
     (void)state;
@@ -309,6 +309,96 @@ static void test_top(void **state)
     close_bench(&bench);
 }
 
+static void grow(struct bench *bench, uint64_t number, int64_t by)
+{
+    int32_t at = bench->vm.layout.process_reds;
+
+    set(bench, number, at, get(bench, number, at) + (uint64_t)by);
+}
+
+static void find(struct bench *bench, struct process_top *top)
+{
+    struct error error;
+
+    assert_int_equal(process_top_find(top, &bench->vm, bench->sweep, &bench->counts, &error), 0);
+}
+
+/* Those that have grown most since they were found before, at whatever rank; at first all that they
+ * have is growth. */
+static void test_top_by_growth(void **state)
+{
+    struct bench bench;
+    struct process_top *top = process_top_new(3, METRIC_REDUCTIONS, true);
+
+    (void)state;
+    open_bench(&bench, 600);
+    find(&bench, top);
+    for (uint64_t number = 1; number <= 600; number++)
+        assert_int_equal(has(top, number), number > 597);
+    grow(&bench, 2, 10);
+    grow(&bench, 300, 9);
+    grow(&bench, 555, 11);
+    grow(&bench, 599, 8);
+    grow(&bench, 600, -500);
+    find(&bench, top);
+    for (uint64_t number = 1; number <= 600; number++)
+        assert_int_equal(has(top, number), number == 2 || number == 300 || number == 555);
+    grow(&bench, 600, 1);
+    grow(&bench, 1, -1);
+    find(&bench, top);
+    for (uint64_t number = 1; number <= 600; number++)
+        assert_int_equal(has(top, number), number == 600 || number == 2 || number == 3);
+    process_top_free(top);
+    close_bench(&bench);
+}
+
+/* Processes that come and go between those that stay; one in the place of another has grown from
+ * nothing, though the other had more. */
+static void test_growth_of_new_ones(void **state)
+{
+    struct bench bench;
+    struct process_top *top = process_top_new(2, METRIC_REDUCTIONS, true);
+
+    (void)state;
+    open_bench(&bench, 600);
+    find(&bench, top);
+    fake_put_u64(bench.target, bench.slots + 10 * 8, 0);
+    fake_put_u64(bench.target, bench.slots + 512 * 8, 0);
+    spawn(&bench, 700, STACK_WORDS);
+    set(&bench, 500, bench.vm.layout.process_id, id_of(500) + (TABLE << 4));
+    set(&bench, 500, bench.vm.layout.process_reds, 499);
+    grow(&bench, 599, 498);
+    find(&bench, top);
+    for (uint64_t number = 1; number <= 700; number++)
+        assert_int_equal(has(top, number), number == 700 || number == 500);
+    process_top_free(top);
+    close_bench(&bench);
+}
+
+/* What is not known at one of both times does not rank. */
+static void test_growth_that_is_not_known(void **state)
+{
+    struct bench bench;
+    struct process_top *top = process_top_new(1, METRIC_STACK, true);
+
+    (void)state;
+    open_bench(&bench, 3);
+    set(&bench, 2, bench.vm.layout.process_state, RUNNING);
+    for (uint64_t number = 1; number <= 3; number++)
+        set(&bench, number, bench.vm.layout.process_heap, FAKE_BASE);
+    find(&bench, top);
+    set(&bench, 2, bench.vm.layout.process_state, 0);
+    set(&bench, 3, bench.vm.layout.process_hend, get(&bench, 3, bench.vm.layout.process_hend) + 8);
+    find(&bench, top);
+    assert_true(has(top, 3));
+    set(&bench, 3, bench.vm.layout.process_state, RUNNING);
+    set(&bench, 2, bench.vm.layout.process_hend, get(&bench, 2, bench.vm.layout.process_hend) + 8);
+    find(&bench, top);
+    assert_true(has(top, 2));
+    process_top_free(top);
+    close_bench(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +411,9 @@ int main(void)
         cmocka_unit_test(test_deep_stack),
         cmocka_unit_test(test_again),
         cmocka_unit_test(test_top),
+        cmocka_unit_test(test_top_by_growth),
+        cmocka_unit_test(test_growth_of_new_ones),
+        cmocka_unit_test(test_growth_that_is_not_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ def sweep_seconds(node, small, out, count):
 def sweeps(release, options):
     """Of all processes without stacks and with them; dump."""
     with crowd(release, 10, 1) as small, folder() as out:
-        _, base, _ = medians("dump", "--top", 1, "-p", small.pid)
+        _, base, _ = medians("dump", "--top", "1:heap", "-p", small.pid)
         with crowd(release, 100000, 20) as node:
             seconds, _, memory = medians("dump", "-p", node.pid)
             yield Figure("dump of 100,000 processes, s", seconds, "{:.2f}", most=1)
@@ -62,14 +62,14 @@ def sweeps(release, options):
             yield Figure("sweep with stacks, processes a second of CPU", count / one, "{:.0f}",
                          least=250000)
         with crowd(release, MILLION, 5) as node:
-            _, cpu, memory = medians("dump", "--top", 1, "-p", node.pid)
+            _, cpu, memory = medians("dump", "--top", "1:heap", "-p", node.pid)
             yield Figure("sweep without stacks, processes a second of CPU", MILLION / (cpu - base),
                          "{:.0f}", least=MILLION)
             yield Figure("sweep without stacks of 1,000,000: memory, MB", memory, "{:.0f}", most=100)
             _, cpu, memory = finished("-q", "-p", node.pid, "-e", "wall", "--top",
-                                      "100:reductions:5", "-d", options.seconds,
+                                      "100:+reductions:5", "-d", options.seconds,
                                       "-o", out / "x.bfr")
-            yield Figure("wall of the top 100 of 1,000,000, each 5 s: % of a core",
+            yield Figure("wall of the top 100 of 1,000,000 by growth, each 5 s: % of a core",
                          100 * cpu / options.seconds, "{:.1f}", most=25)
             yield Figure("wall of the top 100 of 1,000,000: memory, MB", memory, "{:.0f}", most=100)
 
