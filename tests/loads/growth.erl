@@ -58,7 +58,7 @@ feed(_, _) ->
     ok.
 
 use(growth_reductions) ->
-    spin(60000, 0);
+    spin(200000, 0);
 use(growth_messages) ->
     slow(2000);
 use(growth_binaries) ->
@@ -93,8 +93,10 @@ leak(N, Kept) ->
 build(0, List) -> List;
 build(N, List) -> build(N - 1, [{N, N} | List]).
 
-%% Give back what was built, and then be busy.
+%% Give back what was built, and then be busy for so long that what is looked for once a second is
+%% found several times.
 drop(_) ->
     erlang:garbage_collect(),
-    [count(50000, I) || I <- lists:seq(1, 1000)],
+    Until = erlang:monotonic_time(nanosecond) + 5000000000,
+    phases:repeat(fun() -> count(50000, 0) end, Until),
     dropped.
