@@ -8,10 +8,10 @@ import beamflame
 import nodes
 
 
-def shares(times):
-    """Each as a part of their sum."""
-    total = sum(times.values())
-    return {name: time / total for name, time in times.items()}
+def seconds(stats):
+    """That sweeps stand for. On a busy machine a recording ends later than it was told to, and some
+    sweeps are left out."""
+    return stats["events"]["wall"]["span_ms"] / 1000
 
 
 @nodes.each_release
@@ -24,37 +24,40 @@ class Wall:
         beamflame.require()
         self.out = beamflame.folder(self.addCleanup)
 
-    def record(self, node, seconds, *options):
+    def record(self, node, duration, *options):
         """Statistics, and the recording."""
-        beamflame.record("-p", node.pid, "-e", "wall", "-d", seconds, *options,
+        beamflame.record("-p", node.pid, "-e", "wall", "-d", duration, *options,
                          "-o", self.out / "x.bfr", "--stats", self.out / "s.json")
         return json.loads((self.out / "s.json").read_text()), self.out / "x.bfr"
 
     def statuses(self, recording):
         """Seconds of each status."""
-        seconds = Counter()
+        times = Counter()
         for stack, ns in beamflame.folded(recording, "--group-by", "status").items():
-            seconds[stack[0].strip("[]")] += ns / 1e9
-        return seconds
+            times[stack[0].strip("[]")] += ns / 1e9
+        return times
 
-    def check_statuses(self, node, recording, seconds, tolerance):
-        """All processes have all of the time, and each status its share of it."""
+    def check_statuses(self, node, stats, recording):
+        """All processes have all of the time, and each status its share of it, but for what chance
+        does to so many samples."""
         says = node.report()["statuses"]
         own = node.ready["processes"] - sum(says.values())
         says["waiting"] += own
         times = self.statuses(recording)
-        self.assertAlmostEqual(sum(times.values()) / (seconds * node.ready["processes"]), 1,
-                               delta=tolerance)
-        got, said = shares(times), shares(says)
-        for status in said:
-            self.assertAlmostEqual(got[status], said[status], delta=0.02, msg=status)
+        self.assertAlmostEqual(sum(times.values()) / (seconds(stats) * node.ready["processes"]), 1,
+                               delta=0.1)
+        self.assertGreater(stats["samples"], 500)
+        got, said = nodes.shares(times), nodes.shares(says)
+        for status, share in said.items():
+            chance = 6 * (share * (1 - share) / stats["samples"]) ** 0.5
+            self.assertAlmostEqual(got.get(status, 0), share, delta=max(0.02, chance), msg=status)
 
     def test_status_and_stacks(self):
         """Shares are those of the node's processes; of those that wait nearly all stacks are
         complete, and as deep as they are."""
         with nodes.Node(self.release, "crowd", "processes=500") as node:
             stats, recording = self.record(node, 4)
-            self.check_statuses(node, recording, 4, 0.1)
+            self.check_statuses(node, stats, recording)
         self.assertGreater(stats["complete_stacks"] / stats["erlang_samples"], 0.995)
         deep = {stack.count("crowd:wait/1") for stack in beamflame.folded(
             recording, "--group-by", "none") if "crowd:wait/1" in stack}
@@ -64,45 +67,45 @@ class Wall:
         """Of many some are met, by chance, and stand for all."""
         with nodes.Node(self.release, "crowd", "processes=20000") as node:
             stats, recording = self.record(node, 4)
-            self.check_statuses(node, recording, 4, 0.1)
-        self.assertLess(stats["samples"], 1.3 * 4 * 20 * 100)
+            self.check_statuses(node, stats, recording)
+        self.assertLess(stats["samples"], 1.3 * seconds(stats) * 20 * 100)
 
     def test_processes_that_run(self):
         """They have the schedulers' time, and the stacks that their CPU samples have."""
         with nodes.Node(self.release, "identity") as node:
             workers = node.report()["workers"]
             schedulers = node.ready["schedulers"]
-            _, recording = self.record(node, 5, "-e", "cpu")
+            stats, recording = self.record(node, 5, "-e", "cpu")
         running = Counter()
         for stack, ns in beamflame.folded(recording, "--event", "wall",
                                           "--group-by", "status,pid").items():
             if stack[0] == "[running]":
                 running[stack[1].split()[-1], worker_function(workers, stack)] += ns / 1e9
-        self.assertAlmostEqual(sum(running.values()), min(schedulers, len(workers)) * 5,
-                               delta=1.5)
+        expected = min(schedulers, len(workers)) * seconds(stats)
+        self.assertAlmostEqual(sum(running.values()) / expected, 1, delta=0.15)
         functions = {worker["pid"]: worker["function"] for worker in workers}
-        wrong = sum(seconds for (pid, function), seconds in running.items()
+        wrong = sum(time for (pid, function), time in running.items()
                     if functions.get(pid) != function)
         self.assertLess(wrong / sum(running.values()), 0.1)
 
     def test_a_process_whose_thread_waits(self):
         """It is running all of the time, and that is where it is."""
         with nodes.Node(self.release, "waiting") as node:
-            _, recording = self.record(node, 5)
+            stats, recording = self.record(node, 5)
         stacks = beamflame.folded(recording, "--group-by", "status,name")
         running = beamflame.weight_where(stacks, lambda s: s[:2] == ("[running]", "keeper"))
         known = beamflame.weight_where(stacks, lambda s: s[:2] == ("[running]", "keeper") and
                                        s[2:4] == ("waiting:keep/0", "spin_nif:wait/1"))
-        self.assertAlmostEqual(running / 5e9, 0.97, delta=0.15)
+        self.assertAlmostEqual(running / 1e9 / seconds(stats), 0.97, delta=0.15)
         self.assertGreater(known / running, 0.95)
 
     def test_top(self):
         """Only the process with most messages, chosen while recording."""
         with nodes.Node(self.release, "crowd", "processes=3000") as node:
-            _, recording = self.record(node, 3, "--top", "1:msgq:1")
+            stats, recording = self.record(node, 3, "--top", "1:msgq:1")
         stacks = beamflame.folded(recording)
         self.assertEqual({stack[0] for stack in stacks}, {"queued"})
-        self.assertAlmostEqual(sum(stacks.values()) / 3e9, 1, delta=0.15)
+        self.assertAlmostEqual(sum(stacks.values()) / 1e9 / seconds(stats), 1, delta=0.15)
 
     def test_top_by_growth(self):
         """Soon the process that gets messages, and not that which has most of them; the others are
