@@ -371,7 +371,9 @@ static const struct argp_option report_option_list[] = {
     {"event", 'e', "NAME", 0, "Only this event, of those in the recording (default: each)", 1},
     {"weight", OPTION_WEIGHT, "VALUE", 0,
      "What samples count, of the values of their event (below; default: the first), or a metric of "
-     "their process: reductions, msgq, mbuf, heap, stack, memory, bin_vheap...",
+     "their process: reductions, msgq, mbuf, heap, stack, memory, bin_vheap...; or 1 each: "
+     "samples; "
+     "or the time of event cpu or wall, without others: cpu, wall",
      1},
     {"delta", OPTION_DELTA, 0, 0,
      "With a metric for --weight: its change since the process' sample before, growth and release "

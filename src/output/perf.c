@@ -109,7 +109,7 @@ static void write_weight(const struct perf *perf)
 {
     struct buffer text = {0};
 
-    if (!perf->weight.period) {
+    if (!perf->weight.period && !perf->weight.is_one) {
         buffer_format(&text, "%s%s in %s", perf->weight.is_change ? "change of " : "",
                       perf->weight.name, unit_name(perf->weight.unit));
         buffer_byte(&text, '\0');

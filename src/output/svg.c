@@ -132,11 +132,12 @@ static void event_note(const struct svg *svg, const struct frame_tree *tree, str
     const struct event_summary *summary = recording_get_summary(svg->source.recording, event);
     const struct weight *weight = &svg->weight;
 
-    buffer_format(note, "%s: %s%s %s in %s samples",
-                  profile_text(profile, profile_get_event(profile, event)->name),
-                  weight->is_change ? "change of " : "", weight->name,
-                  weight_text(weight, tree->nodes[0].total).text, number_text(svg->samples).text);
-    if (summary && !weight->is_metric) {
+    buffer_format(note, "%s: ", profile_text(profile, profile_get_event(profile, event)->name));
+    if (!weight->is_one)
+        buffer_format(note, "%s%s %s in ", weight->is_change ? "change of " : "", weight->name,
+                      weight_text(weight, tree->nodes[0].total).text);
+    buffer_format(note, "%s samples", number_text(svg->samples).text);
+    if (summary && !weight->is_metric && !weight->is_one) {
         buffer_text(note, "; counted: ");
         event_sum_text(summary, weight->value, weight->unit, note);
         buffer_text(note, " in ");

@@ -6,6 +6,8 @@
 #include "profile/events.h"
 #include "util/buffer.h"
 
+static const char SAMPLES[] = "samples";
+
 static bool has_name(const struct profile *profile, string_id id, const char *name)
 {
     return !strcmp(profile_text(profile, id), name);
@@ -44,14 +46,24 @@ struct weight weight_of_values(const struct output_source *source, event_id id)
     return weight_by(source, id, value < event->value_count ? value : 0);
 }
 
+static bool is_timed(const char *name)
+{
+    return !strcmp(name, EVENT_CPU) || !strcmp(name, EVENT_WALL);
+}
+
 struct weight weight_of_event(const struct output_source *source, event_id id)
 {
     const struct event_entry *event = profile_get_event(source->profile, id);
     struct weight weight = weight_of_values(source, id);
     enum metric metric;
 
-    if (!source->value || find_value(source->profile, event, source->value) < event->value_count ||
-        !metric_find(source->value, &metric))
+    if (!source->value || find_value(source->profile, event, source->value) < event->value_count)
+        return weight;
+    if (!strcmp(source->value, SAMPLES))
+        return (struct weight){.is_one = true, .unit = UNIT_COUNT, .name = SAMPLES};
+    if (is_timed(source->value))
+        weight.period = 0;
+    if (!metric_find(source->value, &metric))
         return weight;
     return (struct weight){.is_metric = true,
                            .is_change = source->change,
@@ -75,7 +87,7 @@ struct number_text weight_text(const struct weight *weight, uint64_t sum)
 {
     struct number_text text = number_text(sum);
 
-    if (!weight->period)
+    if (!weight->period && !weight->is_one)
         return amount_text(sum, weight->unit);
     strcat(text.text, " samples");
     return text;
@@ -92,14 +104,20 @@ static void put_metrics(struct buffer *names)
         buffer_format(names, "%s%s", i ? ", " : "", metric_name((enum metric)i));
 }
 
-static int no_event(const struct profile *profile, const char *name, struct error *error)
+static void put_events(const struct profile *profile, struct buffer *names)
+{
+    for (event_id id = 1; id <= profile_counts(profile).events; id++)
+        put_name(profile, profile_get_event(profile, id)->name, names);
+}
+
+static int no_event(const struct profile *profile, const char *name, enum error_code code,
+                    struct error *error)
 {
     struct buffer names = {0};
 
-    for (event_id id = 1; id <= profile_counts(profile).events; id++)
-        put_name(profile, profile_get_event(profile, id)->name, &names);
-    error_set(error, ERROR_USAGE, "the recording has no event '%s'; it has: %.*s", name,
-              (int)names.size, names.data);
+    put_events(profile, &names);
+    error_set(error, code, "the recording has no event '%s'; it has: %.*s", name, (int)names.size,
+              names.data);
     buffer_free(&names);
     return -1;
 }
@@ -113,6 +131,8 @@ static int no_value(const struct profile *profile, const struct event_entry *eve
         put_name(profile, event->values[i].name, &names);
     buffer_text(&names, "; and of its process: ");
     put_metrics(&names);
+    buffer_format(&names, "; or " EVENT_CPU " or " EVENT_WALL ", the time of these events, or %s",
+                  SAMPLES);
     error_set(error, ERROR_USAGE, "event %s has no value '%s'; it has: %.*s",
               profile_text(profile, event->name), name, (int)names.size, names.data);
     buffer_free(&names);
@@ -125,7 +145,8 @@ static int check_value(const struct profile *profile, event_id id, const char *v
     const struct event_entry *event = profile_get_event(profile, id);
     enum metric metric;
 
-    if (find_value(profile, event, value) < event->value_count || metric_find(value, &metric))
+    if (find_value(profile, event, value) < event->value_count || metric_find(value, &metric) ||
+        is_timed(value) || !strcmp(value, SAMPLES))
         return 0;
     return no_value(profile, event, value, error);
 }
@@ -145,19 +166,30 @@ static int check_change(const char *value, struct error *error)
     return -1;
 }
 
+/* 0 if there is none. */
+static event_id find_event(const struct profile *profile, const char *name)
+{
+    event_id id = profile_counts(profile).events;
+
+    while (id && !has_name(profile, profile_get_event(profile, id)->name, name))
+        id--;
+    return id;
+}
+
 int weight_select(const struct profile *profile, const char *event, const char *value, bool change,
                   event_id *ret_event, struct error *error)
 {
+    const char *wanted = value && is_timed(value) ? value : event;
     uint32_t count = profile_counts(profile).events;
-    event_id found = 0;
+    event_id found = wanted ? find_event(profile, wanted) : 0;
 
     if (change && check_change(value, error))
         return -1;
-    for (event_id id = 1; event && !found && id <= count; id++)
-        if (has_name(profile, profile_get_event(profile, id)->name, event))
-            found = id;
-    if (event && !found)
-        return no_event(profile, event, error);
+    if (event && strcmp(event, wanted) != 0)
+        return error_set(error, ERROR_USAGE, "--weight %s is the time of event %s, not of %s",
+                         value, value, event);
+    if (wanted && !found)
+        return no_event(profile, wanted, event ? ERROR_USAGE : ERROR_NO_SAMPLES, error);
     for (event_id id = found ? found : 1; value && id <= (found ? found : count); id++)
         if (check_value(profile, id, value, error))
             return -1;

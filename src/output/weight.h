@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What a sample counts in outputs: one of its values, the first of its event if none was asked for;
- * or a metric of its process (profile/metrics.h), or the change of that (output/metric_changes.h).
+ * or a metric of its process (profile/metrics.h), or the change of that (output/metric_changes.h);
+ * or 1 ("samples"), or the time of event cpu or wall, and nothing of others ("cpu", "wall").
  *
  * CPU samples count 1, or more for one that stands for more time than a period of the sampling
  * frequency (as when only part of the time was observed): so numbers stay numbers of samples where
@@ -17,6 +18,7 @@ struct weight {
     uint32_t value;  /* index in sample.values */
     bool is_metric;  /* then it is `metric` that counts, and not that value */
     bool is_change;  /* of the metric */
+    bool is_one;     /* then each sample counts 1 */
     enum metric metric;
     enum unit unit; /* of what counts */
     const char *name;
@@ -34,6 +36,8 @@ static inline uint64_t sample_weight(const struct weight *weight, const struct s
 {
     uint64_t value = sample->values[weight->value], period = weight->period, count;
 
+    if (weight->is_one)
+        return 1;
     if (weight->is_metric)
         return sample->metrics.values[weight->metric]; /* 0 if it is not known */
     if (!period)
@@ -45,7 +49,8 @@ static inline uint64_t sample_weight(const struct weight *weight, const struct s
 /* A sum of weights for people: "12 samples", "1.5 ms", "1,234 words". */
 struct number_text weight_text(const struct weight *weight, uint64_t sum);
 
-/* Resolve names: the event of that name in *ret_event (0 where `event` is NULL), and check that it,
- * or else all there are, have that value, or that it is a metric; `change`: that it is. */
+/* Resolve names: the event of that name, or whose time `value` is, in *ret_event (0 where none is
+ * asked for), and check that it, or else all there are, have that value, or that it is a metric;
+ * `change`: that it is. */
 int weight_select(const struct profile *profile, const char *event, const char *value, bool change,
                   event_id *ret_event, struct error *error);

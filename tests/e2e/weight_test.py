@@ -91,6 +91,19 @@ class Weight:
         for word in ("growth", "release", "change of heap"):
             self.assertIn(word, text)
 
+    def test_time_and_samples(self):
+        """Samples of the CPU by their time, in ns, and by their number; there are no others."""
+        stats = self.folder / "x.json"
+        beamflame.record("report", self.recording, "--stats", stats)
+        self.assertEqual(sum(self.by("samples").values()),
+                         json.loads(stats.read_text(encoding="utf-8"))["samples"])
+        periods = sum(beamflame.folded(self.recording).values())
+        self.assertAlmostEqual(sum(self.by("cpu").values()) * 999 / 1e9 / periods, 1, delta=0.05)
+        done = beamflame.run("report", self.recording, "--weight", "wall", "-o",
+                             self.folder / "wall.svg")
+        self.assertEqual(done.returncode, beamflame.NO_SAMPLES)
+        self.assertIn("no event 'wall'; it has: cpu", done.stderr)
+
     def test_bad_weight(self):
         """What there is not is told with what there is."""
         for options in (["--weight", "redactions"], ["--weight", "time", "--delta"], ["--delta"]):

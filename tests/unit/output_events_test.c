@@ -150,6 +150,30 @@ static void test_chosen(void **state)
     assert_directory_is_empty();
 }
 
+/* Each sample as one, whatever it stands for, or the time of one event and of no other. */
+static void test_weights_of_events(void **state)
+{
+    char *text = text_of(&folded_format, "gc", "samples");
+
+    (void)state;
+    assert_string_equal(text, "cart;proc_lib:init_p/5;erlang:+/2 1\n"
+                              "cart;proc_lib:init_p/5;memcpy;do_syscall_64 1\n");
+    free(text);
+    text = text_of(&folded_format, NULL, "cpu");
+    assert_string_equal(text, "[scheduler] busy-wait;spin 10000000\n"
+                              "cart;proc_lib:init_p/5;erlang:+/2 10000000\n");
+    free(text);
+    text = text_of(&perf_format, NULL, "cpu");
+    assert_non_null(strstr(text, "# weight : time in ns\n"));
+    free(text);
+    text = text_of(&perf_format, "gc", "samples");
+    assert_null(strstr(text, "# weight"));
+    free(text);
+    text = text_of(&svg_format, "gc", "samples");
+    assert_non_null(strstr(text, "gc: 2 samples</text>"));
+    free(text);
+}
+
 /* Names that are not there are refused with those that are; so is what has nothing to show. */
 static void test_bad_names(void **state)
 {
@@ -164,6 +188,10 @@ static void test_bad_names(void **state)
                    "heap-before, heap-after");
     assert_refused(&(struct output_settings){.value = "count"}, &request, 1, ERROR_USAGE,
                    "event cpu has no value 'count'; it has: time");
+    assert_refused(&(struct output_settings){.value = "wall"}, &request, 1, ERROR_NO_SAMPLES,
+                   "no event 'wall'; it has: cpu, gc, bif:erlang:md5/1");
+    assert_refused(&(struct output_settings){.event = "gc", .value = "cpu"}, &request, 1,
+                   ERROR_USAGE, "--weight cpu is the time of event cpu, not of gc");
     assert_refused(&(struct output_settings){.event = "bif:erlang:md5/1"}, &request, 1,
                    ERROR_NO_SAMPLES, "no samples of event bif:erlang:md5/1");
 }
@@ -515,6 +543,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_file_each),
         cmocka_unit_test(test_chosen),
+        cmocka_unit_test(test_weights_of_events),
         cmocka_unit_test(test_bad_names),
         cmocka_unit_test(test_nothing_counts),
         cmocka_unit_test(test_counted_without_samples),
