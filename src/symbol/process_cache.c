@@ -11,18 +11,20 @@
 #include "util/alloc.h"
 
 enum {
-    CACHED_MAX = 1 << 16,
+    CACHED_MAX = 1 << 18,
     LEADERS_MAX = 1 << 12,
     PROCESS_BYTES_MAX = 1024, /* struct process is 736 to 792 bytes */
     DEPTH_MAX = 64,           /* of parents that are read for a process */
     NAME_MAX_BYTES = 1024,    /* an atom has 255 characters at most */
 };
-static const uint64_t MAX_AGE = 1000000000;         /* ns */
-static const uint64_t PARENT_MAX_AGE = 10000000000; /* of what does not run itself */
+static const uint64_t MAX_AGE = 1000000000;          /* ns */
+static const uint64_t AT_REST_MAX_AGE = 10000000000; /* of what does not run itself */
 
 struct cached {
     process_id id;
+    bool at_rest;
     uint64_t reg, dictionary, group_leader; /* words of the struct: what is new shows in them */
+    uint64_t reds;                          /* grow each time that it has run */
     uint64_t read_at;
 };
 
@@ -139,7 +141,7 @@ static process_id parent_of(struct process_cache *cache, uint64_t pid, uint64_t 
     if (!pid || cache->depth == DEPTH_MAX)
         return 0;
     cache->depth++;
-    id = find(cache, pid, time, PARENT_MAX_AGE);
+    id = find(cache, pid, time, AT_REST_MAX_AGE);
     cache->depth--;
     return id;
 }
@@ -193,21 +195,41 @@ static bool is_fresh(const struct cached *cached, uint64_t time, uint64_t max_ag
     return cached->id && cached->read_at && time < cached->read_at + max_age;
 }
 
+static uint32_t state_of(const struct process_cache *cache, const uint8_t *bytes)
+{
+    uint32_t state;
+
+    memcpy(&state, bytes + cache->vm->layout.process_state, sizeof(state));
+    return state;
+}
+
+/* A process that has not run since has not labelled itself either: only others can have renamed it,
+ * and its parents. */
+static bool is_same(const struct cached *known, const struct cached *now)
+{
+    bool rested = known->at_rest && now->at_rest && known->reds == now->reds;
+
+    return is_fresh(known, now->read_at, rested ? AT_REST_MAX_AGE : MAX_AGE) &&
+           known->reg == now->reg && known->dictionary == now->dictionary &&
+           known->group_leader == now->group_leader;
+}
+
 process_id process_cache_get(struct process_cache *cache, uint64_t address, const uint8_t *bytes,
                              uint64_t time)
 {
     const struct layout *layout = &cache->vm->layout;
     uint64_t pid = layout_word(bytes, layout->process_id);
     struct cached read = {
+        .at_rest = !process_state_is_running(state_of(cache, bytes)),
         .reg = layout_word(bytes, layout->process_reg),
         .dictionary = layout_word(bytes, layout->process_dictionary),
         .group_leader = leader_word(cache, bytes),
+        .reds = layout_word(bytes, layout->process_reds),
         .read_at = time,
     };
     const struct cached *known = entry_of(cache, pid);
 
-    if (is_fresh(known, time, MAX_AGE) && known->reg == read.reg &&
-        known->dictionary == read.dictionary && known->group_leader == read.group_leader)
+    if (is_same(known, &read))
         return known->id;
     read.id = read_process(cache, address, bytes, time);
     if (read.id && (is_starting(cache, read.id) || cache->depth == DEPTH_MAX))

@@ -3,8 +3,9 @@
  * Erlang processes by their struct as sampled, as entries of the profile.
  *
  * Names are read from the target when a process is first seen, and again when its struct says that
- * they may have changed or after a second: registering and labelling leave no other trace. The
- * parents of a process become entries too, so that one knows who they are even if they never run.
+ * they may have changed or after a second: registering and labelling leave no other trace. Of one
+ * that has not run since they are read again after ten seconds. The parents of a process become
+ * entries too, so that one knows who they are even if they never run.
  */
 #pragma once
 

@@ -130,6 +130,14 @@ static void test_entry(void **state)
     close_bench(&b);
 }
 
+/* It has run for a while. */
+static void run(struct bench *bench)
+{
+    static uint64_t reds;
+
+    set(bench, bench->vm.layout.process_reds, ++reds);
+}
+
 /* Within a second nothing is read again; what changed without a trace is seen after it. */
 static void test_age(void **state)
 {
@@ -142,10 +150,37 @@ static void test_age(void **state)
     set(&b, b.vm.layout.process_reg, b.registered);
     first = get(&b, 10 * SECOND);
     name(&b, WEB);
+    run(&b);
     assert_int_equal(get(&b, 10 * SECOND + SECOND / 2), first);
     later = get(&b, 11 * SECOND);
     assert_int_not_equal(later, first);
     assert_string_equal(name_of(&b, later), "web");
+    close_bench(&b);
+}
+
+/* Of a process that does not run nothing is read again for ten seconds; one that runs, or goes on
+ * running, does run. */
+static void test_at_rest(void **state)
+{
+    enum { RUNNING = 1 << 15 };
+    process_id unnamed;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    set(&b, b.vm.layout.process_reg, b.registered);
+    unnamed = get(&b, 10 * SECOND);
+    name(&b, DB);
+    assert_int_equal(get(&b, 19 * SECOND), unnamed);
+    assert_string_equal(name_of(&b, get(&b, 20 * SECOND)), "db");
+    name(&b, WEB);
+    fake_put_u32(b.target, b.process + (uint64_t)b.vm.layout.process_state, RUNNING);
+    assert_string_equal(name_of(&b, get(&b, 21 * SECOND)), "web");
+    name(&b, DB);
+    assert_string_equal(name_of(&b, get(&b, 22 * SECOND)), "db");
+    name(&b, WEB);
+    fake_put_u32(b.target, b.process + (uint64_t)b.vm.layout.process_state, 0);
+    assert_string_equal(name_of(&b, get(&b, 23 * SECOND)), "web");
     close_bench(&b);
 }
 
@@ -255,7 +290,7 @@ static void test_many(void **state)
     (void)state;
     open_bench(&b);
     first = get(&b, 1);
-    for (uint64_t number = 100; number < 100 + (1 << 16); number++) {
+    for (uint64_t number = 100; number < 100 + (1 << 18); number++) {
         set(&b, b.vm.layout.process_id, number << 32 | (number & 0x7fff) << 4 | 3);
         id = get(&b, 1);
         if (id == 0 || profile_get_process(b.profile, id)->identity >> 32 != number)
@@ -450,11 +485,14 @@ static void test_no_application(void **state)
     assert_string_equal(application_at(&b, SECOND), "");
     put(&b, master, b.vm.layout.process_group_leader, pid_of(9));
     put(&b, master, b.vm.layout.process_initial, fake_atom_term(SERVER));
+    run(&b);
     assert_string_equal(application_at(&b, 3 * SECOND), "");
     put(&b, master, b.vm.layout.process_initial, fake_atom_term(MASTER));
     put(&b, master, b.vm.layout.process_stop, 0x10);
+    run(&b);
     assert_string_equal(application_at(&b, 5 * SECOND), "");
     put(&b, master, b.vm.layout.process_stop, stop);
+    run(&b);
     assert_string_equal(application_at(&b, 5 * SECOND + 1), "");
     assert_string_equal(application_at(&b, 7 * SECOND), "db");
     close_bench(&b);
@@ -463,13 +501,21 @@ static void test_no_application(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entry),          cmocka_unit_test(test_age),
-        cmocka_unit_test(test_change),         cmocka_unit_test(test_reused_struct),
-        cmocka_unit_test(test_starting),       cmocka_unit_test(test_no_pid),
-        cmocka_unit_test(test_many),           cmocka_unit_test(test_no_table),
-        cmocka_unit_test(test_parents),        cmocka_unit_test(test_parents_in_a_circle),
-        cmocka_unit_test(test_ancestors),      cmocka_unit_test(test_application),
-        cmocka_unit_test(test_no_application), cmocka_unit_test(test_moved),
+        cmocka_unit_test(test_entry),
+        cmocka_unit_test(test_age),
+        cmocka_unit_test(test_at_rest),
+        cmocka_unit_test(test_change),
+        cmocka_unit_test(test_reused_struct),
+        cmocka_unit_test(test_starting),
+        cmocka_unit_test(test_no_pid),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_no_table),
+        cmocka_unit_test(test_parents),
+        cmocka_unit_test(test_parents_in_a_circle),
+        cmocka_unit_test(test_ancestors),
+        cmocka_unit_test(test_application),
+        cmocka_unit_test(test_no_application),
+        cmocka_unit_test(test_moved),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
