@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/process_text.h"
 #include "util/alloc.h"
 
 void busiest_free(struct busiest *busiest)
@@ -42,13 +43,11 @@ void busiest_note(struct busiest *busiest, const struct profile *profile)
     }
     busiest->name[0] = 0;
     if (who) {
-        const struct process_entry *entry = profile_get_process(profile, who);
-        string_id name = entry->name    ? entry->name
-                         : entry->label ? entry->label
-                                        : entry->initial_call;
+        struct buffer text = {0};
 
-        snprintf(busiest->name, sizeof(busiest->name), "%s %.90s",
-                 profile_text(profile, entry->pid), profile_text(profile, name));
+        process_text(profile, who, &text);
+        snprintf(busiest->name, sizeof(busiest->name), "%.*s", (int)text.size, text.data);
+        buffer_free(&text);
         busiest->share = (double)most / busiest->total;
     }
     busiest->total = 0;

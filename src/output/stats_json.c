@@ -137,7 +137,9 @@ static void write_stats(const struct stats *stats, const struct recording_totals
                : 0);
     put_ms(file, "profiler_cpu_ms", totals->profiler_cpu_ns);
     put_number(file, "peak_rss_kb", totals->peak_rss_kb);
-    fprintf(file, "  \"cut\": %s,\n", totals->cut ? "true" : "false");
+    fprintf(file, "  \"cut\": %s,\n  \"trigger\": ", totals->cut ? "true" : "false");
+    json_string_or_null(file, header->occasion);
+    fputs(",\n", file);
     put_targets(file, stats->source.profile);
     stats_put_events(file, &stats->source, &stats->samples);
     if (!totals->left_out) /* else they are not those of the threads */

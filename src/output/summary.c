@@ -95,6 +95,8 @@ static void write_overview(const struct summary *summary, const struct recording
             output_seconds(&summary->source, totals));
     write_events(summary);
     fputs(totals->cut ? " (the recording was cut)\n" : "\n", file);
+    if (summary->source.header->occasion[0])
+        fprintf(file, "trigger   %s\n", summary->source.header->occasion);
     if (totals->left_out)
         fprintf(
             file,

@@ -26,9 +26,10 @@ struct recording_header {
     uint32_t cpus;
     const char *event; /* what CPU samples are taken by: "cpu-clock" or "cycles" */
     const char *hostname;
-    const char *kernel;  /* uname -r */
-    const char *command; /* command line */
-    const char *version; /* of beamflame */
+    const char *kernel;   /* uname -r */
+    const char *command;  /* command line */
+    const char *version;  /* of beamflame */
+    const char *occasion; /* what it was made for: the trigger that fired; "" if for none */
 };
 
 /* What is known when it ends (all counts are since the start). A recording that was cut has the

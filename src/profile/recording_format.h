@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 5. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 6. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       5
+ *      version   u32       6
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -20,7 +20,7 @@
  * -2... are 0, 1, 2, 3...), `string` a varint count and that many bytes of UTF-8.
  *
  * CHUNK_HEADER: varints start_realtime, start_monotonic, frequency, cpus; strings event, hostname,
- * kernel, command, version.
+ * kernel, command, version, occasion.
  *
  * CHUNK_TOTALS: varints end_monotonic, samples, erlang_samples, complete_stacks, truncated_stacks,
  * frames, erlang_frames, unknown_erlang_frames, unknown_native_frames, attach_ns, profiler_cpu_ns,
@@ -73,7 +73,7 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    5
+#define RECORDING_VERSION    6
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
 #define CHUNK_HEADER_SIZE 16

@@ -35,6 +35,7 @@ static int write_header(struct recording_writer *writer, const struct recording_
     buffer_counted(&bytes, header->kernel);
     buffer_counted(&bytes, header->command);
     buffer_counted(&bytes, header->version);
+    buffer_counted(&bytes, header->occasion);
     result = chunk_write(writer->chunks, CHUNK_HEADER, bytes.data, bytes.size, error);
     buffer_free(&bytes);
     return result;

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/summary_join.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/carry.h"
+#include "util/alloc.h"
+
+void totals_join(struct recording_totals *totals, const struct recording_totals *next)
+{
+    if (!totals->end_monotonic)
+        totals->attach_ns = next->attach_ns;
+    totals->end_monotonic = next->end_monotonic;
+    totals->samples += next->samples;
+    totals->erlang_samples += next->erlang_samples;
+    totals->complete_stacks += next->complete_stacks;
+    totals->truncated_stacks += next->truncated_stacks;
+    totals->frames += next->frames;
+    totals->erlang_frames += next->erlang_frames;
+    totals->unknown_erlang_frames += next->unknown_erlang_frames;
+    totals->unknown_native_frames += next->unknown_native_frames;
+    totals->profiler_cpu_ns += next->profiler_cpu_ns;
+    totals->left_out += next->left_out;
+    if (totals->peak_rss_kb < next->peak_rss_kb)
+        totals->peak_rss_kb = next->peak_rss_kb;
+    for (int i = 0; i < LOSS_COUNT; i++)
+        totals->losses[i] += next->losses[i];
+}
+
+/* ---- summaries ---- */
+
+/* The errors of different times have nothing to do with each other. */
+static uint64_t join_errors(uint64_t one, uint64_t other)
+{
+    if (one == EVENT_ERROR_UNKNOWN || other == EVENT_ERROR_UNKNOWN)
+        return EVENT_ERROR_UNKNOWN;
+    return (uint64_t)(hypot((double)one, (double)other) + 0.5);
+}
+
+/* The histogram of that name, a new one if there is none; NULL if there is no room for it. */
+static struct histogram *histogram_named(struct event_summary *summary, string_id name,
+                                         uint32_t unit)
+{
+    struct event_histogram *list = (struct event_histogram *)summary->histograms;
+
+    for (size_t i = 0; i < summary->histogram_count; i++)
+        if (list[i].name == name)
+            return &list[i].histogram;
+    if (summary->histogram_count == EVENT_HISTOGRAMS_MAX)
+        return NULL;
+    list = xreallocarray(list, summary->histogram_count + 1, sizeof(*list));
+    list[summary->histogram_count] = (struct event_histogram){.name = name, .unit = unit};
+    summary->histograms = list;
+    return &list[summary->histogram_count++].histogram;
+}
+
+static void join_histogram(struct event_summary *summary, string_id name,
+                           const struct event_histogram *next)
+{
+    struct histogram *histogram = histogram_named(summary, name, next->unit);
+
+    if (!histogram)
+        return;
+    for (uint32_t i = 0; i < LOG_HISTOGRAM_BUCKETS; i++)
+        histogram->buckets[i] += next->histogram.buckets[i];
+    if (histogram->max < next->histogram.max)
+        histogram->max = next->histogram.max;
+}
+
+static void join_tally(struct event_summary *summary, string_id name, uint64_t count)
+{
+    struct event_tally *list = (struct event_tally *)summary->tallies;
+
+    for (size_t i = 0; i < summary->tally_count; i++)
+        if (list[i].name == name) {
+            list[i].count += count;
+            return;
+        }
+    if (summary->tally_count == EVENT_TALLIES_MAX)
+        return;
+    list = xreallocarray(list, summary->tally_count + 1, sizeof(*list));
+    list[summary->tally_count++] = (struct event_tally){.name = name, .count = count};
+    summary->tallies = list;
+}
+
+static struct event_summary *summary_of(struct event_summaries *summaries, event_id event)
+{
+    if (event > summaries->count) {
+        summaries->of = xreallocarray(summaries->of, event, sizeof(*summaries->of));
+        memset(summaries->of + summaries->count, 0,
+               (event - summaries->count) * sizeof(*summaries->of));
+        summaries->count = event;
+    }
+    summaries->of[event - 1].event = event;
+    return &summaries->of[event - 1];
+}
+
+void event_summaries_join(struct event_summaries *summaries, event_id event,
+                          const struct profile *profile, const struct event_summary *next,
+                          struct profile *to)
+{
+    struct event_summary *summary = summary_of(summaries, event);
+
+    summary->hits += next->hits;
+    summary->lost += next->lost;
+    summary->span_ns += next->span_ns;
+    summary->covered_ns += next->covered_ns;
+    summary->windows += next->windows;
+    summary->cost_ns += next->cost_ns;
+    summary->target_cpu_ns += next->target_cpu_ns;
+    for (int i = 0; i < EVENT_VALUES; i++) {
+        summary->sums[i] += next->sums[i];
+        summary->errors[i] = join_errors(summary->errors[i], next->errors[i]);
+    }
+    for (size_t i = 0; i < next->histogram_count; i++)
+        join_histogram(summary, carry_string(profile, next->histograms[i].name, to),
+                       &next->histograms[i]);
+    for (size_t i = 0; i < next->tally_count; i++)
+        join_tally(summary, carry_string(profile, next->tallies[i].name, to),
+                   next->tallies[i].count);
+}
+
+/* ---- threads ---- */
+
+static struct thread_time *time_of(struct thread_times *times, thread_id thread)
+{
+    for (size_t i = 0; i < times->count; i++)
+        if (times->list[i].thread == thread)
+            return &times->list[i];
+    return NULL;
+}
+
+void thread_times_join(struct thread_times *times, const struct profile *profile,
+                       const struct thread_times *next, struct profile *to)
+{
+    for (size_t i = 0; i < next->count; i++) {
+        struct thread_time time = next->list[i];
+        struct thread_time *known;
+
+        time.thread = carry_thread(profile, time.thread, to);
+        known = time_of(times, time.thread);
+        if (!known) {
+            thread_times_add(times, &time);
+            continue;
+        }
+        known->to = time.to;
+        known->cpu_ns += time.cpu_ns;
+        known->wait_ns += time.wait_ns;
+    }
+}
