@@ -29,7 +29,13 @@ enum {
     OPTION_KEEP,
     OPTION_FLUSH,
     OPTION_MAX_SIZE,
+    OPTION_TRIGGER,
+    OPTION_BEFORE,
+    OPTION_AFTER,
+    OPTION_HOLDOFF,
 };
+
+enum { BEFORE_MOST = 3600 }; /* seconds that are kept in memory */
 
 static const struct argp_option output_option_list[] = {
     {"output", 'o', "FILE", 0,
@@ -128,6 +134,18 @@ void output_options_free(struct output_options *options)
     selection_options_free(&options->settings.selection);
 }
 
+bool record_makes_parts(const struct record_options *options)
+{
+    return options->loop > 0 || options->trigger_count;
+}
+
+void record_options_free(struct record_options *options)
+{
+    for (size_t i = 0; i < options->trigger_count; i++)
+        trigger_free(&options->triggers[i]);
+    output_options_free(&options->output);
+}
+
 /* A whole number in [low, high], or the program ends with a usage error. */
 static long number(struct argp_state *state, const char *what, const char *text, long low,
                    long high)
@@ -202,6 +220,16 @@ static const struct argp_option record_option_list[] = {
      "End the recording, or with --loop the part, when it has so many bytes (or 100k, 20M, 1G)", 3},
     {"flush", OPTION_FLUSH, "SEC", 0,
      "Write out what was recorded so often (default 1): what is lost if this is killed", 3},
+    {"trigger", OPTION_TRIGGER, "CONDITION", 0,
+     "Record only when this is so, each time into files of its own, as with --loop; may be "
+     "repeated: any will do. CONDITION: cpu>PERCENT% (of the time of all schedulers), gc>PERCENT% "
+     "(of the CPU time), memory>BYTES (resident; or k, M, G), runq>N, METRIC>N (of any process), "
+     "process NAME METRIC>N (NAME as in --process), or exit (the node ends). METRIC: " TOP_METRICS,
+     4},
+    {"before", OPTION_BEFORE, "SEC", 0,
+     "Record what was so many seconds before the trigger fires (default 10), too", 4},
+    {"after", OPTION_AFTER, "SEC", 0, "And so many after it (default 10)", 4},
+    {"holdoff", OPTION_HOLDOFF, "SEC", 0, "Fire at most once in so many seconds (default 60)", 4},
     {0},
 };
 
@@ -269,8 +297,40 @@ static void check_targets(struct argp_state *state, const struct record_options 
 
 static void check_parts(struct argp_state *state, const struct record_options *options)
 {
-    if (options->keep && !options->loop)
-        argp_error(state, "--keep is for parts: it needs --loop");
+    if (options->keep && !record_makes_parts(options))
+        argp_error(state, "--keep is for parts: it needs --loop or --trigger");
+    if (options->loop && options->trigger_count)
+        argp_error(state, "give --loop, which records all of the time, or --trigger, not both");
+}
+
+/* Seconds that are not given are negative. */
+static void check_triggers(struct argp_state *state, struct record_options *options)
+{
+    double *const seconds[] = {&options->before, &options->after, &options->holdoff};
+    static const double defaults[] = {10, 10, 60};
+
+    for (int i = 0; i < 3; i++) {
+        if (*seconds[i] >= 0 && !options->trigger_count)
+            argp_error(state, "--before, --after and --holdoff are for --trigger");
+        if (*seconds[i] < 0)
+            *seconds[i] = defaults[i];
+    }
+}
+
+static void add_trigger(struct argp_state *state, struct record_options *options, const char *text)
+{
+    struct error error;
+
+    if (options->trigger_count == TRIGGERS_MAX)
+        argp_error(state, "at most %d triggers", TRIGGERS_MAX);
+    if (trigger_parse(text, &options->triggers[options->trigger_count], &error))
+        argp_error(state, "%s", error.text);
+    options->trigger_count++;
+}
+
+static double seconds_or_none(struct argp_state *state, const char *what, const char *text)
+{
+    return !strcmp(text, "0") ? 0 : seconds(state, what, text);
 }
 
 static error_t parse_record_option(int key, char *arg, struct argp_state *state)
@@ -306,6 +366,20 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
     case OPTION_FLUSH:
         options->flush_ns = (uint64_t)(seconds(state, "the time between flushes", arg) * 1e9);
         return 0;
+    case OPTION_TRIGGER:
+        add_trigger(state, options, arg);
+        return 0;
+    case OPTION_BEFORE:
+        options->before = seconds_or_none(state, "the time before a trigger", arg);
+        if (options->before > BEFORE_MOST)
+            argp_error(state, "--before must be %d seconds or less", BEFORE_MOST);
+        return 0;
+    case OPTION_AFTER:
+        options->after = seconds_or_none(state, "the time after a trigger", arg);
+        return 0;
+    case OPTION_HOLDOFF:
+        options->holdoff = seconds_or_none(state, "the time between triggers", arg);
+        return 0;
     case 'F':
         options->frequency = (uint32_t)number(state, "the frequency", arg, 1, 50000);
         return 0;
@@ -333,6 +407,7 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         check_targets(state, options);
         check_parts(state, options);
+        check_triggers(state, options);
         if (options->top.count && !options->wall)
             argp_error(state, "--top is for event wall (-e wall)");
         options->cpu |= !options->event_count && !options->wall;
@@ -360,6 +435,9 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
                                        .budget = 0.01,
                                        .long_us = 10000,
                                        .flush_ns = 1000000000,
+                                       .before = -1,
+                                       .after = -1,
+                                       .holdoff = -1,
                                        .output.settings.view.grouping = {{GROUP_NAME}}};
     argp_err_exit_status = ERROR_USAGE;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &parser);

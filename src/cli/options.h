@@ -8,6 +8,7 @@
 
 #include "capture/event_probes.h"
 #include "cli/top_option.h"
+#include "cli/trigger.h"
 #include "output/output.h"
 #include "profile/view.h"
 
@@ -31,6 +32,10 @@ struct record_options {
     double duration; /* seconds; 0: until it is ended */
     double loop;     /* seconds of a part; 0: there are no parts */
     size_t keep;     /* of the files of each output; 0: all */
+    struct trigger triggers[TRIGGERS_MAX];
+    size_t trigger_count; /* 0: all of the time is recorded */
+    double before, after; /* a trigger fires, seconds that are recorded */
+    double holdoff;       /* seconds from one firing to the next, at least */
     uint64_t flush_ns;
     uint64_t max_size; /* of a recording, bytes; 0: any */
     uint32_t frequency;
@@ -54,4 +59,8 @@ struct report_options {
  * and end the program, as argp does, with exit code 2 or 0. */
 void parse_record_options(int argc, char **argv, struct record_options *options);
 void parse_report_options(int argc, char **argv, struct report_options *options);
+/* Whether several recordings are made, each with files of its own. */
+bool record_makes_parts(const struct record_options *options);
+
+void record_options_free(struct record_options *options);
 void output_options_free(struct output_options *options);

@@ -15,6 +15,7 @@
 #include "cli/rotation.h"
 #include "cli/session.h"
 #include "cli/targets.h"
+#include "cli/triggered.h"
 #include "output/output_file.h"
 #include "profile/events.h"
 #include "util/alloc.h"
@@ -53,7 +54,8 @@ static void default_outputs(struct record_options *options, pid_t pid)
     char *name;
 
     strftime(moment, sizeof(moment), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-    name = options->loop > 0 ? xstrdup("beamflame") : xasprintf("beamflame-%d-%s", pid, moment);
+    name = record_makes_parts(options) ? xstrdup("beamflame")
+                                       : xasprintf("beamflame-%d-%s", pid, moment);
     add_default(&options->output, xasprintf("%s.perf", name));
     add_default(&options->output, xasprintf("%s.svg", name));
     free(name);
@@ -101,6 +103,9 @@ static void say_start(const struct record_options *options, size_t targets)
         fprintf(stderr, "until Ctrl-C");
     if (options->loop > 0)
         fprintf(stderr, ", in parts of %g s", options->loop);
+    if (options->trigger_count)
+        fprintf(stderr, ", to record %g s before and %g s after a trigger", options->before,
+                options->after);
     fputc('\n', stderr);
 }
 
@@ -171,14 +176,17 @@ static int record_in_parts(const struct record_options *options, struct targets 
     struct session *session;
     struct error error;
     char node[1100];
-    int failed = 0, written;
+    int failed, written;
 
     name_of_node(options, targets, node, sizeof(node));
     session = start(options, targets, command_line, started, &error);
     if (!session)
         return message_error(&error);
     rotation = rotation_new(options, path, node);
-    if (record_parts(session, options, &stop_requested, rotation, &error))
+    failed = options->trigger_count
+                 ? record_triggered(session, options, &stop_requested, rotation, &error)
+                 : record_parts(session, options, &stop_requested, rotation, &error);
+    if (failed)
         failed = message_error(&error);
     session_free(session);
     written = rotation_finish(rotation);
@@ -193,7 +201,7 @@ static int record(struct record_options *options, struct targets *targets, const
     if (!options->output.count)
         default_outputs(options, targets->vms[0]->pid);
     path = take_recording_path(&options->output);
-    if (options->loop > 0)
+    if (record_makes_parts(options))
         return record_in_parts(options, targets, path, command_line, started);
     return record_and_render(options, targets, path, command_line, started);
 }
@@ -207,8 +215,9 @@ static int check_parts(const struct record_options *options, struct error *error
         const char *path = i < outputs->count ? outputs->requests[i].path : outputs->stats_path;
 
         if (path && output_file_is_in_place(path))
-            return error_set(error, ERROR_USAGE, "%s: --loop writes a file for each part; name one",
-                             path);
+            return error_set(
+                error, ERROR_USAGE, "%s: a file is written for each %s; name one", path,
+                options->trigger_count ? "time that a trigger fires" : "part of --loop");
     }
     return 0;
 }
@@ -217,7 +226,7 @@ static int check_outputs(const struct record_options *options, struct error *err
 {
     bool peers = false;
 
-    if (options->loop > 0 && check_parts(options, error))
+    if (record_makes_parts(options) && check_parts(options, error))
         return -1;
     for (int i = 0; i < options->event_count; i++)
         peers |= event_has_peers(options->events[i].name);
@@ -244,7 +253,7 @@ int command_record(int argc, char **argv)
         result = record(&options, &targets, command_line, started);
         targets_close(&targets);
     }
-    output_options_free(&options.output);
+    record_options_free(&options);
     free(command_line);
     return result;
 }

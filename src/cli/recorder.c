@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/recorder.h"
 
-#include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cli/message.h"
+#include "cli/progress.h"
 #include "util/clock.h"
 
 enum { STEP_MS = 100 };
@@ -21,8 +20,7 @@ struct recorder {
     const volatile int *stop;
     struct rotation *rotation; /* NULL: there are no parts */
     uint64_t end, part_end;    /* CLOCK_MONOTONIC */
-    uint64_t shown;
-    bool live;
+    struct progress progress;
     bool open; /* a recording is being made */
 };
 
@@ -38,24 +36,8 @@ static struct recorder recorder(struct session *session, const struct record_opt
         .rotation = rotation,
         .end = options->duration > 0 ? now + (uint64_t)(options->duration * 1e9) : UINT64_MAX,
         .part_end = rotation ? now + (uint64_t)(options->loop * 1e9) : UINT64_MAX,
-        .live = !options->output.quiet && isatty(STDERR_FILENO),
+        .progress = progress_new(options),
     };
-}
-
-static void show_progress(struct recorder *recorder, uint64_t now)
-{
-    struct session_status status;
-
-    if (!recorder->live || now - recorder->shown < SECOND / 2)
-        return;
-    recorder->shown = now;
-    status = session_status(recorder->session);
-    fprintf(stderr, "\r\033[K%.0f s  %llu samples (%.0f/s)  %llu lost", status.seconds,
-            (unsigned long long)status.samples, (double)status.samples / status.seconds,
-            (unsigned long long)status.lost);
-    if (status.busiest[0])
-        fprintf(stderr, "  busiest: %s %.0f%%", status.busiest, status.busiest_share * 100);
-    fflush(stderr);
 }
 
 /* Not within its first second, whatever its size: what begins a recording alone has some. */
@@ -71,7 +53,7 @@ static bool has_its_size(const struct recorder *recorder)
 
 static int begin_part(struct recorder *recorder, struct error *error)
 {
-    int fd = rotation_create(recorder->rotation, error);
+    int fd = rotation_create(recorder->rotation, time(NULL), error);
 
     if (fd < 0)
         return -1;
@@ -139,10 +121,9 @@ static int run(struct recorder *recorder, struct error *error)
         }
         if (session_step(recorder->session, left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS, error))
             result = after_failure(recorder, error);
-        show_progress(recorder, now);
+        progress_show(&recorder->progress, recorder->session, "");
     }
-    if (recorder->live)
-        fprintf(stderr, "\r\033[K");
+    progress_clear(&recorder->progress);
     return result;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/message.h"
 #include "cli/part_names.h"
 #include "cli/render.h"
+#include "profile/recording_join.h"
 #include "util/alloc.h"
 
 struct rotation {
@@ -35,10 +36,10 @@ struct rotation *rotation_new(const struct record_options *options, const char *
     return rotation;
 }
 
-int rotation_create(struct rotation *rotation, struct error *error)
+int rotation_create(struct rotation *rotation, time_t seconds, struct error *error)
 {
     rotation->late_now = false;
-    return part_names_create(rotation->names, time(NULL), &rotation->time, error);
+    return part_names_create(rotation->names, seconds, &rotation->time, error);
 }
 
 void rotation_drop(struct rotation *rotation)
@@ -51,12 +52,49 @@ void rotation_drop(struct rotation *rotation)
 
 /* ---- the child ---- */
 
-/* Descriptors of probes must not outlive the process that asked for them. */
-static void keep_only(int fd)
+/* What the child writes a part of. */
+struct source {
+    const int *fds; /* read the part, or its pieces */
+    size_t count;
+    const char *occasion; /* of pieces, that are to be joined into `file`; else NULL and -1 */
+    int file;
+};
+
+static int ascending(const void *a, const void *b)
 {
-    if (fd > STDERR_FILENO + 1)
-        close_range(STDERR_FILENO + 1, (unsigned)fd - 1, 0);
-    close_range((unsigned)fd + 1, ~0u, 0);
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Descriptors of probes must not outlive the process that asked for them. */
+static void keep_only(const struct source *source)
+{
+    int *kept = xcalloc(source->count + 1, sizeof(*kept));
+    size_t count = source->count + (source->file >= 0);
+    unsigned next = STDERR_FILENO + 1;
+
+    memcpy(kept, source->fds, source->count * sizeof(*kept));
+    kept[source->count] = source->file;
+    qsort(kept, count, sizeof(*kept), ascending);
+    for (size_t i = 0; i < count; i++) {
+        if ((unsigned)kept[i] > next)
+            close_range(next, (unsigned)kept[i] - 1, 0);
+        next = (unsigned)kept[i] + 1;
+    }
+    close_range(next, ~0u, 0);
+    free(kept);
+}
+
+/* What reads the part, -1 if it can't be read. */
+static int open_source(const struct source *source)
+{
+    struct error error;
+    int fd;
+
+    if (!source->occasion)
+        return source->fds[0];
+    if (recording_join(source->fds, source->count, source->occasion, source->file, &fd, &error))
+        message_error(&error);
+    return fd;
 }
 
 /* Give the recording the name that was asked for. */
@@ -102,13 +140,16 @@ static int write_part(const struct rotation *rotation, int fd)
     return published ? published : rendered;
 }
 
-static void run_child(const struct rotation *rotation, int fd)
+static void run_child(const struct rotation *rotation, const struct source *source)
 {
+    int fd;
+
     /* They are for the process that samples, but a terminal sends them to all. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
-    keep_only(fd);
-    _exit(write_part(rotation, fd));
+    keep_only(source);
+    fd = open_source(source);
+    _exit(fd < 0 ? ERROR_FAILED : write_part(rotation, fd));
 }
 
 /* ---- its parent ---- */
@@ -147,24 +188,39 @@ bool rotation_is_busy(struct rotation *rotation)
     return rotation->child != 0;
 }
 
-void rotation_write(struct rotation *rotation, int fd, bool whole)
+static void start_child(struct rotation *rotation, const struct source *source)
 {
-    wait_for_child(rotation);
-    rotation->cut += !whole;
-    if (fd < 0) {
-        rotation->failed++;
-        return;
-    }
     fflush(NULL);
     rotation->child = fork();
     if (rotation->child == 0)
-        run_child(rotation, fd);
+        run_child(rotation, source);
     if (rotation->child < 0) {
         message_warning("a part can't be written: no process can be started: %s", strerror(errno));
         rotation->child = 0;
         rotation->failed++;
     }
-    close(fd);
+    for (size_t i = 0; i < source->count; i++)
+        close(source->fds[i]);
+    if (source->file >= 0)
+        close(source->file);
+}
+
+void rotation_write(struct rotation *rotation, int fd, bool whole)
+{
+    wait_for_child(rotation);
+    rotation->cut += !whole;
+    if (fd < 0)
+        rotation->failed++;
+    else
+        start_child(rotation, &(struct source){.fds = &fd, .count = 1, .file = -1});
+}
+
+void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *occasion,
+                   int file, bool whole)
+{
+    wait_for_child(rotation);
+    rotation->cut += !whole;
+    start_child(rotation, &(struct source){pieces, count, occasion, file});
 }
 
 static void say_sum(const struct rotation *rotation)

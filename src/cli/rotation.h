@@ -10,6 +10,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <time.h>
 
 #include "cli/options.h"
 #include "util/error.h"
@@ -20,8 +21,8 @@ struct rotation;
 struct rotation *rotation_new(const struct record_options *options, const char *recording,
                               const char *node);
 
-/* The file to record the next part into. -1 with error. */
-int rotation_create(struct rotation *rotation, struct error *error);
+/* The file to record the next part into. `seconds`: since 1970, for its names. -1 with error. */
+int rotation_create(struct rotation *rotation, time_t seconds, struct error *error);
 
 /* Nothing is recorded into it. */
 void rotation_drop(struct rotation *rotation);
@@ -34,6 +35,11 @@ bool rotation_is_busy(struct rotation *rotation);
  * child, if that is still at work. Takes over `fd`, which reads the recording; -1: it can't be
  * read. `whole`: it was recorded to its end; else why not was told. */
 void rotation_write(struct rotation *rotation, int fd, bool whole);
+
+/* The same of a part that was recorded in several pieces, which the child joins into `file`, the
+ * one that was created (profile/recording_join.h). Takes over all descriptors. */
+void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *occasion,
+                   int file, bool whole);
 
 /* Wait for the last child, say what went wrong on the way, and free. Returns the exit code. */
 int rotation_finish(struct rotation *rotation);

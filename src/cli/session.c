@@ -13,6 +13,7 @@
 #include "cli/busiest.h"
 #include "cli/events.h"
 #include "cli/part.h"
+#include "cli/triggers.h"
 #include "cli/walls.h"
 #include "os/kernel_symbols.h"
 #include "os/process.h"
@@ -34,6 +35,7 @@ struct session {
     struct sampler *sampler; /* NULL: CPU samples are not needed */
     struct events *events;
     struct walls walls;
+    struct triggers triggers;
     struct part *part;
     uint64_t samples; /* of the parts before */
     uint64_t first_ns, looked_ns, flushed_ns;
@@ -101,7 +103,8 @@ static int load_programs(struct session *session, struct error *error)
     session->programs = programs_new(&options);
     if (programs_open(session->programs, error))
         return -1;
-    if (session->options->cpu || session->options->wall || events_need_cpu_samples(session->events))
+    if (session->options->cpu || session->options->wall ||
+        events_need_cpu_samples(session->events) || triggers_need_cpu_samples(session->options))
         session->sampler = sampler_new(session->programs, "sample_cpu", options.frequency);
     if (events_find(session->events, session->programs, session->targets, session->symbolizers,
                     error))
@@ -119,7 +122,9 @@ static int start(struct session *session, uint64_t started_ns, struct error *err
     session->part->begin = clock_ns(CLOCK_MONOTONIC);
     if (events_start(session->events, error) ||
         walls_start(&session->walls, session->options, session->targets, session->symbolizers,
-                    session->part, error))
+                    session->part, error) ||
+        triggers_start(&session->triggers, session->options, session->targets, session->symbolizers,
+                       error))
         return -1;
     session->first_ns = clock_ns(CLOCK_MONOTONIC);
     session->part->totals.attach_ns = session->first_ns - started_ns;
@@ -147,6 +152,7 @@ void session_free(struct session *session)
     if (!session)
         return;
     walls_free(&session->walls);
+    triggers_free(&session->triggers);
     sampler_free(session->sampler);
     events_free(session->events);
     programs_free(session->programs);
@@ -183,6 +189,7 @@ int session_begin(struct session *session, int fd, struct error *error)
         .event = session->sampler ? sampler_event(session->sampler) : "",
         .command = session->command_line,
         .version = BEAMFLAME_VERSION,
+        .occasion = "",
     };
 
     uname(&uts);
@@ -209,6 +216,7 @@ static int target_of(const struct session *session, uint32_t pid)
 static void take_cpu(struct session *session, int target, const struct snapshot *snapshot,
                      struct sample *sample)
 {
+    triggers_cpu_sample(&session->triggers, (size_t)target, sample);
     session->write_result = events_cpu_sample(session->events, (size_t)target, snapshot, sample,
                                               session->part, &session->write_error);
     if (!session->write_result && session->part->wall)
@@ -324,6 +332,11 @@ bool session_alive(const struct session *session)
         if (process_exists(session->targets->vms[i]->pid))
             return true;
     return false;
+}
+
+const char *session_look(struct session *session, bool may_fire)
+{
+    return triggers_look(&session->triggers, may_fire, session->targets, session->part->profile);
 }
 
 struct session_status session_status(const struct session *session)

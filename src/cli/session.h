@@ -42,6 +42,10 @@ struct session_status {
     const char *busiest;          /* process with the most samples in the last second, "" if none */
     double busiest_share;         /* of that second's samples of processes */
 };
+/* While there is a recording: look whether a trigger fires, if it may. What fires, valid until the
+ * next call, NULL if nothing does. */
+const char *session_look(struct session *session, bool may_fire);
+
 /* While there is a recording. */
 struct session_status session_status(const struct session *session);
 

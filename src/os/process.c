@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "os/container.h"
@@ -190,6 +191,30 @@ void process_thread_name(pid_t pid, pid_t tid, char *name, size_t size)
 
 /* /proc/PID/task/TID/schedstat: time on a CPU, time waiting for one, times it got one
  * (Documentation/scheduler/sched-stats.rst); all 0 where it is not counted. */
+bool process_cpu_time(pid_t pid, uint64_t *ns)
+{
+    struct timespec time;
+    clockid_t clock;
+
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
+        return false;
+    *ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    return true;
+}
+
+bool process_resident_bytes(pid_t pid, uint64_t *bytes)
+{
+    unsigned long long pages;
+    size_t used;
+    char *text = procfs_read(pid, "statm", &used);
+    bool known = text && sscanf(text, "%*u %llu", &pages) == 1;
+
+    if (known)
+        *bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    free(text);
+    return known;
+}
+
 bool process_thread_times(pid_t pid, pid_t tid, uint64_t *cpu, uint64_t *wait)
 {
     unsigned long long slices = 0;

@@ -46,6 +46,12 @@ pid_t *process_threads(pid_t pid, size_t *count, struct error *error);
  * or the kernel does not count this (CONFIG_SCHED_INFO). */
 bool process_thread_times(pid_t pid, pid_t tid, uint64_t *cpu, uint64_t *wait);
 
+/* CPU time that all its threads have used so far (ns). False if it is gone. */
+bool process_cpu_time(pid_t pid, uint64_t *ns);
+
+/* Memory that it has resident. False if it is gone. */
+bool process_resident_bytes(pid_t pid, uint64_t *bytes);
+
 /* Name of a thread (at most 15 bytes), "" if gone. */
 void process_thread_name(pid_t pid, pid_t tid, char *name, size_t size);
 

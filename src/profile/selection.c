@@ -247,6 +247,11 @@ static bool is_process(const struct profile *profile, const struct process_entry
            is_in_module(profile_text(profile, process->initial_call), who);
 }
 
+bool selection_is_process(const struct profile *profile, process_id process, const char *who)
+{
+    return is_process(profile, profile_get_process(profile, process), who);
+}
+
 static bool is_any(const struct profile *profile, const struct process_entry *process,
                    const struct selection_processes *processes)
 {

@@ -51,6 +51,9 @@ int selection_add_process(struct selection_processes *processes, const char *who
 int selection_add_statuses(struct selection_options *options, const char *names,
                            struct error *error);
 
+/* Whether `who` is this process, as a list of processes would have it. */
+bool selection_is_process(const struct profile *profile, process_id process, const char *who);
+
 struct selection;
 
 /* All borrowed. `start`: of the recording, ns. */

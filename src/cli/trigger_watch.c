@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/trigger_watch.h"
+
+#include <stdlib.h>
+
+#include "beam/process_metrics.h"
+#include "beam/process_sweep.h"
+#include "os/process.h"
+#include "output/process_text.h"
+#include "profile/microstates.h"
+#include "profile/selection.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+
+static const uint64_t LOOK_NS = 1000000000;
+static const uint64_t SAMPLES_NS = 10000000000; /* in which these are to come */
+
+enum {
+    SWEEP_SHARE = 50,   /* of the time, the part that sweeps may take */
+    SAMPLES_LEAST = 50, /* of fewer no part can be told */
+};
+
+/* What a look found for a trigger. */
+struct found {
+    bool known;
+    double value;
+    uint64_t process; /* pid term of the one that has most; 0: none */
+};
+
+struct condition {
+    const struct trigger *trigger;
+    bool armed; /* it did not hold, or has not fired since it does */
+    struct found found;
+};
+
+struct trigger_watch {
+    struct vm *vm;
+    struct symbolizer *symbolizer;
+    struct condition *conditions;
+    size_t count;
+    struct process_sweep *sweep; /* NULL: no trigger is on processes */
+    const struct profile *profile;
+    uint64_t now, looked, next_sweep;
+    uint64_t cpu_ns;      /* of the VM, when it was looked at */
+    uint64_t samples, gc; /* of the CPU since then: */
+    uint64_t counted;
+};
+
+static bool any_on_processes(const struct trigger *triggers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (triggers[i].kind == TRIGGER_PROCESS)
+            return true;
+    return false;
+}
+
+struct trigger_watch *trigger_watch_new(const struct trigger *triggers, size_t count, struct vm *vm,
+                                        struct symbolizer *symbolizer, struct error *error)
+{
+    struct trigger_watch *watch = xcalloc(1, sizeof(*watch));
+
+    watch->vm = vm;
+    watch->symbolizer = symbolizer;
+    watch->count = count;
+    watch->conditions = xcalloc(count, sizeof(*watch->conditions));
+    for (size_t i = 0; i < count; i++)
+        watch->conditions[i] = (struct condition){.trigger = &triggers[i], .armed = true};
+    watch->looked = watch->counted = clock_ns(CLOCK_MONOTONIC);
+    process_cpu_time(vm->pid, &watch->cpu_ns);
+    if (any_on_processes(triggers, count) && !(watch->sweep = process_sweep_new(vm, error))) {
+        trigger_watch_free(watch);
+        return NULL;
+    }
+    return watch;
+}
+
+void trigger_watch_free(struct trigger_watch *watch)
+{
+    if (!watch)
+        return;
+    process_sweep_free(watch->sweep);
+    free(watch->conditions);
+    free(watch);
+}
+
+void trigger_watch_cpu_sample(struct trigger_watch *watch, const struct sample *sample)
+{
+    watch->samples++;
+    watch->gc +=
+        sample->microstate >= MICROSTATE_GC_MINOR && sample->microstate <= MICROSTATE_GC_HIBERNATE;
+}
+
+/* ---- processes ---- */
+
+static bool is_called(struct trigger_watch *watch, uint64_t id, const char *who)
+{
+    process_id process = symbolizer_process(watch->symbolizer, id, watch->now);
+
+    return process && selection_is_process(watch->profile, process, who);
+}
+
+/* Names are found out only of processes that are above the limit. */
+static void visit(void *context, const struct swept_process *swept)
+{
+    struct trigger_watch *watch = context;
+    uint64_t id = swept_process_id(watch->vm, swept);
+    struct metrics metrics = {0};
+
+    process_metrics_read(watch->vm, swept->bytes, NULL, &metrics);
+    for (size_t i = 0; i < watch->count; i++) {
+        const struct trigger *trigger = watch->conditions[i].trigger;
+        struct found *found = &watch->conditions[i].found;
+        double value;
+
+        if (trigger->kind != TRIGGER_PROCESS || !metrics_know(&metrics, trigger->metric))
+            continue;
+        value = (double)metrics.values[trigger->metric];
+        if (value <= trigger->limit || value <= found->value)
+            continue;
+        if (trigger->process && !is_called(watch, id, trigger->process))
+            continue;
+        *found = (struct found){.known = true, .value = value, .process = id};
+    }
+}
+
+static void look_at_processes(struct trigger_watch *watch)
+{
+    struct sweep_counts ignored = {0};
+    struct error gone; /* a VM that has ended */
+    uint64_t begin = clock_ns(CLOCK_MONOTONIC), end;
+
+    if (!watch->sweep || watch->now < watch->next_sweep ||
+        process_sweep_run(watch->sweep, &(struct sweep_request){.visit = visit, .context = watch},
+                          &ignored, &gone))
+        return;
+    for (size_t i = 0; i < watch->count; i++)
+        if (watch->conditions[i].trigger->kind == TRIGGER_PROCESS)
+            watch->conditions[i].found.known = true;
+    end = clock_ns(CLOCK_MONOTONIC);
+    watch->next_sweep = end + (end - begin) * SWEEP_SHARE;
+}
+
+/* ---- the node ---- */
+
+/* In percent, since the look before. */
+static struct found cpu_share(struct trigger_watch *watch)
+{
+    uint64_t cpu_ns, before = watch->cpu_ns, schedulers = watch->vm->scheduler_counts[0];
+
+    if (!process_cpu_time(watch->vm->pid, &cpu_ns) || cpu_ns < before)
+        return (struct found){.known = false};
+    watch->cpu_ns = cpu_ns;
+    return (struct found){
+        .known = true,
+        .value = 100 * (double)(cpu_ns - before) /
+                 ((double)(watch->now - watch->looked) * (double)schedulers),
+    };
+}
+
+/* Too few samples: the node does next to nothing, whatever that is. */
+static struct found gc_share(struct trigger_watch *watch)
+{
+    bool enough = watch->samples >= SAMPLES_LEAST;
+    bool known = enough || watch->now - watch->counted >= SAMPLES_NS;
+    double value = enough ? 100 * (double)watch->gc / (double)watch->samples : 0;
+
+    if (known) {
+        watch->samples = watch->gc = 0;
+        watch->counted = watch->now;
+    }
+    return (struct found){.known = known, .value = value};
+}
+
+static void look_at_node(struct trigger_watch *watch, struct condition *condition)
+{
+    struct found *found = &condition->found;
+    int64_t length;
+    uint64_t bytes;
+
+    switch (condition->trigger->kind) {
+    case TRIGGER_CPU:
+        *found = cpu_share(watch);
+        return;
+    case TRIGGER_GC:
+        *found = gc_share(watch);
+        return;
+    case TRIGGER_MEMORY:
+        found->known = process_resident_bytes(watch->vm->pid, &bytes);
+        found->value = found->known ? (double)bytes : 0;
+        return;
+    case TRIGGER_RUNQ:
+        length = vm_run_queue_length(watch->vm);
+        *found = (struct found){.known = length >= 0, .value = (double)length};
+        return;
+    case TRIGGER_PROCESS:
+    case TRIGGER_EXIT:
+        return;
+    }
+}
+
+static void look(struct trigger_watch *watch)
+{
+    for (size_t i = 0; i < watch->count; i++)
+        watch->conditions[i].found = (struct found){.known = false};
+    look_at_processes(watch);
+    for (size_t i = 0; i < watch->count; i++)
+        look_at_node(watch, &watch->conditions[i]);
+    watch->looked = watch->now;
+}
+
+/* ---- what fires ---- */
+
+/* "msgq>1000: 1532, <0.85.0> cart". */
+static void describe(struct trigger_watch *watch, const struct condition *condition,
+                     struct buffer *text)
+{
+    const struct trigger *trigger = condition->trigger;
+    double value = condition->found.value;
+
+    buffer_format(text, "%s: ", trigger->text);
+    switch (trigger->kind) {
+    case TRIGGER_CPU:
+    case TRIGGER_GC:
+        buffer_format(text, "%.0f %%", value);
+        break;
+    case TRIGGER_MEMORY:
+        buffer_format(text, "%.1f MB", value / (1 << 20));
+        break;
+    default:
+        buffer_format(text, "%.0f", value);
+    }
+    if (condition->found.process) {
+        process_id id = symbolizer_process(watch->symbolizer, condition->found.process, watch->now);
+
+        if (!id)
+            return;
+        buffer_text(text, ", ");
+        process_text(watch->profile, id, text);
+    }
+}
+
+/* Each as it was found; the first that may fire does. */
+static const struct condition *fire(struct trigger_watch *watch, bool may_fire)
+{
+    const struct condition *fires = NULL;
+
+    for (size_t i = 0; i < watch->count; i++) {
+        struct condition *condition = &watch->conditions[i];
+        bool holds = condition->found.value > condition->trigger->limit;
+
+        if (!condition->found.known)
+            continue;
+        if (!holds) {
+            condition->armed = true;
+        } else if (condition->armed && may_fire && !fires) {
+            condition->armed = false;
+            fires = condition;
+        }
+    }
+    return fires;
+}
+
+bool trigger_watch_look(struct trigger_watch *watch, uint64_t now, bool may_fire,
+                        const struct profile *profile, struct buffer *text)
+{
+    const struct condition *fires;
+
+    if (now < watch->looked + LOOK_NS)
+        return false;
+    watch->now = now;
+    watch->profile = profile;
+    look(watch);
+    fires = fire(watch, may_fire);
+    if (fires)
+        describe(watch, fires, text);
+    return fires != NULL;
+}

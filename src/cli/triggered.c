@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/triggered.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/kept_parts.h"
+#include "cli/message.h"
+#include "cli/progress.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+
+enum {
+    STEP_MS = 100,
+    PARTS = 5, /* that the time before is kept in: so much more than that may be recorded */
+};
+
+static const uint64_t SECOND = 1000000000;
+static const uint64_t PART_MOST = 60000000000;
+
+/* What is kept, where no other size is asked for: 100 MB. */
+static const uint64_t BYTES_MOST = 100 << 20;
+
+struct triggered {
+    struct session *session;
+    const struct record_options *options;
+    const volatile int *stop;
+    struct rotation *rotation;
+    struct progress progress;
+    struct kept_parts kept;
+    uint64_t part_ns, bytes_most;
+    uint64_t end, part_begin; /* CLOCK_MONOTONIC */
+    uint64_t ready;           /* from then on a trigger may fire */
+    uint64_t until;           /* the end of what is recorded as one has fired; 0: none has */
+    time_t fired_at;          /* seconds since 1970 */
+    char *occasion;
+    unsigned fired;
+    bool open; /* a part is being made */
+};
+
+static uint64_t ns(double seconds)
+{
+    return (uint64_t)(seconds * 1e9);
+}
+
+static struct triggered triggered(struct session *session, const struct record_options *options,
+                                  const volatile int *stop, struct rotation *rotation)
+{
+    uint64_t part = ns(options->before) / PARTS;
+
+    return (struct triggered){
+        .session = session,
+        .options = options,
+        .stop = stop,
+        .rotation = rotation,
+        .progress = progress_new(options),
+        .part_ns = part < SECOND      ? SECOND
+                   : part > PART_MOST ? PART_MOST
+                                      : part,
+        .bytes_most = options->max_size ? options->max_size : BYTES_MOST,
+        .end =
+            options->duration > 0 ? clock_ns(CLOCK_MONOTONIC) + ns(options->duration) : UINT64_MAX,
+    };
+}
+
+/* ---- parts ---- */
+
+static int begin_part(struct triggered *triggered, struct error *error)
+{
+    int fd = kept_parts_file(error);
+
+    if (fd < 0 || session_begin(triggered->session, fd, error))
+        return -1;
+    triggered->part_begin = clock_ns(CLOCK_MONOTONIC);
+    triggered->open = true;
+    return 0;
+}
+
+/* Of one that could not be recorded to its end, what there is is kept. */
+static int end_part(struct triggered *triggered, struct error *error)
+{
+    uint64_t bytes = session_status(triggered->session).part_bytes;
+    int fd, ended = session_end(triggered->session, &fd, error);
+
+    triggered->open = false;
+    if (fd < 0)
+        return ended;
+    kept_parts_add(&triggered->kept, &(struct kept_part){
+                                         .fd = fd,
+                                         .begin = triggered->part_begin,
+                                         .end = clock_ns(CLOCK_MONOTONIC),
+                                         .bytes = bytes,
+                                     });
+    return ended;
+}
+
+static int next_part(struct triggered *triggered, struct error *error)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC), before = ns(triggered->options->before);
+
+    if (end_part(triggered, error))
+        return -1;
+    kept_parts_drop(&triggered->kept, now > before ? now - before : 0, triggered->bytes_most);
+    return begin_part(triggered, error);
+}
+
+/* ---- when it fires ---- */
+
+/* When what is recorded begins. */
+static uint64_t kept_since(const struct triggered *triggered)
+{
+    return triggered->kept.count ? triggered->kept.list[0].begin : triggered->part_begin;
+}
+
+static void fire(struct triggered *triggered, const char *occasion)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    progress_clear(&triggered->progress);
+    if (!triggered->options->output.quiet)
+        message_say("trigger %s; recording from %.1f s before it to %g s after it", occasion,
+                    (double)(now - kept_since(triggered)) / 1e9, triggered->options->after);
+    triggered->occasion = xstrdup(occasion);
+    triggered->fired_at = time(NULL);
+    triggered->fired++;
+    triggered->until = now + ns(triggered->options->after);
+    triggered->ready = now + ns(triggered->options->holdoff);
+}
+
+/* Hand all that is kept to the rotation. */
+static int write_kept(struct triggered *triggered, bool whole, struct error *error)
+{
+    struct kept_parts *kept = &triggered->kept;
+    int file = rotation_create(triggered->rotation, triggered->fired_at, error);
+    int *fds;
+
+    if (file < 0)
+        return -1;
+    fds = xcalloc(kept->count + 1, sizeof(*fds));
+    for (size_t i = 0; i < kept->count; i++)
+        fds[i] = kept->list[i].fd;
+    rotation_join(triggered->rotation, fds, kept->count, triggered->occasion, file, whole);
+    free(fds);
+    kept->count = 0; /* their descriptors are the rotation's */
+    kept->bytes = 0;
+    return 0;
+}
+
+static int finish(struct triggered *triggered, bool whole, struct error *error)
+{
+    int result = triggered->kept.count ? write_kept(triggered, whole, error) : 0;
+
+    free(triggered->occasion);
+    triggered->occasion = NULL;
+    triggered->until = 0;
+    return result;
+}
+
+/* ---- the run ---- */
+
+static bool is_over(const struct triggered *triggered, uint64_t now)
+{
+    uint64_t bytes;
+
+    if (!triggered->until)
+        return false;
+    bytes = triggered->kept.bytes + session_status(triggered->session).part_bytes;
+    return (now >= triggered->until || bytes >= triggered->bytes_most) &&
+           !rotation_is_busy(triggered->rotation);
+}
+
+static int take(struct triggered *triggered, uint64_t now, struct error *error)
+{
+    const char *fires;
+
+    if (is_over(triggered, now)) {
+        if (end_part(triggered, error) || finish(triggered, true, error))
+            return -1;
+        return begin_part(triggered, error);
+    }
+    if (!triggered->until && now >= triggered->part_begin + triggered->part_ns)
+        return next_part(triggered, error);
+    if (session_step(triggered->session, STEP_MS, error))
+        return -1;
+    fires = session_look(triggered->session, !triggered->until && now >= triggered->ready);
+    if (fires)
+        fire(triggered, fires);
+    return 0;
+}
+
+static int run(struct triggered *triggered, struct error *error)
+{
+    int result = 0;
+
+    while (!result && !*triggered->stop && session_alive(triggered->session)) {
+        uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+        if (now >= triggered->end)
+            break;
+        result = take(triggered, now, error);
+        progress_show(&triggered->progress, triggered->session,
+                      triggered->until ? "recording  " : "waiting  ");
+    }
+    progress_clear(&triggered->progress);
+    return result;
+}
+
+/* Why nothing else would be recorded of a node that has ended. */
+static void fire_on_exit(struct triggered *triggered)
+{
+    if (triggered->until || session_alive(triggered->session))
+        return;
+    for (size_t i = 0; i < triggered->options->trigger_count; i++)
+        if (triggered->options->triggers[i].kind == TRIGGER_EXIT) {
+            fire(triggered, "exit: the node has ended");
+            return;
+        }
+}
+
+/* After a failure too: what there is of a recording is written. */
+static int end(struct triggered *triggered, int result, struct error *error)
+{
+    struct error own;
+
+    session_stop(triggered->session);
+    fire_on_exit(triggered);
+    if (triggered->open && end_part(triggered, &own) && !result) {
+        *error = own;
+        result = -1;
+    }
+    if (triggered->until && finish(triggered, result == 0, &own) && !result) {
+        *error = own;
+        result = -1;
+    }
+    kept_parts_free(&triggered->kept);
+    free(triggered->occasion);
+    if (!result && !triggered->fired)
+        return error_set(error, ERROR_NO_SAMPLES, "no trigger has fired, so nothing was recorded");
+    return result;
+}
+
+int record_triggered(struct session *session, const struct record_options *options,
+                     const volatile int *stop, struct rotation *rotation, struct error *error)
+{
+    struct triggered own = triggered(session, options, stop, rotation);
+    int result = begin_part(&own, error);
+
+    if (!result)
+        result = run(&own, error);
+    return end(&own, result, error);
+}

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Triggers: what fires and what does not, and that what is recorded is of before and after it."""
+import json
+import re
+import signal
+import threading
+import time
+import unittest
+
+import beamflame
+import nodes
+
+NODE = "nonode@nohost"
+PERF_TIME = re.compile(r"^\S.* (\d+\.\d{6}): ", re.M)
+
+
+class Triggered(beamflame.Profilers):
+    """Watching a node of load `alarms`."""
+
+    def setUp(self):
+        beamflame.require()
+        self.out = beamflame.folder(self.addCleanup)
+
+    def watch(self, node, *options):
+        """A profiler that waits for its triggers."""
+        profiler = self.start("-p", node.pid, "-F", 499, *options)
+        self.assertIn("sampling", profiler.stderr.readline())
+        return profiler
+
+    def stop(self, profiler):
+        """End it; its exit code and what it said."""
+        profiler.send_signal(signal.SIGINT)
+        return self.ended(profiler)
+
+    def said(self, profiler, what):
+        """Wait for a line that holds this."""
+        late = threading.Timer(60, profiler.kill)
+        late.start()
+        try:
+            while line := profiler.stderr.readline():
+                if what in line:
+                    return line
+        finally:
+            late.cancel()
+        self.fail(f"it did not say '{what}'")
+
+    def files(self, suffix):
+        return sorted(p for p in self.out.iterdir() if p.name.endswith(suffix))
+
+    def samples(self, recording):
+        """Times of its samples."""
+        text = beamflame.record("report", recording, "--format", "perf", "-o", "-", "-q").stdout
+        return [float(t) for t in PERF_TIME.findall(text)]
+
+
+@nodes.each_release
+class Trigger(Triggered):
+    release = None
+
+    def test_each_condition(self):
+        """Each fires when it becomes so, not before, and says what it found."""
+        cases = (("msgq>4000", "queue", r"msgq>4000: 5000, <0\.\d+\.0> patient; "),
+                 ("process patient msgq > 4000", "queue", r"4000: 5000, <0\.\d+\.0> patient; "),
+                 ("cpu>8%", "burn", r"cpu>8%: (9|\d\d|1\d\d) %; "),
+                 ("runq>10", "crowd", r"runq>10: \d\d+; "),
+                 ("gc>50%", "collect", r"gc>50%: (5[1-9]|[6-9]\d|100) %; "),
+                 ("memory>250M", "hold", r"memory>250M: \d{3}\.\d MB; "))
+        with nodes.Node(self.release, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
+            for condition, told, says in cases:
+                with self.subTest(condition):
+                    self.out = beamflame.folder(self.addCleanup)
+                    profiler = self.watch(node, "--trigger", condition, "--before", 1,
+                                          "--after", 1, "-o", self.out / "x.bfr")
+                    time.sleep(2.5)
+                    self.assertEqual(self.files("bfr"), [])
+                    node.tell(told)
+                    self.assertRegex(self.said(profiler, "trigger"), says)
+                    self.said(profiler, "wrote")
+                    node.tell("drain" if told == "queue" else "quiet")
+                    code, said = self.stop(profiler)
+                    self.assertEqual(code, beamflame.DONE, said)
+                    recording, = self.files("bfr")
+                    self.assertGreater(len(self.samples(recording)), 20)
+                    self.assertIn(f"trigger   {condition}: ",
+                                  beamflame.record("report", recording).stdout)
+
+    def test_what_does_not_fire(self):
+        """Conditions that are nearly met, and those of another process, do not; nothing is
+        written, and that is said."""
+        with nodes.Node(self.release, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
+            node.tell("queue")
+            profiler = self.watch(
+                node, "--trigger", "msgq>5000", "--trigger", "process ticker msgq>0",
+                "--trigger", "memory>64G", "--trigger", "runq>1000", "-o", self.out / "x.bfr")
+            time.sleep(4)
+            code, said = self.stop(profiler)
+        self.assertEqual(code, beamflame.NO_SAMPLES, said)
+        self.assertIn("no trigger has fired", said)
+        self.assertEqual(list(self.out.iterdir()), [])
+
+
+class Recording(Triggered, unittest.TestCase):
+    """What is recorded."""
+
+    def setUp(self):
+        super().setUp()
+        nodes.require(25)
+
+    def test_before_and_after(self):
+        """From `before` seconds (and at most the length of a piece more) to `after`, in one piece:
+        as a recording beside it has it."""
+        with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
+            whole = self.start("-p", node.pid, "-F", 499, "-o", self.out / "whole.bfr")
+            self.assertIn("sampling", whole.stderr.readline())
+            profiler = self.watch(node, "--trigger", "msgq>10", "--before", 4, "--after", 3,
+                                  "-o", self.out / "x.bfr", "-o", self.out / "x.svg",
+                                  "--stats", self.out / "x.json")
+            time.sleep(8)
+            node.tell("queue")
+            self.said(profiler, "trigger")
+            fired = time.clock_gettime(time.CLOCK_MONOTONIC)
+            self.said(profiler, "wrote")
+            self.assertEqual(self.stop(profiler)[0], beamflame.DONE)
+            self.assertEqual(self.stop(whole)[0], beamflame.DONE)
+        recording, = (p for p in self.files(".bfr") if NODE in p.name)
+        times = self.samples(recording)
+        stats = json.loads(self.files(".json")[0].read_text())
+        self.assertEqual(stats["samples"], len(times))
+        self.assertRegex(stats["trigger"], r"^msgq>10: 5000, <0\.\d+\.0> patient$")
+        begin, end = times[0] - fired, times[-1] - fired
+        self.assertTrue(-6.5 < begin < -3.5, begin)
+        self.assertTrue(2 < end < 4.5, end)
+        self.assertAlmostEqual(stats["duration_ms"] / 1000, times[-1] - times[0], delta=0.3)
+        beside = [t for t in self.samples(self.out / "whole.bfr") if times[0] <= t <= times[-1]]
+        self.assertAlmostEqual(len(times) / len(beside), 1, delta=0.1)
+        self.assertLess(max(b - a for a, b in zip(times, times[1:])), 0.5)
+        self.assertGreater(stats["complete_stacks"] / stats["erlang_samples"], 0.98)
+        spans = [row["span_ms"] for row in stats["microstates"]]
+        for span in spans:
+            self.assertAlmostEqual(span, stats["duration_ms"], delta=500)
+
+    def test_events(self):
+        """What is counted of events is that of the pieces together."""
+        with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
+            node.tell("collect")
+            profiler = self.watch(node, "-e", "gc", "--budget", 100, "--trigger", "msgq>10",
+                                  "--before", 3, "--after", 2, "-o", self.out / "x.bfr",
+                                  "--stats", self.out / "x.json")
+            time.sleep(5)
+            node.tell("queue")
+            self.said(profiler, "wrote")
+            self.stop(profiler)
+        stats = json.loads(self.files(".json")[0].read_text())
+        gc = stats["events"]["gc"]
+        self.assertAlmostEqual(gc["span_ms"] / stats["duration_ms"], 1, delta=0.05)
+        self.assertAlmostEqual(gc["covered_ms"], gc["span_ms"], delta=1)
+        counted = sum(h["count"] for name, h in gc["histograms"].items() if "pause" in name)
+        self.assertAlmostEqual(counted / gc["values"]["count"]["sum"], 1, delta=0.02)
+        recording, = self.files(".bfr")
+        sampled = sum(beamflame.folded(recording, "--weight", "time").values())
+        self.assertAlmostEqual(sampled / gc["values"]["time"]["sum"], 1, delta=0.2)
+        self.assertGreater(stats["samples"], 20)
+
+    def test_not_again_before_it_was_over(self):
+        """What goes on does not fire again; when it was over, it does, but not before the
+        holdoff is."""
+        with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
+            profiler = self.watch(node, "--trigger", "msgq>10", "--before", 1, "--after", 1,
+                                  "--holdoff", 6, "-o", self.out / "x.folded")
+            node.tell("queue")
+            self.said(profiler, "trigger")
+            first = time.monotonic()
+            self.said(profiler, "wrote")
+            node.tell("drain")
+            time.sleep(1.5)
+            node.tell("queue")
+            self.said(profiler, "trigger")
+            self.assertGreater(time.monotonic() - first, 5.5)
+            self.said(profiler, "wrote")
+            time.sleep(7)
+            code, said = self.stop(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertNotIn("trigger", said)
+        self.assertEqual(len(self.files("folded")), 2)
+
+    def test_exit(self):
+        """The end of the node: what led up to it."""
+        with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
+            profiler = self.watch(node, "--trigger", "exit", "--before", 2,
+                                  "-o", self.out / "x.folded")
+            time.sleep(4)
+        code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertIn("trigger exit: the node has ended", said)
+        stacks = beamflame.read_folded(self.files("folded")[0])
+        self.assertGreater(beamflame.weight_of(stacks, "ticker"), 0)
+
+    def test_ended_while_it_records(self):
+        """Ctrl-C, or the end of the time: what there is, is written."""
+        for options in ((), ("-d", 5)):
+            with self.subTest(options), \
+                    nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
+                profiler = self.watch(node, "--trigger", "msgq>10", "--before", 1,
+                                      "--after", 3600, *options, "-o", self.out / "x.folded")
+                node.tell("queue")
+                self.said(profiler, "trigger")
+                code, said = self.ended(profiler) if options else self.stop(profiler)
+                self.assertEqual(code, beamflame.DONE, said)
+                path, = self.files("folded")
+                self.assertGreater(sum(beamflame.read_folded(path).values()), 0)
+                path.unlink()
+
+    def test_size(self):
+        """Of a size: what is kept has it, and what is recorded ends with it."""
+        with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
+            node.tell("burn")
+            profiler = self.watch(node, "--trigger", "msgq>10", "--before", 60, "--after", 600,
+                                  "--max-size", "20k", "-o", self.out / "x.bfr")
+            time.sleep(3)
+            node.tell("queue")
+            self.said(profiler, "wrote")
+            self.stop(profiler)
+        recording, = self.files(".bfr")
+        self.assertLess(recording.stat().st_size, 200e3)
+        self.assertGreater(len(self.samples(recording)), 100)
+
+    def test_several_nodes(self):
+        """Each is watched, and which one it was is said."""
+        with nodes.Node(25, "alarms") as one, nodes.Node(25, "alarms") as other:
+            profiler = self.watch(one, "-p", other.pid, "--trigger", "msgq>10", "--before", 1,
+                                  "--after", 1, "-o", self.out / "x.bfr")
+            other.tell("queue")
+            self.assertIn(f"in process {other.pid}", self.said(profiler, "trigger"))
+            self.said(profiler, "wrote")
+            self.assertEqual(self.stop(profiler)[0], beamflame.DONE)
+
+
+class Errors(unittest.TestCase):
+    def test_bad_options(self):
+        """Each is a usage error that says what there is."""
+        cases = ((("--trigger", "load>5"), "cpu>PERCENT%"),
+                 (("--trigger", "msgq"), "there is no trigger"),
+                 (("--trigger", "msgq>"), "no number"),
+                 (("--trigger", "msgq>many"), "no number"),
+                 (("--trigger", "cpu>-1%"), "no number"),
+                 (("--trigger", "cpu>80M"), "of percent"),
+                 (("--trigger", "memory>80%"), "k, M or G"),
+                 (("--trigger", "process cart>5"), "there is no trigger"),
+                 (("--trigger", "process cart memory>5"), "METRIC: reductions, msgq"),
+                 (("--trigger", "size>5"), "METRIC: reductions, msgq"),
+                 (("--before", 5), "are for --trigger"),
+                 (("--trigger", "cpu>1%", "--before", 1e6), "3600"),
+                 (("--trigger", "cpu>1%", "--loop", 5), "not both"),
+                 (("--trigger", "cpu>1%", "--format", "folded", "-o", "-"), "name one"))
+        for options, says in cases:
+            with self.subTest(options):
+                done = beamflame.run(*options, "-p", "1")
+                self.assertEqual(done.returncode, beamflame.USAGE)
+                self.assertIn(says, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

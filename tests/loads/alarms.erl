@@ -1,0 +1,81 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% A node at rest in which something begins when it is told to, and ends: what triggers wait for.
+%%
+%%      queue    5000 messages wait for process `patient`; drain: it takes them
+%%      burn     a process for each scheduler computes
+%%      crowd    40 of them for each
+%%      collect  a process collects garbage, and does hardly anything else
+%%      hold     300 MB of binaries
+%%      quiet    the end of all that
+%%
+%% A process `ticker` does a little all of the time: what was before can be seen. The report has how
+%% many times it was told something.
+-module(alarms).
+-export([start/0, patient/0, ticker/0, burn/1, collect/1]).
+
+start() ->
+    load:start(?MODULE, fun main/1).
+
+main(_) ->
+    Done = counters:new(1, []),
+    register(patient, spawn_link(?MODULE, patient, [])),
+    register(ticker, spawn_link(?MODULE, ticker, [])),
+    register(told, spawn_link(fun() -> serve(Done, [], []) end)),
+    fun() -> #{done => counters:get(Done, 1)} end.
+
+serve(Done, Workers, Held) ->
+    {Begun, Kept} =
+        receive
+            queue ->
+                [patient ! {item, N} || N <- lists:seq(1, 5000)],
+                {Workers, Held};
+            drain ->
+                patient ! drain,
+                {Workers, Held};
+            burn ->
+                {start_workers(burn, erlang:system_info(schedulers_online)), Held};
+            crowd ->
+                {start_workers(burn, 40 * erlang:system_info(schedulers_online)), Held};
+            collect ->
+                {start_workers(collect, 1), Held};
+            hold ->
+                {Workers, [binary:copy(<<N>>, 1000000) || N <- lists:seq(1, 300)]};
+            quiet ->
+                [exit(Pid, kill) || Pid <- Workers],
+                {[], []}
+        end,
+    erlang:garbage_collect(),
+    counters:add(Done, 1, 1),
+    serve(Done, Begun, Kept).
+
+start_workers(What, Count) ->
+    [spawn(?MODULE, What, [0]) || _ <- lists:seq(1, Count)].
+
+%% Looks at nothing but `drain`.
+patient() ->
+    receive drain -> drain() end,
+    patient().
+
+drain() ->
+    receive
+        {item, _} -> drain()
+    after 0 -> ok
+    end.
+
+ticker() ->
+    count(300000, 0),
+    receive after 20 -> ok end,
+    ticker().
+
+burn(N) ->
+    burn(count(1000, N)).
+
+count(0, Sum) -> Sum;
+count(N, Sum) -> count(N - 1, Sum + N).
+
+collect(_) ->
+    collect_all([{N, integer_to_list(N)} || N <- lists:seq(1, 50000)]).
+
+collect_all(Kept) ->
+    true = erlang:garbage_collect(),
+    collect_all(Kept).
