@@ -115,6 +115,13 @@ static void rank(void *context, const struct swept_process *process)
     }
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    return (x->id > y->id) - (x->id < y->id);
+}
+
 static int ascending(const void *a, const void *b)
 {
     const uint64_t *x = a, *y = b;
@@ -136,7 +143,19 @@ int process_top_find(struct process_top *top, struct vm *vm, struct process_swee
     for (size_t i = 0; i < top->count; i++)
         top->indices[i] = top->ranked[i].index;
     qsort(top->indices, top->count, sizeof(*top->indices), ascending);
+    qsort(top->ranked, top->count, sizeof(*top->ranked), by_id);
     return result;
+}
+
+bool process_top_value(const struct process_top *top, uint64_t id, int64_t *value)
+{
+    const struct ranked key = {.id = id};
+    const struct ranked *found =
+        bsearch(&key, top->ranked, top->count, sizeof(*top->ranked), by_id);
+
+    if (found)
+        *value = found->value;
+    return found;
 }
 
 const uint64_t *process_top_indices(const struct process_top *top, size_t *count)

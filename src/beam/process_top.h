@@ -31,3 +31,7 @@ int process_top_find(struct process_top *top, struct vm *vm, struct process_swee
 
 /* Their indices in the table, ascending: *count of them, valid until they are found again. */
 const uint64_t *process_top_indices(const struct process_top *top, size_t *count);
+
+/* What the process with this pid term was found with, or has grown by; false if it was not found.
+ */
+bool process_top_value(const struct process_top *top, uint64_t id, int64_t *value);

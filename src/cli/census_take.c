@@ -254,6 +254,22 @@ static int find_top(struct taker *taker, struct sweep_request *request, struct e
     return result;
 }
 
+/* By how much each has grown, where that is what they were found by. */
+static void note_growth(struct taker *taker)
+{
+    struct census *census = taker->census;
+
+    census->has_growth = taker->request->top.count && taker->request->top.by_growth;
+    census->grown = taker->request->top.metric;
+    for (size_t i = 0; census->has_growth && i < census->count; i++) {
+        struct census_process *process = &census->processes[i];
+
+        process_top_value(taker->top,
+                          profile_get_process(taker->profile, process->process)->identity,
+                          &process->growth);
+    }
+}
+
 static int run(struct taker *taker, struct error *sampling, struct error *error)
 {
     struct sweep_request request = {.with_stacks = true, .visit = visit, .context = taker};
@@ -272,6 +288,7 @@ static int run(struct taker *taker, struct error *sampling, struct error *error)
     taker->census->torn += counts.torn;
     if (any_running(taker))
         look_at_running(taker, sampling);
+    note_growth(taker);
     return 0;
 }
 

@@ -117,9 +117,10 @@ static void write_family(FILE *file, const struct profile *profile,
     putc(']', file);
 }
 
-static void write_process(FILE *file, const struct profile *profile,
+static void write_process(FILE *file, const struct census *census,
                           const struct census_process *process, const uint32_t *index)
 {
+    const struct profile *profile = census->profile;
     const struct process_entry *entry = profile_get_process(profile, process->process);
 
     fputs("{\"pid\":", file);
@@ -133,6 +134,9 @@ static void write_process(FILE *file, const struct profile *profile,
     if (process->thread)
         write_text(file, profile, "thread", profile_get_thread(profile, process->thread)->name);
     write_metrics(file, &process->metrics);
+    if (census->has_growth)
+        fprintf(file, ",\"growth\":{\"%s\":%lld}", metric_name(census->grown),
+                (long long)process->growth);
     fprintf(file, ",\"complete\":%s", process->flags & SAMPLE_COMPLETE ? "true" : "false");
     if (process->stack)
         fprintf(file, ",\"stack\":%u}", index[process->stack] - 1);
@@ -149,7 +153,7 @@ void census_write_json(FILE *file, const struct census *census)
     fputs(",\n\"processes\":[", file);
     for (size_t i = 0; i < census->count; i++) {
         fputs(i ? ",\n " : "\n ", file);
-        write_process(file, census->profile, &census->processes[i], index);
+        write_process(file, census, &census->processes[i], index);
     }
     fputs("]}\n", file);
     free(index);

@@ -19,7 +19,7 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* In a group those first that have the most messages, then those with the most memory. */
+/* In a group those first that have grown most, then those with the most messages, then memory. */
 static int by_stack(const void *a, const void *b)
 {
     const struct census_process *x = a, *y = b;
@@ -27,6 +27,8 @@ static int by_stack(const void *a, const void *b)
 
     if (!order)
         order = compare(x->status, y->status);
+    if (!order)
+        order = (y->growth > x->growth) - (y->growth < x->growth);
     if (!order)
         order = compare(y->metrics.values[METRIC_MSGQ], x->metrics.values[METRIC_MSGQ]);
     if (!order)
@@ -106,14 +108,28 @@ static void write_metrics(FILE *file, const struct metrics *metrics)
         fprintf(file, "  reductions %s", number_text(metrics->values[METRIC_REDUCTIONS]).text);
 }
 
-static void write_member(FILE *file, const struct profile *profile,
+/* "  msgq +17" */
+static void write_growth(FILE *file, enum metric metric, int64_t growth)
+{
+    uint64_t amount = growth < 0 ? -(uint64_t)growth : (uint64_t)growth;
+    struct number_text text = metric_unit(metric) == UNIT_WORDS
+                                  ? amount_text(amount * 8, UNIT_BYTES)
+                                  : number_text(amount);
+
+    fprintf(file, "  %s %c%s", metric_name(metric), growth < 0 ? '-' : '+', text.text);
+}
+
+static void write_member(FILE *file, const struct census *census,
                          const struct census_process *member)
 {
+    const struct profile *profile = census->profile;
     const struct process_entry *entry = profile_get_process(profile, member->process);
     string_id name = entry->name ? entry->name : entry->label ? entry->label : entry->initial_call;
 
     fprintf(file, "  %-14s %-30s", profile_text(profile, entry->pid), profile_text(profile, name));
     write_metrics(file, &member->metrics);
+    if (census->has_growth)
+        write_growth(file, census->grown, member->growth);
     if (member->thread)
         fprintf(file, "  on %s",
                 profile_text(profile, profile_get_thread(profile, member->thread)->name));
@@ -128,7 +144,7 @@ static void write_group(FILE *file, const struct census *census, const struct gr
     fprintf(file, "\n%s %s\n", number_text(group->count).text, process_status_name(first->status));
     write_stack(file, census->profile, first->stack);
     for (size_t i = 0; i < shown; i++)
-        write_member(file, census->profile, first + i);
+        write_member(file, census, first + i);
     if (shown < group->count)
         fprintf(file, "  and %s more\n", number_text(group->count - shown).text);
 }

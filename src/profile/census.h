@@ -2,6 +2,7 @@
 /* All Erlang processes of one VM at one moment: what `beamflame dump` shows. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@ struct census_process {
     thread_id thread; /* that runs it, 0 if none */
     uint8_t status;   /* enum process_status */
     uint8_t flags;    /* enum sample_flag */
+    int64_t growth;   /* of `grown` */
 };
 
 /* All zero: an empty one. */
@@ -24,6 +26,8 @@ struct census {
     uint64_t realtime; /* ns since 1970 */
     struct census_process *processes;
     size_t count, room;
+    bool has_growth; /* those were asked for that have grown most of this metric */
+    enum metric grown;
     uint64_t left_out; /* not asked for */
     uint64_t gone;     /* ended, or were not there yet, while they were read */
     uint64_t torn;     /* ran while they were read */

@@ -129,11 +129,14 @@ class Dump:
         """Who has got messages in two seconds, and not who has most of them."""
         with self.crowd() as node:
             growing = dump(node, "--top", "1:+msgq:2")
+            text = beamflame.record("dump", "-p", node.pid, "--top", "2:+msgq:2").stdout
             before = time.monotonic()
             busy = dump(node, "--top", 1)
             self.assertGreater(time.monotonic() - before, 1)
         self.assertEqual([p["name"] for p in growing["processes"]], ["filling"])
+        self.assertIn(growing["processes"][0]["growth"]["msgq"], range(1, 1000))
         self.assertAlmostEqual(growing["left_out"], node.ready["processes"], delta=10)
+        self.assertRegex(text, r" filling .*  msgq \+[1-9]\d*\n")
         self.assertEqual([p["name"] for p in busy["processes"]], ["occupant"])
 
     def test_selection(self):

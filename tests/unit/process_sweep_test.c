@@ -329,6 +329,7 @@ static void test_top_by_growth(void **state)
 {
     struct bench bench;
     struct process_top *top = process_top_new(3, METRIC_REDUCTIONS, true);
+    int64_t grown;
 
     (void)state;
     open_bench(&bench, 600);
@@ -343,6 +344,9 @@ static void test_top_by_growth(void **state)
     find(&bench, top);
     for (uint64_t number = 1; number <= 600; number++)
         assert_int_equal(has(top, number), number == 2 || number == 300 || number == 555);
+    assert_true(process_top_value(top, id_of(300), &grown));
+    assert_int_equal(grown, 9);
+    assert_false(process_top_value(top, id_of(599), &grown));
     grow(&bench, 600, 1);
     grow(&bench, 1, -1);
     find(&bench, top);
