@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beam/process_sweep.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,10 @@ enum {
     STACK_ROOM = WIRE_ERLANG_LEAF_BYTES + WIRE_ERLANG_ROOT_BYTES,
     STACK_SPANS = 3, /* leaf part, root part, and the struct once more */
 };
+
+/* Of a smaller share of the processes than this, single lines of the table are read and not all of
+ * it: it has up to a million slots (+P), most of them empty, that fill caches. */
+static const double LINES_SHARE = 1.0 / 32;
 
 struct entry {
     uint64_t index, address;
@@ -321,19 +326,29 @@ static void visit_batch(struct process_sweep *sweep)
     sweep->count = 0;
 }
 
-static bool is_chosen(struct process_sweep *sweep)
+static uint64_t by_chance(struct process_sweep *sweep)
 {
     sweep->chance ^= sweep->chance << 13;
     sweep->chance ^= sweep->chance >> 7;
     sweep->chance ^= sweep->chance << 17;
-    return sweep->chance <= sweep->bound;
+    return sweep->chance;
+}
+
+/* How many lines of the table are passed over, where each is read with the chance that is asked for
+ * a process: the geometric distribution (Knuth, volume 2, 3.4.1 F). */
+static uint64_t skip_lines(void *context)
+{
+    struct process_sweep *sweep = context;
+    double uniform = ((double)(by_chance(sweep) >> 11) + 0.5) * 0x1p-53;
+
+    return (uint64_t)(log(uniform) / log1p(-sweep->request->share));
 }
 
 static bool add_entry(void *context, uint64_t index, uint64_t address)
 {
     struct process_sweep *sweep = context;
 
-    if (!is_chosen(sweep))
+    if (by_chance(sweep) > sweep->bound)
         return true;
     sweep->entries[sweep->count++] = (struct entry){index, address, NULL};
     if (sweep->count == BATCH)
@@ -345,15 +360,18 @@ int process_sweep_run(struct process_sweep *sweep, const struct sweep_request *r
                       struct sweep_counts *counts, struct error *error)
 {
     bool all = request->share <= 0 || request->share >= 1;
+    bool by_lines = !all && !request->indices && request->share < LINES_SHARE;
     int result;
 
     sweep->request = request;
     sweep->counts = counts;
     sweep->count = 0;
-    sweep->bound = all ? UINT64_MAX : (uint64_t)(request->share * (double)UINT64_MAX);
+    sweep->bound = all || by_lines ? UINT64_MAX : (uint64_t)(request->share * (double)UINT64_MAX);
     if (request->indices)
         result = process_table_some(sweep->vm, request->indices, request->index_count, add_entry,
                                     sweep, error);
+    else if (by_lines)
+        result = process_table_lines(sweep->vm, skip_lines, add_entry, sweep, error);
     else
         result = process_table_each(sweep->vm, add_entry, sweep, error);
     visit_batch(sweep);

@@ -8,6 +8,8 @@
 enum {
     CHUNK = 32768,
     SOME = 512,
+    LINE = 8, /* slots of a cache line */
+    LINES = 128,
     TABLE_MAX = 1 << 27 /* ERTS_MAX_PROCESSES (erl_process.h 25:1436) */
 };
 
@@ -74,6 +76,49 @@ int process_table_some(struct vm *vm, const uint64_t *indices, size_t count, tab
             if (spans[i].is_read && values[i] && values[i] != invalid)
                 more = visit(context, indices[at + i], values[i]);
     }
+    return 0;
+}
+
+/* Visit what is in these lines; false if a visit ended it. */
+static bool visit_lines(struct vm *vm, uint64_t slots, uint64_t invalid, const uint64_t *lines,
+                        size_t count, table_visit visit, void *context)
+{
+    uint64_t values[LINES][LINE];
+    struct memory_span spans[LINES];
+    bool more = true;
+
+    for (size_t i = 0; i < count; i++)
+        spans[i] = (struct memory_span){slots + lines[i] * sizeof(values[0]), values[i],
+                                        sizeof(values[0]), false};
+    memory_read_spans(vm->memory, spans, count);
+    for (size_t i = 0; more && i < count; i++)
+        if (spans[i].is_read)
+            more = visit_slots(values[i], LINE, lines[i] * LINE, invalid, visit, context);
+    return more;
+}
+
+int process_table_lines(struct vm *vm, uint64_t (*skip)(void *context), table_visit visit,
+                        void *context, struct error *error)
+{
+    uint64_t root = vm->roots.proc_table, slots, invalid, lines[LINES], next;
+    size_t count = 0;
+    uint32_t max;
+    bool more = true;
+
+    if (!memory_read_u64(vm->memory, root + vm->layout.ptab_tab, &slots) ||
+        !memory_read_u64(vm->memory, root + vm->layout.ptab_invalid_element, &invalid) ||
+        !memory_read_u32(vm->memory, root + vm->layout.ptab_max, &max) || max > TABLE_MAX)
+        return error_set(error, ERROR_UNSUPPORTED, "the process table of process %d can't be read",
+                         vm->pid);
+    for (next = skip(context); more && next < max / LINE; next += 1 + skip(context)) {
+        lines[count++] = next;
+        if (count < LINES)
+            continue;
+        more = visit_lines(vm, slots, invalid, lines, count, visit, context);
+        count = 0;
+    }
+    if (more)
+        visit_lines(vm, slots, invalid, lines, count, visit, context);
     return 0;
 }
 

@@ -17,6 +17,10 @@ int process_table_each(struct vm *vm, table_visit visit, void *context, struct e
 /* The same, of those at these indices. */
 int process_table_some(struct vm *vm, const uint64_t *indices, size_t count, table_visit visit,
                        void *context, struct error *error);
+/* The same, of those in some cache lines of the table: before each, `skip` says how many lines are
+ * passed over. What is passed over is not read, so that it stays out of the target's caches. */
+int process_table_lines(struct vm *vm, uint64_t (*skip)(void *context), table_visit visit,
+                        void *context, struct error *error);
 int port_table_each(struct vm *vm, table_visit visit, void *context, struct error *error);
 
 /* Address of the process at an index of the table; 0 if there is none, or it can't be read. */

@@ -182,18 +182,26 @@ static void test_some(void **state)
     close_bench(&bench);
 }
 
-/* A share of them is that share, of all alike. */
+/* A share of them is that share, of all alike, the first and the last of the table too; whether all
+ * of the table is read for it, or single lines. */
 static void test_share(void **state)
 {
-    struct bench bench;
+    static const struct {
+        double share;
+        int sweeps;
+    } cases[] = {{0.1, 1000}, {0.02, 5000}};
 
     (void)state;
-    open_bench(&bench, 1000);
-    for (int i = 0; i < 100; i++)
-        sweep_share(&bench, 0.1);
-    assert_in_range(bench.visits, 9700, 10300);
-    assert_in_range(bench.reds / (uint64_t)bench.visits, 485, 515);
-    close_bench(&bench);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench bench;
+
+        open_bench(&bench, 999);
+        for (int n = 0; n < cases[i].sweeps; n++)
+            sweep_share(&bench, cases[i].share);
+        assert_in_range(bench.visits, 97000, 103000);
+        assert_in_range(bench.reds / (uint64_t)bench.visits, 490, 510);
+        close_bench(&bench);
+    }
 }
 
 /* What is not the process of its slot any more, or can't be read, is gone, and hides no other. */
