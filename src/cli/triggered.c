@@ -115,18 +115,18 @@ static uint64_t kept_since(const struct triggered *triggered)
     return triggered->kept.count ? triggered->kept.list[0].begin : triggered->part_begin;
 }
 
-static void fire(struct triggered *triggered, const char *occasion)
+static void fire(struct triggered *triggered, const char *occasion, double after)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
     progress_clear(&triggered->progress);
     if (!triggered->options->output.quiet)
         message_say("trigger %s; recording from %.1f s before it to %g s after it", occasion,
-                    (double)(now - kept_since(triggered)) / 1e9, triggered->options->after);
+                    (double)(now - kept_since(triggered)) / 1e9, after);
     triggered->occasion = xstrdup(occasion);
     triggered->fired_at = time(NULL);
     triggered->fired++;
-    triggered->until = now + ns(triggered->options->after);
+    triggered->until = now + ns(after);
     triggered->ready = now + ns(triggered->options->holdoff);
 }
 
@@ -187,7 +187,7 @@ static int take(struct triggered *triggered, uint64_t now, struct error *error)
         return -1;
     fires = session_look(triggered->session, !triggered->until && now >= triggered->ready);
     if (fires)
-        fire(triggered, fires);
+        fire(triggered, fires, triggered->options->after);
     return 0;
 }
 
@@ -215,7 +215,7 @@ static void fire_on_exit(struct triggered *triggered)
         return;
     for (size_t i = 0; i < triggered->options->trigger_count; i++)
         if (triggered->options->triggers[i].kind == TRIGGER_EXIT) {
-            fire(triggered, "exit: the node has ended");
+            fire(triggered, "exit: the node has ended", 0);
             return;
         }
 }

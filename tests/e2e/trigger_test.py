@@ -191,7 +191,7 @@ class Recording(Triggered, unittest.TestCase):
             time.sleep(4)
         code, said = self.ended(profiler)
         self.assertEqual(code, beamflame.DONE, said)
-        self.assertIn("trigger exit: the node has ended", said)
+        self.assertRegex(said, "trigger exit: the node has ended; .* to 0 s after it")
         stacks = beamflame.read_folded(self.files("folded")[0])
         self.assertGreater(beamflame.weight_of(stacks, "ticker"), 0)
 
