@@ -6,10 +6,12 @@
 #include <stdint.h>
 
 #include "beam/vm.h"
+#include "os/nearby.h"
 
 /* One entry. Returns false when no more are wanted. */
 typedef bool (*pdict_visit)(void *context, uint64_t key, uint64_t value);
 
-/* Visit the entries of the ProcDict at `address`, as many as can be read. Very large dictionaries
- * are visited in part. */
-void pdict_each(struct vm *vm, uint64_t address, pdict_visit visit, void *context);
+/* Visit the entries of the ProcDict at `address`, as many as can be read by `nearby`. Very large
+ * dictionaries are visited in part. */
+void pdict_each(struct vm *vm, struct nearby *nearby, uint64_t address, pdict_visit visit,
+                void *context);

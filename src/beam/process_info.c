@@ -56,6 +56,7 @@ struct reader {
     struct atoms *atoms;
     const struct pid_encoding *encoding;
     const uint8_t *bytes;
+    struct nearby nearby;
     struct process_info *info;
 };
 
@@ -114,42 +115,20 @@ static void read_proc_lib_call(struct reader *reader, uint64_t value)
     uint64_t words[4];
 
     if (term_is_boxed(value) &&
-        memory_read(reader->vm->memory, term_address(value), words, sizeof(words)) &&
+        nearby_read(&reader->nearby, term_address(value), words, sizeof(words)) &&
         words[0] == triple && term_is_small(words[3]) && term_small(words[3]) >= 0)
         put_initial_call(reader, words[1], words[2], (uint64_t)term_small(words[3]));
-}
-
-/* Memory that was read last: the cells of a list mostly lie one after the other. */
-struct cells {
-    uint64_t address;
-    uint64_t words[16]; /* none where address is 0 */
-};
-
-static bool read_cell(struct memory *memory, struct cells *cells, uint64_t list, uint64_t cell[2])
-{
-    uint64_t address = term_address(list), offset = address - cells->address;
-
-    if (!cells->address || offset > sizeof(cells->words) - 2 * sizeof(*cell)) {
-        offset = 0;
-        cells->address =
-            memory_read(memory, address, cells->words, sizeof(cells->words)) ? address : 0;
-        if (!cells->address) /* less is left of the mapping */
-            return memory_read(memory, address, cell, 2 * sizeof(*cell));
-    }
-    memcpy(cell, (const uint8_t *)cells->words + offset, 2 * sizeof(*cell));
-    return true;
 }
 
 /* `$ancestors` is a list of names and pids, the parent first (proc_lib.erl 25:708). */
 static void read_ancestors(struct reader *reader, uint64_t list)
 {
     struct process_info *info = reader->info;
-    struct cells cells = {.address = 0};
     uint64_t cell[2];
 
     info->ancestor_count = 0;
     for (; term_is_list(list) && info->ancestor_count < ANCESTORS_MAX; list = cell[1]) {
-        if (!read_cell(reader->vm->memory, &cells, list, cell))
+        if (!nearby_read(&reader->nearby, term_address(list), cell, sizeof(cell)))
             return;
         if (term_is_atom(cell[0]) || term_is_pid(cell[0]))
             info->ancestors[info->ancestor_count++] = cell[0];
@@ -187,9 +166,10 @@ bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_enco
                        uint64_t address, const uint8_t *bytes, struct process_info *info)
 {
     struct process_info read = {0};
-    struct reader reader = {vm, atoms, encoding, bytes, &read};
+    struct reader reader = {vm, atoms, encoding, bytes, .info = &read};
     uint64_t dictionary = field(&reader, vm->layout.process_dictionary);
 
+    nearby_init(&reader.nearby, vm->memory);
     read.id = field(&reader, vm->layout.process_id);
     if (!pid_format(encoding, read.id, read.pid, sizeof(read.pid)))
         return false;
@@ -198,7 +178,7 @@ bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_enco
     read.parent = pid_field(&reader, vm->layout.process_parent);
     read.group_leader = pid_field(&reader, vm->layout.process_group_leader);
     if (dictionary)
-        pdict_each(vm, dictionary, visit_entry, &reader);
+        pdict_each(vm, &reader.nearby, dictionary, visit_entry, &reader);
     *info = read;
     return true;
 }
