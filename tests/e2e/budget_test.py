@@ -43,11 +43,11 @@ class Budget:
 
     def ratio(self, node, budget, error):
         """Work with the profiler to that in the windows just before and after: the median, of so many
-        rounds that their mean has this standard error (40 at most)."""
+        rounds that their mean has this standard error (15 at most, which take a minute)."""
         ratios = []
         before = self.work(node)
         while len(ratios) < 5 or (statistics.stdev(ratios) / len(ratios) ** 0.5 > error
-                                  and len(ratios) < 40):
+                                  and len(ratios) < 15):
             with self.recording(node, budget):
                 own = self.work(node)
             after = self.work(node)
