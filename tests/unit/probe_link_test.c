@@ -60,15 +60,21 @@ static struct probe_links *attach(const struct profiler *profiler, struct error 
     return probe_attach(profiler->way, profiler->pid, profiler->sites, 2, error);
 }
 
-/* Let the target call probed() for a time; returns how often, once it is quiet again. */
+/* Let each thread of the target call probed() for a time; returns how often, once it is quiet
+ * again. */
 static uint64_t call(struct profiler *profiler)
 {
     uint64_t before = target_calls(&profiler->target);
+    uint64_t threads[TARGET_THREADS];
 
-    profiler->target.state->rate = 5000;
+    for (int i = 0; i < TARGET_THREADS; i++)
+        threads[i] = profiler->target.state->calls[i];
+    target_set_rate(&profiler->target, 5000);
     usleep(20000);
-    profiler->target.state->rate = 0;
-    usleep(5000);
+    for (int i = 0; i < TARGET_THREADS; i++)
+        while (profiler->target.state->calls[i] == threads[i])
+            usleep(1000);
+    target_set_rate(&profiler->target, 0);
     return target_calls(&profiler->target) - before;
 }
 
@@ -157,7 +163,9 @@ static void test_hot(void **state)
 
             assert_non_null(links);
             calls = target_calls(&profiler.target);
-            usleep(5000);
+            do
+                usleep(5000);
+            while (target_calls(&profiler.target) == calls);
             calls = target_calls(&profiler.target) - calls;
             probe_detach(links);
             assert_false(target_is_probed(&profiler.target));

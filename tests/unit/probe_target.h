@@ -28,8 +28,9 @@ enum { TARGET_THREADS = 3 };
 /* What test and target share. */
 struct target_state {
     volatile uint64_t calls[TARGET_THREADS];
-    volatile double rate;      /* calls a second of each thread; 0: none */
-    volatile uint64_t address; /* of probed() in the target */
+    volatile double rate;                     /* calls a second of each thread; 0: none */
+    volatile double followed[TARGET_THREADS]; /* the rate that the thread last saw and did */
+    volatile uint64_t address;                /* of probed() in the target */
     volatile int running;
 };
 
@@ -52,7 +53,8 @@ struct target_thread {
     int number;
 };
 
-/* Calls come every 200 us, as many as are due, or without end where that is not enough. */
+/* Calls come every 200 us, as many as are due, or without end where that is not enough. Those of
+ * a time in which the thread had no CPU are not made up for: that would be a rate of its own. */
 static void *target_run(void *argument)
 {
     struct target_thread *thread = argument;
@@ -64,14 +66,16 @@ static void *target_run(void *argument)
     for (;;) {
         const struct timespec pause = {.tv_nsec = 200000};
         uint64_t now = clock_ns(CLOCK_MONOTONIC);
+        double rate = state->rate;
 
-        due += (double)(now - last) * state->rate / 1e9;
+        due += (double)(now - last) * rate / 1e9;
         last = now;
-        due = due > 10000 ? 10000 : due;
+        due = due > 1 + rate / 1000 ? 1 + rate / 1000 : due;
         for (; due >= 1; due--) {
             probed();
             state->calls[thread->number]++;
         }
+        state->followed[thread->number] = rate;
         nanosleep(&pause, NULL);
     }
     return NULL;
@@ -154,6 +158,15 @@ static uint64_t target_calls(const struct target *target)
     for (int i = 0; i < TARGET_THREADS; i++)
         sum += target->state->calls[i];
     return sum;
+}
+
+/* Change the rate, which each thread calls at when this returns. */
+__attribute__((unused)) static void target_set_rate(struct target *target, double rate)
+{
+    target->state->rate = rate;
+    for (int i = 0; i < TARGET_THREADS; i++)
+        while (target->state->followed[i] != rate)
+            usleep(1000);
 }
 
 /* Whether a breakpoint is in the code of probed(). */
