@@ -61,9 +61,11 @@ class Profile:
         self.assertLessEqual(unknown, 0.005)
 
     def test_samples_stand_for_the_cpu_time_used(self):
-        """As many samples as the CPU time of the node and the rate say, and none lost."""
+        """As many samples as the CPU time of the node and the rate say, and none lost. Where a host
+        takes the CPU from the whole machine, timers that would have fired meanwhile do so once."""
         expected = self.cpus_used * HZ * self.stats["duration_ms"] / 1000
-        self.assertAlmostEqual(self.stats["samples"] / expected, 1, delta=0.15)
+        self.assertLess(self.stats["samples"] / expected, 1.15)
+        self.assertGreater(self.stats["samples"] / expected, 0.65)
         self.assertLessEqual(self.stats["lost_events"], self.stats["samples"] / 1000)
 
     def test_target_is_described(self):
