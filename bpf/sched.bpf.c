@@ -163,13 +163,14 @@ static __always_inline __u8 why_it_leaves(const struct place *at, __u32 state, _
  */
 static __always_inline bool is_long(struct place *at, __u32 kind)
 {
-    __u64 since = at->turn->since, told = at->turn->told;
+    __u64 since = at->turn->since, told = at->turn->told, from = told ? told : since;
     struct wire_hit *hit = &at->event.hit;
 
     if (is_dirty(at) || at->now - since < at->event.slot->long_us * 1000ull)
         return false;
     hit->kind = kind;
-    hit->values[3] = at->now - (told ? told : since);
+    /* A tick may come while a hit is looked at: it has told more than is known here. */
+    hit->values[3] = at->now > from ? at->now - from : 0;
     hit->size = ~0ull;
     at->turn->told = at->now;
     return true;
