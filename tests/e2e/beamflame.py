@@ -72,7 +72,7 @@ class Profilers:
 
     def ended(self, profiler):
         """Its exit code and what it said; what it started has ended too."""
-        _, said = profiler.communicate(timeout=30)
+        _, said = profiler.communicate(timeout=60)
         return profiler.returncode, said
 
 

@@ -112,7 +112,7 @@ class Errors(unittest.TestCase):
                 profiler = beamflame.start("-p", node.pid, "-d", 20, "-o", self.out / "x.folded")
                 time.sleep(delay)
                 node.kill()
-                _, said = profiler.communicate(timeout=15)
+                _, said = profiler.communicate(timeout=60)
                 self.assertIn(profiler.returncode,
                               (beamflame.DONE, NO_PROCESS, beamflame.NO_SAMPLES), said)
 

@@ -13,7 +13,7 @@ import nodes
 HOOK_LIST = nodes.BUILD / "tests" / "hook_list"
 PERF_EVENT_OPEN = 298  # x86-64
 NO_FUNCTION = dict.fromkeys(("27-usdt", "27-usdt-dwarf"), ["select_enqueue_run_queue"])
-BESIDES = 100  # of each kind
+BESIDES = 400  # of each kind: the longer it takes, the more
 WHAT = ("bif:ets:lookup/2", "bif:erlang:term_to_binary/1", "nif:spin_nif:spin/1")
 
 

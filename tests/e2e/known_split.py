@@ -53,8 +53,8 @@ def phases(release, seconds):
 
 def parts(release, seconds):
     """Parts in processes of their own: the truth and what was found, as shares of all samples of
-    the node; the same of the functions of one of the processes, as shares of each other; and the
-    share of schedulers that look for work, which is of no part."""
+    the node; the same of the functions of one of the processes, as shares of each other; the
+    share of schedulers that look for work, which is of no part; and how many samples there are."""
     profile = Profile(release, "split", seconds)
     total = sum(profile.stacks.values())
     found = {part: beamflame.weight_where(profile.stacks, PARTS[part].intersection) / total
@@ -64,4 +64,4 @@ def parts(release, seconds):
                               for function in true_functions})
     scheduling = beamflame.weight_where(profile.stacks,
                                         lambda stack: stack[0] == "[scheduler] scheduling")
-    return profile.truth, found, true_functions, functions, scheduling / total
+    return profile.truth, found, true_functions, functions, scheduling / total, total

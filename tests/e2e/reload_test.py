@@ -19,14 +19,14 @@ class Reload:
         """Every version gets its share, and no stack mixes two versions."""
         beamflame.require()
         with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder, \
-                nodes.Node(self.release, "reload") as node:
+                nodes.Node(self.release, "reload", flags=nodes.NO_BUSY_WAIT) as node:
             recording = Path(folder, "x.bfr")
             time.sleep(1)
             first = node.report()
             beamflame.record("-p", node.pid, "-d", 8, "-F", 999, "-o", recording)
             last = node.report()
             stacks = beamflame.folded(recording, "--group-by", "pid")
-        self.assertGreater(last["loads"] - first["loads"], 60)
+        self.assertGreater(last["loads"] - first["loads"], 40)
         own = {s: n for s, n in stacks.items() if s[0] == last["pid"]}
         total, mixed, found = sum(own.values()), 0, {}
         for stack, count in own.items():
@@ -36,8 +36,9 @@ class Reload:
             for version in versions:
                 found[version] = found.get(version, 0) + count
         self.assertLessEqual(mixed / total, 0.005)
-        truth = nodes.shares(nodes.difference(last, first, "time_ns"))
+        truth = nodes.shares(nodes.difference(last, first, "cpu_ns"))
         for name, share in truth.items():
             with self.subTest(name):
-                self.assertAlmostEqual(found.get(name[5:], 0) / total, share, delta=0.025)
+                self.assertAlmostEqual(found.get(name[5:], 0) / total, share,
+                                       delta=max(0.025, 4 * (share / total) ** 0.5))  # chance
         self.assertGreater(sum(found.values()) / total, 0.95)

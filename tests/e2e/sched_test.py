@@ -51,11 +51,11 @@ class Scheduling:
         self.assertGreater(said["delay_ns"] / said["count"], 1e6)
         sums = {value: beamflame.weight_where(self.stacks(recording, value), has("woken"))
                 for value in ("count", "delay", "wait")}
-        self.assertAlmostEqual(sums["count"] / said["count"], 1, delta=0.05)
+        self.assertAlmostEqual(sums["count"] / said["count"], 1, delta=0.1)
         self.assertAlmostEqual(sums["wait"] / sums["count"] / (said["wait_ns"] / said["count"]), 1,
-                               delta=0.05)
+                               delta=0.1)
         self.assertAlmostEqual(sums["delay"] / sums["count"] / (said["delay_ns"] / said["count"]), 1,
-                               delta=0.15)
+                               delta=0.25)
 
     def test_time_in_run_queues(self):
         """Of those who compete, all but one a scheduler are runnable at any time, and leave each time
@@ -80,12 +80,12 @@ class Scheduling:
         slices = event["histograms"]["slice, dirty"]["buckets"]
         long = sum(count for low, count in slices if low >= 8e6)
         self.assertGreaterEqual(long, said["calls"])
-        self.assertLess(long, 1.1 * said["calls"], "others that wait for a CPU are few")
+        self.assertLess(long, 1.5 * said["calls"], "others that wait for a CPU are few")
         self.assertGreaterEqual(event["histograms"]["run-queue delay, dirty"]["count"],
                                 said["calls"])
         runnable = beamflame.weight_where(self.stacks(recording, "wait"),
                                           has("dirty_", "[runnable]"))
-        self.assertAlmostEqual(runnable / said["runnable_ns"], 1, delta=0.15)
+        self.assertAlmostEqual(runnable / said["runnable_ns"], 1, delta=0.25)
 
     def test_waiting_while_garbage_is_collected(self):
         """A process that is run on a dirty scheduler for that alone goes on waiting."""

@@ -34,7 +34,8 @@ class Weight:
             with self.subTest(name):
                 seen = of(stacks, "[growth]", name)
                 self.assertAlmostEqual(seen / used, 1, delta=0.05)
-        self.assertEqual(of(stacks, "[release]"), 0)
+        # A sample that falls between the two words that make up the number may have it twice.
+        self.assertLess(of(stacks, "[release]"), of(stacks, "[growth]") / 100)
         self.assertGreater(of(stacks, "growth:count/2") / of(stacks, "growth_reductions"), 0.8)
 
     def test_message_queue(self):

@@ -43,7 +43,7 @@ def split_figures(load, truth, found):
 def accuracy(release, options):
     truth, found, _samples = known_split.phases(release, options.seconds)
     yield from split_figures("phases", truth, found)
-    truth, found, true_functions, functions, _ = known_split.parts(release, options.seconds)
+    truth, found, true_functions, functions, *_ = known_split.parts(release, options.seconds)
     yield from split_figures("split", truth, found)
     yield Figure("split: worst of three functions of one process, points off",
                  100 * max(abs(functions[f] - share) for f, share in true_functions.items()),
