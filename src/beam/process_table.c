@@ -88,7 +88,7 @@ static bool visit_lines(struct vm *vm, uint64_t slots, uint64_t invalid, const u
     bool more = true;
 
     for (size_t i = 0; i < count; i++)
-        spans[i] = (struct memory_span){slots + lines[i] * sizeof(values[0]), values[i],
+        spans[i] = (struct memory_span){slots + lines[i] * sizeof(values[0]), &values[i],
                                         sizeof(values[0]), false};
     memory_read_spans(vm->memory, spans, count);
     for (size_t i = 0; more && i < count; i++)

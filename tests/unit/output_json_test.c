@@ -34,6 +34,7 @@ static void test_exact(void **state)
                   "  \"profiler_cpu_ms\": 5.000,\n"
                   "  \"peak_rss_kb\": 4096,\n"
                   "  \"cut\": false,\n"
+                  "  \"trigger\": null,\n"
                   "  \"target\": " TARGET ",\n"
                   "  \"targets\": [\n"
                   "    " TARGET "\n"
