@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * speedscope's own format (https://www.speedscope.app/file-format-schema.json): a profile for each
+ * scheduler and other thread, and for each process, where processes are asked for. Samples come in
+ * the order of time; neighbours with the same stack are one.
+ */
+#include "output/formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/json.h"
+#include "output/process_text.h"
+#include "output/weight.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+#include "util/intern.h"
+
+struct run {
+    view_stack_id stack;
+    uint64_t weight;
+};
+
+/* Of one thread, or one process. */
+struct track {
+    thread_id thread;   /* 0: of none */
+    process_id process; /* 0: the track is of a thread */
+    struct run *runs;
+    size_t count, room;
+    uint64_t total;
+};
+
+/* Numbers of tracks, from 1, by the id of what they are of. */
+struct track_index {
+    uint32_t *of;
+    size_t size;
+};
+
+struct speedscope_frame {
+    const char *text, *file; /* equal texts are the same pointer, as those of one view are */
+    uint64_t line;
+};
+
+struct speedscope {
+    FILE *file;
+    struct output_source source;
+    struct weight weight;
+    bool of_processes;
+    struct track *tracks;
+    size_t count;
+    struct track_index by_thread, by_process;
+    struct intern frames;
+};
+
+static void *speedscope_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    struct speedscope *speedscope = xcalloc(1, sizeof(*speedscope));
+    const struct selection_options *selection = source->selection;
+
+    (void)error;
+    speedscope->file = file;
+    speedscope->source = *source;
+    speedscope->weight = weight_of_event(source, source->event);
+    speedscope->of_processes =
+        selection && (selection->processes.count || selection->children_of.count ||
+                      selection->descendants_of.count);
+    intern_init(&speedscope->frames, sizeof(struct speedscope_frame),
+                sizeof(struct speedscope_frame));
+    return speedscope;
+}
+
+/* ---- samples ---- */
+
+static uint32_t *index_at(struct track_index *index, uint32_t id)
+{
+    if (id >= index->size) {
+        size_t size = (size_t)id * 2 + 16;
+
+        index->of = xreallocarray(index->of, size, sizeof(*index->of));
+        memset(index->of + index->size, 0, (size - index->size) * sizeof(*index->of));
+        index->size = size;
+    }
+    return &index->of[id];
+}
+
+static uint32_t new_track(struct speedscope *speedscope, thread_id thread, process_id process)
+{
+    speedscope->tracks =
+        xreallocarray(speedscope->tracks, speedscope->count + 1, sizeof(*speedscope->tracks));
+    speedscope->tracks[speedscope->count++] = (struct track){.thread = thread, .process = process};
+    return (uint32_t)speedscope->count;
+}
+
+/* A process that has got a name meanwhile is the same one. */
+static uint32_t track_of_process(struct speedscope *speedscope, process_id id)
+{
+    const struct profile *profile = speedscope->source.profile;
+    const struct process_entry *process = profile_get_process(profile, id);
+
+    for (size_t i = 0; i < speedscope->count; i++) {
+        const struct process_entry *other;
+
+        if (!speedscope->tracks[i].process)
+            continue;
+        other = profile_get_process(profile, speedscope->tracks[i].process);
+        if (other->identity != process->identity || other->target != process->target)
+            continue;
+        speedscope->tracks[i].process = id;
+        return (uint32_t)i + 1;
+    }
+    return new_track(speedscope, 0, id);
+}
+
+static void add_run(struct track *track, view_stack_id stack, uint64_t weight)
+{
+    track->total += weight;
+    if (track->count && track->runs[track->count - 1].stack == stack) {
+        track->runs[track->count - 1].weight += weight;
+        return;
+    }
+    if (track->count == track->room) {
+        track->room = track->room ? track->room * 2 : 256;
+        track->runs = xreallocarray(track->runs, track->room, sizeof(*track->runs));
+    }
+    track->runs[track->count++] = (struct run){stack, weight};
+}
+
+static int speedscope_sample(void *state, const struct sample *sample, struct error *error)
+{
+    struct speedscope *speedscope = state;
+    uint64_t weight = sample_weight(&speedscope->weight, sample);
+    view_stack_id stack = view_of_sample(speedscope->source.view, sample);
+    uint32_t *track;
+
+    (void)error;
+    if (!weight)
+        return 0;
+    if (speedscope->weight.period) /* time, then, rather than samples */
+        weight *= speedscope->weight.period;
+    track = index_at(&speedscope->by_thread, sample->thread);
+    if (!*track)
+        *track = new_track(speedscope, sample->thread, 0);
+    add_run(&speedscope->tracks[*track - 1], stack, weight);
+    if (!speedscope->of_processes || !sample->process)
+        return 0;
+    track = index_at(&speedscope->by_process, sample->process);
+    if (!*track)
+        *track = track_of_process(speedscope, sample->process);
+    add_run(&speedscope->tracks[*track - 1], stack, weight);
+    return 0;
+}
+
+/* ---- writing ---- */
+
+static void thread_text(const struct profile *profile, thread_id id, struct buffer *text)
+{
+    static const char *const kinds[] = {
+        [SCHEDULER_NORMAL] = "scheduler",
+        [SCHEDULER_DIRTY_CPU] = "dirty CPU scheduler",
+        [SCHEDULER_DIRTY_IO] = "dirty IO scheduler",
+    };
+    const struct thread_entry *thread;
+
+    if (!id) {
+        buffer_text(text, "on no scheduler");
+        return;
+    }
+    thread = profile_get_thread(profile, id);
+    if (thread->scheduler_kind == SCHEDULER_NONE)
+        buffer_format(text, "thread %s (%u)", profile_text(profile, thread->name), thread->tid);
+    else
+        buffer_format(text, "%s %u", kinds[thread->scheduler_kind], thread->scheduler_number);
+    if (profile_counts(profile).targets > 1)
+        buffer_format(text, " of process %u", profile_get_target(profile, thread->target)->pid);
+}
+
+static void put_name(const struct speedscope *speedscope, const struct track *track)
+{
+    struct buffer text = {0};
+
+    if (track->process)
+        process_text(speedscope->source.profile, track->process, &text);
+    else
+        thread_text(speedscope->source.profile, track->thread, &text);
+    buffer_byte(&text, '\0');
+    json_string(speedscope->file, text.data);
+    buffer_free(&text);
+}
+
+static const char *unit_of(const struct weight *weight)
+{
+    if (weight->period || weight->unit == UNIT_NS)
+        return "nanoseconds";
+    return weight->unit == UNIT_BYTES ? "bytes" : "none";
+}
+
+static void put_stack(struct speedscope *speedscope, view_stack_id stack)
+{
+    const struct view_frame *frames;
+    size_t count = view_frames(speedscope->source.view, stack, &frames);
+
+    putc('[', speedscope->file);
+    for (size_t i = 0; i < count; i++) {
+        const struct speedscope_frame frame = {frames[i].text, frames[i].file, frames[i].line};
+
+        fprintf(speedscope->file, "%s%u", i ? "," : "",
+                intern_add(&speedscope->frames, &frame) - 1);
+    }
+    putc(']', speedscope->file);
+}
+
+static void put_track(struct speedscope *speedscope, const struct track *track)
+{
+    FILE *file = speedscope->file;
+
+    fputs("{\"type\":\"sampled\",\"name\":", file);
+    put_name(speedscope, track);
+    fprintf(file, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\n\"samples\":[",
+            unit_of(&speedscope->weight), track->total);
+    for (size_t i = 0; i < track->count; i++) {
+        fputs(i ? ",\n" : "\n", file);
+        put_stack(speedscope, track->runs[i].stack);
+    }
+    fputs("],\n\"weights\":[", file);
+    for (size_t i = 0; i < track->count; i++)
+        fprintf(file, "%s%" PRIu64, i ? "," : "", track->runs[i].weight);
+    fputs("]}", file);
+}
+
+/* Schedulers first, by number, then other threads, then processes in the order they came. */
+static int compare_tracks(const void *a, const void *b, void *context)
+{
+    const struct track *x = a, *y = b;
+    const struct profile *profile = context;
+    static const struct thread_entry none = {.target = UINT32_MAX};
+    const struct thread_entry *s = x->thread ? profile_get_thread(profile, x->thread) : &none;
+    const struct thread_entry *t = y->thread ? profile_get_thread(profile, y->thread) : &none;
+    int kind_s = s->scheduler_kind ? s->scheduler_kind : SCHEDULER_DIRTY_IO + 1;
+    int kind_t = t->scheduler_kind ? t->scheduler_kind : SCHEDULER_DIRTY_IO + 1;
+
+    if (!x->process != !y->process)
+        return x->process ? 1 : -1;
+    if (x->process)
+        return (x->process > y->process) - (x->process < y->process);
+    if (s->target != t->target)
+        return (s->target > t->target) - (s->target < t->target);
+    if (kind_s != kind_t)
+        return kind_s - kind_t;
+    if (s->scheduler_number != t->scheduler_number)
+        return s->scheduler_number - t->scheduler_number;
+    return (s->tid > t->tid) - (s->tid < t->tid);
+}
+
+static void put_frames(const struct speedscope *speedscope)
+{
+    FILE *file = speedscope->file;
+
+    fputs("\"shared\":{\"frames\":[", file);
+    for (uint32_t id = 1; id <= speedscope->frames.count; id++) {
+        const struct speedscope_frame *frame = intern_get(&speedscope->frames, id);
+
+        fputs(id > 1 ? ",\n{\"name\":" : "\n{\"name\":", file);
+        json_string(file, frame->text);
+        if (frame->file[0]) {
+            fputs(",\"file\":", file);
+            json_string(file, frame->file);
+        }
+        if (frame->line)
+            fprintf(file, ",\"line\":%" PRIu64, frame->line);
+        putc('}', file);
+    }
+    fputs("]}", file);
+}
+
+static void write_all(struct speedscope *speedscope)
+{
+    const struct output_source *source = &speedscope->source;
+    FILE *file = speedscope->file;
+
+    qsort_r(speedscope->tracks, speedscope->count, sizeof(*speedscope->tracks), compare_tracks,
+            (void *)source->profile);
+    fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":",
+          file);
+    fprintf(file, "\"beamflame %s\",\n\"name\":", source->header->version);
+    json_string(file, source->header->command);
+    fputs(",\n\"profiles\":[", file);
+    for (size_t i = 0; i < speedscope->count; i++) {
+        fputs(i ? ",\n" : "\n", file);
+        put_track(speedscope, &speedscope->tracks[i]);
+    }
+    fputs("],\n", file);
+    put_frames(speedscope);
+    fputs("}\n", file);
+}
+
+static int speedscope_finish(void *state, const struct recording_totals *totals,
+                             struct error *error)
+{
+    struct speedscope *speedscope = state;
+
+    (void)error;
+    if (totals)
+        write_all(speedscope);
+    for (size_t i = 0; i < speedscope->count; i++)
+        free(speedscope->tracks[i].runs);
+    free(speedscope->tracks);
+    free(speedscope->by_thread.of);
+    free(speedscope->by_process.of);
+    intern_free(&speedscope->frames);
+    free(speedscope);
+    return 0;
+}
+
+const struct output_format speedscope_format = {
+    .name = "speedscope",
+    .suffixes = {".speedscope.json", ".speedscope.json.gz"},
+    .one_event = true,
+    .begin = speedscope_begin,
+    .sample = speedscope_sample,
+    .finish = speedscope_finish,
+};

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/* speedscope's format: a profile for each thread, and each process that is asked for. */
+#include "small_output.h"
+
+#define HEAD                                                                                       \
+    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"                       \
+    "\"exporter\":\"beamflame 0.1.0\",\n\"name\":\"beamflame -p 100\",\n\"profiles\":[\n"
+
+/* Neighbours that are equal are one; time is time, also where samples count. */
+static void test_threads(void **state)
+{
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[1] = small.samples[0];
+    small.samples[2].thread = 0;
+    assert_output(&small, &speedscope_format,
+                  HEAD "{\"type\":\"sampled\",\"name\":\"scheduler 1\",\"unit\":\"nanoseconds\","
+                       "\"startValue\":0,\"endValue\":30000000,\n"
+                       "\"samples\":[\n[0,1,2]],\n\"weights\":[30000000]},\n"
+                       "{\"type\":\"sampled\",\"name\":\"on no scheduler\",\"unit\":"
+                       "\"nanoseconds\",\"startValue\":0,\"endValue\":10000000,\n"
+                       "\"samples\":[\n[3,4]],\n\"weights\":[10000000]}],\n"
+                       "\"shared\":{\"frames\":[\n{\"name\":\"cart\"},\n"
+                       "{\"name\":\"proc_lib:init_p/5\"},\n{\"name\":\"erlang:+/2\"},\n"
+                       "{\"name\":\"[scheduler] busy-wait\"},\n{\"name\":\"spin\"}]}}\n");
+}
+
+/* A process that gets a name meanwhile is one, and its profile has its own samples only. */
+static void test_processes(void **state)
+{
+    const char *who[] = {"<0.85.0>"};
+    struct output_settings settings = {
+        .view.grouping = {{GROUP_NAME}},
+        .selection.processes = {who, 1},
+    };
+    struct small_profile small;
+    struct process_entry named;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    named = *profile_get_process(small.profile, 1);
+    named.label = profile_string_z(small.profile, "labelled");
+    small.samples[3].process = profile_process(small.profile, &named);
+    text = small_output_of(&small, &speedscope_format, &settings);
+    assert_non_null(strstr(text, "\"name\":\"scheduler 1\""));
+    assert_non_null(strstr(text, "\"name\":\"\\u003c0.85.0> cart\",\"unit\":\"nanoseconds\","
+                                 "\"startValue\":0,\"endValue\":30000000,\n"
+                                 "\"samples\":[\n[0,1,2],\n[0,1,3,4],\n[0,1,2]],\n"
+                                 "\"weights\":[10000000,10000000,10000000]}],"));
+    assert_null(strstr(text, "busy-wait"));
+    free(text);
+}
+
+/* What is no time has no unit that would be one. */
+static void test_metric(void **state)
+{
+    struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .value = "heap"};
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    text = small_output_of(&small, &speedscope_format, &settings);
+    assert_non_null(strstr(text, "\"unit\":\"none\",\"startValue\":0,\"endValue\":2600,"));
+    assert_non_null(strstr(text, "\"weights\":[2600]"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_metric),
+    };
+
+    return cmocka_run_group_tests_name("output_speedscope", tests, NULL, NULL);
+}
