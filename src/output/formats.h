@@ -13,6 +13,7 @@ extern const struct output_format flame_prof_format; /* in perf.c: other event l
 extern const struct output_format folded_format;
 extern const struct output_format svg_format;
 extern const struct output_format speedscope_format;
+extern const struct output_format callgrind_format;
 extern const struct output_format dot_format;
 extern const struct output_format bfr_format;
 

@@ -61,7 +61,7 @@ static void *speedscope_begin(FILE *file, const struct output_source *source, st
     (void)error;
     speedscope->file = file;
     speedscope->source = *source;
-    speedscope->weight = weight_of_event(source, source->event);
+    speedscope->weight = weight_with_unit(source, source->event);
     speedscope->of_processes =
         selection && (selection->processes.count || selection->children_of.count ||
                       selection->descendants_of.count);
@@ -136,8 +136,6 @@ static int speedscope_sample(void *state, const struct sample *sample, struct er
     (void)error;
     if (!weight)
         return 0;
-    if (speedscope->weight.period) /* time, then, rather than samples */
-        weight *= speedscope->weight.period;
     track = index_at(&speedscope->by_thread, sample->thread);
     if (!*track)
         *track = new_track(speedscope, sample->thread, 0);
@@ -190,7 +188,7 @@ static void put_name(const struct speedscope *speedscope, const struct track *tr
 
 static const char *unit_of(const struct weight *weight)
 {
-    if (weight->period || weight->unit == UNIT_NS)
+    if (weight->unit == UNIT_NS)
         return "nanoseconds";
     return weight->unit == UNIT_BYTES ? "bytes" : "none";
 }

@@ -72,6 +72,14 @@ struct weight weight_of_event(const struct output_source *source, event_id id)
                            .name = metric_name(metric)};
 }
 
+struct weight weight_with_unit(const struct output_source *source, event_id id)
+{
+    struct weight weight = weight_of_event(source, id);
+
+    weight.period = 0;
+    return weight;
+}
+
 struct weight weight_of_traffic(const struct output_source *source, event_id id)
 {
     const struct event_entry *event = profile_get_event(source->profile, id);

@@ -26,6 +26,9 @@ struct weight {
 
 struct weight weight_of_event(const struct output_source *source, event_id event);
 
+/* The same where numbers have units: CPU samples count the time that they stand for. */
+struct weight weight_with_unit(const struct output_source *source, event_id event);
+
 /* Where only values of the event are of use: the first one, where a metric is asked for. */
 struct weight weight_of_values(const struct output_source *source, event_id event);
 

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The format of callgrind, for KCachegrind and callgrind_annotate
+ * (https://valgrind.org/docs/manual/cl-format.html): what each function cost by line, and what each
+ * of its calls of others cost with all that these called. How often they were called is not known,
+ * and given as 0.
+ *
+ * A stack that holds a call several times, as recursion does, counts once for it.
+ */
+#include "output/formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/counts.h"
+#include "output/weight.h"
+#include "util/alloc.h"
+#include "util/intern.h"
+
+/* Texts are borrowed; equal texts are the same pointer, as those of one view are. */
+struct function {
+    const char *name, *file, *object;
+};
+
+/* The code of `line` in `caller` calls `callee`; 0: it does not call, and the cost is its own. */
+struct call {
+    uint32_t caller, line, callee;
+};
+
+struct callgrind {
+    FILE *file;
+    struct output_source source;
+    struct weight weight;
+    struct counts counts;
+    struct intern functions, calls;
+    uint64_t *costs;      /* by call */
+    view_stack_id *added; /* by call: the newest stack that counts for it */
+    size_t room;
+};
+
+static void *callgrind_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    struct callgrind *callgrind = xcalloc(1, sizeof(*callgrind));
+
+    (void)error;
+    callgrind->file = file;
+    callgrind->source = *source;
+    callgrind->weight = weight_with_unit(source, source->event);
+    intern_init(&callgrind->functions, sizeof(struct function), sizeof(struct function));
+    intern_init(&callgrind->calls, sizeof(struct call), sizeof(struct call));
+    return callgrind;
+}
+
+static int callgrind_sample(void *state, const struct sample *sample, struct error *error)
+{
+    struct callgrind *callgrind = state;
+
+    (void)error;
+    counts_add(&callgrind->counts, view_of_sample(callgrind->source.view, sample),
+               sample_weight(&callgrind->weight, sample));
+    return 0;
+}
+
+/* ---- calls ---- */
+
+static void add_call(struct callgrind *callgrind, const struct call *call, view_stack_id stack,
+                     uint64_t cost)
+{
+    uint32_t id = intern_add(&callgrind->calls, call);
+
+    if (id >= callgrind->room) {
+        size_t room = (size_t)id * 2 + 256;
+
+        callgrind->costs = xreallocarray(callgrind->costs, room, sizeof(*callgrind->costs));
+        callgrind->added = xreallocarray(callgrind->added, room, sizeof(*callgrind->added));
+        memset(callgrind->costs + callgrind->room, 0,
+               (room - callgrind->room) * sizeof(*callgrind->costs));
+        memset(callgrind->added + callgrind->room, 0,
+               (room - callgrind->room) * sizeof(*callgrind->added));
+        callgrind->room = room;
+    }
+    if (callgrind->added[id] == stack)
+        return;
+    callgrind->added[id] = stack;
+    callgrind->costs[id] += cost;
+}
+
+static uint32_t function_of(struct callgrind *callgrind, const struct view_frame *frame)
+{
+    static const char erlang[] = "Erlang";
+    bool is_in_file = frame->kind == FRAME_NATIVE || frame->kind == FRAME_KERNEL;
+    const struct function function = {frame->text, frame->file,
+                                      is_in_file ? frame->module : erlang};
+
+    return intern_add(&callgrind->functions, &function);
+}
+
+static void add_stack(struct callgrind *callgrind, view_stack_id stack, uint64_t cost)
+{
+    const struct view_frame *frames;
+    size_t count = view_frames(callgrind->source.view, stack, &frames);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct call call = {
+            .caller = function_of(callgrind, &frames[i]),
+            .line = frames[i].line,
+            .callee = i + 1 < count ? function_of(callgrind, &frames[i + 1]) : 0,
+        };
+
+        add_call(callgrind, &call, stack, cost);
+    }
+}
+
+/* ---- writing ---- */
+
+/* Names end with the line. */
+static void put_text(FILE *file, const char *text)
+{
+    for (; *text; text++)
+        putc(*text == '\n' || *text == '\r' ? ' ' : *text, file);
+    putc('\n', file);
+}
+
+static void put_named(FILE *file, const char *key, const char *text)
+{
+    fprintf(file, "%s=", key);
+    put_text(file, text[0] ? text : "???");
+}
+
+static void put_function(const struct callgrind *callgrind, uint32_t id)
+{
+    const struct function *function = intern_get(&callgrind->functions, id);
+
+    putc('\n', callgrind->file);
+    put_named(callgrind->file, "ob", function->object);
+    put_named(callgrind->file, "fl", function->file);
+    put_named(callgrind->file, "fn", function->name);
+}
+
+static void put_call(const struct callgrind *callgrind, const struct call *call, uint64_t cost)
+{
+    if (call->callee) {
+        const struct function *callee = intern_get(&callgrind->functions, call->callee);
+
+        put_named(callgrind->file, "cob", callee->object);
+        put_named(callgrind->file, "cfl", callee->file);
+        put_named(callgrind->file, "cfn", callee->name);
+        fputs("calls=0 0\n", callgrind->file);
+    }
+    fprintf(callgrind->file, "%" PRIu32 " %" PRIu64 "\n", call->line, cost);
+}
+
+/* By function; what it cost itself comes before its calls. */
+static int compare_calls(const void *a, const void *b, void *calls)
+{
+    const struct call *x = intern_get(calls, *(const uint32_t *)a);
+    const struct call *y = intern_get(calls, *(const uint32_t *)b);
+
+    if (x->caller != y->caller)
+        return x->caller < y->caller ? -1 : 1;
+    if (x->callee != y->callee)
+        return x->callee < y->callee ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+static void put_calls(struct callgrind *callgrind)
+{
+    uint32_t count = callgrind->calls.count, caller = 0;
+    uint32_t *order = xreallocarray(NULL, count + 1, sizeof(*order));
+
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i + 1;
+    qsort_r(order, count, sizeof(*order), compare_calls, &callgrind->calls);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct call *call = intern_get(&callgrind->calls, order[i]);
+
+        if (call->caller != caller)
+            put_function(callgrind, call->caller);
+        caller = call->caller;
+        put_call(callgrind, call, callgrind->costs[order[i]]);
+    }
+    free(order);
+}
+
+static void write_all(struct callgrind *callgrind)
+{
+    const struct output_source *source = &callgrind->source;
+    FILE *file = callgrind->file;
+    uint64_t sum = 0;
+
+    for (view_stack_id id = 1; id < callgrind->counts.size; id++) {
+        sum += callgrind->counts.of[id];
+        if (callgrind->counts.of[id])
+            add_stack(callgrind, id, callgrind->counts.of[id]);
+    }
+    fprintf(file, "# callgrind format\nversion: 1\ncreator: beamflame %s\ncmd: ",
+            source->header->version);
+    put_text(file, source->header->command);
+    fprintf(file,
+            "positions: line\nevent: %s : %s of %s, in %s\nevents: %s\nsummary: %" PRIu64 "\n",
+            callgrind->weight.name, callgrind->weight.name,
+            profile_text(source->profile, profile_get_event(source->profile, source->event)->name),
+            unit_name(callgrind->weight.unit), callgrind->weight.name, sum);
+    put_calls(callgrind);
+}
+
+static int callgrind_finish(void *state, const struct recording_totals *totals, struct error *error)
+{
+    struct callgrind *callgrind = state;
+
+    (void)error;
+    if (totals)
+        write_all(callgrind);
+    counts_free(&callgrind->counts);
+    intern_free(&callgrind->functions);
+    intern_free(&callgrind->calls);
+    free(callgrind->costs);
+    free(callgrind->added);
+    free(callgrind);
+    return 0;
+}
+
+const struct output_format callgrind_format = {
+    .name = "callgrind",
+    .suffixes = {".callgrind", ".callgrind.gz"},
+    .one_event = true,
+    .begin = callgrind_begin,
+    .sample = callgrind_sample,
+    .finish = callgrind_finish,
+};

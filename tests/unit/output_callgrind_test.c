@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Costs by function and call, in callgrind's format. */
+#include "small_output.h"
+
+#define HEAD                                                                                       \
+    "# callgrind format\nversion: 1\ncreator: beamflame 0.1.0\ncmd: beamflame -p 100\n"            \
+    "positions: line\nevent: time : time of cpu, in ns\nevents: time\n"
+
+/* What a function costs itself, and what its calls cost with all that they call. */
+static void test_costs(void **state)
+{
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[1].stack = small.samples[2].stack;
+    assert_output(&small, &callgrind_format,
+                  HEAD "summary: 40000000\n"
+                       "\nob=Erlang\nfl=???\nfn=cart\n"
+                       "cob=Erlang\ncfl=???\ncfn=proc_lib:init_p/5\ncalls=0 0\n0 20000000\n"
+                       "cob=/usr/bin/beam.smp\ncfl=???\ncfn=spin\ncalls=0 0\n0 10000000\n"
+                       "\nob=Erlang\nfl=???\nfn=proc_lib:init_p/5\n"
+                       "cob=Erlang\ncfl=???\ncfn=erlang:+/2\ncalls=0 0\n0 20000000\n"
+                       "\nob=Erlang\nfl=???\nfn=erlang:+/2\n0 20000000\n"
+                       "\nob=/usr/bin/beam.smp\nfl=???\nfn=spin\n0 20000000\n"
+                       "\nob=Erlang\nfl=???\nfn=[scheduler] busy-wait\n"
+                       "cob=/usr/bin/beam.smp\ncfl=???\ncfn=spin\ncalls=0 0\n0 10000000\n");
+}
+
+static stack_id call(struct profile *p, stack_id from, const char *symbol, uint32_t line)
+{
+    return profile_stack(p, from,
+                         profile_frame(p, &(struct frame){.symbol = profile_string_z(p, symbol),
+                                                          .file = profile_string_z(p, "a.erl"),
+                                                          .line = line,
+                                                          .kind = FRAME_ERLANG}));
+}
+
+/* A call that is in a stack several times costs what the stack does, not more; lines are told
+ * apart. */
+static void test_recursion(void **state)
+{
+    struct small_profile small;
+    stack_id stack = 0;
+
+    (void)state;
+    small_profile_make(&small);
+    for (int i = 0; i < 3; i++)
+        stack = call(small.profile, stack, "a:f/1", 10);
+    stack = call(small.profile, stack, "a:f/1", 20);
+    for (int i = 0; i < SMALL_SAMPLES; i++) {
+        small.samples[i].stack = stack;
+        small.samples[i].process = small.samples[0].process;
+        small.samples[i].activity = 0;
+    }
+    assert_output(&small, &callgrind_format,
+                  HEAD "summary: 40000000\n"
+                       "\nob=Erlang\nfl=???\nfn=cart\n"
+                       "cob=Erlang\ncfl=a.erl\ncfn=a:f/1\ncalls=0 0\n0 40000000\n"
+                       "\nob=Erlang\nfl=a.erl\nfn=a:f/1\n20 40000000\n"
+                       "cob=Erlang\ncfl=a.erl\ncfn=a:f/1\ncalls=0 0\n10 40000000\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_recursion),
+    };
+
+    return cmocka_run_group_tests_name("output_callgrind", tests, NULL, NULL);
+}
