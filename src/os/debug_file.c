@@ -117,15 +117,13 @@ int debug_file_open(const struct elf_file *file)
 {
     const struct wanted wanted = wanted_of(file->elf);
     const char *const host = "/";
-    char target[64];
     int fd;
 
-    if (!file->pid || file->path[0] != '/')
+    if (!file->root || file->path[0] != '/')
         return -1;
-    snprintf(target, sizeof(target), "/proc/%d/root", (int)file->pid);
-    fd = open_by_build_id(&wanted, target);
+    fd = open_by_build_id(&wanted, file->root);
     if (fd < 0)
-        fd = open_by_link(&wanted, target, file->path);
+        fd = open_by_link(&wanted, file->root, file->path);
     if (fd < 0)
         fd = open_by_build_id(&wanted, host);
     return fd >= 0 ? fd : open_by_link(&wanted, host, file->path);

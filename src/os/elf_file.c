@@ -66,14 +66,12 @@ static int open_named(const char *root, const struct mapping *mapping)
     return fd;
 }
 
-static int open_mapped(pid_t pid, const struct mapping *mapping)
+static int open_mapped(pid_t pid, const char *root, const struct mapping *mapping)
 {
-    char root[64];
     int fd = open_map_file(pid, mapping);
 
     if (fd >= 0)
         return fd;
-    snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
     fd = open_named(root, mapping);
     /* A process in a bare chroot: maps gives the path as we see it. */
     return fd >= 0 ? fd : open_named("/", mapping);
@@ -102,6 +100,20 @@ struct elf_file *elf_file_of_image(void *image, size_t size, const struct mappin
     return finish(file, mapping);
 }
 
+struct elf_file *elf_file_of_fd(int fd, const char *root, const struct mapping *mapping)
+{
+    struct elf_file *file;
+
+    if (fd < 0)
+        return NULL;
+    elf_version(EV_CURRENT);
+    file = xcalloc(1, sizeof(*file));
+    file->root = xstrdup(root);
+    file->fd = fd;
+    file->elf = elf_begin(fd, ELF_C_READ, NULL);
+    return finish(file, mapping);
+}
+
 static struct elf_file *open_vdso(struct memory *memory, const struct mapping *mapping)
 {
     size_t size = mapping->end - mapping->start;
@@ -124,22 +136,14 @@ static bool is_file_path(const char *path)
 
 struct elf_file *elf_file_open(pid_t pid, struct memory *memory, const struct mapping *mapping)
 {
-    struct elf_file *file;
-    int fd;
+    char root[64];
 
-    elf_version(EV_CURRENT);
     if (strcmp(mapping->path, "[vdso]") == 0)
         return open_vdso(memory, mapping);
     if (!is_file_path(mapping->path))
         return NULL;
-    fd = open_mapped(pid, mapping);
-    if (fd < 0)
-        return NULL;
-    file = xcalloc(1, sizeof(*file));
-    file->pid = pid;
-    file->fd = fd;
-    file->elf = elf_begin(fd, ELF_C_READ, NULL);
-    return finish(file, mapping);
+    snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+    return elf_file_of_fd(open_mapped(pid, root, mapping), root, mapping);
 }
 
 void elf_file_free(struct elf_file *file)
@@ -151,6 +155,7 @@ void elf_file_free(struct elf_file *file)
     if (file->fd >= 0)
         close(file->fd);
     free(file->image);
+    free(file->root);
     free(file->path);
     free(file);
 }

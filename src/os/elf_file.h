@@ -13,6 +13,11 @@
 struct elf_file *elf_file_open(pid_t pid, struct memory *memory, const struct mapping *mapping);
 void elf_file_free(struct elf_file *file);
 
+/* The file open at `fd`, which is taken, also on failure; -1 is fine. `root` is where the process
+ * saw
+ * "/", or can be taken to have: its debug file is looked for there. */
+struct elf_file *elf_file_of_fd(int fd, const char *root, const struct mapping *mapping);
+
 /* A file whose bytes are in memory (the vdso; a recorded image in tests). `image` is malloc'ed and
  * taken over, also on failure. */
 struct elf_file *elf_file_of_image(void *image, size_t size, const struct mapping *mapping);

@@ -36,7 +36,7 @@ struct mapping {
  * SIGBUS. */
 struct elf_file {
     Elf *elf;
-    pid_t pid;                    /* who has it mapped; 0: nobody any more */
+    char *root;                   /* where its process has "/"; NULL: not known */
     int fd;                       /* -1: it is in memory (the vdso) */
     void *image;                  /* what elf reads if it is in memory, else NULL */
     uint64_t bias;                /* address in the target minus address in the file */

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/core_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/elf_notes.h"
+#include "util/alloc.h"
+
+enum {
+    SEGMENTS_MAX = 1 << 20,
+    NOTES_MAX = 1 << 28, /* some KB a thread, and the names of what is mapped */
+};
+
+static size_t read_at(int fd, uint64_t offset, void *buffer, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    return done;
+}
+
+/* ---- memory ---- */
+
+const struct core_segment *core_file_segment(const struct core_file *core, uint64_t address)
+{
+    size_t low = 0, high = core->segment_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (core->segments[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address < core->segments[low - 1].end ? &core->segments[low - 1] : NULL;
+}
+
+size_t core_file_read(const struct core_file *core, uint64_t address, void *buffer, size_t size)
+{
+    const struct core_segment *segment = core_file_segment(core, address);
+    uint64_t at = segment ? address - segment->start : 0;
+
+    if (!segment || at >= segment->file_size)
+        return 0;
+    if (size > segment->file_size - at)
+        size = segment->file_size - at;
+    return read_at(core->fd, segment->offset + at, buffer, size);
+}
+
+/* ---- headers ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    return compare(((const struct core_segment *)a)->start,
+                   ((const struct core_segment *)b)->start);
+}
+
+/* How much of [offset, offset + size) the file has; what is behind its end is missing. */
+static uint64_t present(struct core_file *core, uint64_t offset, uint64_t size)
+{
+    uint64_t there = offset < core->size ? core->size - offset : 0;
+
+    if (there >= size)
+        return size;
+    if (size - there < UINT64_MAX - core->missing)
+        core->missing += size - there;
+    return there;
+}
+
+static void add_segment(struct core_file *core, const Elf64_Phdr *header)
+{
+    struct core_segment *segment = &core->segments[core->segment_count];
+    uint64_t size = header->p_filesz < header->p_memsz ? header->p_filesz : header->p_memsz;
+
+    if (!header->p_memsz || header->p_vaddr > UINT64_MAX - header->p_memsz)
+        return;
+    *segment = (struct core_segment){
+        .start = header->p_vaddr,
+        .end = header->p_vaddr + header->p_memsz,
+        .offset = header->p_offset,
+        .file_size = present(core, header->p_offset, size),
+        .executable = header->p_flags & PF_X,
+    };
+    core->segment_count++;
+}
+
+/* More segments than their number has bits for are counted in the first section's header (elf(5),
+ * PN_XNUM). */
+static bool read_segment_count(const struct core_file *core, const Elf64_Ehdr *header,
+                               uint32_t *count)
+{
+    Elf64_Shdr section;
+
+    *count = header->e_phnum;
+    if (header->e_phnum != PN_XNUM)
+        return true;
+    if (read_at(core->fd, header->e_shoff, &section, sizeof(section)) != sizeof(section))
+        return false;
+    *count = section.sh_info;
+    return *count <= SEGMENTS_MAX;
+}
+
+/* The program headers, NULL if not all of them are there. */
+static Elf64_Phdr *read_segments(const struct core_file *core, const Elf64_Ehdr *header,
+                                 uint32_t *count)
+{
+    Elf64_Phdr *segments;
+    size_t size;
+
+    if (!read_segment_count(core, header, count) || header->e_phentsize != sizeof(*segments))
+        return NULL;
+    size = *count * sizeof(*segments);
+    segments = xmalloc(size + 1);
+    if (read_at(core->fd, header->e_phoff, segments, size) == size)
+        return segments;
+    free(segments);
+    return NULL;
+}
+
+/* ---- notes ---- */
+
+/* Offsets in struct elf_prstatus and elf_prpsinfo (linux/elfcore.h) on x86-64, and where registers
+ * are in user_regs_struct (asm/user_64.h), by DWARF number. */
+enum { STATUS_SIGNAL = 12, STATUS_TID = 32, STATUS_REGISTERS = 112, INFO_PID = 24 };
+enum { REGISTERS = 27, FS_BASE = 21 };
+static const uint8_t places[CFI_REGISTERS] = {
+    [CFI_R15] = 0,  [CFI_R14] = 1,  [CFI_R13] = 2,  [CFI_R12] = 3,  [CFI_RBP] = 4,  [CFI_RBX] = 5,
+    [CFI_R11] = 6,  [CFI_R10] = 7,  [CFI_R9] = 8,   [CFI_R8] = 9,   [CFI_RAX] = 10, [CFI_RCX] = 11,
+    [CFI_RDX] = 12, [CFI_RSI] = 13, [CFI_RDI] = 14, [CFI_RIP] = 16, [CFI_RSP] = 19,
+};
+
+static void add_thread(struct core_file *core, struct cursor status)
+{
+    uint64_t registers[REGISTERS];
+    struct core_thread thread = {0};
+
+    if ((size_t)(status.end - status.at) < STATUS_REGISTERS + sizeof(registers))
+        return;
+    memcpy(&thread.signal, status.at + STATUS_SIGNAL, sizeof(thread.signal));
+    memcpy(&thread.tid, status.at + STATUS_TID, sizeof(thread.tid));
+    memcpy(registers, status.at + STATUS_REGISTERS, sizeof(registers));
+    thread.thread_pointer = registers[FS_BASE];
+    for (int i = 0; i < CFI_REGISTERS; i++)
+        thread.registers[i] = registers[places[i]];
+    core->threads = xreallocarray(core->threads, core->thread_count + 1, sizeof(thread));
+    core->threads[core->thread_count++] = thread;
+}
+
+static void read_info(struct core_file *core, struct cursor info)
+{
+    uint32_t pid = 0;
+
+    if (cursor_take(&info, INFO_PID, ""))
+        pid = cursor_u32(&info);
+    core->pid = pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
+static void read_vector(struct core_file *core, struct cursor vector)
+{
+    while (vector.at < vector.end && !vector.problem) {
+        uint64_t type = cursor_u64(&vector), value = cursor_u64(&vector);
+
+        if (type == AT_ENTRY)
+            core->entry = value;
+        else if (type == AT_SYSINFO_EHDR)
+            core->vdso = value;
+    }
+}
+
+/* The next of the paths, without " (deleted)" for a file that was; NULL if it does not end. */
+static const char *next_path(struct cursor *paths)
+{
+    static const char deleted[] = " (deleted)";
+    char *path = (char *)(uintptr_t)paths->at;
+    size_t cut = sizeof(deleted) - 1, length = strnlen(path, (size_t)(paths->end - paths->at));
+
+    if (!cursor_take(paths, length + 1, ""))
+        return NULL;
+    if (length >= cut && memcmp(path + length - cut, deleted, cut) == 0)
+        path[length - cut] = '\0';
+    return path;
+}
+
+/* Count, page size, {start, end, offset in pages} each, and then the paths (fs/binfmt_elf.c,
+ * fill_files_note). */
+static void read_mappings(struct core_file *core, struct cursor places_note)
+{
+    enum { ENTRY = 3 * sizeof(uint64_t) };
+    uint64_t count = cursor_u64(&places_note), page = cursor_u64(&places_note);
+    struct cursor paths = places_note;
+
+    if (places_note.problem || core->mappings ||
+        count > (size_t)(places_note.end - places_note.at) / ENTRY ||
+        !cursor_take(&paths, count * ENTRY, ""))
+        return;
+    core->mappings = xcalloc(count + 1, sizeof(*core->mappings));
+    for (uint64_t i = 0; i < count; i++) {
+        struct core_mapping *mapping = &core->mappings[core->mapping_count];
+        uint64_t before = core->mapping_count ? mapping[-1].end : 0, pages;
+
+        mapping->start = cursor_u64(&places_note);
+        mapping->end = cursor_u64(&places_note);
+        pages = cursor_u64(&places_note);
+        mapping->path = next_path(&paths);
+        if (!mapping->path)
+            return;
+        if (mapping->start < before || mapping->start >= mapping->end ||
+            __builtin_mul_overflow(pages, page, &mapping->offset))
+            continue;
+        core->mapping_count++;
+    }
+}
+
+static void read_note(struct core_file *core, const struct elf_note *note)
+{
+    if (elf_note_is(note, "CORE", NT_PRSTATUS))
+        add_thread(core, note->content);
+    else if (elf_note_is(note, "CORE", NT_PRPSINFO))
+        read_info(core, note->content);
+    else if (elf_note_is(note, "CORE", NT_AUXV))
+        read_vector(core, note->content);
+    else if (elf_note_is(note, "CORE", NT_FILE))
+        read_mappings(core, note->content);
+}
+
+static void read_notes(struct core_file *core, const Elf64_Phdr *header)
+{
+    uint64_t size = present(core, header->p_offset, header->p_filesz);
+    struct elf_note note;
+    struct cursor notes;
+
+    if (!size || size > NOTES_MAX || core->notes)
+        return;
+    core->notes = xmalloc(size);
+    notes = cursor_over(core->notes, read_at(core->fd, header->p_offset, core->notes, size));
+    while (elf_note_next(&notes, &note))
+        read_note(core, &note);
+}
+
+/* ---- the file ---- */
+
+static const struct {
+    const char *magic, *kind, *program;
+} packed[] = {
+    {"\x28\xb5\x2f\xfd", "zstd", "zstd -d"},
+    {"\x04\x22\x4d\x18", "lz4", "lz4 -d"},
+    {"\xfd\x37zXZ", "xz", "xz -d"},
+    {"\x1f\x8b", "gzip", "gzip -d"},
+};
+
+static int no_core(const char *path, const Elf64_Ehdr *header, struct error *error)
+{
+    for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+        if (!memcmp(header->e_ident, packed[i].magic, strlen(packed[i].magic)))
+            return error_set(error, ERROR_FAILED,
+                             "'%s' is compressed with %s: decompress it first (%s)", path,
+                             packed[i].kind, packed[i].program);
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG))
+        return error_set(error, ERROR_FAILED, "'%s' is not a core file", path);
+    return error_set(error, ERROR_FAILED,
+                     "'%s' is not a core file but another ELF file (the executable is what --exe "
+                     "is for)",
+                     path);
+}
+
+static int cut_short(const char *path, const struct core_file *core, struct error *error)
+{
+    return error_set(error, ERROR_FAILED,
+                     "'%s' is cut short: of its %llu bytes, not even what says where memory is in "
+                     "it is whole",
+                     path, (unsigned long long)core->size);
+}
+
+/* Is it a core file, and one of a machine that is known? */
+static int check_header(const char *path, const struct core_file *core, const Elf64_Ehdr *header,
+                        struct error *error)
+{
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG))
+        return no_core(path, header, error);
+    if (core->size < sizeof(*header))
+        return cut_short(path, core, error);
+    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+        header->e_machine != EM_X86_64)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "'%s' is of another machine (ELF machine %u, %s): only cores of 64-bit "
+                         "x86-64 processes are understood",
+                         path, header->e_machine,
+                         header->e_ident[EI_CLASS] == ELFCLASS64 ? "64-bit" : "32-bit");
+    return header->e_type == ET_CORE ? 0 : no_core(path, header, error);
+}
+
+static int read_core(const char *path, struct core_file *core, struct error *error)
+{
+    Elf64_Ehdr header = {0};
+    Elf64_Phdr *segments;
+    uint32_t count;
+
+    read_at(core->fd, 0, &header, sizeof(header));
+    if (check_header(path, core, &header, error))
+        return -1;
+    segments = read_segments(core, &header, &count);
+    if (!segments)
+        return cut_short(path, core, error);
+    core->segments = xcalloc(count + 1, sizeof(*core->segments));
+    for (uint32_t i = 0; i < count; i++) {
+        if (segments[i].p_type == PT_LOAD)
+            add_segment(core, &segments[i]);
+        else if (segments[i].p_type == PT_NOTE)
+            read_notes(core, &segments[i]);
+    }
+    free(segments);
+    qsort(core->segments, core->segment_count, sizeof(*core->segments), by_start);
+    return 0;
+}
+
+static int open_file(const char *path, struct core_file *core, struct error *error)
+{
+    struct stat status;
+
+    core->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (core->fd < 0 || fstat(core->fd, &status))
+        return error_set(error, ERROR_FAILED, "can't open '%s': %s", path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return error_set(error, ERROR_FAILED, "'%s' is not a file that can be read in any order",
+                         path);
+    core->size = (uint64_t)status.st_size;
+    core->written = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+    return 0;
+}
+
+struct core_file *core_file_open(const char *path, struct error *error)
+{
+    struct core_file *core = xcalloc(1, sizeof(*core));
+
+    core->fd = -1;
+    if (!open_file(path, core, error) && !read_core(path, core, error))
+        return core;
+    core_file_free(core);
+    return NULL;
+}
+
+void core_file_free(struct core_file *core)
+{
+    if (!core)
+        return;
+    if (core->fd >= 0)
+        close(core->fd);
+    free(core->segments);
+    free(core->mappings);
+    free(core->threads);
+    free(core->notes);
+    free(core);
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/core_process.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/elf_file.h"
+#include "os/elf_notes.h"
+#include "os/open_in_root.h"
+#include "util/alloc.h"
+
+enum { HEADERS_MAX = 64, NOTES_MAX = 1 << 14, BUILD_ID_MAX = 64, VDSO_MAX = 1 << 16 };
+
+struct build_id {
+    uint8_t bytes[BUILD_ID_MAX];
+    size_t size; /* 0: not known */
+};
+
+struct build_id_text {
+    char text[2 * BUILD_ID_MAX + 1];
+};
+
+static struct build_id_text build_id_text(const struct build_id *id)
+{
+    struct build_id_text made = {"not known"};
+
+    for (size_t i = 0; i < id->size; i++)
+        snprintf(made.text + 2 * i, 3, "%02x", id->bytes[i]);
+    return made;
+}
+
+static void set_build_id(struct build_id *id, const void *bytes, size_t size)
+{
+    if (size > sizeof(id->bytes))
+        return;
+    memcpy(id->bytes, bytes, size);
+    id->size = size;
+}
+
+static struct build_id build_id_of_file(Elf *elf)
+{
+    struct build_id id = {.size = 0};
+    const void *bytes;
+    ssize_t size = dwelf_elf_gnu_build_id(elf, &bytes);
+
+    if (size > 0)
+        set_build_id(&id, bytes, (size_t)size);
+    return id;
+}
+
+/* ---- files as they were mapped ---- */
+
+static bool read_all(const struct core_file *core, uint64_t address, void *buffer, size_t size)
+{
+    return core_file_read(core, address, buffer, size) == size;
+}
+
+static void find_build_id(const struct core_file *core, uint64_t notes, uint64_t size,
+                          struct build_id *id)
+{
+    uint8_t bytes[NOTES_MAX];
+    struct cursor cursor;
+    struct elf_note note;
+
+    if (size > sizeof(bytes) || !read_all(core, notes, bytes, size))
+        return;
+    cursor = cursor_over(bytes, size);
+    while (elf_note_next(&cursor, &note))
+        if (elf_note_is(&note, "GNU", NT_GNU_BUILD_ID))
+            set_build_id(id, note.content.at, (size_t)(note.content.end - note.content.at));
+}
+
+/* That of the file whose first page is at `address`, if the core has it. */
+static struct build_id build_id_at(const struct core_file *core, uint64_t address)
+{
+    struct build_id id = {.size = 0};
+    Elf64_Phdr headers[HEADERS_MAX];
+    Elf64_Ehdr header;
+
+    if (!read_all(core, address, &header, sizeof(header)) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_phnum > HEADERS_MAX ||
+        !read_all(core, address + header.e_phoff, headers, header.e_phnum * sizeof(*headers)))
+        return id;
+    /* The first page is mapped from the file's start, and notes are in it by their offset. */
+    for (int i = 0; i < header.e_phnum && !id.size; i++)
+        if (headers[i].p_type == PT_NOTE)
+            find_build_id(core, address + headers[i].p_offset, headers[i].p_filesz, &id);
+    return id;
+}
+
+/* Consecutive mappings of one file, from the one on that has its first page. */
+struct group {
+    size_t first, count;
+    struct build_id id;
+};
+
+static struct group next_group(const struct core_file *core, size_t first)
+{
+    const struct core_mapping *mapping = &core->mappings[first];
+    struct group group = {.first = first, .count = 1};
+
+    while (first + group.count < core->mapping_count && mapping[group.count].offset &&
+           !strcmp(mapping[group.count].path, mapping->path))
+        group.count++;
+    if (!mapping->offset)
+        group.id = build_id_at(core, mapping->start);
+    return group;
+}
+
+static bool is_executable(const struct core_file *core, const struct group *group)
+{
+    const struct core_mapping *first = &core->mappings[group->first];
+
+    for (size_t i = 0; i < group->count; i++)
+        if (core->entry >= first[i].start && core->entry < first[i].end)
+            return true;
+    return false;
+}
+
+/* ---- files that are here ---- */
+
+/* The segment of a file of which an offset is a part. */
+static bool segment_at(Elf *elf, uint64_t offset, GElf_Phdr *found)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    GElf_Phdr segment;
+    size_t count;
+    bool any = false;
+
+    if (elf_getphdrnum(elf, &count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+            segment.p_offset / page * page > offset ||
+            offset - segment.p_offset / page * page > segment.p_filesz + page)
+            continue;
+        *found = segment;
+        any = true;
+    }
+    return any;
+}
+
+/* What the core does not have (gdb leaves out what is in files), the file tells. */
+static bool is_code(const struct core_file *core, const struct core_mapping *mapping, Elf *elf)
+{
+    const struct core_segment *segment = core_file_segment(core, mapping->start);
+    GElf_Phdr header;
+
+    if (segment)
+        return segment->executable;
+    return elf && segment_at(elf, mapping->offset, &header) && header.p_flags & PF_X;
+}
+
+static struct mapping mapping_of(const struct core_file *core, const struct core_mapping *from,
+                                 Elf *elf)
+{
+    return (struct mapping){
+        .start = from->start,
+        .end = from->end,
+        .offset = from->offset,
+        .executable = is_code(core, from, elf),
+        .path = from->path,
+    };
+}
+
+/* An ELF file as it was mapped: laid out by the first mapping that agrees with it. Takes `fd`. */
+static struct elf_file *lay_out(const struct core_file *core, const struct group *group, int fd,
+                                const char *root)
+{
+    struct elf_file *file = NULL;
+    Elf *elf;
+
+    elf_version(EV_CURRENT);
+    elf = elf_begin(fd, ELF_C_READ, NULL);
+    for (size_t i = 0; elf && i < group->count && !file; i++) {
+        struct mapping mapping = mapping_of(core, &core->mappings[group->first + i], elf);
+
+        file = elf_file_of_fd(dup(fd), root, &mapping);
+    }
+    elf_end(elf);
+    close(fd);
+    return file;
+}
+
+static bool has_build_id(const struct elf_file *file, const struct build_id *id)
+{
+    struct build_id own = build_id_of_file(file->elf);
+
+    return own.size == id->size && !memcmp(own.bytes, id->bytes, id->size);
+}
+
+/* A library is believed to be the one that was mapped only by its build id. */
+static struct elf_file *open_library(const struct core_file *core, const struct group *group,
+                                     const char *root)
+{
+    const char *const roots[] = {root, "/"};
+
+    for (size_t i = 0; i < 2 && group->id.size; i++) {
+        int fd = open_in_root(roots[i], core->mappings[group->first].path);
+        struct elf_file *file = fd < 0 ? NULL : lay_out(core, group, fd, roots[i]);
+
+        if (file && has_build_id(file, &group->id))
+            return file;
+        elf_file_free(file);
+    }
+    return NULL;
+}
+
+/* ---- the executable ---- */
+
+/* The directory below which `path` of this machine is `inside`; "/" if there is none. */
+static char *root_of(const char *path, const char *inside)
+{
+    char *whole = path ? realpath(path, NULL) : NULL;
+    size_t length = whole ? strlen(whole) : 0, end = strlen(inside);
+    char *root = length > end && !strcmp(whole + length - end, inside)
+                     ? xstrndup(whole, length - end)
+                     : xstrdup("/");
+
+    free(whole);
+    return root;
+}
+
+static struct elf_file *open_executable(const struct core_file *core, const struct group *group,
+                                        const char *named, const char *root, struct error *error)
+{
+    const char *was = core->mappings[group->first].path, *path = named ? named : was;
+    struct elf_file *file;
+    struct build_id id;
+    int fd;
+
+    errno = 0;
+    fd = named ? reopen_regular(open(named, O_PATH | O_CLOEXEC)) : open_in_root("/", was);
+    if (fd < 0) {
+        error_set(
+            error, ERROR_FAILED,
+            "can't open '%s' (%s): name the executable that the core is of (build id %s) with "
+            "--exe FILE",
+            path, errno ? strerror(errno) : "not a regular file", build_id_text(&group->id).text);
+        return NULL;
+    }
+    file = lay_out(core, group, fd, root);
+    if (!file) {
+        error_set(error, ERROR_FAILED, "'%s' is not the executable that the core is of (%s)", path,
+                  was);
+        return NULL;
+    }
+    if (group->id.size ? has_build_id(file, &group->id) : !!named)
+        return file;
+    id = build_id_of_file(file->elf);
+    error_set(
+        error, ERROR_FAILED,
+        "'%s' is not the executable that the core is of: its build id is %s, that of the core "
+        "%s; name the right one with --exe FILE",
+        path, build_id_text(&id).text, build_id_text(&group->id).text);
+    elf_file_free(file);
+    return NULL;
+}
+
+/* ---- all mappings ---- */
+
+struct maker {
+    const struct core_file *core;
+    const char *executable;
+    char *root; /* NULL: not known yet */
+    struct mapping *list;
+    int count;
+};
+
+static bool find_executable(const struct core_file *core, struct group *found)
+{
+    for (size_t at = 0; core->entry && at < core->mapping_count; at += found->count) {
+        *found = next_group(core, at);
+        if (is_executable(core, found))
+            return true;
+    }
+    return false;
+}
+
+static void add_group(struct maker *maker, const struct group *group, struct elf_file *file)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        struct mapping *mapping = &maker->list[maker->count++];
+
+        *mapping = mapping_of(maker->core, &maker->core->mappings[group->first + i],
+                              file ? file->elf : NULL);
+        mapping->file = file;
+    }
+}
+
+/* It is no file, but has been in memory, and so is in the core. */
+static void add_vdso(struct maker *maker)
+{
+    const struct core_segment *segment = core_file_segment(maker->core, maker->core->vdso);
+    struct mapping mapping = {.executable = true, .path = "[vdso]"};
+    uint64_t size = segment ? segment->end - segment->start : 0;
+    void *image;
+
+    if (!maker->core->vdso || !size || size > VDSO_MAX)
+        return;
+    mapping.start = segment->start;
+    mapping.end = segment->end;
+    image = xmalloc(size);
+    if (!read_all(maker->core, mapping.start, image, size)) {
+        free(image);
+        return;
+    }
+    mapping.file = elf_file_of_image(image, size, &mapping);
+    if (mapping.file)
+        maker->list[maker->count++] = mapping;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct mapping *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Of the executable, which is `own`, and of all other files. */
+static int add_all(struct maker *maker, const struct group *own, struct error *error)
+{
+    const struct core_file *core = maker->core;
+    struct elf_file *executable = open_executable(core, own, maker->executable, maker->root, error);
+    struct group group;
+
+    if (!executable)
+        return -1;
+    for (size_t at = 0; at < core->mapping_count; at += group.count) {
+        group = next_group(core, at);
+        add_group(maker, &group,
+                  at == own->first ? executable : open_library(core, &group, maker->root));
+    }
+    add_vdso(maker);
+    qsort(maker->list, (size_t)maker->count, sizeof(*maker->list), by_start);
+    return 0;
+}
+
+struct mappings *mappings_of_core(const struct core_file *core, const char *executable,
+                                  struct error *error)
+{
+    struct maker maker = {.core = core, .executable = executable};
+    struct mappings *mappings = NULL;
+    struct group own = {0};
+
+    if (!find_executable(core, &own)) {
+        error_set(error, ERROR_UNSUPPORTED,
+                  "it does not say which files were mapped where (notes NT_FILE and NT_AUXV)");
+        return NULL;
+    }
+    maker.root = root_of(executable, core->mappings[own.first].path);
+    maker.list = xcalloc(core->mapping_count + 1, sizeof(*maker.list));
+    if (!add_all(&maker, &own, error))
+        mappings = mappings_of_list(maker.list, maker.count);
+    free(maker.list);
+    free(maker.root);
+    return mappings;
+}
+
+/* ---- memory ---- */
+
+struct core_memory {
+    struct memory memory;
+    const struct core_file *core;
+    struct mappings *mappings;
+};
+
+/* What was never written to is in the file as it was in memory. */
+static size_t read_file(struct mappings *mappings, uint64_t address, void *buffer, size_t size)
+{
+    const struct mapping *mapping = mappings_find(mappings, address);
+    uint64_t offset = mapping ? mapping->offset + (address - mapping->start) : 0;
+    GElf_Phdr segment;
+    ssize_t got;
+
+    if (!mapping || !mapping->file || mapping->file->fd < 0 ||
+        !segment_at(mapping->file->elf, mapping->offset, &segment) || segment.p_flags & PF_W)
+        return 0;
+    if (size > mapping->end - address)
+        size = mapping->end - address;
+    got = pread(mapping->file->fd, buffer, size, (off_t)offset);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static bool read_memory(struct memory *memory, uint64_t address, void *buffer, size_t size)
+{
+    const struct core_memory *self = (const struct core_memory *)memory;
+
+    while (size) {
+        size_t got = core_file_read(self->core, address, buffer, size);
+
+        if (!got)
+            got = read_file(self->mappings, address, buffer, size);
+        if (!got)
+            return false;
+        address += got;
+        buffer = (char *)buffer + got;
+        size -= got;
+    }
+    return true;
+}
+
+static void free_memory(struct memory *memory)
+{
+    free(memory);
+}
+
+struct memory *memory_of_core(const struct core_file *core, struct mappings *mappings)
+{
+    struct core_memory *memory = xcalloc(1, sizeof(*memory));
+
+    memory->memory.read = read_memory;
+    memory->memory.free = free_memory;
+    memory->core = core;
+    memory->mappings = mappings;
+    return &memory->memory;
+}
