@@ -176,23 +176,27 @@ static void read_structs(struct process_sweep *sweep)
 
 /* ---- stacks ---- */
 
-/* Put what is to be read of a process behind its struct: its stack, and its struct once more. */
-static size_t span_stack(const struct process_sweep *sweep, const struct swept_process *process,
-                         uint8_t *stack, uint8_t *again, struct memory_span *spans)
+static uint64_t process_stop(const struct process_sweep *sweep, const uint8_t *bytes)
 {
-    const struct layout *layout = &sweep->vm->layout;
-    uint64_t stop = layout_word(process->bytes, layout->process_stop);
-    uint64_t hend = layout_word(process->bytes, layout->process_hend);
-    size_t size = hend > stop && !(stop & 7) && !(hend & 7) ? hend - stop : 0, count = 0;
+    return layout_word(bytes, sweep->vm->layout.process_stop);
+}
+
+/* Put what is to be read of a process behind its struct: its stack from `top` up, and its struct
+ * once more. */
+static size_t span_stack(const struct process_sweep *sweep, const struct swept_process *process,
+                         uint64_t top, uint8_t *stack, uint8_t *again, struct memory_span *spans)
+{
+    uint64_t hend = layout_word(process->bytes, sweep->vm->layout.process_hend);
+    size_t size = hend > top && !(top & 7) && !(hend & 7) ? hend - top : 0, count = 0;
 
     if (size > STACK_ROOM) {
-        spans[count++] = (struct memory_span){stop, stack, WIRE_ERLANG_LEAF_BYTES, false};
-        stop = hend - WIRE_ERLANG_ROOT_BYTES;
+        spans[count++] = (struct memory_span){top, stack, WIRE_ERLANG_LEAF_BYTES, false};
+        top = hend - WIRE_ERLANG_ROOT_BYTES;
         stack += WIRE_ERLANG_LEAF_BYTES;
         size = WIRE_ERLANG_ROOT_BYTES;
     }
     if (size)
-        spans[count++] = (struct memory_span){stop, stack, size, false};
+        spans[count++] = (struct memory_span){top, stack, size, false};
     spans[count++] = (struct memory_span){process->address, again, sweep->size, false};
     return count;
 }
@@ -226,10 +230,11 @@ static bool take_stack(const struct process_sweep *sweep, const struct memory_sp
     return true;
 }
 
-bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *process)
+bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *process, uint64_t top)
 {
     struct memory_span spans[STACK_SPANS];
-    size_t count = span_stack(sweep, process, sweep->stacks, sweep->again + sweep->size, spans);
+    size_t count =
+        span_stack(sweep, process, top, sweep->stacks, sweep->again + sweep->size, spans);
 
     memory_read_spans(sweep->vm->memory, spans, count);
     return take_stack(sweep, spans, count, process);
@@ -248,7 +253,7 @@ enum swept process_sweep_again(struct process_sweep *sweep, uint64_t address, ui
         process->is_running = is_running(sweep, bytes);
         if (process->is_running)
             return SWEPT_RUNNING;
-        if (process_sweep_stack(sweep, process))
+        if (process_sweep_stack(sweep, process, process_stop(sweep, bytes)))
             return SWEPT_AT_REST;
     }
     return SWEPT_RUNNING;
@@ -281,10 +286,12 @@ static void visit_with_stacks(struct process_sweep *sweep, size_t count)
     size_t spans = 0, at = 0, counts[BATCH];
 
     for (size_t i = 0; i < count; spans += counts[i++])
-        counts[i] = sweep->swept[i].is_running
-                        ? 0
-                        : span_stack(sweep, &sweep->swept[i], sweep->stacks + i * STACK_ROOM,
-                                     sweep->again + i * sweep->size, sweep->spans + spans);
+        counts[i] =
+            sweep->swept[i].is_running
+                ? 0
+                : span_stack(sweep, &sweep->swept[i], process_stop(sweep, sweep->swept[i].bytes),
+                             sweep->stacks + i * STACK_ROOM, sweep->again + i * sweep->size,
+                             sweep->spans + spans);
     memory_read_spans(sweep->vm->memory, sweep->spans, spans);
     for (size_t i = 0; i < count; at += counts[i++]) {
         sweep->is_torn[i] =

@@ -74,6 +74,6 @@ enum swept { SWEPT_AT_REST, SWEPT_RUNNING, SWEPT_GONE };
 enum swept process_sweep_again(struct process_sweep *sweep, uint64_t address, uint64_t id,
                                struct swept_process *process);
 
-/* The stack of a process that process_sweep_again() has just found running, on a thread that stands
- * still: from Process.stop up. False if it has run on meanwhile. */
-bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *process);
+/* The stack of a process that process_sweep_again() has just found, on a thread that stands still:
+ * from `top` up. False if it has run on meanwhile. */
+bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *process, uint64_t top);

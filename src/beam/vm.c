@@ -86,7 +86,7 @@ static void read_executable_path(struct vm *vm)
     snprintf(vm->executable, sizeof(vm->executable), "%s", path + length);
 }
 
-/* Where the program is entered: within the executable, whatever else is mapped (getauxval(3)). */
+/* getauxval(3) */
 static uint64_t entry_address(pid_t pid)
 {
     size_t size, count;
@@ -107,7 +107,7 @@ static uint64_t entry_address(pid_t pid)
 
 struct elf_file *vm_executable(struct vm *vm, struct error *error)
 {
-    struct mapping *mapping = mappings_find(vm->mappings, entry_address(vm->pid));
+    struct mapping *mapping = mappings_find(vm->mappings, vm->entry);
     struct elf_file *file = mapping ? mapping_file(vm->mappings, mapping) : NULL;
 
     if (!file)
@@ -127,9 +127,21 @@ static int find_roots(struct vm *vm, struct elf_file *executable, struct error *
     return result;
 }
 
-static int examine(struct vm *vm, struct error *error)
+int vm_examine(struct vm *vm, struct error *error)
 {
-    struct elf_file *executable;
+    struct elf_file *executable = vm_executable(vm, error);
+
+    if (!executable || vm_choose_layout(vm, executable, error) != 0 ||
+        find_roots(vm, executable, error) != 0 || vm_read_schedulers(vm, error) != 0)
+        return -1;
+    vm->roots.run_queues = 0;
+    memory_read_u64(vm->memory, vm->schedulers[0].data + vm->layout.sched_run_queue,
+                    &vm->roots.run_queues);
+    return vm_check(vm, error);
+}
+
+static int examine_process(struct vm *vm, struct error *error)
+{
     int identified = vm_identify(vm->pid, &vm->build, error);
 
     if (identified < 0 || check_memory_permitted(vm->pid, error) != 0)
@@ -141,14 +153,8 @@ static int examine(struct vm *vm, struct error *error)
     vm->mappings = mappings_new(vm->pid, vm->memory, error);
     if (!vm->mappings)
         return -1;
-    executable = vm_executable(vm, error);
-    if (!executable || vm_choose_layout(vm, executable, error) != 0 ||
-        find_roots(vm, executable, error) != 0 || vm_read_schedulers(vm, error) != 0)
-        return -1;
-    vm->roots.run_queues = 0;
-    memory_read_u64(vm->memory, vm->schedulers[0].data + vm->layout.sched_run_queue,
-                    &vm->roots.run_queues);
-    return vm_check(vm, error);
+    vm->entry = entry_address(vm->pid);
+    return vm_examine(vm, error);
 }
 
 /* Whether the process has been there for less time than it takes a VM to start. */
@@ -178,7 +184,7 @@ static struct vm *open_once(pid_t pid, struct error *error)
 
     vm->pid = pid;
     vm->memory = memory_of_process(pid);
-    if (examine(vm, error) == 0)
+    if (examine_process(vm, error) == 0)
         return vm;
     vm_close(vm);
     return NULL;
@@ -215,5 +221,6 @@ void vm_close(struct vm *vm)
     free(vm->schedulers);
     mappings_free(vm->mappings);
     memory_free(vm->memory);
+    core_file_free(vm->core);
     free(vm);
 }

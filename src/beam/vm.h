@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "beam/layout.h"
+#include "os/core_file.h"
 #include "os/mappings.h"
 #include "os/memory.h"
 #include "util/error.h"
@@ -46,9 +47,12 @@ struct vm_roots {
 };
 
 struct vm {
-    pid_t pid;
+    pid_t pid;              /* of a core: that which it had */
+    struct core_file *core; /* NULL: it is alive */
     struct memory *memory;
     struct mappings *mappings;
+    uint64_t
+        entry; /* where its program is entered: within the executable, whatever else is mapped */
     struct build build;
     struct layout layout;
     struct vm_roots roots;
@@ -63,6 +67,11 @@ struct vm {
  * it. ERROR_UNSUPPORTED: a BEAM whose release has no layout, or on which a check failed (says
  * which and what was found). A VM that has just been started is waited for, 3 s at most. */
 struct vm *vm_open(pid_t pid, struct error *error);
+
+/* The VM that a core file (os/core_file.h) is of, from the executable at this path here; NULL:
+ * where it was. ERROR_NO_PROCESS: it is not of a BEAM; ERROR_UNSUPPORTED as above. */
+struct vm *vm_open_core(const char *path, const char *executable, struct error *error);
+
 void vm_close(struct vm *vm);
 
 /* The executable's file, which lives as long as the VM; NULL with error. */

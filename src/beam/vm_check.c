@@ -23,7 +23,7 @@ struct census {
     struct pid_encoding encoding;
     uint8_t *bytes; /* one process struct */
     uint64_t seen;
-    unsigned int read, with_id, with_heap;
+    unsigned int read, unread, with_id, with_heap;
     bool has_init;
 };
 
@@ -55,8 +55,10 @@ static void look_at(struct census *census, uint64_t index, uint64_t process)
     char pid[48];
     uint64_t id;
 
-    if (!memory_read(census->vm->memory, process, census->bytes, layout->sizeof_process))
+    if (!memory_read(census->vm->memory, process, census->bytes, layout->sizeof_process)) {
+        census->unread++;
         return;
+    }
     census->read++;
     id = field(census, layout->process_id);
     if (pid_format(&census->encoding, id, pid, sizeof(pid)) &&
@@ -78,7 +80,7 @@ static bool visit(void *context, uint64_t index, uint64_t process)
 
 static int take_census(struct census *census, struct error *error)
 {
-    census->seen = census->read = census->with_id = census->with_heap = 0;
+    census->seen = census->read = census->unread = census->with_id = census->with_heap = 0;
     census->has_init = false;
     return process_table_each(census->vm, visit, census, error);
 }
@@ -107,7 +109,7 @@ static int check_processes(struct census *census, struct error *error)
 {
     if (count_processes(census, error) != 0)
         return -1;
-    if (!census->has_init || census->with_id * 2 <= census->read)
+    if ((!census->has_init && !census->unread) || census->with_id * 2 <= census->read)
         return error_set(error, ERROR_UNSUPPORTED,
                          "of %u processes in the table, %u have the pid of their place and <0.0.0> "
                          "is %samong them",

@@ -4,6 +4,9 @@
 
 #include "beam/vm.h"
 
+/* All of the below, in their order: of memory, mappings, entry and build the rest is found out. */
+int vm_examine(struct vm *vm, struct error *error);
+
 /* Fill vm->layout: from DWARF of the executable or of its debug file, else from the table. */
 int vm_choose_layout(struct vm *vm, struct elf_file *executable, struct error *error);
 

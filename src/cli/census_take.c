@@ -99,11 +99,17 @@ static void add_at_rest(struct taker *taker, const struct swept_process *swept)
     add_sample(taker, &sample);
 }
 
+/* In a core the stack of a process on a dirty scheduler goes on in native code, too. */
+static bool is_running(const struct vm *vm, const struct swept_process *swept)
+{
+    return swept->is_running || (vm->core && swept_process_status(vm, swept) == STATUS_RUNNING);
+}
+
 static void visit(void *context, const struct swept_process *swept)
 {
     struct taker *taker = context;
 
-    if (swept->is_running)
+    if (is_running(taker->vm, swept))
         add_running(taker, swept);
     else
         add_at_rest(taker, swept);
@@ -223,6 +229,40 @@ static void look_at_running(struct taker *taker, struct error *sampling)
     add_without_stack(taker);
 }
 
+/* ---- those that ran when a core was written ---- */
+
+/* The first thread is the one that got the signal (fs/binfmt_elf.c, fill_note_info). */
+static void note_struck(struct taker *taker, const struct sample *sample)
+{
+    const struct core_thread *first = taker->vm->core->threads;
+
+    if (first->signal && sample->thread &&
+        profile_get_thread(taker->profile, sample->thread)->tid == first->tid)
+        taker->census->struck = sample->process;
+}
+
+static void look_at_threads(struct taker *taker)
+{
+    for (size_t i = 0; i < taker->running_count; i++) {
+        struct running *running = &taker->running[i];
+        struct swept_process swept;
+        struct sample sample;
+
+        if (symbolizer_of_core(taker->symbolizer, taker->sweep, running->address, running->id,
+                               &sample, &taker->totals)) {
+            add_sample(taker, &sample);
+            note_struck(taker, &sample);
+        } else if (process_sweep_again(taker->sweep, running->address, running->id, &swept) ==
+                   SWEPT_AT_REST) {
+            add_at_rest(taker, &swept);
+        } else {
+            continue;
+        }
+        running->address = 0;
+    }
+    add_without_stack(taker);
+}
+
 /* ---- all ---- */
 
 /* Growth is found by comparing with what there was some time before. */
@@ -270,6 +310,13 @@ static void note_growth(struct taker *taker)
     }
 }
 
+static void begin_core(const struct core_file *core, struct census *census)
+{
+    census->of_core = true;
+    census->realtime = core->written;
+    census->signal = core->thread_count ? core->threads->signal : 0;
+}
+
 static int run(struct taker *taker, struct error *sampling, struct error *error)
 {
     struct sweep_request request = {.with_stacks = true, .visit = visit, .context = taker};
@@ -282,11 +329,15 @@ static int run(struct taker *taker, struct error *sampling, struct error *error)
     if (taker->request->top.count && find_top(taker, &request, error))
         return -1;
     taker->census->realtime = clock_ns(CLOCK_REALTIME);
+    if (taker->vm->core)
+        begin_core(taker->vm->core, taker->census);
     if (process_sweep_run(taker->sweep, &request, &counts, error))
         return -1;
     taker->census->gone += counts.gone;
     taker->census->torn += counts.torn;
-    if (any_running(taker))
+    if (taker->vm->core)
+        look_at_threads(taker);
+    else if (any_running(taker))
         look_at_running(taker, sampling);
     note_growth(taker);
     return 0;

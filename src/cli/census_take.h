@@ -3,7 +3,8 @@
  * Take a census of a VM: all of its processes, as they are now.
  *
  *   those at rest      read out of memory (beam/process_sweep.h)
- *   those that run     by a CPU sample each, or at rest a moment later
+ *   those that run     by a CPU sample each, or at rest a moment later; of a core, by the
+ *                      registers that their threads had
  */
 #pragma once
 

@@ -13,17 +13,24 @@
 #include "cli/targets.h"
 #include "cli/top_option.h"
 #include "output/census_writers.h"
+#include "output/number_text.h"
 #include "profile/selection.h"
 
 struct dump_options {
     struct record_options target; /* which VM */
     struct census_request request;
     struct selection_options selection;
+    const char *core, *executable; /* NULL: not given */
     bool json;
 };
 
+enum { KEY_CORE = 0x100, KEY_EXECUTABLE };
+
 static const struct argp_option option_list[] = {
     {"pid", 'p', "PID", 0, "Of this Erlang VM (default: the only one)", 1},
+    {"core", KEY_CORE, "FILE", 0, "Of the Erlang VM that this core file is of", 1},
+    {"exe", KEY_EXECUTABLE, "FILE", 0,
+     "Its executable, beam.smp, if it is not where it was (with --core)", 1},
     {"top", 't', "N[:METRIC[:SEC]]", 0,
      "Only the N processes with the largest METRIC: " TOP_METRICS
      " in SEC seconds (default +reductions, 1 second)",
@@ -55,6 +62,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         options->target.pids[0] = (pid_t)number(state, "a process id", arg, 4194304);
         options->target.pid_count = 1;
         return 0;
+    case KEY_CORE:
+        options->core = arg;
+        return 0;
+    case KEY_EXECUTABLE:
+        options->executable = arg;
+        return 0;
     case 't':
         parse_top_option(state, arg, &options->request.top);
         if (options->request.top.seconds && !options->request.top.by_growth)
@@ -72,6 +85,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (options->selection.from_ns || options->selection.has_end)
             argp_error(state, "a dump is of one moment: --from and --to are for recordings");
+        if (options->core && options->target.pid_count)
+            argp_error(state, "a dump is of one VM: --core FILE or --pid PID");
+        if (options->core && options->request.top.by_growth)
+            argp_error(state, "a core is of one moment, in which nothing grows: --top N:METRIC, "
+                              "without +");
+        if (options->executable && !options->core)
+            argp_error(state, "--exe FILE goes with --core FILE");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -115,6 +135,35 @@ static int dump(struct vm *vm, const struct dump_options *options, struct error 
     return result;
 }
 
+static int dump_live(const struct dump_options *options, struct error *error)
+{
+    static const volatile int never;
+    struct targets targets;
+    int result;
+
+    if (targets_open(&options->target, &never, &targets, error))
+        return -1;
+    result = dump(targets.vms[0], options, error);
+    targets_close(&targets);
+    return result;
+}
+
+static int dump_core(const struct dump_options *options, struct error *error)
+{
+    struct vm *vm = vm_open_core(options->core, options->executable, error);
+    int result;
+
+    if (!vm)
+        return -1;
+    if (vm->core->missing)
+        message_warning("the core is cut short: %s of it are there, %s are missing",
+                        amount_text(vm->core->size, UNIT_BYTES).text,
+                        amount_text(vm->core->missing, UNIT_BYTES).text);
+    result = dump(vm, options, error);
+    vm_close(vm);
+    return result;
+}
+
 int command_dump(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&selection_argp, 0, "Only processes:", 20}, {0}};
@@ -122,21 +171,17 @@ int command_dump(int argc, char **argv)
         .options = option_list,
         .parser = parse_option,
         .children = children,
-        .doc = "Show the stacks of all Erlang processes of a VM, as they are now: by equal stacks "
-               "and status.",
+        .doc = "Show the stacks of all Erlang processes of a VM, as they are now, or as a core "
+               "file has "
+               "them: by equal stacks and status.",
     };
-    static const volatile int never;
     struct dump_options options = {0};
-    struct targets targets;
     struct error error;
     int result;
 
     argp_err_exit_status = ERROR_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &options);
-    if (targets_open(&options.target, &never, &targets, &error))
-        return message_error(&error);
-    result = dump(targets.vms[0], &options, &error);
-    targets_close(&targets);
+    result = options.core ? dump_core(&options, &error) : dump_live(&options, &error);
     selection_options_free(&options.selection);
     return result ? message_error(&error) : 0;
 }

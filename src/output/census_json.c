@@ -11,6 +11,15 @@ static void write_text(FILE *file, const struct profile *profile, const char *ke
     json_string_or_null(file, profile_text(profile, text));
 }
 
+static void write_core(FILE *file, const struct census *census)
+{
+    const struct profile *profile = census->profile;
+
+    fprintf(file, ",\"core\":true,\"signal\":%d", census->signal);
+    write_text(file, profile, "struck",
+               census->struck ? profile_get_process(profile, census->struck)->pid : 0);
+}
+
 static void write_target(FILE *file, const struct census *census)
 {
     const struct profile *profile = census->profile;
@@ -22,6 +31,8 @@ static void write_target(FILE *file, const struct census *census)
     write_text(file, profile, "erts", target->erts);
     fprintf(file, ",\"time\":%llu.%03u", (unsigned long long)(census->realtime / 1000000000),
             (unsigned)(census->realtime / 1000000 % 1000));
+    if (census->of_core)
+        write_core(file, census);
     fprintf(file, ",\"left_out\":%llu,\"gone\":%llu,\"torn\":%llu",
             (unsigned long long)census->left_out, (unsigned long long)census->gone,
             (unsigned long long)census->torn);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,29 @@ static struct group *make_groups(const struct census_process *processes, size_t 
     return groups;
 }
 
+static bool holds(const struct census *census, const struct group *group, process_id process)
+{
+    for (size_t i = group->first; i < group->first + group->count; i++)
+        if (census->processes[i].process == process)
+            return true;
+    return false;
+}
+
+/* What the process did in which the VM ended is asked for before all else. */
+static void put_struck_first(const struct census *census, struct group *groups, size_t count)
+{
+    struct group first;
+    size_t at = 0;
+
+    while (at < count && !holds(census, &groups[at], census->struck))
+        at++;
+    if (!census->struck || at == count)
+        return;
+    first = groups[at];
+    memmove(groups + 1, groups, at * sizeof(*groups));
+    groups[0] = first;
+}
+
 /* The first frame of a run of one function. */
 static bool begins_run(const struct profile *profile, const struct stack_node *node)
 {
@@ -73,12 +97,15 @@ static bool begins_run(const struct profile *profile, const struct stack_node *n
 }
 
 /* Leaf first, and runs of one function as one line. */
-static void write_stack(FILE *file, const struct profile *profile, stack_id stack)
+static void write_stack(FILE *file, const struct census *census, stack_id stack)
 {
+    const struct profile *profile = census->profile;
     uint32_t run = 1;
 
     if (!stack)
-        fputs("    (no stack: its thread did not get a CPU meanwhile)\n", file);
+        fprintf(file, "    (no stack: %s)\n",
+                census->of_core ? "the core does not have what its thread did"
+                                : "its thread did not get a CPU meanwhile");
     for (const struct stack_node *node; stack; stack = node->parent) {
         const struct frame *frame;
 
@@ -142,11 +169,33 @@ static void write_group(FILE *file, const struct census *census, const struct gr
     size_t shown = group->count < MEMBERS_SHOWN ? group->count : MEMBERS_SHOWN;
 
     fprintf(file, "\n%s %s\n", number_text(group->count).text, process_status_name(first->status));
-    write_stack(file, census->profile, first->stack);
+    write_stack(file, census, first->stack);
     for (size_t i = 0; i < shown; i++)
         write_member(file, census, first + i);
     if (shown < group->count)
         fprintf(file, "  and %s more\n", number_text(group->count - shown).text);
+}
+
+/* How the VM ended, and what its core does not have. */
+static void write_core(FILE *file, const struct census *census)
+{
+    const struct profile *profile = census->profile;
+    const char *name = sigabbrev_np(census->signal);
+    size_t cut = 0;
+
+    if (census->signal)
+        fprintf(file, "ended by signal %d (SIG%s)", census->signal, name ? name : "?");
+    if (census->struck)
+        fprintf(file, " in %s",
+                profile_text(profile, profile_get_process(profile, census->struck)->pid));
+    if (census->signal)
+        putc('\n', file);
+    if (census->gone)
+        fprintf(file, "%s are not in the core\n", number_text(census->gone).text);
+    for (size_t i = 0; i < census->count; i++)
+        cut += !(census->processes[i].flags & SAMPLE_COMPLETE);
+    if (cut)
+        fprintf(file, "%s have a stack of which a part is not known\n", number_text(cut).text);
 }
 
 static void write_head(FILE *file, const struct census *census)
@@ -171,7 +220,9 @@ static void write_head(FILE *file, const struct census *census)
     putc('\n', file);
     if (census->left_out)
         fprintf(file, "%s others were not asked for\n", number_text(census->left_out).text);
-    if (census->gone)
+    if (census->of_core)
+        write_core(file, census);
+    else if (census->gone)
         fprintf(file, "%s came or ended meanwhile\n", number_text(census->gone).text);
     if (census->torn)
         fprintf(file, "%s ran each time that they were read, and are not shown\n",
@@ -188,6 +239,7 @@ void census_write_text(FILE *file, const struct census *census)
     memcpy(sorted.processes, census->processes, census->count * sizeof(*census->processes));
     qsort(sorted.processes, sorted.count, sizeof(*sorted.processes), by_stack);
     groups = make_groups(sorted.processes, sorted.count, &group_count);
+    put_struck_first(&sorted, groups, group_count);
     write_head(file, census);
     for (size_t i = 0; i < group_count; i++)
         write_group(file, &sorted, &groups[i]);

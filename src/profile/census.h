@@ -24,12 +24,15 @@ struct census {
     const struct profile *profile; /* borrowed */
     target_id target;
     uint64_t realtime; /* ns since 1970 */
+    bool of_core;      /* what a core file has, and not what is now */
+    int signal;        /* that ended the VM; 0: none, or not known */
+    process_id struck; /* that ran on the thread which got it; 0: none */
     struct census_process *processes;
     size_t count, room;
     bool has_growth; /* those were asked for that have grown most of this metric */
     enum metric grown;
     uint64_t left_out; /* not asked for */
-    uint64_t gone;     /* ended, or were not there yet, while they were read */
+    uint64_t gone;     /* ended, or were not there yet, while they were read; not in the core */
     uint64_t torn;     /* ran while they were read */
 };
 

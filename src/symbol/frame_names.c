@@ -98,8 +98,17 @@ static uint64_t start_of(struct frame_names *names, uint64_t address, struct map
     return file && native_function_find(file, address, &start, &end) ? start : address;
 }
 
+/* Where it is in its file as addr2line and objdump count, which is mostly its offset: what is left
+ * to tell of a file that is not here. */
+static uint64_t place_in_file(const struct mapping *mapping, uint64_t address)
+{
+    if (mapping && mapping->file)
+        return address - mapping->file->bias;
+    return mapping && mapping->path[0] ? mapping->offset + (address - mapping->start) : address;
+}
+
 /* Code without a symbol of its own: by who calls it, else "beam.smp+0x1a2b3c", where its function
- * starts as addr2line and objdump count. */
+ * starts. */
 static frame_id name_without_symbol(struct frame_names *names, uint64_t address)
 {
     struct frame frame = {.kind = FRAME_NATIVE};
@@ -114,7 +123,7 @@ static frame_id name_without_symbol(struct frame_names *names, uint64_t address)
         return intern(names, &frame, known, path);
     frame.unresolved = 1;
     snprintf(text, sizeof(text), "%.200s+0x%" PRIx64, slash && slash[1] ? slash + 1 : path,
-             mapping && mapping->file ? start - mapping->file->bias : start);
+             place_in_file(mapping, start));
     return intern(names, &frame, text, path);
 }
 

@@ -6,6 +6,12 @@
 #include "os/cfi.h"
 #include "symbol/unwind.h"
 
+enum {
+    MIN_NATIVE = 64, /* bytes of a native stack that are worth looking at */
+    /* of the scheduler's registers: what the JIT keeps there over a call (symbol/unwind.c) */
+    KEPT = 24,
+};
+
 static void add_segment(struct swept_snapshot *made, enum wire_segment_kind kind, uint64_t address,
                         const uint8_t *bytes, size_t size)
 {
@@ -57,15 +63,17 @@ void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struc
 }
 
 /* The native stack from the stack pointer up, as much of it as can be read, and next to the JIT's
- * frame, which is at its other end (symbol/unwind.c). */
+ * frame, which is at its other end, just below the scheduler's registers. */
 static bool add_native(struct swept_snapshot *made, const struct vm *vm,
-                       const struct waiting_thread *thread)
+                       const struct stopped_thread *thread)
 {
-    uint64_t from = thread->stack_pointer, end = thread->scheduler->registers;
+    uint64_t from = thread->registers.value[CFI_RSP], end = thread->scheduler->registers + KEPT;
     uint64_t size =
         end > from && end - from < sizeof(made->native) ? end - from : sizeof(made->native);
 
-    if (from & 7 || !memory_read(vm->memory, from, made->native, size))
+    while (size >= MIN_NATIVE && !memory_read(vm->memory, from, made->native, size))
+        size /= 2; /* the thread's first frames are near the end of its stack */
+    if (from & 7 || size < MIN_NATIVE)
         return false;
     add_segment(made, SEGMENT_NATIVE, from, (const uint8_t *)made->native, size);
     if (memory_read(vm->memory, end - sizeof(made->frame), made->frame, sizeof(made->frame)))
@@ -74,16 +82,15 @@ static bool add_native(struct swept_snapshot *made, const struct vm *vm,
     return true;
 }
 
-bool swept_snapshot_waiting(struct swept_snapshot *made, const struct vm *vm, struct code *code,
-                            const struct swept_process *swept, const struct waiting_thread *thread,
+bool swept_snapshot_stopped(struct swept_snapshot *made, const struct vm *vm, struct code *code,
+                            const struct swept_process *swept, const struct stopped_thread *thread,
                             uint64_t time)
 {
     begin(made, vm, code, swept, time);
-    made->sample.flags = WIRE_REGISTERS | WIRE_WAITS;
+    made->sample.flags = WIRE_REGISTERS | (thread->all_registers ? 0 : WIRE_WAITS);
     made->sample.tid = (uint32_t)thread->tid;
     made->sample.scheduler = thread->scheduler->data;
-    made->sample.registers.value[CFI_RSP] = thread->stack_pointer;
-    made->sample.registers.value[CFI_RIP] = thread->pc;
+    made->sample.registers = thread->registers;
     memcpy(made->sample.thread_name, thread->name, sizeof(made->sample.thread_name));
     if (!memory_read(vm->memory, thread->scheduler->data, made->scheduler, sizeof(made->scheduler)))
         return false;

@@ -2,11 +2,10 @@
 /* What a sweep read of a process, in the form of what the kernel side copies of one. */
 #pragma once
 
-#include <sys/types.h>
-
 #include "beam/code.h"
 #include "beam/process_sweep.h"
 #include "symbol/snapshot.h"
+#include "symbol/stopped_thread.h"
 
 struct swept_snapshot {
     struct snapshot snapshot;
@@ -21,14 +20,7 @@ struct swept_snapshot {
 void swept_snapshot_make(struct swept_snapshot *snapshot, const struct vm *vm, struct code *code,
                          const struct swept_process *swept, uint64_t time);
 
-/* Fill with a process that runs on a thread which waits in the kernel: the thread, its scheduler,
- * and where it entered the kernel (process_thread_waits()). False if its stack can't be read. */
-struct waiting_thread {
-    const struct vm_scheduler *scheduler;
-    pid_t tid;
-    char name[16];
-    uint64_t pc, stack_pointer;
-};
-bool swept_snapshot_waiting(struct swept_snapshot *snapshot, const struct vm *vm, struct code *code,
-                            const struct swept_process *swept, const struct waiting_thread *thread,
+/* Fill with a process that such a thread runs. False if the thread's stack can't be read. */
+bool swept_snapshot_stopped(struct swept_snapshot *snapshot, const struct vm *vm, struct code *code,
+                            const struct swept_process *swept, const struct stopped_thread *thread,
                             uint64_t time);

@@ -17,11 +17,11 @@
 #include "symbol/process_cache.h"
 #include "symbol/process_walks.h"
 #include "symbol/runtime_names.h"
+#include "symbol/stopped_thread.h"
 #include "symbol/swept_snapshot.h"
 #include "symbol/thread_cache.h"
 #include "symbol/thread_watch.h"
 #include "symbol/unwind.h"
-#include "profile/thread_type.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 
@@ -53,7 +53,7 @@ static string_id text(struct profile *profile, const char *value)
 
 static target_id add_target(struct profile *profile, struct vm *vm)
 {
-    char node[600], release[16], container[256];
+    char node[600], release[16], container[256] = "";
     struct target_entry target = {
         .pid = (uint32_t)vm->pid,
         .schedulers = vm->scheduler_counts[VM_SCHEDULER_NORMAL],
@@ -64,7 +64,8 @@ static target_id add_target(struct profile *profile, struct vm *vm)
 
     vm_node_name(vm, node, sizeof(node));
     snprintf(release, sizeof(release), "%d", vm->build.otp_release);
-    process_container(vm->pid, container, sizeof(container));
+    if (!vm->core)
+        process_container(vm->pid, container, sizeof(container));
     target.node = text(profile, node);
     target.otp_release = text(profile, release);
     target.erts = text(profile, vm->build.erts);
@@ -292,51 +293,61 @@ void symbolizer_swept(struct symbolizer *symbolizer, const struct swept_process 
     symbolizer_sample(symbolizer, &symbolizer->swept.snapshot, sample, totals);
 }
 
-/* The thread of the scheduler that runs it: that with its name. */
-static bool find_thread(const struct vm *vm, struct waiting_thread *thread)
+/* The lowest address at which the stack of a process may begin that a thread with this stack
+ * pointer runs: it is its stack pointer in Erlang code, and else at times below Process.stop. */
+static uint64_t lowest_top(const struct vm *vm, const struct swept_process *swept,
+                           uint64_t stack_pointer)
 {
-    struct error ignored; /* it ended */
-    size_t count;
-    pid_t *tids = process_threads(vm->pid, &count, &ignored);
-    bool found = false;
+    uint64_t heap = layout_word(swept->bytes, vm->layout.process_heap);
+    uint64_t stop = layout_word(swept->bytes, vm->layout.process_stop);
+    uint64_t hend = layout_word(swept->bytes, vm->layout.process_hend);
 
-    for (size_t i = 0; tids && i < count && !found; i++) {
-        uint32_t number;
-
-        process_thread_name(vm->pid, tids[i], thread->name, sizeof(thread->name));
-        found = thread_type_of(thread->name, &number) == THREAD_SCHEDULER &&
-                number == thread->scheduler->number;
-        thread->tid = tids[i];
-    }
-    free(tids);
-    return found;
+    if (stack_pointer > heap && stack_pointer <= hend)
+        return stack_pointer;
+    return stop > heap && stop - heap > WIRE_ERLANG_BELOW_BYTES ? stop - WIRE_ERLANG_BELOW_BYTES
+                                                                : stop;
 }
 
-/* It waits where it did, for the same process. */
-static bool still_waits(struct vm *vm, const struct waiting_thread *thread, uint64_t address)
+/* The process at `address` that `thread` runs. */
+static bool make_stopped(struct symbolizer *symbolizer, struct process_sweep *sweep,
+                         uint64_t address, uint64_t id, const struct stopped_thread *thread)
 {
-    uint64_t pc, stack_pointer;
+    const struct vm *vm = symbolizer->vm;
+    struct swept_process swept;
+    enum swept found = process_sweep_again(sweep, address, id, &swept);
+    uint64_t stop, top;
 
-    return process_thread_waits(vm->pid, thread->tid, &pc, &stack_pointer) && pc == thread->pc &&
-           stack_pointer == thread->stack_pointer &&
-           vm_scheduler_of(vm, address) == thread->scheduler;
+    if (found == SWEPT_GONE || (found == SWEPT_AT_REST && !vm->core))
+        return false;
+    stop = layout_word(swept.bytes, vm->layout.process_stop);
+    top = thread->all_registers ? lowest_top(vm, &swept, thread->registers.value[CFI_RSP]) : stop;
+    return (process_sweep_stack(sweep, &swept, top) || process_sweep_stack(sweep, &swept, stop)) &&
+           swept_snapshot_stopped(&symbolizer->swept, vm, symbolizer->code, &swept, thread,
+                                  clock_ns(CLOCK_MONOTONIC));
 }
 
 bool symbolizer_waiting(struct symbolizer *symbolizer, struct process_sweep *sweep,
                         uint64_t address, uint64_t id, struct sample *sample,
                         struct recording_totals *totals)
 {
-    struct vm *vm = symbolizer->vm;
-    struct waiting_thread thread = {.scheduler = vm_scheduler_of(vm, address)};
-    struct swept_process swept;
+    struct stopped_thread thread = {0};
 
-    if (!thread.scheduler || !find_thread(vm, &thread) ||
-        !process_thread_waits(vm->pid, thread.tid, &thread.pc, &thread.stack_pointer) ||
-        process_sweep_again(sweep, address, id, &swept) != SWEPT_RUNNING ||
-        !process_sweep_stack(sweep, &swept) ||
-        !swept_snapshot_waiting(&symbolizer->swept, vm, symbolizer->code, &swept, &thread,
-                                clock_ns(CLOCK_MONOTONIC)) ||
-        !still_waits(vm, &thread, address))
+    if (!stopped_thread_waiting(symbolizer->vm, address, &thread) ||
+        !make_stopped(symbolizer, sweep, address, id, &thread) ||
+        !stopped_thread_still_waits(symbolizer->vm, address, &thread))
+        return false;
+    symbolizer_sample(symbolizer, &symbolizer->swept.snapshot, sample, totals);
+    return true;
+}
+
+bool symbolizer_of_core(struct symbolizer *symbolizer, struct process_sweep *sweep,
+                        uint64_t address, uint64_t id, struct sample *sample,
+                        struct recording_totals *totals)
+{
+    struct stopped_thread thread = {0};
+
+    if (!stopped_thread_of_core(symbolizer->vm, address, &thread) ||
+        !make_stopped(symbolizer, sweep, address, id, &thread))
         return false;
     symbolizer_sample(symbolizer, &symbolizer->swept.snapshot, sample, totals);
     return true;

@@ -59,3 +59,9 @@ void symbolizer_swept(struct symbolizer *symbolizer, const struct swept_process 
 bool symbolizer_waiting(struct symbolizer *symbolizer, struct process_sweep *sweep,
                         uint64_t address, uint64_t id, struct sample *sample,
                         struct recording_totals *totals);
+
+/* The same of a process that ran when the core that the VM is of was written, by the registers of
+ * its thread. False if none ran it, or its stack is not there. */
+bool symbolizer_of_core(struct symbolizer *symbolizer, struct process_sweep *sweep,
+                        uint64_t address, uint64_t id, struct sample *sample,
+                        struct recording_totals *totals);

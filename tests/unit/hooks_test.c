@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "beam/bif_table.h"
@@ -283,7 +284,7 @@ static void begin(void)
     bench.own = memory_of_process(getpid());
     fake_vm(&bench.vm, bench.target, 29);
     bench.vm.memory = &bench.memory;
-    bench.vm.pid = getpid();
+    bench.vm.entry = getauxval(AT_ENTRY);
     bench.vm.mappings = mappings_new(getpid(), bench.own, &error);
     assert_non_null(bench.vm.mappings);
     put_atoms();

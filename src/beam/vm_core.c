@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "beam/build.h"
+#include "beam/vm_parts.h"
+#include "os/core_process.h"
+#include "os/elf_file.h"
+#include "util/alloc.h"
+
+static int examine(struct vm *vm, const char *executable, struct error *error)
+{
+    struct elf_file *file;
+    int identified;
+
+    vm->mappings = mappings_of_core(vm->core, executable, error);
+    if (!vm->mappings)
+        return -1;
+    vm->memory = memory_of_core(vm->core, vm->mappings);
+    vm->entry = vm->core->entry;
+    file = vm_executable(vm, error);
+    identified = file ? build_identify(file->fd, &vm->build, error) : -1;
+    if (identified < 0)
+        return -1;
+    snprintf(vm->executable, sizeof(vm->executable), "%s", file->path);
+    if (!identified)
+        return error_set(error, ERROR_NO_PROCESS, "it is of %s, which is not an Erlang VM",
+                         vm->executable);
+    return vm_examine(vm, error);
+}
+
+/* With what may be the cause: memory that is not there. */
+static void tell_core(const char *path, const struct vm *vm, struct error *error)
+{
+    const struct core_file *core = vm->core;
+
+    if (core->missing && vm->build.otp_release)
+        error_prefix(error,
+                     "core '%s' is cut short (%" PRIu64 " MB of it are there, %" PRIu64
+                     " MB are not), and what is there is not enough",
+                     path, core->size >> 20, core->missing >> 20);
+    else
+        error_prefix(error, "core '%s'", path);
+}
+
+struct vm *vm_open_core(const char *path, const char *executable, struct error *error)
+{
+    struct core_file *core = core_file_open(path, error);
+    struct vm *vm;
+
+    if (!core)
+        return NULL;
+    vm = xcalloc(1, sizeof(*vm));
+    vm->core = core;
+    vm->pid = core->pid;
+    if (examine(vm, executable, error) == 0)
+        return vm;
+    tell_core(path, vm, error);
+    vm_close(vm);
+    return NULL;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/stopped_thread.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/process.h"
+#include "profile/thread_type.h"
+
+/* ---- of a live VM ---- */
+
+/* The thread of the scheduler: that with its name. */
+static bool find_named(const struct vm *vm, struct stopped_thread *thread)
+{
+    struct error ignored; /* it ended */
+    size_t count;
+    pid_t *tids = process_threads(vm->pid, &count, &ignored);
+    bool found = false;
+
+    for (size_t i = 0; tids && i < count && !found; i++) {
+        uint32_t number;
+
+        process_thread_name(vm->pid, tids[i], thread->name, sizeof(thread->name));
+        found = thread_type_of(thread->name, &number) == THREAD_SCHEDULER &&
+                number == thread->scheduler->number;
+        thread->tid = tids[i];
+    }
+    free(tids);
+    return found;
+}
+
+static bool read_place(const struct vm *vm, pid_t tid, uint64_t *pc, uint64_t *stack_pointer)
+{
+    return process_thread_waits(vm->pid, tid, pc, stack_pointer);
+}
+
+bool stopped_thread_waiting(struct vm *vm, uint64_t address, struct stopped_thread *thread)
+{
+    uint64_t *registers = (uint64_t *)thread->registers.value;
+
+    *thread = (struct stopped_thread){.scheduler = vm_scheduler_of(vm, address)};
+    return thread->scheduler && find_named(vm, thread) &&
+           read_place(vm, thread->tid, &registers[CFI_RIP], &registers[CFI_RSP]);
+}
+
+bool stopped_thread_still_waits(struct vm *vm, uint64_t address,
+                                const struct stopped_thread *thread)
+{
+    uint64_t pc, stack_pointer;
+
+    return read_place(vm, thread->tid, &pc, &stack_pointer) &&
+           pc == thread->registers.value[CFI_RIP] &&
+           stack_pointer == thread->registers.value[CFI_RSP] &&
+           vm_scheduler_of(vm, address) == thread->scheduler;
+}
+
+/* ---- of a core ---- */
+
+static const struct vm_scheduler *find_scheduler(const struct vm *vm, uint64_t process)
+{
+    for (uint32_t i = 0; i < vm->scheduler_count; i++) {
+        uint64_t at = vm->schedulers[i].data + (uint64_t)vm->layout.sched_current_process, current;
+
+        if (memory_read_u64(vm->memory, at, &current) && current == process)
+            return &vm->schedulers[i];
+    }
+    return NULL;
+}
+
+/* A core has no names of threads: as the VM gives them (erl_process.c 25:8810, 27:8853). */
+static void set_name(const struct vm *vm, struct stopped_thread *thread)
+{
+    static const char *const types[] = {"sched", "dcpus", "dios"};
+    static const char *const old_types[] = {"scheduler", "dirty_cpu_sch", "dirty_io_sche"};
+    const struct vm_scheduler *scheduler = thread->scheduler;
+    char name[64];
+
+    if (vm->build.otp_release > 25)
+        snprintf(name, sizeof(name), "erts_%s_%u", types[scheduler->type], scheduler->number);
+    else
+        snprintf(name, sizeof(name), "%u_%s", scheduler->number, old_types[scheduler->type]);
+    memcpy(thread->name, name, sizeof(thread->name) - 1);
+}
+
+bool stopped_thread_of_core(struct vm *vm, uint64_t address, struct stopped_thread *thread)
+{
+    *thread = (struct stopped_thread){.scheduler = find_scheduler(vm, address)};
+    for (size_t i = 0; thread->scheduler && i < vm->core->thread_count; i++) {
+        const struct core_thread *from = &vm->core->threads[i];
+
+        if (from->thread_pointer != thread->scheduler->tid)
+            continue;
+        thread->tid = (pid_t)from->tid;
+        memcpy(thread->registers.value, from->registers, sizeof(from->registers));
+        thread->all_registers = true;
+        set_name(vm, thread);
+        return true;
+    }
+    return false;
+}
