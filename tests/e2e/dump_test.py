@@ -15,8 +15,12 @@ CROWD = 2000
 
 
 def dump(node, *options):
-    """The dump of a node, its processes by pid, each with its stack as functions, leaf first."""
-    got = json.loads(beamflame.record("dump", "--json", "-p", node.pid, *options).stdout)
+    return described(beamflame.record("dump", "--json", "-p", node.pid, *options).stdout)
+
+
+def described(text):
+    """A dump as JSON, its processes by pid, each with its stack as functions, leaf first."""
+    got = json.loads(text)
     for process in got["processes"]:
         frames = [] if process["stack"] is None else got["stacks"][process["stack"]]
         process["functions"] = [frame["function"] for frame in frames]

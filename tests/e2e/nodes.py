@@ -114,11 +114,15 @@ class Node:
         self.process.stdin.close()
         self.process.stdout.close()
 
+    def send(self, line):
+        """A line on the load's standard input."""
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
     def tell(self, what):
         """Tell the load to do something; returns its report once one more thing is done."""
         before = self.report()["done"]
-        self.process.stdin.write(f"tell {what}\n".encode())
-        self.process.stdin.flush()
+        self.send(f"tell {what}")
         deadline = time.monotonic() + 60
         while (report := self.report())["done"] == before:
             if time.monotonic() > deadline:
@@ -133,8 +137,7 @@ class Node:
 
     def report(self):
         """What the load says of itself now."""
-        self.process.stdin.write(b"report\n")
-        self.process.stdin.flush()
+        self.send("report")
         return self._next("report")
 
     def _next(self, event, timeout=60):

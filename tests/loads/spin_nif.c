@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* NIFs that burn CPU for a known time, wait, send a message, and read the CPU clock of the whole
- * node. */
+/* NIFs that burn CPU for a known time, wait, send a message, crash, and read the CPU clock of the
+ * whole node. */
 #include <erl_nif.h>
 #include <stdint.h>
 #include <time.h>
@@ -69,10 +69,24 @@ static ERL_NIF_TERM send(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_int(env, enif_send(env, &to, NULL, argv[1]));
 }
 
+/* Read from nowhere: the kernel ends the node, with a core. */
+static ERL_NIF_TERM crash(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    const volatile int *volatile nowhere = NULL;
+
+    (void)argc;
+    (void)argv;
+    return enif_make_int(env, *nowhere);
+}
+
 static ErlNifFunc functions[] = {
-    {"spin", 1, spin, 0},     {"dirty_spin", 1, spin, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-    {"wait", 1, wait, 0},     {"send", 2, send, 0},
+    {"spin", 1, spin, 0},
+    {"dirty_spin", 1, spin, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"wait", 1, wait, 0},
+    {"send", 2, send, 0},
     {"cpu_ns", 0, cpu_ns, 0},
+    {"crash", 0, crash, 0},
+    {"dirty_crash", 0, crash, ERL_NIF_DIRTY_JOB_IO_BOUND},
 };
 
 ERL_NIF_INIT(spin_nif, functions, NULL, NULL, NULL, NULL)

@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% NIFs that burn CPU for a known time (spin_nif.c), wait, send a message, and read the CPU clock of the
-%% whole node.
+%% NIFs that burn CPU for a known time (spin_nif.c), wait, send a message, crash, and read the CPU
+%% clock of the whole node.
 -module(spin_nif).
--export([spin/1, dirty_spin/1, wait/1, send/2, cpu_ns/0]).
+-export([spin/1, dirty_spin/1, wait/1, send/2, cpu_ns/0, crash/0, dirty_crash/0]).
 -on_load(init/0).
 
 init() ->
@@ -22,6 +22,14 @@ wait(_Microseconds) ->
 
 %% 1 if the message was sent.
 send(_Pid, _Message) ->
+    erlang:nif_error(not_loaded).
+
+%% End the node with a core.
+crash() ->
+    erlang:nif_error(not_loaded).
+
+%% The same on a dirty IO scheduler.
+dirty_crash() ->
     erlang:nif_error(not_loaded).
 
 %% CPU time of the node so far, all threads, in nanoseconds.

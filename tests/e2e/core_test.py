@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`beamflame dump --core` against dumps of the same nodes when they were alive."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import beamflame
+import cores
+import nodes
+from dump_test import described
+
+CROWD = 1000
+NOT_KNOWN = re.compile(r"\[|0x")  # names of functions: the core does not have them
+# A function of the node's own library: where 27 and 29 run it is in a file that is not here.
+CRASH = r"crash$|spin_nif\.so\+0x[0-9a-f]{4}$"
+
+
+def dump(*arguments):
+    return described(beamflame.record("dump", "--json", *arguments).stdout)
+
+
+def same(process):
+    """What must not change while a process is at rest."""
+    return {key: value for key, value in process.items() if key != "stack"}
+
+
+@nodes.each_release
+class Core:
+    """Of a node with many processes, that stood still and then was killed."""
+
+    release = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.exe = nodes.emulator(cls.release)
+        cls.folder = beamflame.folder(cls.addClassCleanup)
+        cls.core = cls.folder / "core"
+        with cores.Node(cls.release, "crowd", f"processes={CROWD}") as node:
+            cls.pid = node.pid
+            os.kill(node.pid, signal.SIGSTOP)
+            cls.live = dump("-p", node.pid)
+            cls.killed = time.time()
+            node.core(lambda: cls.abort(node.pid), cls.core)
+
+    @staticmethod
+    def abort(pid):
+        os.kill(pid, signal.SIGABRT)
+        os.kill(pid, signal.SIGCONT)
+
+    def of_core(self, *options):
+        return dump("--core", self.core, "--exe", self.exe, *options)
+
+    def test_says_what_the_live_node_did(self):
+        """All about processes that did not run in between; names and numbers of the node."""
+        got, live = self.of_core(), self.live
+        for key in ("pid", "node", "otp_release", "erts"):
+            self.assertEqual(got[key], live[key])
+        self.assertEqual(got["signal"], signal.SIGABRT)
+        self.assertAlmostEqual(got["time"], os.stat(self.core).st_mtime, delta=60)
+        self.assertLess(abs(len(got["processes"]) - len(live["processes"])), 10)
+        rested = [(process, live["by_pid"][pid]) for pid, process in got["by_pid"].items()
+                  if pid in live["by_pid"] and process["status"] in ("waiting", "suspended") and
+                  process["metrics"]["reductions"] ==
+                  live["by_pid"][pid]["metrics"]["reductions"]]
+        self.assertGreaterEqual(len(rested), CROWD)
+        for process, before in rested:
+            self.assertEqual(same(process), same(before))
+        self.assertTrue(all(process["complete"] for process, _ in rested))
+        self.assertEqual((got["gone"], got["torn"]), (0, 0))
+
+    def test_options(self):
+        """Which processes, and how much of them."""
+        longest = self.of_core("--top", "1:msgq")
+        suspended = self.of_core("--status", "suspended")
+        cut = self.of_core("--depth", 3, "--process", "crowd:_")
+        self.assertEqual([(p["name"], p["metrics"]["msgq"]) for p in longest["processes"]],
+                         [("queued", 1000)])
+        self.assertEqual(len(suspended["processes"]), CROWD // 20)
+        self.assertIn(("crowd:wait/1",) * 3 + ("...",),
+                      {tuple(process["functions"]) for process in cut["processes"]})
+
+    def test_for_people(self):
+        text = beamflame.record("dump", "--core", self.core, "--exe", self.exe).stdout
+        self.assertRegex(text, rf"^nonode@nohost, pid {self.pid}, OTP {nodes.otp(self.release)}, ")
+        self.assertRegex(text, r"\nended by signal 6 \(SIGABRT\)")
+        self.assertIn("    gen_server:loop/", text)
+
+    def test_cut_short(self):
+        """What is there is shown, what is not is counted, or it is said that it is not enough."""
+        whole = self.of_core()
+        size = os.stat(self.core).st_size
+        cut = self.folder / "cut"
+        subprocess.run(["cp", "--sparse=always", self.core, cut], check=True)
+        for missing in (4096, size // 10, size // 4, size // 2, size - 4096, size - 64, size - 1):
+            os.truncate(cut, size - missing)
+            done = beamflame.run("dump", "--json", "--core", cut, "--exe", self.exe)
+            with self.subTest(missing=missing, said=done.stderr):
+                self.assertIn("cut short", done.stderr if missing < size - 1 else "cut short")
+                if done.returncode == beamflame.DONE:
+                    self.compare_cut(described(done.stdout), whole)
+                else:
+                    self.assertGreater(missing, 4096)
+                    self.assertIn(done.returncode, (beamflame.FAILED, beamflame.UNSUPPORTED))
+
+    def compare_cut(self, got, whole):
+        self.assertEqual(len(got["processes"]) + got["gone"], len(whole["processes"]))
+        for process in got["processes"]:
+            functions = process["functions"]
+            if (process["complete"] and process["status"] != "running" and
+                    not any(NOT_KNOWN.match(name) for name in functions)):
+                self.assertEqual(functions, whole["by_pid"][process["pid"]]["functions"])
+
+    def test_executable(self):
+        """It is taken from where it was, or named; another one is refused."""
+        other = nodes.emulator(27 if nodes.otp(self.release) != "27" else 25)
+        copy = self.folder / "copy"
+        shutil.copy(self.exe, copy)
+        at_its_place = beamflame.run("dump", "--core", self.core)
+        copied = beamflame.run("dump", "--core", self.core, "--exe", copy)
+        wrong = beamflame.run("dump", "--core", self.core, "--exe", other)
+        no_beam = beamflame.run("dump", "--core", self.core, "--exe", "/bin/sh")
+        if self.release == 25:
+            self.assertEqual(at_its_place.returncode, beamflame.DONE, at_its_place.stderr)
+        else:
+            self.assertEqual(at_its_place.returncode, beamflame.FAILED)
+            self.assertIn("--exe", at_its_place.stderr)
+        self.assertEqual(copied.returncode, beamflame.DONE, copied.stderr)
+        for done in (wrong, no_beam):
+            self.assertEqual((done.returncode, done.stdout), (beamflame.FAILED, ""))
+            self.assertRegex(done.stderr, "is not the executable that the core is of")
+        self.assertRegex(wrong.stderr, "its build id is [0-9a-f]{40}, that of the core [0-9a-f]{40}")
+
+
+@nodes.each_release
+class Crash:
+    """The process that ended its node, and what it did in native code and in Erlang."""
+
+    release = None
+
+    def crash(self, how):
+        """The dump of a core, and the process that it was."""
+        core = beamflame.folder(self.addCleanup) / "core"
+        with cores.Node(self.release, "crash", f"how={how}") as node:
+            told = node.report()["told"]
+            node.core(lambda: node.send("tell crash"), core)
+        options = ("--core", core, "--exe", nodes.emulator(self.release))
+        got = dump(*options)
+        got["text"] = beamflame.record("dump", *options).stdout
+        return got, got["by_pid"][told]
+
+    def check(self, how, number, *leaf):
+        got, process = self.crash(how)
+        head, first = got["text"].split("\n\n")[:2]
+        self.assertRegex(head, rf"\nended by signal {number:d} \(SIG.*\) in {process['pid']}\Z")
+        self.assertRegex(first, rf"\A1 running\n(    .*\n)+  {process['pid']} +told ")
+        functions = process["functions"]
+        self.assertEqual((got["signal"], got["struck"]), (number, process["pid"]))
+        self.assertEqual(process["status"], "running")
+        self.assertTrue(process["complete"])
+        self.assertEqual(functions[-5:], ["crash:descend/2"] * 5)
+        self.assertEqual(functions[-6], "crash:crash/1")
+        for function in leaf:
+            self.assertIn(function, functions)
+        return process
+
+    def test_halt(self):
+        process = self.check("abort", signal.SIGABRT, "abort", "erlang:halt/2", "erlang:halt/1")
+        self.assertRegex(process["thread"], "sched")
+
+    def test_nif(self):
+        process = self.check("nif", signal.SIGSEGV, "spin_nif:crash/0")
+        self.assertRegex(process["functions"][0], CRASH)
+
+    def test_dirty_nif(self):
+        process = self.check("dirty_nif", signal.SIGSEGV, "spin_nif:dirty_crash/0")
+        self.assertRegex(process["functions"][0], CRASH)
+        self.assertRegex(process["thread"], "dio|dirty_io")
+
+
+class Errors(unittest.TestCase):
+    """What is no core of a BEAM."""
+
+    def check(self, code, says, *arguments):
+        done = beamflame.run("dump", *arguments)
+        with self.subTest(arguments):
+            self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+            self.assertIn(says, done.stderr)
+
+    def test_options(self):
+        self.check(beamflame.USAGE, "of one VM", "--core", "core", "-p", 1)
+        self.check(beamflame.USAGE, "--core", "--exe", "beam.smp")
+
+    def test_files(self):
+        folder = beamflame.folder(self.addCleanup)
+        packed = folder / "core.zst"
+        packed.write_bytes(b"\x28\xb5\x2f\xfd" + bytes(100))
+        empty = folder / "empty"
+        empty.touch()
+        self.check(beamflame.FAILED, "No such file", "--core", folder / "none")
+        self.check(beamflame.FAILED, "is not a file", "--core", folder)
+        self.check(beamflame.FAILED, "is not a core file", "--core", empty)
+        self.check(beamflame.FAILED, "is not a core file", "--core", __file__)
+        self.check(beamflame.FAILED, "is not a core file", "--core", "/bin/sh")
+        self.check(beamflame.FAILED, "zstd -d", "--core", packed)
+
+    def test_no_beam(self):
+        """A core of another program."""
+        folder = beamflame.folder(self.addCleanup)
+        with cores.into_working_directory():
+            subprocess.run(["sh", "-c", "ulimit -c unlimited && exec sh -c 'kill -ABRT $$'"],
+                           cwd=folder, check=False)
+        core, = folder.iterdir()
+        self.check(beamflame.NO_PROCESS, "not an Erlang VM", "--core", core)
+
+
+if __name__ == "__main__":
+    unittest.main()
