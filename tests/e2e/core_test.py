@@ -193,6 +193,7 @@ class Errors(unittest.TestCase):
     def test_options(self):
         self.check(beamflame.USAGE, "of one VM", "--core", "core", "-p", 1)
         self.check(beamflame.USAGE, "--core", "--exe", "beam.smp")
+        self.check(beamflame.USAGE, "nothing grows", "--core", "core", "--top", 5)
 
     def test_files(self):
         folder = beamflame.folder(self.addCleanup)
