@@ -76,6 +76,21 @@ class Profilers:
         return profiler.returncode, said
 
 
+class BadOptions:
+    """Options of a recording that are usage errors: for a unittest.TestCase."""
+
+    cases = ()  # (options, what is said)
+
+    def test_bad_options(self):
+        """Each is a usage error that says what there is."""
+        self.assertGreater(len(self.cases), 0)
+        for options, says in self.cases:
+            with self.subTest(options):
+                done = run(*options, "-p", "1")
+                self.assertEqual(done.returncode, USAGE)
+                self.assertIn(says, done.stderr)
+
+
 @contextmanager
 def recording(*arguments):
     """Recording meanwhile: the block begins when all is attached, and what it does is in there."""
