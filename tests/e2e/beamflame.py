@@ -48,7 +48,7 @@ def folder(clean_up):
     return Path(made.name)
 
 
-def run(*arguments, timeout=60, **options):
+def run(*arguments, timeout=120, **options):
     """Run to the end; returns the finished process with its text output."""
     return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True,
                           timeout=timeout, **options)
@@ -101,7 +101,7 @@ def recording(*arguments):
             raise AssertionError(f"{said}{process.stderr.read()}")
         yield process
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=120)
         if process.returncode != DONE:
             raise AssertionError(f"exit code {process.returncode}: {said}")
     finally:
@@ -109,7 +109,7 @@ def recording(*arguments):
         process.communicate()
 
 
-def record(*arguments, timeout=60):
+def record(*arguments, timeout=120):
     """Record with success, else fail with what it said."""
     done = run(*arguments, timeout=timeout)
     if done.returncode != DONE:

@@ -192,7 +192,9 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertLess(span, 13000)
         self.assertAlmostEqual(samples / sum(of["values"]["count"]["sum"] for of in stats), 1,
                                delta=0.25)
-        for recording in self.parts("bfr"):
+        recordings = [path for path in self.parts("bfr") if self.samples(path)]
+        self.assertGreater(len(recordings), len(stats) / 2)  # windows are few on a busy machine
+        for recording in recordings:
             stacks = beamflame.folded(recording)
             mine = beamflame.weight_where(
                 stacks, lambda s: any(f.startswith(("request:", "gen_server:")) for f in s))

@@ -78,7 +78,7 @@ class Targets(unittest.TestCase):
                                            *self.outputs())
                 self.addCleanup(profiler.kill)
                 time.sleep(2)
-            _, said = profiler.communicate(timeout=30)
+            _, said = profiler.communicate(timeout=60)
         self.assertEqual(profiler.returncode, beamflame.DONE, said)
         self.assertGreater(self.stats()["duration_ms"], 3900)
         self.check(f"beam {stays.pid}", "identity", ["request"])

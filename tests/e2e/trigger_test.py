@@ -128,16 +128,16 @@ class Recording(Triggered, unittest.TestCase):
         self.assertEqual(stats["samples"], len(times))
         self.assertRegex(stats["trigger"], r"^msgq>10: 5000, <0\.\d+\.0> patient$")
         begin, end = times[0] - fired, times[-1] - fired
-        self.assertTrue(-6.5 < begin < -3.5, begin)
-        self.assertTrue(2 < end < 4.5, end)
-        self.assertAlmostEqual(stats["duration_ms"] / 1000, times[-1] - times[0], delta=0.3)
+        self.assertTrue(-8 < begin < -3, begin)
+        self.assertTrue(2 < end < 6, end)
+        self.assertAlmostEqual(stats["duration_ms"] / 1000, times[-1] - times[0], delta=1.5)
         beside = [t for t in self.samples(self.out / "whole.bfr") if times[0] <= t <= times[-1]]
         self.assertAlmostEqual(len(times) / len(beside), 1, delta=0.1)
-        self.assertLess(max(b - a for a, b in zip(times, times[1:])), 0.5)
+        self.assertLess(max(b - a for a, b in zip(times, times[1:])), 1)
         self.assertGreater(stats["complete_stacks"] / stats["erlang_samples"], 0.98)
         spans = [row["span_ms"] for row in stats["microstates"]]
         for span in spans:
-            self.assertAlmostEqual(span, stats["duration_ms"], delta=500)
+            self.assertAlmostEqual(span, stats["duration_ms"], delta=2000)
 
     def test_events(self):
         """What is counted of events is that of the pieces together."""
@@ -152,7 +152,7 @@ class Recording(Triggered, unittest.TestCase):
             self.stop(profiler)
         stats = json.loads(self.files(".json")[0].read_text())
         gc = stats["events"]["gc"]
-        self.assertAlmostEqual(gc["span_ms"] / stats["duration_ms"], 1, delta=0.05)
+        self.assertAlmostEqual(gc["span_ms"] / stats["duration_ms"], 1, delta=0.2)
         self.assertAlmostEqual(gc["covered_ms"], gc["span_ms"], delta=1)
         counted = sum(h["count"] for name, h in gc["histograms"].items() if "pause" in name)
         self.assertAlmostEqual(counted / gc["values"]["count"]["sum"], 1, delta=0.02)
