@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import beamflame
+import cores
 import nodes
 from figures import Figure
 from overhead import SLICE, ratio, work
@@ -49,6 +50,15 @@ def sweep_seconds(node, small, out, count):
     return (spent(node, 7) - spent(node, 2) - spent(small, 7) + spent(small, 2)) / 10
 
 
+def dump_of_core(release, out, count):
+    """Wall and CPU time of a dump of the core of a node with so many processes."""
+    core = out / "core"
+    with cores.Node(release, "crowd", f"processes={count}") as node:
+        node.core(lambda: os.kill(node.pid, signal.SIGABRT), core)
+    seconds, cpu, _ = medians("dump", "--core", core, "--exe", nodes.emulator(release))
+    return seconds, cpu
+
+
 def sweeps(release, options):
     """Of all processes without stacks and with them; dump."""
     with crowd(release, 10, 1) as small, folder() as out:
@@ -58,6 +68,9 @@ def sweeps(release, options):
             yield Figure("dump of 100,000 processes, s", seconds, "{:.2f}", most=1)
             yield Figure("dump of 100,000 processes: CPU time, s", cpu, "{:.2f}")
             yield Figure("dump of 100,000 processes: memory, MB", memory, "{:.0f}")
+            seconds, cpu = dump_of_core(release, out, 100000)
+            yield Figure("dump of a core of 100,000 processes, s", seconds, "{:.2f}")
+            yield Figure("dump of a core of 100,000 processes: CPU time, s", cpu, "{:.2f}")
             count = 50000
             one = sweep_seconds(node, small, out, count)
             yield Figure("sweep with stacks, processes a second of CPU", count / one, "{:.0f}",
