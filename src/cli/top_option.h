@@ -11,8 +11,8 @@
 
 /* For the help of options, and messages. */
 #define TOP_METRICS                                                                                \
-    "reductions, msgq, mbuf, heap, stack, young, old, bin_vheap or minor_gcs, or with + before "   \
-    "it what it has grown by (+msgq)"
+    "reductions, msgq, mbuf, heap, stack, young, old, bin_vheap, bin_old_vheap or minor_gcs, or "  \
+    "with + before it what it has grown by (+msgq)"
 
 struct top_option {
     size_t count; /* 0: not asked for */
