@@ -93,8 +93,8 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             last, first = self.times(before)[-1], self.times(after)[0]
             self.assertLess(sum(last < t < first for t in beside), 10)
         self.assertGreater(len(beside), 1000)
-        # Two recordings in one piece differ by 1 %.
-        self.assertAlmostEqual(len(times) / len(beside), 1, delta=0.1)
+        # Two recordings in one piece differ by 1 %, by more on a busy machine.
+        self.assertAlmostEqual(len(times) / len(beside), 1, delta=0.3)
         self.assertGreater(sum(seconds), 6.8)
         self.assertLess(sum(seconds), 9)
 
