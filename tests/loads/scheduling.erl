@@ -223,5 +223,5 @@ occupy() ->
 long_schedules() ->
     receive
         {monitor, _, long_schedule, Info} -> [proplists:get_value(timeout, Info) | long_schedules()]
-    after 200 -> []
+    after 1000 -> []
     end.
