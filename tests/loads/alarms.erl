@@ -7,9 +7,9 @@
 %%      collect  a process collects garbage, and does hardly anything else
 %%      hold     300 MB of binaries
 %%      quiet    the end of all that
+%%      tick     process `ticker` works for a third of the time, from then on: what there is to sample
 %%
-%% A process `ticker` does a little all of the time: what was before can be seen. The report has how
-%% many times it was told something.
+%% The report has how many times it was told something.
 -module(alarms).
 -export([start/0, patient/0, ticker/0, burn/1, collect/1]).
 
@@ -19,7 +19,6 @@ start() ->
 main(_) ->
     Done = counters:new(1, []),
     register(patient, spawn_link(?MODULE, patient, [])),
-    register(ticker, spawn_link(?MODULE, ticker, [])),
     register(told, spawn_link(fun() -> serve(Done, [], []) end)),
     fun() -> #{done => counters:get(Done, 1)} end.
 
@@ -40,6 +39,9 @@ serve(Done, Workers, Held) ->
                 {start_workers(collect, 1), Held};
             hold ->
                 {Workers, [binary:copy(<<N>>, 1000000) || N <- lists:seq(1, 300)]};
+            tick ->
+                register(ticker, spawn_link(?MODULE, ticker, [])),
+                {Workers, Held};
             quiet ->
                 [exit(Pid, kill) || Pid <- Workers],
                 {[], []}
@@ -63,8 +65,8 @@ drain() ->
     end.
 
 ticker() ->
-    count(300000, 0),
-    receive after 20 -> ok end,
+    count(3000000, 0),
+    receive after 15 -> ok end,
     ticker().
 
 burn(N) ->
