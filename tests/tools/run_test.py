@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests/run makes of tests that fail: of end-to-end tests a few are tried once more."""
+"""What tests/run makes of tests that fail: a few of those that noise may disturb are tried again."""
 import shutil
 import subprocess
 import sys
@@ -41,6 +41,15 @@ class Late(unittest.TestCase):
     def test_two(self):
         pass
 """
+# A program of two tests, of which one fails as often as it is told to.
+PROGRAM = """#!/bin/sh
+echo x >> "$(dirname "$0")/../../attempts"
+[ "$(wc -l < "$(dirname "$0")/../../attempts")" -gt {times} ] || not="not "
+echo "${{not}}ok 1 - one"
+echo "ok 2 - two"
+echo 1..2
+[ -z "$not" ]
+"""
 CRASH = """
     def test_crash(self):
         import os, signal
@@ -54,8 +63,8 @@ def file(**tests):
 
 
 class Run(unittest.TestCase):
-    def run_files(self, **files):
-        """Run e2e test files, by name, or files of another kind (kind_name)."""
+    def run_files(self, program="", **files):
+        """Run e2e test files, by name, or files of another kind (kind_name), and a unit test."""
         with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder:
             tests = Path(folder)
             shutil.copy(RUN, tests / "run")
@@ -64,6 +73,11 @@ class Run(unittest.TestCase):
                 path = tests / (kind or "e2e") / f"{name}_test.py"
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(text, encoding="utf-8")
+            if program:
+                path = tests / "build" / "tests" / "program_test"
+                path.parent.mkdir(parents=True)
+                path.write_text(program, encoding="utf-8")
+                path.chmod(0o755)
             done = subprocess.run([sys.executable, tests / "run", tests / "build"],
                                   capture_output=True, text=True, timeout=50)
             self.attempts = {path.name: len(path.read_text(encoding="utf-8"))
@@ -100,7 +114,16 @@ class Run(unittest.TestCase):
         self.assertEqual((last, code), ("3 passed, 7 failed", 1))
         self.assertEqual(set(self.attempts.values()), {1, 3})  # `good` is of three files
 
-    def test_only_end_to_end(self):
+    def test_program(self):
+        """Of a program all tests are run again, and counted once."""
+        said, last, code = self.run_files(PROGRAM.format(times=1))
+        self.assertEqual((last, code), ("2 passed, 0 failed", 0))
+        self.assertIn("passed at the second attempt: unit/program_test: all\n", said)
+        _, last, code = self.run_files(PROGRAM.format(times=2))
+        self.assertEqual((last, code), ("1 passed, 1 failed", 1))
+
+    def test_others(self):
+        """What depends on nothing but itself is not."""
         _, last, code = self.run_files(tools_a=file(x=1), b=file(y=1))
         self.assertEqual((last, code), ("3 passed, 1 failed", 1))
         self.assertEqual((self.attempts["x"], self.attempts["y"]), (1, 2))
