@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
+#include "capture/governor_parts.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+
+/* Of counts and the clock read together, with nothing between that took time. */
+static const uint64_t AT_ONCE = 50000;
+
+/* What a thread that attaches or detaches works on. */
+struct task {
+    struct group *group;
+    struct probe_links *links;
+};
+
+/* ---- windows ---- */
+
+/* What was counted and done until now. A window is short, and this thread may be put off for as
+ * long between one reading and the next: then they are read anew. */
+static struct moment look_at(const struct group *group)
+{
+    const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
+    uint64_t shortest = UINT64_MAX;
+    struct moment best = {0};
+
+    for (int i = 0; i < 4 && shortest > AT_ONCE; i++) {
+        struct moment now = {.time = clock_ns(CLOCK_MONOTONIC)};
+        uint64_t took;
+
+        now.counts = group_counts(group);
+        now.work = callbacks->work(callbacks->context);
+        took = clock_ns(CLOCK_MONOTONIC) - now.time;
+        if (took < shortest) {
+            shortest = took;
+            best = now;
+        }
+    }
+    return best;
+}
+
+/* Hand out what was counted since the window began, or since this was last called. */
+static void put_window(struct group *group, const struct moment *end, uint64_t represents)
+{
+    const struct moment *first = &group->first;
+    struct governor_window window = {
+        .group = group->number,
+        .start = first->time,
+        .end = end->time,
+        .represents = represents,
+        .work = end->work - first->work,
+        .hits = end->counts.hits - first->counts.hits,
+    };
+
+    for (int i = 0; i < WIRE_VALUES; i++)
+        window.values[i] = end->counts.values[i] - first->counts.values[i];
+    group->covered += end->time - first->time;
+    group->represented += represents;
+    group->first = *end;
+    buffer_put(&group->governor->windows, &window, sizeof(window));
+}
+
+void group_hand_out(struct group *group)
+{
+    struct moment end = look_at(group);
+
+    put_window(group, &end, end.time - group->first.time);
+}
+
+/* ---- opening and closing ---- */
+
+static void set_open(struct group *group, enum wire_open open)
+{
+    const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
+
+    group->open = open != WIRE_CLOSED;
+    callbacks->open(callbacks->context, group->number, open);
+}
+
+static void opened(struct group *group, struct probe_links *links, uint64_t took, double cost)
+{
+    struct governor *governor = group->governor;
+    struct probe_counts counts = group_counts(group);
+    bool continuous;
+
+    group->links = links;
+    cost += group_take_cost(group, &counts); /* of hits after the last window */
+    budget_opened(governor->budget, group->number, clock_ns(CLOCK_MONOTONIC), took, cost);
+    continuous = budget_is_continuous(governor->budget, group->number);
+    set_open(group, continuous ? WIRE_OPEN : WIRE_OPEN_FOR_A_WINDOW);
+    group->first = look_at(group);
+    group->charged_time = group->first.time;
+    window_log_open(&group->log, group->first.time, continuous);
+}
+
+void group_refuse(struct group *group, const struct error *error)
+{
+    if (error->code != ERROR_NO_PROCESS)
+        group->error = *error;
+    budget_retire(group->governor->budget, group->number);
+}
+
+static void task_done(struct group *group)
+{
+    group->tasks--;
+    group->tried = true;
+    pthread_cond_broadcast(&group->governor->changed);
+}
+
+static void *attach_task(void *argument)
+{
+    struct task *task = argument;
+    struct group *group = task->group;
+    struct governor *governor = group->governor;
+    uint64_t start = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    struct error error = {0};
+    struct probe_links *links = probe_attach(governor->calibration.way, governor->options.pid,
+                                             group->sites, group->count, &error);
+
+    pthread_mutex_lock(&governor->lock);
+    if (links)
+        opened(group, links, clock_ns(CLOCK_MONOTONIC) - start,
+               (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
+    else
+        group_refuse(group, &error);
+    task_done(group);
+    pthread_mutex_unlock(&governor->lock);
+    free(task);
+    return NULL;
+}
+
+static void *detach_task(void *argument)
+{
+    struct task *task = argument;
+    struct group *group = task->group;
+    struct governor *governor = group->governor;
+    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    double cost;
+
+    probe_detach(task->links);
+    pthread_mutex_lock(&governor->lock);
+    cost = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
+    if (!group->open) {
+        struct probe_counts counts = group_counts(group);
+
+        cost += group_take_cost(group, &counts);
+    }
+    budget_detached(governor->budget, group->number, cost);
+    governor_observe(governor);
+    task_done(group);
+    pthread_mutex_unlock(&governor->lock);
+    free(task);
+    return NULL;
+}
+
+/* Both attaching and detaching wait for the kernel, while other groups have to be looked after. */
+static void start_task(struct group *group, void *(*run)(void *), struct probe_links *links)
+{
+    struct task *task = xcalloc(1, sizeof(*task));
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int result;
+
+    *task = (struct task){group, links};
+    group->tasks++;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    result = pthread_create(&thread, &attributes, run, task);
+    pthread_attr_destroy(&attributes);
+    if (result == 0)
+        return;
+    pthread_mutex_unlock(&group->governor->lock);
+    run(task);
+    pthread_mutex_lock(&group->governor->lock);
+}
+
+void group_open(struct group *group)
+{
+    governor_observe(group->governor);
+    start_task(group, attach_task, NULL);
+}
+
+void group_close(struct group *group)
+{
+    struct governor *governor = group->governor;
+    bool continuous = budget_is_continuous(governor->budget, group->number);
+    struct probe_links *links = group->links;
+    struct moment end = look_at(group);
+    uint64_t represents;
+
+    set_open(group, WIRE_CLOSED);
+    group_charge(group, end.time, &end.counts);
+    represents = budget_closed(governor->budget, group->number, end.time);
+    window_log_close(&group->log, end.time, represents);
+    put_window(group, &end, continuous ? end.time - group->first.time : represents);
+    group->links = NULL;
+    start_task(group, detach_task, links);
+}
