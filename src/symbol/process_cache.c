@@ -18,7 +18,7 @@ enum {
     NAME_MAX_BYTES = 1024,    /* an atom has 255 characters at most */
 };
 static const uint64_t MAX_AGE = 1000000000;          /* ns */
-static const uint64_t AT_REST_MAX_AGE = 10000000000; /* of what does not run itself */
+static const uint64_t AT_REST_MAX_AGE = 60000000000; /* of what does not run itself */
 
 struct cached {
     process_id id;

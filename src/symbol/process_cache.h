@@ -4,7 +4,7 @@
  *
  * Names are read from the target when a process is first seen, and again when its struct says that
  * they may have changed or after a second: registering and labelling leave no other trace. Of one
- * that has not run since they are read again after ten seconds. The parents of a process become
+ * that has not run since they are read again after a minute. The parents of a process become
  * entries too, so that one knows who they are even if they never run.
  */
 #pragma once
