@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/read_at.h"
 
 enum {
     HEADERS_MAX = 64,
@@ -40,30 +41,15 @@ struct image {
     Elf64_Phdr headers[HEADERS_MAX];
 };
 
-static bool read_at(int fd, uint64_t offset, void *buffer, size_t size)
-{
-    size_t done = 0;
-
-    while (done < size) {
-        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        done += (size_t)got;
-    }
-    return true;
-}
-
 /* 1 if it is a 64-bit ELF program of this byte order, 0 if not, -1 if it can't be read. */
 static int read_headers(int fd, struct image *image)
 {
     const unsigned char order =
         __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
     Elf64_Ehdr header;
+    size_t size;
 
-    if (!read_at(fd, 0, &header, sizeof(header)))
+    if (read_at(fd, 0, &header, sizeof(header)) != sizeof(header))
         return errno == EACCES || errno == EIO ? -1 : 0;
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_ident[EI_DATA] != order || header.e_phentsize != sizeof(Elf64_Phdr) ||
@@ -71,22 +57,21 @@ static int read_headers(int fd, struct image *image)
         return 0;
     image->fd = fd;
     image->count = header.e_phnum;
-    return read_at(fd, header.e_phoff, image->headers, image->count * sizeof(Elf64_Phdr));
+    size = (size_t)image->count * sizeof(Elf64_Phdr);
+    return read_at(fd, header.e_phoff, image->headers, size) == size;
 }
 
 static struct bytes read_bytes(int fd, uint64_t offset, uint64_t size, uint64_t max)
 {
-    struct bytes bytes = {0};
+    char *data;
 
     if (size == 0 || size > max)
-        return bytes;
-    bytes.data = xmalloc(size);
-    bytes.size = size;
-    if (!read_at(fd, offset, bytes.data, size)) {
-        free(bytes.data);
-        bytes = (struct bytes){0};
-    }
-    return bytes;
+        return (struct bytes){0};
+    data = xmalloc(size);
+    if (read_at(fd, offset, data, size) == size)
+        return (struct bytes){data, size};
+    free(data);
+    return (struct bytes){0};
 }
 
 static bool file_offset(const struct image *image, uint64_t address, uint64_t *offset)
@@ -114,7 +99,8 @@ static struct bytes read_dynamic_strings(const struct image *image)
             dynamic = read_bytes(image->fd, image->headers[i].p_offset, image->headers[i].p_filesz,
                                  DYNAMIC_MAX);
     }
-    for (size_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic.size; at += sizeof(Elf64_Dyn)) {
+    for (size_t at = 0; dynamic.data && at + sizeof(Elf64_Dyn) <= dynamic.size;
+         at += sizeof(Elf64_Dyn)) {
         Elf64_Dyn entry;
 
         memcpy(&entry, dynamic.data + at, sizeof(entry));

@@ -11,27 +11,12 @@
 
 #include "os/elf_notes.h"
 #include "util/alloc.h"
+#include "util/read_at.h"
 
 enum {
     SEGMENTS_MAX = 1 << 20,
     NOTES_MAX = 1 << 28, /* some KB a thread, and the names of what is mapped */
 };
-
-static size_t read_at(int fd, uint64_t offset, void *buffer, size_t size)
-{
-    size_t done = 0;
-
-    while (done < size) {
-        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        done += (size_t)got;
-    }
-    return done;
-}
 
 /* ---- memory ---- */
 

@@ -14,6 +14,7 @@
 #include "os/elf_notes.h"
 #include "os/open_in_root.h"
 #include "util/alloc.h"
+#include "util/read_at.h"
 
 enum { HEADERS_MAX = 64, NOTES_MAX = 1 << 14, BUILD_ID_MAX = 64, VDSO_MAX = 1 << 16 };
 
@@ -377,15 +378,13 @@ static size_t read_file(struct mappings *mappings, uint64_t address, void *buffe
     const struct mapping *mapping = mappings_find(mappings, address);
     uint64_t offset = mapping ? mapping->offset + (address - mapping->start) : 0;
     GElf_Phdr segment;
-    ssize_t got;
 
     if (!mapping || !mapping->file || mapping->file->fd < 0 ||
         !segment_at(mapping->file->elf, mapping->offset, &segment) || segment.p_flags & PF_W)
         return 0;
     if (size > mapping->end - address)
         size = mapping->end - address;
-    got = pread(mapping->file->fd, buffer, size, (off_t)offset);
-    return got > 0 ? (size_t)got : 0;
+    return read_at(mapping->file->fd, offset, buffer, size);
 }
 
 static bool read_memory(struct memory *memory, uint64_t address, void *buffer, size_t size)

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/read_at.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+size_t read_at(int fd, uint64_t offset, void *buffer, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    return done;
+}
