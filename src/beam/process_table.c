@@ -13,6 +13,28 @@ enum {
     TABLE_MAX = 1 << 27 /* ERTS_MAX_PROCESSES (erl_process.h 25:1436) */
 };
 
+/* Of an ErtsPTab. */
+struct table {
+    uint64_t slots, invalid; /* address; what an element holds that is not there */
+    uint32_t max;            /* number of slots */
+};
+
+static bool read_table(struct vm *vm, uint64_t root, struct table *table)
+{
+    const struct layout *layout = &vm->layout;
+
+    return root && memory_read_u64(vm->memory, root + layout->ptab_tab, &table->slots) &&
+           memory_read_u64(vm->memory, root + layout->ptab_invalid_element, &table->invalid) &&
+           memory_read_u32(vm->memory, root + layout->ptab_max, &table->max) &&
+           table->max <= TABLE_MAX;
+}
+
+static int unreadable(const struct vm *vm, const char *what, struct error *error)
+{
+    return error_set(error, ERROR_UNSUPPORTED, "the %s table of process %d can't be read", what,
+                     vm->pid);
+}
+
 /* Visit what is in one chunk of slots; false if a visit ended it. */
 static bool visit_slots(const uint64_t *slots, uint32_t count, uint64_t first, uint64_t invalid,
                         table_visit visit, void *context)
@@ -27,26 +49,19 @@ static bool visit_slots(const uint64_t *slots, uint32_t count, uint64_t first, u
 static int table_each(struct vm *vm, uint64_t root, const char *what, table_visit visit,
                       void *context, struct error *error)
 {
-    const struct layout *layout = &vm->layout;
-    uint64_t slots, invalid;
     uint64_t *chunk = xmalloc(CHUNK * sizeof(*chunk));
-    uint32_t max = 0;
-    bool more = true;
-    bool readable = root && memory_read_u64(vm->memory, root + layout->ptab_tab, &slots) &&
-                    memory_read_u64(vm->memory, root + layout->ptab_invalid_element, &invalid) &&
-                    memory_read_u32(vm->memory, root + layout->ptab_max, &max) && max <= TABLE_MAX;
+    struct table table;
+    bool readable = read_table(vm, root, &table), more = true;
 
-    for (uint32_t at = 0; readable && more && at < max; at += CHUNK) {
-        uint32_t count = max - at < CHUNK ? max - at : CHUNK;
+    for (uint32_t at = 0; readable && more && at < table.max; at += CHUNK) {
+        uint32_t count = table.max - at < CHUNK ? table.max - at : CHUNK;
 
-        readable =
-            memory_read(vm->memory, slots + at * sizeof(*chunk), chunk, count * sizeof(*chunk));
-        more = readable && visit_slots(chunk, count, at, invalid, visit, context);
+        readable = memory_read(vm->memory, table.slots + at * sizeof(*chunk), chunk,
+                               count * sizeof(*chunk));
+        more = readable && visit_slots(chunk, count, at, table.invalid, visit, context);
     }
     free(chunk);
-    return readable ? 0
-                    : error_set(error, ERROR_UNSUPPORTED,
-                                "the %s table of process %d can't be read", what, vm->pid);
+    return readable ? 0 : unreadable(vm, what, error);
 }
 
 int process_table_each(struct vm *vm, table_visit visit, void *context, struct error *error)
@@ -57,30 +72,29 @@ int process_table_each(struct vm *vm, table_visit visit, void *context, struct e
 int process_table_some(struct vm *vm, const uint64_t *indices, size_t count, table_visit visit,
                        void *context, struct error *error)
 {
-    uint64_t root = vm->roots.proc_table, slots, invalid, values[SOME];
     struct memory_span spans[SOME];
+    uint64_t values[SOME];
+    struct table table;
     bool more = true;
 
-    if (!memory_read_u64(vm->memory, root + vm->layout.ptab_tab, &slots) ||
-        !memory_read_u64(vm->memory, root + vm->layout.ptab_invalid_element, &invalid))
-        return error_set(error, ERROR_UNSUPPORTED, "the process table of process %d can't be read",
-                         vm->pid);
+    if (!read_table(vm, vm->roots.proc_table, &table))
+        return unreadable(vm, "process", error);
     for (size_t at = 0; more && at < count; at += SOME) {
         size_t some = count - at < SOME ? count - at : SOME;
 
         for (size_t i = 0; i < some; i++)
-            spans[i] = (struct memory_span){slots + indices[at + i] * sizeof(values[0]), &values[i],
-                                            sizeof(values[0]), false};
+            spans[i] = (struct memory_span){table.slots + indices[at + i] * sizeof(values[0]),
+                                            &values[i], sizeof(values[0]), false};
         memory_read_spans(vm->memory, spans, some);
         for (size_t i = 0; more && i < some; i++)
-            if (spans[i].is_read && values[i] && values[i] != invalid)
+            if (spans[i].is_read && values[i] && values[i] != table.invalid)
                 more = visit(context, indices[at + i], values[i]);
     }
     return 0;
 }
 
 /* Visit what is in these lines; false if a visit ended it. */
-static bool visit_lines(struct vm *vm, uint64_t slots, uint64_t invalid, const uint64_t *lines,
+static bool visit_lines(struct vm *vm, const struct table *table, const uint64_t *lines,
                         size_t count, table_visit visit, void *context)
 {
     uint64_t values[LINES][LINE];
@@ -88,37 +102,34 @@ static bool visit_lines(struct vm *vm, uint64_t slots, uint64_t invalid, const u
     bool more = true;
 
     for (size_t i = 0; i < count; i++)
-        spans[i] = (struct memory_span){slots + lines[i] * sizeof(values[0]), &values[i],
+        spans[i] = (struct memory_span){table->slots + lines[i] * sizeof(values[0]), &values[i],
                                         sizeof(values[0]), false};
     memory_read_spans(vm->memory, spans, count);
     for (size_t i = 0; more && i < count; i++)
         if (spans[i].is_read)
-            more = visit_slots(values[i], LINE, lines[i] * LINE, invalid, visit, context);
+            more = visit_slots(values[i], LINE, lines[i] * LINE, table->invalid, visit, context);
     return more;
 }
 
 int process_table_lines(struct vm *vm, uint64_t (*skip)(void *context), table_visit visit,
                         void *context, struct error *error)
 {
-    uint64_t root = vm->roots.proc_table, slots, invalid, lines[LINES], next;
+    uint64_t lines[LINES], next;
     size_t count = 0;
-    uint32_t max;
+    struct table table;
     bool more = true;
 
-    if (!memory_read_u64(vm->memory, root + vm->layout.ptab_tab, &slots) ||
-        !memory_read_u64(vm->memory, root + vm->layout.ptab_invalid_element, &invalid) ||
-        !memory_read_u32(vm->memory, root + vm->layout.ptab_max, &max) || max > TABLE_MAX)
-        return error_set(error, ERROR_UNSUPPORTED, "the process table of process %d can't be read",
-                         vm->pid);
-    for (next = skip(context); more && next < max / LINE; next += 1 + skip(context)) {
+    if (!read_table(vm, vm->roots.proc_table, &table))
+        return unreadable(vm, "process", error);
+    for (next = skip(context); more && next < table.max / LINE; next += 1 + skip(context)) {
         lines[count++] = next;
         if (count < LINES)
             continue;
-        more = visit_lines(vm, slots, invalid, lines, count, visit, context);
+        more = visit_lines(vm, &table, lines, count, visit, context);
         count = 0;
     }
     if (more)
-        visit_lines(vm, slots, invalid, lines, count, visit, context);
+        visit_lines(vm, &table, lines, count, visit, context);
     return 0;
 }
 
@@ -129,14 +140,11 @@ int port_table_each(struct vm *vm, table_visit visit, void *context, struct erro
 
 uint64_t process_table_at(struct vm *vm, uint64_t index)
 {
-    const struct layout *layout = &vm->layout;
-    uint64_t root = vm->roots.proc_table, slots, invalid, process;
-    uint32_t max;
+    struct table table;
+    uint64_t process;
 
-    if (!memory_read_u64(vm->memory, root + layout->ptab_tab, &slots) ||
-        !memory_read_u64(vm->memory, root + layout->ptab_invalid_element, &invalid) ||
-        !memory_read_u32(vm->memory, root + layout->ptab_max, &max) || index >= max ||
-        !memory_read_u64(vm->memory, slots + index * sizeof(process), &process))
+    if (!read_table(vm, vm->roots.proc_table, &table) || index >= table.max ||
+        !memory_read_u64(vm->memory, table.slots + index * sizeof(process), &process))
         return 0;
-    return process == invalid ? 0 : process;
+    return process == table.invalid ? 0 : process;
 }
