@@ -28,6 +28,17 @@ const struct event_summary *event_summaries_get(const struct event_summaries *su
     return summary && summary->event ? summary : NULL;
 }
 
+struct event_summary *event_summaries_place(struct event_summaries *summaries, event_id event)
+{
+    if (event > summaries->count) {
+        summaries->of = xreallocarray(summaries->of, event, sizeof(*summaries->of));
+        memset(summaries->of + summaries->count, 0,
+               (event - summaries->count) * sizeof(*summaries->of));
+        summaries->count = event;
+    }
+    return &summaries->of[event - 1];
+}
+
 /* ---- encoding ---- */
 
 static void encode_histogram(const struct event_histogram *named, struct buffer *bytes)
@@ -128,14 +139,10 @@ static const struct event_tally *decode_tallies(struct cursor *cursor,
 
 static void replace(struct event_summaries *summaries, const struct event_summary *summary)
 {
-    if (summary->event > summaries->count) {
-        summaries->of = xreallocarray(summaries->of, summary->event, sizeof(*summaries->of));
-        memset(summaries->of + summaries->count, 0,
-               (summary->event - summaries->count) * sizeof(*summaries->of));
-        summaries->count = summary->event;
-    }
-    free_lists(&summaries->of[summary->event - 1]);
-    summaries->of[summary->event - 1] = *summary;
+    struct event_summary *place = event_summaries_place(summaries, summary->event);
+
+    free_lists(place);
+    *place = *summary;
 }
 
 void event_summary_decode(struct event_summaries *summaries, const struct profile *profile,

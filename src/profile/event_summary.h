@@ -51,6 +51,8 @@ struct event_summaries {
 };
 
 void event_summaries_free(struct event_summaries *summaries);
+/* The place of an event, made if it was not there; valid until another one is. */
+struct event_summary *event_summaries_place(struct event_summaries *summaries, event_id event);
 /* NULL if there is none. */
 const struct event_summary *event_summaries_get(const struct event_summaries *summaries,
                                                 event_id event);

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "profile/carry.h"
 #include "util/alloc.h"
@@ -85,24 +84,13 @@ static void join_tally(struct event_summary *summary, string_id name, uint64_t c
     summary->tallies = list;
 }
 
-static struct event_summary *summary_of(struct event_summaries *summaries, event_id event)
-{
-    if (event > summaries->count) {
-        summaries->of = xreallocarray(summaries->of, event, sizeof(*summaries->of));
-        memset(summaries->of + summaries->count, 0,
-               (event - summaries->count) * sizeof(*summaries->of));
-        summaries->count = event;
-    }
-    summaries->of[event - 1].event = event;
-    return &summaries->of[event - 1];
-}
-
 void event_summaries_join(struct event_summaries *summaries, event_id event,
                           const struct profile *profile, const struct event_summary *next,
                           struct profile *to)
 {
-    struct event_summary *summary = summary_of(summaries, event);
+    struct event_summary *summary = event_summaries_place(summaries, event);
 
+    summary->event = event;
     summary->hits += next->hits;
     summary->lost += next->lost;
     summary->span_ns += next->span_ns;
