@@ -10,6 +10,22 @@
  *   heatmap_cells.js, process_rows.js, function_rows.js               the same samples, elsewhere
  *   everything else draws, or turns what the user does into a Choice
  *
+ *      weigh(recording, choice): Weights
+ *      group(recording, choice, weights): Roots
+ *      select(recording, choice, roots, range): Uint32Array             of all events
+ *      buildTree(recording, choice, weights, roots, sides): Tree        choice.form but sandwich
+ *      buildSandwich(recording, choice, weights, roots, sides): Sandwich
+ *      matchTree(tree, pattern): Match                                  search.js
+ *      heatmapCells(recording, weights, samples, cellMs): Cells
+ *      markCells(recording, cells, weights, roots, samples, pattern): Uint8Array
+ *      processRows(recording, weights, samples): ProcessRow[]
+ *      functionRows(recording, choice, weights, sides): FunctionRow[]
+ *      functionCallers(recording, choice, weights, sides, row): FunctionCaller[]
+ *      readPattern(text): Pattern                                       pattern.js
+ *      eventsOf(recording), weightsOf(recording, event), GROUP_KEYS     what there is to choose
+ *
+ * `sides` are what select() gives for `range` and, where something is compared, for `against`.
+ *
  * Ids are those of the recording: indexes into its tables, 0 being "none" (src/profile/profile.h).
  * A page knows what a recording knows, so it must tell what `beamflame report` tells: what each
  * module computes is that of the C file that it names.
@@ -124,8 +140,11 @@ export interface Weights {
     unknown: number; /* samples of processes whose metric was not known */
 }
 
-/* Root frames of samples: chain[r] from the outermost on, as text ids of `texts`. */
-export interface Roots { of: Uint32Array; chains: Uint32Array[]; texts: string[] }
+/* Root frames of samples: chains[of[sample]] from the outermost on, as text ids of `texts`. */
+export interface Roots {
+    of: Uint32Array; chains: Uint32Array[]; texts: string[];
+    outer: Uint8Array; /* by chain: how many of it stay outermost also where callers are merged */
+}
 
 /*
  * Merged stacks. Node 0 is everything; children of a node are first[n] .. first[n] + children[n] - 1,
@@ -140,9 +159,19 @@ export interface Tree {
     self: [Float64Array, Float64Array | null]; total: [Float64Array, Float64Array | null];
     samples: [Float64Array, Float64Array | null]; /* how many samples are in total */
     names: string[];
-    scale: [number, number]; /* what side 1 is multiplied by to compare is scale[1] / scale[0] */
+    scale: number; /* what side 1 is multiplied by to compare it with side 0; 1 without a side 1 */
     weights: Weights;
 }
+export type Sides = [Uint32Array, Uint32Array | null];
+
+/* Around choice.focus: node 0 of both is all that it is in, and their one child is the function
+ * itself: in `callers` its callers are the children, in `callees` whom it calls. Where it calls
+ * itself, the outermost call is the one that is meant, so that no sample counts twice. */
+export interface Sandwich { callers: Tree; callees: Tree }
+
+/* A regular expression as -I has it; `problem` says what is wrong, "" if nothing is. One that is
+ * "" or wrong has no `test`. */
+export interface Pattern { test: ((text: string) => boolean) | null; problem: string }
 
 /* Kinds of frames, for colours: those of the recording, told further (kinds.js names them). */
 export type Kind = 0 /* root */ | 1 /* Erlang */ | 2 /* BIF */ | 3 /* runtime */ | 4 /* native */
@@ -166,8 +195,11 @@ export interface ProcessRow {
 }
 
 export interface FunctionRow {
-    name: string; module: string; kind: Kind; self: number; total: number;
+    name: string; kind: Kind; frame: number; /* one of it, for module, file and line */
+    self: number; total: number;
     samples: number; /* in total */
+    /* The other side, scaled. `change`: of the total, from it to this side; `noise`: what the change
+     * stays within at 95 of 100 comparisons where nothing has changed. */
     against: { self: number; total: number; samples: number; change: number; noise: number } | null;
-    callers: { name: string; total: number }[]; /* most first */
 }
+export interface FunctionCaller { name: string; kind: Kind; total: number } /* most first */
