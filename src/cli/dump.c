@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/census_take.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/selection_argp.h"
-#include "cli/targets.h"
-#include "cli/top_option.h"
 #include "output/census_writers.h"
 #include "output/number_text.h"
 #include "profile/selection.h"
+#include "session/census_take.h"
+#include "session/targets.h"
+#include "session/top_option.h"
 
 struct dump_options {
-    struct record_options target; /* which VM */
+    struct target_options target; /* which VM */
     struct census_request request;
     struct selection_options selection;
     const char *core, *executable; /* NULL: not given */
@@ -50,6 +50,16 @@ static long number(struct argp_state *state, const char *what, const char *text,
     return value;
 }
 
+static void set_top(struct argp_state *state, struct top_option *top, char *text)
+{
+    struct error error;
+
+    if (top_option_parse(text, top, &error))
+        argp_error(state, "%s", error.text);
+    if (top->seconds && !top->by_growth)
+        argp_error(state, "a dump takes seconds for growth only (--top 5:+msgq:2)");
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct dump_options *options = state->input;
@@ -69,9 +79,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         options->executable = arg;
         return 0;
     case 't':
-        parse_top_option(state, arg, &options->request.top);
-        if (options->request.top.seconds && !options->request.top.by_growth)
-            argp_error(state, "a dump takes seconds for growth only (--top 5:+msgq:2)");
+        set_top(state, &options->request.top, arg);
         return 0;
     case 'n':
         options->request.depth = (uint32_t)number(state, "the depth", arg, CENSUS_DEPTH_MAX);
@@ -175,7 +183,7 @@ int command_dump(int argc, char **argv)
                "file has "
                "them: by equal stacks and status.",
     };
-    struct dump_options options = {0};
+    struct dump_options options = {.target.warn = message_warning};
     struct error error;
     int result;
 

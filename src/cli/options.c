@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/message.h"
 #include "cli/selection_argp.h"
 #include "profile/events.h"
 #include "util/alloc.h"
@@ -136,13 +137,13 @@ void output_options_free(struct output_options *options)
 
 bool record_makes_parts(const struct record_options *options)
 {
-    return options->loop > 0 || options->trigger_count;
+    return options->loop > 0 || options->session.trigger_count;
 }
 
 void record_options_free(struct record_options *options)
 {
-    for (size_t i = 0; i < options->trigger_count; i++)
-        trigger_free(&options->triggers[i]);
+    for (size_t i = 0; i < options->session.trigger_count; i++)
+        trigger_free(&options->session.triggers[i]);
     output_options_free(&options->output);
 }
 
@@ -240,9 +241,9 @@ struct record_parser {
 
 static void add_pid(struct argp_state *state, struct record_options *options, const char *text)
 {
-    if (options->pid_count == PIDS_MAX)
+    if (options->targets.pid_count == PIDS_MAX)
         argp_error(state, "at most %d processes", PIDS_MAX);
-    options->pids[options->pid_count++] =
+    options->targets.pids[options->targets.pid_count++] =
         (pid_t)number(state, "a process id", text, 1, 4194304); /* PID_MAX_LIMIT */
 }
 
@@ -252,21 +253,21 @@ static void add_event(struct argp_state *state, struct record_options *options, 
     struct error error;
 
     if (!strcmp(name, "cpu")) {
-        options->cpu = true;
+        options->session.cpu = true;
         return;
     }
     if (!strcmp(name, EVENT_WALL)) {
-        options->wall = true;
+        options->session.wall = true;
         return;
     }
     if (event_request_parse(name, &request, &error))
         argp_error(state, "%s", error.text);
-    for (int i = 0; i < options->event_count; i++)
-        if (!strcmp(options->events[i].name, name))
+    for (int i = 0; i < options->session.event_count; i++)
+        if (!strcmp(options->session.events[i].name, name))
             return;
-    if (options->event_count == EVENTS_MAX)
+    if (options->session.event_count == EVENTS_MAX)
         argp_error(state, "at most %d events", EVENTS_MAX);
-    options->events[options->event_count++] = request;
+    options->session.events[options->session.event_count++] = request;
 }
 
 static void add_events(struct argp_state *state, struct record_options *options, char *list)
@@ -275,7 +276,7 @@ static void add_events(struct argp_state *state, struct record_options *options,
 
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         add_event(state, options, name);
-    if (!options->cpu && !options->wall && !options->event_count)
+    if (!options->session.cpu && !options->session.wall && !options->session.event_count)
         argp_error(state, "-e needs an event; there are: cpu, wall, %s", event_kind_names());
 }
 
@@ -291,7 +292,9 @@ static double percent(struct argp_state *state, const char *text)
 
 static void check_targets(struct argp_state *state, const struct record_options *options)
 {
-    if ((options->pid_count > 0) + options->all + (options->command != NULL) > 1)
+    if ((options->targets.pid_count > 0) + options->targets.all +
+            (options->targets.command != NULL) >
+        1)
         argp_error(state, "give -p, -a or a command, not more than one of them");
 }
 
@@ -299,7 +302,7 @@ static void check_parts(struct argp_state *state, const struct record_options *o
 {
     if (options->keep && !record_makes_parts(options))
         argp_error(state, "--keep is for parts: it needs --loop or --trigger");
-    if (options->loop && options->trigger_count)
+    if (options->loop && options->session.trigger_count)
         argp_error(state, "give --loop, which records all of the time, or --trigger, not both");
 }
 
@@ -310,7 +313,7 @@ static void check_triggers(struct argp_state *state, struct record_options *opti
     static const double defaults[] = {10, 10, 60};
 
     for (int i = 0; i < 3; i++) {
-        if (*seconds[i] >= 0 && !options->trigger_count)
+        if (*seconds[i] >= 0 && !options->session.trigger_count)
             argp_error(state, "--before, --after and --holdoff are for --trigger");
         if (*seconds[i] < 0)
             *seconds[i] = defaults[i];
@@ -321,11 +324,19 @@ static void add_trigger(struct argp_state *state, struct record_options *options
 {
     struct error error;
 
-    if (options->trigger_count == TRIGGERS_MAX)
+    if (options->session.trigger_count == TRIGGERS_MAX)
         argp_error(state, "at most %d triggers", TRIGGERS_MAX);
-    if (trigger_parse(text, &options->triggers[options->trigger_count], &error))
+    if (trigger_parse(text, &options->session.triggers[options->session.trigger_count], &error))
         argp_error(state, "%s", error.text);
-    options->trigger_count++;
+    options->session.trigger_count++;
+}
+
+static void add_top(struct argp_state *state, struct record_options *options, char *text)
+{
+    struct error error;
+
+    if (top_option_parse(text, &options->session.top, &error))
+        argp_error(state, "%s", error.text);
 }
 
 static double seconds_or_none(struct argp_state *state, const char *what, const char *text)
@@ -347,7 +358,7 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
         add_pid(state, options, arg);
         return 0;
     case 'a':
-        options->all = true;
+        options->targets.all = true;
         return 0;
     case 'd':
         options->duration = seconds(state, "the duration", arg);
@@ -364,7 +375,8 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
         options->max_size = size(state, "the size of a recording", arg);
         return 0;
     case OPTION_FLUSH:
-        options->flush_ns = (uint64_t)(seconds(state, "the time between flushes", arg) * 1e9);
+        options->session.flush_ns =
+            (uint64_t)(seconds(state, "the time between flushes", arg) * 1e9);
         return 0;
     case OPTION_TRIGGER:
         add_trigger(state, options, arg);
@@ -381,36 +393,37 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
         options->holdoff = seconds_or_none(state, "the time between triggers", arg);
         return 0;
     case 'F':
-        options->frequency = (uint32_t)number(state, "the frequency", arg, 1, 50000);
+        options->session.frequency = (uint32_t)number(state, "the frequency", arg, 1, 50000);
         return 0;
     case 'e':
         add_events(state, options, arg);
         return 0;
     case OPTION_WALL_FREQUENCY:
-        options->wall_frequency = (uint32_t)number(state, "the frequency", arg, 1, 1000);
+        options->session.wall_frequency = (uint32_t)number(state, "the frequency", arg, 1, 1000);
         return 0;
     case OPTION_TOP:
-        parse_top_option(state, arg, &options->top);
+        add_top(state, options, arg);
         return 0;
     case OPTION_BUDGET:
-        options->budget = percent(state, arg) / 100;
+        options->session.budget = percent(state, arg) / 100;
         return 0;
     case OPTION_LONG_SCHEDULE:
-        options->long_us = 1000 * (uint32_t)number(state, "a long schedule", arg, 1, 1000000);
+        options->session.long_us =
+            1000 * (uint32_t)number(state, "a long schedule", arg, 1, 1000000);
         return 0;
     case ARGP_KEY_ARG:
         if (!state->quoted) /* not behind "--" */
             argp_error(state, "'%s' is not understood (a command to start goes behind --)", arg);
-        options->command = state->argv + state->next - 1;
+        options->targets.command = state->argv + state->next - 1;
         state->next = state->argc;
         return 0;
     case ARGP_KEY_END:
         check_targets(state, options);
         check_parts(state, options);
         check_triggers(state, options);
-        if (options->top.count && !options->wall)
+        if (options->session.top.count && !options->session.wall)
             argp_error(state, "--top is for event wall (-e wall)");
-        options->cpu |= !options->event_count && !options->wall;
+        options->session.cpu |= !options->session.event_count && !options->session.wall;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -430,11 +443,13 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
     };
     struct record_parser parser = {.options = options, .output.options = &options->output};
 
-    *options = (struct record_options){.frequency = 99,
-                                       .wall_frequency = 20,
-                                       .budget = 0.01,
-                                       .long_us = 10000,
-                                       .flush_ns = 1000000000,
+    *options = (struct record_options){.targets.warn = message_warning,
+                                       .session = {.frequency = 99,
+                                                   .wall_frequency = 20,
+                                                   .budget = 0.01,
+                                                   .long_us = 10000,
+                                                   .flush_ns = 1000000000,
+                                                   .warn = message_warning},
                                        .before = -1,
                                        .after = -1,
                                        .holdoff = -1,

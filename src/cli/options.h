@@ -6,13 +6,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "capture/event_probes.h"
-#include "cli/top_option.h"
-#include "cli/trigger.h"
 #include "output/output.h"
 #include "profile/view.h"
+#include "session/options.h"
 
-enum { PIDS_MAX = 64, OUTPUTS_MAX = 32 };
+enum { OUTPUTS_MAX = 32 };
 
 /* What both commands take. */
 struct output_options {
@@ -25,28 +23,14 @@ struct output_options {
 };
 
 struct record_options {
-    pid_t pids[PIDS_MAX];
-    size_t pid_count;
-    bool all;        /* every BEAM of the host */
-    char **command;  /* start this and profile it; NULL: none */
-    double duration; /* seconds; 0: until it is ended */
-    double loop;     /* seconds of a part; 0: there are no parts */
-    size_t keep;     /* of the files of each output; 0: all */
-    struct trigger triggers[TRIGGERS_MAX];
-    size_t trigger_count; /* 0: all of the time is recorded */
+    struct target_options targets;
+    struct session_options session;
+    double duration;      /* seconds; 0: until it is ended */
+    double loop;          /* seconds of a part; 0: there are no parts */
+    size_t keep;          /* of the files of each output; 0: all */
     double before, after; /* a trigger fires, seconds that are recorded */
     double holdoff;       /* seconds from one firing to the next, at least */
-    uint64_t flush_ns;
-    uint64_t max_size; /* of a recording, bytes; 0: any */
-    uint32_t frequency;
-    bool cpu;                                /* sample CPU time */
-    struct event_request events[EVENTS_MAX]; /* what else is recorded */
-    int event_count;
-    bool wall;               /* sweep over processes */
-    uint32_t wall_frequency; /* how often a second */
-    struct top_option top;   /* of those that it sweeps over */
-    double budget;           /* part of the target's CPU time that its probes may cost */
-    uint32_t long_us;        /* from here on a slice of time on a scheduler is a long schedule */
+    uint64_t max_size;    /* of a recording, bytes; 0: any */
     struct output_options output;
 };
 

@@ -117,14 +117,15 @@ static void add_splits(struct part_names *names, const struct record_options *op
     for (size_t i = 0; i < options->output.count; i++) {
         const struct output_format *format = format_of(&options->output.requests[i]);
 
-        if (!format->one_event || options->event_count + options->cpu + options->wall < 2)
+        if (!format->one_event ||
+            options->session.event_count + options->session.cpu + options->session.wall < 2)
             continue;
-        if (options->cpu)
+        if (options->session.cpu)
             add_split(names, i, format, EVENT_CPU);
-        if (options->wall)
+        if (options->session.wall)
             add_split(names, i, format, EVENT_WALL);
-        for (int e = 0; e < options->event_count; e++)
-            add_split(names, i, format, options->events[e].name);
+        for (int e = 0; e < options->session.event_count; e++)
+            add_split(names, i, format, options->session.events[e].name);
     }
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/options.h"
-#include "cli/session.h"
+#include "session/session.h"
 
 struct progress {
     bool live; /* standard error is a terminal, and it is wanted */

@@ -13,11 +13,11 @@
 #include "cli/recorder.h"
 #include "cli/render.h"
 #include "cli/rotation.h"
-#include "cli/session.h"
-#include "cli/targets.h"
 #include "cli/triggered.h"
 #include "output/output_file.h"
 #include "profile/events.h"
+#include "session/session.h"
+#include "session/targets.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 
@@ -96,14 +96,14 @@ static char *join_arguments(int argc, char **argv)
 static void say_start(const struct record_options *options, size_t targets)
 {
     fprintf(stderr, "beamflame: sampling %zu VM%s at %u Hz ", targets, targets > 1 ? "s" : "",
-            options->frequency);
+            options->session.frequency);
     if (options->duration > 0)
         fprintf(stderr, "for %g s", options->duration);
     else
         fprintf(stderr, "until Ctrl-C");
     if (options->loop > 0)
         fprintf(stderr, ", in parts of %g s", options->loop);
-    if (options->trigger_count)
+    if (options->session.trigger_count)
         fprintf(stderr, ", to record %g s before and %g s after a trigger", options->before,
                 options->after);
     fputc('\n', stderr);
@@ -112,7 +112,8 @@ static void say_start(const struct record_options *options, size_t targets)
 static struct session *start(const struct record_options *options, struct targets *targets,
                              const char *command_line, uint64_t started, struct error *error)
 {
-    struct session *session = session_start(options, targets, command_line, started, error);
+    struct session *session =
+        session_start(&options->session, targets, command_line, started, error);
 
     if (session && !options->output.quiet)
         say_start(options, targets->count);
@@ -161,7 +162,7 @@ static int record_and_render(const struct record_options *options, struct target
 static void name_of_node(const struct record_options *options, struct targets *targets, char *name,
                          size_t size)
 {
-    if (options->all || targets->count > 1) {
+    if (options->targets.all || targets->count > 1) {
         gethostname(name, size);
         name[size - 1] = '\0';
         return;
@@ -183,7 +184,7 @@ static int record_in_parts(const struct record_options *options, struct targets 
     if (!session)
         return message_error(&error);
     rotation = rotation_new(options, path, node);
-    failed = options->trigger_count
+    failed = options->session.trigger_count
                  ? record_triggered(session, options, &stop_requested, rotation, &error)
                  : record_parts(session, options, &stop_requested, rotation, &error);
     if (failed)
@@ -217,7 +218,7 @@ static int check_parts(const struct record_options *options, struct error *error
         if (path && output_file_is_in_place(path))
             return error_set(
                 error, ERROR_USAGE, "%s: a file is written for each %s; name one", path,
-                options->trigger_count ? "time that a trigger fires" : "part of --loop");
+                options->session.trigger_count ? "time that a trigger fires" : "part of --loop");
     }
     return 0;
 }
@@ -228,11 +229,12 @@ static int check_outputs(const struct record_options *options, struct error *err
 
     if (record_makes_parts(options) && check_parts(options, error))
         return -1;
-    for (int i = 0; i < options->event_count; i++)
-        peers |= event_has_peers(options->events[i].name);
+    for (int i = 0; i < options->session.event_count; i++)
+        peers |= event_has_peers(options->session.events[i].name);
     return render_check(&options->output,
-                        (uint32_t)options->event_count + options->cpu + options->wall, peers,
-                        error);
+                        (uint32_t)options->session.event_count + options->session.cpu +
+                            options->session.wall,
+                        peers, error);
 }
 
 int command_record(int argc, char **argv)
@@ -247,7 +249,7 @@ int command_record(int argc, char **argv)
     parse_record_options(argc, argv, &options);
     handle_signals();
     if (check_outputs(&options, &error) ||
-        targets_open(&options, &stop_requested, &targets, &error)) {
+        targets_open(&options.targets, &stop_requested, &targets, &error)) {
         result = message_error(&error);
     } else {
         result = record(&options, &targets, command_line, started);

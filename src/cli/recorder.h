@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 #include "cli/rotation.h"
-#include "cli/session.h"
+#include "session/session.h"
 #include "util/error.h"
 
 /* Records from now on, until the time is over, `*stop`, the targets have ended or the recording has

@@ -213,8 +213,8 @@ static void fire_on_exit(struct triggered *triggered)
 {
     if (triggered->until || session_alive(triggered->session))
         return;
-    for (size_t i = 0; i < triggered->options->trigger_count; i++)
-        if (triggered->options->triggers[i].kind == TRIGGER_EXIT) {
+    for (size_t i = 0; i < triggered->options->session.trigger_count; i++)
+        if (triggered->options->session.triggers[i].kind == TRIGGER_EXIT) {
             fire(triggered, "exit: the node has ended", 0);
             return;
         }

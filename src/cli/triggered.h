@@ -12,7 +12,7 @@
 
 #include "cli/options.h"
 #include "cli/rotation.h"
-#include "cli/session.h"
+#include "session/session.h"
 #include "util/error.h"
 
 /* From now on, until the time is over, `*stop`, or the targets have ended; then the session is

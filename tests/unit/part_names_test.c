@@ -83,7 +83,7 @@ static void test_names(void **state)
         {"some.dir/x", "svg", "some.dir/x-shop@web-1-20261121-203000"},
         {".x", "svg", ".x-shop@web-1-20261121-203000"},
     };
-    struct record_options options = {.cpu = true, .output.stats_path = "/s/t.json"};
+    struct record_options options = {.session.cpu = true, .output.stats_path = "/s/t.json"};
     struct part_names *names;
 
     (void)state;
@@ -103,7 +103,7 @@ static void test_names(void **state)
  * any name. */
 static void test_temporary(void **state)
 {
-    struct record_options options = {.cpu = true};
+    struct record_options options = {.session.cpu = true};
     struct part_names *names;
 
     (void)state;
@@ -121,8 +121,8 @@ static struct part_names *names_of_two(bool recording)
 {
     static struct record_options options;
 
-    options = (struct record_options){.cpu = true, .event_count = 1};
-    options.events[0].name = "bif:erlang:md5/1";
+    options = (struct record_options){.session = {.cpu = true, .event_count = 1}};
+    options.session.events[0].name = "bif:erlang:md5/1";
     ask_for(&options, "x.svg", NULL);
     return part_names_new(&options, recording ? "x.bfr" : NULL, "n@h");
 }
@@ -159,7 +159,7 @@ static void test_free_time(void **state)
 /* Where the file can't be made, the error names it. */
 static void test_no_folder(void **state)
 {
-    struct record_options options = {.cpu = true};
+    struct record_options options = {.session.cpu = true};
     struct part_names *names;
     struct part_time time;
     struct error error = {0};

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/trigger.h"
+#include "session/trigger.h"
 
 /* Kind, metric, process and limit are what was meant. */
 static void test_conditions(void **state)

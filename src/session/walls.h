@@ -2,10 +2,10 @@
 /* Event `wall` of a session: the sweeps of each target, and what they come to in its recording. */
 #pragma once
 
-#include "cli/options.h"
-#include "cli/part.h"
-#include "cli/targets.h"
-#include "cli/wall.h"
+#include "session/options.h"
+#include "session/part.h"
+#include "session/targets.h"
+#include "session/wall.h"
 
 /* All zero is none. */
 struct walls {
@@ -14,7 +14,7 @@ struct walls {
 };
 
 /* Sweeps begin, where the options ask for them. All are borrowed. */
-int walls_start(struct walls *walls, const struct record_options *options,
+int walls_start(struct walls *walls, const struct session_options *options,
                 const struct targets *targets, struct symbolizer *const *symbolizers,
                 struct part *part, struct error *error);
 void walls_free(struct walls *walls);

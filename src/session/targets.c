@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/targets.h"
+#include "session/targets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/message.h"
 #include "os/process.h"
 
 enum { START_SECONDS = 60, START_POLLS_A_SECOND = 50 };
@@ -64,19 +63,23 @@ int targets_error(const struct vm *vm, struct error *error)
     return error_prefix(error, "process %d", vm->pid);
 }
 
-bool targets_may_leave_out(pid_t pid, const struct error *error)
+static bool may_leave_out(const struct targets *targets, pid_t pid, const struct error *error)
 {
     if (error->code == ERROR_UNSUPPORTED)
-        message_warning("process %d is left out: %s", pid, error->text);
+        targets->warn("process %d is left out: %s", pid, error->text);
     return error->code == ERROR_UNSUPPORTED || error->code == ERROR_NO_PROCESS;
 }
 
-void targets_leave_out(struct targets *targets, size_t index)
+bool targets_leave_out(struct targets *targets, size_t index, const struct error *error)
 {
+    if (!targets->all || targets->count == 1 ||
+        !may_leave_out(targets, targets->vms[index]->pid, error))
+        return false;
     vm_close(targets->vms[index]);
     targets->count--;
     memmove(&targets->vms[index], &targets->vms[index + 1],
             (targets->count - index) * sizeof(targets->vms[0]));
+    return true;
 }
 
 static int add_all(struct targets *targets, const pid_t *pids, size_t count, struct error *error)
@@ -85,13 +88,13 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, str
 
     for (size_t i = 0; i < count; i++) {
         if (targets->count == PIDS_MAX) {
-            message_warning("%zu VMs are left out: at most %d are profiled at once", count - i,
-                            PIDS_MAX);
+            targets->warn("%zu VMs are left out: at most %d are profiled at once", count - i,
+                          PIDS_MAX);
             break;
         }
         if (add(targets, pids[i], error) == 0)
             continue;
-        if (!targets_may_leave_out(pids[i], error))
+        if (!may_leave_out(targets, pids[i], error))
             return -1;
         if (error->code == ERROR_UNSUPPORTED)
             unsupported = *error;
@@ -117,7 +120,7 @@ static int too_many(const pid_t *pids, size_t count, struct error *error)
                      count, list);
 }
 
-static int open_found(bool all, struct targets *targets, struct error *error)
+static int open_found(struct targets *targets, struct error *error)
 {
     size_t count = 0;
     pid_t *pids = find_beams(&count, error);
@@ -127,7 +130,7 @@ static int open_found(bool all, struct targets *targets, struct error *error)
         return -1;
     if (count == 0)
         result = none_found(error);
-    else if (all)
+    else if (targets->all)
         result = add_all(targets, pids, count, error);
     else if (count > 1)
         result = too_many(pids, count, error);
@@ -218,16 +221,16 @@ static int open_command(char **command, const volatile int *stop, struct targets
     return -1;
 }
 
-int targets_open(const struct record_options *options, const volatile int *stop,
+int targets_open(const struct target_options *options, const volatile int *stop,
                  struct targets *targets, struct error *error)
 {
     int result = 0;
 
-    *targets = (struct targets){0};
+    *targets = (struct targets){.all = options->all, .warn = options->warn};
     if (options->command)
         result = open_command(options->command, stop, targets, error);
     else if (!options->pid_count)
-        result = open_found(options->all, targets, error);
+        result = open_found(targets, error);
     for (size_t i = 0; i < options->pid_count && !result; i++)
         result = add(targets, options->pids[i], error);
     if (result)

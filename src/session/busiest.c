@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/busiest.h"
+#include "session/busiest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

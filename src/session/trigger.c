@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/trigger.h"
+#include "session/trigger.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beam/process_top.h"
-#include "cli/top_option.h"
+#include "session/top_option.h"
 #include "util/alloc.h"
 
 static const struct kind {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/wall.h"
+#include "session/wall.h"
 
 #include <stdlib.h>
 #include <string.h>

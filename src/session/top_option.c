@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/top_option.h"
+#include "session/top_option.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,26 +20,32 @@ static char *cut(char *text)
     return colon;
 }
 
-static void parse_metric(struct argp_state *state, const char *text, struct top_option *top)
+static int parse_metric(const char *text, struct top_option *top, struct error *error)
 {
     top->by_growth = *text == '+';
-    if (!metric_find(text + top->by_growth, &top->metric) || !process_top_ranks(top->metric))
-        argp_error(state, "there is no --top by '%s'; there is by %s", text, TOP_METRICS);
+    if (metric_find(text + top->by_growth, &top->metric) && process_top_ranks(top->metric))
+        return 0;
+    return error_set(error, ERROR_USAGE, "there is no --top by '%s'; there is by %s", text,
+                     TOP_METRICS);
 }
 
-void parse_top_option(struct argp_state *state, char *text, struct top_option *top)
+int top_option_parse(char *text, struct top_option *top, struct error *error)
 {
     char *metric = cut(text), *seconds = cut(metric), *end;
     long count = strtol(text, &end, 10);
 
     if (end == text || *end || count < 1 || count > TOP_MAX)
-        argp_error(state, "--top must be a whole number from 1 to %d, not '%s'", TOP_MAX, text);
+        return error_set(error, ERROR_USAGE, "--top must be a whole number from 1 to %d, not '%s'",
+                         TOP_MAX, text);
     *top = (struct top_option){.count = (size_t)count};
-    parse_metric(state, metric && *metric ? metric : DEFAULT, top);
+    if (parse_metric(metric && *metric ? metric : DEFAULT, top, error))
+        return -1;
     if (!seconds)
-        return;
+        return 0;
     top->seconds = strtod(seconds, &end);
     if (end == seconds || *end || !isfinite(top->seconds) || top->seconds <= 0 ||
         top->seconds > SECONDS_MAX)
-        argp_error(state, "--top takes a positive number of seconds, not '%s'", seconds);
+        return error_set(error, ERROR_USAGE, "--top takes a positive number of seconds, not '%s'",
+                         seconds);
+    return 0;
 }

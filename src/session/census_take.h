@@ -9,8 +9,8 @@
 #pragma once
 
 #include "beam/vm.h"
-#include "cli/top_option.h"
 #include "profile/census.h"
+#include "session/top_option.h"
 #include "util/error.h"
 
 enum { CENSUS_DEPTH_MAX = 1000 };

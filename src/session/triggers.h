@@ -2,9 +2,9 @@
 /* The triggers of a recording, at all VMs that it is of. */
 #pragma once
 
-#include "cli/options.h"
-#include "cli/targets.h"
-#include "cli/trigger_watch.h"
+#include "session/options.h"
+#include "session/targets.h"
+#include "session/trigger_watch.h"
 
 /* All zero is none. */
 struct triggers {
@@ -13,13 +13,13 @@ struct triggers {
     struct buffer fired; /* what is said of the one that fired last */
 };
 
-int triggers_start(struct triggers *triggers, const struct record_options *options,
+int triggers_start(struct triggers *triggers, const struct session_options *options,
                    const struct targets *targets, struct symbolizer *const *symbolizers,
                    struct error *error);
 void triggers_free(struct triggers *triggers);
 
 /* Whether what they look at is told by CPU samples. */
-bool triggers_need_cpu_samples(const struct record_options *options);
+bool triggers_need_cpu_samples(const struct session_options *options);
 void triggers_cpu_sample(struct triggers *triggers, size_t target, const struct sample *sample);
 
 /* Look, as trigger_watch_look() does: what fires, valid until the next call, NULL if nothing does.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/session.h"
+#include "session/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +10,14 @@
 
 #include "capture/programs.h"
 #include "capture/sampler.h"
-#include "cli/busiest.h"
-#include "cli/events.h"
-#include "cli/part.h"
-#include "cli/triggers.h"
-#include "cli/walls.h"
 #include "os/kernel_symbols.h"
 #include "os/process.h"
 #include "profile/events.h"
+#include "session/busiest.h"
+#include "session/events.h"
+#include "session/part.h"
+#include "session/triggers.h"
+#include "session/walls.h"
 #include "symbol/snapshot.h"
 #include "symbol/symbolizer.h"
 #include "util/alloc.h"
@@ -26,7 +26,7 @@
 static const uint64_t SECOND = 1000000000;
 
 struct session {
-    const struct record_options *options;
+    const struct session_options *options;
     struct targets *targets;
     const char *command_line;
     struct symbolizer *symbolizers[PIDS_MAX];
@@ -59,10 +59,8 @@ static int open_symbolizers(struct session *session, struct error *error)
             continue;
         }
         targets_error(targets->vms[i], error);
-        if (!session->options->all || targets->count == 1 ||
-            !targets_may_leave_out(targets->vms[i]->pid, error))
+        if (!targets_leave_out(targets, i, error))
             return -1;
-        targets_leave_out(targets, i);
     }
     return 0;
 }
@@ -133,7 +131,7 @@ static int start(struct session *session, uint64_t started_ns, struct error *err
     return 0;
 }
 
-struct session *session_start(const struct record_options *options, struct targets *targets,
+struct session *session_start(const struct session_options *options, struct targets *targets,
                               const char *command_line, uint64_t started_ns, struct error *error)
 {
     struct session *session = xcalloc(1, sizeof(*session));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/part.h"
+#include "session/part.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
-struct part *part_new(const struct record_options *options, const struct part *before)
+struct part *part_new(const struct session_options *options, const struct part *before)
 {
     struct part *part = xcalloc(1, sizeof(*part));
 

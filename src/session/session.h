@@ -12,15 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/options.h"
-#include "cli/targets.h"
+#include "session/options.h"
+#include "session/targets.h"
 #include "util/error.h"
 
 struct session;
 
 /* `started_ns`: CLOCK_MONOTONIC when the program began, for attach time. Borrows options, targets,
  * of which it may leave some out, and the command line. Samples are being taken when it returns. */
-struct session *session_start(const struct record_options *options, struct targets *targets,
+struct session *session_start(const struct session_options *options, struct targets *targets,
                               const char *command_line, uint64_t started_ns, struct error *error);
 void session_free(struct session *session);
 

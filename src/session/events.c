@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/events.h"
+#include "session/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 
 #include "beam/hooks.h"
 #include "capture/sampler.h"
-#include "cli/message.h"
 #include "profile/carry.h"
 #include "profile/events.h"
 #include "symbol/allocation.h"
@@ -24,7 +23,7 @@ struct held {
 enum { TICKS_MIN = 20, TICKS_MAX = 1000 }; /* a second */
 
 struct events {
-    const struct record_options *options;
+    const struct session_options *options;
     struct profile *profile;
     struct calibration calibration;
     event_id ids[EVENTS_MAX];
@@ -48,7 +47,7 @@ static void define(struct events *events, struct profile *profile)
         events->ids[i] = event_define(profile, events->options->events[i].name);
 }
 
-struct events *events_new(const struct record_options *options, struct profile *profile)
+struct events *events_new(const struct session_options *options, struct profile *profile)
 {
     struct events *events = xcalloc(1, sizeof(*events));
 
@@ -154,7 +153,7 @@ static int say_refused(const struct events *events, struct error *last)
                 continue;
             refused++;
             *last = why;
-            message_warning("no %s events: %s", events->options->events[i].name, why.text);
+            events->options->warn("no %s events: %s", events->options->events[i].name, why.text);
         }
         seen += refused < events->targets;
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/walls.h"
+#include "session/walls.h"
 
 #include "util/clock.h"
 
-int walls_start(struct walls *walls, const struct record_options *options,
+int walls_start(struct walls *walls, const struct session_options *options,
                 const struct targets *targets, struct symbolizer *const *symbolizers,
                 struct part *part, struct error *error)
 {

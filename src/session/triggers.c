@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/triggers.h"
+#include "session/triggers.h"
 
 #include "util/clock.h"
 
-int triggers_start(struct triggers *triggers, const struct record_options *options,
+int triggers_start(struct triggers *triggers, const struct session_options *options,
                    const struct targets *targets, struct symbolizer *const *symbolizers,
                    struct error *error)
 {
@@ -24,7 +24,7 @@ void triggers_free(struct triggers *triggers)
     buffer_free(&triggers->fired);
 }
 
-bool triggers_need_cpu_samples(const struct record_options *options)
+bool triggers_need_cpu_samples(const struct session_options *options)
 {
     for (size_t i = 0; i < options->trigger_count; i++)
         if (options->triggers[i].kind == TRIGGER_GC)

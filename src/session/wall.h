@@ -10,8 +10,8 @@
 #pragma once
 
 #include "beam/vm.h"
-#include "cli/part.h"
-#include "cli/top_option.h"
+#include "session/part.h"
+#include "session/top_option.h"
 #include "symbol/symbolizer.h"
 #include "util/error.h"
 

@@ -12,16 +12,16 @@
 #include <stdbool.h>
 
 #include "capture/event_probes.h"
-#include "cli/options.h"
-#include "cli/part.h"
-#include "cli/targets.h"
 #include "profile/recording.h"
+#include "session/options.h"
+#include "session/part.h"
+#include "session/targets.h"
 #include "symbol/symbolizer.h"
 
 struct events;
 
 /* Defines the events in the profile. Options and profile are borrowed. */
-struct events *events_new(const struct record_options *options, struct profile *profile);
+struct events *events_new(const struct session_options *options, struct profile *profile);
 void events_free(struct events *events);
 
 /* How much room the programs need. */
@@ -32,8 +32,7 @@ void events_sizes(const struct events *events, const struct targets *targets,
 int events_find(struct events *events, struct programs *programs, const struct targets *targets,
                 struct symbolizer *const *symbolizers, struct error *error);
 
-/* Attach. An event that is refused by every target is said on standard error; if all are, that is
- * an error. */
+/* Attach. An event that a target refuses is a warning; if all are refused, that is an error. */
 int events_start(struct events *events, struct error *error);
 void events_stop(struct events *events);
 

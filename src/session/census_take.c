@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/census_take.h"
+#include "session/census_take.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/trigger_watch.h"
+#include "session/trigger_watch.h"
 
 #include <stdlib.h>
 

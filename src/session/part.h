@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-#include "cli/options.h"
 #include "profile/recording.h"
+#include "session/options.h"
 
 struct part {
     struct profile *profile;
@@ -24,7 +24,7 @@ struct part {
 
 /* `before`: the part that it follows, finished, and where it begins; NULL: it begins when it is
  * opened. */
-struct part *part_new(const struct record_options *options, const struct part *before);
+struct part *part_new(const struct session_options *options, const struct part *before);
 void part_free(struct part *part);
 
 /* Write to `fd`, which is taken over, also on failure. The times in the header are the part's. */

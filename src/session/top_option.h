@@ -3,11 +3,11 @@
  * as commands take it. */
 #pragma once
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "profile/metrics.h"
+#include "util/error.h"
 
 /* For the help of options, and messages. */
 #define TOP_METRICS                                                                                \
@@ -21,6 +21,5 @@ struct top_option {
     double seconds; /* of growth, or until they are chosen anew; 0: not said */
 };
 
-/* Parse `text`, which is written to; who works now, where no metric is given. On bad usage it ends
- * the program, as argp does. */
-void parse_top_option(struct argp_state *state, char *text, struct top_option *top);
+/* Parse `text`, which is written to; who works now, where no metric is given. Else ERROR_USAGE. */
+int top_option_parse(char *text, struct top_option *top, struct error *error);

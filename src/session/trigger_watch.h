@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "beam/vm.h"
-#include "cli/trigger.h"
 #include "profile/profile.h"
+#include "session/trigger.h"
 #include "symbol/symbolizer.h"
 #include "util/buffer.h"
 #include "util/error.h"
