@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/core_process.h"
 
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -11,49 +10,11 @@
 #include <unistd.h>
 
 #include "os/elf_file.h"
-#include "os/elf_notes.h"
 #include "os/open_in_root.h"
 #include "util/alloc.h"
 #include "util/read_at.h"
 
-enum { HEADERS_MAX = 64, NOTES_MAX = 1 << 14, BUILD_ID_MAX = 64, VDSO_MAX = 1 << 16 };
-
-struct build_id {
-    uint8_t bytes[BUILD_ID_MAX];
-    size_t size; /* 0: not known */
-};
-
-struct build_id_text {
-    char text[2 * BUILD_ID_MAX + 1];
-};
-
-static struct build_id_text build_id_text(const struct build_id *id)
-{
-    struct build_id_text made = {"not known"};
-
-    for (size_t i = 0; i < id->size; i++)
-        snprintf(made.text + 2 * i, 3, "%02x", id->bytes[i]);
-    return made;
-}
-
-static void set_build_id(struct build_id *id, const void *bytes, size_t size)
-{
-    if (size > sizeof(id->bytes))
-        return;
-    memcpy(id->bytes, bytes, size);
-    id->size = size;
-}
-
-static struct build_id build_id_of_file(Elf *elf)
-{
-    struct build_id id = {.size = 0};
-    const void *bytes;
-    ssize_t size = dwelf_elf_gnu_build_id(elf, &bytes);
-
-    if (size > 0)
-        set_build_id(&id, bytes, (size_t)size);
-    return id;
-}
+enum { HEADERS_MAX = 64, NOTES_MAX = 1 << 14, VDSO_MAX = 1 << 16 };
 
 /* ---- files as they were mapped ---- */
 
@@ -62,22 +23,15 @@ static bool read_all(const struct core_file *core, uint64_t address, void *buffe
     return core_file_read(core, address, buffer, size) == size;
 }
 
-static void find_build_id(const struct core_file *core, uint64_t notes, uint64_t size,
-                          struct build_id *id)
+static struct build_id read_build_id(const struct core_file *core, uint64_t notes, uint64_t size)
 {
     uint8_t bytes[NOTES_MAX];
-    struct cursor cursor;
-    struct elf_note note;
 
     if (size > sizeof(bytes) || !read_all(core, notes, bytes, size))
-        return;
-    cursor = cursor_over(bytes, size);
-    while (elf_note_next(&cursor, &note))
-        if (elf_note_is(&note, "GNU", NT_GNU_BUILD_ID))
-            set_build_id(id, note.content.at, (size_t)(note.content.end - note.content.at));
+        return (struct build_id){.size = 0};
+    return build_id_of_notes(cursor_over(bytes, size));
 }
 
-/* That of the file whose first page is at `address`, if the core has it. */
 static struct build_id build_id_at(const struct core_file *core, uint64_t address)
 {
     struct build_id id = {.size = 0};
@@ -91,7 +45,7 @@ static struct build_id build_id_at(const struct core_file *core, uint64_t addres
     /* The first page is mapped from the file's start, and notes are in it by their offset. */
     for (int i = 0; i < header.e_phnum && !id.size; i++)
         if (headers[i].p_type == PT_NOTE)
-            find_build_id(core, address + headers[i].p_offset, headers[i].p_filesz, &id);
+            id = read_build_id(core, address + headers[i].p_offset, headers[i].p_filesz);
     return id;
 }
 
@@ -189,13 +143,6 @@ static struct elf_file *lay_out(const struct core_file *core, const struct group
     return file;
 }
 
-static bool has_build_id(const struct elf_file *file, const struct build_id *id)
-{
-    struct build_id own = build_id_of_file(file->elf);
-
-    return own.size == id->size && !memcmp(own.bytes, id->bytes, id->size);
-}
-
 /* A library is believed to be the one that was mapped only by its build id. */
 static struct elf_file *open_library(const struct core_file *core, const struct group *group,
                                      const char *root)
@@ -206,7 +153,7 @@ static struct elf_file *open_library(const struct core_file *core, const struct 
         int fd = open_in_root(roots[i], core->mappings[group->first].path);
         struct elf_file *file = fd < 0 ? NULL : lay_out(core, group, fd, roots[i]);
 
-        if (file && has_build_id(file, &group->id))
+        if (file && build_id_equal(&file->build_id, &group->id))
             return file;
         elf_file_free(file);
     }
@@ -214,6 +161,11 @@ static struct elf_file *open_library(const struct core_file *core, const struct 
 }
 
 /* ---- the executable ---- */
+
+static struct build_id_text known_text(const struct build_id *id)
+{
+    return id->size ? build_id_text(id) : (struct build_id_text){"not known"};
+}
 
 /* The directory below which `path` of this machine is `inside`; "/" if there is none. */
 static char *root_of(const char *path, const char *inside)
@@ -233,7 +185,6 @@ static struct elf_file *open_executable(const struct core_file *core, const stru
 {
     const char *was = core->mappings[group->first].path, *path = named ? named : was;
     struct elf_file *file;
-    struct build_id id;
     int fd;
 
     errno = 0;
@@ -243,7 +194,7 @@ static struct elf_file *open_executable(const struct core_file *core, const stru
             error, ERROR_FAILED,
             "can't open '%s' (%s): name the executable that the core is of (build id %s) with "
             "--exe FILE",
-            path, errno ? strerror(errno) : "not a regular file", build_id_text(&group->id).text);
+            path, errno ? strerror(errno) : "not a regular file", known_text(&group->id).text);
         return NULL;
     }
     file = lay_out(core, group, fd, root);
@@ -252,14 +203,13 @@ static struct elf_file *open_executable(const struct core_file *core, const stru
                   was);
         return NULL;
     }
-    if (group->id.size ? has_build_id(file, &group->id) : !!named)
+    if (group->id.size ? build_id_equal(&file->build_id, &group->id) : !!named)
         return file;
-    id = build_id_of_file(file->elf);
     error_set(
         error, ERROR_FAILED,
         "'%s' is not the executable that the core is of: its build id is %s, that of the core "
         "%s; name the right one with --exe FILE",
-        path, build_id_text(&id).text, build_id_text(&group->id).text);
+        path, known_text(&file->build_id).text, known_text(&group->id).text);
     elf_file_free(file);
     return NULL;
 }

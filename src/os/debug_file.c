@@ -15,27 +15,23 @@
 #include "util/alloc.h"
 
 enum {
-    BUILD_ID_MAX = 64,
     UNPACKED_MAX = 64 << 20, /* a small file can unpack to any size */
     UNPACKER_MAX = 128 << 20,
 };
 
 struct wanted {
-    const uint8_t *build_id;
-    ssize_t build_id_size; /* 0 or less: none */
-    const char *link;      /* in .gnu_debuglink; NULL: none */
-    uint32_t checksum;     /* of the file that `link` names */
+    struct build_id id;
+    const char *link;  /* in .gnu_debuglink; NULL: none */
+    uint32_t checksum; /* of the file that `link` names */
 };
 
 static bool same_build_id(int fd, const struct wanted *wanted)
 {
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    const void *id;
-    bool same = elf && dwelf_elf_gnu_build_id(elf, &id) == wanted->build_id_size &&
-                memcmp(id, wanted->build_id, (size_t)wanted->build_id_size) == 0;
+    struct build_id id = build_id_of_elf(elf);
 
     elf_end(elf);
-    return same;
+    return build_id_equal(&id, &wanted->id);
 }
 
 static bool same_checksum(int fd, uint32_t checksum)
@@ -58,8 +54,8 @@ static int open_wanted(const struct wanted *wanted, const char *root, char *path
     int fd = open_in_root(root, path);
 
     free(path);
-    if (fd < 0 || (wanted->build_id_size > 0 ? same_build_id(fd, wanted)
-                                             : same_checksum(fd, wanted->checksum)))
+    if (fd < 0 ||
+        (wanted->id.size ? same_build_id(fd, wanted) : same_checksum(fd, wanted->checksum)))
         return fd;
     close(fd);
     return -1;
@@ -67,14 +63,12 @@ static int open_wanted(const struct wanted *wanted, const char *root, char *path
 
 static int open_by_build_id(const struct wanted *wanted, const char *root)
 {
-    char digits[2 * BUILD_ID_MAX + 1];
+    const struct build_id_text id = build_id_text(&wanted->id);
 
-    if (wanted->build_id_size < 2)
+    if (wanted->id.size < 2)
         return -1;
-    for (ssize_t i = 0; i < wanted->build_id_size; i++)
-        sprintf(digits + 2 * i, "%02x", wanted->build_id[i]);
     return open_wanted(wanted, root,
-                       xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", digits, digits + 2));
+                       xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", id.text, id.text + 2));
 }
 
 static int open_by_link(const struct wanted *wanted, const char *root, const char *path)
@@ -96,17 +90,12 @@ static int open_by_link(const struct wanted *wanted, const char *root, const cha
     return fd;
 }
 
-static struct wanted wanted_of(Elf *elf)
+static struct wanted wanted_of(const struct elf_file *file)
 {
-    struct wanted wanted = {0};
-    const void *id = NULL;
+    struct wanted wanted = {.id = file->build_id};
     GElf_Word checksum = 0;
 
-    wanted.build_id_size = dwelf_elf_gnu_build_id(elf, &id);
-    wanted.build_id = id;
-    if (wanted.build_id_size > BUILD_ID_MAX)
-        wanted.build_id_size = 0;
-    wanted.link = dwelf_elf_gnu_debuglink(elf, &checksum);
+    wanted.link = dwelf_elf_gnu_debuglink(file->elf, &checksum);
     wanted.checksum = checksum;
     if (wanted.link && (!*wanted.link || strchr(wanted.link, '/')))
         wanted.link = NULL;
@@ -115,7 +104,7 @@ static struct wanted wanted_of(Elf *elf)
 
 int debug_file_open(const struct elf_file *file)
 {
-    const struct wanted wanted = wanted_of(file->elf);
+    const struct wanted wanted = wanted_of(file);
     const char *const host = "/";
     int fd;
 

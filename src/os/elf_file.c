@@ -86,6 +86,7 @@ static struct elf_file *finish(struct elf_file *file, const struct mapping *mapp
         elf_file_free(file);
         return NULL;
     }
+    file->build_id = build_id_of_elf(file->elf);
     return file;
 }
 

@@ -9,8 +9,6 @@
 
 #include "util/alloc.h"
 
-#define KERNEL "[kernel.kallsyms]"
-
 struct symbol {
     uint64_t address;
     uint32_t name; /* offsets into the texts */
@@ -23,6 +21,7 @@ struct kernel_symbols {
     char *texts;
     size_t texts_used, texts_room;
     uint32_t last_module; /* symbols of a module follow each other */
+    bool is_running;      /* they are of the kernel that runs here */
 };
 
 /* The last symbol has no next one to end it; nothing says how long it is. */
@@ -74,7 +73,7 @@ static void add_line(struct kernel_symbols *all, char *line)
     all->symbols[all->count++] = (struct symbol){
         .address = address,
         .name = add_text(all, rest, length),
-        .module = module_text(all, module ? module : KERNEL),
+        .module = module_text(all, module ? module : KERNEL_MODULE),
     };
 }
 
@@ -123,7 +122,7 @@ struct kernel_symbols *kernel_symbols_read(FILE *file, struct error *error)
     struct kernel_symbols *all = xcalloc(1, sizeof(*all));
     char line[1024];
 
-    all->last_module = add_text(all, KERNEL, strlen(KERNEL));
+    all->last_module = add_text(all, KERNEL_MODULE, strlen(KERNEL_MODULE));
     while (fgets_unlocked(line, sizeof(line), file))
         add_line(all, line);
     if (all->count == 0) {
@@ -148,6 +147,8 @@ struct kernel_symbols *kernel_symbols_new(struct error *error)
     }
     setvbuf(file, NULL, _IOFBF, 1 << 16);
     all = kernel_symbols_read(file, error);
+    if (all)
+        all->is_running = true;
     fclose(file);
     return all;
 }
@@ -183,4 +184,14 @@ const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t a
     *start = found->address;
     *module = symbols->texts + found->module;
     return symbols->texts + found->name;
+}
+
+struct build_id_text kernel_symbols_build_id(const struct kernel_symbols *symbols,
+                                             const char *module)
+{
+    struct build_id id = {.size = 0};
+
+    if (symbols->is_running)
+        id = build_id_of_kernel(module);
+    return build_id_text(&id);
 }

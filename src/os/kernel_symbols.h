@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "os/build_id.h"
 #include "util/error.h"
 
 struct kernel_symbols;
@@ -16,7 +17,11 @@ struct kernel_symbols *kernel_symbols_new(struct error *error);
 struct kernel_symbols *kernel_symbols_read(FILE *file, struct error *error);
 void kernel_symbols_free(struct kernel_symbols *symbols);
 
-/* The symbol at or below `address`, its start in `*start`, its module ("[kernel.kallsyms]" or
+/* The symbol at or below `address`, its start in `*start`, its module (KERNEL_MODULE or
  * "[module]") in `*module`; NULL if below all or beyond the last. */
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
                                 uint64_t *start, const char **module);
+
+/* That of such a module, "" if it is not known: of symbols read from a file it is not. */
+struct build_id_text kernel_symbols_build_id(const struct kernel_symbols *symbols,
+                                             const char *module);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "os/build_id.h"
 #include "util/error.h"
 
 struct memory;
@@ -36,11 +37,12 @@ struct mapping {
  * SIGBUS. */
 struct elf_file {
     Elf *elf;
-    char *root;                   /* where its process has "/"; NULL: not known */
-    int fd;                       /* -1: it is in memory (the vdso) */
-    void *image;                  /* what elf reads if it is in memory, else NULL */
-    uint64_t bias;                /* address in the target minus address in the file */
-    char *path;                   /* as in struct mapping */
+    char *root;    /* where its process has "/"; NULL: not known */
+    int fd;        /* -1: it is in memory (the vdso) */
+    void *image;   /* what elf reads if it is in memory, else NULL */
+    uint64_t bias; /* address in the target minus address in the file */
+    char *path;    /* as in struct mapping */
+    struct build_id build_id;
     struct symbol_table *symbols; /* NULL until first used (os/native_symbols.h) */
 };
 

@@ -100,12 +100,24 @@ static process_id carry_process(const struct profile *from, process_id id, struc
     return result;
 }
 
+static module_id carry_module(const struct profile *from, module_id id, struct profile *to)
+{
+    struct module module;
+
+    if (!id)
+        return 0;
+    module = *profile_get_module(from, id);
+    module.path = carry_string(from, module.path, to);
+    module.build_id = carry_string(from, module.build_id, to);
+    return profile_module(to, &module);
+}
+
 static frame_id carry_frame(const struct profile *from, frame_id id, struct profile *to)
 {
     struct frame frame = *profile_get_frame(from, id);
 
     frame.symbol = carry_string(from, frame.symbol, to);
-    frame.module = carry_string(from, frame.module, to);
+    frame.module = carry_module(from, frame.module, to);
     frame.file = carry_string(from, frame.file, to);
     return profile_frame(to, &frame);
 }

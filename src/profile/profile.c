@@ -10,7 +10,7 @@
 
 struct profile {
     struct string_table strings;
-    struct intern frames, stacks, events, ancestors, processes, threads, targets;
+    struct intern modules, frames, stacks, events, ancestors, processes, threads, targets;
 };
 
 /* The bytes of a struct up to the end of `last`: what makes it equal to another one. */
@@ -20,6 +20,7 @@ struct profile *profile_new(void)
 {
     struct profile *profile = xcalloc(1, sizeof(*profile));
 
+    intern_init(&profile->modules, sizeof(struct module), KEY_SIZE(struct module, build_id));
     intern_init(&profile->frames, sizeof(struct frame), KEY_SIZE(struct frame, unresolved));
     intern_init(&profile->stacks, sizeof(struct stack_node), KEY_SIZE(struct stack_node, frame));
     intern_init(&profile->events, sizeof(struct event_entry), KEY_SIZE(struct event_entry, values));
@@ -38,6 +39,7 @@ void profile_free(struct profile *profile)
     if (!profile)
         return;
     string_table_free(&profile->strings);
+    intern_free(&profile->modules);
     intern_free(&profile->frames);
     intern_free(&profile->stacks);
     intern_free(&profile->events);
@@ -56,6 +58,11 @@ string_id profile_string(struct profile *profile, const char *text, size_t size)
 string_id profile_string_z(struct profile *profile, const char *text)
 {
     return string_table_add(&profile->strings, text, strlen(text));
+}
+
+module_id profile_module(struct profile *profile, const struct module *module)
+{
+    return intern_add(&profile->modules, module);
 }
 
 frame_id profile_frame(struct profile *profile, const struct frame *frame)
@@ -98,6 +105,16 @@ const char *profile_text(const struct profile *profile, string_id id)
     return string_table_get(&profile->strings, id);
 }
 
+const struct module *profile_get_module(const struct profile *profile, module_id id)
+{
+    return intern_get(&profile->modules, id);
+}
+
+const char *profile_module_path(const struct profile *profile, module_id id)
+{
+    return id ? profile_text(profile, profile_get_module(profile, id)->path) : "";
+}
+
 const struct frame *profile_get_frame(const struct profile *profile, frame_id id)
 {
     return intern_get(&profile->frames, id);
@@ -137,6 +154,7 @@ struct profile_counts profile_counts(const struct profile *profile)
 {
     return (struct profile_counts){
         .strings = profile->strings.count,
+        .modules = profile->modules.count,
         .frames = profile->frames.count,
         .stacks = profile->stacks.count,
         .events = profile->events.count,

@@ -2,10 +2,10 @@
 /*
  * The profile: everything that was seen, each thing stored once.
  *
- * Strings, frames, stacks, events, ancestors, processes, threads and targets are interned: the same
- * content gives the same id, ids are dense, start at 1 (0 is "none") and never change, and an entry
- * only refers to entries with lower ids of its own kind or to other tables. So the tables can be
- * written as a stream (profile/recording.h) and memory grows with distinct content, not with
+ * Strings, modules, frames, stacks, events, ancestors, processes, threads and targets are interned:
+ * the same content gives the same id, ids are dense, start at 1 (0 is "none") and never change, and
+ * an entry only refers to entries with lower ids of its own kind or to other tables. So the tables
+ * can be written as a stream (profile/recording.h) and memory grows with distinct content, not with
  * samples.
  *
  * A stack is a node of a tree: (parent, frame). Node 0 is the root; the node that is deepest in
@@ -27,6 +27,7 @@
 #include "profile/unit.h"
 
 typedef uint32_t string_id;
+typedef uint32_t module_id;
 typedef uint32_t frame_id;
 typedef uint32_t stack_id;
 typedef uint32_t event_id;
@@ -34,6 +35,12 @@ typedef uint32_t process_id;
 typedef uint32_t ancestor_id;
 typedef uint32_t thread_id;
 typedef uint32_t target_id;
+
+/* What machine code is in: a file, the kernel, or a module of that. */
+struct module {
+    string_id path;     /* as perf calls the dso: "/usr/lib/libc.so.6", "[kernel.kallsyms]" */
+    string_id build_id; /* the GNU build id, lower-case hexadecimal; 0: not known */
+};
 
 enum frame_kind {
     FRAME_ERLANG = 1, /* a function in loaded code */
@@ -45,13 +52,13 @@ enum frame_kind {
 };
 
 /* Content of a frame; strings as ids. `symbol` is final text ("lists:map/2", "Enum.map/2",
- * "memcpy", "beam.smp+0x1234"), `module` what perf calls the dso (a path, "[kernel.kallsyms]", or
- * "" for Erlang code). `file` and `line` are 0 where not known. `address` is where the symbol
- * starts, not where the sample was, so that equal stacks are equal. */
+ * "memcpy", "beam.smp+0x1234"). `module` is 0 for Erlang code, `file` and `line` are where not
+ * known. `address` is where the symbol starts, not where the sample was, so that equal stacks are
+ * equal. */
 struct frame {
     uint64_t address;
     string_id symbol;
-    string_id module;
+    module_id module;
     string_id file;
     uint32_t line;
     uint8_t kind;       /* enum frame_kind */
@@ -203,6 +210,7 @@ void profile_free(struct profile *profile);
  * valid UTF-8 (bad bytes become U+FFFD) without control characters. */
 string_id profile_string(struct profile *profile, const char *text, size_t size);
 string_id profile_string_z(struct profile *profile, const char *text);
+module_id profile_module(struct profile *profile, const struct module *module);
 frame_id profile_frame(struct profile *profile, const struct frame *frame);
 stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame);
 event_id profile_event(struct profile *profile, const struct event_entry *event);
@@ -214,6 +222,8 @@ target_id profile_target(struct profile *profile, const struct target_entry *tar
 /* Look up by id; the id must be one that was handed out (1..count). Pointers are valid until the
  * next call that interns the same kind. */
 const char *profile_text(const struct profile *profile, string_id id); /* "" for 0 */
+const struct module *profile_get_module(const struct profile *profile, module_id id);
+const char *profile_module_path(const struct profile *profile, module_id id); /* "" for 0 */
 const struct frame *profile_get_frame(const struct profile *profile, frame_id id);
 const struct stack_node *profile_get_stack(const struct profile *profile, stack_id id);
 const struct event_entry *profile_get_event(const struct profile *profile, event_id id);
@@ -224,6 +234,6 @@ const struct target_entry *profile_get_target(const struct profile *profile, tar
 
 /* How many of each there are (the highest id). */
 struct profile_counts {
-    uint32_t strings, frames, stacks, events, ancestors, processes, threads, targets;
+    uint32_t strings, modules, frames, stacks, events, ancestors, processes, threads, targets;
 };
 struct profile_counts profile_counts(const struct profile *profile);

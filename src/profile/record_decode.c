@@ -57,6 +57,17 @@ static void decode_string(struct record_decoder *decoder, struct cursor *cursor,
         check_new(cursor, &decoder->counts.strings, profile_string(profile, text, size));
 }
 
+static void decode_module(struct record_decoder *decoder, struct cursor *cursor,
+                          struct profile *profile)
+{
+    struct module module = {0};
+
+    module.path = decode_string_id(decoder, cursor);
+    module.build_id = decode_string_id(decoder, cursor);
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.modules, profile_module(profile, &module));
+}
+
 static void decode_frame(struct record_decoder *decoder, struct cursor *cursor,
                          struct profile *profile)
 {
@@ -64,7 +75,8 @@ static void decode_frame(struct record_decoder *decoder, struct cursor *cursor,
 
     frame.address = cursor_delta(cursor, decoder->base.address, UINT64_MAX, "");
     frame.symbol = decode_string_id(decoder, cursor);
-    frame.module = decode_string_id(decoder, cursor);
+    frame.module =
+        (module_id)cursor_varint(cursor, decoder->counts.modules, "module is not defined");
     frame.file = decode_string_id(decoder, cursor);
     frame.line = decode_u32(cursor);
     frame.kind = (uint8_t)cursor_varint(cursor, FRAME_MARK, "unknown kind of frame");
@@ -260,6 +272,9 @@ bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct
         return decode_sample(decoder, cursor, profile, ret_sample);
     case RECORD_STRING:
         decode_string(decoder, cursor, profile);
+        break;
+    case RECORD_MODULE:
+        decode_module(decoder, cursor, profile);
         break;
     case RECORD_FRAME:
         decode_frame(decoder, cursor, profile);

@@ -9,6 +9,13 @@ void record_base_reset(struct record_base *base)
     *base = (struct record_base){0};
 }
 
+static void encode_module(const struct module *module, struct buffer *records)
+{
+    buffer_byte(records, RECORD_MODULE);
+    buffer_varint(records, module->path);
+    buffer_varint(records, module->build_id);
+}
+
 static void encode_frame(struct record_encoder *encoder, const struct frame *frame,
                          struct buffer *records)
 {
@@ -99,6 +106,8 @@ bool record_encode_entry(struct record_encoder *encoder, const struct profile *p
         buffer_counted(records, profile_text(profile, ++done->strings));
     } else if (done->events < have.events) {
         encode_event(profile_get_event(profile, ++done->events), records);
+    } else if (done->modules < have.modules) {
+        encode_module(profile_get_module(profile, ++done->modules), records);
     } else if (done->frames < have.frames) {
         encode_frame(encoder, profile_get_frame(profile, ++done->frames), records);
     } else if (done->stacks < have.stacks) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 6. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 7. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       6
+ *      version   u32       7
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -42,6 +42,7 @@
  * the next id of its kind (1, 2, 3...); ids in fields must have been defined before, 0 is none.
  *
  *      RECORD_STRING   string (not empty)
+ *      RECORD_MODULE   varints path, build_id
  *      RECORD_FRAME    zigzag address - address of the frame record before in this chunk; varints
  *                      symbol, module, file, line, kind, unresolved
  *      RECORD_STACK    varint own id - parent's id; varint frame. A parent of 0 is own id - 0.
@@ -73,7 +74,7 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    6
+#define RECORDING_VERSION    7
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
 #define CHUNK_HEADER_SIZE 16
@@ -107,6 +108,7 @@ enum record_type {
     RECORD_SAMPLE = 7,
     RECORD_EVENT = 8,
     RECORD_ANCESTOR = 9,
+    RECORD_MODULE = 10,
 };
 
 /* The checksum of a chunk: of its header up to the checksum, and of its stored bytes. */

@@ -217,7 +217,7 @@ static bool must_escape_in_module(const char *text, size_t at)
 static const char *module_text(struct view *view, const struct frame *frame, target_id target)
 {
     static const char deleted[] = " (deleted)"; /* proc(5), /proc/PID/maps */
-    const char *module = profile_text(view->profile, frame->module);
+    const char *module = profile_module_path(view->profile, frame->module);
     size_t size = strlen(module);
 
     view->scratch.size = 0;

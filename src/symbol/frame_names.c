@@ -62,29 +62,49 @@ void frame_names_move(struct frame_names *names, struct profile *profile)
         address_map_clear(names->cached[kind]);
 }
 
-static frame_id intern(struct frame_names *names, struct frame *frame, const char *symbol,
-                       const char *module)
+static frame_id intern(struct frame_names *names, struct frame *frame, const char *symbol)
 {
     frame->symbol = profile_string_z(names->profile, symbol);
-    frame->module = profile_string_z(names->profile, module);
     return profile_frame(names->profile, frame);
+}
+
+static module_id module_of(struct frame_names *names, const char *path, const char *build_id)
+{
+    const struct module module = {profile_string_z(names->profile, path),
+                                  profile_string_z(names->profile, build_id)};
+
+    return profile_module(names->profile, &module);
 }
 
 static frame_id name_kernel(struct frame_names *names, uint64_t address)
 {
     struct frame frame = {.kind = FRAME_KERNEL};
-    const char *module = "[kernel.kallsyms]", *symbol = NULL;
+    const char *module = KERNEL_MODULE, *symbol = NULL;
+    struct build_id_text build_id = {""};
     char text[32];
 
-    if (names->kernel)
+    if (names->kernel) {
         symbol = kernel_symbols_find(names->kernel, address, &frame.address, &module);
+        build_id = kernel_symbols_build_id(names->kernel, module);
+    }
     if (!symbol) {
         snprintf(text, sizeof(text), "0x%" PRIx64, address);
         frame.address = address;
         frame.unresolved = 1;
         symbol = text;
     }
-    return intern(names, &frame, symbol, module);
+    frame.module = module_of(names, module, build_id.text);
+    return intern(names, &frame, symbol);
+}
+
+static module_id module_of_mapping(struct frame_names *names, const struct mapping *mapping)
+{
+    const char *path = mapping && mapping->path[0] ? mapping->path : "[anonymous]";
+    struct build_id_text build_id = {""};
+
+    if (mapping && mapping->file)
+        build_id = build_id_text(&mapping->file->build_id);
+    return module_of(names, path, build_id.text);
 }
 
 /* Start of the native function at `address` where that can be told, else `address`. */
@@ -114,17 +134,19 @@ static frame_id name_without_symbol(struct frame_names *names, uint64_t address)
     struct frame frame = {.kind = FRAME_NATIVE};
     struct mapping *mapping;
     uint64_t start = start_of(names, address, &mapping);
-    const char *path = mapping && mapping->path[0] ? mapping->path : "[anonymous]";
-    const char *slash = strrchr(path, '/'), *known = runtime_names_find(names->runtime, start);
+    const char *known = runtime_names_find(names->runtime, start), *path, *slash;
     char text[TEXT_MAX];
 
     frame.address = start;
+    frame.module = module_of_mapping(names, mapping);
     if (known)
-        return intern(names, &frame, known, path);
+        return intern(names, &frame, known);
     frame.unresolved = 1;
+    path = profile_module_path(names->profile, frame.module);
+    slash = strrchr(path, '/');
     snprintf(text, sizeof(text), "%.200s+0x%" PRIx64, slash && slash[1] ? slash + 1 : path,
              place_in_file(mapping, start));
-    return intern(names, &frame, text, path);
+    return intern(names, &frame, text);
 }
 
 static frame_id name_native(struct frame_names *names, uint64_t address)
@@ -137,7 +159,8 @@ static frame_id name_native(struct frame_names *names, uint64_t address)
     if (!file || !native_symbol_find(file, address, &symbol))
         return name_without_symbol(names, address);
     frame.address = symbol.address;
-    return intern(names, &frame, symbol.name, mapping->path);
+    frame.module = module_of_mapping(names, mapping);
+    return intern(names, &frame, symbol.name);
 }
 
 static frame_id name_code(struct frame_names *names, uint64_t address)
@@ -149,7 +172,7 @@ static frame_id name_code(struct frame_names *names, uint64_t address)
     if (!code_find(names->code, address, &place)) {
         snprintf(text, sizeof(text), "[code 0x%" PRIx64 "]", address);
         frame.unresolved = 1;
-        return intern(names, &frame, text, "");
+        return intern(names, &frame, text);
     }
     if (place.kind == CODE_FRAGMENT)
         frame.kind = FRAME_RUNTIME;
@@ -157,14 +180,14 @@ static frame_id name_code(struct frame_names *names, uint64_t address)
     frame.line = place.line;
     if (place.file[0])
         frame.file = profile_string_z(names->profile, place.file);
-    return intern(names, &frame, place.symbol, "");
+    return intern(names, &frame, place.symbol);
 }
 
 static frame_id name_unknown(struct frame_names *names)
 {
     struct frame frame = {.kind = FRAME_ERLANG, .unresolved = 1};
 
-    return intern(names, &frame, "[unknown code]", "");
+    return intern(names, &frame, "[unknown code]");
 }
 
 struct mfa {
@@ -203,7 +226,7 @@ static frame_id name_bif(struct frame_names *names, uint64_t address, const stru
         mfa_format(mfa->module, mfa->function, mfa->arity, text, sizeof(text));
     else
         frame.unresolved = 1;
-    return intern(names, &frame, text, "");
+    return intern(names, &frame, text);
 }
 
 static frame_id name_mfa(struct frame_names *names, uint64_t address)
@@ -232,7 +255,7 @@ static frame_id name_cut(struct frame_names *names, uint64_t words)
     while (rounded * 2 <= words)
         rounded *= 2;
     snprintf(text, sizeof(text), "[%" PRIu64 " words truncated]", rounded);
-    return intern(names, &frame, text, "");
+    return intern(names, &frame, text);
 }
 
 static frame_id look_up(struct frame_names *names, const struct unwound_frame *unwound)

@@ -98,7 +98,7 @@ static const char *base_name(const char *path)
 
 static bool is_of_vm(const struct microstate_finder *finder, const struct frame *frame)
 {
-    return !strcmp(base_name(profile_text(finder->profile, frame->module)),
+    return !strcmp(base_name(profile_module_path(finder->profile, frame->module)),
                    base_name(finder->vm->executable));
 }
 

@@ -101,6 +101,25 @@ static void test_process(void **state)
     profile_free(to);
 }
 
+/* Where code is, with what tells its build. */
+static void test_module(void **state)
+{
+    struct profile *to = other_profile();
+    const struct module *module;
+    struct small_profile small;
+    const struct frame *frame;
+
+    (void)state;
+    small_profile_make(&small);
+    carry_sample(small.profile, &small.samples[2], to);
+    profile_free(small.profile);
+    frame = profile_get_frame(to, profile_get_stack(to, small.samples[2].stack)->frame);
+    module = profile_get_module(to, frame->module);
+    assert_string_equal(profile_text(to, module->path), SMALL_FILE);
+    assert_string_equal(profile_text(to, module->build_id), SMALL_BUILD_ID);
+    profile_free(to);
+}
+
 /* What is not there is not there afterwards. */
 static void test_nothing(void **state)
 {
@@ -122,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_sample),
         cmocka_unit_test(test_process),
+        cmocka_unit_test(test_module),
         cmocka_unit_test(test_nothing),
     };
 

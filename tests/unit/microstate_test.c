@@ -126,7 +126,9 @@ static frame_id frame_of(const char *text)
         module = modules[(unsigned char)text[0]];
     }
     frame.symbol = profile_string_z(profile, text[1] ? text + 2 : "beam.smp+0x1234");
-    frame.module = profile_string_z(profile, module);
+    if (*module)
+        frame.module =
+            profile_module(profile, &(struct module){.path = profile_string_z(profile, module)});
     return profile_frame(profile, &frame);
 }
 

@@ -141,6 +141,9 @@ static void test_round_trip(void **state)
     assert_memory_equal(&a, &b, sizeof(a));
     for (string_id i = 1; i <= a.strings; i++)
         assert_string_equal(profile_text(seen.profile, i), profile_text(small.profile, i));
+    for (module_id i = 1; i <= a.modules; i++)
+        assert_memory_equal(profile_get_module(seen.profile, i),
+                            profile_get_module(small.profile, i), sizeof(struct module));
     for (frame_id i = 1; i <= a.frames; i++)
         assert_memory_equal(profile_get_frame(seen.profile, i), profile_get_frame(small.profile, i),
                             offsetof(struct frame, unresolved) + 1);
@@ -395,6 +398,9 @@ static void test_bad_records(void **state)
         RECORD("\x02\x00\x00\x00\x00\x00\x07\x00", "unknown kind of frame"),
         RECORD("\x02\x00\x00\x00\x00\x00\x00\x00", "unknown kind of frame"),
         RECORD("\x02\x00\x00\x00\x00\x00\x01\x02", "neither 0 nor 1"),
+        RECORD("\x02\x00\x00\x01\x00\x00\x01\x00", "module is not defined"),
+        RECORD("\x0a\x00\x01", "string is not defined"),
+        RECORD("\x0a\x00\x00\x0a\x00\x00", "entry is there already"),
         RECORD("\x03\x01\x01", "frame is not defined"),
         RECORD("\x03\x00\x00", "its own parent"),
         RECORD("\x03\x02\x00", "parent of stack"),
@@ -742,7 +748,7 @@ static void test_not_ours(void **state)
     assert_non_null(strstr(error.text, "version 99"));
     recording = recording_open(memory_file_of(RECORDING_MAGIC "\x01\0\0\0", 12), "old", &error);
     assert_null(recording);
-    assert_non_null(strstr(error.text, "format version 1, this program reads version 6"));
+    assert_non_null(strstr(error.text, "format version 1, this program reads version 7"));
     recording = recording_open(memory_file_of("# ========\n# x", 14), "text", &error);
     assert_null(recording);
     assert_non_null(strstr(error.text, "not a recording"));

@@ -19,7 +19,9 @@
 #include "profile/profile.h"
 #include "profile/recording.h"
 
-#define SMALL_SAMPLES 4
+#define SMALL_SAMPLES  4
+#define SMALL_FILE     "/usr/bin/beam.smp"
+#define SMALL_BUILD_ID "5e1c0ffee0d15ea5e0"
 
 static const struct recording_header small_header = {
     .start_realtime = 1763697012000000000, /* 2025-11-21 03:50:12 UTC */
@@ -43,12 +45,22 @@ struct small_profile {
     struct event_summary summary; /* event 0: there is none */
 };
 
+/* Of one file the build id is known. */
+static inline module_id small_module(struct profile *profile, const char *path)
+{
+    const char *build_id = strcmp(path, SMALL_FILE) ? "" : SMALL_BUILD_ID;
+
+    return *path ? profile_module(profile, &(struct module){profile_string_z(profile, path),
+                                                            profile_string_z(profile, build_id)})
+                 : 0;
+}
+
 static inline frame_id small_frame(struct profile *profile, const char *symbol, const char *module,
                                    enum frame_kind kind, uint64_t address)
 {
     return profile_frame(profile, &(struct frame){.address = address,
                                                   .symbol = profile_string_z(profile, symbol),
-                                                  .module = profile_string_z(profile, module),
+                                                  .module = small_module(profile, module),
                                                   .kind = (uint8_t)kind});
 }
 
@@ -90,8 +102,7 @@ static inline void small_profile_make(struct small_profile *small)
     stack_id call = profile_stack(
         p, copy,
         small_frame(p, "do_syscall_64", "[kernel.kallsyms]", FRAME_KERNEL, 0xffffffff81000000));
-    stack_id spin =
-        profile_stack(p, 0, small_frame(p, "spin", "/usr/bin/beam.smp", FRAME_NATIVE, 0x2000));
+    stack_id spin = profile_stack(p, 0, small_frame(p, "spin", SMALL_FILE, FRAME_NATIVE, 0x2000));
     event_id cpu = event_define(p, EVENT_CPU);
     struct sample erlang = {.time = 2000000000,
                             .values = {[CPU_TIME] = 10000000},
