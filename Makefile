@@ -41,7 +41,8 @@ endif
 
 SOURCES := $(wildcard src/*/*.c)
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
-ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS))
+PAGE := $(BUILD)/gen/html_files.o
+ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS)) $(PAGE)
 # First those that define maps for others: the linker of libbpf 1.1 misplaces a map that it meets as
 # a declaration first.
 BPF_SHARED := bpf/sample.bpf.c bpf/event.bpf.c
@@ -56,7 +57,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*
 .PHONY: all
 all: $(BUILD)/beamflame
 
-$(BUILD)/beamflame: $(OBJECTS)
+$(BUILD)/beamflame: $(OBJECTS) $(PAGE)
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -64,6 +65,16 @@ $(BUILD)/obj/%.o: src/%.c | $(SKELETONS)
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# What the HTML page is made of, as bytes in the program. A file that comes or goes changes web/.
+PAGE_FILES := web/index.html web/style.css $(sort $(wildcard web/*.js))
+$(BUILD)/gen/html_files.inc: web
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '\tfile "%s"\n' $(PAGE_FILES) > $@
+
+$(PAGE): src/output/html_files.S $(BUILD)/gen/html_files.inc $(PAGE_FILES)
+	$(say) AS $<
+	$(Q)$(CC) -Wa,-I,$(BUILD)/gen -c -o $@ $<
 
 # The BPF programs of each family, all of them linked; those that calibrate; and the skeletons
 # through which C loads them.

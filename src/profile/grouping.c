@@ -21,6 +21,11 @@ static const char *const names[] = {
 };
 _Static_assert(sizeof(names) / sizeof(*names) == GROUP_COUNT, "one name each");
 
+const char *group_by_name(enum group_by key)
+{
+    return names[key];
+}
+
 static int no_key(const char *name, int size, struct error *error)
 {
     struct buffer list = {0};

@@ -30,6 +30,8 @@ struct grouping {
     enum group_by keys[GROUPS_MAX + 2];
 };
 
+const char *group_by_name(enum group_by key); /* of those that can be asked for: "status" */
+
 /* "status,name"; "none" goes alone. ERROR_USAGE names the keys there are. */
 int grouping_parse(const char *text, struct grouping *grouping, struct error *error);
 

@@ -83,6 +83,11 @@ void view_free(struct view *view)
     free(view);
 }
 
+const struct view_options *view_get_options(const struct view *view)
+{
+    return &view->options;
+}
+
 bool view_groups_by(const struct view *view, enum group_by key)
 {
     return grouping_has(&view->options.grouping, key);

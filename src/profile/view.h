@@ -27,6 +27,7 @@ struct view_options {
 struct view;
 struct view *view_new(const struct profile *profile, const struct view_options *options);
 void view_free(struct view *view);
+const struct view_options *view_get_options(const struct view *view);
 /* Whether its roots tell apart what this key does. */
 bool view_groups_by(const struct view *view, enum group_by key);
 

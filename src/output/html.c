@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A recording as a page that a browser opens from disk: one file with all samples, and all that it
+ * takes to explore them. web/ has the page; what it knows of the recording is two script elements,
+ * which web/recording.js reads.
+ *
+ * #header is JSON (html_header.c): what was recorded, what was asked for, names of numbers, how
+ * many entries each table has ("counts"), and for each column its name, its bytes, and how many
+ * those are when unpacked ("columns", in the order of the bytes).
+ *
+ * #recording is base64 of the columns, one after the other, each in zlib's format. But for
+ * "strings" (UTF-8, a NUL after each) they are numbers of LEB128, 7 bits a byte, low bits first; a
+ * number that may be negative is folded, so that 0, -1, 1, -2 are 0, 1, 2, 3 ("signed" below). Ids
+ * are those of profile/profile.h, and tables begin with id 1.
+ *
+ *   frame.* process.* ancestor.* thread.*     signed, less that of the entry before
+ *   process.same                              id less that of the first entry of this very process
+ *   stack.distance   stack.frame              id less the parent's; signed, less the one before
+ *
+ * Of samples, in order of time:
+ *
+ *   time                   whole ms since the start, less that of the sample before
+ *   event thread detail status activity complete
+ *   stack process          signed, less that of the sample before
+ *   value 0, 1 ...         signed, less that of the event's sample before; none for a value that
+ *                          the event does not have
+ *   known                  of those with a process: bits of the metrics that are known, XOR those
+ *                          of the process' sample before
+ *   metric 0, 1 ...        of those that are known: signed, less the newest of the process
+ */
+#include "output/formats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/html_columns.h"
+#include "output/html_files.h"
+#include "output/html_header.h"
+#include "output/html_samples.h"
+#include "output/html_tables.h"
+#include "util/alloc.h"
+#include "util/base64.h"
+
+enum { EVENTS_MAX = UINT8_MAX }; /* the page holds the event of a sample in a byte */
+
+struct html {
+    FILE *file;
+    struct output_source source;
+    struct html_columns columns;
+    struct html_samples samples;
+};
+
+static void *html_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    uint32_t events = profile_counts(source->profile).events;
+    struct html *html;
+
+    if (events > EVENTS_MAX) {
+        error_set(error, ERROR_UNSUPPORTED, "a page holds %d events, and there are %u", EVENTS_MAX,
+                  events);
+        return NULL;
+    }
+    html = xcalloc(1, sizeof(*html));
+    html->file = file;
+    html->source = *source;
+    html_samples_init(&html->samples, source->profile, source->header->start_monotonic,
+                      &html->columns);
+    return html;
+}
+
+static int html_sample(void *state, const struct sample *sample, struct error *error)
+{
+    struct html *html = state;
+
+    return html_samples_add(&html->samples, sample, error);
+}
+
+/* ---- the page ---- */
+
+static void put_style(const struct html *html)
+{
+    fputs("<style>\n", html->file);
+    for (const struct html_file *file = html_files; file->path; file++)
+        if (!strcmp(file->path, "web/style.css"))
+            fwrite(file->start, 1, (size_t)(file->end - file->start), html->file);
+    fputs("</style>\n", html->file);
+}
+
+/* Bytes of NAME in "web/NAME.js"; 0 if it is no module. */
+static size_t module_name(const char *path, const char **ret_name)
+{
+    static const char before[] = "web/", after[] = ".js";
+    size_t size = strlen(path), around = sizeof(before) - 1 + sizeof(after) - 1;
+
+    if (size <= around || strcmp(path + size - (sizeof(after) - 1), after) != 0)
+        return 0;
+    *ret_name = path + sizeof(before) - 1;
+    return size - around;
+}
+
+/* Modules know each other as "#NAME": data: URLs have no relative ones. */
+static void put_modules(const struct html *html)
+{
+    const char *comma = "", *name;
+
+    fputs("<script type=\"importmap\">{\"imports\": {", html->file);
+    for (const struct html_file *file = html_files; file->path; file++) {
+        size_t size = module_name(file->path, &name);
+
+        if (!size)
+            continue;
+        fprintf(html->file, "%s\n\"#%.*s\": \"data:text/javascript;base64,", comma, (int)size,
+                name);
+        base64_write(html->file, file->start, (size_t)(file->end - file->start));
+        fputs("\"", html->file);
+        comma = ",";
+    }
+    fputs("}}</script>\n", html->file);
+}
+
+static void put_recording(const struct html *html, const struct recording_totals *totals)
+{
+    fputs("<script type=\"application/json\" id=\"header\">", html->file);
+    html_header_write(html->file, &html->source, totals, &html->samples, &html->columns);
+    fputs("</script>\n<script type=\"application/octet-stream\" id=\"recording\">", html->file);
+    html_columns_write(&html->columns, html->file);
+    fputs("</script>\n", html->file);
+}
+
+/* What goes to the place that a comment of web/index.html marks. */
+static void put_place(const struct html *html, const char *name,
+                      const struct recording_totals *totals)
+{
+    if (!strcmp(name, "style"))
+        put_style(html);
+    else if (!strcmp(name, "modules"))
+        put_modules(html);
+    else
+        put_recording(html, totals);
+}
+
+static void put_page(const struct html *html, const struct recording_totals *totals)
+{
+    static const char *const places[] = {"style", "modules", "recording"};
+    const char *at = html_files[0].start, *end = html_files[0].end; /* web/index.html */
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char mark[64];
+        int size = snprintf(mark, sizeof(mark), "<!-- beamflame: %s -->\n", places[i]);
+        const char *place = memmem(at, (size_t)(end - at), mark, (size_t)size);
+
+        if (!place)
+            abort(); /* tests/unit/output_html_test.c sees it */
+        fwrite(at, 1, (size_t)(place - at), html->file);
+        put_place(html, places[i], totals);
+        at = place + size;
+    }
+    fwrite(at, 1, (size_t)(end - at), html->file);
+}
+
+static int html_finish(void *state, const struct recording_totals *totals, struct error *error)
+{
+    struct html *html = state;
+
+    (void)error;
+    if (totals) {
+        html_samples_close(&html->samples);
+        html_tables_add(html->source.profile, &html->columns);
+        put_page(html, totals);
+    }
+    html_samples_free(&html->samples);
+    html_columns_free(&html->columns);
+    free(html);
+    return 0;
+}
+
+const struct output_format html_format = {
+    .name = "html",
+    .suffixes = {".html"},
+    .begin = html_begin,
+    .sample = html_sample,
+    .finish = html_finish,
+};

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/html_header.h"
+
+#include "output/json.h"
+
+static void put_string(struct json *json, const char *key, const struct profile *profile,
+                       string_id id)
+{
+    json_text(json, key, profile_text(profile, id));
+}
+
+/* ---- what was recorded ---- */
+
+static void put_losses(struct json *json, const uint64_t losses[LOSS_COUNT])
+{
+    json_open(json, "losses", '[');
+    for (int i = 0; i < LOSS_COUNT; i++) {
+        if (!losses[i])
+            continue;
+        json_open(json, NULL, '{');
+        json_text(json, "name", loss_name(i));
+        json_text(json, "sentence", loss_sentence(i));
+        json_number(json, "count", losses[i]);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void put_totals(struct json *json, const struct recording_totals *totals)
+{
+    json_open(json, "totals", '{');
+    json_number(json, "samples", totals->samples);
+    json_number(json, "erlangSamples", totals->erlang_samples);
+    json_number(json, "completeStacks", totals->complete_stacks);
+    json_number(json, "truncatedStacks", totals->truncated_stacks);
+    json_number(json, "frames", totals->frames);
+    json_number(json, "erlangFrames", totals->erlang_frames);
+    json_number(json, "unknownErlangFrames", totals->unknown_erlang_frames);
+    json_number(json, "unknownNativeFrames", totals->unknown_native_frames);
+    json_number(json, "leftOut", totals->left_out);
+    json_number(json, "attachNs", totals->attach_ns);
+    json_number(json, "profilerCpuNs", totals->profiler_cpu_ns);
+    json_number(json, "peakRssKb", totals->peak_rss_kb);
+    json_close(json, '}');
+}
+
+/* From one ms until before the other: what was asked for of the recording. One that was cut has
+ * samples after the newest totals. */
+static void put_time(struct json *json, const struct output_source *source,
+                     const struct recording_totals *totals, const struct html_samples *samples)
+{
+    const struct selection_options *selection = source->selection;
+    uint64_t start = source->header->start_monotonic, from = 0, to = 0;
+
+    if (totals->end_monotonic > start)
+        to = (totals->end_monotonic - start + 999999) / 1000000;
+    if (selection && selection->has_end && selection->to_ns / 1000000 < to)
+        to = (selection->to_ns + 999999) / 1000000;
+    if (selection)
+        from = selection->from_ns / 1000000;
+    if (samples->count && samples->last_ms >= to)
+        to = samples->last_ms + 1;
+    json_number(json, "from", from);
+    json_number(json, "to", to > from ? to : from);
+}
+
+static void put_part(struct json *json, const struct output_source *source,
+                     const struct recording_totals *totals, const struct html_samples *samples)
+{
+    const struct recording_header *header = source->header;
+
+    json_open(json, NULL, '{');
+    json_text(json, "name", "");
+    put_time(json, source, totals, samples);
+    json_number(json, "startRealtime", header->start_realtime / 1000000);
+    json_text(json, "hostname", header->hostname);
+    json_text(json, "kernel", header->kernel);
+    json_text(json, "command", header->command);
+    json_text(json, "occasion", header->occasion);
+    json_number(json, "frequency", header->frequency);
+    json_number(json, "cpus", header->cpus);
+    json_text(json, "event", header->event);
+    json_bool(json, "cut", totals->cut);
+    put_losses(json, totals->losses);
+    put_totals(json, totals);
+    json_close(json, '}');
+}
+
+static void put_targets(struct json *json, const struct profile *profile)
+{
+    json_open(json, "targets", '[');
+    for (target_id id = 1; id <= profile_counts(profile).targets; id++) {
+        const struct target_entry *target = profile_get_target(profile, id);
+
+        json_open(json, NULL, '{');
+        json_number(json, "pid", target->pid);
+        put_string(json, "node", profile, target->node);
+        put_string(json, "otpRelease", profile, target->otp_release);
+        put_string(json, "erts", profile, target->erts);
+        put_string(json, "flavor", profile, target->flavor);
+        put_string(json, "executable", profile, target->executable);
+        put_string(json, "container", profile, target->container);
+        json_number(json, "schedulers", target->schedulers);
+        json_number(json, "processes", target->processes);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* ---- events ---- */
+
+static void put_summary(struct json *json, const struct event_summary *summary, uint32_t values)
+{
+    json_open(json, "summary", '{');
+    json_number(json, "hits", summary->hits);
+    json_number(json, "lost", summary->lost);
+    json_number(json, "spanNs", summary->span_ns);
+    json_number(json, "coveredNs", summary->covered_ns);
+    json_number(json, "windows", summary->windows);
+    json_open(json, "sums", '[');
+    for (uint32_t i = 0; i < values; i++)
+        json_number(json, NULL, summary->sums[i]);
+    json_close(json, ']');
+    json_open(json, "errors", '[');
+    for (uint32_t i = 0; i < values; i++) {
+        if (summary->errors[i] == EVENT_ERROR_UNKNOWN)
+            json_null(json, NULL);
+        else
+            json_number(json, NULL, summary->errors[i]);
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void put_unit(struct json *json, const char *name, enum unit unit)
+{
+    json_open(json, NULL, '{');
+    json_text(json, "name", name);
+    json_text(json, "unit", unit_name(unit));
+    json_close(json, '}');
+}
+
+static void put_events(struct json *json, const struct output_source *source)
+{
+    const struct profile *profile = source->profile;
+
+    json_open(json, "events", '[');
+    for (event_id id = 1; id <= profile_counts(profile).events; id++) {
+        const struct event_entry *event = profile_get_event(profile, id);
+        const struct event_summary *summary = recording_get_summary(source->recording, id);
+
+        json_open(json, NULL, '{');
+        put_string(json, "name", profile, event->name);
+        json_open(json, "values", '[');
+        for (uint32_t i = 0; i < event->value_count; i++)
+            put_unit(json, profile_text(profile, event->values[i].name), event->values[i].unit);
+        json_close(json, ']');
+        if (summary)
+            put_summary(json, summary, event->value_count);
+        else
+            json_null(json, "summary");
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* ---- what is asked for, and names ---- */
+
+static void put_choice(struct json *json, const struct output_source *source)
+{
+    const struct view_options *view = view_get_options(source->view);
+    const enum group_by *key = view->grouping.keys;
+
+    json_open(json, "choice", '{');
+    if (source->event)
+        put_string(json, "event", source->profile,
+                   profile_get_event(source->profile, source->event)->name);
+    if (source->value)
+        json_text(json, "weight", source->value);
+    json_bool(json, "change", source->change);
+    json_open(json, "groupBy", '[');
+    for (; *key; key++)
+        if (*key < GROUP_COUNT)
+            json_text(json, NULL, group_by_name(*key));
+    json_close(json, ']');
+    json_bool(json, "foldRecursion", view->fold_recursion);
+    json_close(json, '}');
+}
+
+static void put_names(struct json *json)
+{
+    json_open(json, "statuses", '[');
+    for (int i = 0; i < STATUS_COUNT; i++)
+        json_text(json, NULL, process_status_name((enum process_status)i));
+    json_close(json, ']');
+    json_open(json, "activities", '[');
+    for (int i = 0; i < ACTIVITY_COUNT; i++)
+        json_text(json, NULL, activity_name((enum activity)i));
+    json_close(json, ']');
+    json_open(json, "metrics", '[');
+    for (int i = 0; i < METRICS; i++)
+        put_unit(json, metric_name((enum metric)i), metric_unit((enum metric)i));
+    json_close(json, ']');
+}
+
+/* Entries of the tables, and where columns are. */
+static void put_layout(struct json *json, const struct profile *profile,
+                       const struct html_samples *samples, const struct html_columns *columns)
+{
+    struct profile_counts counts = profile_counts(profile);
+
+    json_open(json, "counts", '{');
+    json_number(json, "samples", samples->count);
+    json_number(json, "strings", counts.strings);
+    json_number(json, "frames", counts.frames);
+    json_number(json, "stacks", counts.stacks);
+    json_number(json, "ancestors", counts.ancestors);
+    json_number(json, "processes", counts.processes);
+    json_number(json, "threads", counts.threads);
+    json_close(json, '}');
+    json_open(json, "columns", '[');
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct html_column *column = columns->list[i];
+
+        json_open(json, NULL, '[');
+        json_text(json, NULL, column->name);
+        json_number(json, NULL, column->packed.size);
+        json_number(json, NULL, column->size);
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+}
+
+void html_header_write(FILE *file, const struct output_source *source,
+                       const struct recording_totals *totals, const struct html_samples *samples,
+                       const struct html_columns *columns)
+{
+    struct json json = {file, ""};
+
+    json_open(&json, NULL, '{');
+    json_text(&json, "version", source->header->version);
+    json_bool(&json, "compares", false);
+    json_open(&json, "parts", '[');
+    put_part(&json, source, totals, samples);
+    json_close(&json, ']');
+    put_choice(&json, source);
+    put_names(&json);
+    put_targets(&json, source->profile);
+    put_events(&json, source);
+    put_layout(&json, source->profile, samples, columns);
+    json_close(&json, '}');
+}

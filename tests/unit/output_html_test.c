@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The page: what its data block holds, as src/output/html.c describes it. */
+#include "small_output.h"
+
+#include <zlib.h>
+
+#include "output/html_files.h"
+#include "util/base64.h"
+#include "util/cursor.h"
+
+/* ---- reading a page ---- */
+
+static const char *element(const char *page, const char *id, size_t *ret_size)
+{
+    const char *start = strstr(page, id), *end;
+
+    assert_non_null(start);
+    start = strchr(start, '>') + 1;
+    end = strstr(start, "</script>");
+    assert_non_null(end);
+    *ret_size = (size_t)(end - start);
+    return start;
+}
+
+static unsigned char *base64_bytes(const char *text, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char *bytes = malloc(size), *at = bytes;
+    uint32_t bits = 0;
+
+    assert_int_equal(size % 4, 0);
+    for (size_t i = 0; i < size; i++) {
+        const char *digit = text[i] == '=' ? digits : strchr(digits, text[i]);
+
+        assert_non_null(digit);
+        bits = bits << 6 | (uint32_t)(digit - digits);
+        if (i % 4 != 3)
+            continue;
+        *at++ = (unsigned char)(bits >> 16);
+        *at++ = (unsigned char)(bits >> 8);
+        *at++ = (unsigned char)bits;
+        bits = 0;
+    }
+    return bytes;
+}
+
+struct column {
+    unsigned char bytes[4096];
+    struct cursor cursor;
+};
+
+/* Find a column by its place in the list of the header. */
+static void column_open(struct column *column, const char *page, const char *name)
+{
+    size_t size, packed = 0, offset = 0;
+    uLongf unpacked = 0, room = sizeof(column->bytes);
+    const char *at = strstr(element(page, "id=\"header\"", &size), "\"columns\": ["), *data;
+    char found[32] = "";
+    unsigned char *bytes;
+
+    assert_non_null(at);
+    for (at = strchr(at, '[') + 1; strcmp(found, name) != 0; at = strchr(at, ']') + 1) {
+        offset += packed;
+        at = strchr(at, '[');
+        assert_non_null(at);
+        assert_int_equal(sscanf(at, "[\"%31[^\"]\", %zu, %lu]", found, &packed, &unpacked), 3);
+    }
+    data = element(page, "id=\"recording\"", &size);
+    bytes = base64_bytes(data, size);
+    assert_int_equal(uncompress(column->bytes, &room, bytes + offset, packed), Z_OK);
+    assert_int_equal(room, unpacked);
+    column->cursor = cursor_over(column->bytes, room);
+    free(bytes);
+}
+
+static void assert_end(const struct column *column)
+{
+    assert_null(column->cursor.problem);
+    assert_ptr_equal(column->cursor.at, column->cursor.end);
+}
+
+static void assert_numbers(const char *page, const char *name, const uint64_t *numbers,
+                           size_t count)
+{
+    struct column column;
+
+    column_open(&column, page, name);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(cursor_varint(&column.cursor, UINT64_MAX, ""), numbers[i]);
+    assert_end(&column);
+}
+
+static void assert_signed(const char *page, const char *name, const int64_t *numbers, size_t count)
+{
+    struct column column;
+
+    column_open(&column, page, name);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal((int64_t)cursor_delta(&column.cursor, 0, UINT64_MAX, ""), numbers[i]);
+    assert_end(&column);
+}
+
+#define NUMBERS(page, name, ...)                                                                   \
+    assert_numbers(page, name, (const uint64_t[]){__VA_ARGS__},                                    \
+                   sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+#define SIGNED(page, name, ...)                                                                    \
+    assert_signed(page, name, (const int64_t[]){__VA_ARGS__},                                      \
+                  sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+static char *page_of(struct small_profile *small)
+{
+    return small_output(small, &html_format, &(struct view_options){.grouping = {{GROUP_NAME}}});
+}
+
+/* ---- tests ---- */
+
+static void test_samples(void **state)
+{
+    struct small_profile small;
+    char *page;
+
+    (void)state;
+    small_profile_make(&small);
+    page = page_of(&small);
+    NUMBERS(page, "time", 1000, 10, 10, 980);
+    NUMBERS(page, "event", 1, 1, 1, 1);
+    SIGNED(page, "stack", 2, 2, 1, -3);
+    SIGNED(page, "process", 1, 0, -1, 1);
+    NUMBERS(page, "thread", 1, 1, 1, 1);
+    NUMBERS(page, "status", STATUS_RUNNING, STATUS_RUNNING, 0, STATUS_RUNNING);
+    NUMBERS(page, "activity", 0, 0, ACTIVITY_BUSY_WAIT, 0);
+    NUMBERS(page, "complete", 1, 1, 0, 1);
+    SIGNED(page, "value 0", 10000000, 0, 0, 0);
+    NUMBERS(page, "known", 1 << METRIC_REDUCTIONS | 1 << METRIC_HEAP, 1 << METRIC_HEAP,
+            1 << METRIC_HEAP);
+    SIGNED(page, "metric 0", 1000, 500, 2500);
+    SIGNED(page, "metric 3", 2000, -1400);
+    free(page);
+}
+
+/* Each event has values of its own, and some have fewer. */
+static void test_events(void **state)
+{
+    struct small_profile small;
+    char *page;
+
+    (void)state;
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    page = page_of(&small);
+    NUMBERS(page, "event", 1, 2, 1, 2);
+    SIGNED(page, "value 0", 10000000, 12300, 0, 4567890 - 12300);
+    SIGNED(page, "value 1", 3, 1 - 3);
+    SIGNED(page, "value 2", 1000, -1000);
+    assert_non_null(strstr(page, "{\"name\": \"gc\", \"values\": [{\"name\": \"time\", "
+                                 "\"unit\": \"ns\"}"));
+    assert_non_null(strstr(page, "\"summary\": {\"hits\": 1234, \"lost\": 2, "
+                                 "\"spanNs\": 2500000000, \"coveredNs\": 1000000000, "
+                                 "\"windows\": 13, \"sums\": [4600000, 3085, 1000, 0, 0, 0], "
+                                 "\"errors\": [100000, 100, 0, 0, 0, 0]}"));
+    free(page);
+}
+
+static void test_tables(void **state)
+{
+    struct small_profile small;
+    struct process_entry named;
+    struct column strings;
+    char *page;
+
+    (void)state;
+    small_profile_make(&small);
+    named = *profile_get_process(small.profile, 1);
+    named.label = profile_string_z(small.profile, "labelled");
+    small.samples[3].process = profile_process(small.profile, &named);
+    page = page_of(&small);
+    NUMBERS(page, "stack.distance", 1, 1, 2, 1, 5);
+    SIGNED(page, "stack.frame", 1, 1, 1, 1, 1);
+    SIGNED(page, "frame.kind", FRAME_ERLANG, 0, FRAME_NATIVE - FRAME_ERLANG, 1, -1);
+    NUMBERS(page, "process.same", 0, 1);
+    SIGNED(page, "thread.tid", 102);
+    column_open(&strings, page, "strings");
+    assert_string_equal((char *)strings.bytes, "shop@\"web\"");
+    assert_non_null(strstr(page, "\"node\": \"shop@\\\"web\\\"\""));
+    assert_non_null(strstr(page, "\"processes\": 2"));
+    free(page);
+}
+
+static void test_header(void **state)
+{
+    struct output_settings settings = {
+        .view = {.grouping = {{GROUP_STATUS, GROUP_NAME}}, .fold_recursion = true},
+        .event = "cpu",
+        .value = "heap",
+        .change = true,
+        .selection = {.from_ns = 500000000, .to_ns = 2000000000, .has_end = true},
+    };
+    struct small_profile small;
+    char *page;
+
+    (void)state;
+    small_profile_make(&small);
+    page = small_output_of(&small, &html_format, &settings);
+    assert_non_null(strstr(page, "\"choice\": {\"event\": \"cpu\", \"weight\": \"heap\", "
+                                 "\"change\": true, \"groupBy\": [\"status\", \"name\"], "
+                                 "\"foldRecursion\": true}"));
+    assert_non_null(strstr(page, "\"from\": 500, \"to\": 2000, \"startRealtime\": 1763697012000, "
+                                 "\"hostname\": \"web-1\""));
+    assert_non_null(strstr(page, "\"losses\": [{\"name\": \"ring_full\", "));
+    assert_non_null(strstr(page, "\"leftOut\": 1,"));
+    assert_non_null(strstr(page, "\"counts\": {\"samples\": 3,"));
+    free(page);
+}
+
+/* No name ends the element that it is in, or is taken for markup. */
+static void test_hostile_names(void **state)
+{
+    struct small_profile small;
+    const char *header;
+    size_t size;
+    char *page;
+
+    (void)state;
+    small_profile_make(&small);
+    profile_target(small.profile,
+                   &(struct target_entry){
+                       .pid = 2,
+                       .node = profile_string_z(small.profile, "</script><script>alert(1)<!--"),
+                   });
+    page = page_of(&small);
+    header = element(page, "id=\"header\"", &size);
+    assert_null(memchr(header, '<', size));
+    assert_non_null(strstr(header, "\\u003c/script>\\u003cscript>alert(1)\\u003c!--"));
+    free(page);
+}
+
+/* Every module of web/ is in the page, and nothing that is loaded from elsewhere. */
+static void test_page(void **state)
+{
+    struct small_profile small;
+    char *page;
+
+    (void)state;
+    small_profile_make(&small);
+    page = page_of(&small);
+    assert_int_equal(strncmp(page, "<!DOCTYPE html>", 15), 0);
+    assert_non_null(strstr(page, "\"#recording\": \"data:text/javascript;base64,Ly8gU1BEWC"));
+    assert_non_null(strstr(page, "\"#main\": \"data:text/javascript;base64,Ly8gU1BEWC"));
+    assert_non_null(strstr(page, "</html>\n"));
+    assert_null(strstr(page, " src="));
+    assert_null(strstr(page, " href="));
+    free(page);
+}
+
+static void test_base64(void **state)
+{
+    char *text;
+    size_t size;
+    FILE *file;
+    char bytes[3073];
+
+    (void)state;
+    file = open_memstream(&text, &size);
+    base64_write(file, "\x14\xfb\x9c\x03\xd9\x7e", 6); /* RFC 4648, 9, and 10 */
+    base64_write(file, "fooba", 5);
+    base64_write(file, "foob", 4);
+    fclose(file);
+    assert_string_equal(text, "FPucA9l+Zm9vYmE=Zm9vYg==");
+    free(text);
+    memset(bytes, 'M', sizeof(bytes));
+    file = open_memstream(&text, &size);
+    base64_write(file, bytes, sizeof(bytes));
+    fclose(file);
+    assert_int_equal(size, 4100);
+    assert_string_equal(text + 4088, "TU1NTU1NTQ==");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_samples),       cmocka_unit_test(test_events),
+        cmocka_unit_test(test_tables),        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_page),
+        cmocka_unit_test(test_base64),
+    };
+
+    return cmocka_run_group_tests_name("output_html", tests, NULL, NULL);
+}

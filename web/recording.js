@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What was recorded, from the data block of the page: src/output/html.c describes its bytes.
+ * Columns of samples that not every view needs are decoded when they are first asked for.
+ */
+/** @import { Recording, Header, Frames, Processes, Samples, Target, RecordedEvent } from "./types.js" */
+
+/**
+ * What the page's #header is: the Header, and what the columns are read by.
+ * @typedef {Header & {
+ *     targets: Target[], events: RecordedEvent[], columns: [string, number, number][],
+ *     counts: { samples: number, strings: number, frames: number, stacks: number,
+ *               ancestors: number, processes: number, threads: number },
+ * }} PageHeader
+ */
+
+/** Frame.kind: Erlang functions, and BIFs as called from Erlang. */
+const FRAME_ERLANG = 1, FRAME_BIF = 2;
+
+/** @type {Target} */
+const NO_TARGET = { pid: 0, node: "", otpRelease: "", erts: "", flavor: "", executable: "",
+                    container: "", schedulers: 0, processes: 0 };
+/** @type {RecordedEvent} */
+const NO_EVENT = { name: "", values: [], summary: null };
+
+/* ---- bytes ---- */
+
+/** The numbers of a column, one after the other. */
+class Numbers {
+    /** @param {Uint8Array} bytes */
+    constructor(bytes) {
+        this.bytes = bytes;
+        this.at = 0;
+    }
+
+    next() {
+        let byte = this.bytes[this.at++];
+        if (byte < 128)
+            return byte;
+        let value = byte & 127;
+        /* Not by shifts: numbers have more than 32 bits. */
+        for (let scale = 128; byte >= 128; scale *= 128) {
+            byte = this.bytes[this.at++];
+            value += (byte & 127) * scale;
+        }
+        return value;
+    }
+
+    signed() {
+        const folded = this.next();
+        return folded % 2 ? -(folded + 1) / 2 : folded / 2;
+    }
+}
+
+/** @param {string} base64 */
+function bytesOf(base64) {
+    const text = atob(base64);
+    const bytes = new Uint8Array(text.length);
+    for (let i = 0; i < bytes.length; i++)
+        bytes[i] = text.charCodeAt(i);
+    return bytes;
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes */
+async function unpack(bytes) {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** The unpacked columns by name. */
+class Columns {
+    /** @param {Map<string, Uint8Array>} bytes */
+    constructor(bytes) {
+        this.bytes = bytes;
+    }
+
+    /**
+     * @param {[string, number, number][]} list @param {Uint8Array<ArrayBuffer>} bytes
+     * @returns {Promise<Columns>}
+     */
+    static async unpack(list, bytes) {
+        let end = 0;
+        const parts = list.map(([, size]) => bytes.subarray(end, end += size));
+        if (end !== bytes.length)
+            throw new Error(`the page is damaged: of its recording's ${end} bytes it has ` +
+                            `${bytes.length}`);
+        const unpacked = await Promise.all(parts.map(unpack));
+        return new Columns(new Map(list.map(([name], i) => [name, unpacked[i]])));
+    }
+
+    /** @param {string} name */
+    get(name) {
+        const bytes = this.bytes.get(name);
+        if (!bytes)
+            throw new Error(`the page is damaged: its recording has no column '${name}'`);
+        return bytes;
+    }
+
+    /** @param {string} name */
+    numbers(name) {
+        return new Numbers(this.get(name));
+    }
+
+    /**
+     * Numbers as they are into `to`, from an index on.
+     * @template {Uint8Array | Uint32Array} T
+     * @param {string} name @param {T} to @param {number} from
+     */
+    plain(name, to, from) {
+        const numbers = this.numbers(name);
+        for (let i = from; i < to.length; i++)
+            to[i] = numbers.next();
+        return to;
+    }
+
+    /**
+     * Numbers that are told less the one before.
+     * @template {Uint8Array | Uint32Array} T
+     * @param {string} name @param {T} to @param {number} from
+     */
+    chained(name, to, from) {
+        const numbers = this.numbers(name);
+        for (let i = from, last = 0; i < to.length; i++)
+            to[i] = last += numbers.signed();
+        return to;
+    }
+
+    /**
+     * Ids of entries before, told by how far before.
+     * @param {string} name @param {Uint32Array} to
+     */
+    distances(name, to) {
+        const numbers = this.numbers(name);
+        for (let i = 1; i < to.length; i++)
+            to[i] = i - numbers.next();
+        return to;
+    }
+}
+
+/* ---- tables ---- */
+
+/** @param {Columns} columns @param {number} count */
+function readStrings(columns, count) {
+    const strings = new TextDecoder().decode(columns.get("strings")).split("\0");
+    if (strings.length !== count + 1)
+        throw new Error("the page is damaged: it has not all strings of its recording");
+    strings.pop();
+    strings.unshift("");
+    return strings;
+}
+
+/**
+ * Columns of 32 bits of one table, by their names.
+ * @template {string} K
+ * @param {Columns} columns @param {string} table @param {number} count @param {K[]} names
+ * @returns {Record<K, Uint32Array>}
+ */
+function readTable(columns, table, count, names) {
+    const read = /** @type {Record<K, Uint32Array>} */ ({});
+    for (const name of names)
+        read[name] = columns.chained(`${table}.${name}`, new Uint32Array(count + 1), 1);
+    return read;
+}
+
+/**
+ * Code of Elixir is named as there ("Enum.map/2"), that of Erlang by an atom that begins with a
+ * small letter or a quote (mfa_format() of src/beam/atom.c).
+ * @param {string} symbol @param {number} kind
+ */
+function isElixir(symbol, kind) {
+    return (kind === FRAME_ERLANG || kind === FRAME_BIF) && /^[A-Z]/.test(symbol);
+}
+
+/** @param {Columns} columns @param {number} count @param {string[]} strings @returns {Frames} */
+function readFrames(columns, count, strings) {
+    const table = readTable(columns, "frame", count, ["symbol", "module", "file", "line"]);
+    const kind = columns.chained("frame.kind", new Uint8Array(count + 1), 1);
+    const elixir = kind.map((of, i) => isElixir(strings[table.symbol[i]], of) ? 1 : 0);
+    return { ...table, kind, elixir };
+}
+
+/** @param {Columns} columns @param {number} count @returns {Processes} */
+function readProcesses(columns, count) {
+    const table = readTable(columns, "process", count, ["target", "pid", "name", "label",
+        "initialCall", "application", "parent", "ancestors"]);
+    return { ...table, same: columns.distances("process.same", new Uint32Array(count + 1)) };
+}
+
+/** @param {Columns} columns @param {number} count @returns {Recording["threads"]} */
+function readThreads(columns, count) {
+    const table = readTable(columns, "thread", count, ["target", "tid", "name", "number"]);
+    return { ...table, kind: columns.chained("thread.kind", new Uint8Array(count + 1), 1) };
+}
+
+/** @param {Columns} columns @param {number} count @returns {Recording["stacks"]} */
+function readStacks(columns, count) {
+    return {
+        parent: columns.distances("stack.distance", new Uint32Array(count + 1)),
+        frame: columns.chained("stack.frame", new Uint32Array(count + 1), 1),
+    };
+}
+
+/* ---- samples ---- */
+
+/** @param {Columns} columns @param {number} count */
+function readTimes(columns, count) {
+    const times = new Uint32Array(count);
+    const numbers = columns.numbers("time");
+    for (let i = 0, last = 0; i < count; i++)
+        times[i] = last += numbers.next();
+    return times;
+}
+
+/**
+ * What is known of each sample's process: bits by number of metric.
+ * @param {Columns} columns @param {Uint32Array} process @param {number} processes
+ */
+function readKnown(columns, process, processes) {
+    const known = new Uint32Array(process.length), newest = new Uint32Array(processes + 1);
+    const numbers = columns.numbers("known");
+    for (let i = 0; i < known.length; i++)
+        if (process[i])
+            known[i] = newest[process[i]] ^= numbers.next();
+    return known;
+}
+
+/**
+ * A value of those samples whose event has it, 0 of others.
+ * @param {Columns} columns @param {number} index @param {Uint8Array} event
+ * @param {RecordedEvent[]} events
+ */
+function readValue(columns, index, event, events) {
+    const values = new Float64Array(event.length), newest = new Float64Array(events.length);
+    const has = events.map((of) => index < of.values.length);
+    const numbers = columns.numbers(`value ${index}`);
+    for (let i = 0; i < values.length; i++)
+        if (has[event[i]])
+            values[i] = newest[event[i]] += numbers.signed();
+    return values;
+}
+
+/**
+ * A metric of each sample's process, NaN where it is not known.
+ * @param {Columns} columns @param {number} index @param {Uint32Array} known bits of metrics
+ * @param {Uint32Array} process @param {number} processes how many
+ */
+function readMetric(columns, index, known, process, processes) {
+    const values = new Float64Array(process.length).fill(NaN);
+    const newest = new Float64Array(processes + 1);
+    const numbers = columns.numbers(`metric ${index}`);
+    for (let i = 0; i < values.length; i++)
+        if (known[i] >> index & 1)
+            values[i] = newest[process[i]] += numbers.signed();
+    return values;
+}
+
+/**
+ * What `make` gives for an index, made once.
+ * @param {(index: number) => Float64Array} make
+ */
+function kept(make) {
+    /** @type {Float64Array[]} */
+    const made = [];
+    return (/** @type {number} */ index) => made[index] ??= make(index);
+}
+
+/**
+ * @param {Columns} columns @param {PageHeader} header @param {RecordedEvent[]} events
+ * @returns {Samples}
+ */
+function readSamples(columns, header, events) {
+    const { samples: count, processes } = header.counts;
+    const ids = () => new Uint32Array(count), bytes = () => new Uint8Array(count);
+    const event = columns.plain("event", bytes(), 0);
+    const process = columns.chained("process", ids(), 0);
+    const known = readKnown(columns, process, processes);
+    return {
+        count, event, process,
+        time: readTimes(columns, count),
+        stack: columns.chained("stack", ids(), 0),
+        thread: columns.plain("thread", ids(), 0),
+        detail: columns.plain("detail", ids(), 0),
+        status: columns.plain("status", bytes(), 0),
+        activity: columns.plain("activity", bytes(), 0),
+        complete: columns.plain("complete", bytes(), 0),
+        value: kept((index) => readValue(columns, index, event, events)),
+        metric: kept((index) => readMetric(columns, index, known, process, processes)),
+    };
+}
+
+/* ---- all of it ---- */
+
+/**
+ * The text of a script element, of a page as it is shown or as it is in a file.
+ * @param {Document | string} page @param {string} id
+ */
+function scriptText(page, id) {
+    const text = typeof page === "string"
+        ? page.match(new RegExp(`<script [^>]*id="${id}">([^<]*)</script>`))?.[1]
+        : page.getElementById(id)?.textContent;
+    if (!text)
+        throw new Error(`the page is damaged: it has no ${id}`);
+    return text;
+}
+
+/**
+ * @param {Document | string} page as it is shown, or the text of the file
+ * @returns {Promise<Recording>}
+ */
+export async function readRecording(page) {
+    /** @type {PageHeader} */
+    const header = JSON.parse(scriptText(page, "header"));
+    const { counts } = header, events = [NO_EVENT, ...header.events];
+    const columns = await Columns.unpack(header.columns, bytesOf(scriptText(page, "recording")));
+    const strings = readStrings(columns, counts.strings);
+    return {
+        header, strings, events,
+        frames: readFrames(columns, counts.frames, strings),
+        stacks: readStacks(columns, counts.stacks),
+        processes: readProcesses(columns, counts.processes),
+        ancestors: readTable(columns, "ancestor", counts.ancestors, ["up", "name"]),
+        threads: readThreads(columns, counts.threads),
+        targets: [NO_TARGET, ...header.targets],
+        samples: readSamples(columns, header, events),
+    };
+}
