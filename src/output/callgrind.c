@@ -2,8 +2,9 @@
 /*
  * The format of callgrind, for KCachegrind and callgrind_annotate
  * (https://valgrind.org/docs/manual/cl-format.html): what each function cost by line, and what each
- * of its calls of others cost with all that these called. How often they were called is not known,
- * and given as 0.
+ * of its calls of others cost with all that these called. How often they were called is not known:
+ * the samples that saw the call stand in that place. 0 would not do: what callgrind_annotate
+ * (valgrind 3.19) finds called 0 times costs it takes for the caller's own.
  *
  * A stack that holds a call several times, as recursion does, counts once for it.
  */
@@ -28,14 +29,18 @@ struct call {
     uint32_t caller, line, callee;
 };
 
+struct call_cost {
+    uint64_t cost, samples;
+    view_stack_id added; /* the newest stack that counts for it */
+};
+
 struct callgrind {
     FILE *file;
     struct output_source source;
     struct weight weight;
-    struct counts counts;
+    struct counts costs, samples; /* by stack */
     struct intern functions, calls;
-    uint64_t *costs;      /* by call */
-    view_stack_id *added; /* by call: the newest stack that counts for it */
+    struct call_cost *call_costs; /* by call */
     size_t room;
 };
 
@@ -55,35 +60,30 @@ static void *callgrind_begin(FILE *file, const struct output_source *source, str
 static int callgrind_sample(void *state, const struct sample *sample, struct error *error)
 {
     struct callgrind *callgrind = state;
+    view_stack_id stack = view_of_sample(callgrind->source.view, sample);
 
     (void)error;
-    counts_add(&callgrind->counts, view_of_sample(callgrind->source.view, sample),
-               sample_weight(&callgrind->weight, sample));
+    counts_add(&callgrind->costs, stack, sample_weight(&callgrind->weight, sample));
+    counts_add(&callgrind->samples, stack, 1);
     return 0;
 }
 
 /* ---- calls ---- */
 
-static void add_call(struct callgrind *callgrind, const struct call *call, view_stack_id stack,
-                     uint64_t cost)
+static struct call_cost *cost_of_call(struct callgrind *callgrind, const struct call *call)
 {
     uint32_t id = intern_add(&callgrind->calls, call);
 
     if (id >= callgrind->room) {
         size_t room = (size_t)id * 2 + 256;
 
-        callgrind->costs = xreallocarray(callgrind->costs, room, sizeof(*callgrind->costs));
-        callgrind->added = xreallocarray(callgrind->added, room, sizeof(*callgrind->added));
-        memset(callgrind->costs + callgrind->room, 0,
-               (room - callgrind->room) * sizeof(*callgrind->costs));
-        memset(callgrind->added + callgrind->room, 0,
-               (room - callgrind->room) * sizeof(*callgrind->added));
+        callgrind->call_costs =
+            xreallocarray(callgrind->call_costs, room, sizeof(*callgrind->call_costs));
+        memset(callgrind->call_costs + callgrind->room, 0,
+               (room - callgrind->room) * sizeof(*callgrind->call_costs));
         callgrind->room = room;
     }
-    if (callgrind->added[id] == stack)
-        return;
-    callgrind->added[id] = stack;
-    callgrind->costs[id] += cost;
+    return &callgrind->call_costs[id];
 }
 
 static uint32_t function_of(struct callgrind *callgrind, const struct view_frame *frame)
@@ -96,7 +96,7 @@ static uint32_t function_of(struct callgrind *callgrind, const struct view_frame
     return intern_add(&callgrind->functions, &function);
 }
 
-static void add_stack(struct callgrind *callgrind, view_stack_id stack, uint64_t cost)
+static void add_stack(struct callgrind *callgrind, view_stack_id stack)
 {
     const struct view_frame *frames;
     size_t count = view_frames(callgrind->source.view, stack, &frames);
@@ -107,8 +107,13 @@ static void add_stack(struct callgrind *callgrind, view_stack_id stack, uint64_t
             .line = frames[i].line,
             .callee = i + 1 < count ? function_of(callgrind, &frames[i + 1]) : 0,
         };
+        struct call_cost *cost = cost_of_call(callgrind, &call);
 
-        add_call(callgrind, &call, stack, cost);
+        if (cost->added == stack)
+            continue;
+        cost->added = stack;
+        cost->cost += callgrind->costs.of[stack];
+        cost->samples += callgrind->samples.of[stack];
     }
 }
 
@@ -138,7 +143,8 @@ static void put_function(const struct callgrind *callgrind, uint32_t id)
     put_named(callgrind->file, "fn", function->name);
 }
 
-static void put_call(const struct callgrind *callgrind, const struct call *call, uint64_t cost)
+static void put_call(const struct callgrind *callgrind, const struct call *call,
+                     const struct call_cost *cost)
 {
     if (call->callee) {
         const struct function *callee = intern_get(&callgrind->functions, call->callee);
@@ -146,9 +152,9 @@ static void put_call(const struct callgrind *callgrind, const struct call *call,
         put_named(callgrind->file, "cob", callee->object);
         put_named(callgrind->file, "cfl", callee->file);
         put_named(callgrind->file, "cfn", callee->name);
-        fputs("calls=0 0\n", callgrind->file);
+        fprintf(callgrind->file, "calls=%" PRIu64 " 0\n", cost->samples);
     }
-    fprintf(callgrind->file, "%" PRIu32 " %" PRIu64 "\n", call->line, cost);
+    fprintf(callgrind->file, "%" PRIu32 " %" PRIu64 "\n", call->line, cost->cost);
 }
 
 /* By function; what it cost itself comes before its calls. */
@@ -178,7 +184,7 @@ static void put_calls(struct callgrind *callgrind)
         if (call->caller != caller)
             put_function(callgrind, call->caller);
         caller = call->caller;
-        put_call(callgrind, call, callgrind->costs[order[i]]);
+        put_call(callgrind, call, &callgrind->call_costs[order[i]]);
     }
     free(order);
 }
@@ -189,10 +195,10 @@ static void write_all(struct callgrind *callgrind)
     FILE *file = callgrind->file;
     uint64_t sum = 0;
 
-    for (view_stack_id id = 1; id < callgrind->counts.size; id++) {
-        sum += callgrind->counts.of[id];
-        if (callgrind->counts.of[id])
-            add_stack(callgrind, id, callgrind->counts.of[id]);
+    for (view_stack_id id = 1; id < callgrind->costs.size; id++) {
+        sum += callgrind->costs.of[id];
+        if (callgrind->costs.of[id])
+            add_stack(callgrind, id);
     }
     fprintf(file, "# callgrind format\nversion: 1\ncreator: beamflame %s\ncmd: ",
             source->header->version);
@@ -212,11 +218,11 @@ static int callgrind_finish(void *state, const struct recording_totals *totals, 
     (void)error;
     if (totals)
         write_all(callgrind);
-    counts_free(&callgrind->counts);
+    counts_free(&callgrind->costs);
+    counts_free(&callgrind->samples);
     intern_free(&callgrind->functions);
     intern_free(&callgrind->calls);
-    free(callgrind->costs);
-    free(callgrind->added);
+    free(callgrind->call_costs);
     free(callgrind);
     return 0;
 }

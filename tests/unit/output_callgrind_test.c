@@ -17,14 +17,14 @@ static void test_costs(void **state)
     assert_output(&small, &callgrind_format,
                   HEAD "summary: 40000000\n"
                        "\nob=Erlang\nfl=???\nfn=cart\n"
-                       "cob=Erlang\ncfl=???\ncfn=proc_lib:init_p/5\ncalls=0 0\n0 20000000\n"
-                       "cob=/usr/bin/beam.smp\ncfl=???\ncfn=spin\ncalls=0 0\n0 10000000\n"
+                       "cob=Erlang\ncfl=???\ncfn=proc_lib:init_p/5\ncalls=2 0\n0 20000000\n"
+                       "cob=/usr/bin/beam.smp\ncfl=???\ncfn=spin\ncalls=1 0\n0 10000000\n"
                        "\nob=Erlang\nfl=???\nfn=proc_lib:init_p/5\n"
-                       "cob=Erlang\ncfl=???\ncfn=erlang:+/2\ncalls=0 0\n0 20000000\n"
+                       "cob=Erlang\ncfl=???\ncfn=erlang:+/2\ncalls=2 0\n0 20000000\n"
                        "\nob=Erlang\nfl=???\nfn=erlang:+/2\n0 20000000\n"
                        "\nob=/usr/bin/beam.smp\nfl=???\nfn=spin\n0 20000000\n"
                        "\nob=Erlang\nfl=???\nfn=[scheduler] busy-wait\n"
-                       "cob=/usr/bin/beam.smp\ncfl=???\ncfn=spin\ncalls=0 0\n0 10000000\n");
+                       "cob=/usr/bin/beam.smp\ncfl=???\ncfn=spin\ncalls=1 0\n0 10000000\n");
 }
 
 static stack_id call(struct profile *p, stack_id from, const char *symbol, uint32_t line)
@@ -56,9 +56,9 @@ static void test_recursion(void **state)
     assert_output(&small, &callgrind_format,
                   HEAD "summary: 40000000\n"
                        "\nob=Erlang\nfl=???\nfn=cart\n"
-                       "cob=Erlang\ncfl=a.erl\ncfn=a:f/1\ncalls=0 0\n0 40000000\n"
+                       "cob=Erlang\ncfl=a.erl\ncfn=a:f/1\ncalls=4 0\n0 40000000\n"
                        "\nob=Erlang\nfl=a.erl\nfn=a:f/1\n20 40000000\n"
-                       "cob=Erlang\ncfl=a.erl\ncfn=a:f/1\ncalls=0 0\n10 40000000\n");
+                       "cob=Erlang\ncfl=a.erl\ncfn=a:f/1\ncalls=4 0\n10 40000000\n");
 }
 
 int main(void)
