@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs read that our files are made for: each loads one, and has what report has."""
+import json
+import re
+import shutil
+import subprocess
+import unittest
+from collections import Counter
+from pathlib import Path
+from urllib.parse import unquote
+
+import beamflame
+import nodes
+
+SPEEDSCOPE = nodes.ROOT / "tests" / "web" / "speedscope.js"
+
+
+def require(program, package):
+    if not shutil.which(program):
+        raise unittest.SkipTest(f"{program} is not installed (Debian's {package})")
+
+
+def evented_stacks(profile, frames):
+    """{(root, ..., leaf): weight} of a profile in speedscope's evented form."""
+    stacks, stack, since = Counter(), [], profile["startValue"]
+    for event in profile["events"]:
+        stacks[tuple(stack)] += event["at"] - since
+        since = event["at"]
+        if event["type"] == "O":
+            stack.append(frames[event["frame"]]["name"])
+        else:
+            stack.pop()
+    return stacks
+
+
+def speedscope_stacks(path):
+    """What speedscope has read, of all the profiles that it tells apart."""
+    module = SPEEDSCOPE.parent / "node_modules" / "speedscope"
+    require("node", "nodejs")
+    require("chromium", "chromium")
+    if not module.exists():
+        raise unittest.SkipTest("speedscope is not installed (make deps)")
+    done = subprocess.run(["node", SPEEDSCOPE, path], capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise AssertionError(f"speedscope can't read {path.name}: {done.stderr}")
+    document, stacks = json.loads(done.stdout), Counter()
+    for profile in document["profiles"]:
+        stacks.update(evented_stacks(profile, document["shared"]["frames"]))
+    return +stacks  # without what took no time
+
+
+def annotated(path):
+    """What callgrind_annotate says: the sum of all, and {function: self}."""
+    require("callgrind_annotate", "valgrind")
+    done = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", path],
+                          capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise AssertionError(f"callgrind_annotate can't read {path.name}: {done.stderr}")
+    total, functions = None, Counter()
+    for line in done.stdout.splitlines():
+        found = re.match(r" *([\d,]+) \([ \d.]+%\)  (.*)", line)
+        if not found:
+            continue
+        cost, what = int(found[1].replace(",", "")), found[2]
+        if what == "PROGRAM TOTALS":
+            total = cost
+        else:
+            functions[re.sub(r" \[\[?[^][]*\]\]?$", "", what)] += cost
+    return total, functions
+
+
+class Consumers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.folder = beamflame.folder(cls.addClassCleanup)
+        cls.recording = cls.folder / "x.bfr"
+        with nodes.Node(25, "identity") as node:
+            beamflame.record("-p", node.pid, "-d", 4, "-F", 499, "-o", cls.recording)
+        cls.stacks = beamflame.folded(cls.recording, "--weight", "cpu")  # ns
+        if len(cls.stacks) < 10:
+            raise AssertionError(f"the load gave {len(cls.stacks)} stacks only")
+
+    def written(self, suffix):
+        path = self.folder / f"x{suffix}"
+        beamflame.record("report", self.recording, "-o", path)
+        return path
+
+    def test_speedscope(self):
+        """speedscope has each stack of its own format with its time."""
+        seen = speedscope_stacks(self.written(".speedscope.json"))
+        self.assertEqual(seen, self.stacks)
+
+    def test_speedscope_reads_perf_script(self):
+        """It has each stack of perf-script text; their times it takes from when samples were."""
+        seen = speedscope_stacks(self.written(".perf"))
+        names = {tuple(map(unquote, stack)) for stack in seen}
+        # The last sample of a thread lasts for no time.
+        self.assertLessEqual(len(set(self.stacks) - names), 8)
+        self.assertEqual(names - set(self.stacks), set())
+
+    def test_callgrind(self):
+        """callgrind_annotate has the sum, and the time of each function itself."""
+        total, functions = annotated(self.written(".callgrind"))
+        self.assertEqual(total, sum(self.stacks.values()))
+        leaves = Counter()
+        for stack, time in self.stacks.items():
+            leaves[stack[-1]] += time
+        for function, time in leaves.items():
+            with self.subTest(function):
+                same = [cost for name, cost in functions.items() if name.endswith(f":{function}")]
+                self.assertIn(time, same)
+
+
+if __name__ == "__main__":
+    unittest.main()
