@@ -27,16 +27,20 @@ const NO_EVENT = { name: "", values: [], summary: null };
 
 /** The numbers of a column, one after the other. */
 class Numbers {
-    /** @param {Uint8Array} bytes */
-    constructor(bytes) {
+    /** @param {Uint8Array} bytes @param {Numbers | null} higher column of bytes after the first */
+    constructor(bytes, higher) {
         this.bytes = bytes;
+        this.higher = higher;
         this.at = 0;
     }
 
+    /** @returns {number} */
     next() {
         let byte = this.bytes[this.at++];
         if (byte < 128)
             return byte;
+        if (this.higher)
+            return this.higher.next() * 128 + (byte & 127);
         let value = byte & 127;
         /* Not by shifts: numbers have more than 32 bits. */
         for (let scale = 128; byte >= 128; scale *= 128) {
@@ -96,19 +100,21 @@ class Columns {
         return bytes;
     }
 
-    /** @param {string} name */
+    /** @param {string} name @returns {Numbers} */
     numbers(name) {
-        return new Numbers(this.get(name));
+        const higher = `${name}+`;
+        return new Numbers(this.get(name),
+                           this.bytes.has(higher) ? this.numbers(higher) : null);
     }
 
     /**
-     * Numbers as they are into `to`, from an index on.
+     * Numbers as they are, the first to index order[0] of `to`.
      * @template {Uint8Array | Uint32Array} T
-     * @param {string} name @param {T} to @param {number} from
+     * @param {string} name @param {T} to @param {Uint32Array} order
      */
-    plain(name, to, from) {
+    ordered(name, to, order) {
         const numbers = this.numbers(name);
-        for (let i = from; i < to.length; i++)
+        for (const i of order)
             to[i] = numbers.next();
         return to;
     }
@@ -212,16 +218,115 @@ function readTimes(columns, count) {
 }
 
 /**
- * What is known of each sample's process: bits by number of metric.
- * @param {Columns} columns @param {Uint32Array} process @param {number} processes
+ * Samples by process, and in order of time within one.
+ * @param {Uint32Array} process @param {number} processes
  */
-function readKnown(columns, process, processes) {
-    const known = new Uint32Array(process.length), newest = new Uint32Array(processes + 1);
-    const numbers = columns.numbers("known");
-    for (let i = 0; i < known.length; i++)
-        if (process[i])
-            known[i] = newest[process[i]] ^= numbers.next();
-    return known;
+function orderByProcess(process, processes) {
+    const next = new Uint32Array(processes + 2), order = new Uint32Array(process.length);
+    for (const id of process)
+        next[id + 1]++;
+    for (let id = 1; id <= processes; id++)
+        next[id] += next[id - 1];
+    process.forEach((id, i) => order[next[id]++] = i);
+    return order;
+}
+
+/** @param {Columns} columns @param {Uint32Array} order */
+function readSampleStacks(columns, order) {
+    const stacks = new Uint32Array(order.length), numbers = columns.numbers("stack");
+    const leaves = columns.numbers("leaf"), stackOf = [0];
+    for (const i of order) {
+        const number = numbers.next();
+        if (number)
+            stacks[i] = stackOf[number];
+        else
+            stackOf.push(stacks[i] = stackOf[stackOf.length - 1] + leaves.signed());
+    }
+    return stacks;
+}
+
+/**
+ * Metrics of the samples' processes, and which are known.
+ */
+class Metrics {
+    /**
+     * @param {Columns} columns @param {Header["metrics"]} list
+     * @param {{ process: Uint32Array, stack: Uint32Array }} samples @param {Uint32Array} order
+     * @param {number} stacks how many
+     */
+    constructor(columns, list, samples, order, stacks) {
+        this.columns = columns;
+        this.names = list.map(({ name }) => name);
+        this.samples = samples;
+        this.order = order;
+        this.stacks = stacks;
+        this.known = this.readKnown();
+    }
+
+    /** Bits by number of metric. */
+    readKnown() {
+        const { process } = this.samples, known = new Uint32Array(process.length);
+        const numbers = this.columns.numbers("known");
+        let of = 0, newest = 0;
+        for (const i of this.order) {
+            if (process[i] !== of)
+                newest = 0;
+            of = process[i];
+            if (of)
+                known[i] = newest ^= numbers.next();
+        }
+        return known;
+    }
+
+    /** NaN where it is not known. @param {number} index */
+    read(index) {
+        const values = new Float64Array(this.known.length).fill(NaN);
+        switch (this.names[index]) {
+        case "heap": return this.readHeap(index, values);
+        case "stack": return this.readStackSizes(index, values);
+        case "young":
+        case "mbuf": return this.each(index, values, (i, numbers) => values[i] = numbers.next());
+        }
+        return this.readChanges(index, values);
+    }
+
+    /**
+     * Call for each sample at which it is known, by process.
+     * @param {number} index @param {Float64Array} values
+     * @param {(i: number, numbers: Numbers) => void} take
+     */
+    each(index, values, take) {
+        const numbers = this.columns.numbers(`metric ${index}`), { known } = this;
+        for (const i of this.order)
+            if (known[i] >> index & 1)
+                take(i, numbers);
+        return values;
+    }
+
+    /** @param {number} index @param {Float64Array} values */
+    readChanges(index, values) {
+        const { process } = this.samples;
+        let of = 0, newest = 0;
+        return this.each(index, values, (i, numbers) => {
+            newest = (process[i] === of ? newest : 0) + numbers.signed();
+            of = process[i];
+            values[i] = newest;
+        });
+    }
+
+    /** By that of the stack's sample before. @param {number} index @param {Float64Array} values */
+    readStackSizes(index, values) {
+        const newest = new Float64Array(this.stacks + 1), { stack } = this.samples;
+        return this.each(index, values, (i, numbers) =>
+            values[i] = newest[stack[i]] += numbers.signed());
+    }
+
+    /** By its parts. @param {number} index @param {Float64Array} values */
+    readHeap(index, values) {
+        const parts = ["young", "old", "mbuf"].map((name) => this.read(this.names.indexOf(name)));
+        return this.each(index, values, (i, numbers) =>
+            values[i] = parts.reduce((sum, part) => sum + (part[i] || 0), numbers.signed()));
+    }
 }
 
 /**
@@ -240,21 +345,6 @@ function readValue(columns, index, event, events) {
 }
 
 /**
- * A metric of each sample's process, NaN where it is not known.
- * @param {Columns} columns @param {number} index @param {Uint32Array} known bits of metrics
- * @param {Uint32Array} process @param {number} processes how many
- */
-function readMetric(columns, index, known, process, processes) {
-    const values = new Float64Array(process.length).fill(NaN);
-    const newest = new Float64Array(processes + 1);
-    const numbers = columns.numbers(`metric ${index}`);
-    for (let i = 0; i < values.length; i++)
-        if (known[i] >> index & 1)
-            values[i] = newest[process[i]] += numbers.signed();
-    return values;
-}
-
-/**
  * What `make` gives for an index, made once.
  * @param {(index: number) => Float64Array} make
  */
@@ -269,22 +359,23 @@ function kept(make) {
  * @returns {Samples}
  */
 function readSamples(columns, header, events) {
-    const { samples: count, processes } = header.counts;
-    const ids = () => new Uint32Array(count), bytes = () => new Uint8Array(count);
-    const event = columns.plain("event", bytes(), 0);
-    const process = columns.chained("process", ids(), 0);
-    const known = readKnown(columns, process, processes);
+    const { samples: count, processes, stacks } = header.counts;
+    const process = columns.chained("process", new Uint32Array(count), 0);
+    const order = orderByProcess(process, processes);
+    const stack = readSampleStacks(columns, order);
+    const metrics = new Metrics(columns, header.metrics, { process, stack }, order, stacks);
+    /** @param {string} name */
+    const bytes = (name) => columns.ordered(name, new Uint8Array(count), order);
+    /** @param {string} name */
+    const ids = (name) => columns.ordered(name, new Uint32Array(count), order);
+    const numbers = columns.numbers("event"), event = new Uint8Array(count).map(() => numbers.next());
     return {
-        count, event, process,
+        count, event, process, stack,
         time: readTimes(columns, count),
-        stack: columns.chained("stack", ids(), 0),
-        thread: columns.plain("thread", ids(), 0),
-        detail: columns.plain("detail", ids(), 0),
-        status: columns.plain("status", bytes(), 0),
-        activity: columns.plain("activity", bytes(), 0),
-        complete: columns.plain("complete", bytes(), 0),
+        thread: ids("thread"), detail: ids("detail"),
+        status: bytes("status"), activity: bytes("activity"), complete: bytes("complete"),
         value: kept((index) => readValue(columns, index, event, events)),
-        metric: kept((index) => readMetric(columns, index, known, process, processes)),
+        metric: kept((index) => metrics.read(index)),
     };
 }
 

@@ -20,13 +20,24 @@
  * Of samples, in order of time:
  *
  *   time                   whole ms since the start, less that of the sample before
- *   event thread detail status activity complete
- *   stack process          signed, less that of the sample before
+ *   process                signed, less that of the sample before
+ *   event
  *   value 0, 1 ...         signed, less that of the event's sample before; none for a value that
  *                          the event does not have
+ *
+ * and process by process, those of one in order of time:
+ *
+ *   thread detail status activity complete
+ *   stack   leaf           stacks of samples are numbered from 1 as they come; 0 is one that has
+ *                          not come yet, whose id is in leaf: signed, less the one before
  *   known                  of those with a process: bits of the metrics that are known, XOR those
  *                          of the process' sample before
- *   metric 0, 1 ...        of those that are known: signed, less the newest of the process
+ *   metric 0, 1 ...        of those that are known: heap signed, less young, old and mbuf (0 where
+ *                          not known); stack signed, less that of the stack's sample before; young
+ *                          and mbuf; all others signed, less the newest of the process
+ *
+ * Of "stack" and "metric 0" the second byte of each number is in a column "stack+", and its third
+ * and later ones in "stack++".
  */
 #include "output/formats.h"
 
@@ -164,7 +175,7 @@ static int html_finish(void *state, const struct recording_totals *totals, struc
 
     (void)error;
     if (totals) {
-        html_samples_close(&html->samples);
+        html_samples_finish(&html->samples);
         html_tables_add(html->source.profile, &html->columns);
         put_page(html, totals);
     }

@@ -23,6 +23,15 @@ struct html_column *html_columns_add(struct html_columns *columns, const char *n
     return column;
 }
 
+struct html_column *html_columns_add_split(struct html_columns *columns, const char *name)
+{
+    struct html_column *column = html_columns_add(columns, "%s", name);
+
+    column->higher = html_columns_add(columns, "%s+", name);
+    column->higher->higher = html_columns_add(columns, "%s++", name);
+    return column;
+}
+
 void html_columns_free(struct html_columns *columns)
 {
     for (size_t i = 0; i < columns->count; i++) {
@@ -64,14 +73,18 @@ static void compress_block(struct html_column *column)
 
 void html_column_number(struct html_column *column, uint64_t number)
 {
+    for (; column->higher && number >= 0x80; number >>= 7) {
+        buffer_byte(&column->rest, (char)(number | 0x80));
+        compress_block(column);
+        column = column->higher;
+    }
     buffer_varint(&column->rest, number);
     compress_block(column);
 }
 
 void html_column_signed(struct html_column *column, int64_t number)
 {
-    buffer_zigzag(&column->rest, number);
-    compress_block(column);
+    html_column_number(column, (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0));
 }
 
 void html_column_text(struct html_column *column, const char *text)

@@ -17,6 +17,7 @@ struct html_column {
     struct buffer packed; /* zlib (RFC 1950), which browsers call "deflate" */
     uint64_t size;        /* of what was compressed */
     z_stream stream;
+    struct html_column *higher; /* takes a number's bytes after its first; NULL: they are here */
 };
 
 /* All zero is none. */
@@ -28,6 +29,9 @@ struct html_columns {
 /* The column is freed with the others. */
 struct html_column *html_columns_add(struct html_columns *columns, const char *name, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same for large numbers that are never alike: their second bytes go to column NAME+, the
+ * others to NAME++. The high bytes have a pattern where the low ones have none. */
+struct html_column *html_columns_add_split(struct html_columns *columns, const char *name);
 void html_columns_free(struct html_columns *columns);
 
 /* Append a number as a varint, or one that may be negative as a zigzag (util/buffer.h). */

@@ -58,7 +58,7 @@ static void put_time(struct json *json, const struct output_source *source,
         to = (selection->to_ns + 999999) / 1000000;
     if (selection)
         from = selection->from_ns / 1000000;
-    if (samples->count && samples->last_ms >= to)
+    if (samples->rows.count && samples->last_ms >= to)
         to = samples->last_ms + 1;
     json_number(json, "from", from);
     json_number(json, "to", to > from ? to : from);
@@ -210,7 +210,7 @@ static void put_layout(struct json *json, const struct profile *profile,
     struct profile_counts counts = profile_counts(profile);
 
     json_open(json, "counts", '{');
-    json_number(json, "samples", samples->count);
+    json_number(json, "samples", samples->rows.count);
     json_number(json, "strings", counts.strings);
     json_number(json, "frames", counts.frames);
     json_number(json, "stacks", counts.stacks);

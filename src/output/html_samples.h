@@ -3,36 +3,19 @@
 #pragma once
 
 #include "output/html_columns.h"
-#include "profile/metric_bases.h"
-#include "profile/profile.h"
+#include "output/html_rows.h"
 #include "util/error.h"
-
-enum html_sample_column {
-    HTML_TIME,
-    HTML_EVENT,
-    HTML_STACK,
-    HTML_PROCESS,
-    HTML_THREAD,
-    HTML_DETAIL,
-    HTML_STATUS,
-    HTML_ACTIVITY,
-    HTML_COMPLETE,
-    HTML_KNOWN,
-    HTML_VALUE,
-    HTML_METRIC = HTML_VALUE + EVENT_VALUES,
-    HTML_SAMPLE_COLUMNS = HTML_METRIC + METRICS,
-};
 
 struct html_samples {
     const struct profile *profile;
+    struct html_columns *columns;
     uint64_t start; /* ns, of the recording */
-    uint64_t count;
-    struct html_column *columns[HTML_SAMPLE_COLUMNS];
-    /* What the next sample is told relative to. */
-    struct sample last;
+    struct html_column *time, *process, *event, *values[EVENT_VALUES];
+    struct html_rows rows;
+    /* What the next one is told relative to. */
     uint64_t last_ms;
+    process_id last_process;
     uint64_t (*last_values)[EVENT_VALUES]; /* by event id - 1 */
-    struct metric_bases metrics;
 };
 
 /* All events are defined. */
@@ -43,4 +26,6 @@ void html_samples_free(struct html_samples *samples); /* its columns are not its
 /* In order of time; -1 for one that is too far from the start. */
 int html_samples_add(struct html_samples *samples, const struct sample *sample,
                      struct error *error);
-void html_samples_close(struct html_samples *samples);
+
+/* After the last one: all columns of samples, closed. */
+void html_samples_finish(struct html_samples *samples);

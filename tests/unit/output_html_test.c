@@ -100,6 +100,15 @@ static void assert_signed(const char *page, const char *name, const int64_t *num
     assert_end(&column);
 }
 
+static void assert_bytes(const char *page, const char *name, const uint8_t *bytes, size_t size)
+{
+    struct column column;
+
+    column_open(&column, page, name);
+    assert_int_equal(column.cursor.end - column.cursor.at, size);
+    assert_memory_equal(column.bytes, bytes, size);
+}
+
 #define NUMBERS(page, name, ...)                                                                   \
     assert_numbers(page, name, (const uint64_t[]){__VA_ARGS__},                                    \
                    sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
@@ -114,6 +123,7 @@ static char *page_of(struct small_profile *small)
 
 /* ---- tests ---- */
 
+/* What is of the moment is in order of time, what is of the process in order of processes. */
 static void test_samples(void **state)
 {
     struct small_profile small;
@@ -123,18 +133,60 @@ static void test_samples(void **state)
     small_profile_make(&small);
     page = page_of(&small);
     NUMBERS(page, "time", 1000, 10, 10, 980);
-    NUMBERS(page, "event", 1, 1, 1, 1);
-    SIGNED(page, "stack", 2, 2, 1, -3);
     SIGNED(page, "process", 1, 0, -1, 1);
-    NUMBERS(page, "thread", 1, 1, 1, 1);
-    NUMBERS(page, "status", STATUS_RUNNING, STATUS_RUNNING, 0, STATUS_RUNNING);
-    NUMBERS(page, "activity", 0, 0, ACTIVITY_BUSY_WAIT, 0);
-    NUMBERS(page, "complete", 1, 1, 0, 1);
+    NUMBERS(page, "event", 1, 1, 1, 1);
     SIGNED(page, "value 0", 10000000, 0, 0, 0);
-    NUMBERS(page, "known", 1 << METRIC_REDUCTIONS | 1 << METRIC_HEAP, 1 << METRIC_HEAP,
-            1 << METRIC_HEAP);
-    SIGNED(page, "metric 0", 1000, 500, 2500);
-    SIGNED(page, "metric 3", 2000, -1400);
+    NUMBERS(page, "stack", 0, 0, 0, 2);
+    SIGNED(page, "leaf", 5, -3, 2);
+    NUMBERS(page, "thread", 1, 1, 1, 1);
+    NUMBERS(page, "status", 0, STATUS_RUNNING, STATUS_RUNNING, STATUS_RUNNING);
+    NUMBERS(page, "activity", ACTIVITY_BUSY_WAIT, 0, 0, 0);
+    NUMBERS(page, "complete", 0, 1, 1, 1);
+    free(page);
+}
+
+static void test_metrics(void **state)
+{
+    struct small_profile small;
+    struct metrics *first, *last;
+    char *page;
+
+    (void)state;
+    small_profile_make(&small);
+    first = &small.samples[0].metrics;
+    last = &small.samples[3].metrics;
+    metrics_set(first, METRIC_YOUNG, 1500);
+    metrics_set(first, METRIC_MBUF, 400);
+    metrics_set(first, METRIC_STACK, 20);
+    metrics_set(first, METRIC_MSGQ, 7);
+    metrics_set(last, METRIC_YOUNG, 300);
+    metrics_set(last, METRIC_MBUF, 0);
+    metrics_set(last, METRIC_STACK, 25);
+    metrics_set(last, METRIC_MSGQ, 5);
+    page = page_of(&small);
+    NUMBERS(page, "known", first->known, first->known ^ 1 << METRIC_REDUCTIONS,
+            first->known ^ 1 << METRIC_REDUCTIONS);
+    SIGNED(page, "metric 1", 7, -2);
+    NUMBERS(page, "metric 2", 400, 0);
+    SIGNED(page, "metric 3", 100, 300);
+    SIGNED(page, "metric 4", 20, 5);
+    NUMBERS(page, "metric 5", 1500, 300);
+    free(page);
+}
+
+/* Reductions of 1000, 1500 and 300000, as bytes on their own. */
+static void test_split(void **state)
+{
+    struct small_profile small;
+    char *page;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[3].metrics.values[METRIC_REDUCTIONS] = 300000;
+    page = page_of(&small);
+    assert_bytes(page, "metric 0", (const uint8_t[]){0xd0, 0xe8, 0x88}, 3);
+    assert_bytes(page, "metric 0+", (const uint8_t[]){2000 >> 7, 1000 >> 7, 0x80 | 56}, 3);
+    assert_bytes(page, "metric 0++", (const uint8_t[]){36}, 1);
     free(page);
 }
 
@@ -279,7 +331,8 @@ static void test_base64(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),       cmocka_unit_test(test_events),
+        cmocka_unit_test(test_samples),       cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_split),         cmocka_unit_test(test_events),
         cmocka_unit_test(test_tables),        cmocka_unit_test(test_header),
         cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_page),
         cmocka_unit_test(test_base64),
