@@ -21,7 +21,7 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpf
 ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
 
 BUILD := build$(if $(SAN),/san)
-LIBS := libbpf libelf libdw zlib liblzma libzstd capstone
+LIBS := libbpf libelf libdw zlib liblzma libzstd capstone libprotobuf-c
 CPPFLAGS += -D_GNU_SOURCE -DBEAMFLAME_VERSION='"$(VERSION)"' -Isrc -Iinclude -I$(BUILD)/gen
 CFLAGS += -std=c11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
           -Wno-missing-field-initializers -fno-omit-frame-pointer
@@ -42,7 +42,10 @@ endif
 SOURCES := $(wildcard src/*/*.c)
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
 PAGE := $(BUILD)/gen/html_files.o
-ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS)) $(PAGE)
+SCHEMAS := $(shell find proto -name '*.proto')
+SCHEMA_HEADERS := $(SCHEMAS:proto/%.proto=$(BUILD)/gen/%.pb-c.h)
+SCHEMA_OBJECTS := $(SCHEMAS:proto/%.proto=$(BUILD)/obj/proto/%.o)
+ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS)) $(PAGE) $(SCHEMA_OBJECTS)
 # First those that define maps for others: the linker of libbpf 1.1 misplaces a map that it meets as
 # a declaration first.
 BPF_SHARED := bpf/sample.bpf.c bpf/event.bpf.c
@@ -52,16 +55,17 @@ SKELETONS := $(BUILD)/gen/beamflame.skel.h $(BUILD)/gen/calibration.skel.h
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*_test.c))
 
 # Only pattern rules name them, so make would delete them as intermediate, and build them again.
-.SECONDARY: $(SKELETONS) $(BPF_OBJECTS) $(BUILD)/gen/calibration.bpf.o
+.SECONDARY: $(SKELETONS) $(BPF_OBJECTS) $(BUILD)/gen/calibration.bpf.o $(SCHEMA_HEADERS) \
+            $(SCHEMA_HEADERS:.h=.c)
 
 .PHONY: all
 all: $(BUILD)/beamflame
 
-$(BUILD)/beamflame: $(OBJECTS) $(PAGE)
+$(BUILD)/beamflame: $(OBJECTS) $(PAGE) $(SCHEMA_OBJECTS)
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/obj/%.o: src/%.c | $(SKELETONS)
+$(BUILD)/obj/%.o: src/%.c | $(SKELETONS) $(SCHEMA_HEADERS)
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -75,6 +79,17 @@ $(BUILD)/gen/html_files.inc: web
 $(PAGE): src/output/html_files.S $(BUILD)/gen/html_files.inc $(PAGE_FILES)
 	$(say) AS $<
 	$(Q)$(CC) -Wa,-I,$(BUILD)/gen -c -o $@ $<
+
+# Messages of the formats that others publish a schema of.
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: proto/%.proto
+	$(say) PROTO $<
+	$(Q)mkdir -p $(BUILD)/gen
+	$(Q)protoc-c -Iproto --c_out=$(BUILD)/gen $<
+
+$(BUILD)/obj/proto/%.o: $(BUILD)/gen/%.pb-c.c | $(SCHEMA_HEADERS)
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # The BPF programs of each family, all of them linked; those that calibrate; and the skeletons
 # through which C loads them.
@@ -128,10 +143,15 @@ FUZZ_SECONDS ?= 20
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
 FUZZ_FLAGS := -std=c11 -O1 -g -Wno-gnu-variable-sized-type-not-at-end -fno-omit-frame-pointer \
               -fsanitize=address,undefined -fno-sanitize-recover=undefined
-$(BUILD)/fuzz/obj/%.o: src/%.c | $(SKELETONS)
+$(BUILD)/fuzz/obj/%.o: src/%.c | $(SKELETONS) $(SCHEMA_HEADERS)
 	$(say) FUZZ $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(BUILD)/fuzz/obj/proto/%.o: $(BUILD)/gen/%.pb-c.c | $(SCHEMA_HEADERS)
+	$(say) FUZZ $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -c -o $@ $<
 
 FUZZ_OBJECTS := $(ROOM_OBJECTS:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 .SECONDARY: $(FUZZ_OBJECTS)

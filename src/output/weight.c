@@ -51,6 +51,11 @@ static bool is_timed(const char *name)
     return !strcmp(name, EVENT_CPU) || !strcmp(name, EVENT_WALL);
 }
 
+static struct weight weight_one(void)
+{
+    return (struct weight){.is_one = true, .unit = UNIT_COUNT, .name = SAMPLES};
+}
+
 struct weight weight_of_event(const struct output_source *source, event_id id)
 {
     const struct event_entry *event = profile_get_event(source->profile, id);
@@ -60,7 +65,7 @@ struct weight weight_of_event(const struct output_source *source, event_id id)
     if (!source->value || find_value(source->profile, event, source->value) < event->value_count)
         return weight;
     if (!strcmp(source->value, SAMPLES))
-        return (struct weight){.is_one = true, .unit = UNIT_COUNT, .name = SAMPLES};
+        return weight_one();
     if (is_timed(source->value))
         weight.period = 0;
     if (!metric_find(source->value, &metric))
@@ -78,6 +83,43 @@ struct weight weight_with_unit(const struct output_source *source, event_id id)
 
     weight.period = 0;
     return weight;
+}
+
+static bool is_same(const struct weight *a, const struct weight *b)
+{
+    return a->is_one == b->is_one && a->is_metric == b->is_metric && a->value == b->value;
+}
+
+size_t weights_of_event(const struct output_source *source, event_id id,
+                        struct weight weights[WEIGHTS_MAX], size_t *ret_asked)
+{
+    const struct event_entry *event = profile_get_event(source->profile, id);
+    const char *name = profile_text(source->profile, event->name);
+    const struct weight asked = weight_with_unit(source, id);
+    size_t count = 0, i = 0;
+
+    weights[count++] = weight_one();
+    for (uint32_t value = 0; value < event->value_count; value++) {
+        if (event_value_is_level(name, value))
+            continue;
+        weights[count] = weight_by(source, id, value);
+        weights[count++].period = 0;
+    }
+    while (i < count && !is_same(&weights[i], &asked))
+        i++;
+    if (i == count)
+        weights[count++] = asked;
+    *ret_asked = i;
+    return count;
+}
+
+const char *weight_type_name(const struct output_source *source, event_id id,
+                             const struct weight *weight)
+{
+    const char *event = profile_text(source->profile, profile_get_event(source->profile, id)->name);
+    bool is_value = !weight->is_one && !weight->is_metric;
+
+    return is_value && weight->unit == UNIT_NS && is_timed(event) ? event : weight->name;
 }
 
 struct weight weight_of_traffic(const struct output_source *source, event_id id)

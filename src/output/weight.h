@@ -32,6 +32,19 @@ struct weight weight_with_unit(const struct output_source *source, event_id even
 /* Where only values of the event are of use: the first one, where a metric is asked for. */
 struct weight weight_of_values(const struct output_source *source, event_id event);
 
+enum { WEIGHTS_MAX = EVENT_VALUES + 2 };
+
+/* All that a sample of the event can count, with units: 1, each of its values but levels, of which
+ * sums mean nothing (profile/events.h), and what is asked for where it is none of these. Returns
+ * how many; `*ret_asked` is the index of the one that is asked for, or counts where none is. */
+size_t weights_of_event(const struct output_source *source, event_id event,
+                        struct weight weights[WEIGHTS_MAX], size_t *ret_asked);
+
+/* What such a weight is called where it stands for itself: "samples", "cpu" and "wall" for the time
+ * of these events, else as the value is. */
+const char *weight_type_name(const struct output_source *source, event_id event,
+                             const struct weight *weight);
+
 /* Of what processes do to each other (output/traffic.h): how often, where no value is asked for. */
 struct weight weight_of_traffic(const struct output_source *source, event_id event);
 

@@ -253,6 +253,7 @@ static void push_code_frame(struct view *view, const struct frame *frame, target
     push_frame(view, &(struct view_frame){
                          .text = view_symbol(view->profile, frame),
                          .module = module_text(view, frame, target),
+                         .module_id = frame->module,
                          .file = profile_text(view->profile, frame->file),
                          .line = frame->line,
                          .address = frame->address,

@@ -44,9 +44,10 @@ const char *view_symbol(const struct profile *profile, const struct frame *frame
 
 /* One frame as shown. `text` is final and valid until the view is freed. */
 struct view_frame {
-    const char *text;   /* symbol as shown */
-    const char *module; /* dso as perf-script wants it */
-    const char *file;   /* "" if not known */
+    const char *text;    /* symbol as shown */
+    const char *module;  /* dso as perf-script wants it */
+    module_id module_id; /* the module itself; 0 for Erlang code and root frames */
+    const char *file;    /* "" if not known */
     uint32_t line;
     uint64_t address;
     uint8_t kind; /* enum frame_kind; root frames are FRAME_MARK */

@@ -7,8 +7,9 @@
 #include "output/formats.h"
 
 /* Write the recording of `small`, which is freed. */
-static inline char *small_output_of(struct small_profile *small, const struct output_format *format,
-                                    const struct output_settings *settings)
+static inline char *small_output_bytes(struct small_profile *small,
+                                       const struct output_format *format,
+                                       const struct output_settings *settings, size_t *ret_size)
 {
     struct error error = {0};
     struct output_result result;
@@ -25,7 +26,16 @@ static inline char *small_output_of(struct small_profile *small, const struct ou
     output_result_free(&result);
     recording_close(recording);
     profile_free(small->profile);
+    *ret_size = size;
     return text;
+}
+
+static inline char *small_output_of(struct small_profile *small, const struct output_format *format,
+                                    const struct output_settings *settings)
+{
+    size_t size;
+
+    return small_output_bytes(small, format, settings, &size);
 }
 
 static inline char *small_output(struct small_profile *small, const struct output_format *format,

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/code_table.h"
+
+#include <string.h>
+
+void code_table_init(struct code_table *table, const struct profile *profile)
+{
+    *table = (struct code_table){.profile = profile};
+    intern_init(&table->functions, sizeof(struct code_function), sizeof(struct code_function));
+    intern_init(&table->locations, sizeof(struct code_location), sizeof(struct code_location));
+    intern_init(&table->mappings, sizeof(module_id), sizeof(module_id));
+}
+
+void code_table_free(struct code_table *table)
+{
+    string_table_free(&table->texts);
+    intern_free(&table->functions);
+    intern_free(&table->locations);
+    intern_free(&table->mappings);
+}
+
+uint32_t code_table_text(struct code_table *table, const char *text)
+{
+    return string_table_add(&table->texts, text, strlen(text));
+}
+
+void code_table_begin_with(struct code_table *table, target_id target)
+{
+    string_id executable = profile_get_target(table->profile, target)->executable;
+
+    for (module_id id = 1; executable && id <= profile_counts(table->profile).modules; id++) {
+        if (profile_get_module(table->profile, id)->path != executable)
+            continue;
+        intern_add(&table->mappings, &id);
+        return;
+    }
+}
+
+uint32_t code_table_location(struct code_table *table, const struct view_frame *frame)
+{
+    const struct code_function function = {code_table_text(table, frame->text),
+                                           code_table_text(table, frame->file)};
+    const struct code_location location = {
+        .address = frame->address,
+        .function = intern_add(&table->functions, &function),
+        .line = frame->line,
+        .mapping = frame->module_id ? intern_add(&table->mappings, &frame->module_id) : 0,
+    };
+
+    return intern_add(&table->locations, &location);
+}
+
+const struct module *code_table_module(const struct code_table *table, uint32_t mapping)
+{
+    const module_id *id = intern_get(&table->mappings, mapping);
+
+    return profile_get_module(table->profile, *id);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/sample_groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+static const struct grouping grouping = {{GROUP_NAME, GROUP_STATUS, GROUP_SCHEDULER}};
+
+void sample_groups_init(struct sample_groups *groups, const struct output_source *source)
+{
+    *groups = (struct sample_groups){.source = *source};
+    groups->weight_count = weights_of_event(source, source->event, groups->weights, &groups->asked);
+    intern_init(&groups->keys, sizeof(struct sample_group), sizeof(struct sample_group));
+}
+
+void sample_groups_free(struct sample_groups *groups)
+{
+    intern_free(&groups->keys);
+    free(groups->sums);
+}
+
+void sample_groups_add(struct sample_groups *groups, const struct sample *sample)
+{
+    const struct profile *profile = groups->source.profile;
+    const struct sample_group group = {
+        .stack = view_of_sample(groups->source.view, sample),
+        .who = root_key_of_sample(profile, &grouping, sample, root_bottom(profile, sample->stack)),
+    };
+    size_t room = groups->keys.capacity, count = groups->weight_count;
+    uint32_t known = groups->keys.count, id = intern_add(&groups->keys, &group);
+    uint64_t *sums;
+
+    if (groups->keys.capacity != room)
+        groups->sums = xreallocarray(groups->sums, groups->keys.capacity, count * sizeof(*sums));
+    sums = groups->sums + (id - 1) * count;
+    if (id > known)
+        memset(sums, 0, count * sizeof(*sums));
+    for (size_t i = 0; i < count; i++)
+        sums[i] += sample_weight(&groups->weights[i], sample);
+}
+
+static int compare_stacks(const void *a, const void *b, void *context)
+{
+    const struct sample_groups *groups = context;
+    const uint32_t *x = a, *y = b;
+    view_stack_id s = sample_group_get(groups, *x)->stack, t = sample_group_get(groups, *y)->stack;
+
+    return s != t ? (s > t) - (s < t) : (*x > *y) - (*x < *y);
+}
+
+uint32_t *sample_groups_by_stack(const struct sample_groups *groups)
+{
+    uint32_t count = groups->keys.count, *ids = xcalloc(count + 1, sizeof(*ids));
+
+    for (uint32_t i = 0; i < count; i++)
+        ids[i] = i + 1;
+    qsort_r(ids, count, sizeof(*ids), compare_stacks, (void *)groups);
+    return ids;
+}
+
+void sample_group_labels(const struct sample_groups *groups, const struct root_key *who,
+                         void (*each)(void *context, const char *key, const struct buffer *text),
+                         void *context)
+{
+    const struct profile *profile = groups->source.profile;
+    struct buffer text = {0};
+
+    if (who->process) {
+        buffer_text(&text, profile_text(profile, profile_get_process(profile, who->process)->pid));
+        each(context, "pid", &text);
+        text.size = 0;
+        root_text(profile, GROUP_NAME, who, &text);
+        each(context, "name", &text);
+    }
+    if (who->status) {
+        text.size = 0;
+        buffer_text(&text, process_status_name(who->status));
+        each(context, "status", &text);
+    }
+    if (who->thread) {
+        text.size = 0;
+        root_text(profile, GROUP_SCHEDULER, who, &text);
+        each(context, "scheduler", &text);
+    }
+    buffer_free(&text);
+}

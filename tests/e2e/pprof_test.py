@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pprof's format as `go tool pprof` reads it: sums, labels, files, lines and build ids."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import beamflame
+import nodes
+
+SAMPLE = re.compile(r"^ +(\d+) +(\d+): ((?:\d+ )*)$")
+LABEL = re.compile(r"(\w+):\[(.*?)\](?= \w+:\[|$)")
+LOCATION = re.compile(r"^ +(\d+): 0x[0-9a-f]+ (?:M=(\d+) )?(.*) (\S*):(\d+) s=\d+$")
+MAPPING = re.compile(r"^(\d+): 0x0/0x0/0x0 (\S+) ([0-9a-f]*) \[FN\]$")
+
+
+def pprof(*arguments):
+    """What `go tool pprof` prints; skip the test where it is missing."""
+    if not shutil.which("go"):
+        raise unittest.SkipTest("go is not installed (make deps)")
+    environment = dict(os.environ, PPROF_TMPDIR="/nonexistent", PPROF_BINARY_PATH="/nonexistent")
+    done = subprocess.run(["go", "tool", "pprof", *map(str, arguments)], capture_output=True,
+                          text=True, timeout=60, env=environment)
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    return done.stdout
+
+
+class Raw:
+    """What `pprof -raw` prints, as samples, locations and mappings."""
+
+    def __init__(self, path):
+        self.text = pprof("-raw", path)
+        self.samples, self.locations, self.mappings = [], {}, {}
+        for line in self.text.splitlines():
+            sample, location = SAMPLE.match(line), LOCATION.match(line)
+            mapping = MAPPING.match(line)
+            if sample:
+                ids = tuple(map(int, sample[3].split()))
+                self.samples.append([int(sample[1]), int(sample[2]), ids, {}])
+            elif location:
+                self.locations[int(location[1])] = location.groups()[1:]
+            elif mapping:
+                self.mappings[int(mapping[1])] = mapping.groups()[1:]
+            elif line.startswith(" " * 8) and self.samples:
+                self.samples[-1][3] = dict(LABEL.findall(line.strip()))
+
+    def stack(self, ids):
+        """Root first, as folded stacks are."""
+        return tuple(self.locations[i][1] for i in reversed(ids))
+
+    def folded(self, value):
+        """Stack: sum of a value, 0 for samples and 1 for time."""
+        sums = {}
+        for sample in self.samples:
+            stack = self.stack(sample[2])
+            sums[stack] = sums.get(stack, 0) + sample[value]
+        return sums
+
+
+class Pprof(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.folder = beamflame.folder(cls.addClassCleanup)
+        cls.recording = cls.folder / "x.bfr"
+        with nodes.Node(27, "families") as node:
+            beamflame.record("-p", node.pid, "-d", 4, "-F", 499, "-e", "cpu,gc",
+                             "-o", cls.recording, "-o", cls.folder / "direct.pb.gz")
+            notes = subprocess.run(["readelf", "-n", f"/proc/{node.pid}/exe"], text=True,
+                                   capture_output=True, check=True).stdout
+            cls.build_id = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
+        beamflame.record("report", cls.recording, "-o", cls.folder / "x.pb.gz",
+                         "-o", cls.folder / "y.pb")
+        cls.raw = Raw(cls.folder / "x.cpu.pb.gz")
+
+    def test_sums(self):
+        """By each value, each stack has what the folded form has."""
+        for value, weight in enumerate(("samples", "cpu")):
+            folded = beamflame.folded(self.recording, "--event", "cpu", "--weight", weight)
+            self.assertEqual(self.raw.folded(value), folded)
+            self.assertGreater(sum(folded.values()), 100)
+
+    def test_top(self):
+        """The sum of all is told, and time is the default."""
+        total = sum(self.raw.folded(1).values())
+        said = pprof("-top", self.folder / "x.cpu.pb.gz")
+        self.assertIn("Type: cpu\n", said)
+        number, unit = re.search(r"Total samples = ?([\d.]+)(m?s)", said).groups()
+        seconds = float(number) / (1000 if unit == "ms" else 1)
+        self.assertAlmostEqual(seconds, total / 1e9, delta=0.01)
+        self.assertRegex(said, r"% +families:burn/1\n")
+        self.assertIn(f"Build ID: {self.build_id}\n", said)
+        peek = pprof("-peek", "^families:burn/1$", self.folder / "x.cpu.pb.gz")
+        self.assertRegex(peek, r"\| +families:burn/0\n")
+
+    def test_labels(self):
+        """Who ran is as it is in root frames."""
+        by_pid = {}
+        for count, _, _, labels in self.raw.samples:
+            if "pid" in labels:
+                by_pid[labels["pid"]] = by_pid.get(labels["pid"], 0) + count
+        shown = beamflame.folded(self.recording, "--event", "cpu", "--weight", "samples",
+                                 "--group-by", "pid")
+        expected = {}
+        for stack, count in shown.items():
+            if stack[0].endswith(">"):
+                pid = stack[0].split()[-1]
+                expected[pid] = expected.get(pid, 0) + count
+        self.assertEqual(by_pid, expected)
+        for _, _, ids, labels in self.raw.samples:
+            if "name" in labels:
+                self.assertEqual(labels["name"], self.raw.stack(ids)[0])
+                self.assertIn(labels["status"], ("running", "garbage_collecting", "runnable",
+                                                 "exiting", "waiting"))
+            self.assertRegex(labels["scheduler"], r"^\[(scheduler|thread|dirty)")
+
+    def test_code(self):
+        """Lines of Erlang code; the executable and other files with their build ids."""
+        path, build_id = self.raw.mappings[1]
+        self.assertEqual((os.path.basename(path), build_id), ("beam.smp", self.build_id))
+        kinds = {symbol: (mapping, os.path.basename(path), int(line))
+                 for mapping, symbol, path, line in self.raw.locations.values()}
+        mapping, path, line = kinds["families:burn/1"]
+        self.assertEqual((mapping, path), (None, "families.erl"))
+        source = (nodes.LOADS / "families.erl").read_text().splitlines()
+        self.assertIn("burn(", "".join(source[line - 3:line]))
+        self.assertIn("1", {mapping for mapping, _, _ in kinds.values()})
+
+    def test_files(self):
+        """Written while recording, by a report, and without compression it is the same."""
+        first = (self.folder / "x.cpu.pb.gz").read_bytes()
+        self.assertEqual(first[:2], b"\x1f\x8b")
+        self.assertNotEqual((self.folder / "y.cpu.pb").read_bytes()[:2], b"\x1f\x8b")
+        for name in ("direct.cpu.pb.gz", "y.cpu.pb"):
+            self.assertEqual(Raw(self.folder / name).text, self.raw.text)
+        gc = pprof("-raw", self.folder / "x.gc.pb.gz")
+        self.assertIn("samples/count time/nanoseconds[dflt] count/count reclaimed/words "
+                      "binaries/bytes\n", gc)
+
+    def test_one_file(self):
+        """Several events are no single file; a pipe takes one."""
+        done = beamflame.run("report", self.recording, "--format", "pprof", "-o", "-")
+        self.assertEqual(done.returncode, beamflame.USAGE)
+        self.assertIn("there are several events", done.stderr)

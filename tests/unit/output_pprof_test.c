@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pprof's format, read back by what its schema gives. */
+#include "small_output.h"
+
+#include "profile.pb-c.h"
+#include "util/buffer.h"
+
+static Perftools__Profiles__Profile *profile_of(struct small_profile *small,
+                                                const struct output_settings *settings)
+{
+    size_t size;
+    char *bytes = small_output_bytes(small, &pprof_format, settings, &size);
+    Perftools__Profiles__Profile *profile =
+        perftools__profiles__profile__unpack(NULL, size, (uint8_t *)bytes);
+
+    assert_non_null(profile);
+    free(bytes);
+    return profile;
+}
+
+static const char *text_of(const Perftools__Profiles__Profile *profile, int64_t id)
+{
+    assert_in_range(id, 0, profile->n_string_table - 1);
+    return profile->string_table[id];
+}
+
+static void put_type(const Perftools__Profiles__Profile *profile,
+                     const Perftools__Profiles__ValueType *type, struct buffer *text)
+{
+    buffer_format(text, "%s/%s ", text_of(profile, type->type), text_of(profile, type->unit));
+}
+
+/* "symbol@file:line(mapping)" */
+static void put_location(const Perftools__Profiles__Profile *profile, uint64_t id,
+                         struct buffer *text)
+{
+    const Perftools__Profiles__Location *location = profile->location[id - 1];
+    const Perftools__Profiles__Function *function =
+        profile->function[location->line[0]->function_id - 1];
+
+    assert_int_equal(location->id, id);
+    assert_int_equal(function->id, location->line[0]->function_id);
+    buffer_format(text, " %s", text_of(profile, function->name));
+    if (function->filename)
+        buffer_format(text, "@%s:%d", text_of(profile, function->filename),
+                      (int)location->line[0]->line);
+    if (location->mapping_id)
+        buffer_format(text, "(%d)", (int)location->mapping_id);
+}
+
+static void put_samples(const Perftools__Profiles__Profile *profile, struct buffer *text)
+{
+    for (size_t i = 0; i < profile->n_sample; i++) {
+        const Perftools__Profiles__Sample *sample = profile->sample[i];
+
+        assert_int_equal(sample->n_value, profile->n_sample_type);
+        for (size_t j = 0; j < sample->n_value; j++)
+            buffer_format(text, "%lld ", (long long)sample->value[j]);
+        for (size_t j = 0; j < sample->n_label; j++)
+            buffer_format(text, "%s=%s ", text_of(profile, sample->label[j]->key),
+                          text_of(profile, sample->label[j]->str));
+        buffer_text(text, ":");
+        for (size_t j = 0; j < sample->n_location_id; j++)
+            put_location(profile, sample->location_id[j], text);
+        buffer_byte(text, '\n');
+    }
+}
+
+static void assert_text(struct buffer *text, const char *expected)
+{
+    buffer_byte(text, '\0');
+    assert_string_equal(text->data, expected);
+    text->size = 0;
+}
+
+/* Samples that are alike are one; types, mappings, time and comments say what they are of. */
+static void test_all(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
+    struct small_profile small;
+    Perftools__Profiles__Profile *profile;
+    struct buffer text = {0};
+
+    (void)state;
+    small_profile_make(&small);
+    profile = profile_of(&small, &settings);
+    put_samples(profile, &text);
+    assert_text(&text, "2 20000000 pid=<0.85.0> name=cart status=running scheduler=[scheduler 1] : "
+                       "erlang:+/2 proc_lib:init_p/5 cart\n"
+                       "1 10000000 pid=<0.85.0> name=cart status=running scheduler=[scheduler 1] : "
+                       "do_syscall_64(1) memcpy(2) proc_lib:init_p/5 cart\n"
+                       "1 10000000 scheduler=[scheduler 1] : spin(3) [scheduler] busy-wait\n");
+    for (size_t i = 0; i < profile->n_sample_type; i++)
+        put_type(profile, profile->sample_type[i], &text);
+    put_type(profile, profile->period_type, &text);
+    assert_text(&text, "samples/count cpu/nanoseconds cpu/nanoseconds ");
+    assert_string_equal(text_of(profile, profile->default_sample_type), "cpu");
+    assert_int_equal(profile->period, 10000000);
+    assert_int_equal(profile->time_nanos, small_header.start_realtime);
+    assert_int_equal(profile->duration_nanos, 2500000000);
+    for (size_t i = 0; i < profile->n_mapping; i++)
+        buffer_format(&text, "%s %s\n", text_of(profile, profile->mapping[i]->filename),
+                      text_of(profile, profile->mapping[i]->build_id));
+    assert_text(&text, "[kernel.kallsyms] \n/opt/my lib/libc.so.6 (deleted) \n" SMALL_FILE
+                       " " SMALL_BUILD_ID "\n");
+    for (size_t i = 0; i < profile->n_comment; i++)
+        buffer_format(&text, "%s\n", text_of(profile, profile->comment[i]));
+    assert_text(&text, "beamflame 0.1.0 on web-1, Linux 6.18.0: beamflame -p 100\n"
+                       "shop@\"web\", pid 100, OTP 27\n"
+                       "2 samples dropped because the ring buffer was full\n"
+                       "1 native frames without a symbol, shown as file and offset\n");
+    assert_string_equal(profile->string_table[0], "");
+    perftools__profiles__profile__free_unpacked(profile, NULL);
+    buffer_free(&text);
+}
+
+/* Sums and types of a recording of `value` and event gc; NULL: of its first one. */
+static void assert_sums(const char *value, const char *expected)
+{
+    const struct output_settings settings = {
+        .view.grouping = {{GROUP_NAME}}, .event = "gc", .value = value};
+    struct small_profile small;
+    Perftools__Profiles__Profile *profile;
+    struct buffer text = {0};
+
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    profile = profile_of(&small, &settings);
+    for (size_t i = 0; i < profile->n_sample_type; i++) {
+        int64_t sum = 0;
+
+        for (size_t j = 0; j < profile->n_sample; j++)
+            sum += profile->sample[j]->value[i];
+        put_type(profile, profile->sample_type[i], &text);
+        buffer_format(&text, "%lld; ", (long long)sum);
+    }
+    buffer_text(&text, text_of(profile, profile->default_sample_type));
+    assert_null(profile->period_type);
+    assert_text(&text, expected);
+    perftools__profiles__profile__free_unpacked(profile, NULL);
+    buffer_free(&text);
+}
+
+/* All values of an event but levels, and the metric that is asked for. */
+static void test_values(void **state)
+{
+    (void)state;
+    assert_sums(NULL, "samples/count 2; time/nanoseconds 4580190; count/count 4; "
+                      "reclaimed/words 1000; binaries/bytes 1500; time");
+    assert_sums("reclaimed", "samples/count 1; time/nanoseconds 12300; count/count 3; "
+                             "reclaimed/words 1000; binaries/bytes 0; reclaimed");
+    assert_sums("reductions",
+                "samples/count 2; time/nanoseconds 4580190; count/count 4; "
+                "reclaimed/words 1000; binaries/bytes 1500; reductions/count 5500; reductions");
+    assert_sums("samples", "samples/count 2; time/nanoseconds 4580190; count/count 4; "
+                           "reclaimed/words 1000; binaries/bytes 1500; samples");
+}
+
+/* Files and lines; sums beyond what the format can hold are its largest number. */
+static void test_extremes(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}};
+    struct small_profile small;
+    Perftools__Profiles__Profile *profile;
+    struct buffer text = {0};
+    struct frame frame;
+
+    (void)state;
+    small_profile_make(&small);
+    frame = (struct frame){.symbol = profile_string_z(small.profile, "a:f/1"),
+                           .file = profile_string_z(small.profile, "a.erl"),
+                           .line = 12,
+                           .kind = FRAME_ERLANG};
+    for (int i = 0; i < SMALL_SAMPLES; i++) {
+        small.samples[i] = small.samples[2];
+        small.samples[i].time += (uint64_t)i;
+        small.samples[i].values[0] = INT64_MAX / 2;
+        small.samples[i].thread = 0;
+        small.samples[i].stack =
+            profile_stack(small.profile, 0, profile_frame(small.profile, &frame));
+    }
+    profile = profile_of(&small, &settings);
+    put_samples(profile, &text);
+    assert_text(&text, "4 9223372036854775807 : a:f/1@a.erl:12 [scheduler] busy-wait\n");
+    perftools__profiles__profile__free_unpacked(profile, NULL);
+    buffer_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_extremes),
+    };
+
+    return cmocka_run_group_tests_name("output_pprof", tests, NULL, NULL);
+}
