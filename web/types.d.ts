@@ -140,10 +140,11 @@ export interface Weights {
     unknown: number; /* samples of processes whose metric was not known */
 }
 
-/* Root frames of samples: chains[of[sample]] from the outermost on, as text ids of `texts`. */
+/* Root frames of samples, as nodes of a tree: of[sample] is the innermost one, 0 if there is none;
+ * node n shows texts[text[n]], parent[n] stands outside of it. */
 export interface Roots {
-    of: Uint32Array; chains: Uint32Array[]; texts: string[];
-    outer: Uint8Array; /* by chain: how many of it stay outermost also where callers are merged */
+    of: Uint32Array; parent: Uint32Array; text: Uint32Array; texts: string[];
+    outer: Uint32Array; /* by node: that of its chain which stays outermost in each form; 0: none */
 }
 
 /*
