@@ -116,10 +116,7 @@ static void insert(struct code *code, struct module *module)
 
     while (at < code->live_count && code->live[at]->start < module->end)
         retire(code, at);
-    if (code->live_count == code->live_room) {
-        code->live_room = code->live_room ? code->live_room * 2 : 128;
-        code->live = xreallocarray(code->live, code->live_room, sizeof(*code->live));
-    }
+    code->live = xgrow(code->live, &code->live_room, code->live_count, sizeof(*code->live));
     memmove(&code->live[at + 1], &code->live[at], (code->live_count - at) * sizeof(*code->live));
     code->live[at] = module;
     code->live_count++;
@@ -244,10 +241,7 @@ static size_t collect_new(struct code *code, uint64_t first, struct new_entry **
             continue;
         if (known && is_unchanged(code, new.address, new.hash))
             continue;
-        if (count == room) {
-            room = room ? room * 2 : 64;
-            entries = xreallocarray(entries, room, sizeof(*entries));
-        }
+        entries = xgrow(entries, &room, count, sizeof(*entries));
         entries[count++] = new;
     }
     *ret = entries;

@@ -149,7 +149,7 @@ int gdb_jit_parse_header(const uint8_t *bytes, size_t size, bool old_format,
 struct builder {
     struct gdb_jit_module module;
     size_t strings_size, strings_room;
-    uint32_t lines_room;
+    size_t lines_room;
     uint32_t last_file; /* the file name used last: most lines share it */
 };
 
@@ -207,10 +207,8 @@ static void add_line(struct builder *builder, uint32_t start, uint32_t line, con
 {
     struct gdb_jit_module *module = &builder->module;
 
-    if (module->line_count == builder->lines_room) {
-        builder->lines_room = builder->lines_room ? builder->lines_room * 2 : 64;
-        module->lines = xreallocarray(module->lines, builder->lines_room, sizeof(*module->lines));
-    }
+    module->lines =
+        xgrow(module->lines, &builder->lines_room, module->line_count, sizeof(*module->lines));
     if (!module->line_count || strcmp(module->strings + builder->last_file, file))
         builder->last_file = add_string(builder, file);
     module->lines[module->line_count++] =

@@ -45,10 +45,7 @@ void process_growth_begin(struct process_growth *growth)
 
 static void note(struct process_growth *growth, const struct noted *noted)
 {
-    if (growth->now_count == growth->now_room) {
-        growth->now_room = growth->now_room ? growth->now_room * 2 : 1024;
-        growth->now = xreallocarray(growth->now, growth->now_room, sizeof(*growth->now));
-    }
+    growth->now = xgrow(growth->now, &growth->now_room, growth->now_count, sizeof(*growth->now));
     growth->now[growth->now_count++] = *noted;
 }
 

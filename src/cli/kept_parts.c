@@ -20,10 +20,7 @@ int kept_parts_file(struct error *error)
 
 void kept_parts_add(struct kept_parts *parts, const struct kept_part *part)
 {
-    if (parts->count == parts->room) {
-        parts->room = parts->room ? parts->room * 2 : 16;
-        parts->list = xreallocarray(parts->list, parts->room, sizeof(*parts->list));
-    }
+    parts->list = xgrow(parts->list, &parts->room, parts->count, sizeof(*parts->list));
     parts->list[parts->count++] = *part;
     parts->bytes += part->bytes;
 }

@@ -3,7 +3,6 @@
 
 #include <capstone/capstone.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "util/alloc.h"
 
@@ -46,7 +45,8 @@ struct flow {
     uint8_t *bytes;
     uint8_t *visits; /* by byte of the code */
     struct base *bases;
-    uint32_t base_count, base_room;
+    uint32_t base_count;
+    size_t base_room;
     struct state *pending;
     unsigned int pending_count;
 };
@@ -141,10 +141,7 @@ static struct flow_value value_from(struct flow *flow, int kind, struct flow_val
             return (struct flow_value){BASE_OTHER + i, 0};
     if (flow->base_count == BASES_MAX)
         return UNKNOWN;
-    if (flow->base_count == flow->base_room) {
-        flow->base_room = flow->base_room ? flow->base_room * 2 : 256;
-        flow->bases = xreallocarray(flow->bases, flow->base_room, sizeof(*flow->bases));
-    }
+    flow->bases = xgrow(flow->bases, &flow->base_room, flow->base_count, sizeof(*flow->bases));
     flow->bases[flow->base_count].kind = kind;
     flow->bases[flow->base_count].address = address;
     return (struct flow_value){BASE_OTHER + flow->base_count++, 0};

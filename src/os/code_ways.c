@@ -223,10 +223,7 @@ static void add_point(struct follower *follower, const struct part *part,
         look_at_call(follower, insn, &point);
     else if (is_group(reader, CS_GRP_JUMP))
         look_at_jump(follower, insn, &point);
-    if (ways->count == ways->room) {
-        ways->room = ways->room ? ways->room * 2 : 1024;
-        ways->points = xreallocarray(ways->points, ways->room, sizeof(*ways->points));
-    }
+    ways->points = xgrow(ways->points, &ways->room, ways->count, sizeof(*ways->points));
     ways->points[ways->count++] = point;
 }
 

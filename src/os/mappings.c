@@ -75,8 +75,7 @@ static struct list read_list(pid_t pid)
     struct mapping mapping;
     char path[64];
     char *line = NULL;
-    size_t line_size = 0;
-    int room = 0;
+    size_t line_size = 0, room = 0;
     FILE *file;
 
     snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
@@ -86,10 +85,7 @@ static struct list read_list(pid_t pid)
     while (getline(&line, &line_size, file) > 0) {
         if (!parse_line(line, &mapping))
             continue;
-        if (list.count == room) {
-            room = room ? 2 * room : 256;
-            list.mappings = xreallocarray(list.mappings, (size_t)room, sizeof(*list.mappings));
-        }
+        list.mappings = xgrow(list.mappings, &room, (size_t)list.count, sizeof(*list.mappings));
         list.mappings[list.count++] = mapping;
     }
     free(line);

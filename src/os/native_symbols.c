@@ -34,10 +34,7 @@ enum { DEEPEST_NEST = 32 };
 
 static void add_entry(struct symbol_table *table, const struct entry *entry)
 {
-    if (table->count == table->room) {
-        table->room = table->room ? 2 * table->room : 256;
-        table->entries = xreallocarray(table->entries, table->room, sizeof(*table->entries));
-    }
+    table->entries = xgrow(table->entries, &table->room, table->count, sizeof(*table->entries));
     table->entries[table->count++] = *entry;
 }
 

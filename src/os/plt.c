@@ -65,10 +65,7 @@ static void add_relocations(struct got *got, Elf *elf, Elf_Scn *section, const G
         name = symbol_name(elf, symbols, symbol_header.sh_link, GELF_R_SYM(relocation.r_info));
         if (!name || !*name)
             continue;
-        if (got->count == got->room) {
-            got->room = got->room ? 2 * got->room : 64;
-            got->words = xreallocarray(got->words, got->room, sizeof(*got->words));
-        }
+        got->words = xgrow(got->words, &got->room, got->count, sizeof(*got->words));
         got->words[got->count++] = (struct got_word){relocation.r_offset, name};
     }
 }

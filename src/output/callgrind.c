@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "output/counts.h"
 #include "output/weight.h"
@@ -74,15 +73,8 @@ static struct call_cost *cost_of_call(struct callgrind *callgrind, const struct 
 {
     uint32_t id = intern_add(&callgrind->calls, call);
 
-    if (id >= callgrind->room) {
-        size_t room = (size_t)id * 2 + 256;
-
-        callgrind->call_costs =
-            xreallocarray(callgrind->call_costs, room, sizeof(*callgrind->call_costs));
-        memset(callgrind->call_costs + callgrind->room, 0,
-               (room - callgrind->room) * sizeof(*callgrind->call_costs));
-        callgrind->room = room;
-    }
+    callgrind->call_costs =
+        xgrow(callgrind->call_costs, &callgrind->room, id, sizeof(*callgrind->call_costs));
     return &callgrind->call_costs[id];
 }
 

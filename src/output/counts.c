@@ -2,19 +2,12 @@
 #include "output/counts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "util/alloc.h"
 
 void counts_add(struct counts *counts, uint32_t id, uint64_t count)
 {
-    if (id >= counts->size) {
-        size_t size = (size_t)id * 2 + 64;
-
-        counts->of = xreallocarray(counts->of, size, sizeof(*counts->of));
-        memset(counts->of + counts->size, 0, (size - counts->size) * sizeof(*counts->of));
-        counts->size = size;
-    }
+    counts->of = xgrow(counts->of, &counts->size, id, sizeof(*counts->of));
     counts->of[id] += count;
 }
 

@@ -14,10 +14,7 @@ struct node_key {
 
 static void push_node(struct frame_tree *tree, const struct node_key *key)
 {
-    if (tree->count == tree->capacity) {
-        tree->capacity = tree->capacity ? tree->capacity * 2 : 256;
-        tree->nodes = xreallocarray(tree->nodes, tree->capacity, sizeof(*tree->nodes));
-    }
+    tree->nodes = xgrow(tree->nodes, &tree->capacity, tree->count, sizeof(*tree->nodes));
     tree->nodes[tree->count++] =
         (struct tree_node){.text = key->text, .parent = key->parent, .kind = (uint8_t)key->kind};
 }

@@ -19,7 +19,8 @@ struct tree_node {
 struct frame_tree {
     struct intern keys; /* its ids number the nodes */
     struct tree_node *nodes;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     uint32_t *sorted;
 };
 

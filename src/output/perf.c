@@ -202,14 +202,7 @@ static const struct rendered *rendered_stack(struct perf *perf, view_stack_id id
     if (perf->targets != targets)
         forget_stacks(perf);
     perf->targets = targets;
-    if (id >= perf->stack_count) {
-        size_t count = (size_t)id * 2 + 64;
-
-        perf->stacks = xreallocarray(perf->stacks, count, sizeof(*perf->stacks));
-        memset(perf->stacks + perf->stack_count, 0,
-               (count - perf->stack_count) * sizeof(*perf->stacks));
-        perf->stack_count = count;
-    }
+    perf->stacks = xgrow(perf->stacks, &perf->stack_count, id, sizeof(*perf->stacks));
     if (perf->stacks[id].generation == perf->generation)
         return &perf->stacks[id];
     return render_stack(perf, id);

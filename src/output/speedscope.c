@@ -74,13 +74,7 @@ static void *speedscope_begin(FILE *file, const struct output_source *source, st
 
 static uint32_t *index_at(struct track_index *index, uint32_t id)
 {
-    if (id >= index->size) {
-        size_t size = (size_t)id * 2 + 16;
-
-        index->of = xreallocarray(index->of, size, sizeof(*index->of));
-        memset(index->of + index->size, 0, (size - index->size) * sizeof(*index->of));
-        index->size = size;
-    }
+    index->of = xgrow(index->of, &index->size, id, sizeof(*index->of));
     return &index->of[id];
 }
 
@@ -119,10 +113,7 @@ static void add_run(struct track *track, view_stack_id stack, uint64_t weight)
         track->runs[track->count - 1].weight += weight;
         return;
     }
-    if (track->count == track->room) {
-        track->room = track->room ? track->room * 2 : 256;
-        track->runs = xreallocarray(track->runs, track->room, sizeof(*track->runs));
-    }
+    track->runs = xgrow(track->runs, &track->room, track->count, sizeof(*track->runs));
     track->runs[track->count++] = (struct run){stack, weight};
 }
 

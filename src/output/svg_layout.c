@@ -7,10 +7,7 @@
 
 static void push_box(struct svg_layout *layout, const struct svg_box *box)
 {
-    if (layout->count == layout->capacity) {
-        layout->capacity = layout->capacity ? layout->capacity * 2 : 256;
-        layout->boxes = xreallocarray(layout->boxes, layout->capacity, sizeof(*layout->boxes));
-    }
+    layout->boxes = xgrow(layout->boxes, &layout->capacity, layout->count, sizeof(*layout->boxes));
     layout->boxes[layout->count++] = *box;
     if (box->level >= layout->levels)
         layout->levels = box->level + 1u;

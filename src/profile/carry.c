@@ -48,10 +48,7 @@ struct chain {
 
 static void chain_add(struct chain *chain, uint32_t id)
 {
-    if (chain->count == chain->room) {
-        chain->room = chain->room ? chain->room * 2 : 64;
-        chain->ids = xreallocarray(chain->ids, chain->room, sizeof(*chain->ids));
-    }
+    chain->ids = xgrow(chain->ids, &chain->room, chain->count, sizeof(*chain->ids));
     chain->ids[chain->count++] = id;
 }
 

@@ -14,11 +14,8 @@ void census_free(struct census *census)
 
 void census_add(struct census *census, const struct census_process *process)
 {
-    if (census->count == census->room) {
-        census->room = census->room ? census->room * 2 : 1024;
-        census->processes =
-            xreallocarray(census->processes, census->room, sizeof(*census->processes));
-    }
+    census->processes =
+        xgrow(census->processes, &census->room, census->count, sizeof(*census->processes));
     census->processes[census->count++] = *process;
 }
 

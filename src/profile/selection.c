@@ -108,13 +108,7 @@ struct flags {
 
 static uint8_t *flags_at(struct flags *flags, uint32_t id)
 {
-    if (id >= flags->size) {
-        size_t size = (size_t)id * 2 + 64;
-
-        flags->of = xreallocarray(flags->of, size, 1);
-        memset(flags->of + flags->size, 0, size - flags->size);
-        flags->size = size;
-    }
+    flags->of = xgrow(flags->of, &flags->size, id, sizeof(*flags->of));
     return &flags->of[id];
 }
 

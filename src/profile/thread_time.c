@@ -7,10 +7,7 @@
 
 void thread_times_add(struct thread_times *times, const struct thread_time *time)
 {
-    if (times->count == times->room) {
-        times->room = times->room ? times->room * 2 : 32;
-        times->list = xreallocarray(times->list, times->room, sizeof(*times->list));
-    }
+    times->list = xgrow(times->list, &times->room, times->count, sizeof(*times->list));
     times->list[times->count++] = *time;
 }
 

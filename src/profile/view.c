@@ -241,10 +241,8 @@ static const char *module_text(struct view *view, const struct frame *frame, tar
 
 static void push_frame(struct view *view, const struct view_frame *frame)
 {
-    if (view->frame_count == view->frame_capacity) {
-        view->frame_capacity = view->frame_capacity ? view->frame_capacity * 2 : 256;
-        view->frames = xreallocarray(view->frames, view->frame_capacity, sizeof(*view->frames));
-    }
+    view->frames =
+        xgrow(view->frames, &view->frame_capacity, view->frame_count, sizeof(*view->frames));
     view->frames[view->frame_count++] = *frame;
 }
 

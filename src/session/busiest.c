@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "output/process_text.h"
 #include "util/alloc.h"
@@ -17,14 +16,7 @@ void busiest_count(struct busiest *busiest, process_id process)
 {
     if (!process)
         return;
-    if (process >= busiest->room) {
-        uint32_t room = process * 2;
-
-        busiest->samples = xreallocarray(busiest->samples, room, sizeof(*busiest->samples));
-        memset(busiest->samples + busiest->room, 0,
-               (room - busiest->room) * sizeof(*busiest->samples));
-        busiest->room = room;
-    }
+    busiest->samples = xgrow(busiest->samples, &busiest->room, process, sizeof(*busiest->samples));
     busiest->samples[process]++;
     busiest->total++;
 }

@@ -7,7 +7,8 @@
 /* All zero is empty. */
 struct busiest {
     uint32_t *samples; /* by process */
-    uint32_t room, total;
+    size_t room;
+    uint32_t total;
     char name[128]; /* of the one that busiest_note() found, "" if none */
     double share;   /* it had of the samples of processes */
 };

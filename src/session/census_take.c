@@ -82,11 +82,8 @@ static void add_sample(struct taker *taker, const struct sample *sample)
 
 static void add_running(struct taker *taker, const struct swept_process *swept)
 {
-    if (taker->running_count == taker->running_room) {
-        taker->running_room = taker->running_room ? taker->running_room * 2 : 64;
-        taker->running =
-            xreallocarray(taker->running, taker->running_room, sizeof(*taker->running));
-    }
+    taker->running =
+        xgrow(taker->running, &taker->running_room, taker->running_count, sizeof(*taker->running));
     taker->running[taker->running_count++] =
         (struct running){swept->address, swept_process_id(taker->vm, swept)};
 }

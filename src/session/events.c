@@ -221,10 +221,8 @@ void events_sample(struct events *events, size_t target, const struct snapshot *
 
     if (event < 0)
         return;
-    if (events->held_count == events->held_room) {
-        events->held_room = events->held_room ? events->held_room * 2 : 256;
-        events->held = xreallocarray(events->held, events->held_room, sizeof(*events->held));
-    }
+    events->held =
+        xgrow(events->held, &events->held_room, events->held_count, sizeof(*events->held));
     held = &events->held[events->held_count++];
     *held = (struct held){.sample = *sample, .hit = *hit, .probes = probes, .event = event};
     if (events->ids[event] == events->alloc && hit->kind == WIRE_ALLOC_HEAP)

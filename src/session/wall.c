@@ -146,10 +146,8 @@ static void add_running(struct wall *wall, const struct swept_process *swept)
      * which may be of a later time, it would seem to go back. */
     process_metrics_read(wall->vm, swept->bytes, NULL, &sample.metrics);
     set_values(wall, &sample);
-    if (wall->pending_count == wall->pending_room) {
-        wall->pending_room = wall->pending_room ? wall->pending_room * 2 : 64;
-        wall->pending = xreallocarray(wall->pending, wall->pending_room, sizeof(*wall->pending));
-    }
+    wall->pending =
+        xgrow(wall->pending, &wall->pending_room, wall->pending_count, sizeof(*wall->pending));
     wall->pending[wall->pending_count++] =
         (struct pending){sample, swept->address, swept_process_id(wall->vm, swept), false};
 }

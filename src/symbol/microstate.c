@@ -23,7 +23,7 @@ enum {
 
 /* What a frame says of those that it called. */
 enum mark {
-    MARK_NOT_LOOKED_AT,
+    MARK_NOT_LOOKED_AT = 0,
     MARK_ERLANG,     /* not native code */
     MARK_BIF,        /* the same, of which native code is called */
     MARK_SYSTEM,     /* the kernel or a library */
@@ -45,7 +45,7 @@ struct microstate_finder {
     const struct profile *profile;
     uint32_t version; /* of functions, when marks were made */
     uint8_t *marks;   /* enum mark, by frame id */
-    uint32_t mark_room;
+    size_t mark_room;
 };
 
 struct microstate_finder *microstate_finder_new(const struct vm *vm,
@@ -135,13 +135,7 @@ static enum mark look_at(const struct microstate_finder *finder, const struct fr
 
 static enum mark mark_of(struct microstate_finder *finder, frame_id frame)
 {
-    if (frame >= finder->mark_room) {
-        uint32_t room = frame * 2;
-
-        finder->marks = xreallocarray(finder->marks, room, sizeof(*finder->marks));
-        memset(finder->marks + finder->mark_room, MARK_NOT_LOOKED_AT, room - finder->mark_room);
-        finder->mark_room = room;
-    }
+    finder->marks = xgrow(finder->marks, &finder->mark_room, frame, sizeof(*finder->marks));
     if (!finder->marks[frame])
         finder->marks[frame] = (uint8_t)look_at(finder, profile_get_frame(finder->profile, frame));
     return finder->marks[frame];

@@ -96,10 +96,8 @@ void runtime_names_learn_bif(struct runtime_names *names, uint64_t start, uint64
         return;
     name = strcmp(module, "erlang") ? xasprintf("%s_%s_%u", module, function, arity)
                                     : xasprintf("%s_%u", function, arity);
-    if (names->owned_count == names->owned_room) {
-        names->owned_room = names->owned_room ? names->owned_room * 2 : 64;
-        names->owned = xreallocarray(names->owned, names->owned_room, sizeof(*names->owned));
-    }
+    names->owned =
+        xgrow(names->owned, &names->owned_room, names->owned_count, sizeof(*names->owned));
     names->owned[names->owned_count++] = name;
     address_map_put(names->by_start, start, (uint64_t)(uintptr_t)name);
 }

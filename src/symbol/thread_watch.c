@@ -93,10 +93,7 @@ static struct watched *find(const struct thread_watch *watch, pid_t tid)
 
 static void add(struct thread_watch *watch, const struct watched *thread)
 {
-    if (watch->count == watch->room) {
-        watch->room = watch->room ? watch->room * 2 : 32;
-        watch->list = xreallocarray(watch->list, watch->room, sizeof(*watch->list));
-    }
+    watch->list = xgrow(watch->list, &watch->room, watch->count, sizeof(*watch->list));
     watch->list[watch->count++] = *thread;
 }
 

@@ -56,10 +56,7 @@ static void emit(struct unwinder *unwinder, enum address_kind kind, uint64_t add
 {
     struct unwound *result = &unwinder->result;
 
-    if (result->count == result->room) {
-        result->room = result->room ? result->room * 2 : 256;
-        result->frames = xreallocarray(result->frames, result->room, sizeof(*result->frames));
-    }
+    result->frames = xgrow(result->frames, &result->room, result->count, sizeof(*result->frames));
     result->frames[result->count++] = (struct unwound_frame){address, kind, is_return};
 }
 

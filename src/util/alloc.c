@@ -33,6 +33,20 @@ void *xreallocarray(void *pointer, size_t count, size_t size)
     return checked(reallocarray(pointer, count ? count : 1, size ? size : 1));
 }
 
+void *xgrow(void *list, size_t *room, size_t index, size_t size)
+{
+    size_t new_room = index * 2 + 64;
+
+    if (index < *room)
+        return list;
+    if (new_room <= index) /* overflow */
+        abort();
+    list = xreallocarray(list, new_room, size);
+    memset((char *)list + *room * size, 0, (new_room - *room) * size);
+    *room = new_room;
+    return list;
+}
+
 char *xstrdup(const char *text)
 {
     return checked(strdup(text));
