@@ -505,7 +505,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (!parser->options->path)
-            argp_error(state, "which recording? (beamflame report FILE.bfr -o OUT)");
+            argp_error(state, "which recording? (beamflame report FILE -o OUT)");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -533,8 +533,10 @@ void parse_report_options(int argc, char **argv, struct report_options *options)
     static const struct argp argp = {
         .options = report_option_list,
         .parser = parse_report_option,
-        .args_doc = "FILE.bfr",
-        .doc = "Make other formats from a recording; without -o, print its summary.",
+        .args_doc = "FILE",
+        .doc = "Make other formats from a recording (.bfr), perf-script text (.perf, or what perf "
+               "script prints) or folded stacks, also packed by gzip; without -o, print a summary. "
+               "- is standard input.",
         .children = output_children,
         .help_filter = add_values,
     };

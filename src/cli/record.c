@@ -13,6 +13,7 @@
 #include "cli/recorder.h"
 #include "cli/render.h"
 #include "cli/rotation.h"
+#include "cli/temporary.h"
 #include "cli/triggered.h"
 #include "output/output_file.h"
 #include "profile/events.h"
@@ -127,13 +128,12 @@ static int make_recording(const struct record_options *options, struct targets *
                           struct error *error)
 {
     struct session *session = start(options, targets, command_line, started, error);
-    const char *directory = getenv("TMPDIR");
     int fd, result = -1;
 
     *ret_fd = -1;
     if (!session)
         return -1;
-    fd = recording_file(path, directory ? directory : "/tmp", error);
+    fd = recording_file(path, temporary_directory(), error);
     if (fd >= 0)
         result = record_whole(session, options, &stop_requested, fd, ret_fd, error);
     session_free(session);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame report`: other formats from a recording, on any machine. */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/render.h"
+#include "cli/temporary.h"
+#include "input/input.h"
 
 static int report(const struct report_options *options)
 {
@@ -16,11 +14,9 @@ static int report(const struct report_options *options)
 
     if (render_check(&options->output, 1, true, &error))
         return message_error(&error);
-    fd = open(options->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        error_set(&error, ERROR_FAILED, "can't read '%s': %s", options->path, strerror(errno));
+    fd = input_open(options->path, temporary_directory(), &error);
+    if (fd < 0)
         return message_error(&error);
-    }
     return render(fd, options->path, &options->output);
 }
 

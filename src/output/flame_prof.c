@@ -8,16 +8,6 @@
 #include "output/metric_changes.h"
 #include "util/alloc.h"
 
-/* What process_info/2 calls them; flame_prof takes these from it (flame_prof.erl, sample_p/3). */
-static const char *const names[METRICS] = {
-    [METRIC_REDUCTIONS] = "reductions",   [METRIC_MSGQ] = "message_queue_len",
-    [METRIC_MBUF] = "mbuf_size",          [METRIC_HEAP] = "total_heap_size",
-    [METRIC_STACK] = "stack_size",        [METRIC_YOUNG] = "heap_block_size",
-    [METRIC_OLD] = "old_heap_block_size", [METRIC_BIN_VHEAP] = "bin_vheap_size",
-    [METRIC_MINOR_GCS] = "minor_gcs",     [METRIC_MEMORY] = "memory",
-    [METRIC_BINARIES] = "binary",         [METRIC_OLD_VHEAP] = "bin_old_vheap_size",
-};
-
 struct flame_prof {
     const struct profile *profile;
     struct metric_changes *changes[METRICS];
@@ -50,7 +40,7 @@ static void write_metric(struct flame_prof *flame_prof, FILE *file, const struct
     if (!metrics_know(&sample->metrics, metric))
         return;
     metric_changes_apply(flame_prof->changes[metric], sample, &change);
-    fprintf(file, "\tmetric_erlang_%s: %" PRIu64 ", %s%" PRIu64, names[metric],
+    fprintf(file, "\tmetric_erlang_%s: %" PRIu64 ", %s%" PRIu64, metric_flame_prof_name(metric),
             sample->metrics.values[metric], change.flags & SAMPLE_RELEASE ? "-" : "",
             change.flags & (SAMPLE_GROWTH | SAMPLE_RELEASE) ? change.metrics.values[metric] : 0);
 }

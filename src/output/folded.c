@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Folded stacks, one line each: "root;...;leaf WEIGHT", sorted by bytes. A ';' or line end inside
- * of a symbol is escaped (util/escape.h).
+ * of a symbol is escaped (util/escape.h), and a '#' that would begin a comment.
  */
 #include "output/formats.h"
 
@@ -45,6 +45,8 @@ static int folded_sample(void *state, const struct sample *sample, struct error 
 
 static bool must_escape(const char *text, size_t at)
 {
+    if (text[at] == '#')
+        return !at && (text[1] == ' ' || !text[1]);
     return text[at] == ';' || text[at] == '\n';
 }
 

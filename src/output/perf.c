@@ -88,13 +88,28 @@ static void write_comment(FILE *file, const char *key, const char *text)
     buffer_free(&line);
 }
 
+static void write_time(FILE *file, const char *key, uint64_t ns)
+{
+    fprintf(file, "# %s : %" PRIu64 ".%09u\n", key, ns / 1000000000, (unsigned)(ns % 1000000000));
+}
+
+/* For who reads the file back: when its samples were, and how many there are a second. */
+static void write_start(FILE *file, const struct recording_header *header)
+{
+    write_time(file, "start by clock", header->start_monotonic);
+    if (header->start_realtime)
+        write_time(file, "start since 1970", header->start_realtime);
+    if (header->frequency)
+        fprintf(file, "# frequency : %u\n", header->frequency);
+}
+
 static void write_header(FILE *file, const struct recording_header *header)
 {
     time_t start = (time_t)(header->start_realtime / 1000000000u);
-    char date[64] = "";
+    char date[64] = "not known";
     struct tm tm;
 
-    if (localtime_r(&start, &tm))
+    if (start && localtime_r(&start, &tm))
         strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm);
     fputs("# ========\n", file);
     write_comment(file, "captured on   ", date);
@@ -104,6 +119,7 @@ static void write_header(FILE *file, const struct recording_header *header)
     write_comment(file, "cmdline", header->command);
     if (header->occasion[0])
         write_comment(file, "trigger", header->occasion);
+    write_start(file, header);
 }
 
 /* What the numbers of the event lines are, where they are not numbers of samples. */

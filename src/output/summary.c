@@ -50,6 +50,8 @@ static int summary_sample(void *state, const struct sample *sample, struct error
     return 0;
 }
 
+enum { TARGETS_SHOWN = 20 }; /* perf can sample all processes of a host */
+
 static void write_target(FILE *file, const struct profile *profile, target_id id)
 {
     struct buffer text = {0};
@@ -89,8 +91,10 @@ static void write_overview(const struct summary *summary, const struct recording
     for (uint32_t i = 0; i < summary->event_count; i++)
         samples += summary->events[i].samples;
 
-    for (target_id id = 1; id <= targets; id++)
+    for (target_id id = 1; id <= targets && id <= TARGETS_SHOWN; id++)
         write_target(file, summary->source.profile, id);
+    if (targets > TARGETS_SHOWN)
+        fprintf(file, "          and %u more\n", targets - TARGETS_SHOWN);
     fprintf(file, "samples   %s in %.1f s", number_text(samples).text,
             output_seconds(&summary->source, totals));
     write_events(summary);
@@ -107,11 +111,14 @@ static void write_overview(const struct summary *summary, const struct recording
                 number_text(totals->unknown).text, summary->source.value);
     if (!totals->samples)
         return;
-    fprintf(file, "coverage  Erlang stacks: %.1f %% complete, %.1f %% truncated; frames: ",
-            percent_of(totals->complete_stacks, totals->erlang_samples),
-            percent_of(totals->truncated_stacks, totals->erlang_samples));
+    fputs("coverage  ", file);
+    /* Of text that was read nothing tells which stacks are whole. */
+    if (totals->erlang_samples)
+        fprintf(file, "Erlang stacks: %.1f %% complete, %.1f %% truncated; ",
+                percent_of(totals->complete_stacks, totals->erlang_samples),
+                percent_of(totals->truncated_stacks, totals->erlang_samples));
     fprintf(
-        file, "%.2f %% unresolved\n",
+        file, "frames: %.2f %% unresolved\n",
         percent_of(totals->unknown_erlang_frames + totals->unknown_native_frames, totals->frames));
 }
 

@@ -119,9 +119,11 @@ static void cpu_note(const struct svg *svg, const struct frame_tree *tree,
 {
     const struct recording_header *header = svg->source.header;
 
-    buffer_format(note, "%s of %s at %u Hz; %.1f %% of Erlang stacks complete",
-                  weight_text(&svg->weight, tree->nodes[0].total).text, header->event,
-                  header->frequency, percent_of(totals->complete_stacks, totals->erlang_samples));
+    buffer_format(note, "%s of %s at %u Hz", weight_text(&svg->weight, tree->nodes[0].total).text,
+                  header->event, header->frequency);
+    if (totals->erlang_samples)
+        buffer_format(note, "; %.1f %% of Erlang stacks complete",
+                      percent_of(totals->complete_stacks, totals->erlang_samples));
 }
 
 /* What the samples stand for, and of all hits what was counted. */

@@ -82,12 +82,25 @@ static event_id define(struct profile *profile, const char *name, const struct e
     return profile_event(profile, &event);
 }
 
-event_id event_define(struct profile *profile, const char *name)
+/* NULL if there is none. */
+static const struct event_kind *kind_named(const char *name)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (is_of_kind(name, kinds[i].name))
-            return define(profile, name, &kinds[i]);
-    return 0;
+            return &kinds[i];
+    return NULL;
+}
+
+event_id event_define(struct profile *profile, const char *name)
+{
+    const struct event_kind *kind = kind_named(name);
+
+    return kind ? define(profile, name, kind) : 0;
+}
+
+bool event_is_known(const char *name)
+{
+    return kind_named(name) != NULL;
 }
 
 bool event_value_is_level(const char *event, uint32_t value)

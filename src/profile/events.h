@@ -38,6 +38,9 @@ enum call_value { CALL_TIME, CALL_COUNT };
 /* The event of that name, defined in the profile; 0 if there is no such kind of event. */
 event_id event_define(struct profile *profile, const char *name);
 
+/* Whether there is a kind of event with this name. */
+bool event_is_known(const char *name);
+
 /* Whether sums of this value mean nothing, and only its average does: the size of a heap, not what
  * was taken from it. */
 bool event_value_is_level(const char *event, uint32_t value);

@@ -31,6 +31,10 @@ enum unit metric_unit(enum metric metric);
 /* The metric with this name; false if there is none. */
 bool metric_find(const char *name, enum metric *metric);
 
+/* What flame_prof calls it, which takes most of these names from process_info/2 (flame_prof.erl,
+ * sample_p/3). */
+const char *metric_flame_prof_name(enum metric metric); /* "bin_vheap_size" */
+
 /* A value that is not known is 0. */
 struct metrics {
     uint32_t known; /* bit 1 << enum metric */

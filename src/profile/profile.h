@@ -162,9 +162,10 @@ enum sample_flag {
     SAMPLE_COMPLETE = 1 << 1,  /* its stack was walked to the bottom frame */
     SAMPLE_TRUNCATED = 1 << 2, /* the middle of its stack was too deep to copy */
     SAMPLE_NO_LEAF = 1 << 3,   /* frames on the leaf side are known to be missing */
+    SAMPLE_NAMED = 1 << 4,     /* who ran is told by the frames at the root of its stack */
     /* Of the metric that an output shows, if it shows changes; not recorded. */
-    SAMPLE_GROWTH = 1 << 4,
-    SAMPLE_RELEASE = 1 << 5,
+    SAMPLE_GROWTH = 1 << 5,
+    SAMPLE_RELEASE = 1 << 6,
 };
 
 struct sample {

@@ -5,7 +5,8 @@
 #include "profile/recording_format.h"
 #include "profile/string_table.h"
 
-#define SAMPLE_FLAGS (SAMPLE_ERLANG | SAMPLE_COMPLETE | SAMPLE_TRUNCATED | SAMPLE_NO_LEAF)
+#define SAMPLE_FLAGS                                                                               \
+    (SAMPLE_ERLANG | SAMPLE_COMPLETE | SAMPLE_TRUNCATED | SAMPLE_NO_LEAF | SAMPLE_NAMED)
 
 /* Fields are assigned one by one: an initializer list may be evaluated in any order. */
 

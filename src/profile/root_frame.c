@@ -87,7 +87,8 @@ static void add_to_key(struct root_key *key, const struct profile *profile, enum
 struct root_key root_key_of_sample(const struct profile *profile, const struct grouping *grouping,
                                    const struct sample *sample, frame_id bottom)
 {
-    struct root_key key = {.target = target_of_sample(profile, sample)};
+    struct root_key key = {.target = target_of_sample(profile, sample),
+                           .named = (sample->flags & SAMPLE_NAMED) != 0};
     const enum group_by *at = grouping->keys;
 
     do
@@ -285,7 +286,7 @@ void root_text(const struct profile *profile, enum group_by group_by, const stru
         decade_text("memory", key->memory, true, text);
     else if (group_by == GROUP_MSGQ)
         decade_text("msgq", key->msgq, false, text);
-    else if (group_by == GROUP_NONE)
+    else if (group_by == GROUP_NONE || (key->named && (group_by == GROUP_NAME || !key->process)))
         return;
     else if (!key->process)
         buffer_text(text, "[process]");

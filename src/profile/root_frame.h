@@ -20,10 +20,10 @@ struct root_key {
     frame_id bottom; /* the Erlang frame at the root of the stack */
     uint16_t status;
     uint16_t activity;
-    uint8_t change;  /* SAMPLE_GROWTH, SAMPLE_RELEASE */
-    uint8_t memory;  /* decimal digits, the number 0 having none, and 1 more; 0: not known */
-    uint8_t msgq;    /* the same */
-    uint8_t padding; /* always 0, as keys are compared byte by byte */
+    uint8_t change; /* SAMPLE_GROWTH, SAMPLE_RELEASE */
+    uint8_t memory; /* decimal digits, the number 0 having none, and 1 more; 0: not known */
+    uint8_t msgq;   /* the same */
+    uint8_t named;  /* who ran and on which node is told by the stack: no frames for that */
 };
 
 /* `bottom` is 0 where the stack has no Erlang frame. */

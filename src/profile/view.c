@@ -20,6 +20,7 @@ struct chain_node {
 struct view_root {
     target_id target; /* kept also where it is not shown: modules name its pid */
     uint32_t chain;   /* in view->chains; 0: no root frame */
+    uint32_t named;   /* no frame for the node: the stack tells it */
 };
 
 struct view_stack {
@@ -31,6 +32,12 @@ struct view_stack {
 struct stack_memo {
     stack_id folded; /* without runs of one function */
     frame_id bottom; /* first Erlang frame from the root, 0 if none */
+};
+
+/* Texts of modules by their number, in view->texts. */
+struct text_memo {
+    uint32_t *texts;
+    size_t room;
 };
 
 struct view {
@@ -46,6 +53,7 @@ struct view {
     uint32_t memo_count, memo_capacity;
     uint64_t *memory; /* newest of process id - 1; 0: not known */
     uint32_t memory_count;
+    struct text_memo files, maps; /* by module and by target */
     struct view_frame *frames;
     size_t frame_count, frame_capacity;
     struct buffer scratch;
@@ -78,6 +86,8 @@ void view_free(struct view *view)
     free(view->root_of_key);
     free(view->memos);
     free(view->memory);
+    free(view->files.texts);
+    free(view->maps.texts);
     free(view->frames);
     buffer_free(&view->scratch);
     free(view);
@@ -161,7 +171,7 @@ static view_root_id view_root_of_key(struct view *view, const struct root_key *k
     view->root_of_key =
         xreallocarray(view->root_of_key, view->keys.capacity, sizeof(*view->root_of_key));
     view->root_of_key[id - 1] =
-        intern_add(&view->roots, &(struct view_root){key->target, chain.node});
+        intern_add(&view->roots, &(struct view_root){key->target, chain.node, key->named});
     return view->root_of_key[id - 1];
 }
 
@@ -218,25 +228,46 @@ static bool must_escape_in_module(const char *text, size_t at)
     return (unsigned char)text[at] <= ' ' || strchr("();", text[at]);
 }
 
-/* The dso of perf-script: without spaces, and Erlang code in a map as `perf` would have it. */
-static const char *module_text(struct view *view, const struct frame *frame, target_id target)
+/* The dso of perf-script for machine code: without spaces. */
+static uint32_t text_of_file(struct view *view, module_id id)
 {
     static const char deleted[] = " (deleted)"; /* proc(5), /proc/PID/maps */
-    const char *module = profile_module_path(view->profile, frame->module);
-    size_t size = strlen(module);
+    const char *path = profile_module_path(view->profile, id);
+    size_t size = strlen(path);
 
     view->scratch.size = 0;
-    if (frame->kind != FRAME_NATIVE && frame->kind != FRAME_KERNEL) {
-        buffer_format(&view->scratch, "/tmp/perf-%u.map",
-                      target ? profile_get_target(view->profile, target)->pid : 0);
-    } else if (!size) {
+    if (!size)
         buffer_text(&view->scratch, "[unknown]");
-    } else {
-        if (size > strlen(deleted) && !strcmp(module + size - strlen(deleted), deleted))
-            size -= strlen(deleted);
-        escape_put(&view->scratch, module, size, must_escape_in_module);
-    }
-    return string_table_get(&view->texts, view_scratch_text(view));
+    else if (size > strlen(deleted) && !strcmp(path + size - strlen(deleted), deleted))
+        size -= strlen(deleted);
+    escape_put(&view->scratch, path, size, must_escape_in_module);
+    return view_scratch_text(view);
+}
+
+/* For Erlang code: a map, as `perf` would have it. */
+static uint32_t text_of_map(struct view *view, target_id target)
+{
+    view->scratch.size = 0;
+    buffer_format(&view->scratch, "/tmp/perf-%u.map",
+                  target ? profile_get_target(view->profile, target)->pid : 0);
+    return view_scratch_text(view);
+}
+
+/* The place of a text, 0 where it is not made yet. */
+static uint32_t *memo_of(struct text_memo *memo, uint32_t id)
+{
+    memo->texts = xgrow(memo->texts, &memo->room, id, sizeof(*memo->texts));
+    return &memo->texts[id];
+}
+
+static const char *module_text(struct view *view, const struct frame *frame, target_id target)
+{
+    bool is_file = frame->kind == FRAME_NATIVE || frame->kind == FRAME_KERNEL;
+    uint32_t *memo = is_file ? memo_of(&view->files, frame->module) : memo_of(&view->maps, target);
+
+    if (!*memo)
+        *memo = is_file ? text_of_file(view, frame->module) : text_of_map(view, target);
+    return string_table_get(&view->texts, *memo);
 }
 
 static void push_frame(struct view *view, const struct view_frame *frame)
@@ -271,9 +302,12 @@ static void push_root_frame(struct view *view, uint32_t text, target_id target)
 
 static void reverse_frames(struct view *view, size_t from)
 {
-    struct view_frame *frames = view->frames + from;
     size_t count = view->frame_count - from;
+    struct view_frame *frames;
 
+    if (!count)
+        return;
+    frames = view->frames + from;
     for (size_t i = 0; i < count / 2; i++) {
         struct view_frame frame = frames[i];
 
@@ -286,7 +320,7 @@ static void push_root_frames(struct view *view, const struct view_root *root)
 {
     size_t own;
 
-    if (root->target && profile_counts(view->profile).targets > 1 &&
+    if (root->target && !root->named && profile_counts(view->profile).targets > 1 &&
         !view_groups_by(view, GROUP_NODE)) {
         view->scratch.size = 0;
         root_target_text(view->profile, root->target, &view->scratch);

@@ -14,3 +14,6 @@
 /* Append `size` bytes of `text`, with an escape for each that `must_escape` asks for. */
 void escape_put(struct buffer *buffer, const char *text, size_t size,
                 bool (*must_escape)(const char *text, size_t at));
+
+/* Append `size` bytes of `text` with its escapes undone; a '%' that begins none stays. */
+void unescape_put(struct buffer *buffer, const char *text, size_t size);

@@ -8,6 +8,9 @@
     "# os release : 6.18.0\n"                                                                      \
     "# beamflame version : 0.1.0\n"                                                                \
     "# cmdline : beamflame -p 100\n"                                                               \
+    "# start by clock : 1.000000000\n"                                                             \
+    "# start since 1970 : 1763697012.000000000\n"                                                  \
+    "# frequency : 100\n"                                                                          \
     "# ========\n"                                                                                 \
     "#\n"
 

@@ -437,7 +437,7 @@ static void test_bad_records(void **state)
         RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x63\x00\x00\x00", "unknown status"),
         RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x63\x00\x00", "unknown activity"),
         RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x63\x00", "unknown microstate"),
-        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10", "unknown flags"),
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x20", "unknown flags"),
         RECORD("\x07\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "more than 64 bits"),
     };
     unsigned char file[1024];

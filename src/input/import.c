@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/import.h"
+
+#include <unistd.h>
+
+struct import import_new(const char *directory)
+{
+    return (struct import){
+        .profile = profile_new(),
+        .header = {.event = "",
+                   .hostname = "",
+                   .kernel = "",
+                   .command = "",
+                   .version = BEAMFLAME_VERSION,
+                   .occasion = ""},
+        .directory = directory,
+    };
+}
+
+void import_free(struct import *import)
+{
+    struct error ignored;
+
+    if (import->writer)
+        recording_finish(import->writer, import->profile, &import->totals, NULL, &ignored);
+    profile_free(import->profile);
+}
+
+const char *import_text(struct import *import, struct span text)
+{
+    return profile_text(import->profile, profile_string(import->profile, text.at, text.size));
+}
+
+int import_sample(struct import *import, const struct sample *sample, struct error *error)
+{
+    struct sample own = *sample;
+
+    if (!import->writer) {
+        if (!import->has_start)
+            import->header.start_monotonic = own.time;
+        import->writer = recording_create(NULL, import->directory, &import->header, error);
+        if (!import->writer)
+            return -1;
+    }
+    /* Nothing is before the start, though the first samples may come out of order. */
+    if (own.time < import->header.start_monotonic) {
+        own.time = import->header.start_monotonic;
+        import->totals.losses[LOSS_OUT_OF_ORDER]++;
+    }
+    import->totals.samples++;
+    if (import->totals.end_monotonic < own.time)
+        import->totals.end_monotonic = own.time;
+    return recording_append(import->writer, import->profile, &own, error);
+}
+
+int import_finish(struct import *import, struct error *error)
+{
+    struct recording_writer *writer = import->writer;
+    int fd, result;
+
+    import->writer = NULL;
+    result = recording_finish(writer, import->profile, &import->totals, &fd, error);
+    if (!result)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}

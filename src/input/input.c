@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "input/perf_line.h"
+#include "input/readers.h"
+#include "profile/recording.h"
+#include "profile/recording_format.h"
+#include "util/read_at.h"
+
+static int write_all(int fd, const char *bytes, size_t size, struct error *error)
+{
+    while (size) {
+        ssize_t written = write(fd, bytes, size);
+
+        if (written < 0)
+            return error_set(error, ERROR_FAILED, "cannot write a temporary file: %s",
+                             strerror(errno));
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+static int copy_all(int from, int to, const char *path, struct error *error)
+{
+    char block[1 << 16];
+    ssize_t got;
+
+    while ((got = read(from, block, sizeof(block))) > 0)
+        if (write_all(to, block, (size_t)got, error))
+            return -1;
+    if (got < 0)
+        return error_set(error, ERROR_FAILED, "cannot read %s: %s", path, strerror(errno));
+    return 0;
+}
+
+/* The same bytes where one can go back; takes over `fd`. */
+static int seekable(int fd, const char *path, const char *directory, struct error *error)
+{
+    int copy, failed;
+
+    if (lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    copy = recording_file(NULL, directory, error);
+    failed = copy < 0 || copy_all(fd, copy, path, error);
+    close(fd);
+    if (!failed && lseek(copy, 0, SEEK_SET) == 0)
+        return copy;
+    if (copy >= 0)
+        close(copy);
+    return -1;
+}
+
+static int open_file(const char *path, struct error *error)
+{
+    int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
+                               : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+
+    if (fd < 0)
+        error_set(error, ERROR_FAILED, "can't read '%s': %s", path, strerror(errno));
+    return fd;
+}
+
+/* As the first line that is no comment tells. */
+static int import_text_file(struct text *text, const char *directory, struct error *error)
+{
+    struct perf_event_line event;
+    struct span line;
+    bool any = false;
+    int got;
+
+    while ((got = text_line(text, &line, error)) > 0) {
+        any = true;
+        if (!line.size || span_begins(line, "# ") || span_is(line, "#"))
+            continue;
+        if (!perf_event_line(line, &event))
+            return perf_text_import(text, directory, error);
+        if (folded_line(line))
+            return folded_text_import(text, directory, error);
+        return text_fail(text, 0, error,
+                         "this is neither a recording (.bfr) nor perf-script text nor folded "
+                         "stacks");
+    }
+    if (got < 0)
+        return -1;
+    return error_set(error, ERROR_FAILED, "%s: %s", text_name(text),
+                     any ? "there are no samples in it" : "the file is empty");
+}
+
+static bool is_recording(int fd)
+{
+    char magic[RECORDING_MAGIC_SIZE];
+
+    return read_at(fd, 0, magic, sizeof(magic)) == sizeof(magic) &&
+           !memcmp(magic, RECORDING_MAGIC, sizeof(magic));
+}
+
+int input_open(const char *path, const char *directory, struct error *error)
+{
+    int fd = open_file(path, error);
+    struct text *text;
+
+    if (fd >= 0)
+        fd = seekable(fd, path, directory, error);
+    if (fd < 0 || is_recording(fd))
+        return fd;
+    text = text_open(fd, path, error);
+    if (!text)
+        return -1;
+    fd = import_text_file(text, directory, error);
+    text_close(text);
+    return fd;
+}

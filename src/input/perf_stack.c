@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/perf_stack.h"
+
+#include <stdlib.h>
+
+#include "input/frame_kind.h"
+#include "input/perf_line.h"
+#include "input/text_cache.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+#include "util/escape.h"
+#include "util/intern.h"
+
+/* Text of stacks and of single lines that is kept to know them again. */
+#define STACK_TEXT_MAX ((size_t)64 << 20)
+#define LINE_TEXT_MAX  ((size_t)16 << 20)
+
+/* What perf writes where there is no name. */
+static const char UNKNOWN[] = "[unknown]";
+static const char ANONYMOUS[] = "(anonymous namespace)";
+static const char INLINED[] = "_[i]"; /* as in stackcollapse-perf.pl */
+
+struct perf_stacks {
+    struct profile *profile;
+    bool own;
+    struct text_cache *known; /* stacks by their text and root: number in `stacks` */
+    struct intern stacks;     /* struct perf_stack */
+    struct text_cache *lines; /* lines that are one frame */
+    frame_id *list;           /* of the stack that is read, leaf first */
+    size_t count, room;
+    struct buffer scratch;
+};
+
+struct perf_stacks *perf_stacks_new(struct profile *profile, bool own)
+{
+    struct perf_stacks *stacks = xcalloc(1, sizeof(*stacks));
+
+    stacks->profile = profile;
+    stacks->own = own;
+    stacks->known = text_cache_new(STACK_TEXT_MAX);
+    stacks->lines = text_cache_new(LINE_TEXT_MAX);
+    intern_init(&stacks->stacks, sizeof(struct perf_stack), sizeof(struct perf_stack));
+    return stacks;
+}
+
+void perf_stacks_free(struct perf_stacks *stacks)
+{
+    if (!stacks)
+        return;
+    text_cache_free(stacks->known);
+    text_cache_free(stacks->lines);
+    intern_free(&stacks->stacks);
+    buffer_free(&stacks->scratch);
+    free(stacks->list);
+    free(stacks);
+}
+
+/* ---- frames ---- */
+
+static void push_id(struct perf_stacks *stacks, frame_id frame)
+{
+    stacks->list = xgrow(stacks->list, &stacks->room, stacks->count, sizeof(*stacks->list));
+    stacks->list[stacks->count++] = frame;
+}
+
+static void push(struct perf_stacks *stacks, const struct frame *frame)
+{
+    push_id(stacks, profile_frame(stacks->profile, frame));
+}
+
+static string_id symbol_named(struct perf_stacks *stacks, struct span text)
+{
+    return profile_string(stacks->profile, text.at, text.size);
+}
+
+static module_id module_named(struct perf_stacks *stacks, struct span path)
+{
+    string_id id = symbol_named(stacks, path);
+
+    return id ? profile_module(stacks->profile, &(struct module){.path = id}) : 0;
+}
+
+/* Valid until the next one. */
+static struct span unescaped(struct perf_stacks *stacks, struct span text)
+{
+    stacks->scratch.size = 0;
+    unescape_put(&stacks->scratch, text.at, text.size);
+    return (struct span){stacks->scratch.data, stacks->scratch.size};
+}
+
+/* As output/perf.c and view.c wrote it. */
+static void push_own(struct perf_stacks *stacks, const struct perf_frame_line *line)
+{
+    struct frame frame = {
+        .address = line->address,
+        .kind = (uint8_t)frame_kind_of_code(line->address, line->module),
+    };
+
+    if (!line->address && span_is(line->symbol, NO_STACK))
+        return;
+    if (frame.kind == FRAME_ERLANG && !line->address)
+        frame.kind = FRAME_MARK;
+    frame.symbol = symbol_named(stacks, unescaped(stacks, line->symbol));
+    if (frame.kind != FRAME_ERLANG && frame.kind != FRAME_MARK && !span_is(line->module, UNKNOWN))
+        frame.module = module_named(stacks, unescaped(stacks, line->module));
+    push(stacks, &frame);
+}
+
+/* "schedule+0x12": without the offset, which is taken from the address. */
+static struct span without_offset(struct span symbol, uint64_t *address)
+{
+    const char *plus = memrchr(symbol.at, '+', symbol.size);
+    struct span rest;
+    uint64_t offset;
+
+    if (plus) {
+        rest = span_skip(symbol, (size_t)(plus - symbol.at));
+        if (span_begins(rest, "+0x")) {
+            rest = span_skip(rest, 3);
+            if (span_take_hex(&rest, &offset) && !rest.size) {
+                *address -= offset;
+                return (struct span){symbol.at, (size_t)(plus - symbol.at)};
+            }
+        }
+    }
+    *address = 0;
+    return symbol;
+}
+
+/* Where the arguments of a function begin, its size if there are none. Go has methods like
+ * "net/http.(*Client).Do". */
+static size_t find_arguments(struct span symbol)
+{
+    const char *receiver = memmem(symbol.at, symbol.size, ".(", 2);
+    size_t at = 0;
+
+    if (receiver && memmem(receiver + 2, symbol.size - (size_t)(receiver + 2 - symbol.at), ").", 2))
+        return symbol.size;
+    while (at < symbol.size &&
+           (symbol.at[at] != '(' || span_begins(span_skip(symbol, at), ANONYMOUS)))
+        at++;
+    return at;
+}
+
+static void tidy(struct buffer *text, struct span symbol, bool java)
+{
+    size_t size = find_arguments(symbol);
+
+    if (java && span_begins(symbol, "L") && memchr(symbol.at, '/', size)) {
+        symbol = span_skip(symbol, 1);
+        size--;
+    }
+    for (size_t i = 0; i < size; i++) {
+        char c = symbol.at[i];
+
+        if (c == ';')
+            c = ':';
+        if (c != '"' && c != '\'')
+            buffer_byte(text, c);
+    }
+}
+
+static void put_module_name(struct buffer *text, struct span module)
+{
+    const char *slash = memrchr(module.at, '/', module.size);
+
+    if (!module.size || span_is(module, UNKNOWN)) {
+        buffer_text(text, UNKNOWN);
+        return;
+    }
+    if (slash)
+        module = span_skip(module, (size_t)(slash - module.at) + 1);
+    buffer_byte(text, '[');
+    buffer_put(text, module.at, module.size);
+    buffer_byte(text, ']');
+}
+
+/* A function of the line; `inlined` into another one. What `frame` says of the code holds. */
+static void push_function(struct perf_stacks *stacks, struct frame frame, struct span symbol,
+                          struct span module, bool inlined, bool java)
+{
+    struct buffer *text = &stacks->scratch;
+
+    frame.unresolved = span_is(symbol, UNKNOWN);
+    text->size = 0;
+    if (frame.unresolved)
+        put_module_name(text, module);
+    else
+        tidy(text, symbol, java);
+    if (inlined && !span_ends((struct span){text->data, text->size}, INLINED))
+        buffer_text(text, INLINED);
+    frame.symbol = symbol_named(stacks, (struct span){text->data, text->size});
+    push(stacks, &frame);
+}
+
+/* The "->" after which the innermost function begins; NULL if there is one function only. */
+static const char *last_arrow(struct span symbol)
+{
+    for (size_t at = symbol.size; at > 2; at--) {
+        struct span before = {symbol.at, at - 2};
+
+        if (symbol.at[at - 2] == '-' && symbol.at[at - 1] == '>' && !span_ends(before, "operator"))
+            return symbol.at + at - 2;
+    }
+    return NULL;
+}
+
+static void push_functions(struct perf_stacks *stacks, const struct perf_frame_line *line,
+                           bool java)
+{
+    struct frame frame = {
+        .address = line->address,
+        .kind = (uint8_t)frame_kind_of_code(line->address, line->module),
+    };
+    struct span symbol = without_offset(line->symbol, &frame.address);
+    const char *arrow;
+
+    /* Old perf shows what a process was started as. */
+    if (span_begins(symbol, "(") && !span_begins(symbol, ANONYMOUS))
+        return;
+    if (frame.kind != FRAME_ERLANG && !span_is(line->module, UNKNOWN))
+        frame.module = module_named(stacks, line->module);
+    while ((arrow = last_arrow(symbol))) {
+        size_t outer = (size_t)(arrow - symbol.at);
+
+        push_function(stacks, frame, span_skip(symbol, outer + 2), line->module, true, java);
+        symbol.size = outer;
+    }
+    push_function(stacks, frame, symbol, line->module, false, java);
+}
+
+static bool push_line(struct perf_stacks *stacks, struct span text, bool java)
+{
+    uint32_t known = text_cache_get(stacks->lines, java, text);
+    struct perf_frame_line line;
+    size_t count = stacks->count;
+
+    if (known) {
+        push_id(stacks, known);
+        return true;
+    }
+    if (!perf_frame_line(text, &line))
+        return false;
+    if (stacks->own)
+        push_own(stacks, &line);
+    else
+        push_functions(stacks, &line, java);
+    if (stacks->count == count + 1)
+        text_cache_put(stacks->lines, java, text, stacks->list[count]);
+    return true;
+}
+
+/* ---- stacks ---- */
+
+static void push_root(struct perf_stacks *stacks, const char *comm)
+{
+    struct buffer *text = &stacks->scratch;
+
+    text->size = 0;
+    buffer_text(text, comm);
+    for (size_t i = 0; i < text->size; i++)
+        if (text->data[i] == ' ')
+            text->data[i] = '_';
+    push(stacks, &(struct frame){
+                     .kind = FRAME_MARK,
+                     .symbol = profile_string(stacks->profile, text->data, text->size),
+                 });
+}
+
+/* The list as a stack. */
+static struct perf_stack make_stack(struct perf_stacks *stacks)
+{
+    struct perf_stack stack = {.frames = (uint32_t)stacks->count};
+
+    for (size_t i = stacks->count; i--;) {
+        stack.stack = profile_stack(stacks->profile, stack.stack, stacks->list[i]);
+        stack.unresolved += profile_get_frame(stacks->profile, stacks->list[i])->unresolved;
+    }
+    return stack;
+}
+
+uint64_t perf_stacks_read(struct perf_stacks *stacks, struct span text, string_id comm,
+                          struct perf_stack *ret_stack)
+{
+    uint32_t root = stacks->own ? 0 : comm, known = text_cache_get(stacks->known, root, text);
+    bool java = !stacks->own && !strncmp(profile_text(stacks->profile, comm), "java", 4);
+    struct span rest = text;
+
+    if (known) {
+        *ret_stack = *(const struct perf_stack *)intern_get(&stacks->stacks, known);
+        return 0;
+    }
+    stacks->count = 0;
+    for (uint64_t line = 1; rest.size; line++) {
+        const char *end = memchr(rest.at, '\n', rest.size);
+        size_t size = end ? (size_t)(end - rest.at) : rest.size;
+
+        if (!push_line(stacks, (struct span){rest.at, size}, java))
+            return line;
+        rest = span_skip(rest, end ? size + 1 : size);
+    }
+    if (!stacks->own)
+        push_root(stacks, profile_text(stacks->profile, comm));
+    *ret_stack = make_stack(stacks);
+    text_cache_put(stacks->known, root, text, intern_add(&stacks->stacks, ret_stack));
+    return 0;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "util/alloc.h"
+#include "util/buffer.h"
+
+/* Read at a time. */
+#define BLOCK ((size_t)1 << 20)
+
+struct text {
+    gzFile file;
+    char *name;
+    struct buffer bytes;
+    size_t at;   /* of the next line, in `bytes` */
+    size_t kept; /* what is before it may go */
+    bool keeps;
+    bool ended; /* there is nothing behind `bytes` */
+    uint64_t line;
+};
+
+struct text *text_open(int fd, const char *name, struct error *error)
+{
+    struct text *text;
+    gzFile file = lseek(fd, 0, SEEK_SET) == 0 ? gzdopen(fd, "r") : NULL;
+
+    if (!file) {
+        error_set(error, ERROR_FAILED, "cannot read %s: %s", name, strerror(errno));
+        close(fd);
+        return NULL;
+    }
+    gzbuffer(file, 1 << 17);
+    text = xcalloc(1, sizeof(*text));
+    text->file = file;
+    text->name = xstrdup(name);
+    return text;
+}
+
+void text_close(struct text *text)
+{
+    if (!text)
+        return;
+    gzclose(text->file);
+    buffer_free(&text->bytes);
+    free(text->name);
+    free(text);
+}
+
+int text_rewind(struct text *text, struct error *error)
+{
+    if (gzrewind(text->file))
+        return error_set(error, ERROR_FAILED, "cannot read %s again", text->name);
+    text->bytes.size = text->at = text->kept = 0;
+    text->keeps = text->ended = false;
+    text->line = 0;
+    return 0;
+}
+
+static int failed(const struct text *text, uint64_t line, struct error *error, const char *format,
+                  va_list arguments)
+{
+    char problem[sizeof(error->text)];
+
+    vsnprintf(problem, sizeof(problem), format, arguments);
+    return error_set(error, ERROR_FAILED, "%.200s: line %" PRIu64 ": %s", text->name, line,
+                     problem);
+}
+
+int text_fail(const struct text *text, uint64_t back, struct error *error, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    failed(text, text->line - back, error, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+/* The same of the line that comes next. */
+__attribute__((format(printf, 3, 4))) static int
+fail_next(const struct text *text, struct error *error, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    failed(text, text->line + 1, error, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+static void drop_what_was_read(struct text *text)
+{
+    size_t from = text->keeps ? text->kept : text->at;
+
+    memmove(text->bytes.data, text->bytes.data + from, text->bytes.size - from);
+    text->bytes.size -= from;
+    text->at -= from;
+    text->kept = 0;
+}
+
+/* Read another block. */
+static int fill(struct text *text, struct error *error)
+{
+    int got, code;
+
+    if (text->at)
+        drop_what_was_read(text);
+    if (text->bytes.size >= TEXT_MAX)
+        return fail_next(text, error, "longer than %zu MB", TEXT_MAX >> 20);
+    got = gzread(text->file, buffer_reserve(&text->bytes, BLOCK), BLOCK);
+    if (got > 0) {
+        text->bytes.size += (size_t)got;
+        return 0;
+    }
+    gzerror(text->file, &code);
+    text->ended = !got && code == Z_OK;
+    if (text->ended)
+        return 0;
+    return fail_next(text, error, "cannot be read: %s",
+                     code == Z_ERRNO       ? strerror(errno)
+                     : code == Z_BUF_ERROR ? "the compressed file was cut"
+                                           : "the compressed file is damaged");
+}
+
+int text_line(struct text *text, struct span *line, struct error *error)
+{
+    const char *start, *end = NULL;
+    size_t seen = 0;
+
+    for (;;) {
+        size_t left = text->bytes.size - text->at;
+
+        if (left > seen) {
+            start = text->bytes.data + text->at;
+            end = memchr(start + seen, '\n', left - seen);
+            if (end)
+                break;
+        }
+        seen = left;
+        if (text->ended)
+            return left ? fail_next(text, error, "the file was cut: its last line has no end") : 0;
+        if (fill(text, error))
+            return -1;
+    }
+    *line = (struct span){start, (size_t)(end - start)};
+    text->at += line->size + 1;
+    text->line++;
+    return 1;
+}
+
+int text_peek(struct text *text)
+{
+    struct error ignored;
+
+    while (text->at == text->bytes.size)
+        if (text->ended || fill(text, &ignored))
+            return -1;
+    return (unsigned char)text->bytes.data[text->at];
+}
+
+void text_keep(struct text *text)
+{
+    text->keeps = true;
+    text->kept = text->at;
+}
+
+struct span text_kept(struct text *text)
+{
+    text->keeps = false;
+    return (struct span){text->bytes.data + text->kept, text->at - text->kept};
+}
+
+const char *text_name(const struct text *text)
+{
+    return text->name;
+}
+
+uint64_t text_line_number(const struct text *text)
+{
+    return text->line;
+}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts as inputs of the report command."""
+import gzip
+import shutil
+import subprocess
+import unittest
+
+import beamflame
+from beamflame import DONE, FAILED, folder, record, run
+
+SAMPLES = """\
+V8 Worker 10/11 [003] 7.000001:     10 cycles:
+\tffffffff81000000 read+0x1 ([kernel.kallsyms])
+\t        7f000001 main+0x10 (/usr/bin/x)
+
+beam 20/21 [001] 7.500002:     5 cycles:
+\t              12 lists:map/2+0x3 (/tmp/perf-20.map)
+
+"""
+FOLDED = "V8_Worker;main;read 10\nbeam;lists:map/2 5\n"
+
+
+class InputsTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = folder(self.addCleanup)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def report(self, path, name, *options):
+        """What an output has, as text."""
+        record("report", "-q", path, *options, "-o", self.folder / name)
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    def test_kinds(self):
+        """The content tells what a file is, whatever its name."""
+        self.assertEqual(self.report(self.write("x.bfr", SAMPLES), "a.folded"), FOLDED)
+        self.assertEqual(self.report(self.write("x.perf", FOLDED), "b.folded"), FOLDED)
+        packed = self.folder / "packed"
+        packed.write_bytes(gzip.compress(SAMPLES.encode()))
+        self.assertEqual(self.report(packed, "c.folded"), FOLDED)
+        record("report", "-q", packed, "-o", self.folder / "d.bfr")
+        self.assertEqual(self.report(self.folder / "d.bfr", "d.folded"), FOLDED)
+        self.assertEqual(self.report(self.folder / "d.bfr", "e.folded", "--from", "0.1"),
+                         "beam;lists:map/2 5\n")
+
+    def test_standard_input(self):
+        """A pipe can be read once only."""
+        done = run("report", "-q", "-", "--format", "folded", "-o", "-", input=SAMPLES)
+        self.assertEqual((done.returncode, done.stdout), (DONE, FOLDED), done.stderr)
+
+    def test_bad_files(self):
+        """One sentence with file and line, exit code 1, and no output."""
+        cut = gzip.compress(FOLDED.encode() * 50)[:-10]
+        bad = {
+            "garbage": (b"\x00\x01\x02 garbage\n", "line 1: this is neither"),
+            "empty": (b"", "the file is empty"),
+            "last": (SAMPLES.encode() + b"beam 20", "line 8: the file was cut"),
+            "frame": (SAMPLES.replace("lists", "\n lists").encode(), "line 6: this is no frame"),
+            "packed": (cut, "the compressed file was cut"),
+            "folded": (b"a;b 1\na;b 1.5\n", "line 2: this is no folded stack"),
+        }
+        for name, (content, says) in bad.items():
+            with self.subTest(name):
+                path = self.folder / name
+                path.write_bytes(content)
+                before = set(self.folder.iterdir())
+                done = run("report", path, "-o", self.folder / "out.folded",
+                           "-o", self.folder / "out.bfr")
+                self.assertEqual((done.returncode, done.stdout), (FAILED, ""))
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                self.assertIn(f"{path}: ", done.stderr)
+                self.assertIn(says, done.stderr)
+                self.assertEqual(set(self.folder.iterdir()), before)
+
+    def test_perf(self):
+        """Text of perf itself: all of its samples, with the kernel's frames."""
+        perf = shutil.which("perf")
+        if not perf:
+            self.skipTest("no perf here")
+        data = self.folder / "data"
+        done = subprocess.run([perf, "record", "-F", "999", "-g", "-e", "cpu-clock", "-o", data,
+                               "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            self.skipTest(f"perf can't record here: {done.stderr.strip().splitlines()[-1]}")
+        text = subprocess.run([perf, "script", "-i", data, "--header"], capture_output=True,
+                              text=True, check=True).stdout
+        self.report(self.write("p", text), "p.folded")
+        stacks = beamflame.read_folded(self.folder / "p.folded")
+        periods = [int(line.split(": ")[1].split()[0]) for line in text.splitlines()
+                   if "cpu-clock" in line and line[0] not in "#\t "]
+        self.assertGreater(len(periods), 10)
+        self.assertEqual(sum(stacks.values()), sum(periods))
+
+
+if __name__ == "__main__":
+    unittest.main()
