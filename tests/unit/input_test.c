@@ -24,7 +24,7 @@ static char *text_of(int fd, const struct output_format *format,
 {
     size_t size;
 
-    return output_of(fd, format, settings, &size);
+    return output_of_fd(fd, format, settings, &size);
 }
 
 static char *text_as(const char *input, const struct output_format *format,

@@ -8,9 +8,10 @@
 
 /* Write the recording that the descriptor reads. (Inlined, gcc 12 takes the text for its address.)
  */
-__attribute__((noinline, unused)) static char *output_of(int fd, const struct output_format *format,
-                                                         const struct output_settings *settings,
-                                                         size_t *ret_size)
+__attribute__((noinline, unused)) static char *output_of_fd(int fd,
+                                                            const struct output_format *format,
+                                                            const struct output_settings *settings,
+                                                            size_t *ret_size)
 {
     struct error error = {0};
     struct output_result result;
@@ -35,7 +36,7 @@ static inline char *small_output_bytes(struct small_profile *small,
                                        const struct output_format *format,
                                        const struct output_settings *settings, size_t *ret_size)
 {
-    char *text = output_of(small_recording(small), format, settings, ret_size);
+    char *text = output_of_fd(small_recording(small), format, settings, ret_size);
 
     profile_free(small->profile);
     return text;
