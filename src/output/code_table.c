@@ -44,6 +44,7 @@ uint32_t code_table_location(struct code_table *table, const struct view_frame *
         .address = frame->address,
         .function = intern_add(&table->functions, &function),
         .line = frame->line,
+        .kind = frame->kind,
         .mapping = frame->module_id ? intern_add(&table->mappings, &frame->module_id) : 0,
     };
 

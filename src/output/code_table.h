@@ -17,7 +17,7 @@ struct code_function {
 struct code_location {
     uint64_t address;
     uint32_t function, line, mapping;
-    uint32_t padding; /* always 0, as locations are compared byte by byte */
+    uint32_t kind; /* enum frame_kind */
 };
 
 struct code_table {

@@ -15,6 +15,7 @@ extern const struct output_format svg_format;
 extern const struct output_format speedscope_format;
 extern const struct output_format callgrind_format;
 extern const struct output_format pprof_format;
+extern const struct output_format otlp_format;
 extern const struct output_format dot_format;
 extern const struct output_format html_format;
 extern const struct output_format bfr_format;

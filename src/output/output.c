@@ -34,6 +34,11 @@ double output_seconds(const struct output_source *source, const struct recording
     return to > from ? (double)(to - from) / 1e9 : 0;
 }
 
+uint64_t output_start(const struct output_source *source)
+{
+    return source->header->start_realtime + (source->selection ? source->selection->from_ns : 0);
+}
+
 /* ---- before anything is recorded ---- */
 
 /* Whether a request is for files beside each other, as those of several events are. */

@@ -37,6 +37,9 @@ struct output_source {
 /* How long the part of the recording is that is asked for. */
 double output_seconds(const struct output_source *source, const struct recording_totals *totals);
 
+/* When it begins, ns since 1970. */
+uint64_t output_start(const struct output_source *source);
+
 struct output_format {
     const char *name;        /* for --format: "perf" */
     const char *suffixes[3]; /* ".perf", ".perf.gz", NULL */

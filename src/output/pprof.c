@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pprof's format (proto/profile.proto), for `go tool pprof` and the services that take it: stacks
+ * pprof's format (proto/pprof), for `go tool pprof` and the services that take it: stacks
  * with who ran as labels. Written message by message as it is: in it, all that there are many of is
  * repeated (output/protobuf_file.h).
  */
@@ -13,14 +13,14 @@
 #include "output/protobuf_file.h"
 #include "output/sample_groups.h"
 #include "output/target_text.h"
-#include "profile.pb-c.h"
+#include "pprof/profile.pb-c.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 
 enum { LABELS_MAX = 8 };
 
 struct pprof {
-    FILE *file;
+    struct protobuf out;
     struct output_source source;
     struct sample_groups groups;
     struct code_table code;
@@ -31,7 +31,7 @@ static void *pprof_begin(FILE *file, const struct output_source *source, struct 
     struct pprof *pprof = xcalloc(1, sizeof(*pprof));
 
     (void)error;
-    pprof->file = file;
+    pprof->out.file = file;
     pprof->source = *source;
     sample_groups_init(&pprof->groups, source);
     code_table_init(&pprof->code, source->profile);
@@ -102,7 +102,7 @@ static void write_sample(struct pprof *pprof, uint32_t id, Perftools__Profiles__
     sample->label = labels.pointers;
     profile.n_sample = 1;
     profile.sample = &sample;
-    protobuf_write(pprof->file, &profile.base);
+    protobuf_put(&pprof->out, &profile.base);
 }
 
 static void write_samples(struct pprof *pprof)
@@ -127,7 +127,7 @@ static void write_samples(struct pprof *pprof)
 
 /* ---- what they refer to ---- */
 
-static void write_locations(const struct pprof *pprof)
+static void write_locations(struct pprof *pprof)
 {
     for (uint32_t id = 1; id <= pprof->code.locations.count; id++) {
         const struct code_location *known = intern_get(&pprof->code.locations, id);
@@ -144,11 +144,11 @@ static void write_locations(const struct pprof *pprof)
         location.line = (Perftools__Profiles__Line *[]){&line};
         profile.n_location = 1;
         profile.location = (Perftools__Profiles__Location *[]){&location};
-        protobuf_write(pprof->file, &profile.base);
+        protobuf_put(&pprof->out, &profile.base);
     }
 }
 
-static void write_functions(const struct pprof *pprof)
+static void write_functions(struct pprof *pprof)
 {
     for (uint32_t id = 1; id <= pprof->code.functions.count; id++) {
         const struct code_function *known = intern_get(&pprof->code.functions, id);
@@ -160,7 +160,7 @@ static void write_functions(const struct pprof *pprof)
         function.filename = known->file;
         profile.n_function = 1;
         profile.function = (Perftools__Profiles__Function *[]){&function};
-        protobuf_write(pprof->file, &profile.base);
+        protobuf_put(&pprof->out, &profile.base);
     }
 }
 
@@ -181,19 +181,19 @@ static void write_mappings(struct pprof *pprof)
         mapping.has_functions = true;
         profile.n_mapping = 1;
         profile.mapping = (Perftools__Profiles__Mapping *[]){&mapping};
-        protobuf_write(pprof->file, &profile.base);
+        protobuf_put(&pprof->out, &profile.base);
     }
 }
 
 /* The empty text, which is number 0, comes first. */
-static void write_texts(const struct pprof *pprof)
+static void write_texts(struct pprof *pprof)
 {
     for (uint32_t id = 0; id <= pprof->code.texts.count; id++) {
         Perftools__Profiles__Profile profile = PERFTOOLS__PROFILES__PROFILE__INIT;
 
         profile.n_string_table = 1;
         profile.string_table = (char *[]){(char *)string_table_get(&pprof->code.texts, id)};
-        protobuf_write(pprof->file, &profile.base);
+        protobuf_put(&pprof->out, &profile.base);
     }
 }
 
@@ -204,7 +204,7 @@ static Perftools__Profiles__ValueType type_of(struct pprof *pprof, const struct 
     Perftools__Profiles__ValueType type = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
 
     type.type = text_of(pprof, weight_type_name(&pprof->source, pprof->source.event, weight));
-    type.unit = text_of(pprof, weight->unit == UNIT_NS ? "nanoseconds" : unit_name(weight->unit));
+    type.unit = text_of(pprof, weight_type_unit(weight));
     return type;
 }
 
@@ -221,7 +221,7 @@ static void write_types(struct pprof *pprof)
     profile.n_sample_type = groups->weight_count;
     profile.sample_type = pointers;
     profile.default_sample_type = type_of(pprof, &groups->weights[groups->asked]).type;
-    protobuf_write(pprof->file, &profile.base);
+    protobuf_put(&pprof->out, &profile.base);
 }
 
 static void write_time(struct pprof *pprof, const struct recording_totals *totals)
@@ -231,15 +231,14 @@ static void write_time(struct pprof *pprof, const struct recording_totals *total
     Perftools__Profiles__Profile profile = PERFTOOLS__PROFILES__PROFILE__INIT;
     Perftools__Profiles__ValueType type;
 
-    profile.time_nanos =
-        (int64_t)(header->start_realtime + (source->selection ? source->selection->from_ns : 0));
+    profile.time_nanos = (int64_t)output_start(source);
     profile.duration_nanos = (int64_t)(output_seconds(source, totals) * 1e9);
     if (event_is_cpu(source->profile, source->event) && header->frequency) {
         type = type_of(pprof, &pprof->groups.weights[1 + CPU_TIME]);
         profile.period_type = &type;
         profile.period = 1000000000 / header->frequency;
     }
-    protobuf_write(pprof->file, &profile.base);
+    protobuf_put(&pprof->out, &profile.base);
 }
 
 static void write_comment(struct pprof *pprof, struct buffer *text)
@@ -249,7 +248,7 @@ static void write_comment(struct pprof *pprof, struct buffer *text)
 
     profile.n_comment = 1;
     profile.comment = &comment;
-    protobuf_write(pprof->file, &profile.base);
+    protobuf_put(&pprof->out, &profile.base);
     text->size = 0;
 }
 

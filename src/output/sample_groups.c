@@ -2,7 +2,6 @@
 #include "output/sample_groups.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "util/alloc.h"
 
@@ -28,15 +27,11 @@ void sample_groups_add(struct sample_groups *groups, const struct sample *sample
         .stack = view_of_sample(groups->source.view, sample),
         .who = root_key_of_sample(profile, &grouping, sample, root_bottom(profile, sample->stack)),
     };
-    size_t room = groups->keys.capacity, count = groups->weight_count;
-    uint32_t known = groups->keys.count, id = intern_add(&groups->keys, &group);
+    size_t count = groups->weight_count, index = intern_add(&groups->keys, &group) - 1;
     uint64_t *sums;
 
-    if (groups->keys.capacity != room)
-        groups->sums = xreallocarray(groups->sums, groups->keys.capacity, count * sizeof(*sums));
-    sums = groups->sums + (id - 1) * count;
-    if (id > known)
-        memset(sums, 0, count * sizeof(*sums));
+    groups->sums = xgrow(groups->sums, &groups->room, index, count * sizeof(*sums));
+    sums = groups->sums + index * count;
     for (size_t i = 0; i < count; i++)
         sums[i] += sample_weight(&groups->weights[i], sample);
 }

@@ -22,6 +22,7 @@ struct sample_groups {
     size_t asked; /* index of the weight that is asked for */
     struct intern keys;
     uint64_t *sums; /* weight_count of each group */
+    size_t room;    /* of groups in it */
 };
 
 void sample_groups_init(struct sample_groups *groups, const struct output_source *source);

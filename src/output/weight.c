@@ -122,6 +122,11 @@ const char *weight_type_name(const struct output_source *source, event_id id,
     return is_value && weight->unit == UNIT_NS && is_timed(event) ? event : weight->name;
 }
 
+const char *weight_type_unit(const struct weight *weight)
+{
+    return weight->unit == UNIT_NS ? "nanoseconds" : unit_name(weight->unit);
+}
+
 struct weight weight_of_traffic(const struct output_source *source, event_id id)
 {
     const struct event_entry *event = profile_get_event(source->profile, id);

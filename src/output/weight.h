@@ -45,6 +45,9 @@ size_t weights_of_event(const struct output_source *source, event_id event,
 const char *weight_type_name(const struct output_source *source, event_id event,
                              const struct weight *weight);
 
+/* What its unit is called in pprof's format and those that come from it: "nanoseconds". */
+const char *weight_type_unit(const struct weight *weight);
+
 /* Of what processes do to each other (output/traffic.h): how often, where no value is asked for. */
 struct weight weight_of_traffic(const struct output_source *source, event_id event);
 

@@ -120,13 +120,15 @@ class Pprof(unittest.TestCase):
         """Lines of Erlang code; the executable and other files with their build ids."""
         path, build_id = self.raw.mappings[1]
         self.assertEqual((os.path.basename(path), build_id), ("beam.smp", self.build_id))
-        kinds = {symbol: (mapping, os.path.basename(path), int(line))
-                 for mapping, symbol, path, line in self.raw.locations.values()}
-        mapping, path, line = kinds["families:burn/1"]
-        self.assertEqual((mapping, path), (None, "families.erl"))
+        self.assertIn("1", {mapping for mapping, _, _, _ in self.raw.locations.values()})
+        places = {(mapping, os.path.basename(path), int(line))
+                  for mapping, symbol, path, line in self.raw.locations.values()
+                  if symbol == "families:burn/1" and path}
+        self.assertTrue(places)
         source = (nodes.LOADS / "families.erl").read_text().splitlines()
-        self.assertIn("burn(", "".join(source[line - 3:line]))
-        self.assertIn("1", {mapping for mapping, _, _ in kinds.values()})
+        for mapping, path, line in places:
+            self.assertEqual((mapping, path), (None, "families.erl"))
+            self.assertIn("burn(", "".join(source[line - 3:line]))
 
     def test_files(self):
         """Written while recording, by a report, and without compression it is the same."""

@@ -2,7 +2,7 @@
 /* pprof's format, read back by what its schema gives. */
 #include "small_output.h"
 
-#include "profile.pb-c.h"
+#include "pprof/profile.pb-c.h"
 #include "util/buffer.h"
 
 static Perftools__Profiles__Profile *profile_of(struct small_profile *small,

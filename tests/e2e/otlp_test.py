@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenTelemetry's profiles as its schema and protoc have them: rules, sums, labels, resources."""
+import gzip
+import re
+import shutil
+import subprocess
+import unittest
+from collections import Counter
+
+import beamflame
+import nodes
+
+SCHEMA = "opentelemetry/proto/profiles/v1development/profiles.proto"
+TOKEN = re.compile(r'\s*(?:(\w+): ("(?:[^"\\]|\\.)*"|\S+)|(\w+) \{|(\}))')
+
+
+def parse(text):
+    """Protocol Buffers' text form as {field: [value, ...]}."""
+    stack = [{}]
+    for field, value, message, _ in TOKEN.findall(text):
+        if field:
+            value = value[1:-1] if value.startswith('"') else int(value)
+            stack[-1].setdefault(field, []).append(value)
+        elif message:
+            stack.append({})
+            stack[-2].setdefault(message, []).append(stack[-1])
+        else:
+            stack.pop()
+    return stack[0]
+
+
+def decoded(data):
+    """A ProfilesData by protoc; skip the test where it is missing."""
+    if not shutil.which("protoc"):
+        raise unittest.SkipTest("protoc is not installed (make deps)")
+    message = "opentelemetry.proto.profiles.v1development.ProfilesData"
+    done = subprocess.run(["protoc", f"-I{nodes.ROOT / 'proto'}", f"--decode={message}", SCHEMA],
+                          input=data, capture_output=True, check=True)
+    return parse(done.stdout.decode())
+
+
+class Otlp(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        folder = beamflame.folder(cls.addClassCleanup)
+        cls.recording = folder / "x.bfr"
+        with nodes.Node(27, "families") as node:
+            beamflame.record("-p", node.pid, "-d", 4, "-F", 499, "-o", cls.recording,
+                             "-o", folder / "direct.otlp.gz")
+            cls.pid = node.pid
+        beamflame.record("report", cls.recording, "-o", folder / "x.otlp")
+        cls.bytes = (folder / "x.otlp").read_bytes()
+        cls.direct = gzip.decompress((folder / "direct.otlp.gz").read_bytes())
+        cls.data = decoded(cls.bytes)
+        cls.dictionary, = cls.data["dictionary"]
+        cls.resource, = cls.data["resource_profiles"]
+        scope, = cls.resource["scope_profiles"]
+        cls.profiles = scope["profiles"]
+
+    def text(self, message, field):
+        return self.dictionary["string_table"][message.get(field, [0])[0]]
+
+    def attributes(self, message):
+        pairs = [self.dictionary["attribute_table"][i]
+                 for i in message.get("attribute_indices", ())]
+        found = {self.text(pair, "key_strindex"): next(iter(pair["value"][0].values()))[0]
+                 for pair in pairs}
+        self.assertEqual(len(found), len(pairs))  # keys are unique
+        return found
+
+    def stack(self, sample):
+        """Root first."""
+        table = self.dictionary
+        indices = table["stack_table"][sample["stack_index"][0]]["location_indices"]
+        functions = [table["function_table"][table["location_table"][i]["lines"][0]
+                                             ["function_index"][0]] for i in indices]
+        return tuple(self.text(function, "name_strindex") for function in reversed(functions))
+
+    def test_zero(self):
+        """Element 0 of each table is the zero value, and all else is referred to."""
+        table = self.dictionary
+        for name in ("mapping_table", "location_table", "function_table", "attribute_table",
+                     "stack_table"):
+            self.assertEqual(table[name][0], {}, name)
+            self.assertNotIn({}, table[name][1:], name)
+        self.assertEqual(table["string_table"][0], "")
+        self.assertEqual(len(table["link_table"]), 1)
+        named = {"stack_index": "stack_table", "location_indices": "location_table",
+                 "mapping_index": "mapping_table", "function_index": "function_table",
+                 "attribute_indices": "attribute_table"}
+        met = {name: {0} for name in (*named.values(), "string_table")}
+
+        def meet(message):
+            for field, values in message.items():
+                name = "string_table" if field.endswith("_strindex") else named.get(field)
+                if name:
+                    met[name].update(values)
+                for value in values:
+                    if isinstance(value, dict):
+                        meet(value)
+
+        meet(self.data)
+        for name, indices in met.items():
+            self.assertEqual(indices, set(range(len(table[name]))), name)
+
+    def test_sums(self):
+        """Each profile has what the folded form has by the same weight."""
+        self.assertEqual([self.text(profile["sample_type"][0], "type_strindex")
+                          for profile in self.profiles], ["cpu", "samples"])
+        for profile, weight in zip(self.profiles, ("cpu", "samples")):
+            sums = Counter()
+            for sample in profile["samples"]:
+                value, = sample["values"]
+                sums[self.stack(sample)] += value
+            self.assertEqual(sums, beamflame.folded(self.recording, "--weight", weight))
+            self.assertGreater(sum(sums.values()), 100)
+
+    def test_identity(self):
+        """Samples are told apart by stack and attributes, which are those of the process."""
+        seen = set()
+        for sample in self.profiles[0]["samples"]:
+            key = (*sample["stack_index"], *sorted(sample["attribute_indices"]))
+            self.assertNotIn(key, seen)
+            seen.add(key)
+            labels = self.attributes(sample)
+            if "beam.process.name" in labels:
+                self.assertEqual(labels["beam.process.name"], self.stack(sample)[0])
+                self.assertRegex(labels["beam.process.pid"], r"^<0\.\d+\.\d+>$")
+                self.assertIn("beam.process.status", labels)
+
+    def test_resource(self):
+        """The VM; files with their build ids; time."""
+        resource = {pair["key"][0]: next(iter(pair["value"][0].values()))[0]
+                    for pair in self.resource["resource"][0]["attributes"]}
+        self.assertEqual(resource["process.pid"], self.pid)
+        self.assertEqual(resource["process.runtime.name"], "BEAM")
+        first = self.dictionary["mapping_table"][1]
+        self.assertEqual(self.text(first, "filename_strindex"),
+                         resource["process.executable.path"])
+        self.assertRegex(self.attributes(first)["process.executable.build_id.gnu"],
+                         r"^[0-9a-f]{40}$")
+        profile = self.profiles[0]
+        self.assertAlmostEqual(profile["duration_nano"][0] / 1e9, 4, delta=2)
+        self.assertEqual(profile["period"], [1000000000 // 499])
+        types = {self.attributes(location).get("profile.frame.type")
+                 for location in self.dictionary["location_table"][1:]}
+        self.assertLessEqual({"beam", "native"}, types)
+
+    def test_direct(self):
+        """Written while recording it is the same."""
+        self.assertEqual(self.direct, self.bytes)
