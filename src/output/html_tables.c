@@ -26,7 +26,6 @@ static void add_column(struct html_columns *columns, const char *name,
         return get(profile, id)->field;                                                            \
     }
 NUMBER(frame_symbol, profile_get_frame, symbol)
-NUMBER(frame_module, profile_get_frame, module)
 NUMBER(frame_file, profile_get_frame, file)
 NUMBER(frame_line, profile_get_frame, line)
 NUMBER(frame_kind, profile_get_frame, kind)
@@ -47,6 +46,14 @@ NUMBER(thread_name, profile_get_thread, name)
 NUMBER(thread_kind, profile_get_thread, scheduler_kind)
 NUMBER(thread_number, profile_get_thread, scheduler_number)
 #undef NUMBER
+
+/* The path of what it is in. */
+static uint32_t frame_module(const struct profile *profile, uint32_t id)
+{
+    module_id module = profile_get_frame(profile, id)->module;
+
+    return module ? profile_get_module(profile, module)->path : 0;
+}
 
 /* How far before a node its parent is: 1 where it was met right before it. */
 static void add_distances(struct html_columns *columns, const struct profile *profile)
