@@ -17,6 +17,9 @@
 /** Frame.kind: Erlang functions, and BIFs as called from Erlang. */
 const FRAME_ERLANG = 1, FRAME_BIF = 2;
 
+/** Values of event gc, by number (src/profile/events.h). */
+const GC_RECLAIMED = 2, GC_HEAP_BEFORE = 4, GC_HEAP_AFTER = 5;
+
 /** @type {Target} */
 const NO_TARGET = { pid: 0, node: "", otpRelease: "", erts: "", flavor: "", executable: "",
                     container: "", schedulers: 0, processes: 0 };
@@ -24,6 +27,8 @@ const NO_TARGET = { pid: 0, node: "", otpRelease: "", erts: "", flavor: "", exec
 const NO_EVENT = { name: "", values: [], summary: null };
 
 /* ---- bytes ---- */
+
+const ESCAPE = "^".charCodeAt(0), FLIPPED = 0x40;
 
 /** The numbers of a column, one after the other. */
 class Numbers {
@@ -56,13 +61,26 @@ class Numbers {
     }
 }
 
-/** @param {string} base64 */
-function bytesOf(base64) {
-    const text = atob(base64);
+/**
+ * What src/util/ascii.h makes text of: 7 bits a character, and those after '^' flipped.
+ * @param {string} text
+ */
+function bytesOf(text) {
     const bytes = new Uint8Array(text.length);
-    for (let i = 0; i < bytes.length; i++)
-        bytes[i] = text.charCodeAt(i);
-    return bytes;
+    let size = 0, bits = 0, count = 0;
+    for (let i = 0; i < text.length; i++) {
+        let character = text.charCodeAt(i);
+        if (character === ESCAPE)
+            character = text.charCodeAt(++i) ^ FLIPPED;
+        bits |= character << count;
+        count += 7;
+        if (count < 8)
+            continue;
+        bytes[size++] = bits;
+        bits >>= 8;
+        count -= 8;
+    }
+    return bytes.subarray(0, size);
 }
 
 /** @param {Uint8Array<ArrayBuffer>} bytes */
@@ -261,6 +279,7 @@ class Metrics {
         this.order = order;
         this.stacks = stacks;
         this.known = this.readKnown();
+        this.get = kept((index) => this.read(index));
     }
 
     /** Bits by number of metric. */
@@ -323,25 +342,39 @@ class Metrics {
 
     /** By its parts. @param {number} index @param {Float64Array} values */
     readHeap(index, values) {
-        const parts = ["young", "old", "mbuf"].map((name) => this.read(this.names.indexOf(name)));
+        const parts = ["young", "old", "mbuf"].map((name) => this.get(this.names.indexOf(name)));
         return this.each(index, values, (i, numbers) =>
             values[i] = parts.reduce((sum, part) => sum + (part[i] || 0), numbers.signed()));
     }
 }
 
-/**
- * A value of those samples whose event has it, 0 of others.
- * @param {Columns} columns @param {number} index @param {Uint8Array} event
- * @param {RecordedEvent[]} events
- */
-function readValue(columns, index, event, events) {
-    const values = new Float64Array(event.length), newest = new Float64Array(events.length);
-    const has = events.map((of) => index < of.values.length);
-    const numbers = columns.numbers(`value ${index}`);
-    for (let i = 0; i < values.length; i++)
-        if (has[event[i]])
-            values[i] = newest[event[i]] += numbers.signed();
-    return values;
+/** Values of samples, by what their events measure. */
+class Values {
+    /** @param {Columns} columns @param {Uint8Array} event @param {RecordedEvent[]} events */
+    constructor(columns, event, events) {
+        this.columns = columns;
+        this.event = event;
+        this.events = events;
+        this.get = kept((index) => this.read(index));
+    }
+
+    /** 0 where an event has fewer. @param {number} index */
+    read(index) {
+        const { event, events } = this, newest = new Float64Array(events.length);
+        const values = new Float64Array(event.length);
+        const has = events.map((of) => index < of.values.length);
+        const gc = index === GC_RECLAIMED
+            ? events.findIndex(({ name }, id) => name === "gc" && has[id]) : -1;
+        const before = gc > 0 ? this.get(GC_HEAP_BEFORE) : values;
+        const after = gc > 0 ? this.get(GC_HEAP_AFTER) : values;
+        const numbers = this.columns.numbers(`value ${index}`);
+        for (let i = 0; i < values.length; i++)
+            if (event[i] === gc)
+                values[i] = before[i] - after[i] + numbers.signed();
+            else if (has[event[i]])
+                values[i] = newest[event[i]] += numbers.signed();
+        return values;
+    }
 }
 
 /**
@@ -374,8 +407,8 @@ function readSamples(columns, header, events) {
         time: readTimes(columns, count),
         thread: ids("thread"), detail: ids("detail"),
         status: bytes("status"), activity: bytes("activity"), complete: bytes("complete"),
-        value: kept((index) => readValue(columns, index, event, events)),
-        metric: kept((index) => metrics.read(index)),
+        value: new Values(columns, event, events).get,
+        metric: metrics.get,
     };
 }
 

@@ -8,10 +8,10 @@
  * many entries each table has ("counts"), and for each column its name, its bytes, and how many
  * those are when unpacked ("columns", in the order of the bytes).
  *
- * #recording is base64 of the columns, one after the other, each in zlib's format. But for
- * "strings" (UTF-8, a NUL after each) they are numbers of LEB128, 7 bits a byte, low bits first; a
- * number that may be negative is folded, so that 0, -1, 1, -2 are 0, 1, 2, 3 ("signed" below). Ids
- * are those of profile/profile.h, and tables begin with id 1.
+ * #recording is the columns, one after the other, each in zlib's format, as util/ascii.h makes
+ * bytes text. But for "strings" (UTF-8, a NUL after each) they are numbers of LEB128, 7 bits a
+ * byte, low bits first; a number that may be negative is folded, so that 0, -1, 1, -2 are 0, 1, 2,
+ * 3 ("signed" below). Ids are those of profile/profile.h, and tables begin with id 1.
  *
  *   frame.* process.* ancestor.* thread.*     signed, less that of the entry before
  *   process.same                              id less that of the first entry of this very process
@@ -22,8 +22,9 @@
  *   time                   whole ms since the start, less that of the sample before
  *   process                signed, less that of the sample before
  *   event
- *   value 0, 1 ...         signed, less that of the event's sample before; none for a value that
- *                          the event does not have
+ *   value 0, 1 ...         signed, less that of the event's sample before; of event gc what was
+ *                          reclaimed less heap-before, plus heap-after; none for a value that the
+ *                          event does not have
  *
  * and process by process, those of one in order of time:
  *
@@ -36,8 +37,8 @@
  *                          not known); stack signed, less that of the stack's sample before; young
  *                          and mbuf; all others signed, less the newest of the process
  *
- * Of "stack" and "metric 0" the second byte of each number is in a column "stack+", and its third
- * and later ones in "stack++".
+ * Of "stack", "metric 0" and "metric 8" (reductions, minor_gcs) the second byte of each number is
+ * in a column "stack+", and its third and later ones in "stack++".
  */
 #include "output/formats.h"
 

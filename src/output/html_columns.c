@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "util/alloc.h"
-#include "util/base64.h"
+#include "util/ascii.h"
 
 enum { BLOCK = 16 << 10 }; /* that is compressed at once */
+
+/* 1 % larger than level 9, and done in a third of the time. */
+enum { LEVEL = 7 };
 
 struct html_column *html_columns_add(struct html_columns *columns, const char *name, ...)
 {
@@ -23,13 +26,10 @@ struct html_column *html_columns_add(struct html_columns *columns, const char *n
     return column;
 }
 
-struct html_column *html_columns_add_split(struct html_columns *columns, const char *name)
+void html_columns_split(struct html_columns *columns, struct html_column *column)
 {
-    struct html_column *column = html_columns_add(columns, "%s", name);
-
-    column->higher = html_columns_add(columns, "%s+", name);
-    column->higher->higher = html_columns_add(columns, "%s++", name);
-    return column;
+    column->higher = html_columns_add(columns, "%s+", column->name);
+    column->higher->higher = html_columns_add(columns, "%s++", column->name);
 }
 
 void html_columns_free(struct html_columns *columns)
@@ -51,7 +51,7 @@ static void compress_rest(struct html_column *column, int flush)
     z_stream *stream = &column->stream;
     int result;
 
-    if (!column->size && deflateInit(stream, Z_BEST_COMPRESSION) != Z_OK)
+    if (!column->size && deflateInit(stream, LEVEL) != Z_OK)
         abort(); /* only out of memory */
     column->size += column->rest.size;
     stream->next_in = (unsigned char *)column->rest.data;
@@ -102,10 +102,10 @@ void html_column_close(struct html_column *column)
 
 void html_columns_write(const struct html_columns *columns, FILE *file)
 {
-    struct buffer all = {0}; /* base64 of parts is not parts of base64 */
+    struct buffer all = {0}; /* the text of parts is not parts of the text */
 
     for (size_t i = 0; i < columns->count; i++)
         buffer_put(&all, columns->list[i]->packed.data, columns->list[i]->packed.size);
-    base64_write(file, all.data, all.size);
+    ascii_write(file, all.data, all.size);
     buffer_free(&all);
 }

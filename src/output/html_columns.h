@@ -29,9 +29,9 @@ struct html_columns {
 /* The column is freed with the others. */
 struct html_column *html_columns_add(struct html_columns *columns, const char *name, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same for large numbers that are never alike: their second bytes go to column NAME+, the
- * others to NAME++. The high bytes have a pattern where the low ones have none. */
-struct html_column *html_columns_add_split(struct html_columns *columns, const char *name);
+/* For large numbers that are never alike, before the first: their second bytes go to a column
+ * NAME+, the others to NAME++. High bytes have a pattern where low ones have none. */
+void html_columns_split(struct html_columns *columns, struct html_column *column);
 void html_columns_free(struct html_columns *columns);
 
 /* Append a number as a varint, or one that may be negative as a zigzag (util/buffer.h). */
@@ -43,5 +43,5 @@ void html_column_text(struct html_column *column, const char *text);
 /* Compress what is left: nothing may follow. */
 void html_column_close(struct html_column *column);
 
-/* When all are closed: their bytes, one column after the other, as base64. */
+/* When all are closed: their bytes, one column after the other (util/ascii.h). */
 void html_columns_write(const struct html_columns *columns, FILE *file);

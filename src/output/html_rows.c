@@ -28,10 +28,7 @@ static void put_row(struct buffer *bytes, const struct sample *sample)
 
 void html_rows_add(struct html_rows *rows, const struct sample *sample)
 {
-    if (rows->count == rows->capacity) {
-        rows->capacity = rows->capacity ? rows->capacity * 2 : 1024;
-        rows->list = xreallocarray(rows->list, rows->capacity, sizeof(*rows->list));
-    }
+    rows->list = xgrow(rows->list, &rows->room, rows->count, sizeof(*rows->list));
     rows->list[rows->count++] = (struct html_row){sample->process, rows->bytes.size};
     put_row(&rows->bytes, sample);
 }

@@ -18,7 +18,8 @@ struct html_row {
 struct html_rows {
     struct buffer bytes;
     struct html_row *list; /* in order of time */
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t room;
 };
 
 void html_rows_add(struct html_rows *rows, const struct sample *sample);

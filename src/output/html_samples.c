@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "profile/events.h"
 #include "util/alloc.h"
 
 /* ---- in order of time ---- */
@@ -29,14 +30,23 @@ void html_samples_free(struct html_samples *samples)
     free(samples->last_values);
 }
 
+/* What a collection has reclaimed is what the heap was before, less what it is after. */
+static uint64_t likely_value(const struct html_samples *samples, const struct sample *sample,
+                             uint32_t value)
+{
+    if (value == GC_RECLAIMED && event_is_gc(samples->profile, sample->event))
+        return sample->values[GC_HEAP_BEFORE] - sample->values[GC_HEAP_AFTER];
+    return samples->last_values[sample->event - 1][value];
+}
+
 static void put_values(struct html_samples *samples, const struct sample *sample)
 {
     const struct event_entry *event = profile_get_event(samples->profile, sample->event);
-    uint64_t *last = samples->last_values[sample->event - 1];
 
     for (uint32_t i = 0; i < event->value_count; i++) {
-        html_column_signed(samples->values[i], (int64_t)(sample->values[i] - last[i]));
-        last[i] = sample->values[i];
+        html_column_signed(samples->values[i],
+                           (int64_t)(sample->values[i] - likely_value(samples, sample, i)));
+        samples->last_values[sample->event - 1][i] = sample->values[i];
     }
 }
 
@@ -78,7 +88,7 @@ struct by_process {
 
 static void add_columns(struct by_process *by, struct html_columns *columns)
 {
-    by->stack = html_columns_add_split(columns, "stack");
+    by->stack = html_columns_add(columns, "stack");
     by->leaf = html_columns_add(columns, "leaf");
     by->thread = html_columns_add(columns, "thread");
     by->detail = html_columns_add(columns, "detail");
@@ -86,9 +96,11 @@ static void add_columns(struct by_process *by, struct html_columns *columns)
     by->activity = html_columns_add(columns, "activity");
     by->complete = html_columns_add(columns, "complete");
     by->known = html_columns_add(columns, "known");
-    by->metrics[METRIC_REDUCTIONS] = html_columns_add_split(columns, "metric 0");
-    for (int i = METRIC_REDUCTIONS + 1; i < METRICS; i++)
+    for (int i = 0; i < METRICS; i++)
         by->metrics[i] = html_columns_add(columns, "metric %d", i);
+    html_columns_split(columns, by->stack);
+    html_columns_split(columns, by->metrics[METRIC_REDUCTIONS]);
+    html_columns_split(columns, by->metrics[METRIC_MINOR_GCS]);
 }
 
 static void put_stack(struct by_process *by, stack_id stack)

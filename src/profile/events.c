@@ -24,7 +24,7 @@ static const struct event_kind kinds[] = {
          [WALL_TIME] = {"time", UNIT_NS},
          [WALL_COUNT] = {"count", UNIT_COUNT},
      }},
-    {"gc",
+    {EVENT_GC,
      {
          [GC_TIME] = {"time", UNIT_NS},
          [GC_COUNT] = {"count", UNIT_COUNT},
@@ -105,7 +105,7 @@ bool event_is_known(const char *name)
 
 bool event_value_is_level(const char *event, uint32_t value)
 {
-    return !strcmp(event, "gc") && (value == GC_HEAP_BEFORE || value == GC_HEAP_AFTER);
+    return !strcmp(event, EVENT_GC) && (value == GC_HEAP_BEFORE || value == GC_HEAP_AFTER);
 }
 
 bool event_has_peers(const char *event)
@@ -126,6 +126,11 @@ void event_kinds_text(struct buffer *text)
 static bool is_named(const struct profile *profile, event_id id, const char *name)
 {
     return !strcmp(profile_text(profile, profile_get_event(profile, id)->name), name);
+}
+
+bool event_is_gc(const struct profile *profile, event_id id)
+{
+    return is_named(profile, id, EVENT_GC);
 }
 
 bool event_is_cpu(const struct profile *profile, event_id id)

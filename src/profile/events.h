@@ -34,6 +34,7 @@ enum call_value { CALL_TIME, CALL_COUNT };
 #define EVENT_SCHED "sched"
 #define EVENT_ALLOC "alloc"
 #define EVENT_MSG   "msg"
+#define EVENT_GC    "gc"
 
 /* The event of that name, defined in the profile; 0 if there is no such kind of event. */
 event_id event_define(struct profile *profile, const char *name);
@@ -51,6 +52,7 @@ bool event_has_peers(const char *event);
 /* Append for people what there is, a line for each kind: "  gc      time, count, ...". */
 void event_kinds_text(struct buffer *text);
 
+bool event_is_gc(const struct profile *profile, event_id id);
 bool event_is_cpu(const struct profile *profile, event_id id);
 bool event_is_wall(const struct profile *profile, event_id id);
 bool event_is_sched(const struct profile *profile, event_id id);

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "output/html_files.h"
+#include "util/ascii.h"
 #include "util/base64.h"
 #include "util/cursor.h"
 
@@ -22,25 +23,26 @@ static const char *element(const char *page, const char *id, size_t *ret_size)
     return start;
 }
 
-static unsigned char *base64_bytes(const char *text, size_t size)
+static unsigned char *ascii_bytes(const char *text, size_t size)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     unsigned char *bytes = malloc(size), *at = bytes;
-    uint32_t bits = 0;
+    uint32_t bits = 0, count = 0;
 
-    assert_int_equal(size % 4, 0);
     for (size_t i = 0; i < size; i++) {
-        const char *digit = text[i] == '=' ? digits : strchr(digits, text[i]);
+        unsigned char character = (unsigned char)text[i];
 
-        assert_non_null(digit);
-        bits = bits << 6 | (uint32_t)(digit - digits);
-        if (i % 4 != 3)
+        assert_true(character && character < 0x80 && character != '\r' && character != '<');
+        if (character == '^')
+            character = (unsigned char)text[++i] ^ 0x40;
+        bits |= (uint32_t)character << count;
+        count += 7;
+        if (count < 8)
             continue;
-        *at++ = (unsigned char)(bits >> 16);
-        *at++ = (unsigned char)(bits >> 8);
         *at++ = (unsigned char)bits;
-        bits = 0;
+        bits >>= 8;
+        count -= 8;
     }
+    assert_int_equal(bits, 0);
     return bytes;
 }
 
@@ -66,7 +68,7 @@ static void column_open(struct column *column, const char *page, const char *nam
         assert_int_equal(sscanf(at, "[\"%31[^\"]\", %zu, %lu]", found, &packed, &unpacked), 3);
     }
     data = element(page, "id=\"recording\"", &size);
-    bytes = base64_bytes(data, size);
+    bytes = ascii_bytes(data, size);
     assert_int_equal(uncompress(column->bytes, &room, bytes + offset, packed), Z_OK);
     assert_int_equal(room, unpacked);
     column->cursor = cursor_over(column->bytes, room);
@@ -199,11 +201,14 @@ static void test_events(void **state)
     (void)state;
     small_profile_make(&small);
     small_profile_add_events(&small);
+    small.samples[1].values[GC_HEAP_BEFORE] = 700;
+    small.samples[1].values[GC_HEAP_AFTER] = 50;
     page = page_of(&small);
     NUMBERS(page, "event", 1, 2, 1, 2);
     SIGNED(page, "value 0", 10000000, 12300, 0, 4567890 - 12300);
     SIGNED(page, "value 1", 3, 1 - 3);
-    SIGNED(page, "value 2", 1000, -1000);
+    SIGNED(page, "value 2", 1000 - 700 + 50, 0);
+    SIGNED(page, "value 4", 700, -700);
     assert_non_null(strstr(page, "{\"name\": \"gc\", \"values\": [{\"name\": \"time\", "
                                  "\"unit\": \"ns\"}"));
     assert_non_null(strstr(page, "\"summary\": {\"hits\": 1234, \"lost\": 2, "
@@ -304,6 +309,29 @@ static void test_page(void **state)
     free(page);
 }
 
+/* Each pair of bytes there is, so that each character comes. */
+static void test_ascii(void **state)
+{
+    unsigned char *bytes = malloc(2 * 65536), *back;
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    (void)state;
+    for (uint32_t i = 0; i < 65536; i++) {
+        bytes[2 * i] = (unsigned char)(i >> 8);
+        bytes[2 * i + 1] = (unsigned char)i;
+    }
+    ascii_write(file, bytes, 2 * 65536);
+    fclose(file);
+    back = ascii_bytes(text, size);
+    assert_memory_equal(back, bytes, 2 * 65536);
+    assert_true(size < 2 * 65536 * 6 / 5);
+    free(bytes);
+    free(back);
+    free(text);
+}
+
 static void test_base64(void **state)
 {
     char *text;
@@ -335,7 +363,7 @@ int main(void)
         cmocka_unit_test(test_split),         cmocka_unit_test(test_events),
         cmocka_unit_test(test_tables),        cmocka_unit_test(test_header),
         cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_page),
-        cmocka_unit_test(test_base64),
+        cmocka_unit_test(test_base64),        cmocka_unit_test(test_ascii),
     };
 
     return cmocka_run_group_tests_name("output_html", tests, NULL, NULL);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a long recording becomes other formats."""
+"""How fast a long recording becomes other formats, and how large a page is."""
+import json
 import os
+import re
 import subprocess
 import time
 
@@ -13,6 +15,7 @@ HZ = 999
 # The fastest counts: the first may pay for memory that the machine did not use before, which in a
 # virtual machine costs more than all the rest.
 RUNS = 3
+STACKS = 50000  # of the recording that becomes a page
 SOURCES = ("util", "profile")
 
 
@@ -26,7 +29,7 @@ def replicate():
                                capture_output=True, text=True, check=True).stdout.split()
     subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror",
                     f"-I{nodes.ROOT / 'src'}", f"-I{nodes.ROOT / 'include'}", "-o", out, *sources,
-                    *libraries], check=True)
+                    *libraries, "-lm"], check=True)
     return out
 
 
@@ -44,6 +47,10 @@ def report(recording, target, form):
     return seconds, usage, target.stat().st_size
 
 
+def fastest(recording, target, form):
+    return min((report(recording, target, form) for _ in range(RUNS)), key=lambda run: run[0])
+
+
 def rendering(release, options):
     with folder() as out:
         with nodes.Node(release, "request") as node:
@@ -52,9 +59,7 @@ def rendering(release, options):
         subprocess.run([replicate(), out / "short.bfr", out / "long.bfr", str(options.samples)],
                        check=True)
         for form, least in (("perf", 300000), ("folded", 300000), ("svg", None)):
-            seconds, usage, size = min(
-                (report(out / "long.bfr", out / "rendered", form) for _ in range(RUNS)),
-                key=lambda run: run[0])
+            seconds, usage, size = fastest(out / "long.bfr", out / "rendered", form)
             name = f"{options.samples} samples to .{form}"
             yield Figure(f"{name}, samples a second", options.samples / seconds, "{:,.0f}",
                          least=least)
@@ -62,3 +67,32 @@ def rendering(release, options):
             yield Figure(f"{name}, CPU seconds in beamflame", usage.ru_utime, "{:.2f}")
             yield Figure(f"{name}, CPU seconds in the kernel", usage.ru_stime, "{:.2f}")
             yield Figure(f"{name}, peak memory in MB", usage.ru_maxrss / 1024, "{:.1f}")
+        subprocess.run([replicate(), out / "short.bfr", out / "long.bfr", str(options.samples),
+                        str(STACKS)], check=True)
+        seconds, usage, size = fastest(out / "long.bfr", out / "rendered", "html")
+        name = f"{options.samples} samples with {STACKS} stacks to .html"
+        yield Figure(f"{name}, seconds", seconds, "{:.2f}", most=2)
+        yield Figure(f"{name}, MB written", size / 2**20, "{:.1f}")
+        yield Figure(f"{name}, peak memory in MB", usage.ru_maxrss / 1024, "{:.1f}", most=100)
+
+
+def page_sizes(recording, target):
+    """Bytes of the page, of its recording as text and in columns, and samples."""
+    report(recording, target, "html")
+    text = target.read_text(encoding="utf-8")
+    header = json.loads(re.search(r'id="header">([^<]*)<', text)[1])
+    data = re.search(r'id="recording">([^<]*)<', text)[1]
+    columns = sum(size for _, size, _ in header["columns"])
+    return target.stat().st_size, len(data), columns, header["counts"]["samples"]
+
+
+def page(release, options):
+    with nodes.Node(release, "request") as node, folder() as out:
+        for events, most in (("cpu,gc,wall", 4), ("cpu", None)):
+            record(node.pid, options.long, 99, out / "long.bfr", "-e", events)
+            size, data, columns, samples = page_sizes(out / "long.bfr", out / "page.html")
+            name = f"page of {options.long} s of {events}"
+            yield Figure(f"{name}, samples", samples, "{:,.0f}")
+            yield Figure(f"{name}, MB", size / 2**20, "{:.2f}")
+            yield Figure(f"{name}, bytes a sample, as text", data / samples, "{:.2f}", most=most)
+            yield Figure(f"{name}, bytes a sample, in columns", columns / samples, "{:.2f}")

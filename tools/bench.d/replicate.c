@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* replicate FROM.bfr TO.bfr SAMPLES: a recording as long as one likes, made of the samples of a
- * real one, again and again, each time later. */
+/* replicate FROM.bfr TO.bfr SAMPLES [STACKS]: a recording as long as one likes, made of the samples
+ * of a real one, again and again, each time later; where STACKS are asked for, with so many
+ * different ones. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,9 +29,35 @@ static int keep(void *context, const struct sample *sample, struct error *error)
     return 0;
 }
 
+/* Stack `number` of so many that are asked for: a real one, and calls on top that tell it apart. */
+static stack_id numbered_stack(struct profile *profile, const struct samples *from, uint32_t number)
+{
+    enum { FUNCTIONS = 40 };
+    stack_id stack = from->items[number % from->count].stack;
+
+    for (uint32_t rest = number + 1; rest; rest /= FUNCTIONS) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "numbered:f%u/1", rest % FUNCTIONS);
+        stack = profile_stack(
+            profile, stack,
+            profile_frame(profile, &(struct frame){.symbol = profile_string_z(profile, name),
+                                                   .kind = FRAME_ERLANG}));
+    }
+    return stack;
+}
+
+/* The first so many samples have them all; then some are met more often than others. */
+static uint32_t choose_stack(uint64_t i, uint32_t stacks)
+{
+    uint64_t random = i * 6364136223846793005u >> 33; /* below 2^31 */
+
+    return i < stacks ? (uint32_t)i : (uint32_t)((random * random >> 31) * stacks >> 31);
+}
+
 /* `from` again and again until there are `wanted`. */
-static int repeat(struct recording_writer *writer, const struct profile *profile,
-                  const struct samples *from, uint64_t wanted, uint64_t *ret_end,
+static int repeat(struct recording_writer *writer, struct profile *profile,
+                  const struct samples *from, uint64_t wanted, uint32_t stacks, uint64_t *ret_end,
                   struct error *error)
 {
     uint64_t length = from->items[from->count - 1].time - from->items[0].time + 1000000;
@@ -39,6 +66,8 @@ static int repeat(struct recording_writer *writer, const struct profile *profile
         struct sample sample = from->items[i % from->count];
 
         sample.time += i / from->count * length;
+        if (stacks)
+            sample.stack = numbered_stack(profile, from, choose_stack(i, stacks));
         *ret_end = sample.time;
         if (recording_append(writer, profile, &sample, error))
             return -1;
@@ -46,7 +75,8 @@ static int repeat(struct recording_writer *writer, const struct profile *profile
     return 0;
 }
 
-static int replicate(const char *from, const char *to, uint64_t wanted, struct error *error)
+static int replicate(const char *from, const char *to, uint64_t wanted, uint32_t stacks,
+                     struct error *error)
 {
     struct samples samples = {0};
     struct profile *profile = profile_new();
@@ -68,7 +98,7 @@ static int replicate(const char *from, const char *to, uint64_t wanted, struct e
         return -1;
     totals = *recording_get_totals(recording);
     totals.samples = wanted;
-    if (repeat(writer, profile, &samples, wanted, &totals.end_monotonic, error))
+    if (repeat(writer, profile, &samples, wanted, stacks, &totals.end_monotonic, error))
         return -1;
     return recording_finish(writer, profile, &totals, NULL, error);
 }
@@ -77,11 +107,12 @@ int main(int argc, char **argv)
 {
     struct error error;
 
-    if (argc != 4) {
-        fprintf(stderr, "usage: replicate FROM.bfr TO.bfr SAMPLES\n");
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr, "usage: replicate FROM.bfr TO.bfr SAMPLES [STACKS]\n");
         return ERROR_USAGE;
     }
-    if (replicate(argv[1], argv[2], strtoull(argv[3], NULL, 10), &error)) {
+    if (replicate(argv[1], argv[2], strtoull(argv[3], NULL, 10),
+                  argc == 5 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0, &error)) {
         fprintf(stderr, "replicate: %s\n", error.text);
         return ERROR_FAILED;
     }
