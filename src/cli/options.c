@@ -135,6 +135,12 @@ void output_options_free(struct output_options *options)
     selection_options_free(&options->settings.selection);
 }
 
+void report_options_free(struct report_options *options)
+{
+    free(options->paths);
+    output_options_free(&options->output);
+}
+
 bool record_makes_parts(const struct record_options *options)
 {
     return options->loop > 0 || options->session.trigger_count;
@@ -477,6 +483,7 @@ static const struct argp_option report_option_list[] = {
 
 struct report_parser {
     struct report_options *options;
+    size_t path_room;
     struct output_parser output;
 };
 
@@ -499,12 +506,12 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
         parser->options->output.settings.change = true;
         return 0;
     case ARGP_KEY_ARG:
-        if (parser->options->path)
-            argp_error(state, "one recording, not '%s' too", arg);
-        parser->options->path = arg;
+        parser->options->paths = xgrow(parser->options->paths, &parser->path_room,
+                                       parser->options->path_count, sizeof(arg));
+        parser->options->paths[parser->options->path_count++] = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!parser->options->path)
+        if (!parser->options->path_count)
             argp_error(state, "which recording? (beamflame report FILE -o OUT)");
         return 0;
     default:
@@ -533,10 +540,10 @@ void parse_report_options(int argc, char **argv, struct report_options *options)
     static const struct argp argp = {
         .options = report_option_list,
         .parser = parse_report_option,
-        .args_doc = "FILE",
+        .args_doc = "FILE...",
         .doc = "Make other formats from a recording (.bfr), perf-script text (.perf, or what perf "
                "script prints) or folded stacks, also packed by gzip; without -o, print a summary. "
-               "- is standard input.",
+               "- is standard input. Several files are put together, each sample when it was.",
         .children = output_children,
         .help_filter = add_values,
     };

@@ -35,7 +35,8 @@ struct record_options {
 };
 
 struct report_options {
-    const char *path;
+    const char **paths;
+    size_t path_count;
     struct output_options output;
 };
 
@@ -47,4 +48,5 @@ void parse_report_options(int argc, char **argv, struct report_options *options)
 bool record_makes_parts(const struct record_options *options);
 
 void record_options_free(struct record_options *options);
+void report_options_free(struct report_options *options);
 void output_options_free(struct output_options *options);

@@ -7,6 +7,15 @@
 #include "cli/temporary.h"
 #include "input/input.h"
 
+static int open_input(const struct report_options *options, struct error *error)
+{
+    static const struct join_options by_time = {.order = JOIN_BY_TIME};
+
+    if (options->path_count == 1)
+        return input_open(options->paths[0], temporary_directory(), error);
+    return input_join(options->paths, options->path_count, &by_time, temporary_directory(), error);
+}
+
 static int report(const struct report_options *options)
 {
     struct error error;
@@ -14,10 +23,10 @@ static int report(const struct report_options *options)
 
     if (render_check(&options->output, 1, true, &error))
         return message_error(&error);
-    fd = input_open(options->path, temporary_directory(), &error);
+    fd = open_input(options, &error);
     if (fd < 0)
         return message_error(&error);
-    return render(fd, options->path, &options->output);
+    return render(fd, options->paths[0], &options->output);
 }
 
 int command_report(int argc, char **argv)
@@ -27,6 +36,6 @@ int command_report(int argc, char **argv)
 
     parse_report_options(argc, argv, &options);
     result = report(&options);
-    output_options_free(&options.output);
+    report_options_free(&options);
     return result;
 }

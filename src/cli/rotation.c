@@ -87,13 +87,19 @@ static void keep_only(const struct source *source)
 /* What reads the part, -1 if it can't be read. */
 static int open_source(const struct source *source)
 {
+    struct join_part *pieces;
     struct error error;
     int fd;
 
     if (!source->occasion)
         return source->fds[0];
-    if (recording_join(source->fds, source->count, source->occasion, source->file, &fd, &error))
+    pieces = xcalloc(source->count, sizeof(*pieces));
+    for (size_t i = 0; i < source->count; i++)
+        pieces[i] = (struct join_part){source->fds[i], "a part that was kept"};
+    if (recording_join(pieces, source->count, &(struct join_options){.occasion = source->occasion},
+                       source->file, &fd, &error))
         message_error(&error);
+    free(pieces);
     return fd;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "input/readers.h"
 #include "profile/recording.h"
 #include "profile/recording_format.h"
+#include "util/alloc.h"
 #include "util/read_at.h"
 
 static int write_all(int fd, const char *bytes, size_t size, struct error *error)
@@ -114,5 +116,45 @@ int input_open(const char *path, const char *directory, struct error *error)
         return -1;
     fd = import_text_file(text, directory, error);
     text_close(text);
+    return fd;
+}
+
+/* Takes over the descriptors of the parts. */
+static int join_parts(const struct join_part *parts, size_t count,
+                      const struct join_options *options, const char *directory,
+                      struct error *error)
+{
+    int fd = recording_file(NULL, directory, error), joined;
+
+    if (fd < 0) {
+        for (size_t i = 0; i < count; i++)
+            close(parts[i].fd);
+        return -1;
+    }
+    if (!recording_join(parts, count, options, fd, &joined, error))
+        return joined;
+    if (joined >= 0)
+        close(joined);
+    return -1;
+}
+
+int input_join(const char *const *paths, size_t count, const struct join_options *options,
+               const char *directory, struct error *error)
+{
+    struct join_part *parts = xcalloc(count, sizeof(*parts));
+    size_t opened = 0;
+    int fd = -1;
+
+    for (; opened < count; opened++) {
+        parts[opened] =
+            (struct join_part){input_open(paths[opened], directory, error), paths[opened]};
+        if (parts[opened].fd < 0)
+            break;
+    }
+    if (opened == count)
+        fd = join_parts(parts, count, options, directory, error);
+    for (size_t i = 0; opened < count && i < opened; i++)
+        close(parts[i].fd);
+    free(parts);
     return fd;
 }

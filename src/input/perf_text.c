@@ -152,13 +152,8 @@ static thread_id take_thread(struct perf_text *perf, const struct perf_event_lin
     if (id)
         return id;
     thread.name = profile_string(profile, line->comm.at, line->comm.size);
-    if (line->pid) {
-        struct target_entry target = {.pid = line->pid};
-
-        if (!perf->header.own)
-            target.node = thread.name;
-        thread.target = profile_target(profile, &target);
-    }
+    if (line->pid)
+        thread.target = profile_target(profile, &(struct target_entry){.pid = line->pid});
     id = profile_thread(profile, &thread);
     text_cache_put(perf->who, 0, line->who, id);
     return id;

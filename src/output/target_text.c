@@ -14,6 +14,8 @@ void target_text(const struct profile *profile, target_id id, struct buffer *tex
         buffer_format(text, ", erts %s", profile_text(profile, target->erts));
     if (target->flavor)
         buffer_format(text, ", %s", profile_text(profile, target->flavor));
+    if (target->host)
+        buffer_format(text, ", host %s", profile_text(profile, target->host));
     if (target->container)
         buffer_format(text, ", container %s", profile_text(profile, target->container));
 }

@@ -30,7 +30,7 @@ struct profile *profile_new(void)
     intern_init(&profile->threads, sizeof(struct thread_entry),
                 KEY_SIZE(struct thread_entry, scheduler_number));
     intern_init(&profile->targets, sizeof(struct target_entry),
-                KEY_SIZE(struct target_entry, layout));
+                KEY_SIZE(struct target_entry, host));
     return profile;
 }
 

@@ -125,6 +125,7 @@ struct target_entry {
     uint32_t processes; /* when attached */
     string_id node, otp_release, erts, flavor, executable, container;
     string_id layout; /* where struct layouts came from: "dwarf" or "table" */
+    string_id host;   /* of a recording of several hosts; else the recording's is meant */
 };
 
 /* Process status as process_info(status) would name it. */

@@ -175,7 +175,7 @@ static void decode_thread(struct record_decoder *decoder, struct cursor *cursor,
 }
 
 static void decode_target(struct record_decoder *decoder, struct cursor *cursor,
-                          struct profile *profile)
+                          struct profile *profile, bool has_host)
 {
     struct target_entry target = {0};
 
@@ -191,6 +191,8 @@ static void decode_target(struct record_decoder *decoder, struct cursor *cursor,
     target.executable = decode_string_id(decoder, cursor);
     target.container = decode_string_id(decoder, cursor);
     target.layout = decode_string_id(decoder, cursor);
+    if (has_host)
+        target.host = decode_string_id(decoder, cursor);
     if (!cursor->problem)
         check_new(cursor, &decoder->counts.targets, profile_target(profile, &target));
 }
@@ -268,7 +270,9 @@ static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
 bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct profile *profile,
                    struct sample *ret_sample)
 {
-    switch (cursor_varint(cursor, UINT64_MAX, "")) {
+    uint64_t type = cursor_varint(cursor, UINT64_MAX, "");
+
+    switch (type) {
     case RECORD_SAMPLE:
         return decode_sample(decoder, cursor, profile, ret_sample);
     case RECORD_STRING:
@@ -296,7 +300,8 @@ bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct
         decode_thread(decoder, cursor, profile);
         break;
     case RECORD_TARGET:
-        decode_target(decoder, cursor, profile);
+    case RECORD_TARGET_OF_HOST:
+        decode_target(decoder, cursor, profile, type == RECORD_TARGET_OF_HOST);
         break;
     default:
         cursor_fail(cursor, "unknown kind of record");

@@ -81,7 +81,7 @@ static void encode_thread(const struct thread_entry *thread, struct buffer *reco
 
 static void encode_target(const struct target_entry *target, struct buffer *records)
 {
-    buffer_byte(records, RECORD_TARGET);
+    buffer_byte(records, target->host ? RECORD_TARGET_OF_HOST : RECORD_TARGET);
     buffer_varint(records, target->pid);
     buffer_varint(records, target->schedulers);
     buffer_varint(records, target->dirty_cpu_schedulers);
@@ -94,6 +94,8 @@ static void encode_target(const struct target_entry *target, struct buffer *reco
     buffer_varint(records, target->executable);
     buffer_varint(records, target->container);
     buffer_varint(records, target->layout);
+    if (target->host)
+        buffer_varint(records, target->host);
 }
 
 bool record_encode_entry(struct record_encoder *encoder, const struct profile *profile,

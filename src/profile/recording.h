@@ -114,6 +114,10 @@ int recording_read(struct recording *recording, struct profile *profile,
                    int (*each)(void *context, const struct sample *sample, struct error *error),
                    void *context, bool *ret_cut, struct error *error);
 
+/* The same, one by one: 1 and a sample; 0 at the end of the file; -1 with error. */
+int recording_next(struct recording *recording, struct profile *profile, struct sample *ret_sample,
+                   bool *ret_cut, struct error *error);
+
 /* The newest totals seen by recording_read(). */
 const struct recording_totals *recording_get_totals(const struct recording *recording);
 

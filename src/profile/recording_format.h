@@ -54,6 +54,7 @@
  *      RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
  *      RECORD_TARGET   varints pid, schedulers, dirty_cpu_schedulers, dirty_io_schedulers,
  *                      processes, node, otp_release, erts, flavor, executable, container, layout
+ *      RECORD_TARGET_OF_HOST   the same, and host: of a recording that several hosts made
  *      RECORD_SAMPLE   varints time - time of the sample before, event; as many zigzags of values
  *                      as the event has, minus those of the sample before if it is of the same
  *                      event; zigzags of stack, process, thread minus those of the sample before;
@@ -109,6 +110,7 @@ enum record_type {
     RECORD_EVENT = 8,
     RECORD_ANCESTOR = 9,
     RECORD_MODULE = 10,
+    RECORD_TARGET_OF_HOST = 11,
 };
 
 /* The checksum of a chunk: of its header up to the checksum, and of its stored bytes. */

@@ -2,75 +2,236 @@
 #include "profile/recording_join.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "profile/carry.h"
+#include "profile/events.h"
+#include "profile/join_header.h"
 #include "profile/summary_join.h"
 #include "util/alloc.h"
 
+struct part {
+    const char *name;
+    struct recording *recording;
+    struct profile *profile;
+    struct carry carry;
+    event_id *events;        /* what its events are in the whole, by id - 1 */
+    uint64_t shift;          /* of its times, to those of the whole; wraps */
+    bool has_next, is_whole; /* there are no more samples, and none is missing */
+    struct sample next;      /* with its own ids and time */
+};
+
 struct join {
+    const struct join_options *options;
+    struct part *parts;
+    size_t count;
     struct profile *profile;
     struct recording_writer *writer;
     struct recording_totals totals;
     struct event_summaries summaries;
     struct thread_times threads;
-    /* Of the one that is read: */
-    struct profile *from;
-    event_id events; /* those that are defined in `profile` already */
+    uint64_t end; /* of the part before, by JOIN_IN_TURN */
+    int result;   /* -1: something failed, and the error says what did first */
+    struct error *error;
 };
 
-/* The same events are in all, in the same order; they come before the first sample. */
-static void define_events(struct join *join)
+/* ---- reading ---- */
+
+static void take_counts(struct join *join, struct part *part)
 {
-    while (join->events < profile_counts(join->from).events) {
-        struct event_entry event = *profile_get_event(join->from, ++join->events);
+    const struct recording_totals *totals = recording_get_totals(part->recording);
 
-        event.name = carry_string(join->from, event.name, join->profile);
-        for (uint32_t i = 0; i < event.value_count; i++)
-            event.values[i].name = carry_string(join->from, event.values[i].name, join->profile);
-        profile_event(join->profile, &event);
-    }
-}
-
-static int take(void *context, const struct sample *sample, struct error *error)
-{
-    struct join *join = context;
-    struct sample own = *sample;
-
-    define_events(join);
-    carry_sample(join->from, &own, join->profile);
-    return recording_append(join->writer, join->profile, &own, error);
-}
-
-static void take_counts(struct join *join, const struct recording *recording)
-{
-    define_events(join);
-    totals_join(&join->totals, recording_get_totals(recording));
-    for (event_id id = 1; id <= profile_counts(join->from).events; id++) {
-        const struct event_summary *summary = recording_get_summary(recording, id);
+    totals_join(&join->totals, totals, part->shift);
+    for (event_id id = 1; id <= profile_counts(part->profile).events; id++) {
+        const struct event_summary *summary = recording_get_summary(part->recording, id);
 
         if (summary)
-            event_summaries_join(&join->summaries, id, join->from, summary, join->profile);
+            event_summaries_join(&join->summaries, part->events[id - 1], &part->carry, summary);
     }
-    thread_times_join(&join->threads, join->from, recording_get_threads(recording), join->profile);
+    thread_times_join(&join->threads, &part->carry, recording_get_threads(part->recording),
+                      part->shift);
 }
 
-static int read_one(struct join *join, struct recording *recording, struct error *error)
+/* Look for the next sample of a part; what is damaged has no more. */
+static void advance(struct join *join, struct part *part)
 {
+    struct error own;
     bool cut;
-    int result;
+    int got = recording_next(part->recording, part->profile, &part->next, &cut,
+                             join->result ? &own : join->error);
 
-    join->from = profile_new();
-    join->events = profile_counts(join->profile).events;
-    result = recording_read(recording, join->from, take, join, &cut, error);
-    if (!result)
-        take_counts(join, recording);
-    profile_free(join->from);
-    return result;
+    part->has_next = got > 0;
+    part->is_whole = got == 0;
+    if (got < 0)
+        join->result = -1;
 }
+
+/* ---- what is checked before ---- */
+
+static const struct event_entry *event_named(const struct profile *profile, const char *name)
+{
+    for (event_id id = 1; id <= profile_counts(profile).events; id++) {
+        const struct event_entry *event = profile_get_event(profile, id);
+
+        if (!strcmp(profile_text(profile, event->name), name))
+            return event;
+    }
+    return NULL;
+}
+
+static bool has_cpu(const struct part *part)
+{
+    return event_named(part->profile, EVENT_CPU) != NULL;
+}
+
+/* The numbers of CPU samples are only of one kind where they are taken alike. */
+static int check_cpu(const struct join *join, struct error *error)
+{
+    const struct part *first = NULL;
+
+    for (size_t i = 0; i < join->count; i++) {
+        const struct part *part = &join->parts[i];
+        const struct recording_header *one, *other;
+
+        if (!has_cpu(part))
+            continue;
+        if (!first)
+            first = part;
+        one = recording_get_header(first->recording);
+        other = recording_get_header(part->recording);
+        if (one->frequency != other->frequency || strcmp(one->event, other->event) != 0)
+            return error_set(error, ERROR_FAILED,
+                             "%.120s has CPU samples of %s at %u Hz and %.120s of %s at %u Hz: "
+                             "their numbers can't be added up",
+                             first->name, one->event, one->frequency, part->name, other->event,
+                             other->frequency);
+    }
+    return 0;
+}
+
+/* Define the events of a part; those that are there must count the same. */
+static int define_events(struct join *join, struct part *part, struct error *error)
+{
+    uint32_t count = profile_counts(part->profile).events;
+
+    part->events = xcalloc(count, sizeof(*part->events));
+    for (event_id id = 1; id <= count; id++) {
+        uint32_t before = profile_counts(join->profile).events;
+        const char *name = profile_text(part->profile, profile_get_event(part->profile, id)->name);
+        bool is_known = event_named(join->profile, name) != NULL;
+
+        part->events[id - 1] = carry_event(&part->carry, id);
+        if (is_known && profile_counts(join->profile).events > before)
+            return error_set(error, ERROR_FAILED,
+                             "%.200s: event %.100s counts something else there than in the file "
+                             "before it",
+                             part->name, name);
+    }
+    return 0;
+}
+
+/* ---- time ---- */
+
+/* Where parts are by their clocks; the whole begins with the first of them. */
+static void place_by_time(struct join *join, struct recording_header *header)
+{
+    struct recording_header base = *header;
+
+    for (size_t i = 0; i < join->count; i++) {
+        struct part *part = &join->parts[i];
+        const struct recording_header *own = recording_get_header(part->recording);
+        uint64_t start, before;
+
+        part->shift = join_header_shift(&base, own);
+        start = own->start_monotonic + part->shift;
+        before = header->start_monotonic - start;
+        if (join->options->starts)
+            join->options->starts[i] = start;
+        if (start >= header->start_monotonic)
+            continue;
+        header->start_monotonic -= before;
+        header->start_realtime -= header->start_realtime ? before : 0;
+    }
+}
+
+static void place_next(struct join *join, size_t i)
+{
+    struct part *part = &join->parts[i];
+    uint64_t own = recording_get_header(part->recording)->start_monotonic;
+    uint64_t start = i ? join->end + join->options->gap_ns : own;
+
+    part->shift = start - own;
+    if (join->options->starts)
+        join->options->starts[i] = start;
+}
+
+/* ---- samples ---- */
+
+static int put_sample(struct join *join, struct part *part)
+{
+    struct sample sample = part->next;
+
+    sample.time += part->shift;
+    sample.event = part->events[sample.event - 1];
+    carry_sample(&part->carry, &sample);
+    return recording_append(join->writer, join->profile, &sample, join->error);
+}
+
+/* The part whose sample is the next one in time; NULL if all are through. */
+static struct part *earliest(struct join *join)
+{
+    struct part *first = NULL;
+
+    for (size_t i = 0; i < join->count; i++) {
+        struct part *part = &join->parts[i];
+
+        if (part->has_next &&
+            (!first || part->next.time + part->shift < first->next.time + first->shift))
+            first = part;
+    }
+    return first;
+}
+
+static int join_by_time(struct join *join)
+{
+    struct part *part;
+
+    while ((part = earliest(join))) {
+        if (put_sample(join, part))
+            return -1;
+        advance(join, part);
+    }
+    return 0;
+}
+
+static int join_in_turn(struct join *join)
+{
+    for (size_t i = 0; i < join->count; i++) {
+        struct part *part = &join->parts[i];
+        uint64_t last = recording_get_header(part->recording)->start_monotonic;
+
+        place_next(join, i);
+        while (part->has_next) {
+            last = part->next.time;
+            if (put_sample(join, part))
+                return -1;
+            advance(join, part);
+        }
+        if (last < recording_get_totals(part->recording)->end_monotonic)
+            last = recording_get_totals(part->recording)->end_monotonic;
+        join->end = last + part->shift;
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
 
 static int put_counts(struct join *join, struct error *error)
 {
+    for (size_t i = 0; i < join->count; i++)
+        if (join->parts[i].is_whole)
+            take_counts(join, &join->parts[i]);
     for (uint32_t i = 0; i < join->summaries.count; i++) {
         const struct event_summary *summary = &join->summaries.of[i];
 
@@ -82,71 +243,131 @@ static int put_counts(struct join *join, struct error *error)
     return recording_put_threads(join->writer, join->profile, &join->threads, error);
 }
 
-static int open_writer(struct join *join, const struct recording *first, const char *occasion,
-                       int fd, struct error *error)
-{
-    struct recording_header header = *recording_get_header(first);
-
-    header.occasion = occasion;
-    join->writer = recording_create_fd(fd, &header, error);
-    return join->writer ? 0 : -1;
-}
-
-/* What is written stays valid if one of them can't be read. */
-static int join_all(struct join *join, struct recording *const *recordings, size_t count,
-                    int *ret_fd, struct error *error)
+static int put_all(struct join *join, int *ret_fd)
 {
     struct error own;
-    int result = 0;
+    int failed = join->options->order == JOIN_BY_TIME ? join_by_time(join) : join_in_turn(join);
 
-    for (size_t i = 0; !result && i < count; i++)
-        result = read_one(join, recordings[i], error);
-    if (!result)
-        result = put_counts(join, error);
-    if (recording_finish(join->writer, join->profile, &join->totals, ret_fd, &own) && !result) {
-        *error = own;
-        result = -1;
-    }
-    return result;
+    if (!failed)
+        failed = put_counts(join, join->result ? &own : join->error);
+    if (failed)
+        join->result = -1;
+    if (recording_finish(join->writer, join->profile, &join->totals, ret_fd,
+                         join->result ? &own : join->error))
+        join->result = -1;
+    return join->result;
 }
 
-/* Takes over all descriptors; NULL stands for those that can't be read. */
-static int open_all(const int *fds, size_t count, struct recording **recordings,
-                    struct error *error)
+/* Frequency and event are those of CPU samples, if there are some. */
+static void take_sampling(const struct join *join, struct recording_header *header)
+{
+    for (size_t i = join->count; i--;) {
+        const struct recording_header *own = recording_get_header(join->parts[i].recording);
+
+        if (!has_cpu(&join->parts[i]))
+            continue;
+        header->frequency = own->frequency;
+        header->event = own->event;
+    }
+}
+
+/* The header of the whole, and where its parts are. */
+static void place(struct join *join, struct join_header *joined)
+{
+    const struct recording_header **headers = xcalloc(join->count, sizeof(*headers));
+
+    for (size_t i = 0; i < join->count; i++)
+        headers[i] = recording_get_header(join->parts[i].recording);
+    join_header_make(joined, headers, join->count,
+                     join->options->order == JOIN_BY_TIME ? join_header_first(headers, join->count)
+                                                          : headers[0]);
+    if (join->options->order == JOIN_BY_TIME)
+        place_by_time(join, &joined->header);
+    if (join->options->occasion)
+        joined->header.occasion = join->options->occasion;
+    for (size_t i = 0; joined->several_hosts && i < join->count; i++)
+        if (headers[i]->hostname[0])
+            join->parts[i].carry.host = headers[i]->hostname;
+    take_sampling(join, &joined->header);
+    free(headers);
+}
+
+/* Read each part up to its first sample: all of its events are known by then. */
+static int begin(struct join *join)
+{
+    for (size_t i = 0; i < join->count; i++)
+        advance(join, &join->parts[i]);
+    for (size_t i = 0; i < join->count; i++)
+        if (define_events(join, &join->parts[i], join->error))
+            return -1;
+    return check_cpu(join, join->error);
+}
+
+/* Takes over `fd`. */
+static int join_all(struct join *join, int fd, int *ret_fd)
+{
+    struct join_header joined;
+
+    if (begin(join)) {
+        close(fd);
+        return -1;
+    }
+    place(join, &joined);
+    join->writer = recording_create_fd(fd, &joined.header, join->error);
+    join_header_free(&joined);
+    return join->writer ? put_all(join, ret_fd) : -1;
+}
+
+/* Takes over all descriptors. */
+static int open_all(struct join *join, const struct join_part *parts)
 {
     int result = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < join->count; i++) {
+        struct part *part = &join->parts[i];
         struct error own;
 
-        recordings[i] = recording_open(fds[i], "a part that was kept", &own);
-        if (!recordings[i] && !result) {
-            *error = own;
+        part->name = parts[i].name;
+        part->profile = profile_new();
+        part->carry = (struct carry){.from = part->profile, .to = join->profile};
+        part->recording = recording_open(parts[i].fd, parts[i].name, result ? &own : join->error);
+        if (!part->recording)
             result = -1;
-        }
     }
     return result;
 }
 
-int recording_join(const int *fds, size_t count, const char *occasion, int fd, int *ret_fd,
-                   struct error *error)
+static void free_all(struct join *join)
 {
-    struct recording **recordings = xcalloc(count, sizeof(struct recording *));
-    struct join join = {.profile = profile_new()};
-    int result = open_all(fds, count, recordings, error);
+    for (size_t i = 0; i < join->count; i++) {
+        recording_close(join->parts[i].recording);
+        carry_free(&join->parts[i].carry);
+        profile_free(join->parts[i].profile);
+        free(join->parts[i].events);
+    }
+    free(join->parts);
+    event_summaries_free(&join->summaries);
+    thread_times_free(&join->threads);
+    profile_free(join->profile);
+}
+
+int recording_join(const struct join_part *parts, size_t count, const struct join_options *options,
+                   int fd, int *ret_fd, struct error *error)
+{
+    struct join join = {
+        .options = options,
+        .parts = xcalloc(count, sizeof(struct part)),
+        .count = count,
+        .profile = profile_new(),
+        .error = error,
+    };
+    int result = open_all(&join, parts);
 
     *ret_fd = -1;
     if (result)
         close(fd);
-    else if (open_writer(&join, recordings[0], occasion, fd, error))
-        result = -1;
     else
-        result = join_all(&join, recordings, count, ret_fd, error);
-    for (size_t i = 0; i < count; i++)
-        recording_close(recordings[i]);
-    free(recordings);
-    event_summaries_free(&join.summaries);
-    thread_times_free(&join.threads);
-    profile_free(join.profile);
+        result = join_all(&join, fd, ret_fd);
+    free_all(&join);
     return result;
 }

@@ -16,7 +16,10 @@ struct recording {
     struct record_decoder decoder;
     struct event_summaries summaries;
     struct thread_times threads;
-    bool was_read;
+    struct chunk chunk; /* that is read now, up to the cursor */
+    struct cursor cursor;
+    uint64_t samples; /* that were read */
+    bool was_read, ended;
 };
 
 /* A clean copy; these strings are shown. */
@@ -154,91 +157,114 @@ const struct thread_times *recording_get_threads(const struct recording *recordi
     return &recording->threads;
 }
 
-struct pass {
-    struct profile *profile;
-    int (*each)(void *context, const struct sample *sample, struct error *error);
-    void *context;
-    uint64_t samples;
-};
+/* ---- samples ---- */
 
-static int read_records(struct recording *recording, const struct chunk *chunk, struct pass *pass,
-                        struct error *error)
+/* A chunk that is no records. */
+static int read_counts(struct recording *recording, struct profile *profile, struct error *error)
 {
-    struct cursor cursor = cursor_over(chunk->data, chunk->size);
-    struct sample sample;
+    const struct chunk *chunk = &recording->chunk;
+    struct cursor *cursor = &recording->cursor;
 
-    record_base_reset(&recording->decoder.base);
-    while (cursor.at < cursor.end && !cursor.problem) {
-        const uint8_t *record = cursor.at;
-
-        if (!record_decode(&recording->decoder, &cursor, pass->profile, &sample)) {
-            if (cursor.problem)
-                cursor.at = record; /* the record is what to look at */
-            continue;
-        }
-        pass->samples++;
-        if (pass->each(pass->context, &sample, error))
-            return -1;
-    }
-    return check_chunk(recording, chunk, &cursor, error);
+    if (chunk->type == CHUNK_TOTALS)
+        read_totals(cursor, &recording->totals);
+    else if (chunk->type == CHUNK_SUMMARY)
+        event_summary_decode(&recording->summaries, profile, cursor);
+    else if (chunk->type == CHUNK_THREADS)
+        thread_times_decode(&recording->threads, profile, cursor);
+    else if (chunk->type == CHUNK_HEADER)
+        cursor_fail(cursor, "second header");
+    return check_chunk(recording, chunk, cursor, error);
 }
 
-static int read_chunk(struct recording *recording, const struct chunk *chunk, struct pass *pass,
-                      struct error *error)
+/* Go through the records of the chunk up to a sample: 1, or 0 where it has none left. */
+static int next_in_chunk(struct recording *recording, struct profile *profile,
+                         struct sample *ret_sample, struct error *error)
 {
-    struct cursor cursor;
+    struct cursor *cursor = &recording->cursor;
 
-    if (chunk->type == CHUNK_RECORDS)
-        return read_records(recording, chunk, pass, error);
-    cursor = cursor_over(chunk->data, chunk->size);
-    if (chunk->type == CHUNK_TOTALS)
-        read_totals(&cursor, &recording->totals);
-    else if (chunk->type == CHUNK_SUMMARY)
-        event_summary_decode(&recording->summaries, pass->profile, &cursor);
-    else if (chunk->type == CHUNK_THREADS)
-        thread_times_decode(&recording->threads, pass->profile, &cursor);
-    else if (chunk->type == CHUNK_HEADER)
-        cursor_fail(&cursor, "second header");
-    return check_chunk(recording, chunk, &cursor, error);
+    while (cursor->at < cursor->end) {
+        const uint8_t *record = cursor->at;
+
+        if (record_decode(&recording->decoder, cursor, profile, ret_sample)) {
+            recording->samples++;
+            return 1;
+        }
+        if (cursor->problem) {
+            cursor->at = record; /* the record is what to look at */
+            return check_chunk(recording, &recording->chunk, cursor, error);
+        }
+    }
+    return 0;
 }
 
 /* What was counted last may be older than the last samples. */
-static void mark_cut(struct recording *recording, const struct pass *pass)
+static void mark_cut(struct recording *recording)
 {
     struct recording_totals *totals = &recording->totals;
 
     totals->cut = true;
-    if (totals->samples < pass->samples)
-        totals->samples = pass->samples;
+    if (totals->samples < recording->samples)
+        totals->samples = recording->samples;
     if (totals->end_monotonic < recording->decoder.last)
         totals->end_monotonic = recording->decoder.last;
+}
+
+/* The next chunk: 1 if it is of records, which are read next. */
+static int next_chunk(struct recording *recording, struct profile *profile, bool *ret_cut,
+                      struct error *error)
+{
+    struct chunk *chunk = &recording->chunk;
+    bool cut = false;
+    int got;
+
+    while ((got = chunk_read(recording->chunks, chunk, &cut, error)) > 0) {
+        recording->cursor = cursor_over(chunk->data, chunk->size);
+        if (recording->ended)
+            return chunk_malformed(recording->chunks, chunk, 0, "more after the end", error);
+        recording->ended = chunk->type == CHUNK_END;
+        if (chunk->type == CHUNK_RECORDS) {
+            record_base_reset(&recording->decoder.base);
+            return 1;
+        }
+        if (read_counts(recording, profile, error))
+            return -1;
+    }
+    if (got < 0)
+        return -1;
+    *ret_cut = cut || !recording->ended;
+    if (*ret_cut)
+        mark_cut(recording);
+    return 0;
+}
+
+int recording_next(struct recording *recording, struct profile *profile, struct sample *ret_sample,
+                   bool *ret_cut, struct error *error)
+{
+    int got;
+
+    if (!recording->was_read && profile_counts(profile).strings)
+        return error_set(error, ERROR_FAILED, "a recording is read into a profile that is new");
+    recording->was_read = true;
+    do {
+        got = next_in_chunk(recording, profile, ret_sample, error);
+        if (got)
+            return got;
+        got = next_chunk(recording, profile, ret_cut, error);
+    } while (got > 0);
+    return got;
 }
 
 int recording_read(struct recording *recording, struct profile *profile,
                    int (*each)(void *context, const struct sample *sample, struct error *error),
                    void *context, bool *ret_cut, struct error *error)
 {
-    struct pass pass = {profile, each, context, 0};
-    struct chunk chunk;
-    bool cut = false, ended = false;
+    struct sample sample;
     int got;
 
-    if (recording->was_read || profile_counts(profile).strings)
-        return error_set(error, ERROR_FAILED,
-                         "a recording is read once, into a profile that is new");
-    recording->was_read = true;
-    while ((got = chunk_read(recording->chunks, &chunk, &cut, error)) > 0) {
-        if (ended)
-            return chunk_malformed(recording->chunks, &chunk, 0, "more after the end", error);
-        if (read_chunk(recording, &chunk, &pass, error))
+    if (recording->was_read)
+        return error_set(error, ERROR_FAILED, "a recording is read once");
+    while ((got = recording_next(recording, profile, &sample, ret_cut, error)) > 0)
+        if (each(context, &sample, error))
             return -1;
-        ended = chunk.type == CHUNK_END;
-    }
-    if (got < 0)
-        return -1;
-    cut |= !ended;
-    if (cut)
-        mark_cut(recording, &pass);
-    *ret_cut = cut;
-    return 0;
+    return got;
 }

@@ -362,12 +362,13 @@ void root_target_text(const struct profile *profile, target_id id, struct buffer
 {
     const struct target_entry *target = profile_get_target(profile, id);
     const char *node = profile_text(profile, target->node);
-
     /* The name of a node that is not distributed says nothing. */
-    if (!*node || strcmp(node, "nonode@nohost") == 0)
-        buffer_format(text, "beam %u", target->pid);
-    else if (another_has_name(profile, id))
-        buffer_format(text, "%s %u", node, target->pid);
-    else
-        buffer_text(text, node);
+    bool is_named = *node && strcmp(node, "nonode@nohost") != 0;
+
+    buffer_text(text, is_named ? node : "beam");
+    if (is_named && !another_has_name(profile, id))
+        return;
+    buffer_format(text, " %u", target->pid);
+    if (target->host)
+        buffer_format(text, " at %s", profile_text(profile, target->host));
 }

@@ -4,14 +4,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "profile/carry.h"
 #include "util/alloc.h"
 
-void totals_join(struct recording_totals *totals, const struct recording_totals *next)
+void totals_join(struct recording_totals *totals, const struct recording_totals *next,
+                 uint64_t shift)
 {
+    uint64_t end = next->end_monotonic + shift;
+
     if (!totals->end_monotonic)
         totals->attach_ns = next->attach_ns;
-    totals->end_monotonic = next->end_monotonic;
+    if (totals->end_monotonic < end)
+        totals->end_monotonic = end;
     totals->samples += next->samples;
     totals->erlang_samples += next->erlang_samples;
     totals->complete_stacks += next->complete_stacks;
@@ -84,9 +87,8 @@ static void join_tally(struct event_summary *summary, string_id name, uint64_t c
     summary->tallies = list;
 }
 
-void event_summaries_join(struct event_summaries *summaries, event_id event,
-                          const struct profile *profile, const struct event_summary *next,
-                          struct profile *to)
+void event_summaries_join(struct event_summaries *summaries, event_id event, struct carry *carry,
+                          const struct event_summary *next)
 {
     struct event_summary *summary = event_summaries_place(summaries, event);
 
@@ -103,11 +105,10 @@ void event_summaries_join(struct event_summaries *summaries, event_id event,
         summary->errors[i] = join_errors(summary->errors[i], next->errors[i]);
     }
     for (size_t i = 0; i < next->histogram_count; i++)
-        join_histogram(summary, carry_string(profile, next->histograms[i].name, to),
+        join_histogram(summary, carry_string(carry, next->histograms[i].name),
                        &next->histograms[i]);
     for (size_t i = 0; i < next->tally_count; i++)
-        join_tally(summary, carry_string(profile, next->tallies[i].name, to),
-                   next->tallies[i].count);
+        join_tally(summary, carry_string(carry, next->tallies[i].name), next->tallies[i].count);
 }
 
 /* ---- threads ---- */
@@ -120,20 +121,22 @@ static struct thread_time *time_of(struct thread_times *times, thread_id thread)
     return NULL;
 }
 
-void thread_times_join(struct thread_times *times, const struct profile *profile,
-                       const struct thread_times *next, struct profile *to)
+void thread_times_join(struct thread_times *times, struct carry *carry,
+                       const struct thread_times *next, uint64_t shift)
 {
     for (size_t i = 0; i < next->count; i++) {
         struct thread_time time = next->list[i];
         struct thread_time *known;
 
-        time.thread = carry_thread(profile, time.thread, to);
+        time.thread = carry_thread(carry, time.thread);
+        time.from += shift;
+        time.to += shift;
         known = time_of(times, time.thread);
         if (!known) {
             thread_times_add(times, &time);
             continue;
         }
-        known->to = time.to;
+        known->to += time.to - time.from;
         known->cpu_ns += time.cpu_ns;
         known->wait_ns += time.wait_ns;
     }

@@ -356,11 +356,12 @@ void events_end(struct events *events)
 
 void events_begin(struct events *events, struct profile *profile)
 {
-    const struct profile *before = events->profile;
+    struct carry carry = {.from = events->profile, .to = profile};
 
     define(events, profile);
     for (size_t i = 0; i < events->held_count; i++)
-        carry_sample(before, &events->held[i].sample, profile);
+        carry_sample(&carry, &events->held[i].sample);
+    carry_free(&carry);
     for (size_t i = 0; i < events->targets; i++)
         event_probes_begin(events->probes[i]);
 }

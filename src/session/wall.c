@@ -334,7 +334,7 @@ int wall_finish(struct wall *wall, struct part *part, struct error *error)
 }
 
 /* The CPU samples are looked for by the number of their process, which is another now. */
-static void carry_recent(struct wall *wall, const struct profile *before, struct profile *profile)
+static void carry_recent(struct wall *wall, struct carry *carry)
 {
     struct sample *recent = xcalloc(RECENT, sizeof(*recent));
 
@@ -343,7 +343,7 @@ static void carry_recent(struct wall *wall, const struct profile *before, struct
 
         if (!sample.process || sample.time + STACK_NS < wall->now)
             continue;
-        carry_sample(before, &sample, profile);
+        carry_sample(carry, &sample);
         recent[sample.process % RECENT] = sample;
     }
     memcpy(wall->recent, recent, sizeof(wall->recent));
@@ -352,9 +352,12 @@ static void carry_recent(struct wall *wall, const struct profile *before, struct
 
 void wall_begin(struct wall *wall, const struct profile *before, struct profile *profile)
 {
+    struct carry carry = {.from = before, .to = profile};
+
     for (size_t i = 0; i < wall->pending_count; i++)
-        carry_sample(before, &wall->pending[i].sample, profile);
-    carry_recent(wall, before, profile);
+        carry_sample(&carry, &wall->pending[i].sample);
+    carry_recent(wall, &carry);
+    carry_free(&carry);
     wall->started = wall->swept;
     wall->samples = wall->time = 0;
     memset(wall->tallies, 0, sizeof(wall->tallies));

@@ -111,8 +111,10 @@ fail:
 
 void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile)
 {
-    target_id target = carry_target(symbolizer->profile, symbolizer->target, profile);
+    struct carry carry = {.from = symbolizer->profile, .to = profile};
+    target_id target = carry_target(&carry, symbolizer->target);
 
+    carry_free(&carry);
     frame_names_move(symbolizer->names, profile);
     process_cache_move(symbolizer->processes, profile, target);
     thread_cache_move(symbolizer->threads, profile, target);

@@ -45,6 +45,7 @@ void thread_watch_free(struct thread_watch *watch)
 /* Threads that have ended are left behind. */
 void thread_watch_move(struct thread_watch *watch, struct profile *profile, target_id target)
 {
+    struct carry carry = {.from = watch->profile, .to = profile};
     size_t kept = 0;
 
     for (size_t i = 0; i < watch->count; i++) {
@@ -55,12 +56,13 @@ void thread_watch_move(struct thread_watch *watch, struct profile *profile, targ
         thread.first_cpu += thread.time.cpu_ns;
         thread.first_wait += thread.time.wait_ns;
         thread.time = (struct thread_time){
-            .thread = carry_thread(watch->profile, thread.time.thread, profile),
+            .thread = carry_thread(&carry, thread.time.thread),
             .from = thread.time.to,
             .to = thread.time.to,
         };
         watch->list[kept++] = thread;
     }
+    carry_free(&carry);
     watch->count = kept;
     watch->profile = profile;
     watch->target = target;

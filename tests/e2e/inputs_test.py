@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts as inputs of the report command."""
 import gzip
+import re
 import shutil
 import subprocess
 import unittest
@@ -50,6 +51,34 @@ class InputsTest(unittest.TestCase):
         """A pipe can be read once only."""
         done = run("report", "-q", "-", "--format", "folded", "-o", "-", input=SAMPLES)
         self.assertEqual((done.returncode, done.stdout), (DONE, FOLDED), done.stderr)
+
+    def test_parts(self):
+        """Parts of a recording, in whichever order, are the whole."""
+        whole = self.write("whole", "".join(
+            f"beam 1/{1 + i % 3} [000] {1 + i / 100:.6f}: 1 cycles:\n\t {i % 7 + 1:x} f{i % 7} (/x)\n\n"
+            for i in range(500)))
+        first, last = self.folder / "first.bfr", self.folder / "last.bfr"
+        record("report", "-q", whole, "-o", first, "--to", "2.5")
+        record("report", "-q", whole, "-o", last, "--from", "2.5")
+        for form in ("folded", "perf", "speedscope.json"):
+            record("report", "-q", whole, "-o", self.folder / f"a.{form}")
+            record("report", "-q", last, first, "-o", self.folder / f"b.{form}")
+            a, b = ((self.folder / f"{name}.{form}").read_text(encoding="utf-8")
+                    for name in "ab")
+            if form == "perf":  # says of the parts that they are
+                b = re.sub("# left out .*\n\n", "", b)
+            self.assertEqual(a, b.replace("b.speedscope", "a.speedscope"))
+
+    def test_kinds_together(self):
+        """Files of different kinds are one, with the events of each."""
+        text, stacks = self.write("x", SAMPLES), self.write("y", FOLDED)
+        record("report", "-q", text, text, stacks, "-o", self.folder / "z.folded")
+        self.assertEqual((self.folder / "z.cycles.folded").read_text(encoding="utf-8"),
+                         "V8_Worker;main;read 20\nbeam;lists:map/2 10\n")
+        self.assertEqual((self.folder / "z.stacks.folded").read_text(encoding="utf-8"), FOLDED)
+        done = run("report", text, self.folder / "none", "-o", self.folder / "n.folded")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn("can't read", done.stderr)
 
     def test_bad_files(self):
         """One sentence with file and line, exit code 1, and no output."""

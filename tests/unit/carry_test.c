@@ -4,6 +4,14 @@
 #include "profile/carry.h"
 #include "profile/view.h"
 
+static void carry_one(const struct profile *from, struct sample *sample, struct profile *to)
+{
+    struct carry carry = {.from = from, .to = to};
+
+    carry_sample(&carry, sample);
+    carry_free(&carry);
+}
+
 /* All that is shown of a sample, and its thread. */
 static void describe(struct profile *profile, const struct sample *sample, char *text, size_t size)
 {
@@ -47,7 +55,7 @@ static void test_same_sample(void **state)
     small.samples[2].detail = profile_string_z(small.profile, "tcp_inet");
     for (int i = 0; i < SMALL_SAMPLES; i++) {
         describe(small.profile, &small.samples[i], before[i], sizeof(before[i]));
-        carry_sample(small.profile, &small.samples[i], to);
+        carry_one(small.profile, &small.samples[i], to);
     }
     profile_free(small.profile);
     for (int i = 0; i < SMALL_SAMPLES; i++) {
@@ -83,7 +91,7 @@ static void test_process(void **state)
     entry.application = text(from, "shop");
     entry.ancestors = sup;
     sample = (struct sample){.process = profile_process(from, &entry)};
-    carry_sample(from, &sample, to);
+    carry_one(from, &sample, to);
     profile_free(from);
     carried = *profile_get_process(to, sample.process);
     assert_int_equal(carried.identity, 8);
@@ -111,7 +119,7 @@ static void test_module(void **state)
 
     (void)state;
     small_profile_make(&small);
-    carry_sample(small.profile, &small.samples[2], to);
+    carry_one(small.profile, &small.samples[2], to);
     profile_free(small.profile);
     frame = profile_get_frame(to, profile_get_stack(to, small.samples[2].stack)->frame);
     module = profile_get_module(to, frame->module);
@@ -127,7 +135,7 @@ static void test_nothing(void **state)
     struct sample sample = {.event = 1, .time = 5};
 
     (void)state;
-    carry_sample(from, &sample, to);
+    carry_one(from, &sample, to);
     assert_int_equal(sample.stack | sample.process | sample.peer | sample.thread | sample.detail,
                      0);
     assert_int_equal(sample.time, 5);

@@ -6,8 +6,8 @@
 
 enum { SPAN = 3000000000u }; /* ns, from one to the next */
 
-/* A recording that begins `number` spans later, with another order of strings and threads. */
-static int recording_number(int number)
+/* A recording whose samples are `number` spans later, with another order of strings and threads. */
+static int recording_of(const struct recording_header *header, int number)
 {
     struct small_profile small;
     struct recording_writer *writer;
@@ -19,7 +19,7 @@ static int recording_number(int number)
     small_profile_add_events(&small);
     if (number)
         profile_string_z(small.profile, "only in later ones");
-    writer = recording_create(NULL, "/tmp", &small_header, &error);
+    writer = recording_create(NULL, "/tmp", header, &error);
     for (int i = 0; i < SMALL_SAMPLES; i++) {
         small.samples[i].time += (uint64_t)number * SPAN;
         assert_int_equal(recording_append(writer, small.profile, &small.samples[i], &error), 0);
@@ -37,6 +37,11 @@ static int recording_number(int number)
     thread_times_free(&threads);
     profile_free(small.profile);
     return fd;
+}
+
+static int recording_number(int number)
+{
+    return recording_of(&small_header, number);
 }
 
 struct seen {
@@ -67,14 +72,27 @@ static struct recording *read_joined(int fd, struct seen *seen)
     return recording;
 }
 
+static int join(const int *fds, size_t count, const struct join_options *options, int *ret_fd,
+                struct error *error)
+{
+    static const char *const names[] = {"one", "two", "three"};
+    struct join_part parts[3];
+
+    for (size_t i = 0; i < count; i++)
+        parts[i] = (struct join_part){fds[i], names[i]};
+    return recording_join(parts, count, options, memory_file(), ret_fd, error);
+}
+
+static const struct join_options triggered = {.occasion = "msgq>5: 6"};
+
 static int joined(size_t count)
 {
-    int fds[8], fd;
+    int fds[3], fd;
     struct error error;
 
     for (size_t i = 0; i < count; i++)
         fds[i] = recording_number((int)i);
-    assert_int_equal(recording_join(fds, count, "msgq>5: 6", memory_file(), &fd, &error), 0);
+    assert_int_equal(join(fds, count, &triggered, &fd, &error), 0);
     return fd;
 }
 
@@ -156,7 +174,7 @@ static void test_damaged(void **state)
     (void)state;
     assert_int_equal(pwrite(fds[1], "x", 1, size / 2), 1);
     lseek(fds[1], 0, SEEK_SET);
-    assert_int_equal(recording_join(fds, 2, "exit", memory_file(), &fd, &error), -1);
+    assert_int_equal(join(fds, 2, &triggered, &fd, &error), -1);
     assert_true(fd >= 0);
     recording = read_joined(fd, &seen);
     assert_in_range(seen.count, SMALL_SAMPLES, 2 * SMALL_SAMPLES);
@@ -171,17 +189,185 @@ static void test_no_recording(void **state)
     struct error error;
 
     (void)state;
-    assert_int_equal(recording_join(fds, 2, "exit", memory_file(), &fd, &error), -1);
+    assert_int_equal(join(fds, 2, &triggered, &fd, &error), -1);
     assert_int_equal(fd, -1);
+}
+
+static struct recording *join_two(int one, int other, const struct join_options *options,
+                                  struct seen *seen)
+{
+    int fds[2] = {one, other}, fd;
+    struct error error = {0};
+
+    if (join(fds, 2, options, &fd, &error))
+        fail_msg("%s", error.text);
+    return read_joined(fd, seen);
+}
+
+static const struct join_options by_time = {.order = JOIN_BY_TIME};
+
+static void assert_times(const struct seen *seen, const uint64_t *times, size_t count)
+{
+    assert_int_equal(seen->count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(seen->samples[i].time, times[i]);
+}
+
+/* Of two hosts each has targets of its own, and samples are in order of real time, whichever host
+ * is named first. */
+static void test_two_hosts(void **state)
+{
+    static const uint64_t SECOND = 1000000000;
+    struct recording_header other = small_header;
+    struct recording *recording;
+    struct seen seen;
+
+    (void)state;
+    other.hostname = "web-2";
+    other.start_monotonic += 100 * SECOND;
+    other.start_realtime += 100 * SECOND + 5000000;
+    other.occasion = "exit";
+    recording = join_two(recording_of(&other, 0), recording_number(0), &by_time, &seen);
+    /* Its clock is 99.995 s ahead. */
+    assert_times(&seen,
+                 (const uint64_t[]){2000000000, 2005000000, 2010000000, 2015000000, 2020000000,
+                                    2025000000, 3000000000, 3005000000},
+                 8);
+    assert_int_equal(profile_counts(seen.profile).targets, 2);
+    assert_int_equal(profile_counts(seen.profile).processes, 2);
+    assert_int_equal(profile_counts(seen.profile).threads, 2);
+    assert_int_equal(profile_counts(seen.profile).stacks, 5); /* those of one */
+    assert_string_equal(recording_get_header(recording)->hostname, "web-2, web-1");
+    assert_string_equal(recording_get_header(recording)->command, small_header.command);
+    assert_string_equal(recording_get_header(recording)->occasion, "exit");
+    assert_int_equal(recording_get_header(recording)->cpus, 4);
+    assert_int_equal(recording_get_header(recording)->start_realtime, small_header.start_realtime);
+    assert_int_equal(recording_get_header(recording)->start_monotonic,
+                     small_header.start_monotonic);
+    assert_string_equal(profile_text(seen.profile, profile_get_target(seen.profile, 1)->host),
+                        "web-1");
+    recording_close(recording);
+    profile_free(seen.profile);
+}
+
+/* A host that was started again has another clock; its VM is the same if it looks the same. */
+static void test_started_again(void **state)
+{
+    struct recording_header other = small_header;
+    struct recording *recording;
+    struct seen seen;
+
+    (void)state;
+    other.start_monotonic = 500000000;
+    other.start_realtime += 1500000000;
+    recording = join_two(recording_number(0), recording_of(&other, 0), &by_time, &seen);
+    assert_times(&seen,
+                 (const uint64_t[]){2000000000, 2010000000, 2020000000, 3000000000, 4000000000,
+                                    4010000000, 4020000000, 5000000000},
+                 8);
+    assert_int_equal(profile_counts(seen.profile).targets, 1);
+    recording_close(recording);
+    profile_free(seen.profile);
+}
+
+/* One behind the other, with what is between them, whenever they were. */
+static void test_in_turn(void **state)
+{
+    uint64_t starts[2];
+    struct join_options options = {.order = JOIN_IN_TURN, .gap_ns = 1000000000, .starts = starts};
+    struct recording *recording;
+    struct seen seen;
+
+    (void)state;
+    recording = join_two(recording_number(1), recording_number(0), &options, &seen);
+    assert_times(&seen,
+                 (const uint64_t[]){5000000000, 5010000000, 5020000000, 6000000000, 8500000000,
+                                    8510000000, 8520000000, 9500000000},
+                 8);
+    assert_int_equal(starts[0], 1000000000);
+    assert_int_equal(starts[1], 7500000000);
+    assert_int_equal(recording_get_totals(recording)->end_monotonic, 10000000000);
+    assert_int_equal(recording_get_header(recording)->start_monotonic, 1000000000);
+    assert_int_equal(recording_get_threads(recording)->list[0].cpu_ns, 2000);
+    recording_close(recording);
+    profile_free(seen.profile);
+}
+
+/* What can't be added up is refused. */
+static void test_refused(void **state)
+{
+    struct recording_header other = small_header;
+    int fds[2], fd;
+    struct error error;
+
+    (void)state;
+    other.frequency = 199;
+    fds[0] = recording_number(0);
+    fds[1] = recording_of(&other, 0);
+    assert_int_equal(join(fds, 2, &by_time, &fd, &error), -1);
+    assert_int_equal(fd, -1);
+    assert_string_equal(error.text, "one has CPU samples of cpu-clock at 100 Hz and two of "
+                                    "cpu-clock at 199 Hz: their numbers can't be added up");
+    other = small_header;
+    other.event = "cycles";
+    fds[0] = recording_number(0);
+    fds[1] = recording_of(&other, 0);
+    assert_int_equal(join(fds, 2, &by_time, &fd, &error), -1);
+    assert_non_null(strstr(error.text, "of cycles at 100 Hz"));
+}
+
+/* A recording of one sample of an event that counts nothing but this. */
+static int recording_counting(const char *event, const char *value)
+{
+    struct profile *profile = profile_new();
+    struct event_entry entry = {.name = profile_string_z(profile, event), .value_count = 1};
+    struct sample sample = {.time = 1, .values = {7}};
+    struct recording_totals totals = {.samples = 1};
+    struct recording_writer *writer;
+    struct error error;
+    int fd;
+
+    entry.values[0] = (struct event_value){profile_string_z(profile, value), UNIT_COUNT};
+    sample.event = profile_event(profile, &entry);
+    writer = recording_create(NULL, "/tmp", &small_header, &error);
+    assert_int_equal(recording_append(writer, profile, &sample, &error), 0);
+    assert_int_equal(recording_finish(writer, profile, &totals, &fd, &error), 0);
+    profile_free(profile);
+    return fd;
+}
+
+/* Events of one name must count the same, others are side by side. */
+static void test_events(void **state)
+{
+    int fds[2] = {recording_counting("gc", "bytes"), recording_counting("gc", "words")}, fd;
+    struct recording *recording;
+    struct error error;
+    struct seen seen;
+
+    (void)state;
+    assert_int_equal(join(fds, 2, &by_time, &fd, &error), -1);
+    assert_string_equal(error.text,
+                        "two: event gc counts something else there than in the file before it");
+    recording =
+        join_two(recording_counting("misses", "count"), recording_number(0), &by_time, &seen);
+    assert_int_equal(seen.count, SMALL_SAMPLES + 1);
+    assert_int_equal(profile_counts(seen.profile).events, 4);
+    assert_int_equal(seen.samples[0].event, 1);
+    assert_int_equal(seen.samples[0].values[0], 7);
+    assert_int_equal(seen.samples[1].event, 2);
+    assert_non_null(recording_get_summary(recording, 3)); /* gc */
+    recording_close(recording);
+    profile_free(seen.profile);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_no_recording),
+        cmocka_unit_test(test_samples),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_damaged),   cmocka_unit_test(test_no_recording),
+        cmocka_unit_test(test_two_hosts), cmocka_unit_test(test_started_again),
+        cmocka_unit_test(test_in_turn),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_events),
     };
 
     return cmocka_run_group_tests_name("recording_join", tests, NULL, NULL);
