@@ -41,7 +41,7 @@ enum { BEFORE_MOST = 3600 }; /* seconds that are kept in memory */
 static const struct argp_option output_option_list[] = {
     {"output", 'o', "FILE", 0,
      "Write FILE (- is standard output), in the format of its name: .bfr, .perf, .folded, .svg, "
-     ".html, .speedscope.json, .callgrind, .pb.gz, .otlp, .json, .dot; may be repeated",
+     ".html, .speedscope.json, .callgrind, .pb.gz, .otlp, .json, .txt, .dot; may be repeated",
      10},
     {"format", OPTION_FORMAT, "FORMAT", 0, "Format of the next -o, whatever its name", 10},
     {"stats", OPTION_STATS, "FILE", 0, "Write what was counted, as JSON", 10},

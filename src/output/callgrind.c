@@ -5,42 +5,23 @@
  * of its calls of others cost with all that these called. How often they were called is not known:
  * the samples that saw the call stand in that place. 0 would not do: what callgrind_annotate
  * (valgrind 3.19) finds called 0 times costs it takes for the caller's own.
- *
- * A stack that holds a call several times, as recursion does, counts once for it.
  */
 #include "output/formats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "output/call_graph.h"
 #include "output/counts.h"
 #include "output/weight.h"
 #include "util/alloc.h"
-#include "util/intern.h"
-
-/* Texts are borrowed; equal texts are the same pointer, as those of one view are. */
-struct function {
-    const char *name, *file, *object;
-};
-
-/* The code of `line` in `caller` calls `callee`; 0: it does not call, and the cost is its own. */
-struct call {
-    uint32_t caller, line, callee;
-};
-
-struct call_cost {
-    uint64_t cost, samples;
-    view_stack_id added; /* the newest stack that counts for it */
-};
 
 struct callgrind {
     FILE *file;
     struct output_source source;
     struct weight weight;
     struct counts costs, samples; /* by stack */
-    struct intern functions, calls;
-    struct call_cost *call_costs; /* by call */
-    size_t room;
+    struct call_graph graph;
 };
 
 static void *callgrind_begin(FILE *file, const struct output_source *source, struct error *error)
@@ -51,8 +32,7 @@ static void *callgrind_begin(FILE *file, const struct output_source *source, str
     callgrind->file = file;
     callgrind->source = *source;
     callgrind->weight = weight_with_unit(source, source->event);
-    intern_init(&callgrind->functions, sizeof(struct function), sizeof(struct function));
-    intern_init(&callgrind->calls, sizeof(struct call), sizeof(struct call));
+    call_graph_init(&callgrind->graph, true);
     return callgrind;
 }
 
@@ -65,48 +45,6 @@ static int callgrind_sample(void *state, const struct sample *sample, struct err
     counts_add(&callgrind->costs, stack, sample_weight(&callgrind->weight, sample));
     counts_add(&callgrind->samples, stack, 1);
     return 0;
-}
-
-/* ---- calls ---- */
-
-static struct call_cost *cost_of_call(struct callgrind *callgrind, const struct call *call)
-{
-    uint32_t id = intern_add(&callgrind->calls, call);
-
-    callgrind->call_costs =
-        xgrow(callgrind->call_costs, &callgrind->room, id, sizeof(*callgrind->call_costs));
-    return &callgrind->call_costs[id];
-}
-
-static uint32_t function_of(struct callgrind *callgrind, const struct view_frame *frame)
-{
-    static const char erlang[] = "Erlang";
-    bool is_in_file = frame->kind == FRAME_NATIVE || frame->kind == FRAME_KERNEL;
-    const struct function function = {frame->text, frame->file,
-                                      is_in_file ? frame->module : erlang};
-
-    return intern_add(&callgrind->functions, &function);
-}
-
-static void add_stack(struct callgrind *callgrind, view_stack_id stack)
-{
-    const struct view_frame *frames;
-    size_t count = view_frames(callgrind->source.view, stack, &frames);
-
-    for (size_t i = 0; i < count; i++) {
-        const struct call call = {
-            .caller = function_of(callgrind, &frames[i]),
-            .line = frames[i].line,
-            .callee = i + 1 < count ? function_of(callgrind, &frames[i + 1]) : 0,
-        };
-        struct call_cost *cost = cost_of_call(callgrind, &call);
-
-        if (cost->added == stack)
-            continue;
-        cost->added = stack;
-        cost->cost += callgrind->costs.of[stack];
-        cost->samples += callgrind->samples.of[stack];
-    }
 }
 
 /* ---- writing ---- */
@@ -127,7 +65,7 @@ static void put_named(FILE *file, const char *key, const char *text)
 
 static void put_function(const struct callgrind *callgrind, uint32_t id)
 {
-    const struct function *function = intern_get(&callgrind->functions, id);
+    const struct call_function *function = call_function_get(&callgrind->graph, id);
 
     putc('\n', callgrind->file);
     put_named(callgrind->file, "ob", function->object);
@@ -139,7 +77,7 @@ static void put_call(const struct callgrind *callgrind, const struct call *call,
                      const struct call_cost *cost)
 {
     if (call->callee) {
-        const struct function *callee = intern_get(&callgrind->functions, call->callee);
+        const struct call_function *callee = call_function_get(&callgrind->graph, call->callee);
 
         put_named(callgrind->file, "cob", callee->object);
         put_named(callgrind->file, "cfl", callee->file);
@@ -150,10 +88,10 @@ static void put_call(const struct callgrind *callgrind, const struct call *call,
 }
 
 /* By function; what it cost itself comes before its calls. */
-static int compare_calls(const void *a, const void *b, void *calls)
+static int compare_calls(const void *a, const void *b, void *graph)
 {
-    const struct call *x = intern_get(calls, *(const uint32_t *)a);
-    const struct call *y = intern_get(calls, *(const uint32_t *)b);
+    const struct call *x = call_get(graph, *(const uint32_t *)a);
+    const struct call *y = call_get(graph, *(const uint32_t *)b);
 
     if (x->caller != y->caller)
         return x->caller < y->caller ? -1 : 1;
@@ -164,19 +102,19 @@ static int compare_calls(const void *a, const void *b, void *calls)
 
 static void put_calls(struct callgrind *callgrind)
 {
-    uint32_t count = callgrind->calls.count, caller = 0;
+    uint32_t count = callgrind->graph.calls.count, caller = 0;
     uint32_t *order = xreallocarray(NULL, count + 1, sizeof(*order));
 
     for (uint32_t i = 0; i < count; i++)
         order[i] = i + 1;
-    qsort_r(order, count, sizeof(*order), compare_calls, &callgrind->calls);
+    qsort_r(order, count, sizeof(*order), compare_calls, &callgrind->graph);
     for (uint32_t i = 0; i < count; i++) {
-        const struct call *call = intern_get(&callgrind->calls, order[i]);
+        const struct call *call = call_get(&callgrind->graph, order[i]);
 
         if (call->caller != caller)
             put_function(callgrind, call->caller);
         caller = call->caller;
-        put_call(callgrind, call, &callgrind->call_costs[order[i]]);
+        put_call(callgrind, call, &callgrind->graph.call_costs[order[i]]);
     }
     free(order);
 }
@@ -185,13 +123,11 @@ static void write_all(struct callgrind *callgrind)
 {
     const struct output_source *source = &callgrind->source;
     FILE *file = callgrind->file;
-    uint64_t sum = 0;
 
-    for (view_stack_id id = 1; id < callgrind->costs.size; id++) {
-        sum += callgrind->costs.of[id];
+    for (view_stack_id id = 1; id < callgrind->costs.size; id++)
         if (callgrind->costs.of[id])
-            add_stack(callgrind, id);
-    }
+            call_graph_add(&callgrind->graph, source->view, id, callgrind->costs.of[id],
+                           callgrind->samples.of[id]);
     fprintf(file, "# callgrind format\nversion: 1\ncreator: beamflame %s\ncmd: ",
             source->header->version);
     put_text(file, source->header->command);
@@ -199,7 +135,7 @@ static void write_all(struct callgrind *callgrind)
             "positions: line\nevent: %s : %s of %s, in %s\nevents: %s\nsummary: %" PRIu64 "\n",
             callgrind->weight.name, callgrind->weight.name,
             profile_text(source->profile, profile_get_event(source->profile, source->event)->name),
-            unit_name(callgrind->weight.unit), callgrind->weight.name, sum);
+            unit_name(callgrind->weight.unit), callgrind->weight.name, callgrind->graph.total);
     put_calls(callgrind);
 }
 
@@ -212,9 +148,7 @@ static int callgrind_finish(void *state, const struct recording_totals *totals, 
         write_all(callgrind);
     counts_free(&callgrind->costs);
     counts_free(&callgrind->samples);
-    intern_free(&callgrind->functions);
-    intern_free(&callgrind->calls);
-    free(callgrind->call_costs);
+    call_graph_free(&callgrind->graph);
     free(callgrind);
     return 0;
 }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const struct output_format *const formats[] = {
-    &perf_format,      &folded_format, &svg_format,  &speedscope_format,
-    &callgrind_format, &pprof_format,  &otlp_format, &json_format,
-    &dot_format,       &html_format,   &bfr_format,  &flame_prof_format,
+    &perf_format,  &folded_format, &svg_format,        &speedscope_format, &callgrind_format,
+    &pprof_format, &otlp_format,   &json_format,       &text_format,       &dot_format,
+    &html_format,  &bfr_format,    &flame_prof_format,
 };
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 

@@ -17,6 +17,7 @@ extern const struct output_format callgrind_format;
 extern const struct output_format pprof_format;
 extern const struct output_format otlp_format;
 extern const struct output_format json_format; /* in json_lines.c */
+extern const struct output_format text_format;
 extern const struct output_format dot_format;
 extern const struct output_format html_format;
 extern const struct output_format bfr_format;

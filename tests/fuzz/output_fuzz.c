@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct output_format *const formats[] = {
         &perf_format,    &folded_format,     &svg_format,        &dot_format,       &bfr_format,
         &summary_format, &stats_json_format, &speedscope_format, &callgrind_format, &html_format,
-        &pprof_format,   &otlp_format,       &json_format,
+        &pprof_format,   &otlp_format,       &json_format,       &text_format,
     };
 
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)

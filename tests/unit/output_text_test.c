@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The report to read: the summary, and functions with who calls them and whom they call. */
+#include "small_output.h"
+
+/* The text from `start` on, of which there is the summary before. */
+static void assert_report(struct small_profile *small, const struct output_settings *settings,
+                          const char *expected)
+{
+    char *text = small_output_of(small, &text_format, settings), *start;
+
+    assert_memory_equal(text, "target    ", 10);
+    start = strstr(text, "\nfunctions of ");
+    assert_non_null(start);
+    assert_string_equal(start, expected);
+    free(text);
+}
+
+/* What functions cost, and shares of it by caller, callee and what they did themselves. */
+static void test_calls(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    assert_report(&small, &settings,
+                  "\nfunctions of cpu by time, of 40.0 ms\n"
+                  "      with all it calls                  itself  function\n"
+                  "        30.0 ms  75.0 %           0 ns   0.0 %  cart\n"
+                  "        30.0 ms  75.0 %           0 ns   0.0 %  proc_lib:init_p/5\n"
+                  "        20.0 ms  50.0 %        20.0 ms  50.0 %  erlang:+/2\n"
+                  "        10.0 ms  25.0 %           0 ns   0.0 %  memcpy\n"
+                  "        10.0 ms  25.0 %        10.0 ms  25.0 %  do_syscall_64\n"
+                  "        10.0 ms  25.0 %           0 ns   0.0 %  [scheduler] busy-wait\n"
+                  "        10.0 ms  25.0 %        10.0 ms  25.0 %  spin\n"
+                  "\ncart: 30.0 ms, 75.0 %\n"
+                  "  calls\n        30.0 ms 100.0 %  proc_lib:init_p/5\n"
+                  "\nproc_lib:init_p/5: 30.0 ms, 75.0 %\n"
+                  "  called by\n        30.0 ms 100.0 %  cart\n"
+                  "  calls\n        20.0 ms  66.7 %  erlang:+/2\n"
+                  "        10.0 ms  33.3 %  memcpy\n"
+                  "\nerlang:+/2: 20.0 ms, 50.0 %\n"
+                  "  called by\n        20.0 ms 100.0 %  proc_lib:init_p/5\n"
+                  "  itself\n        20.0 ms 100.0 %\n"
+                  "\nmemcpy: 10.0 ms, 25.0 %\n"
+                  "  called by\n        10.0 ms 100.0 %  proc_lib:init_p/5\n"
+                  "  calls\n        10.0 ms 100.0 %  do_syscall_64\n"
+                  "\ndo_syscall_64: 10.0 ms, 25.0 %\n"
+                  "  called by\n        10.0 ms 100.0 %  memcpy\n"
+                  "  itself\n        10.0 ms 100.0 %\n"
+                  "\n[scheduler] busy-wait: 10.0 ms, 25.0 %\n"
+                  "  calls\n        10.0 ms 100.0 %  spin\n"
+                  "\nspin: 10.0 ms, 25.0 %\n"
+                  "  called by\n        10.0 ms 100.0 %  [scheduler] busy-wait\n"
+                  "  itself\n        10.0 ms 100.0 %\n");
+}
+
+static stack_id call(struct profile *p, stack_id from, const char *symbol, uint32_t line)
+{
+    return profile_stack(p, from,
+                         profile_frame(p, &(struct frame){.symbol = profile_string_z(p, symbol),
+                                                          .file = profile_string_z(p, "a.erl"),
+                                                          .line = line,
+                                                          .kind = FRAME_ERLANG}));
+}
+
+/* A stack counts once for a function that is in it several times, at whatever lines; what is less
+ * than half a percent is counted only. */
+static void test_recursion(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}};
+    struct small_profile small;
+    stack_id stack = 0;
+
+    (void)state;
+    small_profile_make(&small);
+    for (uint32_t i = 0; i < 3; i++)
+        stack = call(small.profile, stack, "a:f/1", 10 + i);
+    small.samples[2] = small.samples[0];
+    for (int i = 0; i < SMALL_SAMPLES; i++) {
+        small.samples[i].time = 2000000000u + (uint64_t)i;
+        small.samples[i].stack = stack;
+    }
+    small.samples[3].values[0] = 100;
+    small.samples[3].stack = call(small.profile, stack, "a:g/0", 1);
+    assert_report(&small, &settings,
+                  "\nfunctions of cpu by time, of 30.0 ms\n"
+                  "      with all it calls                  itself  function\n"
+                  "        30.0 ms 100.0 %        30.0 ms 100.0 %  a:f/1\n"
+                  "  1 more, each less than 0.5 %\n"
+                  "\na:f/1: 30.0 ms, 100.0 %\n"
+                  "  called by\n        30.0 ms 100.0 %  a:f/1\n"
+                  "  calls\n        30.0 ms 100.0 %  a:f/1\n"
+                  "    1 more, each less than 0.5 %\n"
+                  "  itself\n        30.0 ms 100.0 %\n");
+}
+
+/* A part for each event that has samples, or of the one that is asked for, by what is asked for. */
+static void test_events(void **state)
+{
+    struct output_settings settings = {.view.grouping = {{GROUP_NONE}}};
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    text = small_output_of(&small, &text_format, &settings);
+    assert_non_null(strstr(text, "\nfunctions of cpu by time, of 20.0 ms\n"));
+    assert_non_null(strstr(text, "\nfunctions of gc by time, of 4.6 ms\n"));
+    assert_null(strstr(text, "\nfunctions of bif:"));
+    free(text);
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    settings.event = "gc";
+    settings.value = "reclaimed";
+    text = small_output_of(&small, &text_format, &settings);
+    assert_null(strstr(text, "\nfunctions of cpu"));
+    assert_non_null(strstr(text, "\nfunctions of gc by reclaimed, of 1,000 words\n"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_recursion),
+        cmocka_unit_test(test_events),
+    };
+
+    return cmocka_run_group_tests_name("output_text", tests, NULL, NULL);
+}
