@@ -229,7 +229,7 @@ static void test_check(void **state)
     requests[1].path = requests[0].path;
     assert_int_equal(output_check(requests, 3, 1, false, &error), -1);
     assert_int_equal(error.code, ERROR_USAGE);
-    requests[1].path = in_directory("a.txt");
+    requests[1].path = in_directory("a.unknown");
     assert_int_equal(output_check(requests, 3, 1, false, &error), -1);
     assert_int_equal(error.code, ERROR_USAGE);
     assert_non_null(strstr(error.text, "folded"));
