@@ -5,6 +5,7 @@
 
 int command_record(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_diff(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_ps(int argc, char **argv);
 int command_probes(int argc, char **argv);

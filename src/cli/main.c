@@ -8,8 +8,8 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"record", command_record}, {"report", command_report}, {"dump", command_dump},
-    {"ps", command_ps},         {"probes", command_probes},
+    {"record", command_record}, {"report", command_report}, {"diff", command_diff},
+    {"dump", command_dump},     {"ps", command_ps},         {"probes", command_probes},
 };
 
 int main(int argc, char **argv)

@@ -22,6 +22,7 @@ enum {
     OPTION_FOLD_RECURSION,
     OPTION_WEIGHT,
     OPTION_DELTA,
+    OPTION_NORMALIZE,
     OPTION_BUDGET,
     OPTION_LONG_SCHEDULE,
     OPTION_WALL_FREQUENCY,
@@ -59,17 +60,30 @@ struct output_parser {
     const struct output_format *next_format;
 };
 
+/* What is written instead, where two are compared. */
+static const struct output_format *comparing(struct argp_state *state, const char *path,
+                                             const struct output_format *format)
+{
+    if (!format->comparing)
+        argp_error(state, "%s: a comparison can be written as .html, .txt or .folded", path);
+    return format->comparing;
+}
+
 static void add_output(struct argp_state *state, struct output_parser *parser, const char *path)
 {
     struct output_options *options = parser->options;
+    const struct output_format *format =
+        parser->next_format ? parser->next_format : output_format_of(path);
 
     if (!path[0])
         argp_error(state, "-o needs a file name");
     if (options->count == OUTPUTS_MAX)
         argp_error(state, "at most %d outputs", OUTPUTS_MAX);
-    if (!parser->next_format && !output_format_of(path))
+    if (!format)
         argp_error(state, "the name '%s' does not say a format; there are: %s (or use --format)",
                    path, output_format_names());
+    if (options->compares)
+        parser->next_format = comparing(state, path, format);
     options->requests[options->count++] =
         (struct output_request){.path = path, .format = parser->next_format};
     parser->next_format = NULL;
@@ -442,9 +456,9 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
         .options = record_option_list,
         .parser = parse_record_option,
         .args_doc = "[-- COMMAND [ARG...]]",
-        .doc =
-            "Profile Erlang VMs from outside: nothing is loaded into them, nothing restarted."
-            "\vCommands: record (default), report FILE, ps, probes. See beamflame COMMAND --help.",
+        .doc = "Profile Erlang VMs from outside: nothing is loaded into them, nothing restarted."
+               "\vCommands: record (default), report FILE, diff A B, ps, probes. See beamflame "
+               "COMMAND --help.",
         .children = output_children,
     };
     struct record_parser parser = {.options = options, .output.options = &options->output};
@@ -487,6 +501,15 @@ struct report_parser {
     struct output_parser output;
 };
 
+static void add_path(struct report_parser *parser, const char *path)
+{
+    struct report_options *options = parser->options;
+
+    options->paths =
+        xgrow(options->paths, &parser->path_room, options->path_count, sizeof(*options->paths));
+    options->paths[options->path_count++] = path;
+}
+
 static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 {
     struct report_parser *parser = state->input;
@@ -506,9 +529,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
         parser->options->output.settings.change = true;
         return 0;
     case ARGP_KEY_ARG:
-        parser->options->paths = xgrow(parser->options->paths, &parser->path_room,
-                                       parser->options->path_count, sizeof(arg));
-        parser->options->paths[parser->options->path_count++] = arg;
+        add_path(parser, arg);
         return 0;
     case ARGP_KEY_END:
         if (!parser->options->path_count)
@@ -550,6 +571,82 @@ void parse_report_options(int argc, char **argv, struct report_options *options)
     struct report_parser parser = {.options = options, .output.options = &options->output};
 
     *options = (struct report_options){.output.settings.view.grouping = {{GROUP_NAME}}};
+    argp_err_exit_status = ERROR_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &parser);
+}
+
+/* ---- diff ---- */
+
+static const struct argp_option diff_option_list[] = {
+    {"normalize", OPTION_NORMALIZE, "WHAT", 0,
+     "Multiply what A has so that both are of as much time (time, the default), or so that both "
+     "totals are equal (total), or not at all (none)",
+     1},
+    {0},
+};
+
+struct diff_parser {
+    struct diff_options *options;
+    struct report_parser report;
+};
+
+static error_t parse_diff_option(int key, char *arg, struct argp_state *state)
+{
+    struct diff_parser *parser = state->input;
+    const struct report_options *report = &parser->options->report;
+    const struct selection_options *selection = &report->output.settings.selection;
+    struct error error;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &parser->report;
+        return 0;
+    case OPTION_NORMALIZE:
+        if (comparison_per_parse(arg, &parser->options->per, &error))
+            argp_error(state, "%s", error.text);
+        return 0;
+    case ARGP_KEY_ARG:
+        add_path(&parser->report, arg);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which recordings? (beamflame diff A B -o OUT)");
+        return 0;
+    case ARGP_KEY_END:
+        if (report->path_count != 2)
+            argp_error(state, "two recordings are compared, not %zu", report->path_count);
+        if (selection->from_ns || selection->has_end)
+            argp_error(state, "--from and --to are of one recording; report makes a part of each");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void parse_diff_options(int argc, char **argv, struct diff_options *options)
+{
+    static const struct argp report_argp = {
+        .options = report_option_list,
+        .parser = parse_report_option,
+        .children = output_children,
+    };
+    static const struct argp_child children[] = {{&report_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        .options = diff_option_list,
+        .parser = parse_diff_option,
+        .args_doc = "A B",
+        .doc = "Tell what recording B has more or less of than A, as text, or as a page (.html), "
+               "text (.txt) or folded stacks with two weights (.folded) with -o. Both may be "
+               "anything that report reads.",
+        .children = children,
+        .help_filter = add_values,
+    };
+    struct diff_parser parser = {.options = options};
+
+    parser.report.options = &options->report;
+    parser.report.output.options = &options->report.output;
+    *options = (struct diff_options){
+        .report.output = {.settings.view.grouping = {{GROUP_NAME}}, .compares = true},
+    };
     argp_err_exit_status = ERROR_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &parser);
 }

@@ -83,7 +83,7 @@ int render(int fd, const char *name, const struct output_options *options)
     if (!options->quiet && !options->no_summary)
         requests[count++] = (struct output_request){
             .path = "summary",
-            .format = &summary_format,
+            .format = options->settings.comparison ? &changes_format : &summary_format,
             .file = uses_standard_output(options) ? stderr : stdout,
         };
     result = output_write(recording, &options->settings, requests, count, &written, &error);

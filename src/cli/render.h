@@ -9,6 +9,7 @@
 int render_check(const struct output_options *options, uint32_t events, bool peers,
                  struct error *error);
 
-/* Write the outputs and, unless it is not wanted, the summary on standard output. Takes over `fd`;
+/* Write the outputs and, unless it is not wanted, the summary on standard output (of a comparison
+ * what has changed). Takes over `fd`;
  * `name` is the recording's, for messages. Prints errors; returns the exit code. */
 int render(int fd, const char *name, const struct output_options *options);

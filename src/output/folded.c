@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Folded stacks, one line each: "root;...;leaf WEIGHT", sorted by bytes. A ';' or line end inside
- * of a symbol is escaped (util/escape.h), and a '#' that would begin a comment.
+ * of a symbol is escaped (util/escape.h), and a '#' that would begin a comment. Of a comparison a
+ * line has two weights, as flamegraph.pl and difffolded.pl have them: that of side 0, scaled,
+ * first.
  */
 #include "output/formats.h"
 
@@ -19,7 +21,7 @@ struct folded {
     FILE *file;
     struct output_source source;
     struct weight weight;
-    struct counts counts;
+    struct counts counts[2]; /* by side; there is one where nothing is compared */
 };
 
 static void *folded_begin(FILE *file, const struct output_source *source, struct error *error)
@@ -36,9 +38,11 @@ static void *folded_begin(FILE *file, const struct output_source *source, struct
 static int folded_sample(void *state, const struct sample *sample, struct error *error)
 {
     struct folded *folded = state;
+    const struct output_source *source = &folded->source;
+    int side = output_side(source, sample);
 
     (void)error;
-    counts_add(&folded->counts, view_of_sample(folded->source.view, sample),
+    counts_add(&folded->counts[side], view_of_sample(source->view, sample),
                sample_weight(&folded->weight, sample));
     return 0;
 }
@@ -52,7 +56,7 @@ static bool must_escape(const char *text, size_t at)
 
 struct line {
     size_t offset; /* in the text of all lines; ended by NUL */
-    uint64_t count;
+    uint64_t counts[2];
 };
 
 static int compare_lines(const void *a, const void *b, void *text)
@@ -77,33 +81,67 @@ static void put_line(struct view *view, view_stack_id id, struct buffer *text)
     buffer_byte(text, '\0');
 }
 
-/* Stacks that differ only in what is not shown here are one line. */
-static void write_lines(FILE *file, const struct line *lines, size_t count, const char *text)
+static void write_line(const struct folded *folded, const char *line, const uint64_t sums[2],
+                       double scale)
 {
+    if (folded->source.comparison)
+        fprintf(folded->file, "%s %.0f %" PRIu64 "\n", line, (double)sums[0] * scale, sums[1]);
+    else
+        fprintf(folded->file, "%s %" PRIu64 "\n", line, sums[0]);
+}
+
+static double scale_of(const struct folded *folded)
+{
+    double totals[2] = {0};
+
+    if (!folded->source.comparison)
+        return 1;
+    for (int side = 0; side < 2; side++)
+        for (size_t id = 0; id < folded->counts[side].size; id++)
+            totals[side] += (double)folded->counts[side].of[id];
+    return comparison_scale(folded->source.comparison, totals);
+}
+
+/* Stacks that differ only in what is not shown here are one line. */
+static void write_lines(const struct folded *folded, const struct line *lines, size_t count,
+                        const char *text)
+{
+    double scale = scale_of(folded);
+
     for (size_t i = 0; i < count;) {
         const char *line = text + lines[i].offset;
-        uint64_t sum = 0;
+        uint64_t sums[2] = {0};
 
-        for (; i < count && !strcmp(line, text + lines[i].offset); i++)
-            sum += lines[i].count;
-        fprintf(file, "%s %" PRIu64 "\n", line, sum);
+        for (; i < count && !strcmp(line, text + lines[i].offset); i++) {
+            sums[0] += lines[i].counts[0];
+            sums[1] += lines[i].counts[1];
+        }
+        write_line(folded, line, sums, scale);
     }
+}
+
+static uint64_t count_of(const struct counts *counts, view_stack_id id)
+{
+    return id < counts->size ? counts->of[id] : 0;
 }
 
 static void folded_write(const struct folded *folded)
 {
-    struct line *lines = xreallocarray(NULL, folded->counts.size, sizeof(*lines));
+    const struct counts *counts = folded->counts;
+    size_t room = counts[0].size > counts[1].size ? counts[0].size : counts[1].size, count = 0;
+    struct line *lines = xreallocarray(NULL, room, sizeof(*lines));
     struct buffer text = {0};
-    size_t count = 0;
 
-    for (view_stack_id id = 1; id < folded->counts.size; id++) {
-        if (!folded->counts.of[id])
+    for (view_stack_id id = 1; id < room; id++) {
+        struct line line = {text.size, {count_of(&counts[0], id), count_of(&counts[1], id)}};
+
+        if (!line.counts[0] && !line.counts[1])
             continue;
-        lines[count++] = (struct line){text.size, folded->counts.of[id]};
+        lines[count++] = line;
         put_line(folded->source.view, id, &text);
     }
     qsort_r(lines, count, sizeof(*lines), compare_lines, text.data);
-    write_lines(folded->file, lines, count, text.data);
+    write_lines(folded, lines, count, text.data);
     buffer_free(&text);
     free(lines);
 }
@@ -115,7 +153,8 @@ static int folded_finish(void *state, const struct recording_totals *totals, str
     (void)error;
     if (totals)
         folded_write(folded);
-    counts_free(&folded->counts);
+    counts_free(&folded->counts[0]);
+    counts_free(&folded->counts[1]);
     free(folded);
     return 0;
 }
@@ -124,6 +163,7 @@ const struct output_format folded_format = {
     .name = "folded",
     .suffixes = {".folded", ".folded.gz"},
     .one_event = true,
+    .comparing = &folded_format,
     .begin = folded_begin,
     .sample = folded_sample,
     .finish = folded_finish,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The formats, each in the file of its name. The last two are reports: they have no suffix, a
+/* The formats, each in the file of its name. The last three are reports: they have no suffix, a
  * request names them. */
 #pragma once
 
@@ -22,5 +22,6 @@ extern const struct output_format dot_format;
 extern const struct output_format html_format;
 extern const struct output_format bfr_format;
 
+extern const struct output_format changes_format;    /* of a comparison: text */
 extern const struct output_format summary_format;    /* text for the terminal */
 extern const struct output_format stats_json_format; /* for --stats */

@@ -189,6 +189,7 @@ static int html_finish(void *state, const struct recording_totals *totals, struc
 const struct output_format html_format = {
     .name = "html",
     .suffixes = {".html"},
+    .comparing = &html_format,
     .begin = html_begin,
     .sample = html_sample,
     .finish = html_finish,

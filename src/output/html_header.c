@@ -44,34 +44,14 @@ static void put_totals(struct json *json, const struct recording_totals *totals)
     json_close(json, '}');
 }
 
-/* From one ms until before the other: what was asked for of the recording. One that was cut has
- * samples after the newest totals. */
-static void put_time(struct json *json, const struct output_source *source,
-                     const struct recording_totals *totals, const struct html_samples *samples)
+static void put_part(struct json *json, const struct comparison_side *part)
 {
-    const struct selection_options *selection = source->selection;
-    uint64_t start = source->header->start_monotonic, from = 0, to = 0;
-
-    if (totals->end_monotonic > start)
-        to = (totals->end_monotonic - start + 999999) / 1000000;
-    if (selection && selection->has_end && selection->to_ns / 1000000 < to)
-        to = (selection->to_ns + 999999) / 1000000;
-    if (selection)
-        from = selection->from_ns / 1000000;
-    if (samples->rows.count && samples->last_ms >= to)
-        to = samples->last_ms + 1;
-    json_number(json, "from", from);
-    json_number(json, "to", to > from ? to : from);
-}
-
-static void put_part(struct json *json, const struct output_source *source,
-                     const struct recording_totals *totals, const struct html_samples *samples)
-{
-    const struct recording_header *header = source->header;
+    const struct recording_header *header = &part->header;
 
     json_open(json, NULL, '{');
-    json_text(json, "name", "");
-    put_time(json, source, totals, samples);
+    json_text(json, "name", part->name);
+    json_number(json, "from", part->from_ms);
+    json_number(json, "to", part->to_ms);
     json_number(json, "startRealtime", header->start_realtime / 1000000);
     json_text(json, "hostname", header->hostname);
     json_text(json, "kernel", header->kernel);
@@ -80,10 +60,49 @@ static void put_part(struct json *json, const struct output_source *source,
     json_number(json, "frequency", header->frequency);
     json_number(json, "cpus", header->cpus);
     json_text(json, "event", header->event);
-    json_bool(json, "cut", totals->cut);
-    put_losses(json, totals->losses);
-    put_totals(json, totals);
+    json_bool(json, "cut", part->totals.cut);
+    put_losses(json, part->totals.losses);
+    put_totals(json, &part->totals);
     json_close(json, '}');
+}
+
+/* All that is asked for of a recording, which is not compared. One that was cut has samples after
+ * the newest totals. */
+static struct comparison_side whole(const struct output_source *source,
+                                    const struct recording_totals *totals,
+                                    const struct html_samples *samples)
+{
+    const struct selection_options *selection = source->selection;
+    struct comparison_side part = {.name = "", .header = *source->header, .totals = *totals};
+
+    part.to_ms = recording_ms(source->header, totals);
+    if (selection && selection->has_end && selection->to_ns / 1000000 < part.to_ms)
+        part.to_ms = (selection->to_ns + 999999) / 1000000;
+    if (selection)
+        part.from_ms = selection->from_ns / 1000000;
+    if (samples->rows.count && samples->last_ms >= part.to_ms)
+        part.to_ms = samples->last_ms + 1;
+    if (part.from_ms > part.to_ms)
+        part.from_ms = part.to_ms;
+    return part;
+}
+
+static void put_parts(struct json *json, const struct output_source *source,
+                      const struct recording_totals *totals, const struct html_samples *samples)
+{
+    const struct comparison *comparison = source->comparison;
+    struct comparison_side part;
+
+    json_bool(json, "compares", comparison != NULL);
+    json_open(json, "parts", '[');
+    if (comparison) {
+        put_part(json, &comparison->sides[0]);
+        put_part(json, &comparison->sides[1]);
+    } else {
+        part = whole(source, totals, samples);
+        put_part(json, &part);
+    }
+    json_close(json, ']');
 }
 
 static void put_targets(struct json *json, const struct profile *profile)
@@ -166,6 +185,22 @@ static void put_events(struct json *json, const struct output_source *source)
 
 /* ---- what is asked for, and names ---- */
 
+static void put_range(struct json *json, const char *key, const struct comparison_side *side)
+{
+    json_open(json, key, '{');
+    json_number(json, "from", side->from_ms);
+    json_number(json, "to", side->to_ms);
+    json_close(json, '}');
+}
+
+/* What has grown in side 1, against side 0. */
+static void put_comparison(struct json *json, const struct comparison *comparison)
+{
+    put_range(json, "range", &comparison->sides[1]);
+    put_range(json, "against", &comparison->sides[0]);
+    json_text(json, "per", comparison_per_name(comparison->per));
+}
+
 static void put_choice(struct json *json, const struct output_source *source)
 {
     const struct view_options *view = view_get_options(source->view);
@@ -184,6 +219,8 @@ static void put_choice(struct json *json, const struct output_source *source)
             json_text(json, NULL, group_by_name(*key));
     json_close(json, ']');
     json_bool(json, "foldRecursion", view->fold_recursion);
+    if (source->comparison)
+        put_comparison(json, source->comparison);
     json_close(json, '}');
 }
 
@@ -239,10 +276,7 @@ void html_header_write(FILE *file, const struct output_source *source,
 
     json_open(&json, NULL, '{');
     json_text(&json, "version", source->header->version);
-    json_bool(&json, "compares", false);
-    json_open(&json, "parts", '[');
-    put_part(&json, source, totals, samples);
-    json_close(&json, ']');
+    put_parts(&json, source, totals, samples);
     put_choice(&json, source);
     put_names(&json);
     put_targets(&json, source->profile);

@@ -39,6 +39,13 @@ uint64_t output_start(const struct output_source *source)
     return source->header->start_realtime + (source->selection ? source->selection->from_ns : 0);
 }
 
+int output_side(const struct output_source *source, const struct sample *sample)
+{
+    uint64_t start = source->header->start_monotonic;
+
+    return source->comparison ? comparison_side_of(source->comparison, start, sample) : 0;
+}
+
 /* ---- before anything is recorded ---- */
 
 /* Whether a request is for files beside each other, as those of several events are. */
@@ -152,6 +159,7 @@ struct outputs {
     bool is_metric;   /* one counts */
     enum metric metric;
     struct metric_changes *changes; /* of it; NULL: it counts itself */
+    int side;                       /* of a comparison, of the newest sample */
     uint64_t left_out;              /* of that event */
 };
 
@@ -219,6 +227,21 @@ static int plan(struct outputs *outputs, struct error *error)
     return 0;
 }
 
+/* A process that is in both recordings of a comparison has not changed between them. */
+static void apply_changes(struct outputs *outputs, const struct sample *sample,
+                          struct sample *ret_counted)
+{
+    const struct output_source *source = &outputs->source;
+    int side = output_side(source, sample);
+
+    if (side != outputs->side) {
+        metric_changes_free(outputs->changes);
+        outputs->changes = metric_changes_new(source->profile, outputs->metric);
+    }
+    outputs->side = side;
+    metric_changes_apply(outputs->changes, sample, ret_counted);
+}
+
 static int each_sample(void *context, const struct sample *sample, struct error *error)
 {
     struct outputs *outputs = context;
@@ -228,7 +251,7 @@ static int each_sample(void *context, const struct sample *sample, struct error 
     if (!outputs->planned && plan(outputs, error))
         return -1;
     if (outputs->changes)
-        metric_changes_apply(outputs->changes, sample, &counted);
+        apply_changes(outputs, sample, &counted);
     is_asked = !outputs->source.event || outputs->source.event == sample->event;
     if (!selection_wants(outputs->selection, &counted)) {
         outputs->left_out += is_asked;
@@ -419,6 +442,7 @@ int output_write(struct recording *recording, const struct output_settings *sett
                 .value = settings->value,
                 .change = settings->change,
                 .selection = &settings->selection,
+                .comparison = settings->comparison,
             },
     };
     int result = output_check(requests, count, 1, true, error);

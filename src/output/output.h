@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "output/comparison.h"
 #include "profile/profile.h"
 #include "profile/recording.h"
 #include "profile/selection.h"
@@ -21,6 +22,7 @@ struct output_settings {
     const char *value; /* what samples count; NULL: the first value of their event */
     bool change;       /* since the process' sample before: `value` is a metric */
     struct selection_options selection;
+    const struct comparison *comparison; /* of the two that the recording is; NULL: it is one */
 };
 
 struct output_source {
@@ -32,7 +34,11 @@ struct output_source {
     const char *value;                         /* that is asked for, or NULL (output/weight.h) */
     bool change;                               /* of it, a metric */
     const struct selection_options *selection; /* NULL: none */
+    const struct comparison *comparison;       /* NULL: none */
 };
+
+/* Of a comparison the side of a sample, 0 or 1; 0 where nothing is compared. */
+int output_side(const struct output_source *source, const struct sample *sample);
 
 /* How long the part of the recording is that is asked for. */
 double output_seconds(const struct output_source *source, const struct recording_totals *totals);
@@ -47,6 +53,8 @@ struct output_format {
     bool one_event;
     /* Of those, all that know another process, whatever they count; else those that count. */
     bool of_peers;
+    /* What shows a comparison under this name; NULL: nothing. */
+    const struct output_format *comparing;
     /* Begin to write to `file`. Returns the writer's state, NULL with error. */
     void *(*begin)(FILE *file, const struct output_source *source, struct error *error);
     int (*sample)(void *state, const struct sample *sample, struct error *error);

@@ -85,6 +85,7 @@ static int text_finish(void *state, const struct recording_totals *totals, struc
 const struct output_format text_format = {
     .name = "text",
     .suffixes = {".txt", ".txt.gz"},
+    .comparing = &changes_format,
     .begin = text_begin,
     .sample = text_sample,
     .finish = text_finish,

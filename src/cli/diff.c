@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `beamflame diff`: what one recording has more or less of than another. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/render.h"
+#include "cli/temporary.h"
+#include "input/input.h"
+#include "output/weight.h"
+#include "profile/recording_join.h"
+
+/* Between the two on the time axis: seen as such on a page, where a column is a second. */
+static const uint64_t GAP_NS = 5000000000;
+
+/* One of the two, as it was. */
+struct side {
+    const char *path;
+    int fd; /* reads it from its start; -1: there is none */
+    struct recording *recording;
+    struct profile *profile;
+    uint64_t last; /* when its newest sample was */
+};
+
+static int take_time(void *context, const struct sample *sample, struct error *error)
+{
+    struct side *side = context;
+
+    (void)error;
+    side->last = sample->time;
+    return 0;
+}
+
+/* Reads it through, for what is known at its end. */
+static int open_side(struct side *side, const char *path, struct error *error)
+{
+    bool cut;
+    int fd;
+
+    side->path = path;
+    side->profile = profile_new();
+    side->fd = input_open(path, temporary_directory(), error);
+    if (side->fd < 0)
+        return -1;
+    fd = dup(side->fd);
+    side->recording = fd < 0 ? NULL : recording_open(fd, path, error);
+    if (fd < 0)
+        return error_set(error, ERROR_FAILED, "can't read '%s': %s", path, strerror(errno));
+    if (!side->recording ||
+        recording_read(side->recording, side->profile, take_time, side, &cut, error))
+        return -1;
+    lseek(side->fd, 0, SEEK_SET);
+    return 0;
+}
+
+static void close_side(struct side *side)
+{
+    if (side->fd >= 0)
+        close(side->fd);
+    recording_close(side->recording);
+    profile_free(side->profile);
+}
+
+/* ---- what is compared ---- */
+
+static bool has_event(const struct profile *profile, const char *name)
+{
+    for (event_id id = 1; id <= profile_counts(profile).events; id++)
+        if (!strcmp(profile_text(profile, profile_get_event(profile, id)->name), name))
+            return true;
+    return false;
+}
+
+/* The first event that both have, where none is asked for. */
+static const char *common_event(const struct side sides[2])
+{
+    const struct profile *profile = sides[0].profile;
+
+    for (event_id id = 1; id <= profile_counts(profile).events; id++) {
+        const char *name = profile_text(profile, profile_get_event(profile, id)->name);
+
+        if (has_event(sides[1].profile, name))
+            return name;
+    }
+    return NULL;
+}
+
+static int check_side(const struct side *side, const struct output_settings *settings,
+                      struct error *error)
+{
+    event_id event;
+
+    if (!weight_select(side->profile, settings->event, settings->value, settings->change, &event,
+                       error))
+        return 0;
+    return error_prefix(error, "%s", side->path);
+}
+
+static int choose_event(const struct side sides[2], struct output_settings *settings,
+                        struct error *error)
+{
+    bool is_event = settings->value && has_event(sides[0].profile, settings->value);
+
+    if (!settings->event)
+        settings->event = is_event ? settings->value : common_event(sides);
+    if (!settings->event)
+        return error_set(error, ERROR_FAILED,
+                         "%s and %s have no event in common, so they can't be compared",
+                         sides[0].path, sides[1].path);
+    return check_side(&sides[0], settings, error) || check_side(&sides[1], settings, error) ? -1
+                                                                                            : 0;
+}
+
+/* It begins so many ns after the whole. */
+static struct comparison_side compared_side(const struct side *side, uint64_t after)
+{
+    struct comparison_side compared = {
+        .name = side->path,
+        .header = *recording_get_header(side->recording),
+        .totals = *recording_get_totals(side->recording),
+        .from_ms = after / 1000000,
+    };
+
+    /* One that was cut has samples after its totals. */
+    if (compared.totals.end_monotonic <= side->last)
+        compared.totals.end_monotonic = side->last + 1;
+    compared.to_ms = compared.from_ms + recording_ms(&compared.header, &compared.totals);
+    return compared;
+}
+
+/* ---- both as one ---- */
+
+/* Takes over the descriptors of both. Returns one that reads the whole. */
+static int join_sides(struct side sides[2], uint64_t starts[2], struct error *error)
+{
+    const struct join_part parts[] = {{sides[0].fd, sides[0].path}, {sides[1].fd, sides[1].path}};
+    const struct join_options options = {.order = JOIN_IN_TURN, .gap_ns = GAP_NS, .starts = starts};
+    int fd = recording_file(NULL, temporary_directory(), error), joined;
+
+    if (fd < 0)
+        return -1;
+    sides[0].fd = sides[1].fd = -1;
+    if (!recording_join(parts, 2, &options, fd, &joined, error))
+        return joined;
+    if (joined >= 0)
+        close(joined);
+    return -1;
+}
+
+static int compare_sides(struct side sides[2], struct diff_options *options, struct error *error,
+                         int *ret_code)
+{
+    struct output_settings *settings = &options->report.output.settings;
+    struct comparison comparison = {.per = options->per};
+    uint64_t starts[2];
+    int fd;
+
+    if (choose_event(sides, settings, error))
+        return -1;
+    fd = join_sides(sides, starts, error);
+    if (fd < 0)
+        return -1;
+    comparison.sides[0] = compared_side(&sides[0], 0);
+    comparison.sides[1] = compared_side(&sides[1], starts[1] - starts[0]);
+    settings->comparison = &comparison;
+    *ret_code = render(fd, "both recordings", &options->report.output);
+    return 0;
+}
+
+/* ---- the command ---- */
+
+static int diff(struct diff_options *options)
+{
+    struct side sides[2] = {{.fd = -1}, {.fd = -1}};
+    struct error error;
+    int code = 0, result = render_check(&options->report.output, 1, true, &error);
+
+    for (int i = 0; !result && i < 2; i++)
+        result = open_side(&sides[i], options->report.paths[i], &error);
+    if (!result)
+        result = compare_sides(sides, options, &error, &code);
+    if (result)
+        code = message_error(&error);
+    close_side(&sides[0]);
+    close_side(&sides[1]);
+    return code;
+}
+
+int command_diff(int argc, char **argv)
+{
+    struct diff_options options;
+    int result;
+
+    parse_diff_options(argc, argv, &options);
+    result = diff(&options);
+    report_options_free(&options.report);
+    return result;
+}

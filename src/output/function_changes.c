@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/function_changes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "profile/view.h"
+#include "util/alloc.h"
+#include "util/intern.h"
+
+void function_changes_add(struct function_changes *changes, int side, stack_id stack, double weight,
+                          uint64_t samples)
+{
+    struct function_sums *sums;
+
+    changes->stacks = xgrow(changes->stacks, &changes->room, stack, sizeof(*changes->stacks));
+    sums = &changes->stacks[stack][side];
+    sums->weight += weight;
+    sums->squares += weight * weight / (double)samples;
+    changes->totals[side] += fabs(weight);
+    changes->samples[side] += samples;
+}
+
+void function_changes_free(struct function_changes *changes)
+{
+    free(changes->stacks);
+    *changes = (struct function_changes){0};
+}
+
+struct function_key {
+    string_id symbol;
+    uint32_t kind;
+};
+
+struct function {
+    struct function_sums self[2], total[2];
+    stack_id seen; /* in this stack already: a function that calls itself counts once */
+    frame_id frame;
+};
+
+struct functions {
+    const struct profile *profile;
+    struct intern keys;
+    struct function *list; /* by id of the key - 1 */
+    size_t room;
+};
+
+static void add_sums(struct function_sums to[2], const struct function_sums sums[2])
+{
+    for (int side = 0; side < 2; side++) {
+        to[side].weight += sums[side].weight;
+        to[side].squares += sums[side].squares;
+    }
+}
+
+static struct function *function_of(struct functions *functions, frame_id id)
+{
+    const struct frame *frame = profile_get_frame(functions->profile, id);
+    uint32_t key = intern_add(&functions->keys, &(struct function_key){frame->symbol, frame->kind});
+
+    functions->list = xgrow(functions->list, &functions->room, key - 1, sizeof(*functions->list));
+    functions->list[key - 1].frame = id;
+    return &functions->list[key - 1];
+}
+
+static void add_stack(struct functions *functions, stack_id stack,
+                      const struct function_sums sums[2])
+{
+    for (stack_id id = stack; id;) {
+        const struct stack_node *node = profile_get_stack(functions->profile, id);
+        struct function *function = function_of(functions, node->frame);
+
+        if (id == stack)
+            add_sums(function->self, sums);
+        if (function->seen != stack)
+            add_sums(function->total, sums);
+        function->seen = stack;
+        id = node->parent;
+    }
+}
+
+/* The numbers of samples of both sides are independent of each other, and so by chance that each
+ * has about its square root more or less: 1.96 standard errors hold 95 %. */
+static struct function_change change_of(const struct profile *profile,
+                                        const struct function *function, double scale)
+{
+    const struct function_sums *self = function->self, *total = function->total;
+    struct function_change change = {
+        .name = view_symbol(profile, profile_get_frame(profile, function->frame)),
+        .self = {self[0].weight * scale, self[1].weight},
+        .total = {total[0].weight * scale, total[1].weight},
+        .noise = 1.96 * sqrt(total[0].squares * scale * scale + total[1].squares),
+    };
+
+    change.change = change.total[1] - change.total[0];
+    return change;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = fabs(((const struct function_change *)a)->change);
+    double y = fabs(((const struct function_change *)b)->change);
+
+    return x == y ? 0 : x > y ? -1 : 1;
+}
+
+struct function_change *function_changes_list(const struct function_changes *changes,
+                                              const struct profile *profile, double scale,
+                                              size_t *ret_count)
+{
+    struct functions functions = {.profile = profile};
+    struct function_change *list;
+    size_t count = 0;
+
+    intern_init(&functions.keys, sizeof(struct function_key), sizeof(struct function_key));
+    for (stack_id stack = 1; stack < changes->room; stack++)
+        if (changes->stacks[stack][0].squares || changes->stacks[stack][1].squares)
+            add_stack(&functions, stack, changes->stacks[stack]);
+    list = xcalloc(functions.keys.count + 1, sizeof(*list));
+    for (uint32_t i = 0; i < functions.keys.count; i++) {
+        list[count] = change_of(profile, &functions.list[i], scale);
+        count += list[count].change != 0;
+    }
+    qsort(list, count, sizeof(*list), compare);
+    intern_free(&functions.keys);
+    free(functions.list);
+    *ret_count = count;
+    return list;
+}

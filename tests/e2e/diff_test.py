@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons of two recordings."""
+import json
+import re
+import unittest
+
+import beamflame
+import nodes
+from beamflame import DONE, FAILED, USAGE, folder, run
+
+OLD = "main;parse 100\nmain;send 400\n"
+NEW = "main;parse 300\nmain;send 410\n"
+
+
+def amount(text):
+    return int(text.replace(",", ""))
+
+
+def changes(text):
+    """The rows of the table: {function: (before, after, change, noise, without callees)}."""
+    cells = r"([+-]?[\d,]+)"
+    rows = re.findall(rf"^ *{'  +'.join([cells] * 5)}  (.+)$", text, re.MULTILINE)
+    return {row[5]: tuple(map(amount, row[:5])) for row in rows}
+
+
+def totals(stacks):
+    """What each function counts, once where it calls itself."""
+    return {name: beamflame.weight_of(stacks, name) for stack in stacks for name in stack}
+
+
+class DiffTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = folder(self.addCleanup)
+        self.old, self.new = self.write("old", OLD), self.write("new", NEW)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def diff(self, *arguments):
+        done = run("diff", *arguments)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        return done.stdout
+
+    def test_text(self):
+        """What has changed by more than chance explains, in which direction; both ways round."""
+        there = self.diff(self.old, self.new, "--normalize", "none")
+        self.assertIn(f"before  {self.old}: 500 in 500 samples", there)
+        self.assertEqual(changes(there), {"main": (500, 710, 210, 68, 0),
+                                          "parse": (100, 300, 200, 39, 200)})
+        self.assertIn("1 functions have changed by no more than chance explains", there)
+        back = self.diff(self.new, self.old, "--normalize", "none")
+        self.assertEqual(changes(back)["parse"], (300, 100, -200, 39, -200))
+
+    def test_folded(self):
+        """Two weights a line, the first as if it were of as much in all."""
+        path = self.folder / "x.folded"
+        self.diff("-q", self.old, self.new, "--normalize", "none", "-o", path)
+        self.assertEqual(path.read_text(encoding="utf-8"),
+                         "main;parse 100 300\nmain;send 400 410\n")
+        self.diff("-q", self.old, self.new, "--normalize", "total", "-o", path)
+        self.assertEqual(path.read_text(encoding="utf-8"),
+                         "main;parse 142 300\nmain;send 568 410\n")
+
+    def test_bad_usage(self):
+        """One sentence says why they can't be compared, and nothing is written."""
+        perf = self.write("perf", "a 1/1 [000] 1.000000: 1 cycles:\n\t 1 f (/x)\n\n")
+        for arguments, code, says in (
+                ((self.old,), USAGE, "two recordings are compared, not 1"),
+                ((self.old, self.new, "--to", "1"), USAGE, "--from and --to are of one recording"),
+                ((self.old, self.new, "-o", self.folder / "x.svg"), USAGE, "can be written as"),
+                ((self.old, self.new, "--event", "gc"), USAGE, f"{self.old}: the recording has no "),
+                ((self.old, perf), FAILED, "no event in common"),
+                ((self.old, self.folder / "none"), FAILED, "can't read"),
+        ):
+            with self.subTest(says):
+                done = run("diff", *arguments)
+                self.assertEqual((done.returncode, done.stdout), (code, ""))
+                self.assertIn(says, done.stderr)
+        self.assertEqual(len(list(self.folder.iterdir())), 3)
+
+
+@nodes.each_release
+class DiffOfNode:
+    release = None
+
+    @classmethod
+    def setUpClass(cls):
+        """Two nodes, each of which does what the other does not."""
+        beamflame.require()
+        cls.folder = folder(cls.addClassCleanup)
+        cls.old, cls.new = cls.folder / "old.bfr", cls.folder / "new.bfr"
+        with nodes.Node(cls.release, "phases") as node:
+            beamflame.record("-q", "-p", node.pid, "-d", 2, "-F", 499, "-o", cls.old)
+        with nodes.Node(cls.release, "growth") as node:
+            with beamflame.recording("-p", node.pid, "-F", 499, "-o", cls.new):
+                node.tell("work")
+
+    def diff(self, *arguments):
+        done = run("diff", *arguments)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        return done.stdout
+
+    def test_signs(self):
+        """What only the second does has grown, and what only the first does has shrunk."""
+        rows = changes(self.diff(self.old, self.new))
+        self.assertEqual(rows["growth:count/2"][0], 0)
+        self.assertGreater(rows["growth:count/2"][2], rows["growth:count/2"][3])
+        phases = {name: row for name, row in rows.items() if name.startswith("phases:phase_")}
+        self.assertGreater(len(phases), 1)
+        for name, (_, after, change, noise, _) in phases.items():
+            self.assertEqual(after, 0, name)
+            self.assertLess(change, -noise, name)
+
+    def test_amounts(self):
+        """They are those of the report command."""
+        rows = changes(self.diff(self.old, self.new, "--normalize", "none"))
+        before, after = (totals(beamflame.folded(path, "--group-by", "none"))
+                         for path in (self.old, self.new))
+        self.assertGreater(len(rows), 2)
+        for name, (first, second, change, _, _) in rows.items():
+            self.assertEqual((first, second), (before.get(name, 0), after.get(name, 0)), name)
+            self.assertEqual(change, second - first, name)
+
+    def test_page(self):
+        """Both lie one after the other on the axis of time, and what is shown first is the
+        comparison."""
+        path = self.folder / "x.html"
+        self.diff("-q", self.old, self.new, "--normalize", "total", "-o", path)
+        header = json.loads(re.search(r'id="header">([^<]*)<', path.read_text("utf-8"))[1])
+        old, new = header["parts"]
+        self.assertEqual((old["name"], new["name"]), (str(self.old), str(self.new)))
+        self.assertTrue(header["compares"])
+        self.assertEqual(header["choice"]["range"], {"from": new["from"], "to": new["to"]})
+        self.assertEqual(header["choice"]["against"], {"from": old["from"], "to": old["to"]})
+        self.assertEqual(header["choice"]["per"], "total")
+        self.assertGreater(new["from"], old["to"])
+        self.assertEqual(header["counts"]["samples"],
+                         old["totals"]["samples"] + new["totals"]["samples"])
+
+
+if __name__ == "__main__":
+    unittest.main()

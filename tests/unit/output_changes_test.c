@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Comparisons: what has changed, by function; and what formats make of two recordings. */
+#include "small_output.h"
+
+#include <math.h>
+
+#include "output/function_changes.h"
+
+/* Samples 0 to 2 are of side 0, which is 1.5 s long, sample 3 of side 1, which is 0.5 s long. */
+static struct comparison small_comparison(enum comparison_per per)
+{
+    return (struct comparison){
+        .sides = {{.name = "old.bfr", .header = small_header, .from_ms = 0, .to_ms = 1500},
+                  {.name = "new.bfr", .header = small_header, .from_ms = 2000, .to_ms = 2500}},
+        .per = per,
+    };
+}
+
+static void assert_compared(const struct output_format *format, enum comparison_per per,
+                            const char *expected)
+{
+    struct comparison comparison = small_comparison(per);
+    struct output_settings settings = {
+        .view.grouping = {{GROUP_NAME}},
+        .comparison = &comparison,
+    };
+    struct small_profile small;
+    char *text;
+
+    small_profile_make(&small);
+    text = small_output_of(&small, format, &settings);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static const struct function_change *find(const struct function_change *list, size_t count,
+                                          const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(list[i].name, name))
+            return &list[i];
+    return NULL;
+}
+
+static void add(struct function_changes *changes, int side, stack_id stack, double weight,
+                int samples)
+{
+    for (int i = 0; i < samples; i++)
+        function_changes_add(changes, side, stack, weight, 1);
+}
+
+/* A function that is in a stack twice counts once, and one that has not changed is not there. */
+static void test_functions(void **state)
+{
+    struct profile *p = profile_new();
+    frame_id f = small_frame(p, "m:f/1", "", FRAME_ERLANG, 1);
+    frame_id g = small_frame(p, "m:g/1", "", FRAME_ERLANG, 2);
+    stack_id bottom = profile_stack(p, 0, f), middle = profile_stack(p, bottom, g);
+    stack_id again = profile_stack(p, middle, f);
+    struct function_changes changes = {0};
+    const struct function_change *found;
+    struct function_change *list;
+    size_t count;
+
+    (void)state;
+    add(&changes, 0, bottom, 2, 300);
+    add(&changes, 1, bottom, 2, 100);
+    add(&changes, 0, again, 2, 100);
+    add(&changes, 1, again, 2, 300);
+    assert_true(changes.totals[0] == 800 && changes.totals[1] == 800);
+    assert_true(changes.samples[0] == 400 && changes.samples[1] == 400);
+    list = function_changes_list(&changes, p, 1, &count);
+    assert_int_equal(count, 1); /* f is in every sample of both */
+    assert_string_equal(list[0].name, "m:g/1");
+    assert_true(list[0].total[0] == 200 && list[0].total[1] == 600 && list[0].change == 400);
+    assert_true(list[0].self[0] == 0 && list[0].self[1] == 0);
+    assert_true(fabs(list[0].noise - 1.96 * 2 * 20) < 1e-9); /* of 100 and 300 samples */
+    free(list);
+    list = function_changes_list(&changes, p, 2, &count);
+    assert_int_equal(count, 2);
+    found = find(list, count, "m:f/1");
+    assert_ptr_equal(found, &list[0]);
+    assert_true(found->total[0] == 1600 && found->change == -800);
+    assert_true(found->self[0] == 1600 && found->self[1] == 800);
+    free(list);
+    function_changes_free(&changes);
+    profile_free(p);
+}
+
+/* What stands for several samples is as sure as these are. */
+static void test_many_at_once(void **state)
+{
+    struct profile *p = profile_new();
+    stack_id stack = profile_stack(p, 0, small_frame(p, "m:f/1", "", FRAME_ERLANG, 1));
+    struct function_changes changes = {0};
+    struct function_change *list;
+    size_t count;
+
+    (void)state;
+    function_changes_add(&changes, 1, stack, 100, 100);
+    assert_int_equal(changes.samples[1], 100);
+    list = function_changes_list(&changes, p, 1, &count);
+    assert_int_equal(count, 1);
+    assert_true(fabs(list[0].noise - 1.96 * 10) < 1e-9);
+    free(list);
+    function_changes_free(&changes);
+    profile_free(p);
+}
+
+static void test_release(void **state)
+{
+    struct profile *p = profile_new();
+    stack_id stack = profile_stack(p, 0, small_frame(p, "m:f/1", "", FRAME_ERLANG, 1));
+    struct function_changes changes = {0};
+    struct function_change *list;
+    size_t count;
+
+    (void)state;
+    add(&changes, 0, stack, 5, 2);
+    add(&changes, 1, stack, -3, 1);
+    assert_true(changes.totals[1] == 3);
+    list = function_changes_list(&changes, p, 1, &count);
+    assert_int_equal(count, 1);
+    assert_true(list[0].change == -13);
+    free(list);
+    function_changes_free(&changes);
+    profile_free(p);
+}
+
+static void test_scale(void **state)
+{
+    struct comparison comparison = small_comparison(PER_TIME);
+    const double totals[2] = {50, 200}, nothing[2] = {50, 0};
+
+    (void)state;
+    assert_true(comparison_scale(&comparison, totals) == 500.0 / 1500);
+    comparison.per = PER_TOTAL;
+    assert_true(comparison_scale(&comparison, totals) == 4);
+    assert_true(comparison_scale(&comparison, nothing) == 1);
+    comparison.per = PER_NONE;
+    assert_true(comparison_scale(&comparison, totals) == 1);
+}
+
+static void test_per(void **state)
+{
+    enum comparison_per per;
+    struct error error;
+
+    (void)state;
+    assert_int_equal(comparison_per_parse("total", &per, &error), 0);
+    assert_int_equal(per, PER_TOTAL);
+    assert_int_equal(comparison_per_parse("space", &per, &error), -1);
+    assert_int_equal(error.code, ERROR_USAGE);
+    assert_string_equal(error.text, "can't normalize by 'space'; there are: time, total, none");
+}
+
+static void test_text(void **state)
+{
+    (void)state;
+    assert_compared(&changes_format, PER_TIME,
+                    "cpu, time in samples\n"
+                    "  before  old.bfr: 3 in 3 samples, 1.5 s\n"
+                    "  after   new.bfr: 1 in 1 samples, 0.5 s\n"
+                    "before is multiplied by 0.3333, as if both were as long\n"
+                    "\n"
+                    "5 functions have changed by no more than chance explains\n");
+}
+
+/* Four samples are the fewest of which chance does not explain that there is none. */
+static void test_clear_change(void **state)
+{
+    struct comparison comparison = small_comparison(PER_NONE);
+    struct output_settings settings = {
+        .view.grouping = {{GROUP_NAME}},
+        .comparison = &comparison,
+    };
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    comparison.sides[1].from_ms = 2001;
+    small_profile_make(&small);
+    small.samples[2].stack = small.samples[0].stack;
+    text = small_output_of(&small, &changes_format, &settings);
+    assert_non_null(strstr(text, "        before           after          change           noise  "
+                                 "without callees\n"
+                                 "             4               0              -4               4  "
+                                 "             0  proc_lib:init_p/5\n"
+                                 "\n"
+                                 "3 functions have changed by no more than chance explains\n"));
+    free(text);
+}
+
+/* What a metric was in one recording is not what it changes from in the other. */
+static void test_change_of_metric(void **state)
+{
+    struct comparison comparison = small_comparison(PER_NONE);
+    struct output_settings settings = {
+        .view.grouping = {{GROUP_NAME}},
+        .value = "heap",
+        .change = true,
+        .comparison = &comparison,
+    };
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    metrics_set(&small.samples[1].metrics, METRIC_HEAP, 2100);
+    text = small_output_of(&small, &changes_format, &settings);
+    assert_non_null(strstr(text, "cpu, change of heap\n"
+                                 "  before  old.bfr: 100 words in 1 samples, 1.5 s\n"
+                                 "  after   new.bfr: 0 words in 0 samples, 0.5 s\n"));
+    free(text);
+}
+
+static void test_folded(void **state)
+{
+    (void)state;
+    assert_compared(&folded_format, PER_NONE,
+                    "[scheduler] busy-wait;spin 1 0\n"
+                    "cart;proc_lib:init_p/5;erlang:+/2 1 1\n"
+                    "cart;proc_lib:init_p/5;memcpy;do_syscall_64 1 0\n");
+    assert_compared(&folded_format, PER_TOTAL,
+                    "[scheduler] busy-wait;spin 0 0\n"
+                    "cart;proc_lib:init_p/5;erlang:+/2 0 1\n"
+                    "cart;proc_lib:init_p/5;memcpy;do_syscall_64 0 0\n");
+}
+
+static void test_page(void **state)
+{
+    struct comparison comparison = small_comparison(PER_TOTAL);
+    struct output_settings settings = {
+        .view.grouping = {{GROUP_NAME}},
+        .event = "cpu",
+        .comparison = &comparison,
+    };
+    struct small_profile small;
+    char *page;
+
+    (void)state;
+    small_profile_make(&small);
+    page = small_output_of(&small, &html_format, &settings);
+    assert_non_null(strstr(page, "\"compares\": true, \"parts\": [{\"name\": \"old.bfr\", "
+                                 "\"from\": 0, \"to\": 1500, "));
+    assert_non_null(strstr(page, "{\"name\": \"new.bfr\", \"from\": 2000, \"to\": 2500, "));
+    assert_non_null(strstr(page, "\"range\": {\"from\": 2000, \"to\": 2500}, "
+                                 "\"against\": {\"from\": 0, \"to\": 1500}, "
+                                 "\"per\": \"total\"}"));
+    free(page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_functions),    cmocka_unit_test(test_release),
+        cmocka_unit_test(test_many_at_once), cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_per),          cmocka_unit_test(test_text),
+        cmocka_unit_test(test_clear_change), cmocka_unit_test(test_change_of_metric),
+        cmocka_unit_test(test_folded),       cmocka_unit_test(test_page),
+    };
+
+    return cmocka_run_group_tests_name("output_changes", tests, NULL, NULL);
+}
