@@ -14,7 +14,7 @@
 #include "profile/events.h"
 #include "util/alloc.h"
 
-enum { LABELS_MAX = 4, NOTES_MAX = LOSS_COUNT + 2, RESOURCE_MAX = 8 };
+enum { LABELS_MAX = 4, NOTES_MAX = LOSS_COUNT + 3, RESOURCE_MAX = 8 };
 
 /* What a sample group refers to in the dictionary. */
 struct row {
@@ -158,6 +158,8 @@ static size_t make_notes(struct otlp *otlp, int32_t notes[NOTES_MAX])
         notes[count++] = note(otlp, "left_out", totals->left_out);
     if (totals->unknown)
         notes[count++] = note(otlp, "unknown_weight", totals->unknown);
+    if (totals->cut)
+        notes[count++] = note(otlp, "cut", 1);
     return count;
 }
 

@@ -150,3 +150,15 @@ class Otlp(unittest.TestCase):
     def test_direct(self):
         """Written while recording it is the same."""
         self.assertEqual(self.direct, self.bytes)
+
+    def test_cut(self):
+        """What is missing of a recording is told."""
+        cut = self.recording.with_suffix(".cut.bfr")
+        cut.write_bytes(self.recording.read_bytes()[:-20])
+        path = cut.with_suffix(".otlp")
+        beamflame.record("report", cut, "-o", path)
+        data = decoded(path.read_bytes())
+        table = data["dictionary"][0]
+        keys = [table["string_table"][pair["key_strindex"][0]]
+                for pair in table["attribute_table"][1:]]
+        self.assertIn("beamflame.cut", keys)
