@@ -12,7 +12,7 @@
 #include "util/buffer.h"
 
 /* Read at a time. */
-#define BLOCK ((size_t)1 << 20)
+#define BLOCK ((size_t)256 << 10)
 
 struct text {
     gzFile file;
@@ -35,7 +35,7 @@ struct text *text_open(int fd, const char *name, struct error *error)
         close(fd);
         return NULL;
     }
-    gzbuffer(file, 1 << 17);
+    gzbuffer(file, 1 << 16);
     text = xcalloc(1, sizeof(*text));
     text->file = file;
     text->name = xstrdup(name);

@@ -30,7 +30,23 @@ void frame_tree_free(struct frame_tree *tree)
 {
     intern_free(&tree->keys);
     free(tree->nodes);
+    free(tree->path);
     free(tree->sorted);
+}
+
+/* How many frames are those of the stack that was added last. */
+static size_t shared_depth(const struct frame_tree *tree, const struct view_frame *frames,
+                           size_t count)
+{
+    size_t depth = 0;
+
+    for (; depth < count && depth < tree->depth; depth++) {
+        const struct tree_node *node = &tree->nodes[tree->path[depth]];
+
+        if (node->text != frames[depth].text || node->kind != frames[depth].kind)
+            break;
+    }
+    return depth;
 }
 
 void frame_tree_add(struct frame_tree *tree, const struct view_frame *frames, size_t frame_count,
@@ -38,12 +54,17 @@ void frame_tree_add(struct frame_tree *tree, const struct view_frame *frames, si
 {
     uint32_t node = 0;
 
-    for (size_t i = 0; i < frame_count; i++) {
+    tree->depth = shared_depth(tree, frames, frame_count);
+    if (tree->depth)
+        node = tree->path[tree->depth - 1];
+    for (size_t i = tree->depth; i < frame_count; i++) {
         struct node_key key = {frames[i].text, node, frames[i].kind};
 
         node = intern_add(&tree->keys, &key);
         if (node == tree->count)
             push_node(tree, &key);
+        tree->path = xgrow(tree->path, &tree->path_room, tree->depth, sizeof(*tree->path));
+        tree->path[tree->depth++] = node;
     }
     tree->nodes[node].self += count;
 }

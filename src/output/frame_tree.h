@@ -21,6 +21,8 @@ struct frame_tree {
     struct tree_node *nodes;
     uint32_t count;
     size_t capacity;
+    uint32_t *path; /* nodes of the stack that was added last, which the next one often shares */
+    size_t depth, path_room;
     uint32_t *sorted;
 };
 
