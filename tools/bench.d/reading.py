@@ -9,7 +9,7 @@ from pathlib import Path
 import nodes
 from figures import Figure
 from recording import folder, record
-from rendering import HZ, RUNS, replicate, report
+from rendering import HZ, RUNS, STACKS, fastest, replicate, report
 
 SCRIPTS = "stackcollapse-perf.pl", "flamegraph.pl"
 
@@ -34,8 +34,30 @@ def by_script(script, source, target):
     return time.monotonic() - start
 
 
-def best(runs, measure):
-    return min(measure() for _ in range(runs))
+def collapse(scripts, out, samples):
+    """perf-script text to folded stacks."""
+    report(out / "long.bfr", out / "long.perf", "perf")
+    ours, _, _ = fastest(out / "long.perf", out / "ours.folded", "folded")
+    theirs = by_script(scripts / SCRIPTS[0], out / "long.perf", out / "theirs.folded")
+    name = f"{samples} samples of perf-script to .folded"
+    yield Figure(f"{name}, MB a second", (out / "long.perf").stat().st_size / 2**20 / ours,
+                 "{:,.0f}")
+    yield Figure(f"{name}, seconds", ours, "{:.2f}")
+    yield Figure(f"{name}, of stackcollapse-perf.pl", theirs, "{:.2f}")
+    yield Figure(f"{name}, times as fast", theirs / ours, "{:.1f}", least=20)
+
+
+def draw(scripts, out, least):
+    """Folded stacks to a graph."""
+    report(out / "long.bfr", out / "long.folded", "folded")
+    with open(out / "long.folded", encoding="utf-8") as lines:
+        name = f"{sum(1 for _ in lines)} lines of .folded to .svg"
+    ours, _, _ = fastest(out / "long.folded", out / "ours.svg", "svg")
+    theirs = min(by_script(scripts / SCRIPTS[1], out / "long.folded", out / "theirs.svg")
+                 for _ in range(RUNS))
+    yield Figure(f"{name}, seconds", ours, "{:.3f}")
+    yield Figure(f"{name}, of flamegraph.pl", theirs, "{:.3f}")
+    yield Figure(f"{name}, times as fast", theirs / ours, "{:.1f}", least=least)
 
 
 def reading(release, options):
@@ -44,23 +66,10 @@ def reading(release, options):
         with nodes.Node(release, "request") as node:
             time.sleep(1)
             record(node.pid, options.seconds, HZ, out / "short.bfr")
-        subprocess.run([replicate(), out / "short.bfr", out / "long.bfr", str(options.samples)],
-                       check=True)
-        report(out / "long.bfr", out / "long.perf", "perf")
-        ours = best(RUNS, lambda: report(out / "long.perf", out / "long.folded", "folded")[0])
-        theirs = by_script(scripts / SCRIPTS[0], out / "long.perf", out / "their.folded")
-        size = (out / "long.perf").stat().st_size
-        name = f"{options.samples} samples of perf-script to .folded"
-        yield Figure(f"{name}, MB a second", size / 2**20 / ours, "{:,.0f}")
-        yield Figure(f"{name}, seconds", ours, "{:.2f}")
-        yield Figure(f"{name}, of stackcollapse-perf.pl", theirs, "{:.2f}")
-        yield Figure(f"{name}, times as fast", theirs / ours, "{:.1f}", least=20)
-        with open(out / "long.folded", encoding="utf-8") as lines:
-            count = sum(1 for _ in lines)
-        name = f"{count} lines of .folded to .svg"
-        ours = best(3 * RUNS, lambda: report(out / "long.folded", out / "x.svg", "svg")[0])
-        theirs = best(3 * RUNS,
-                      lambda: by_script(scripts / SCRIPTS[1], out / "long.folded", out / "y.svg"))
-        yield Figure(f"{name}, seconds", ours, "{:.3f}")
-        yield Figure(f"{name}, of flamegraph.pl", theirs, "{:.3f}")
-        yield Figure(f"{name}, times as fast", theirs / ours, "{:.1f}", least=10)
+        make = [replicate(), out / "short.bfr", out / "long.bfr", str(options.samples)]
+        subprocess.run(make, check=True)
+        yield from collapse(scripts, out, options.samples)
+        # Of a small graph much of the time is that of starting a program.
+        yield from draw(scripts, out, None)
+        subprocess.run([*make, str(STACKS)], check=True)
+        yield from draw(scripts, out, 10)
