@@ -3,7 +3,6 @@
  * Which samples are wanted (src/profile/selection.c). A sample has to meet all of what is asked. Those
  * of other events are among them, as what follows counts by weights, and theirs are 0.
  */
-import { textsOf } from "#functions";
 import { nameOf, remember } from "#memo";
 import { readPattern } from "#pattern";
 import { firstSince } from "#time_axis";
@@ -12,6 +11,7 @@ import { firstSince } from "#time_axis";
 /** @typedef {import("./types").Choice} Choice */
 /** @typedef {import("./types").Range} Range */
 /** @typedef {import("./types").Roots} Roots */
+/** @typedef {import("./types").Pattern} Pattern */
 
 /**
  * Indexes of samples, in order of time. A pattern that is none matches nothing.
@@ -113,7 +113,7 @@ function keep(wanted, column, marked, asked) {
  * @param {number} asked
  */
 function keepMatches(wanted, recording, roots, pattern, asked) {
-    const matches = matchSamples(recording, roots, pattern);
+    const matches = matchSamples(recording, roots, readPattern(pattern).test);
 
     for (let i = 0; i < wanted.length; i++)
         if (matches(i) !== asked)
@@ -125,19 +125,19 @@ function keepMatches(wanted, recording, roots, pattern, asked) {
  *
  * @param {Recording} recording
  * @param {Roots} roots
- * @param {string} pattern
+ * @param {Pattern["test"]} test null: nothing matches
  * @returns {(sample: number) => number}
  */
-export function matchSamples(recording, roots, pattern) {
-    const { samples } = recording, ofStack = matchStacks(recording, pattern);
-    const test = readPattern(pattern).test ?? (() => false);
-    const texts = textsOf(recording).list, ofText = new Uint8Array(texts.length);
-    const ofRoot = new Uint8Array(roots.parent.length);
+export function matchSamples(recording, roots, test) {
+    if (!test)
+        return () => 0;
+    const { samples } = recording, ofStack = matchStacks(recording, test);
+    const ofText = new Uint8Array(roots.texts.length), ofRoot = new Uint8Array(roots.parent.length);
 
     for (let id = 1; id < ofRoot.length && roots.text[id]; id++) {
         const text = roots.text[id];
 
-        ofText[text] ||= test(texts[text]) ? 2 : 1;
+        ofText[text] ||= test(roots.texts[text]) ? 2 : 1;
         ofRoot[id] = ofRoot[roots.parent[id]] || ofText[text] - 1;
     }
     return (sample) => ofStack[samples.stack[sample]] | ofRoot[roots.of[sample]];
@@ -145,19 +145,16 @@ export function matchSamples(recording, roots, pattern) {
 
 /**
  * @param {Recording} recording
- * @param {string} pattern
+ * @param {(text: string) => boolean} test
  */
-function matchStacks(recording, pattern) {
-    return remember(recording, "matches", pattern, () => {
-        const { frames, stacks, strings } = recording, { test } = readPattern(pattern);
-        const ofString = new Uint8Array(strings.length), of = new Uint8Array(stacks.frame.length);
+function matchStacks({ frames, stacks, strings }, test) {
+    const ofString = new Uint8Array(strings.length), of = new Uint8Array(stacks.frame.length);
 
-        for (let id = 1; test && id < of.length; id++) {
-            const symbol = frames.symbol[stacks.frame[id]];
+    for (let id = 1; id < of.length; id++) {
+        const symbol = frames.symbol[stacks.frame[id]];
 
-            ofString[symbol] ||= test(symbol ? strings[symbol] : "[unknown]") ? 2 : 1;
-            of[id] = of[stacks.parent[id]] || ofString[symbol] - 1;
-        }
-        return of;
-    });
+        ofString[symbol] ||= test(symbol ? strings[symbol] : "[unknown]") ? 2 : 1;
+        of[id] = of[stacks.parent[id]] || ofString[symbol] - 1;
+    }
+    return of;
 }
