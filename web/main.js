@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The page: reads what was recorded, and says what that is. */
+/* Reads what was recorded, and shows it; or says why that can't be. */
 import { readRecording } from "#recording";
+import { byId } from "#dom";
+import { Page } from "#page";
 
-const recording = await readRecording(document);
-const [part] = recording.header.parts;
-const main = /** @type {HTMLElement} */ (document.querySelector("main"));
+try {
+    const recording = await readRecording(document);
 
-main.textContent = `${recording.samples.count} samples in ${(part.to - part.from) / 1000} s`;
+    byId("recording").remove(); /* its text is not needed any more, and is large */
+    new Page(recording);
+    byId("opening").hidden = true;
+} catch (error) {
+    byId("opening").textContent = `This recording can't be shown: ${
+        error instanceof Error ? error.message : error}`;
+    throw error;
+}

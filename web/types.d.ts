@@ -131,6 +131,12 @@ export interface Choice {
     search: string;
 }
 
+/* What is wanted, and where in it one looks. */
+export interface View extends Choice {
+    zoom: { part: number; path: string[] } | null; /* names from the frame after the root on */
+    panel: "auto" | "none" | "functions" | "processes"; /* auto: functions, where there is room */
+}
+
 /* ---- what is shown ---- */
 
 export interface Weights {
