@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The viewer in Chromium, as somebody sees and uses it."""
+import json
+import re
+import shutil
+import subprocess
+import unittest
+
+import nodes
+
+DRIVER = nodes.ROOT / "tests" / "web" / "page.js"
+
+
+def require():
+    for program in ("node", "chromium"):
+        if not shutil.which(program):
+            raise unittest.SkipTest(f"{program} is not installed (make deps)")
+    if not (DRIVER.parent / "node_modules" / "playwright-core").exists():
+        raise unittest.SkipTest("playwright-core is not installed (make deps)")
+
+
+class Viewer:
+    """A browser with a page; what is asked of it waits until the page has settled."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(["node", DRIVER], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.path = None
+
+    def close(self):
+        self.process.communicate(timeout=60)
+
+    def step(self, name, argument=None):
+        self.process.stdin.write(json.dumps({name: argument}) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        if "error" in answer:
+            raise AssertionError(f"{name} {argument}: {answer['error']}")
+        return answer["value"]
+
+    def open(self, path, fragment=""):
+        self.path = path
+        self.step("open", f"file://{path}" + (f"#{fragment}" if fragment else ""))
+
+    def press(self, *keys):
+        for key in keys:
+            self.step("press", key)
+
+    def click(self, selector, *modifiers):
+        self.step("click", {"on": selector, "modifiers": modifiers})
+
+    def fill(self, selector, text):
+        self.step("fill", {"on": selector, "text": text})
+
+    def choose(self, selector, value):
+        self.step("choose", {"on": selector, "value": value})
+
+    def drag_heatmap(self, start, end, shift=False):
+        """Places are parts of its width and height."""
+        self.step("drag", {"on": "#heatmap .spacer", "from": start, "to": end, "shift": shift})
+
+    def text(self, selector):
+        return self.step("text", selector)
+
+    def texts(self, selector):
+        return self.step("texts", selector)
+
+    @property
+    def status(self):
+        return self.text("#status")
+
+    @property
+    def said(self):
+        """What the live region says, of the focused frame or cell."""
+        return self.step("texts", "#said")[0]
+
+    @property
+    def fragment(self):
+        return self.step("url").partition("#")[2]
+
+    def rows(self):
+        """Of the table that is shown, the cells of those rows that are in sight."""
+        cells = self.texts("#panel [role=gridcell]")
+        width = len(self.texts("#panel [role=columnheader]"))
+        return [cells[i:i + width] for i in range(0, len(cells), width)]
+
+
+def number(text):
+    """The first number in there, of those that are told in full: "+1,234 samples" is 1234."""
+    found = re.search(r"([-+\u2212]?)(\d[\d,]*)", text)
+    value = int(found[2].replace(",", ""))
+    return value if found[1] in ("", "+") else -value
+
+
+def seconds(text):
+    """The range in there, as report has it: "from 3.20 s to 5.00 s" is ["--from", "3.20", ...]."""
+    found = re.search(r"(\d[\d.]*) s to (\d[\d.]*) s", text)
+    return ["--from", found[1], "--to", found[2]]

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the viewer shows is what `beamflame report` computes for the same choice."""
+import json
+import re
+import unittest
+from collections import Counter
+
+import beamflame
+import nodes
+import viewer
+from viewer import number, seconds
+
+RELEASE = 27
+HEATMAP = "#heatmap canvas"
+WEIGHT = ".field:has-text('weight') select"
+EVENT = ".field:has-text('event') select"
+INCLUDE = "input[aria-label='only stacks with\u2026']"
+EXCLUDE = "input[aria-label='no stacks with\u2026']"
+
+
+def total_of(stacks):
+    return sum(stacks.values())
+
+
+def functions_of(stacks):
+    """{function: [self, total]}; a stack counts once for a function however often it has it."""
+    functions = {}
+    for stack, count in stacks.items():
+        for name in set(stack):
+            functions.setdefault(name, [0, 0])[1] += count
+        functions[stack[-1]][0] += count
+    return functions
+
+
+class Viewer(unittest.TestCase):
+    """One recording of a node under load; each test opens its page anew."""
+
+    @classmethod
+    def setUpClass(cls):
+        viewer.require()
+        beamflame.require()
+        folder = beamflame.folder(cls.addClassCleanup)
+        cls.recording, cls.page = folder / "load.bfr", folder / "load.html"
+        with nodes.Node(RELEASE, "families") as node:
+            beamflame.record("-p", node.pid, "-d", 8, "-F", 199, "-e", "cpu,gc,wall",
+                             "-o", cls.recording, timeout=300)
+        beamflame.record("report", cls.recording, "-o", cls.page, timeout=300)
+        cls.viewer = viewer.Viewer()
+        cls.addClassCleanup(cls.viewer.close)
+
+    def folded(self, *options):
+        return beamflame.folded(self.recording, "--event", "cpu", *options)
+
+    def show(self, fragment=""):
+        self.viewer.open(self.page, fragment)
+        return self.viewer
+
+    def assert_selected(self, expected):
+        self.assertEqual(number(self.viewer.status), expected, self.viewer.status)
+
+    def test_opens_quietly(self):
+        """No error, no warning, nothing asked for from anywhere; the head says what there is."""
+        page, stats = self.show(), self.recording.with_suffix(".json")
+        self.assertEqual(page.step("complaints"), [])
+        beamflame.record("report", self.recording, "--stats", stats, "-o",
+                         self.recording.with_suffix(".folded"), "--event", "cpu")
+        told, about = json.loads(stats.read_text()), page.text("#about")
+        self.assertIn(f"OTP {told['target']['otp_release']}", about)
+        self.assertIn(f"{told['samples']:,} samples", about)
+        self.assertIn("none lost", about)
+        self.assertFalse(page.step("visible", "#warnings"))
+
+    def test_events_and_weights(self):
+        page = self.show()
+        for event, weight in (("cpu", "time"), ("cpu", "samples"), ("cpu", "reductions"),
+                              ("gc", "reclaimed"), ("wall", "samples"), ("wall", "heap")):
+            with self.subTest(event=event, weight=weight):
+                page.choose(EVENT, event)
+                page.choose(WEIGHT, weight)
+                self.assert_selected(total_of(beamflame.folded(
+                    self.recording, "--event", event, "--weight", weight)))
+
+    def test_range_of_the_heatmap(self):
+        page = self.show()
+        page.drag_heatmap((0.1, 0.3), (0.45, 0.6))
+        expected = total_of(self.folded(*seconds(page.status)))
+        self.assert_selected(expected)
+        self.assertLess(expected, total_of(self.folded()))
+        page.press("u")
+        self.assert_selected(total_of(self.folded()))
+
+    def test_filters(self):
+        page = self.show()
+        page.fill(INCLUDE, "families:burn")
+        self.assert_selected(total_of(self.folded("-I", "families:burn")))
+        page.fill(EXCLUDE, "erts_mul_add|big_band$")
+        both = total_of(self.folded("-I", "families:burn", "-X", "erts_mul_add|big_band$"))
+        self.assert_selected(both)
+        self.assertGreater(both, 0)
+        page.fill(INCLUDE, "(")
+        self.assertEqual(page.texts(f"{INCLUDE}[aria-invalid=true]"), [""])
+        self.assert_selected(both)
+
+    def test_status(self):
+        page = self.show("event=wall&weight=samples")
+        page.click("summary:has-text('status')")
+        page.click("label:has-text('waiting')")
+        self.assert_selected(total_of(beamflame.folded(
+            self.recording, "--event", "wall", "--weight", "samples", "--status", "waiting")))
+
+    def test_schedulers(self):
+        page, expected = self.show(), self.folded("--group-by", "scheduler")
+        page.click("summary:has-text('scheduler')")
+        page.click("details[open] label:has-text('scheduler 1') >> nth=0")
+        self.assert_selected(beamflame.weight_where(
+            expected, lambda stack: stack[0] == "[scheduler 1]"))
+
+    def test_groups(self):
+        """The widest frame next to the root, of each group."""
+        page = self.viewer
+        for key in ("status", "pid", "scheduler", "none"):
+            with self.subTest(key):
+                page.open(self.page, f"group={key}")
+                page.step("focus", "#flamegraph canvas")
+                page.press("ArrowUp")
+                roots = Counter()
+                for stack, count in self.folded("--group-by", key).items():
+                    roots[stack[0]] += count
+                name, _, said = page.said.partition(": total ")
+                self.assertEqual(roots[name], max(roots.values()), page.said)
+                self.assertEqual(number(said), max(roots.values()))
+
+    def test_search(self):
+        page, stacks = self.show(), self.folded()
+        page.press("/")
+        page.step("type", "burn|init")
+        page.press("Enter")
+        matched = beamflame.weight_where(
+            stacks, lambda stack: any(re.search("burn|init", frame) for frame in stack))
+        percent = f"{100 * matched / total_of(stacks):.1f} %"
+        self.assertIn(f"matched {percent} ", page.text("#matched"))
+        self.assertNotIn(percent, ("0.0 %", "100.0 %"))
+
+    def test_comparison(self):
+        page = self.show("per=none&panel=functions")
+        page.drag_heatmap((0.0, 0.5), (0.3, 0.5))
+        page.drag_heatmap((0.6, 0.5), (0.8, 0.5), shift=True)
+        this, other = (self.folded(*seconds(part)) for part in page.status.split(";")[:2])
+        change = total_of(this) - total_of(other)
+        self.assertEqual(number(page.status.split("change ")[1]), change)
+        self.assertNotEqual(change, 0)
+        names = functions_of(this), functions_of(other)
+        for name, told, _, a, b in page.rows()[:12]:
+            sides = [side.get(name, [0, 0])[1] for side in names]
+            self.assertEqual([number(a), number(b), number(told)],
+                             [*sides, sides[0] - sides[1]], name)
+
+    def test_functions(self):
+        page = self.show("group=none&panel=functions")
+        functions = functions_of(self.folded("--group-by", "none"))
+        rows = page.rows()
+        self.assertGreater(len(rows), 10)
+        for name, own, _, total, _ in rows:
+            self.assertEqual([number(own), number(total)], functions[name], name)
+        self.assertEqual(number(rows[0][1]), max(own for own, _ in functions.values()))
+
+    def test_processes(self):
+        """Each row is what report has of its process; a click narrows all to that."""
+        page = self.show("panel=processes")
+        for row in page.rows()[:4]:
+            pid = re.search(r"<[\d.]+>", row[0])[0]
+            expected = total_of(self.folded("--process", pid))
+            self.assertEqual(number(row[1]), expected, row[0])
+        first = page.rows()[0]
+        page.click("#panel [data-index='0']")
+        self.assert_selected(number(first[1]))
+        page.press("u")
+        self.assert_selected(total_of(self.folded()))
+
+    def test_link_and_undo(self):
+        """A view comes back by its fragment, and each step back and forth again."""
+        page = self.show()
+        page.fill(INCLUDE, "burn")
+        page.drag_heatmap((0.1, 0.5), (0.5, 0.5))
+        page.press("b", "r")
+        page.click("#flamegraph canvas")
+        fragment, status, chips = page.fragment, page.status, page.text("#chips")
+        self.assert_selected(total_of(self.folded(*seconds(status), "-I", "burn",
+                                                  "--fold-recursion")))
+        page.open(self.page, fragment)
+        self.assertEqual([page.status, page.text("#chips"), page.fragment],
+                         [status, chips, fragment])
+        page.press("v")
+        self.assertNotEqual(page.fragment, fragment)
+        page.press("u")
+        self.assertEqual(page.fragment, fragment)
+        page.press("U")
+        self.assertNotEqual(page.fragment, fragment)
+
+    def test_hide_and_fold(self):
+        page = self.show("group=none&panel=functions")
+        page.press("o")
+        names = {row[0] for row in page.rows()}
+        self.assertFalse([name for name in names if re.match("proc_lib:|gen_server:", name)])
+        self.assert_selected(total_of(self.folded()))
+        page.press("o")
+        page.press("r")
+        functions = functions_of(self.folded("--group-by", "none", "--fold-recursion"))
+        for name, own, _, total, _ in page.rows():
+            self.assertEqual([number(own), number(total)], functions[name], name)
+        page.press("u", "u", "u")
+        self.assertEqual(page.fragment, "group=none&panel=functions")
+
+    def test_sandwich(self):
+        """All stacks with the function, around it."""
+        page = self.show("panel=functions")
+        name = page.rows()[0][0]
+        page.click("#panel [data-index='0']")
+        expected = beamflame.weight_of(self.folded("--group-by", "none"), name)
+        self.assert_selected(expected)
+
+    def test_keyboard_alone(self):
+        """A range, a frame, a zoom and a search, without a pointer."""
+        page = self.show()
+        for _ in range(40):
+            if page.texts(f"{HEATMAP}:focus"):
+                break
+            page.press("Tab")
+        page.press("ArrowRight", "ArrowRight", "Enter", "ArrowRight", "ArrowRight", "Enter")
+        self.assert_selected(total_of(self.folded(*seconds(page.status))))
+        for _ in range(40):
+            if page.texts("#flamegraph canvas:focus"):
+                break
+            page.press("Tab")
+        self.assertTrue(page.said.startswith("all: "), page.said)
+        page.press("ArrowUp", "ArrowUp", "Enter")
+        self.assertIn("zoom=", page.fragment)
+        page.press("Backspace")
+        self.assertNotIn("zoom=", page.fragment)
+        page.press("f")
+        self.assertRegex(page.text("#matched"), r"matched \d")
+
+    def test_cut_recording(self):
+        """What is missing at the end is told."""
+        cut = self.recording.with_name("cut.bfr")
+        data = self.recording.read_bytes()
+        cut.write_bytes(data[:len(data) * 2 // 3])
+        beamflame.record("report", cut, "-o", cut.with_suffix(".html"))
+        self.viewer.open(cut.with_suffix(".html"))
+        self.assertIn("cut off", self.viewer.text("#warnings"))
+
+
+if __name__ == "__main__":
+    unittest.main()

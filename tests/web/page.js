@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A page in Chromium, driven by lines of JSON: each on standard input is a step, such as
+ * {"press": "Enter"}; each is answered by one on standard output, {"value": ...} or {"error": ...}.
+ *
+ * usage: node page.js
+ */
+import { createInterface } from "node:readline";
+
+import { chromium } from "playwright-core";
+
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"];
+
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
+const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
+let page = await context.newPage();
+const complaints = [];
+
+const steps = {
+    /** Opens a file in a fresh tab, and waits until the recording is shown. */
+    async open(url) {
+        await page.close();
+        page = await context.newPage();
+        page.on("console", (message) => {
+            if (["error", "warning"].includes(message.type()))
+                complaints.push(message.text());
+        });
+        page.on("pageerror", (error) => complaints.push(String(error)));
+        page.on("request", (request) => {
+            if (!/^(data|blob):/.test(request.url()) && request.url() !== url.split("#")[0])
+                complaints.push(`asks for ${request.url()}`);
+        });
+        await page.goto(url);
+        await page.locator("#opening").waitFor({ state: "hidden" });
+    },
+    /** Errors, warnings and requests so far. */
+    complaints: async () => complaints,
+    press: (key) => page.keyboard.press(key),
+    type: (text) => page.keyboard.type(text),
+    click: ({ on, modifiers = [] }) => page.locator(on).click({ modifiers }),
+    focus: (selector) => page.locator(selector).focus(),
+    fill: async ({ on, text }) => {
+        await page.locator(on).fill(text);
+        await page.locator(on).press("Enter");
+    },
+    choose: ({ on, value }) => page.locator(on).selectOption(value),
+    /** From one place of an element to another, both as parts of its width and height. */
+    async drag({ on, from, to, shift = false }) {
+        const box = await page.locator(on).boundingBox();
+        const at = ([x, y]) => [box.x + x * box.width, box.y + y * box.height];
+
+        if (shift)
+            await page.keyboard.down("Shift");
+        await page.mouse.move(...at(from));
+        await page.mouse.down();
+        await page.mouse.move(...at(to), { steps: 5 });
+        await page.mouse.up();
+        if (shift)
+            await page.keyboard.up("Shift");
+    },
+    text: (selector) => page.locator(selector).innerText(),
+    texts: (selector) => page.locator(selector).allInnerTexts(),
+    visible: (selector) => page.locator(selector).isVisible(),
+    url: async () => page.url(),
+};
+
+/* Tables and heatmap come a moment after the graph. */
+const settle = () => page.evaluate(() => new Promise((resolve) =>
+    requestAnimationFrame(() => setTimeout(resolve, 30))));
+
+for await (const line of createInterface({ input: process.stdin })) {
+    const [[name, argument]] = Object.entries(JSON.parse(line));
+    let answer;
+
+    try {
+        answer = { value: await steps[name](argument) ?? null };
+        await settle();
+    } catch (error) {
+        answer = { error: String(error) };
+    }
+    console.log(JSON.stringify(answer));
+}
+await browser.close();
