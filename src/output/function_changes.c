@@ -17,6 +17,7 @@ void function_changes_add(struct function_changes *changes, int side, stack_id s
     sums = &changes->stacks[stack][side];
     sums->weight += weight;
     sums->squares += weight * weight / (double)samples;
+    sums->samples += samples;
     changes->totals[side] += fabs(weight);
     changes->samples[side] += samples;
 }
@@ -50,6 +51,7 @@ static void add_sums(struct function_sums to[2], const struct function_sums sums
     for (int side = 0; side < 2; side++) {
         to[side].weight += sums[side].weight;
         to[side].squares += sums[side].squares;
+        to[side].samples += sums[side].samples;
     }
 }
 
@@ -80,7 +82,17 @@ static void add_stack(struct functions *functions, stack_id stack,
 }
 
 /* The numbers of samples of both sides are independent of each other, and so by chance that each
- * has about its square root more or less: 1.96 standard errors hold 95 %. */
+ * has about its square root more or less: 1.96 standard errors hold 95 %. A side that has none
+ * might as well have had one. */
+static double noise_of(const struct function_sums total[2], double scale)
+{
+    double before = total[0].squares * scale * scale, after = total[1].squares;
+    double one_before = total[0].samples ? before / (double)total[0].samples : 0;
+    double one_after = total[1].samples ? after / (double)total[1].samples : 0;
+
+    return 1.96 * sqrt((before ? before : one_after) + (after ? after : one_before));
+}
+
 static struct function_change change_of(const struct profile *profile,
                                         const struct function *function, double scale)
 {
@@ -89,7 +101,7 @@ static struct function_change change_of(const struct profile *profile,
         .name = view_symbol(profile, profile_get_frame(profile, function->frame)),
         .self = {self[0].weight * scale, self[1].weight},
         .total = {total[0].weight * scale, total[1].weight},
-        .noise = 1.96 * sqrt(total[0].squares * scale * scale + total[1].squares),
+        .noise = noise_of(total, scale),
     };
 
     change.change = change.total[1] - change.total[0];
@@ -114,7 +126,7 @@ struct function_change *function_changes_list(const struct function_changes *cha
 
     intern_init(&functions.keys, sizeof(struct function_key), sizeof(struct function_key));
     for (stack_id stack = 1; stack < changes->room; stack++)
-        if (changes->stacks[stack][0].squares || changes->stacks[stack][1].squares)
+        if (changes->stacks[stack][0].samples || changes->stacks[stack][1].samples)
             add_stack(&functions, stack, changes->stacks[stack]);
     list = xcalloc(functions.keys.count + 1, sizeof(*list));
     for (uint32_t i = 0; i < functions.keys.count; i++) {

@@ -9,6 +9,7 @@
 struct function_sums {
     double weight;
     double squares; /* of the weights of samples, which is the variance of the sum */
+    uint64_t samples;
 };
 
 /* All zero is nothing. */

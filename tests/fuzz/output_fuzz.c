@@ -11,9 +11,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What holds one event is refused where there are several, so each format is on its own. */
-static void write_format(const struct output_format *format, const uint8_t *data, size_t size)
+static void write_format(const struct output_format *format, const struct comparison *comparison,
+                         const uint8_t *data, size_t size)
 {
-    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}},
+                                             .comparison = comparison};
     struct recording *recording = fuzz_recording(data, size);
     FILE *file = fopen("/dev/null", "w");
     struct output_request request = {.path = "fuzz", .format = format, .file = file};
@@ -34,8 +36,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         &summary_format, &stats_json_format, &speedscope_format, &callgrind_format, &html_format,
         &pprof_format,   &otlp_format,       &json_format,       &text_format,
     };
+    const struct recording_header header = {
+        .event = "", .hostname = "", .kernel = "", .command = "", .version = "", .occasion = ""};
+    const struct comparison comparison = {
+        .sides = {{.name = "a", .header = header, .to_ms = 1},
+                  {.name = "b", .header = header, .from_ms = 1}},
+    };
 
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-        write_format(formats[i], data, size);
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        write_format(formats[i], NULL, data, size);
+        if (formats[i]->comparing)
+            write_format(formats[i]->comparing, &comparison, data, size);
+    }
     return 0;
 }
