@@ -3,6 +3,9 @@
  * What was recorded, from the data block of the page: src/output/html.c describes its bytes.
  * Columns of samples that not every view needs are decoded when they are first asked for.
  */
+import { bytesOf, Columns } from "#columns";
+
+/** @import { Numbers } from "#columns" */
 /** @import { Recording, Header, Frames, Processes, Samples, Target, RecordedEvent } from "./types.js" */
 
 /**
@@ -25,141 +28,6 @@ const NO_TARGET = { pid: 0, node: "", otpRelease: "", erts: "", flavor: "", exec
                     container: "", schedulers: 0, processes: 0 };
 /** @type {RecordedEvent} */
 const NO_EVENT = { name: "", values: [], summary: null };
-
-/* ---- bytes ---- */
-
-const ESCAPE = "^".charCodeAt(0), FLIPPED = 0x40;
-
-/** The numbers of a column, one after the other. */
-class Numbers {
-    /** @param {Uint8Array} bytes @param {Numbers | null} higher column of bytes after the first */
-    constructor(bytes, higher) {
-        this.bytes = bytes;
-        this.higher = higher;
-        this.at = 0;
-    }
-
-    /** @returns {number} */
-    next() {
-        let byte = this.bytes[this.at++];
-        if (byte < 128)
-            return byte;
-        if (this.higher)
-            return this.higher.next() * 128 + (byte & 127);
-        let value = byte & 127;
-        /* Not by shifts: numbers have more than 32 bits. */
-        for (let scale = 128; byte >= 128; scale *= 128) {
-            byte = this.bytes[this.at++];
-            value += (byte & 127) * scale;
-        }
-        return value;
-    }
-
-    signed() {
-        const folded = this.next();
-        return folded % 2 ? -(folded + 1) / 2 : folded / 2;
-    }
-}
-
-/**
- * What src/util/ascii.h makes text of: 7 bits a character, and those after '^' flipped.
- * @param {string} text
- */
-function bytesOf(text) {
-    const bytes = new Uint8Array(text.length);
-    let size = 0, bits = 0, count = 0;
-    for (let i = 0; i < text.length; i++) {
-        let character = text.charCodeAt(i);
-        if (character === ESCAPE)
-            character = text.charCodeAt(++i) ^ FLIPPED;
-        bits |= character << count;
-        count += 7;
-        if (count < 8)
-            continue;
-        bytes[size++] = bits;
-        bits >>= 8;
-        count -= 8;
-    }
-    return bytes.subarray(0, size);
-}
-
-/** @param {Uint8Array<ArrayBuffer>} bytes */
-async function unpack(bytes) {
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-/** The unpacked columns by name. */
-class Columns {
-    /** @param {Map<string, Uint8Array>} bytes */
-    constructor(bytes) {
-        this.bytes = bytes;
-    }
-
-    /**
-     * @param {[string, number, number][]} list @param {Uint8Array<ArrayBuffer>} bytes
-     * @returns {Promise<Columns>}
-     */
-    static async unpack(list, bytes) {
-        let end = 0;
-        const parts = list.map(([, size]) => bytes.subarray(end, end += size));
-        if (end !== bytes.length)
-            throw new Error(`the page is damaged: of its recording's ${end} bytes it has ` +
-                            `${bytes.length}`);
-        const unpacked = await Promise.all(parts.map(unpack));
-        return new Columns(new Map(list.map(([name], i) => [name, unpacked[i]])));
-    }
-
-    /** @param {string} name */
-    get(name) {
-        const bytes = this.bytes.get(name);
-        if (!bytes)
-            throw new Error(`the page is damaged: its recording has no column '${name}'`);
-        return bytes;
-    }
-
-    /** @param {string} name @returns {Numbers} */
-    numbers(name) {
-        const higher = `${name}+`;
-        return new Numbers(this.get(name),
-                           this.bytes.has(higher) ? this.numbers(higher) : null);
-    }
-
-    /**
-     * Numbers as they are, the first to index order[0] of `to`.
-     * @template {Uint8Array | Uint32Array} T
-     * @param {string} name @param {T} to @param {Uint32Array} order
-     */
-    ordered(name, to, order) {
-        const numbers = this.numbers(name);
-        for (const i of order)
-            to[i] = numbers.next();
-        return to;
-    }
-
-    /**
-     * Numbers that are told less the one before.
-     * @template {Uint8Array | Uint32Array} T
-     * @param {string} name @param {T} to @param {number} from
-     */
-    chained(name, to, from) {
-        const numbers = this.numbers(name);
-        for (let i = from, last = 0; i < to.length; i++)
-            to[i] = last += numbers.signed();
-        return to;
-    }
-
-    /**
-     * Ids of entries before, told by how far before.
-     * @param {string} name @param {Uint32Array} to
-     */
-    distances(name, to) {
-        const numbers = this.numbers(name);
-        for (let i = 1; i < to.length; i++)
-            to[i] = i - numbers.next();
-        return to;
-    }
-}
 
 /* ---- tables ---- */
 

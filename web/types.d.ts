@@ -2,7 +2,7 @@
 /*
  * The shapes that the viewer's modules hand to each other. Data flows one way:
  *
- *   recording.js   the file's data block becomes columns              Recording
+ *   recording.js   the file's data block becomes columns (columns.js) Recording
  *   weights.js     what each sample counts                            Weights
  *   grouping.js    the root frames of each sample                     Roots
  *   selection.js   the samples that are wanted                        Uint32Array of them

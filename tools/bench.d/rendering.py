@@ -77,22 +77,22 @@ def rendering(release, options):
 
 
 def page_sizes(recording, target):
-    """Bytes of the page, of its recording as text and in columns, and samples."""
+    """Bytes of a page's recording as text and in columns, and samples."""
     report(recording, target, "html")
     text = target.read_text(encoding="utf-8")
     header = json.loads(re.search(r'id="header">([^<]*)<', text)[1])
     data = re.search(r'id="recording">([^<]*)<', text)[1]
     columns = sum(size for _, size, _ in header["columns"])
-    return target.stat().st_size, len(data), columns, header["counts"]["samples"]
+    return len(data), columns, header["counts"]["samples"]
 
 
 def page(release, options):
     with nodes.Node(release, "request") as node, folder() as out:
         for events, most in (("cpu,gc,wall", 4), ("cpu", None)):
             record(node.pid, options.long, 99, out / "long.bfr", "-e", events)
-            size, data, columns, samples = page_sizes(out / "long.bfr", out / "page.html")
+            data, columns, samples = page_sizes(out / "long.bfr", out / "page.html")
             name = f"page of {options.long} s of {events}"
             yield Figure(f"{name}, samples", samples, "{:,.0f}")
-            yield Figure(f"{name}, MB", size / 2**20, "{:.2f}")
+            yield Figure(f"{name}, MB of them, as text", data / 2**20, "{:.2f}")
             yield Figure(f"{name}, bytes a sample, as text", data / samples, "{:.2f}", most=most)
             yield Figure(f"{name}, bytes a sample, in columns", columns / samples, "{:.2f}")
