@@ -8,6 +8,10 @@ import { PLUMBING, toggled } from "#graph_controls";
 /** @typedef {import("./types.js").Recording} Recording */
 /** @typedef {{ text: string, without: Partial<View>, sort?: string }} Chip */
 
+/** @type {Partial<View>} */
+const EVERYTHING = { range: null, against: null, processes: [], statuses: [], schedulers: [],
+    include: "", exclude: "", form: "stacks", focus: "", hidden: [] };
+
 /**
  * @param {Recording} recording
  * @param {number} process
@@ -60,9 +64,8 @@ function chipsOf(view, recording) {
  * @param {View} view
  * @param {Recording} recording
  * @param {(changes: Partial<View>) => void} set
- * @param {() => void} reset
  */
-export function showChips(place, view, recording, set, reset) {
+export function showChips(place, view, recording, set) {
     const chips = chipsOf(view, recording);
 
     place.hidden = !chips.length;
@@ -71,5 +74,5 @@ export function showChips(place, view, recording, set, reset) {
             element("span", {}, text),
             button("\u00d7", () => set(without), { "aria-label": `without: ${text}`,
                 title: "remove" }))),
-    chips.length > 1 ? button("Clear all", reset, { className: "plain" }) : null);
+    chips.length > 1 ? button("Clear all", () => set(EVERYTHING), { className: "plain" }) : null);
 }

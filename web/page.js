@@ -123,7 +123,7 @@ export class Page {
 
         showTooltip(this.tooltip, [], 0, 0);
         this.controls.show(view);
-        showChips(byId("chips"), view, this.recording, this.set, () => this.state.reset());
+        showChips(byId("chips"), view, this.recording, this.set);
         this.showGraph(view, trees);
         byId("status").textContent = statusText(view, trees[trees.length - 1]);
         this.showNothing(view, trees);

@@ -167,11 +167,6 @@ export class State {
         }
     }
 
-    /** All as it was when the page was opened without a fragment. */
-    reset() {
-        this.set({ ...this.base, panel: this.view.panel });
-    }
-
     /** @param {View} view */
     show(view) {
         const old = this.view;

@@ -190,6 +190,10 @@ class Viewer(unittest.TestCase):
         page.open(self.page, fragment)
         self.assertEqual([page.status, page.text("#chips"), page.fragment],
                          [status, chips, fragment])
+        page.click("text=Clear all")
+        self.assert_selected(total_of(self.folded()))
+        page.press("u")
+        self.assertEqual(page.fragment, fragment)
         page.press("v")
         self.assertNotEqual(page.fragment, fragment)
         page.press("u")
