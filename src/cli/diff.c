@@ -150,29 +150,29 @@ static int join_sides(struct side sides[2], uint64_t starts[2], struct error *er
     return -1;
 }
 
-static int compare_sides(struct side sides[2], struct diff_options *options, struct error *error,
-                         int *ret_code)
+static int compare_sides(struct side sides[2], const struct diff_options *options,
+                         struct error *error, int *ret_code)
 {
-    struct output_settings *settings = &options->report.output.settings;
+    struct output_options output = options->report.output;
     struct comparison comparison = {.per = options->per};
     uint64_t starts[2];
     int fd;
 
-    if (choose_event(sides, settings, error))
+    if (choose_event(sides, &output.settings, error))
         return -1;
     fd = join_sides(sides, starts, error);
     if (fd < 0)
         return -1;
     comparison.sides[0] = compared_side(&sides[0], 0);
     comparison.sides[1] = compared_side(&sides[1], starts[1] - starts[0]);
-    settings->comparison = &comparison;
-    *ret_code = render(fd, "both recordings", &options->report.output);
+    output.settings.comparison = &comparison;
+    *ret_code = render(fd, "both recordings", &output);
     return 0;
 }
 
 /* ---- the command ---- */
 
-static int diff(struct diff_options *options)
+static int diff(const struct diff_options *options)
 {
     struct side sides[2] = {{.fd = -1}, {.fd = -1}};
     struct error error;

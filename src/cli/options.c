@@ -82,7 +82,7 @@ static void add_output(struct argp_state *state, struct output_parser *parser, c
     if (!format)
         argp_error(state, "the name '%s' does not say a format; there are: %s (or use --format)",
                    path, output_format_names());
-    if (options->compares)
+    if (options->compares && format)
         parser->next_format = comparing(state, path, format);
     options->requests[options->count++] =
         (struct output_request){.path = path, .format = parser->next_format};

@@ -44,7 +44,7 @@ void text_cache_free(struct text_cache *cache)
 
 static uint64_t hash(uint32_t kind, struct span text)
 {
-    return hash_bytes(text.at, text.size) + kind * 0x9e3779b1u;
+    return hash_bytes(text.at, text.size) + (uint64_t)kind * 0x9e3779b1u;
 }
 
 uint32_t text_cache_get(const struct text_cache *cache, uint32_t kind, struct span text)

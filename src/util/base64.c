@@ -9,7 +9,9 @@ enum { GROUPS = 1024 }; /* of 3 bytes, that are written at once */
 /* The 4 characters of up to 3 bytes. */
 static void put_group(char *to, const unsigned char *from, size_t size)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    enum { PADDING = 64 };
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
     uint32_t bits = (uint32_t)from[0] << 16;
 
     if (size > 1)
@@ -18,14 +20,14 @@ static void put_group(char *to, const unsigned char *from, size_t size)
         bits |= from[2];
     to[0] = digits[bits >> 18];
     to[1] = digits[bits >> 12 & 63];
-    to[2] = size > 1 ? digits[bits >> 6 & 63] : '=';
-    to[3] = size > 2 ? digits[bits & 63] : '=';
+    to[2] = digits[size > 1 ? bits >> 6 & 63 : PADDING];
+    to[3] = digits[size > 2 ? bits & 63 : PADDING];
 }
 
 void base64_write(FILE *file, const void *data, size_t size)
 {
     const unsigned char *from = data;
-    char text[GROUPS * 4];
+    char text[GROUPS * 4] = {0};
 
     while (size) {
         size_t used = 0;
