@@ -256,7 +256,8 @@ static int check_time(struct perf_text *perf, uint64_t time, struct error *error
 {
     if (perf->newest > REORDER_NS && time < perf->newest - REORDER_NS)
         return text_fail(perf->text, 0, error,
-                         "time goes back from %" PRIu64 ".%06u to %" PRIu64 ".%06u s",
+                         "time goes back from %" PRIu64 ".%06u to %" PRIu64
+                         ".%06u s; name several files, instead of stringing them together",
                          perf->newest / 1000000000, (unsigned)(perf->newest % 1000000000 / 1000),
                          time / 1000000000, (unsigned)(time % 1000000000 / 1000));
     if (perf->newest < time)
