@@ -66,13 +66,13 @@ export class FunctionTable {
         return [
             { title: "function", width: "minmax(120px, 1fr)", order: (row) => row.name,
                 cell: (row) => this.nameCell(row) },
-            { title: "self", hint: "where it was at the leaf", width: "84px", number: true,
+            { title: "self", hint: "where it was at the leaf", width: "116px", number: true,
                 order: (row) => row.self, cell: (row) => text(row.self) },
-            { title: "", hint: "of all that is selected", width: "64px", number: true, order: null,
+            { title: "", hint: "of all that is selected", width: "72px", number: true, order: null,
                 cell: (row) => share(row.self) },
-            { title: "total", hint: "with what it called", width: "84px", number: true,
+            { title: "total", hint: "with what it called", width: "116px", number: true,
                 order: (row) => row.total, cell: (row) => text(row.total) },
-            { title: "", hint: "of all that is selected", width: "64px", number: true, order: null,
+            { title: "", hint: "of all that is selected", width: "72px", number: true, order: null,
                 cell: (row) => share(row.total) },
         ];
     }
@@ -84,15 +84,15 @@ export class FunctionTable {
         return [
             { title: "function", width: "minmax(120px, 1fr)", order: (row) => row.name,
                 cell: (row) => this.nameCell(row) },
-            { title: "change", hint: "of total; grey where that may be chance", width: "92px",
+            { title: "change", hint: "of total; grey where that may be chance", width: "128px",
                 number: true, order: (row) => row.against?.change ?? 0,
                 cell: (row) => this.changeCell(row) },
-            { title: "\u00b1", hint: "95 of 100 changes by chance are less", width: "76px",
+            { title: "\u00b1", hint: "95 of 100 changes by chance are less", width: "104px",
                 number: true, order: (row) => row.against?.noise ?? 0,
                 cell: (row) => text(row.against?.noise ?? 0) },
-            { title: "this", width: "84px", number: true, order: (row) => row.total,
+            { title: "this", width: "116px", number: true, order: (row) => row.total,
                 cell: (row) => text(row.total) },
-            { title: "other", width: "84px", number: true,
+            { title: "other", width: "116px", number: true,
                 order: (row) => row.against?.total ?? 0,
                 cell: (row) => text(row.against?.total ?? 0) },
         ];
