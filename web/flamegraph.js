@@ -143,12 +143,7 @@ export class FlameGraph {
         this.paint();
     }
 
-    /**
-     * Where a row is in the spacer.
-     *
-     * @param {number} part
-     * @param {number} row
-     */
+    /** Where a row is in the spacer. @param {number} part @param {number} row */
     top(part, row) {
         const { parts, height } = this;
 
