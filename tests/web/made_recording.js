@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Recordings made of a few words, for tests of what a page computes. */
+
+/** @typedef {import("../../web/types").Recording} Recording */
+
+export const CHOICE = Object.freeze({
+    event: "", weight: "", change: false, groupBy: ["none"], range: null, against: null, per: "none",
+    include: "", exclude: "", processes: [], statuses: [], schedulers: [], form: "stacks", focus: "",
+    icicle: false, foldRecursion: false, hidden: [], search: "",
+});
+
+/** Ids from 1 on of what is equal as JSON. */
+class Table {
+    constructor() {
+        this.rows = [];
+        this.ids = new Map();
+    }
+
+    add(row) {
+        const key = JSON.stringify(row);
+
+        if (!this.ids.has(key))
+            this.ids.set(key, this.rows.push(row));
+        return this.ids.get(key);
+    }
+
+    column(name, Type = Uint32Array) {
+        return Type.from([{}, ...this.rows], (row) => row[name] ?? 0);
+    }
+
+    columns(...names) {
+        return Object.fromEntries(names.map((name) => [name, this.column(name)]));
+    }
+}
+
+const METRICS = [["reductions", "count"], ["msgq", "count"], ["memory", "bytes"]];
+const STATUSES = ["none", "running", "runnable", "waiting"];
+
+/**
+ * Of samples {time, stack: "a:b/1;c:d/2", process: "name", value, status, event, reductions, msgq,
+ * memory}, with all that is left out as it most often is. A frame that begins with '*' is native code.
+ *
+ * @param {object[]} samples
+ * @param {object[]} [parts]
+ * @returns {Recording}
+ */
+export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency: 0 }]) {
+    const strings = new Table(), frames = new Table(), stacks = new Table();
+    const processes = new Table(), string = (text) => (text ? strings.add(text) : 0);
+    const events = [...new Set(samples.map(({ event = "cpu" }) => event))];
+    const stackOf = (text) => text.split(";").filter(Boolean).reduce((parent, name) =>
+        stacks.add({ parent, frame: frames.add(name[0] === "*"
+            ? { symbol: string(name.slice(1)), kind: 4 } : { symbol: string(name), kind: 1 }) }), 0);
+    const processOf = (name) => (name ? processes.add({ name: string(name), target: 1,
+        pid: string(`<0.${name.length}.0>`) }) : 0);
+    const stack = Uint32Array.from(samples, (sample) => stackOf(sample.stack ?? ""));
+    const process = Uint32Array.from(samples, (sample) => processOf(sample.process));
+    const column = (Type, of) => Type.from(samples, of);
+
+    return {
+        header: { parts: parts.map((part) => ({ name: "", losses: [], totals: {}, ...part })),
+            statuses: STATUSES, activities: ["process", "scheduling", "busy-wait"], choice: {},
+            version: "", compares: false,
+            metrics: METRICS.map(([name, unit]) => ({ name, unit })) },
+        strings: ["", ...strings.rows],
+        frames: { ...frames.columns("symbol", "module", "file", "line"),
+            kind: frames.column("kind", Uint8Array), elixir: frames.column("elixir", Uint8Array) },
+        stacks: stacks.columns("parent", "frame"),
+        processes: { ...processes.columns("target", "pid", "name", "label", "initialCall",
+            "application", "parent", "ancestors"),
+            same: Uint32Array.from([0, ...processes.rows], (_, id) => id) },
+        ancestors: { up: new Uint32Array(1), name: new Uint32Array(1) },
+        threads: { target: new Uint32Array(1), tid: new Uint32Array(1), name: new Uint32Array(1),
+            kind: new Uint8Array(1), number: new Uint32Array(1) },
+        targets: [{ node: "", pid: 0 }, { node: "shop@web", pid: 100 }],
+        events: [{ name: "", values: [], summary: null }, ...events.map((name) =>
+            ({ name, values: [{ name: "time", unit: "ns" }], summary: null }))],
+        samples: {
+            count: samples.length, stack, process,
+            time: column(Uint32Array, ({ time = 0 }) => time),
+            event: column(Uint8Array, ({ event = "cpu" }) => events.indexOf(event) + 1),
+            thread: new Uint32Array(samples.length), detail: new Uint32Array(samples.length),
+            status: column(Uint8Array, ({ status = "running" }) => STATUSES.indexOf(status)),
+            activity: column(Uint8Array, ({ activity = 0 }) => activity),
+            complete: column(Uint8Array, () => 1),
+            value: () => column(Float64Array, ({ value = 1 }) => value),
+            metric: (index) => column(Float64Array, (sample) => sample[METRICS[index][0]] ?? NaN),
+        },
+    };
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The heatmap's cells, and the rows of both tables. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { functionCallers, functionRows } from "../../web/function_rows.js";
+import { group } from "../../web/grouping.js";
+import { heatmapCells, markCells } from "../../web/heatmap_cells.js";
+import { readPattern } from "../../web/pattern.js";
+import { processRows } from "../../web/process_rows.js";
+import { select } from "../../web/selection.js";
+import { weigh } from "../../web/weights.js";
+import { CHOICE, makeRecording } from "./made_recording.js";
+
+const given = (recording, changes = {}) => {
+    const choice = { ...CHOICE, ...changes }, weights = weigh(recording, choice);
+    const roots = group(recording, choice, weights);
+    const samples = (range) => select(recording, choice, roots, range);
+
+    return { recording, choice, weights, roots, samples: samples(choice.range),
+        against: choice.against && samples(choice.against) };
+};
+const row = (rows, name) => rows.find((candidate) => candidate.name === name);
+
+const FRAMES = [
+    { time: 10, stack: "a;b;c", value: 5 }, { time: 20, stack: "a;b;a;c", value: 3 },
+    { time: 1030, stack: "d;c", value: 10 }, { time: 1510, stack: "a;b", value: 2 },
+];
+
+test("cells, and gaps between what was recorded", () => {
+    const parts = [{ from: 0, to: 1100, frequency: 0 }, { from: 1500, to: 2000, frequency: 0 }];
+    const { recording, weights, roots, samples } = given(makeRecording(FRAMES, parts));
+    const cells = heatmapCells(recording, weights, samples, 20);
+
+    assert.deepEqual([cells.columns, cells.rows, cells.start, cells.least, cells.greatest],
+        [2, 50, 0, 0, 10]);
+    assert.deepEqual([0, 1, 2, 51, 75].map((cell) => cells.of[cell]), [5, 3, 0, 10, 2]);
+    assert.deepEqual([54, 55, 74, 75].map((cell) => Number.isNaN(cells.of[cell])),
+        [false, true, true, false]);
+    const marks = markCells(recording, cells, weights, roots, samples, readPattern("^b$"));
+
+    assert.deepEqual([...marks.keys()].filter((cell) => marks[cell]), [0, 1, 75]);
+});
+
+test("functions: recursion counts once", () => {
+    const { recording, choice, weights, samples } = given(makeRecording(FRAMES));
+    const rows = functionRows(recording, choice, weights, [samples, null]);
+
+    assert.deepEqual(rows.map(({ name, self, total, samples: count }) => [name, self, total, count])
+        .sort(), [["a", 0, 10, 3], ["b", 2, 10, 3], ["c", 18, 18, 3], ["d", 0, 10, 1]]);
+    assert.deepEqual(functionCallers(recording, choice, weights, [samples, null], row(rows, "c"))
+        .map(({ name, total }) => [name, total]), [["d", 10], ["b", 5], ["a", 3]]);
+    assert.deepEqual(functionCallers(recording, choice, weights, [samples, null], row(rows, "a"))
+        .map(({ name, total }) => [name, total]), [["", 10]]);
+});
+
+test("functions of two ranges: what changed, and what may be noise", () => {
+    const many = Array.from({ length: 200 }, (_, i) => ({ time: i * 10,
+        stack: i < 100 ? "same" : i < 190 ? "same" : "fresh", value: 2 }));
+    const { recording, choice, weights, samples, against } = given(makeRecording(many),
+        { range: { from: 1000, to: 2000 }, against: { from: 0, to: 1000 } });
+    const rows = functionRows(recording, choice, weights, [samples, against]);
+    const same = row(rows, "same").against, fresh = row(rows, "fresh").against;
+
+    assert.deepEqual([same.total, same.change, fresh.total, fresh.change], [200, -20, 0, 20]);
+    assert.ok(Math.abs(same.noise - 1.96 * 2 * Math.sqrt(190)) < 1e-9);
+    assert.ok(Math.abs(same.change) < same.noise && fresh.change > fresh.noise);
+});
+
+test("processes, by all of their events", () => {
+    const { recording, weights, samples } = given(makeRecording([
+        { time: 0, process: "cart", stack: "a", value: 5, reductions: 100, msgq: 3, memory: 900 },
+        { time: 10, process: "cart", event: "wall", status: "waiting", value: 30, reductions: 150 },
+        { time: 20, process: "user", event: "wall", status: "running", value: 20, msgq: 0 },
+        { time: 90, process: "cart", event: "wall", status: "running", value: 10, msgq: 7 },
+        { time: 95, stack: "idle", value: 50 },
+    ]));
+    const rows = processRows(recording, weights, samples), cart = row(rows, "cart");
+
+    assert.equal(rows.length, 2);
+    assert.deepEqual([cart.pid, cart.total, cart.samples, cart.cpuNs, cart.reductions, cart.msgq,
+        cart.memory], ["<0.4.0>", 5, 1, 5, 50, 7, 900]);
+    assert.deepEqual([...cart.statuses], [0, 0.25, 0, 0.75]);
+    assert.equal(cart.spark[0], 5);
+    assert.deepEqual([row(rows, "user").total, row(rows, "user").memory], [0, NaN]);
+});

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Trees in each form, comparisons, and what matches in them. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { group } from "../../web/grouping.js";
+import { readPattern } from "../../web/pattern.js";
+import { matchTree } from "../../web/search.js";
+import { select } from "../../web/selection.js";
+import { buildSandwich, buildTree } from "../../web/tree.js";
+import { weigh } from "../../web/weights.js";
+import { folded } from "./folded.js";
+import { CHOICE, makeRecording } from "./made_recording.js";
+
+const given = (recording, changes) => {
+    const choice = { ...CHOICE, ...changes }, weights = weigh(recording, choice);
+    const roots = group(recording, choice, weights);
+    const samples = (range) => select(recording, choice, roots, range);
+
+    return [recording, choice, weights, roots,
+        [samples(choice.range), choice.against && samples(choice.against)]];
+};
+const treeOf = (recording, changes = {}) => buildTree(...given(recording, changes));
+const lines = (tree) => folded(tree).trimEnd().split("\n");
+const node = (tree, name) => tree.name.findIndex((id, at) => at && tree.names[id] === name);
+
+const SAMPLES = [
+    { time: 100, stack: "a;b;c", value: 5 }, { time: 200, stack: "a;b", value: 2 },
+    { time: 300, stack: "a;b;a;c", value: 3 }, { time: 1400, stack: "d;c", value: 10 },
+    { time: 1500, stack: "a;a;*b", value: 1 }, { time: 1600, stack: "", value: 4 },
+];
+
+test("from the root", () => {
+    const tree = treeOf(makeRecording(SAMPLES));
+
+    assert.deepEqual(lines(tree), ["[no stack] 4", "a;a;b 1", "a;b 2", "a;b;a;c 3", "a;b;c 5",
+        "d;c 10"]);
+    assert.equal(tree.total[0][0], 25);
+    assert.equal(tree.samples[0][0], 6);
+    assert.equal(tree.total[0][node(tree, "a")], 11);
+});
+
+test("children lie side by side, in order, after their parents", () => {
+    const tree = treeOf(makeRecording(SAMPLES), { groupBy: ["status", "name"] });
+
+    for (let at = 0; at < tree.count; at++) {
+        const own = Array.from({ length: tree.children[at] }, (_, i) => tree.first[at] + i);
+        const names = own.map((child) => tree.names[tree.name[child]]);
+
+        assert.deepEqual(names, [...names].sort());
+        assert.ok(own.every((child) => child > at && tree.parent[child] === at &&
+            tree.depth[child] === tree.depth[at] + 1));
+    }
+});
+
+test("from the leaf: the callers of what ran", () => {
+    const tree = treeOf(makeRecording(SAMPLES), { form: "callers" });
+
+    assert.deepEqual(lines(tree), ["[no stack] 4", "b;a 2", "b;a;a 1", "c;a;b;a 3", "c;b;a 5",
+        "c;d 10"]);
+    assert.equal(tree.total[0][node(tree, "c")], 18);
+});
+
+test("around a function: its outermost call has all of it", () => {
+    const { callers, callees } = buildSandwich(...given(makeRecording(SAMPLES), { focus: "b" }));
+
+    assert.deepEqual(lines(callers), ["b;a 10", "b;a;a 1"]);
+    assert.deepEqual(lines(callees), ["b 3", "b;a;c 3", "b;c 5"]);
+    const recursive = buildSandwich(...given(makeRecording(SAMPLES), { focus: "a" }));
+
+    assert.equal(recursive.callees.total[0][0], 11);
+    assert.equal(recursive.callers.total[0][0], 11);
+    assert.deepEqual(lines(recursive.callers), ["a 11"]);
+});
+
+test("of a function that never ran there is nothing", () => {
+    const { callers } = buildSandwich(...given(makeRecording(SAMPLES), { focus: "nobody" }));
+
+    assert.deepEqual([callers.count, callers.total[0][0]], [1, 0]);
+});
+
+test("hidden frames give their callees to their callers", () => {
+    const tree = treeOf(makeRecording(SAMPLES), { hidden: ["^b$"] });
+
+    assert.deepEqual(lines(tree), ["[no stack] 4", "a 2", "a;a 1", "a;a;c 3", "a;c 5", "d;c 10"]);
+    assert.deepEqual(lines(treeOf(makeRecording(SAMPLES), { hidden: ["^b$"], foldRecursion: true })),
+        ["[no stack] 4", "a 3", "a;c 8", "d;c 10"]);
+});
+
+test("two ranges, made equal by time or total", () => {
+    const ranges = { range: { from: 0, to: 1000 }, against: { from: 1000, to: 3000 } };
+    const sides = (per) => {
+        const tree = treeOf(makeRecording(SAMPLES), { ...ranges, per });
+
+        return [tree.total[0][0], tree.total[1][0], tree.scale, tree.samples[1][node(tree, "d")]];
+    };
+
+    assert.deepEqual(sides("none"), [10, 15, 1, 1]);
+    assert.deepEqual(sides("time"), [10, 15, 0.5, 1]);
+    assert.deepEqual(sides("total"), [10, 15, 10 / 15, 1]);
+});
+
+test("changes: growth and release stay apart in each form", () => {
+    const recording = makeRecording([
+        { process: "p", stack: "a;x", memory: 10 }, { process: "p", stack: "a;x", memory: 15 },
+        { process: "p", stack: "b;x", memory: 7 }, { process: "p", stack: "b;x" },
+        { process: "p", stack: "b;x", memory: 8 }, { process: "q", stack: "b;x", memory: 8 }]);
+    const changes = { weight: "memory", change: true };
+
+    assert.deepEqual(lines(treeOf(recording, changes)),
+        ["[growth];a;x 5", "[growth];b;x 1", "[release];b;x 8"]);
+    const tree = treeOf(recording, { ...changes, form: "callers" });
+
+    assert.deepEqual(lines(tree), ["[growth];x;a 5", "[growth];x;b 1", "[release];x;b 8"]);
+    assert.equal(tree.total[0][node(tree, "[release]")], -8);
+    assert.equal(tree.weights.unknown, 1);
+});
+
+test("what matches counts once", () => {
+    const tree = treeOf(makeRecording(SAMPLES));
+
+    assert.deepEqual(matchTree(tree, readPattern("^[ab]$")).total, [11, 0]);
+    assert.deepEqual(matchTree(tree, readPattern("c")).total, [18, 0]);
+    assert.equal(matchTree(tree, readPattern("c")).count, 3);
+    assert.deepEqual(matchTree(tree, readPattern("(")).total, [0, 0]);
+});
