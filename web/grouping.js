@@ -95,15 +95,17 @@ class Grouping {
         return outer;
     }
 
-    /** The node where there are several and none is asked for; growth and release. */
+    /** The node where there are several, unless they are compared, and none is asked for; growth and
+     * release. */
     outermost() {
-        const { recording: { targets }, keys, changes } = this;
-        const target = targets.length > 2 && !keys.includes("node") ? this.target() : null;
+        const { recording: { targets, header, samples: { named } }, keys, changes } = this;
+        const isTold = targets.length > 2 && !header.compares && !keys.includes("node");
+        const target = isTold ? this.target() : null;
         const growth = this.texts.add(GROWTH), release = this.texts.add(RELEASE);
 
         return (/** @type {number} */ sample) => {
             const change = changes?.of[sample] ?? 0;
-            let chain = target ? target(0, sample) : 0;
+            let chain = target && !named[sample] ? target(0, sample) : 0;
 
             if (change)
                 chain = this.chains.add(chain, change > 0 ? growth : release);
@@ -173,10 +175,12 @@ class Grouping {
      * @returns {Extend}
      */
     ofProcess(text) {
-        const { samples, processes } = this.recording;
+        const { samples: { process, named }, processes } = this.recording;
+        const frame = this.by(process, processes.same.length, (id) =>
+            (id ? text(id) : "[process]"));
 
-        return this.by(samples.process, processes.same.length, (process) =>
-            (process ? text(process) : "[process]"));
+        return (chain, sample) =>
+            (named[sample] && !process[sample] ? chain : frame(chain, sample));
     }
 
     /**
@@ -200,6 +204,8 @@ class Grouping {
         return (chain, sample) => {
             const process = samples.process[sample];
 
+            if (samples.named[sample])
+                return chain;
             if (!isByStack[process] || !samples.complete[sample])
                 return others(chain, sample);
             const bottom = bottoms[samples.stack[sample]], id = stacked.add(process, bottom);

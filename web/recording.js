@@ -24,7 +24,7 @@ const FRAME_ERLANG = 1, FRAME_BIF = 2;
 const GC_RECLAIMED = 2, GC_HEAP_BEFORE = 4, GC_HEAP_AFTER = 5;
 
 /** @type {Target} */
-const NO_TARGET = { pid: 0, node: "", otpRelease: "", erts: "", flavor: "", executable: "",
+const NO_TARGET = { pid: 0, node: "", host: "", otpRelease: "", erts: "", flavor: "", executable: "",
                     container: "", schedulers: 0, processes: 0 };
 /** @type {RecordedEvent} */
 const NO_EVENT = { name: "", values: [], summary: null };
@@ -275,6 +275,7 @@ function readSamples(columns, header, events) {
         time: readTimes(columns, count),
         thread: ids("thread"), detail: ids("detail"),
         status: bytes("status"), activity: bytes("activity"), complete: bytes("complete"),
+        named: bytes("named"),
         value: new Values(columns, event, events).get,
         metric: metrics.get,
     };

@@ -94,12 +94,11 @@ export function schedulerText({ threads, strings }, thread) {
  * @param {number} id
  */
 export function targetText({ targets }, id) {
-    const { node, pid } = targets[id];
+    const { node, pid, host } = targets[id], isNamed = node && node !== "nonode@nohost";
 
-    if (!node || node === "nonode@nohost")
-        return `beam ${pid}`;
-    return targets.some((other, i) => i > 0 && i !== id && other.node === node)
-        ? `${node} ${pid}` : node;
+    if (isNamed && !targets.some((other, i) => i > 0 && i !== id && other.node === node))
+        return node;
+    return `${isNamed ? node : "beam"} ${pid}${host && ` at ${host}`}`;
 }
 
 /**

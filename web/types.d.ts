@@ -67,7 +67,8 @@ export interface Processes {
 }
 
 export interface Target {
-    pid: number; node: string; otpRelease: string; erts: string; flavor: string;
+    pid: number; node: string; host: string; /* "": the header's */
+    otpRelease: string; erts: string; flavor: string;
     executable: string; container: string; schedulers: number; processes: number;
 }
 
@@ -104,6 +105,7 @@ export interface Samples {
     event: Uint8Array; stack: Uint32Array; process: Uint32Array; thread: Uint32Array;
     detail: Uint32Array; status: Uint8Array; activity: Uint8Array;
     complete: Uint8Array; /* SAMPLE_COMPLETE */
+    named: Uint8Array; /* SAMPLE_NAMED */
     value(index: number): Float64Array; /* of the event's values; 0 where an event has fewer */
     metric(index: number): Float64Array; /* unpacked when it is first asked for, then kept */
 }

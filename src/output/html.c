@@ -28,7 +28,7 @@
  *
  * and process by process, those of one in order of time:
  *
- *   thread detail status activity complete
+ *   thread detail status activity complete named
  *   stack   leaf           stacks of samples are numbered from 1 as they come; 0 is one that has
  *                          not come yet, whose id is in leaf: signed, less the one before
  *   known                  of those with a process: bits of the metrics that are known, XOR those

@@ -114,6 +114,7 @@ static void put_targets(struct json *json, const struct profile *profile)
         json_open(json, NULL, '{');
         json_number(json, "pid", target->pid);
         put_string(json, "node", profile, target->node);
+        put_string(json, "host", profile, target->host);
         put_string(json, "otpRelease", profile, target->otp_release);
         put_string(json, "erts", profile, target->erts);
         put_string(json, "flavor", profile, target->flavor);

@@ -75,7 +75,7 @@ int html_samples_add(struct html_samples *samples, const struct sample *sample, 
 /* ---- by process ---- */
 
 struct by_process {
-    struct html_column *stack, *leaf, *thread, *detail, *status, *activity, *complete;
+    struct html_column *stack, *leaf, *thread, *detail, *status, *activity, *complete, *named;
     struct html_column *known, *metrics[METRICS];
     /* What a sample is told relative to. */
     process_id process;
@@ -95,6 +95,7 @@ static void add_columns(struct by_process *by, struct html_columns *columns)
     by->status = html_columns_add(columns, "status");
     by->activity = html_columns_add(columns, "activity");
     by->complete = html_columns_add(columns, "complete");
+    by->named = html_columns_add(columns, "named");
     by->known = html_columns_add(columns, "known");
     for (int i = 0; i < METRICS; i++)
         by->metrics[i] = html_columns_add(columns, "metric %d", i);
@@ -164,6 +165,7 @@ static void put_sample(void *context, const struct sample *sample)
     html_column_number(by->status, sample->status);
     html_column_number(by->activity, sample->activity);
     html_column_number(by->complete, (sample->flags & SAMPLE_COMPLETE) != 0);
+    html_column_number(by->named, (sample->flags & SAMPLE_NAMED) != 0);
     if (sample->process)
         put_metrics(by, sample);
 }

@@ -252,6 +252,7 @@ static int each_sample(void *context, const struct sample *sample, struct error 
         return -1;
     if (outputs->changes)
         apply_changes(outputs, sample, &counted);
+    view_note_memory(outputs->source.view, sample);
     is_asked = !outputs->source.event || outputs->source.event == sample->event;
     if (!selection_wants(outputs->selection, &counted)) {
         outputs->left_out += is_asked;
@@ -418,6 +419,8 @@ static struct view *new_view(const struct profile *profile, const struct output_
 {
     struct view_options options = settings->view;
 
+    /* A VM that was started anew is another target, of which the same is to be compared. */
+    options.one_node = settings->comparison != NULL;
     if (settings->change)
         grouping_add_change(&options.grouping);
     return view_new(profile, &options);

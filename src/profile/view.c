@@ -51,8 +51,8 @@ struct view {
     struct intern folded;        /* struct stack_node */
     struct stack_memo *memos;    /* of stack id - 1 */
     uint32_t memo_count, memo_capacity;
-    uint64_t *memory; /* newest of process id - 1; 0: not known */
-    uint32_t memory_count;
+    uint64_t *memory; /* newest by process id; 0: not known */
+    size_t memory_room;
     struct text_memo files, maps; /* by module and by target */
     struct view_frame *frames;
     size_t frame_count, frame_capacity;
@@ -175,26 +175,19 @@ static view_root_id view_root_of_key(struct view *view, const struct root_key *k
     return view->root_of_key[id - 1];
 }
 
-/* Memory is known at some samples of a process only: until the next one it is taken to be as it
- * was. Samples come in order of time. */
-static void know_memory(struct view *view, struct sample *sample)
+void view_note_memory(struct view *view, const struct sample *sample)
 {
-    process_id process = sample->process;
-
-    if (!process)
+    if (!sample->process || !metrics_know(&sample->metrics, METRIC_MEMORY))
         return;
-    if (process > view->memory_count) {
-        uint32_t count = profile_counts(view->profile).processes * 2;
+    view->memory = xgrow(view->memory, &view->memory_room, sample->process, sizeof(*view->memory));
+    view->memory[sample->process] = sample->metrics.values[METRIC_MEMORY];
+}
 
-        view->memory = xreallocarray(view->memory, count, sizeof(*view->memory));
-        memset(view->memory + view->memory_count, 0,
-               (count - view->memory_count) * sizeof(*view->memory));
-        view->memory_count = count;
-    }
-    if (metrics_know(&sample->metrics, METRIC_MEMORY))
-        view->memory[process - 1] = sample->metrics.values[METRIC_MEMORY];
-    else if (view->memory[process - 1])
-        metrics_set(&sample->metrics, METRIC_MEMORY, view->memory[process - 1]);
+static void recall_memory(const struct view *view, struct sample *sample)
+{
+    sample->metrics.known &= ~(1U << METRIC_MEMORY);
+    if (sample->process < view->memory_room && view->memory[sample->process])
+        metrics_set(&sample->metrics, METRIC_MEMORY, view->memory[sample->process]);
 }
 
 view_root_id view_root_of_sample(struct view *view, const struct sample *sample)
@@ -203,7 +196,7 @@ view_root_id view_root_of_sample(struct view *view, const struct sample *sample)
     struct root_key key;
 
     if (view_groups_by(view, GROUP_MEMORY))
-        know_memory(view, &known);
+        recall_memory(view, &known);
     key = root_key_of_sample(view->profile, &view->options.grouping, &known,
                              view_memo(view, sample->stack)->bottom);
     return view_root_of_key(view, &key);
@@ -320,8 +313,8 @@ static void push_root_frames(struct view *view, const struct view_root *root)
 {
     size_t own;
 
-    if (root->target && !root->named && profile_counts(view->profile).targets > 1 &&
-        !view_groups_by(view, GROUP_NODE)) {
+    if (root->target && !root->named && !view->options.one_node &&
+        profile_counts(view->profile).targets > 1 && !view_groups_by(view, GROUP_NODE)) {
         view->scratch.size = 0;
         root_target_text(view->profile, root->target, &view->scratch);
         push_root_frame(view, view_scratch_text(view), root->target);

@@ -22,6 +22,7 @@
 struct view_options {
     struct grouping grouping;
     bool fold_recursion; /* runs of one function become one frame */
+    bool one_node;       /* several targets are not told apart, unless they are grouped by */
 };
 
 struct view;
@@ -30,6 +31,10 @@ void view_free(struct view *view);
 const struct view_options *view_get_options(const struct view *view);
 /* Whether its roots tell apart what this key does. */
 bool view_groups_by(const struct view *view, enum group_by key);
+
+/* Memory is known at some samples of a process only: until the next one it is taken to be as it
+ * was. To be told of all samples in order of time, also of those that are not shown. */
+void view_note_memory(struct view *view, const struct sample *sample);
 
 /* A stack with its root frames: dense ids from 1, equal for samples that look the same. */
 typedef uint32_t view_stack_id;

@@ -123,6 +123,18 @@ class DiffOfNode:
             self.assertEqual((first, second), (before.get(name, 0), after.get(name, 0)), name)
             self.assertEqual(change, second - first, name)
 
+    def test_stacks_of_both(self):
+        """A node that was started anew is what it was: what it does in both has the same stack."""
+        path = self.folder / "x.folded"
+        self.diff("-q", self.old, self.new, "--normalize", "none", "-o", path)
+        lines = [line.rsplit(" ", 2) for line in path.read_text("utf-8").splitlines()]
+        for side, recording in ((1, self.old), (2, self.new)):
+            shown = {line[0]: int(line[side]) for line in lines if line[side] != "0"}
+            beamflame.record("report", "-q", recording, "-o", self.folder / "y.folded")
+            alone = (line.rsplit(" ", 1) for line in
+                     (self.folder / "y.folded").read_text("utf-8").splitlines())
+            self.assertEqual(shown, {stack: int(count) for stack, count in alone})
+
     def test_page(self):
         """Both lie one after the other on the axis of time, and what is shown first is the
         comparison."""

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Prints what a page shows for each of several choices, as folded stacks: a JSON list of texts. The
+ * choices come as a JSON list on standard input; what they leave open is as the page opens.
+ *
+ * usage: node stacks.js PAGE
+ */
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+
+import { Model } from "../../web/model.js";
+import { readRecording } from "../../web/recording.js";
+import { DEFAULTS } from "../../web/state.js";
+import { folded } from "./folded.js";
+
+const recording = await readRecording(await readFile(process.argv[2], "utf8"));
+const model = new Model(recording), first = { ...DEFAULTS, ...recording.header.choice };
+const choices = JSON.parse(await text(process.stdin));
+
+console.log(JSON.stringify(choices.map((choice) =>
+    folded(model.trees({ ...first, ...choice })[0]))));
