@@ -42,7 +42,7 @@ static void write_metric(struct flame_prof *flame_prof, FILE *file, const struct
     metric_changes_apply(flame_prof->changes[metric], sample, &change);
     fprintf(file, "\tmetric_erlang_%s: %" PRIu64 ", %s%" PRIu64, metric_flame_prof_name(metric),
             sample->metrics.values[metric], change.flags & SAMPLE_RELEASE ? "-" : "",
-            change.flags & (SAMPLE_GROWTH | SAMPLE_RELEASE) ? change.metrics.values[metric] : 0);
+            change.change);
 }
 
 /* A pid stands there without its brackets, which FlameScope does not like. */

@@ -60,15 +60,15 @@ static bool exchange(struct metric_changes *changes, const struct sample *sample
 void metric_changes_apply(struct metric_changes *changes, const struct sample *sample,
                           struct sample *ret_sample)
 {
-    uint64_t *value = &ret_sample->metrics.values[changes->metric], now, before;
+    uint64_t now, before;
 
     *ret_sample = *sample;
     if (!sample->process || !metrics_know(&sample->metrics, changes->metric))
         return;
-    now = *value;
+    now = sample->metrics.values[changes->metric];
     if (!exchange(changes, sample, now, &before))
         before = now;
-    *value = now > before ? now - before : before - now;
+    ret_sample->change = now > before ? now - before : before - now;
     if (now != before)
         ret_sample->flags |= now > before ? SAMPLE_GROWTH : SAMPLE_RELEASE;
 }

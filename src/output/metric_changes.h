@@ -12,7 +12,7 @@ struct metric_changes;
 struct metric_changes *metric_changes_new(const struct profile *profile, enum metric metric);
 void metric_changes_free(struct metric_changes *changes);
 
-/* Every sample, in order of time. *ret_sample is the sample with the change in the place of the
- * metric, and its flags say whether that is growth or release. */
+/* Every sample, in order of time. *ret_sample is the sample with the change, and with flags that
+ * say whether that is growth or release. */
 void metric_changes_apply(struct metric_changes *changes, const struct sample *sample,
                           struct sample *ret_sample);

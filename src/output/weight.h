@@ -57,6 +57,8 @@ static inline uint64_t sample_weight(const struct weight *weight, const struct s
 
     if (weight->is_one)
         return 1;
+    if (weight->is_change)
+        return sample->change;
     if (weight->is_metric)
         return sample->metrics.values[weight->metric]; /* 0 if it is not known */
     if (!period)

@@ -184,6 +184,7 @@ struct sample {
     uint8_t microstate;     /* enum microstate (profile/microstates.h) */
     uint8_t flags;          /* enum sample_flag */
     struct metrics metrics; /* of the process; nothing is known where none ran */
+    uint64_t change;        /* by how much its metric has grown, or was released: as the flags */
 };
 
 /* Things lost, counted by reason; one list for the whole program. */

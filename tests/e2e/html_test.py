@@ -24,8 +24,9 @@ CHOICES = [
                             ("gc", "reclaimed"), ("gc", "count"), ("gc", "heap"))),
     *(({"event": event, "weight": weight, "change": True, "groupBy": keys},
        ["-e", event, "--weight", weight, "--delta", "--group-by", ",".join(keys)])
-      for event, weight in (("cpu", "reductions"), ("wall", "heap"), ("gc", "minor_gcs"))
-      for keys in (["name"], ["status", "pid"])),
+      for event, weight in (("cpu", "reductions"), ("wall", "heap"), ("wall", "msgq"),
+                            ("gc", "minor_gcs"))
+      for keys in (["name"], ["status", "pid"], ["msgq", "memory"])),
     *(({"event": "cpu", **choice}, ["-e", "cpu", *options])
       for choice, options in (
           ({"foldRecursion": True}, ["--fold-recursion"]),

@@ -72,7 +72,7 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
         ancestors: { up: new Uint32Array(1), name: new Uint32Array(1) },
         threads: { target: new Uint32Array(1), tid: new Uint32Array(1), name: new Uint32Array(1),
             kind: new Uint8Array(1), number: new Uint32Array(1) },
-        targets: [{ node: "", pid: 0 }, { node: "shop@web", pid: 100 }],
+        targets: [{ node: "", host: "", pid: 0 }, { node: "shop@web", host: "", pid: 100 }],
         events: [{ name: "", values: [], summary: null }, ...events.map((name) =>
             ({ name, values: [{ name: "time", unit: "ns" }], summary: null }))],
         samples: {
@@ -82,7 +82,7 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
             thread: new Uint32Array(samples.length), detail: new Uint32Array(samples.length),
             status: column(Uint8Array, ({ status = "running" }) => STATUSES.indexOf(status)),
             activity: column(Uint8Array, ({ activity = 0 }) => activity),
-            complete: column(Uint8Array, () => 1),
+            complete: column(Uint8Array, () => 1), named: column(Uint8Array, () => 0),
             value: () => column(Float64Array, ({ value = 1 }) => value),
             metric: (index) => column(Float64Array, (sample) => sample[METRICS[index][0]] ?? NaN),
         },
