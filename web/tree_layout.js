@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The nodes of a tree in the order in which they are drawn: parents first, children side by side. */
-import { KINDS } from "#kinds";
-
 /** @typedef {import("./types").Tree} Tree */
 /** @typedef {import("#sums").Sums} Sums */
 
@@ -51,20 +49,19 @@ function placed(column, place) {
 }
 
 /**
- * Level by level: sorted by name and kind, then dealt out to the parents, then taken parent by parent.
+ * Level by level: dealt out to the parents, then taken parent by parent, sorted by name and kind.
  *
  * @param {Nodes} nodes
  * @param {Uint32Array} ranks
  */
 function placeNodes({ count, parent: above, name, kind }, ranks) {
-    const rank = name.map((id) => ranks[id]);
-    const byKind = sortedBy(kind, KINDS.length, name.map((_, node) => node));
-    const byName = sortedBy(rank, ranks.length, byKind);
+    const order = new Uint32Array(count), place = new Uint32Array(count);
     const parents = Uint32Array.from(above).subarray(0, count);
 
     parents[0] = count; /* its own child it is not */
-    const byParent = sortedBy(parents, count + 1, byName), start = starts(parents, count + 1);
-    const order = new Uint32Array(count), place = new Uint32Array(count);
+    const start = starts(parents, count + 1), siblings = dealOut(parents, start.slice());
+    /** @type {(a: number, b: number) => number} */
+    const compare = (a, b) => ranks[name[a]] - ranks[name[b]] || kind[a] - kind[b];
     const parent = new Uint32Array(count), first = new Uint32Array(count);
     const children = new Uint32Array(count), depth = new Uint16Array(count);
 
@@ -72,9 +69,11 @@ function placeNodes({ count, parent: above, name, kind }, ranks) {
         const node = order[at];
 
         first[at] = end;
+        if (start[node + 1] - start[node] > 1) /* which few have */
+            siblings.subarray(start[node], start[node + 1]).sort(compare);
         for (let i = start[node]; i < start[node + 1]; i++, end++) {
-            order[end] = byParent[i];
-            place[byParent[i]] = end;
+            order[end] = siblings[i];
+            place[siblings[i]] = end;
             parent[end] = at;
             depth[end] = depth[at] + 1;
         }
@@ -86,7 +85,7 @@ function placeNodes({ count, parent: above, name, kind }, ranks) {
 /**
  * Where those of each key begin among all that are sorted by it.
  *
- * @param {Uint32Array | Uint8Array} keys
+ * @param {Uint32Array} keys
  * @param {number} count of keys that there can be
  */
 function starts(keys, count) {
@@ -100,18 +99,17 @@ function starts(keys, count) {
 }
 
 /**
- * Sorted by their keys, and as they were where these are equal.
+ * The items of each key together.
  *
- * @param {Uint32Array | Uint8Array} keys by item
- * @param {number} count of keys that there can be
- * @param {Uint32Array} items
+ * @param {Uint32Array} keys by item
+ * @param {Uint32Array} next where those of each key begin; it is written to
  */
-function sortedBy(keys, count, items) {
-    const next = starts(keys, count), sorted = new Uint32Array(items.length);
+function dealOut(keys, next) {
+    const items = new Uint32Array(keys.length);
 
-    for (let i = 0; i < items.length; i++)
-        sorted[next[keys[items[i]]]++] = items[i];
-    return sorted;
+    for (let item = 0; item < keys.length; item++)
+        items[next[keys[item]]++] = item;
+    return items;
 }
 
 /**
