@@ -70,9 +70,10 @@ $(BUILD)/obj/%.o: src/%.c | $(SKELETONS) $(SCHEMA_HEADERS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# What the HTML page is made of, as bytes in the program. A file that comes or goes changes web/.
-PAGE_FILES := web/index.html web/style.css $(sort $(wildcard web/*.js))
-$(BUILD)/gen/html_files.inc: web
+# What the HTML page is made of, as bytes in the program. A file that comes or goes changes its
+# folder.
+PAGE_FILES := web/index.html web/style.css $(sort $(wildcard web/*.js web/*/*.js))
+$(BUILD)/gen/html_files.inc: $(sort $(dir $(PAGE_FILES)))
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '\tfile "%s"\n' $(PAGE_FILES) > $@
 

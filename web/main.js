@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads what was recorded, and shows it; or says why that can't be. */
-import { readRecording } from "#recording";
-import { byId } from "#dom";
-import { Page } from "#page";
+import { readRecording } from "#recording/recording";
+import { byId } from "#view/dom";
+import { Page } from "#view/page";
 
 try {
     const recording = await readRecording(document);

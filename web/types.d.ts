@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The shapes that the viewer's modules hand to each other. Data flows one way:
+ * The shapes that the viewer's modules hand to each other. Data flows one way, from room to room:
  *
- *   recording.js   the file's data block becomes columns (columns.js) Recording
- *   weights.js     what each sample counts                            Weights
- *   grouping.js    the root frames of each sample                     Roots
- *   selection.js   the samples that are wanted                        Uint32Array of them
- *   tree.js        their stacks, merged                               Tree
- *   heatmap_cells.js, process_rows.js, function_rows.js               the same samples, elsewhere
- *   everything else draws, or turns what the user does into a Choice
+ *   recording/   the file's data block becomes columns               Recording
+ *   analysis/    weights.js: what each sample counts                 Weights
+ *                grouping.js: the root frames of each sample         Roots
+ *                selection.js: the samples that are wanted           Uint32Array of them
+ *                tree.js: their stacks, merged                       Tree
+ *                heatmap_cells.js, process_rows.js, function_rows.js: the same samples, elsewhere
+ *                model.js: all of this for a Choice, each thing made once
+ *   view/        draws it, and turns what the user does into a Choice
  *
  *      weigh(recording, choice): Weights
  *      group(recording, choice, weights): Roots

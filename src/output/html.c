@@ -2,7 +2,7 @@
 /*
  * A recording as a page that a browser opens from disk: one file with all samples, and all that it
  * takes to explore them. web/ has the page; what it knows of the recording is two script elements,
- * which web/recording.js reads.
+ * which web/recording reads.
  *
  * #header is JSON (html_header.c): what was recorded, what was asked for, names of numbers, how
  * many entries each table has ("counts"), and for each column its name, its bytes, and how many

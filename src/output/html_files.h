@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct html_file {
-    const char *path; /* "web/tree.js" */
+    const char *path; /* "web/analysis/tree.js" */
     const char *start, *end;
 };
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readPattern } from "../../web/pattern.js";
+import { readPattern } from "../../web/analysis/pattern.js";
 
 const matches = (pattern, text) => {
     const { test: matcher, problem } = readPattern(pattern);

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { readRecording } from "../../web/recording.js";
+import { readRecording } from "../../web/recording/recording.js";
 
 const BUILD = process.env.BEAMFLAME_BUILD ?? "build";
 const PERF = `\

@@ -8,9 +8,9 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 
-import { Model } from "../../web/model.js";
-import { readRecording } from "../../web/recording.js";
-import { DEFAULTS } from "../../web/state.js";
+import { Model } from "../../web/analysis/model.js";
+import { readRecording } from "../../web/recording/recording.js";
+import { DEFAULTS } from "../../web/view/state.js";
 import { folded } from "./folded.js";
 
 const recording = await readRecording(await readFile(process.argv[2], "utf8"));

@@ -7,7 +7,7 @@
  */
 import { readFile } from "node:fs/promises";
 
-import { readRecording } from "../../web/recording.js";
+import { readRecording } from "../../web/recording/recording.js";
 
 const { events, header, samples } = await readRecording(await readFile(process.argv[2], "utf8"));
 

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { functionCallers, functionRows } from "../../web/function_rows.js";
-import { group } from "../../web/grouping.js";
-import { heatmapCells, markCells } from "../../web/heatmap_cells.js";
-import { readPattern } from "../../web/pattern.js";
-import { processRows } from "../../web/process_rows.js";
-import { select } from "../../web/selection.js";
-import { weigh } from "../../web/weights.js";
+import { functionCallers, functionRows } from "../../web/analysis/function_rows.js";
+import { group } from "../../web/analysis/grouping.js";
+import { heatmapCells, markCells } from "../../web/analysis/heatmap_cells.js";
+import { readPattern } from "../../web/analysis/pattern.js";
+import { processRows } from "../../web/analysis/process_rows.js";
+import { select } from "../../web/analysis/selection.js";
+import { weigh } from "../../web/analysis/weights.js";
 import { CHOICE, makeRecording } from "./made_recording.js";
 
 const given = (recording, changes = {}) => {

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { group } from "../../web/grouping.js";
-import { readPattern } from "../../web/pattern.js";
-import { matchTree } from "../../web/search.js";
-import { select } from "../../web/selection.js";
-import { buildSandwich, buildTree } from "../../web/tree.js";
-import { weigh } from "../../web/weights.js";
+import { group } from "../../web/analysis/grouping.js";
+import { readPattern } from "../../web/analysis/pattern.js";
+import { matchTree } from "../../web/analysis/search.js";
+import { select } from "../../web/analysis/selection.js";
+import { buildSandwich, buildTree } from "../../web/analysis/tree.js";
+import { weigh } from "../../web/analysis/weights.js";
 import { folded } from "./folded.js";
 import { CHOICE, makeRecording } from "./made_recording.js";
 

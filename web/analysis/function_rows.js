@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What each function costs by itself and with all that it calls. Where it calls itself, its
+ * outermost call has all of it, so that no sample counts twice.
+ */
+import { functionsOf, textsOf } from "#analysis/functions";
+import { ROOT } from "#analysis/kinds";
+import { remember } from "#analysis/memo";
+import { shownStacks } from "#analysis/shown_stacks";
+import { scaleOf, sumUp } from "#analysis/sums";
+
+/** @typedef {import("../types").Recording} Recording */
+/** @typedef {import("../types").Choice} Choice */
+/** @typedef {import("../types").Weights} Weights */
+/** @typedef {import("../types").Sides} Sides */
+/** @typedef {import("../types").Kind} Kind */
+/** @typedef {import("../types").FunctionRow} FunctionRow */
+/** @typedef {import("../types").FunctionCaller} FunctionCaller */
+/** @typedef {import("#analysis/shown_stacks").ShownStacks} ShownStacks */
+
+/* The two-sided quantile of 95 % of a normal distribution. */
+const SURE = 1.96;
+
+/**
+ * @param {Recording} recording
+ * @param {Choice} choice
+ * @param {Weights} weights
+ * @param {Sides} sides
+ * @returns {FunctionRow[]}
+ */
+export function functionRows(recording, choice, weights, sides) {
+    const functions = functionsOf(recording), { list } = textsOf(recording);
+    const [ours, others] = sides.map((samples) =>
+        samples && costs(recording, choice, weights, samples));
+    const scale = scaleOf(recording, choice, weights, sides);
+    /** @type {FunctionRow[]} */
+    const rows = [];
+
+    for (let id = 0; ours && id < functions.count; id++) {
+        if (!ours.samples[id] && !others?.samples[id])
+            continue;
+        rows.push({
+            name: list[functions.text[id]], kind: /** @type {Kind} */ (functions.kind[id]),
+            frame: functions.frame[id], self: ours.self[id], total: ours.total[id],
+            samples: ours.samples[id], against: others && comparison(ours, others, id, scale),
+        });
+    }
+    return rows;
+}
+
+/**
+ * @typedef {object} Costs by function
+ * @property {Float64Array} self
+ * @property {Float64Array} total
+ * @property {Float64Array} samples in total
+ */
+
+/**
+ * @param {Recording} recording
+ * @param {Choice} choice
+ * @param {Weights} weights
+ * @param {Uint32Array} samples
+ * @returns {Costs}
+ */
+function costs(recording, choice, weights, samples) {
+    const shown = shownStacks(recording, choice), { count } = functionsOf(recording);
+    const nodes = sumStacks(recording, shown, weights, samples), outermost = outermostCalls(shown);
+    const self = new Float64Array(count), total = new Float64Array(count);
+    const counts = new Float64Array(count);
+
+    for (let node = 1; node < shown.count; node++) {
+        self[shown.fn[node]] += nodes.self[node];
+        if (outermost[node]) {
+            total[shown.fn[node]] += nodes.total[node];
+            counts[shown.fn[node]] += nodes.samples[node];
+        }
+    }
+    return { self, total, samples: counts };
+}
+
+/**
+ * By node of the shown stacks.
+ *
+ * @param {Recording} recording
+ * @param {ShownStacks} shown
+ * @param {Weights} weights
+ * @param {Uint32Array} samples
+ */
+function sumStacks(recording, shown, weights, samples) {
+    const sums = sumUp(nodesOfSamples(recording, shown), shown.count, weights, samples);
+    const self = sums.weight, total = self.slice(), counts = sums.samples;
+
+    for (let node = shown.count - 1; node > 0; node--) {
+        total[shown.parent[node]] += total[node];
+        counts[shown.parent[node]] += counts[node];
+    }
+    return { self, total, samples: counts };
+}
+
+/**
+ * @param {Recording} recording
+ * @param {ShownStacks} shown
+ */
+function nodesOfSamples({ samples }, shown) {
+    return remember(shown, "samples", "", () => samples.stack.map((stack) => shown.of[stack]));
+}
+
+/**
+ * By node of the shown stacks, 1 where its function is not further out in the same stack.
+ *
+ * @param {ShownStacks} shown
+ */
+function outermostCalls(shown) {
+    return remember(shown, "outermost", "", () => {
+        const { parent, fn, count } = shown, outermost = new Uint8Array(count);
+
+        for (let node = 1; node < count; node++) {
+            let at = parent[node];
+
+            while (at && fn[at] !== fn[node])
+                at = parent[at];
+            outermost[node] = at ? 0 : 1;
+        }
+        return outermost;
+    });
+}
+
+/**
+ * @param {Costs} ours
+ * @param {Costs} others
+ * @param {number} id
+ * @param {number} scale
+ */
+function comparison(ours, others, id, scale) {
+    const total = others.total[id] * scale;
+
+    return {
+        self: others.self[id] * scale, total, samples: others.samples[id],
+        change: ours.total[id] - total,
+        noise: SURE * noise(ours.total[id], ours.samples[id], total, others.samples[id]),
+    };
+}
+
+/**
+ * The standard error of a difference of sums, where what was met is met by chance (Poisson) and
+ * all samples of a function weigh the same. A side that has none might as well have had one.
+ *
+ * @param {number} ours
+ * @param {number} ourSamples
+ * @param {number} others
+ * @param {number} otherSamples
+ */
+function noise(ours, ourSamples, others, otherSamples) {
+    const one = Math.abs(ourSamples ? ours / ourSamples : others / otherSamples);
+    const another = Math.abs(otherSamples ? others / otherSamples : one);
+
+    return Math.hypot(one * Math.sqrt(ourSamples || 1), another * Math.sqrt(otherSamples || 1));
+}
+
+/**
+ * Who calls a function, and how much of its total that is; what has none is called by "".
+ *
+ * @param {Recording} recording
+ * @param {Choice} choice
+ * @param {Weights} weights
+ * @param {Sides} sides of which the first one counts
+ * @param {FunctionRow} row
+ * @returns {FunctionCaller[]}
+ */
+export function functionCallers(recording, choice, weights, [samples], row) {
+    const functions = functionsOf(recording), { list } = textsOf(recording);
+    const shown = shownStacks(recording, choice), outermost = outermostCalls(shown);
+    const { total } = sumStacks(recording, shown, weights, samples), wanted = functions.of[row.frame];
+    /** @type {Map<number, number>} */
+    const callers = new Map();
+
+    for (let node = 1; node < shown.count; node++) {
+        const above = shown.parent[node], caller = above ? shown.fn[above] : -1;
+
+        if (shown.fn[node] === wanted && outermost[node] && total[node])
+            callers.set(caller, (callers.get(caller) ?? 0) + total[node]);
+    }
+    return [...callers].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).map(([id, sum]) => ({
+        name: id < 0 ? "" : list[functions.text[id]],
+        kind: /** @type {Kind} */ (id < 0 ? ROOT : functions.kind[id]), total: sum,
+    }));
+}

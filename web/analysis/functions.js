@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Frames as they are shown: those of equal text and kind are one function (frame_tree.c). */
+import { kindsOfFrames } from "#analysis/kinds";
+import { remember } from "#analysis/memo";
+import { PairTable } from "#analysis/pair_table";
+
+/** @typedef {import("../types").Recording} Recording */
+
+/** Texts of frames, each once; id 0 is "". */
+export class Texts {
+    constructor() {
+        this.list = [""];
+        /** @type {Map<string, number>} */
+        this.ids = new Map([["", 0]]);
+        this.ranks = new Uint32Array(0);
+    }
+
+    /** @param {string} text */
+    add(text) {
+        let id = this.ids.get(text);
+
+        if (id === undefined) {
+            id = this.list.push(text) - 1;
+            this.ids.set(text, id);
+        }
+        return id;
+    }
+
+    /** By text id, its place among all in the order of the alphabet. */
+    order() {
+        if (this.ranks.length < this.list.length) {
+            const { list } = this;
+            const sorted = Uint32Array.from(list.keys())
+                .sort((a, b) => (list[a] < list[b] ? -1 : list[a] > list[b] ? 1 : 0));
+
+            this.ranks = new Uint32Array(list.length);
+            sorted.forEach((id, rank) => { this.ranks[id] = rank; });
+        }
+        return this.ranks;
+    }
+}
+
+/**
+ * @param {Recording} recording
+ * @returns {Texts}
+ */
+export function textsOf(recording) {
+    return remember(recording, "texts", "", () => new Texts());
+}
+
+/**
+ * @typedef {object} Functions
+ * @property {Uint32Array} of by frame id
+ * @property {number} count
+ * @property {Uint32Array} text by function: an id of textsOf(); the kinds and a frame beside it
+ * @property {Uint8Array} kind
+ * @property {Uint32Array} frame
+ */
+
+/**
+ * @param {Recording} recording
+ * @returns {Functions}
+ */
+export function functionsOf(recording) {
+    return remember(recording, "functions", "", () => makeFunctions(recording));
+}
+
+/** @param {Recording} recording */
+function makeFunctions(recording) {
+    const { frames, strings } = recording;
+    const texts = textsOf(recording), kinds = kindsOfFrames(recording);
+    const pairs = new PairTable(), of = new Uint32Array(frames.kind.length);
+
+    for (let id = 1; id < of.length; id++) {
+        const symbol = frames.symbol[id];
+
+        of[id] = pairs.add(texts.add(symbol ? strings[symbol] : "[unknown]"), kinds[id]);
+    }
+    const frame = new Uint32Array(pairs.count);
+
+    for (let id = of.length - 1; id > 0; id--)
+        frame[of[id]] = id;
+    return { of, count: pairs.count, text: pairs.a, kind: Uint8Array.from(pairs.b), frame };
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The root frames of samples, that say who ran (src/profile/view.c, src/profile/root_frame.c). */
+import { textsOf } from "#analysis/functions";
+import { nameOf, remember } from "#analysis/memo";
+import { PairTable } from "#analysis/pair_table";
+import { GROWTH, PORT, PROCESS, RELEASE, activityText, decadeText, digitsOf, isNamedByStack, nameText,
+    pidText, schedulerText, showsThread, targetText } from "#analysis/root_texts";
+
+/** @typedef {import("../types").Recording} Recording */
+/** @typedef {import("../types").Choice} Choice */
+/** @typedef {import("../types").Weights} Weights */
+/** @typedef {import("../types").Roots} Roots */
+
+export const GROUP_KEYS = ["name", "pid", "status", "scheduler", "initial_call", "label",
+    "application", "ancestors", "node", "memory", "msgq"];
+
+/**
+ * @param {Recording} recording
+ * @param {Choice} choice
+ * @param {Weights} weights whose growth and release are told apart where choice.change asks for it
+ * @returns {Roots}
+ */
+export function group(recording, choice, weights) {
+    const keys = choice.groupBy.filter((key) => GROUP_KEYS.includes(key));
+    const changes = choice.change && isMetric(recording, weights) ? weights : null;
+
+    return remember(recording, "roots", `${keys} ${changes && nameOf(changes)}`,
+        () => new Grouping(recording, keys, changes).group());
+}
+
+/**
+ * @param {Recording} recording
+ * @param {Weights} weights
+ */
+const isMetric = ({ header }, weights) => header.metrics.some(({ name }) => name === weights.name);
+
+/** Puts the root frame that a key gives below a chain of them: for each sample, so it must be quick.
+ * @typedef {(chain: number, sample: number) => number} Extend */
+
+class Grouping {
+    /**
+     * @param {Recording} recording
+     * @param {string[]} keys
+     * @param {Weights | null} changes
+     */
+    constructor(recording, keys, changes) {
+        this.recording = recording;
+        this.keys = keys;
+        this.changes = changes;
+        this.texts = textsOf(recording);
+        /* A chain is a pair of what is outside of it and a text; 0 is none. */
+        this.chains = new PairTable();
+        this.chains.add(0, 0);
+    }
+
+    /** @returns {Roots} */
+    group() {
+        const { samples } = this.recording, of = new Uint32Array(samples.count);
+        const outer = this.outermost(), activity = this.activity();
+        const extend = (this.keys.length ? this.keys : ["none"]).map((key) => this.extender(key));
+        const isOfProcesses = this.keys.length
+            ? this.keys.map((key) => key !== "scheduler" && key !== "node") : [true];
+        /** @type {Set<number>} */
+        const bases = new Set();
+
+        for (let i = 0; i < of.length; i++) {
+            const ran = samples.process[i] !== 0 || samples.activity[i] === PROCESS;
+            let chain = outer(i), told = ran;
+
+            if (this.changes)
+                bases.add(chain);
+            for (let key = 0; key < extend.length; key++) {
+                if (ran || !isOfProcesses[key])
+                    chain = extend[key](chain, i);
+                else if (!told)
+                    chain = activity(chain, i);
+                told ||= isOfProcesses[key];
+            }
+            of[i] = chain;
+        }
+        return { of, parent: this.chains.a, text: this.chains.b, texts: this.texts.list,
+            outer: this.innermostOf(bases) };
+    }
+
+    /**
+     * By chain, the innermost of these that it has.
+     *
+     * @param {Set<number>} bases
+     */
+    innermostOf(bases) {
+        const { count, a: parent } = this.chains, outer = new Uint32Array(count);
+
+        for (let chain = 1; chain < count; chain++)
+            outer[chain] = bases.has(chain) ? chain : outer[parent[chain]];
+        return outer;
+    }
+
+    /** The node where there are several, unless they are compared, and none is asked for; growth and
+     * release. */
+    outermost() {
+        const { recording: { targets, header, samples: { named } }, keys, changes } = this;
+        const isTold = targets.length > 2 && !header.compares && !keys.includes("node");
+        const target = isTold ? this.target() : null;
+        const growth = this.texts.add(GROWTH), release = this.texts.add(RELEASE);
+
+        return (/** @type {number} */ sample) => {
+            const change = changes?.of[sample] ?? 0;
+            let chain = target && !named[sample] ? target(0, sample) : 0;
+
+            if (change)
+                chain = this.chains.add(chain, change > 0 ? growth : release);
+            return chain;
+        };
+    }
+
+    /**
+     * @param {string} key
+     * @returns {Extend}
+     */
+    extender(key) {
+        const { recording } = this, { processes, samples, threads, header } = recording;
+
+        switch (key) {
+        case "none":
+            return (chain) => chain;
+        case "name":
+            return this.name();
+        case "pid":
+            return this.ofProcess((process) => pidText(recording, process));
+        case "initial_call":
+            return this.ofProcess((process) =>
+                this.textOrNone(processes.initialCall[process], "initial call"));
+        case "label":
+            return this.ofProcess((process) => this.textOrNone(processes.label[process], "label"));
+        case "application":
+            return this.ofProcess((process) =>
+                this.textOrNone(processes.application[process], "application"));
+        case "ancestors":
+            return this.ancestors();
+        case "status":
+            return this.by(samples.status, 256, (status) =>
+                `[${header.statuses[status] ?? "unknown"}]`);
+        case "scheduler":
+            return this.by(samples.thread, threads.name.length, (thread) =>
+                schedulerText(recording, thread));
+        case "node":
+            return this.node();
+        default:
+            return this.decades(key);
+        }
+    }
+
+    /**
+     * One frame, by an id of the sample.
+     *
+     * @param {Uint32Array | Uint8Array} ids
+     * @param {number} count
+     * @param {(id: number) => string} text "" gives no frame
+     * @returns {Extend}
+     */
+    by(ids, count, text) {
+        const known = new Int32Array(count).fill(-1);
+
+        return (chain, sample) => {
+            const id = ids[sample];
+
+            if (known[id] < 0)
+                known[id] = this.texts.add(text(id));
+            return known[id] ? this.chains.add(chain, known[id]) : chain;
+        };
+    }
+
+    /**
+     * @param {(process: number) => string} text
+     * @returns {Extend}
+     */
+    ofProcess(text) {
+        const { samples: { process, named }, processes } = this.recording;
+        const frame = this.by(process, processes.same.length, (id) =>
+            (id ? text(id) : "[process]"));
+
+        return (chain, sample) =>
+            (named[sample] && !process[sample] ? chain : frame(chain, sample));
+    }
+
+    /**
+     * @param {number} string
+     * @param {string} what
+     */
+    textOrNone(string, what) {
+        return string ? this.recording.strings[string] : `[no ${what}]`;
+    }
+
+    /** @returns {Extend} */
+    name() {
+        const { recording } = this, { samples, processes } = recording;
+        const bottoms = bottomsOf(recording), stacked = new PairTable();
+        /** @type {number[]} */
+        const texts = [];
+        const isByStack = Uint8Array.from(processes.same, (_, process) =>
+            (process && isNamedByStack(recording, process) ? 1 : 0));
+        const others = this.ofProcess((process) => nameText(recording, process, 0));
+
+        return (chain, sample) => {
+            const process = samples.process[sample];
+
+            if (samples.named[sample])
+                return chain;
+            if (!isByStack[process] || !samples.complete[sample])
+                return others(chain, sample);
+            const bottom = bottoms[samples.stack[sample]], id = stacked.add(process, bottom);
+
+            texts[id] ??= this.texts.add(nameText(recording, process, bottom));
+            return this.chains.add(chain, texts[id]);
+        };
+    }
+
+    /** A frame each, the outermost first. @returns {Extend} */
+    ancestors() {
+        const { samples, processes, ancestors, strings } = this.recording;
+        const none = this.ofProcess(() => "[no ancestors]");
+        const below = (/** @type {number} */ chain, /** @type {number} */ ancestor) => {
+            if (ancestor) {
+                chain = below(chain, ancestors.up[ancestor]);
+                chain = this.chains.add(chain, this.texts.add(strings[ancestors.name[ancestor]]));
+            }
+            return chain;
+        };
+
+        return (chain, sample) => {
+            const nearest = processes.ancestors[samples.process[sample]];
+
+            return nearest ? below(chain, nearest) : none(chain, sample);
+        };
+    }
+
+    /** @returns {Extend} */
+    node() {
+        const target = this.target(), none = this.texts.add("[no node]");
+
+        return (chain, sample) => {
+            const inside = target(chain, sample);
+
+            return inside === chain ? this.chains.add(chain, none) : inside;
+        };
+    }
+
+    /** No frame where it is not known. @returns {Extend} */
+    target() {
+        const { recording } = this, { samples, processes, threads, targets } = recording;
+        const texts = Uint32Array.from(targets, (_, id) =>
+            (id ? this.texts.add(targetText(recording, id)) : 0));
+
+        return (chain, sample) => {
+            const process = samples.process[sample];
+            const text = texts[process ? processes.target[process]
+                : threads.target[samples.thread[sample]]];
+
+            return text ? this.chains.add(chain, text) : chain;
+        };
+    }
+
+    /** What a thread did that ran no process. @returns {Extend} */
+    activity() {
+        const { samples } = this.recording, kinds = new PairTable();
+        /** @type {number[]} */
+        const texts = [];
+
+        return (chain, sample) => {
+            const activity = samples.activity[sample];
+            const who = activity === PORT ? samples.detail[sample]
+                : showsThread(activity) ? samples.thread[sample] : 0;
+            const id = kinds.add(activity, who);
+
+            texts[id] ??= this.texts.add(activityText(this.recording, activity, who));
+            return this.chains.add(chain, texts[id]);
+        };
+    }
+
+    /**
+     * @param {string} name of a metric
+     * @returns {Extend}
+     */
+    decades(name) {
+        const { header, samples } = this.recording;
+        const metric = header.metrics.findIndex((other) => other.name === name);
+        const digits = Uint8Array.from(name === "memory" ? this.lastMemory(metric)
+            : samples.metric(metric), digitsOf);
+
+        return this.by(digits, 256, (id) => decadeText(name, id, name === "memory"));
+    }
+
+    /**
+     * Memory is known at some samples of a process only: until the next one it is as it was.
+     *
+     * @param {number} metric
+     */
+    lastMemory(metric) {
+        const { samples, processes } = this.recording, memory = samples.metric(metric).slice();
+        const last = new Float64Array(processes.same.length);
+
+        for (let i = 0; i < memory.length; i++) {
+            const process = samples.process[i];
+
+            if (!Number.isNaN(memory[i]))
+                last[process] = memory[i];
+            else if (process && last[process])
+                memory[i] = last[process];
+        }
+        return memory;
+    }
+}
+
+/**
+ * Of each stack the Erlang frame next to the root, 0 if there is none.
+ *
+ * @param {Recording} recording
+ */
+export function bottomsOf(recording) {
+    return remember(recording, "bottoms", "", () => {
+        const { parent, frame } = recording.stacks, { kind } = recording.frames;
+        const bottoms = new Uint32Array(parent.length);
+
+        for (let id = 1; id < bottoms.length; id++)
+            bottoms[id] = bottoms[parent[id]] || (kind[frame[id]] === 1 ? frame[id] : 0);
+        return bottoms;
+    });
+}

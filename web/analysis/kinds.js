@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What sorts of frames there are, in the colours of the graph and in words. */
+
+/** @typedef {import("../types").Recording} Recording */
+
+export const ROOT = 0, ERLANG = 1, NATIVE = 4, ELIXIR = 7, COLLECTION = 8;
+
+/** Of each kind its name (svg_style.c has those of the recording). */
+export const KINDS = ["who ran", "Erlang", "BIF, NIF", "JIT runtime", "native", "kernel", "mark",
+    "Elixir", "garbage collection"];
+
+/* Functions of erl_gc.c (OTP 24 to 29) and what compilers make of them, "do_minor.isra.0". */
+const COLLECTOR = new RegExp("^(?:(?:erts_)?garbage_collect|minor_collection|major_collection|" +
+    "do_minor|full_sweep_heaps|sweep_(?:new_heap|heaps|rootset|off_heap|literals_to_old_heap)|" +
+    "erts_gc_after_bif_call|adjust_after_fullsweep|erts_sweep_)");
+
+/**
+ * By frame id. Garbage collection is native code, too: of a function that is neither, what it calls
+ * (memmove) is told by its own name alone.
+ *
+ * @param {Recording} recording
+ */
+export function kindsOfFrames({ frames, strings }) {
+    const kinds = Uint8Array.from(frames.kind);
+
+    for (let id = 1; id < kinds.length; id++) {
+        if (kinds[id] === ERLANG && frames.elixir[id])
+            kinds[id] = ELIXIR;
+        else if (kinds[id] === NATIVE && COLLECTOR.test(strings[frames.symbol[id]]))
+            kinds[id] = COLLECTION;
+    }
+    return kinds;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What is shown of a recording for a choice. Each thing is worked out when it is first asked for,
+ * and again only after a part of the choice has changed on which it depends.
+ */
+import { weigh } from "#analysis/weights";
+import { group } from "#analysis/grouping";
+import { select } from "#analysis/selection";
+import { buildSandwich, buildTree } from "#analysis/tree";
+import { matchTree } from "#analysis/search";
+import { heatmapCells, markCells } from "#analysis/heatmap_cells";
+import { processRows } from "#analysis/process_rows";
+import { functionCallers, functionRows } from "#analysis/function_rows";
+import { readPattern } from "#analysis/pattern";
+import { nameOf, remember } from "#analysis/memo";
+
+/** @typedef {import("../types.js").Recording} Recording */
+/** @typedef {import("../types.js").Choice} Choice */
+/** @typedef {import("../types.js").FunctionRow} FunctionRow */
+/** @typedef {import("../types.js").Sides} Sides */
+/** @typedef {import("../types.js").Tree} Tree */
+
+const CELL_MS = 20;
+
+export class Model {
+    /** @param {Recording} recording */
+    constructor(recording) {
+        this.recording = recording;
+    }
+
+    /** @param {Choice} choice */
+    weights(choice) {
+        return weigh(this.recording, choice);
+    }
+
+    /** @param {Choice} choice */
+    roots(choice) {
+        return group(this.recording, choice, this.weights(choice));
+    }
+
+    /** At any time. @param {Choice} choice */
+    samples(choice) {
+        return select(this.recording, choice, this.roots(choice), null);
+    }
+
+    /**
+     * @param {Choice} choice
+     * @returns {Sides}
+     */
+    sides(choice) {
+        const { recording } = this, roots = this.roots(choice);
+
+        return [select(recording, choice, roots, choice.range),
+            choice.against && select(recording, choice, roots, choice.against)];
+    }
+
+    /** Of what is the same for two choices that give the same stacks. @param {Choice} choice */
+    key(choice) {
+        const { range, against, per, foldRecursion, hidden } = choice;
+
+        return JSON.stringify([this.weights(choice), this.roots(choice), this.samples(choice)]
+            .map(nameOf).concat(JSON.stringify([range, against, per, foldRecursion, hidden])));
+    }
+
+    /**
+     * One tree; or, of a sandwich, callers and callees.
+     *
+     * @param {Choice} choice
+     * @returns {Tree[]}
+     */
+    trees(choice) {
+        const { form, focus } = choice;
+        const key = JSON.stringify([this.key(choice), form, form === "sandwich" && focus]);
+
+        return remember(this.recording, "trees", key, () => {
+            const { recording } = this;
+            const weights = this.weights(choice), roots = this.roots(choice);
+
+            if (form !== "sandwich")
+                return [buildTree(recording, choice, weights, roots, this.sides(choice))];
+            const both = buildSandwich(recording, choice, weights, roots, this.sides(choice));
+
+            return [both.callers, both.callees];
+        });
+    }
+
+    /** By tree; null where nothing is searched. @param {Choice} choice */
+    matches(choice) {
+        const trees = this.trees(choice), pattern = readPattern(choice.search);
+
+        return remember(trees, "matches", choice.search, () =>
+            (pattern.test ? trees.map((tree) => matchTree(tree, pattern)) : null));
+    }
+
+    /** The whole time, of all else that is wanted. @param {Choice} choice */
+    cells(choice) {
+        const weights = this.weights(choice), samples = this.samples(choice);
+
+        return remember(samples, "cells", nameOf(weights), () =>
+            heatmapCells(this.recording, weights, samples, CELL_MS));
+    }
+
+    /** Of cells in which something that is searched for ran. @param {Choice} choice */
+    marks(choice) {
+        const cells = this.cells(choice), roots = this.roots(choice);
+        const pattern = readPattern(choice.search);
+
+        return remember(cells, "marks", JSON.stringify([nameOf(roots), choice.search]), () =>
+            (pattern.test ? markCells(this.recording, cells, this.weights(choice), roots,
+                this.samples(choice), pattern) : null));
+    }
+
+    /** Also those that are not chosen, so that they can be. @param {Choice} choice */
+    processes(choice) {
+        const any = { ...choice, processes: [], against: null };
+
+        return remember(this.recording, "processes", this.key(any), () =>
+            processRows(this.recording, this.weights(any), this.sides(any)[0]));
+    }
+
+    /** @param {Choice} choice */
+    functions(choice) {
+        return remember(this.recording, "function rows", this.key(choice), () =>
+            functionRows(this.recording, choice, this.weights(choice), this.sides(choice)));
+    }
+
+    /** What shares of functions are of: of growth and release, both. @param {Choice} choice */
+    whole(choice) {
+        const { of } = this.weights(choice), [samples] = this.sides(choice);
+        let sum = 0;
+
+        for (let i = 0; i < samples.length; i++)
+            sum += Math.abs(of[samples[i]]);
+        return sum;
+    }
+
+    /**
+     * @param {Choice} choice
+     * @param {FunctionRow} row
+     */
+    callers(choice, row) {
+        return functionCallers(this.recording, choice, this.weights(choice), this.sides(choice),
+            row);
+    }
+}

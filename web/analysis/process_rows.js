@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is known of each process that the samples are of, by all of their events. */
+import { bottomsOf } from "#analysis/grouping";
+import { isNamedByStack, nameText } from "#analysis/root_texts";
+
+/** @typedef {import("../types").Recording} Recording */
+/** @typedef {import("../types").Weights} Weights */
+/** @typedef {import("../types").ProcessRow} ProcessRow */
+
+const SPARK_POINTS = 48;
+
+/**
+ * @param {Recording} recording
+ * @param {Weights} weights
+ * @param {Uint32Array} samples of all events
+ * @returns {ProcessRow[]}
+ */
+export function processRows(recording, weights, samples) {
+    const { rowOf, newest } = findProcesses(recording, samples), count = newest.length;
+    const counted = countWeights(recording, weights, samples, rowOf, count);
+    const cpuNs = sumCpu(recording, samples, rowOf, count);
+    const shares = statusShares(recording, samples, rowOf, count);
+    const { header, processes, strings } = recording, states = header.statuses.length;
+    const reductions = metricBounds(recording, samples, rowOf, count, "reductions");
+    const msgq = metricBounds(recording, samples, rowOf, count, "msgq").last;
+    const memory = metricBounds(recording, samples, rowOf, count, "memory").last;
+    const names = processNames(recording, samples, rowOf, newest);
+
+    return Array.from(newest, (entry, row) => ({
+        process: processes.same[entry], name: names[row], pid: strings[processes.pid[entry]],
+        total: counted.total[row], samples: counted.samples[row], cpuNs: cpuNs[row],
+        reductions: reductions.last[row] - reductions.first[row],
+        msgq: msgq[row], memory: memory[row],
+        statuses: shares.subarray(row * states, (row + 1) * states),
+        spark: counted.spark.subarray(row * SPARK_POINTS, (row + 1) * SPARK_POINTS),
+    }));
+}
+
+/**
+ * A row for each process, in the order in which they are met: by entry, the row and 1 more; by row,
+ * the newest entry.
+ *
+ * @param {Recording} recording
+ * @param {Uint32Array} samples
+ */
+function findProcesses({ processes, samples: { process } }, samples) {
+    const known = new Uint32Array(processes.same.length), newest = new Uint32Array(known.length);
+    let count = 0;
+
+    for (let i = 0; i < samples.length; i++) {
+        const entry = process[samples[i]], same = processes.same[entry];
+
+        if (!same)
+            continue;
+        known[same] ||= ++count;
+        newest[known[same] - 1] = entry;
+    }
+    return { rowOf: processes.same.map((same) => known[same]), newest: newest.slice(0, count) };
+}
+
+/**
+ * @param {Recording} recording
+ * @param {Weights} weights
+ * @param {Uint32Array} samples
+ * @param {Uint32Array} rowOf
+ * @param {number} count
+ */
+function countWeights({ samples: { process, time } }, weights, samples, rowOf, count) {
+    const total = new Float64Array(count), counts = new Float64Array(count);
+    const spark = new Float32Array(count * SPARK_POINTS);
+    const from = time[samples[0]], span = time[samples[samples.length - 1]] + 1 - from;
+
+    for (let i = 0; i < samples.length; i++) {
+        const row = rowOf[process[samples[i]]] - 1, weight = weights.of[samples[i]];
+
+        if (row < 0 || !weight)
+            continue;
+        total[row] += weight;
+        counts[row]++;
+        spark[row * SPARK_POINTS +
+            Math.floor((time[samples[i]] - from) / span * SPARK_POINTS)] += weight;
+    }
+    return { total, samples: counts, spark };
+}
+
+/**
+ * @param {Recording} recording
+ * @param {Uint32Array} samples
+ * @param {Uint32Array} rowOf
+ * @param {number} count
+ */
+function sumCpu({ events, samples: { process, event, value } }, samples, rowOf, count) {
+    const cpu = events.findIndex(({ name }) => name === "cpu"), times = value(0);
+    const sum = new Float64Array(count);
+
+    for (let i = 0; i < samples.length; i++) {
+        const row = rowOf[process[samples[i]]] - 1;
+
+        if (row >= 0 && event[samples[i]] === cpu)
+            sum[row] += times[samples[i]];
+    }
+    return sum;
+}
+
+/**
+ * Row by row the shares by status: of time, where event wall tells what processes do in all of it;
+ * else of what was sampled, whatever that is.
+ *
+ * @param {Recording} recording
+ * @param {Uint32Array} samples
+ * @param {Uint32Array} rowOf
+ * @param {number} count
+ */
+function statusShares({ header, events, samples: all }, samples, rowOf, count) {
+    const wall = events.findIndex(({ name }) => name === "wall"), states = header.statuses.length;
+    const shares = new Float64Array(count * states), sums = new Float64Array(count);
+    const times = wall > 0 ? all.value(0) : null;
+
+    for (let i = 0; i < samples.length; i++) {
+        const sample = samples[i], row = rowOf[all.process[sample]] - 1;
+        const part = !times ? 1 : all.event[sample] === wall ? times[sample] : 0;
+
+        if (row >= 0) {
+            shares[row * states + all.status[sample]] += part;
+            sums[row] += part;
+        }
+    }
+    for (let row = 0; row < count; row++)
+        for (let status = 0; sums[row] && status < states; status++)
+            shares[row * states + status] /= sums[row];
+    return shares;
+}
+
+/**
+ * By row what was known first and last; NaN if nothing was.
+ *
+ * @param {Recording} recording
+ * @param {Uint32Array} samples
+ * @param {Uint32Array} rowOf
+ * @param {number} count
+ * @param {string} name
+ */
+function metricBounds({ header, samples: all }, samples, rowOf, count, name) {
+    const values = all.metric(header.metrics.findIndex((metric) => metric.name === name));
+    const first = new Float64Array(count).fill(NaN), last = new Float64Array(count).fill(NaN);
+
+    for (let i = 0; i < samples.length; i++) {
+        const row = rowOf[all.process[samples[i]]] - 1, value = values[samples[i]];
+
+        if (row < 0 || Number.isNaN(value))
+            continue;
+        if (Number.isNaN(first[row]))
+            first[row] = value;
+        last[row] = value;
+    }
+    return { first, last };
+}
+
+/**
+ * As the root frame `name` has them: some by the function at the bottom of a complete stack.
+ *
+ * @param {Recording} recording
+ * @param {Uint32Array} samples
+ * @param {Uint32Array} rowOf
+ * @param {Uint32Array} newest
+ */
+function processNames(recording, samples, rowOf, newest) {
+    const { process, stack, complete } = recording.samples, bottoms = bottomsOf(recording);
+    const bottom = new Uint32Array(newest.length);
+
+    for (let i = 0; i < samples.length; i++) {
+        const row = rowOf[process[samples[i]]] - 1;
+
+        if (row >= 0 && complete[samples[i]])
+            bottom[row] = bottoms[stack[samples[i]]];
+    }
+    return Array.from(newest, (entry, row) => nameText(recording, entry,
+        isNamedByStack(recording, entry) ? bottom[row] : 0));
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What each sample counts (src/output/weight.c, src/output/metric_changes.c). */
+import { remember } from "#analysis/memo";
+import { samplesOfPart } from "#analysis/time_axis";
+
+/** @typedef {import("../types").Recording} Recording */
+/** @typedef {import("../types").RecordedEvent} RecordedEvent */
+/** @typedef {import("../types").Choice} Choice */
+/** @typedef {import("../types").Weights} Weights */
+
+/** @param {Recording} recording */
+export function eventsOf(recording) {
+    return recording.events.slice(1).map((event) => event.name);
+}
+
+/**
+ * What samples of an event can count: the names and units of its values, the first being what
+ * counts where nothing is asked for; then what all can. Of metrics there is the change, too.
+ *
+ * @param {Recording} recording
+ * @param {string} event
+ * @returns {{ name: string, unit: string, metric: boolean }[]}
+ */
+export function weightsOf(recording, event) {
+    const values = recording.events[eventNamed(recording, event)]?.values ?? [];
+    const isCpu = event === "cpu";
+
+    return [
+        ...values.map(({ name, unit }) =>
+            ({ name, unit: isCpu && name === "time" ? "samples" : unit, metric: false })),
+        { name: "samples", unit: "samples", metric: false },
+        ...(isCpu ? [{ name: "cpu", unit: "ns", metric: false }] : []),
+        ...recording.header.metrics.map(({ name, unit }) => ({ name, unit, metric: true })),
+    ];
+}
+
+/**
+ * 0 if there is none; without a name the first one.
+ *
+ * @param {Recording} recording
+ * @param {string} name
+ */
+function eventNamed({ events }, name) {
+    return name ? Math.max(events.findIndex((event, id) => id > 0 && event.name === name), 0)
+        : Math.min(1, events.length - 1);
+}
+
+/** @param {string} weight */
+const isTimed = (weight) => weight === "cpu" || weight === "wall";
+
+/**
+ * @param {Recording} recording
+ * @param {Choice} choice
+ */
+export function eventOf(recording, { event, weight }) {
+    return eventNamed(recording, isTimed(weight) ? weight : event);
+}
+
+/**
+ * Of samples of other events 0, which is: not there.
+ *
+ * @param {Recording} recording
+ * @param {Choice} choice
+ * @returns {Weights}
+ */
+export function weigh(recording, choice) {
+    const key = JSON.stringify([choice.event, choice.weight, choice.change]);
+
+    return remember(recording, "weights", key, () => makeWeights(recording, choice));
+}
+
+/**
+ * @param {Recording} recording
+ * @param {Choice} choice
+ * @returns {Weights}
+ */
+function makeWeights(recording, choice) {
+    const id = eventOf(recording, choice), event = recording.events[id];
+    const value = event ? event.values.findIndex(({ name }) => name === choice.weight) : -1;
+    const metric = recording.header.metrics.findIndex(({ name }) => name === choice.weight);
+
+    if (value < 0 && choice.weight === "samples")
+        return { of: ones(recording, id), unit: "samples", name: "samples", unknown: 0 };
+    if (value < 0 && metric >= 0)
+        return metricWeights(recording, id, metric, choice.change);
+    return valueWeights(recording, id, Math.max(value, 0), event?.name === "cpu" &&
+        choice.weight !== "cpu");
+}
+
+/**
+ * @param {Recording} recording
+ * @param {number} id
+ */
+function ones({ samples }, id) {
+    return Float64Array.from(samples.event, (event) => (event === id ? 1 : 0));
+}
+
+/**
+ * @param {Recording} recording
+ * @param {number} id
+ * @param {number} value
+ * @param {boolean} perPeriod in periods of the sampling frequency
+ * @returns {Weights}
+ */
+function valueWeights(recording, id, value, perPeriod) {
+    const { samples, events, header } = recording;
+    const of = samples.value(value).slice(), { name, unit } = events[id]?.values[value] ??
+        { name: "", unit: "count" };
+
+    for (let i = 0; i < samples.count; i++)
+        if (samples.event[i] !== id)
+            of[i] = 0;
+    if (!perPeriod)
+        return { of, unit, name, unknown: 0 };
+    header.parts.forEach((part, index) => {
+        const [begin, end] = samplesOfPart(recording, index);
+
+        if (part.frequency)
+            countPeriods(of.subarray(begin, end), samples.event.subarray(begin, end), id,
+                Math.floor(1e9 / part.frequency));
+    });
+    return { of, unit: header.parts[0]?.frequency ? "samples" : unit, name, unknown: 0 };
+}
+
+/**
+ * @param {Float64Array} of
+ * @param {Uint8Array} events
+ * @param {number} id
+ * @param {number} period in ns
+ */
+function countPeriods(of, events, id, period) {
+    const half = Math.floor(period / 2);
+
+    for (let i = 0; i < of.length; i++) {
+        if (events[i] !== id)
+            continue;
+        const whole = Math.floor(of[i] / period);
+
+        of[i] = Math.max(whole + (of[i] - whole * period >= half ? 1 : 0), 1);
+    }
+}
+
+/**
+ * @param {Recording} recording
+ * @param {number} id
+ * @param {number} metric
+ * @param {boolean} change
+ * @returns {Weights}
+ */
+function metricWeights(recording, id, metric, change) {
+    const { samples, header } = recording, { name, unit } = header.metrics[metric];
+    const of = samples.metric(metric).slice();
+    let unknown = 0;
+
+    for (let i = 0; i < samples.count; i++) {
+        if (samples.event[i] !== id) {
+            of[i] = 0;
+        } else if (Number.isNaN(of[i]) && !change) {
+            of[i] = 0;
+            unknown += samples.process[i] ? 1 : 0;
+        }
+    }
+    if (change)
+        unknown = toChanges(recording, id, of);
+    return { of, unit, name, unknown };
+}
+
+/**
+ * Of values since the sample before of the same process and event; 0 at the first one. Returns how
+ * many are not known.
+ *
+ * @param {Recording} recording
+ * @param {number} id
+ * @param {Float64Array} of
+ */
+function toChanges(recording, id, of) {
+    const { samples, processes, header } = recording;
+    const last = new Float64Array(processes.same.length);
+    let unknown = 0;
+
+    header.parts.forEach((_, part) => {
+        const [begin, end] = samplesOfPart(recording, part);
+
+        last.fill(NaN);
+        for (let i = begin; i < end; i++) {
+            const process = processes.same[samples.process[i]], now = of[i];
+
+            if (samples.event[i] !== id)
+                continue;
+            of[i] = process && !Number.isNaN(now + last[process]) ? now - last[process] : 0;
+            if (!Number.isNaN(now))
+                last[process] = now;
+            else
+                unknown += process ? 1 : 0;
+        }
+    });
+    return unknown;
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What was recorded, from the data block of the page: src/output/html.c describes its bytes.
+ * Columns of samples that not every view needs are decoded when they are first asked for.
+ */
+import { bytesOf, Columns } from "#recording/columns";
+
+/** @import { Numbers } from "#recording/columns" */
+/** @import { Recording, Header, Frames, Processes, Samples, Target, RecordedEvent } from "../types.js" */
+
+/**
+ * What the page's #header is: the Header, and what the columns are read by.
+ * @typedef {Header & {
+ *     targets: Target[], events: RecordedEvent[], columns: [string, number, number][],
+ *     counts: { samples: number, strings: number, frames: number, stacks: number,
+ *               ancestors: number, processes: number, threads: number },
+ * }} PageHeader
+ */
+
+/** Frame.kind: Erlang functions, and BIFs as called from Erlang. */
+const FRAME_ERLANG = 1, FRAME_BIF = 2;
+
+/** Values of event gc, by number (src/profile/events.h). */
+const GC_RECLAIMED = 2, GC_HEAP_BEFORE = 4, GC_HEAP_AFTER = 5;
+
+/** @type {Target} */
+const NO_TARGET = { pid: 0, node: "", host: "", otpRelease: "", erts: "", flavor: "", executable: "",
+                    container: "", schedulers: 0, processes: 0 };
+/** @type {RecordedEvent} */
+const NO_EVENT = { name: "", values: [], summary: null };
+
+/* ---- tables ---- */
+
+/** @param {Columns} columns @param {number} count */
+function readStrings(columns, count) {
+    const strings = new TextDecoder().decode(columns.get("strings")).split("\0");
+    if (strings.length !== count + 1)
+        throw new Error("the page is damaged: it has not all strings of its recording");
+    strings.pop();
+    strings.unshift("");
+    return strings;
+}
+
+/**
+ * Columns of 32 bits of one table, by their names.
+ * @template {string} K
+ * @param {Columns} columns @param {string} table @param {number} count @param {K[]} names
+ * @returns {Record<K, Uint32Array>}
+ */
+function readTable(columns, table, count, names) {
+    const read = /** @type {Record<K, Uint32Array>} */ ({});
+    for (const name of names)
+        read[name] = columns.chained(`${table}.${name}`, new Uint32Array(count + 1), 1);
+    return read;
+}
+
+/**
+ * Code of Elixir is named as there ("Enum.map/2"), that of Erlang by an atom that begins with a
+ * small letter or a quote (mfa_format() of src/beam/atom.c).
+ * @param {string} symbol @param {number} kind
+ */
+function isElixir(symbol, kind) {
+    return (kind === FRAME_ERLANG || kind === FRAME_BIF) && /^[A-Z]/.test(symbol);
+}
+
+/** @param {Columns} columns @param {number} count @param {string[]} strings @returns {Frames} */
+function readFrames(columns, count, strings) {
+    const table = readTable(columns, "frame", count, ["symbol", "module", "file", "line"]);
+    const kind = columns.chained("frame.kind", new Uint8Array(count + 1), 1);
+    const elixir = kind.map((of, i) => isElixir(strings[table.symbol[i]], of) ? 1 : 0);
+    return { ...table, kind, elixir };
+}
+
+/** @param {Columns} columns @param {number} count @returns {Processes} */
+function readProcesses(columns, count) {
+    const table = readTable(columns, "process", count, ["target", "pid", "name", "label",
+        "initialCall", "application", "parent", "ancestors"]);
+    return { ...table, same: columns.distances("process.same", new Uint32Array(count + 1)) };
+}
+
+/** @param {Columns} columns @param {number} count @returns {Recording["threads"]} */
+function readThreads(columns, count) {
+    const table = readTable(columns, "thread", count, ["target", "tid", "name", "number"]);
+    return { ...table, kind: columns.chained("thread.kind", new Uint8Array(count + 1), 1) };
+}
+
+/** @param {Columns} columns @param {number} count @returns {Recording["stacks"]} */
+function readStacks(columns, count) {
+    return {
+        parent: columns.distances("stack.distance", new Uint32Array(count + 1)),
+        frame: columns.chained("stack.frame", new Uint32Array(count + 1), 1),
+    };
+}
+
+/* ---- samples ---- */
+
+/** @param {Columns} columns @param {number} count */
+function readTimes(columns, count) {
+    const times = new Uint32Array(count);
+    const numbers = columns.numbers("time");
+    for (let i = 0, last = 0; i < count; i++)
+        times[i] = last += numbers.next();
+    return times;
+}
+
+/**
+ * Samples by process, and in order of time within one.
+ * @param {Uint32Array} process @param {number} processes
+ */
+function orderByProcess(process, processes) {
+    const next = new Uint32Array(processes + 2), order = new Uint32Array(process.length);
+    for (const id of process)
+        next[id + 1]++;
+    for (let id = 1; id <= processes; id++)
+        next[id] += next[id - 1];
+    process.forEach((id, i) => order[next[id]++] = i);
+    return order;
+}
+
+/** @param {Columns} columns @param {Uint32Array} order */
+function readSampleStacks(columns, order) {
+    const stacks = new Uint32Array(order.length), numbers = columns.numbers("stack");
+    const leaves = columns.numbers("leaf"), stackOf = [0];
+    for (const i of order) {
+        const number = numbers.next();
+        if (number)
+            stacks[i] = stackOf[number];
+        else
+            stackOf.push(stacks[i] = stackOf[stackOf.length - 1] + leaves.signed());
+    }
+    return stacks;
+}
+
+/**
+ * Metrics of the samples' processes, and which are known.
+ */
+class Metrics {
+    /**
+     * @param {Columns} columns @param {Header["metrics"]} list
+     * @param {{ process: Uint32Array, stack: Uint32Array }} samples @param {Uint32Array} order
+     * @param {number} stacks how many
+     */
+    constructor(columns, list, samples, order, stacks) {
+        this.columns = columns;
+        this.names = list.map(({ name }) => name);
+        this.samples = samples;
+        this.order = order;
+        this.stacks = stacks;
+        this.known = this.readKnown();
+        this.get = kept((index) => this.read(index));
+    }
+
+    /** Bits by number of metric. */
+    readKnown() {
+        const { process } = this.samples, known = new Uint32Array(process.length);
+        const numbers = this.columns.numbers("known");
+        let of = 0, newest = 0;
+        for (const i of this.order) {
+            if (process[i] !== of)
+                newest = 0;
+            of = process[i];
+            if (of)
+                known[i] = newest ^= numbers.next();
+        }
+        return known;
+    }
+
+    /** NaN where it is not known. @param {number} index */
+    read(index) {
+        const values = new Float64Array(this.known.length).fill(NaN);
+        switch (this.names[index]) {
+        case "heap": return this.readHeap(index, values);
+        case "stack": return this.readStackSizes(index, values);
+        case "young":
+        case "mbuf": return this.each(index, values, (i, numbers) => values[i] = numbers.next());
+        }
+        return this.readChanges(index, values);
+    }
+
+    /**
+     * Call for each sample at which it is known, by process.
+     * @param {number} index @param {Float64Array} values
+     * @param {(i: number, numbers: Numbers) => void} take
+     */
+    each(index, values, take) {
+        const numbers = this.columns.numbers(`metric ${index}`), { known } = this;
+        for (const i of this.order)
+            if (known[i] >> index & 1)
+                take(i, numbers);
+        return values;
+    }
+
+    /** @param {number} index @param {Float64Array} values */
+    readChanges(index, values) {
+        const { process } = this.samples;
+        let of = 0, newest = 0;
+        return this.each(index, values, (i, numbers) => {
+            newest = (process[i] === of ? newest : 0) + numbers.signed();
+            of = process[i];
+            values[i] = newest;
+        });
+    }
+
+    /** By that of the stack's sample before. @param {number} index @param {Float64Array} values */
+    readStackSizes(index, values) {
+        const newest = new Float64Array(this.stacks + 1), { stack } = this.samples;
+        return this.each(index, values, (i, numbers) =>
+            values[i] = newest[stack[i]] += numbers.signed());
+    }
+
+    /** By its parts. @param {number} index @param {Float64Array} values */
+    readHeap(index, values) {
+        const parts = ["young", "old", "mbuf"].map((name) => this.get(this.names.indexOf(name)));
+        return this.each(index, values, (i, numbers) =>
+            values[i] = parts.reduce((sum, part) => sum + (part[i] || 0), numbers.signed()));
+    }
+}
+
+/** Values of samples, by what their events measure. */
+class Values {
+    /** @param {Columns} columns @param {Uint8Array} event @param {RecordedEvent[]} events */
+    constructor(columns, event, events) {
+        this.columns = columns;
+        this.event = event;
+        this.events = events;
+        this.get = kept((index) => this.read(index));
+    }
+
+    /** 0 where an event has fewer. @param {number} index */
+    read(index) {
+        const { event, events } = this, newest = new Float64Array(events.length);
+        const values = new Float64Array(event.length);
+        const has = events.map((of) => index < of.values.length);
+        const gc = index === GC_RECLAIMED
+            ? events.findIndex(({ name }, id) => name === "gc" && has[id]) : -1;
+        const before = gc > 0 ? this.get(GC_HEAP_BEFORE) : values;
+        const after = gc > 0 ? this.get(GC_HEAP_AFTER) : values;
+        const numbers = this.columns.numbers(`value ${index}`);
+        for (let i = 0; i < values.length; i++)
+            if (event[i] === gc)
+                values[i] = before[i] - after[i] + numbers.signed();
+            else if (has[event[i]])
+                values[i] = newest[event[i]] += numbers.signed();
+        return values;
+    }
+}
+
+/**
+ * What `make` gives for an index, made once.
+ * @param {(index: number) => Float64Array} make
+ */
+function kept(make) {
+    /** @type {Float64Array[]} */
+    const made = [];
+    return (/** @type {number} */ index) => made[index] ??= make(index);
+}
+
+/**
+ * @param {Columns} columns @param {PageHeader} header @param {RecordedEvent[]} events
+ * @returns {Samples}
+ */
+function readSamples(columns, header, events) {
+    const { samples: count, processes, stacks } = header.counts;
+    const process = columns.chained("process", new Uint32Array(count), 0);
+    const order = orderByProcess(process, processes);
+    const stack = readSampleStacks(columns, order);
+    const metrics = new Metrics(columns, header.metrics, { process, stack }, order, stacks);
+    /** @param {string} name */
+    const bytes = (name) => columns.ordered(name, new Uint8Array(count), order);
+    /** @param {string} name */
+    const ids = (name) => columns.ordered(name, new Uint32Array(count), order);
+    const numbers = columns.numbers("event"), event = new Uint8Array(count).map(() => numbers.next());
+    return {
+        count, event, process, stack,
+        time: readTimes(columns, count),
+        thread: ids("thread"), detail: ids("detail"),
+        status: bytes("status"), activity: bytes("activity"), complete: bytes("complete"),
+        named: bytes("named"),
+        value: new Values(columns, event, events).get,
+        metric: metrics.get,
+    };
+}
+
+/* ---- all of it ---- */
+
+/**
+ * The text of a script element, of a page as it is shown or as it is in a file.
+ * @param {Document | string} page @param {string} id
+ */
+function scriptText(page, id) {
+    const text = typeof page === "string"
+        ? page.match(new RegExp(`<script [^>]*id="${id}">([^<]*)</script>`))?.[1]
+        : page.getElementById(id)?.textContent;
+    if (!text)
+        throw new Error(`the page is damaged: it has no ${id}`);
+    return text;
+}
+
+/**
+ * @param {Document | string} page as it is shown, or the text of the file
+ * @returns {Promise<Recording>}
+ */
+export async function readRecording(page) {
+    /** @type {PageHeader} */
+    const header = JSON.parse(scriptText(page, "header"));
+    const { counts } = header, events = [NO_EVENT, ...header.events];
+    const columns = await Columns.unpack(header.columns, bytesOf(scriptText(page, "recording")));
+    const strings = readStrings(columns, counts.strings);
+    return {
+        header, strings, events,
+        frames: readFrames(columns, counts.frames, strings),
+        stacks: readStacks(columns, counts.stacks),
+        processes: readProcesses(columns, counts.processes),
+        ancestors: readTable(columns, "ancestor", counts.ancestors, ["up", "name"]),
+        threads: readThreads(columns, counts.threads),
+        targets: [NO_TARGET, ...header.targets],
+        samples: readSamples(columns, header, events),
+    };
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is selected, each as a chip that can be taken away. */
+import { button, element, fill } from "#view/dom";
+import { rangeText } from "#view/heatmap";
+import { PLUMBING, toggled } from "#view/graph_controls";
+
+/** @typedef {import("../types.js").View} View */
+/** @typedef {import("../types.js").Recording} Recording */
+/** @typedef {{ text: string, without: Partial<View>, sort?: string }} Chip */
+
+/** @type {Partial<View>} */
+const EVERYTHING = { range: null, against: null, processes: [], statuses: [], schedulers: [],
+    include: "", exclude: "", form: "stacks", focus: "", hidden: [] };
+
+/**
+ * @param {Recording} recording
+ * @param {number} process
+ */
+function processText({ processes, strings }, process) {
+    const name = processes.name[process] || processes.label[process]
+        || processes.initialCall[process];
+
+    return [strings[name], strings[processes.pid[process]]].filter(Boolean).join(" ");
+}
+
+/**
+ * @param {View} view
+ * @param {Recording} recording
+ * @returns {Chip[]}
+ */
+function chipsOf(view, recording) {
+    /** @type {Chip[]} */
+    const chips = [];
+    const { statuses } = recording.header;
+
+    if (view.range)
+        chips.push({ text: rangeText(view.range), without: { range: null }, sort: "range" });
+    if (view.against)
+        chips.push({ text: `compared with ${rangeText(view.against)}`, sort: "against",
+            without: { against: null } });
+    for (const process of view.processes)
+        chips.push({ text: processText(recording, process),
+            without: { processes: view.processes.filter((other) => other !== process) } });
+    if (view.statuses.length)
+        chips.push({ text: view.statuses.map((status) => statuses[status] || "no process")
+            .join(", "), without: { statuses: [] } });
+    if (view.schedulers.length)
+        chips.push({ text: `${view.schedulers.length} of the threads`,
+            without: { schedulers: [] } });
+    if (view.include)
+        chips.push({ text: `with ${view.include}`, without: { include: "" } });
+    if (view.exclude)
+        chips.push({ text: `without ${view.exclude}`, without: { exclude: "" } });
+    if (view.form === "sandwich")
+        chips.push({ text: `around ${view.focus}`, without: { form: "stacks", focus: "" } });
+    for (const pattern of view.hidden.filter((other) => other !== PLUMBING))
+        chips.push({ text: `hidden: ${pattern}`,
+            without: { hidden: toggled(view.hidden, pattern) } });
+    return chips;
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {View} view
+ * @param {Recording} recording
+ * @param {(changes: Partial<View>) => void} set
+ */
+export function showChips(place, view, recording, set) {
+    const chips = chipsOf(view, recording);
+
+    place.hidden = !chips.length;
+    fill(place, ...chips.map(({ text, without, sort }) =>
+        element("span", { className: `chip ${sort ?? ""}`, title: text },
+            element("span", {}, text),
+            button("\u00d7", () => set(without), { "aria-label": `without: ${text}`,
+                title: "remove" }))),
+    chips.length > 1 ? button("Clear all", () => set(EVERYTHING), { className: "plain" }) : null);
+}

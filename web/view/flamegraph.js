@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The flame graph: one tree; or two around a function, which is the row that they share: its callers
+ * above, what it calls below.
+ *
+ *   scroller ─ spacer (as high as all rows) ─ canvas (as large as the scroller, stays in sight)
+ *
+ * Rows are numbered from the root of each tree; `top` says where they are.
+ */
+import { element } from "#view/dom";
+import { Layout } from "#view/flame_layout";
+import { Painter, Picture, ROW } from "#view/flame_draw";
+import { moved } from "#view/flame_keys";
+import { nodeOfPath, pathOf } from "#view/flame_path";
+
+/** @typedef {import("../types.js").View} View */
+/** @typedef {import("./theme.js").Theme} Theme */
+/** @typedef {{ part: number, node: number }} Place */
+/** @typedef {{ picture: Picture, upwards: boolean, base: number }} Shown `base`: its row that is
+ *     next to the other part, 0 if there is none */
+/** @typedef {Shown & { layout: Layout, from: number, to: number,
+ *     aim: { from: number, to: number } }} Part */
+/**
+ * @typedef {object} Listener
+ * @property {(zoom: View["zoom"]) => void} onzoom
+ * @property {(place: Place, x: number, y: number) => void} onmenu
+ * @property {(place: Place | null, x: number, y: number) => void} onhover
+ * @property {(place: Place) => void} onfocus
+ */
+
+const PAD = 4;
+const ZOOM_MS = 180;
+
+export class FlameGraph {
+    /**
+     * @param {HTMLElement} scroller
+     * @param {Listener} listener
+     */
+    constructor(scroller, listener) {
+        this.scroller = scroller;
+        this.listener = listener;
+        this.canvas = element("canvas", { tabIndex: 0, role: "application",
+            "aria-label": "Flame graph. Arrows move between frames, Enter zooms, u undoes.",
+            "aria-describedby": "said" });
+        this.spacer = element("div", { className: "spacer" }, this.canvas);
+        scroller.replaceChildren(this.spacer);
+        this.context = /** @type {CanvasRenderingContext2D} */ (
+            this.canvas.getContext("2d", { alpha: false }));
+        this.painter = new Painter(this.context);
+        /** @type {Part[]} */
+        this.parts = [];
+        /** @type {Place | null} */
+        this.hovered = null;
+        /** @type {Place | null} */
+        this.focused = null;
+        this.height = 0; /* of all rows, and of those in sight */
+        this.shown = 0;
+        this.asked = 0;
+        this.animated = { start: 0, until: 0 };
+        this.listen();
+    }
+
+    listen() {
+        const { canvas, scroller } = this;
+
+        new ResizeObserver(() => this.resize()).observe(scroller);
+        scroller.addEventListener("scroll", () => this.draw(), { passive: true });
+        canvas.addEventListener("pointermove", (event) => this.hover(event));
+        canvas.addEventListener("pointerleave", () => this.leave());
+        canvas.addEventListener("click", (event) => this.click(event));
+        canvas.addEventListener("contextmenu", (event) => this.menu(event));
+        canvas.addEventListener("keydown", (event) => this.key(event));
+        canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+        for (const type of ["focus", "blur"])
+            canvas.addEventListener(type, () => this.focusChanged());
+    }
+
+    /** @param {Theme} theme */
+    setTheme(theme) {
+        this.painter.setTheme(theme);
+        this.draw();
+    }
+
+    /**
+     * @param {Shown[]} parts
+     * @param {View["zoom"]} zoom
+     */
+    show(parts, zoom) {
+        const same = parts.length === this.parts.length
+            && parts.every((part, i) => part.picture.tree === this.parts[i].picture.tree
+                && part.upwards === this.parts[i].upwards);
+
+        if (same)
+            parts.forEach((part, i) => (this.parts[i].picture = part.picture));
+        else
+            this.replaceParts(parts);
+        this.parts.forEach((part, i) => {
+            part.aim = this.rangeOf(part, zoom?.part === i ? zoom.path : []);
+        });
+        this.animate(same);
+    }
+
+    /** @param {Shown[]} parts */
+    replaceParts(parts) {
+        this.parts = parts.map((part) => {
+            const layout = new Layout(part.picture.tree);
+            const all = { from: 0, to: layout.extent[0] };
+
+            return { ...part, layout, ...all, aim: all };
+        });
+        this.hovered = this.focused = null;
+        this.resize();
+        this.scroller.scrollTop = this.parts.length === 1 && this.parts[0].upwards
+            ? this.spacer.offsetHeight
+            : Math.max(0, this.top(this.parts.length - 1, 0) - this.scroller.clientHeight / 2);
+    }
+
+    /**
+     * @param {Part} part
+     * @param {string[]} path
+     */
+    rangeOf(part, path) {
+        const node = nodeOfPath(part.picture.tree, path);
+
+        return { from: part.layout.start[node], to: part.layout.end(node) };
+    }
+
+    resize() {
+        const { canvas, scroller, parts } = this;
+        const width = scroller.clientWidth, height = scroller.clientHeight;
+        const rows = parts.reduce((sum, part, i) => sum + part.layout.rows - this.firstRow(i), 0);
+        const below = this.height - scroller.scrollTop - this.shown;
+
+        this.shown = height;
+        this.height = Math.max(height, rows * ROW + 2 * PAD);
+        this.spacer.style.height = `${this.height}px`;
+        canvas.style.width = `${width}px`;
+        canvas.style.height = `${height}px`;
+        canvas.width = Math.round(width * devicePixelRatio);
+        canvas.height = Math.round(height * devicePixelRatio);
+        if (parts.length === 1 && parts[0].upwards)
+            scroller.scrollTop = this.height - height - below;
+        this.paint();
+    }
+
+    /** Where a row is in the spacer. @param {number} part @param {number} row */
+    top(part, row) {
+        const { parts, height } = this;
+
+        if (parts.length === 2) {
+            const { base, layout } = parts[0];
+
+            return PAD + (layout.rows - 1 - base + (part ? row - base : base - row)) * ROW;
+        }
+        return parts[0]?.upwards ? height - PAD - (row + 1) * ROW : PAD + row * ROW;
+    }
+
+    /* ---- drawing ---- */
+
+    draw() {
+        if (!this.asked)
+            this.asked = requestAnimationFrame((now) => this.tick(now));
+    }
+
+    /** @param {boolean} smoothly */
+    animate(smoothly) {
+        const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+        this.animated = smoothly && !still
+            ? { start: performance.now(), until: performance.now() + ZOOM_MS }
+            : { start: 0, until: 0 };
+        this.origins = this.parts.map(({ from, to }) => ({ from, to }));
+        this.draw();
+    }
+
+    /** @param {number} now */
+    tick(now) {
+        const { start, until } = this.animated;
+        const past = until > now ? Math.max(0, (now - start) / (until - start)) : 1;
+        const eased = 1 - (1 - past) ** 3;
+
+        this.asked = 0;
+        this.parts.forEach((part, i) => {
+            const origin = this.origins?.[i] ?? part;
+
+            part.from = origin.from + (part.aim.from - origin.from) * eased;
+            part.to = origin.to + (part.aim.to - origin.to) * eased;
+        });
+        this.paint();
+        if (past < 1)
+            this.draw();
+    }
+
+    paint() {
+        const { context, canvas, scroller } = this;
+        const width = canvas.clientWidth, height = canvas.clientHeight, scroll = scroller.scrollTop;
+
+        context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+        context.fillStyle = this.painter.background ?? "";
+        context.fillRect(0, 0, width, height);
+        this.parts.forEach((part, index) => {
+            const boxes = this.boxesOf(index);
+            const at = (/** @type {Place | null} */ place) =>
+                (place && place.part === index ? place.node : -1);
+
+            this.painter.draw(part.picture, boxes, (row) => this.top(index, row) - scroll,
+                { hovered: at(this.hovered),
+                    focused: document.activeElement === canvas ? at(this.focused) : -1 });
+        });
+    }
+
+    /** That a part draws: the shared row is the second one's. @param {number} index */
+    firstRow(index) {
+        return this.parts[index].base + (this.parts.length === 2 && index === 0 ? 1 : 0);
+    }
+
+    /** What is in sight of a part. @param {number} index */
+    boxesOf(index) {
+        const { scroller } = this, part = this.parts[index];
+        const bottom = scroller.scrollTop + scroller.clientHeight;
+        const rowAt = (/** @type {number} */ y) => (y - this.top(index, 0)) / ROW
+            * (this.top(index, 1) < this.top(index, 0) ? -1 : 1);
+        const [a, b] = [rowAt(scroller.scrollTop), rowAt(bottom)];
+
+        return part.layout.visible(part.from, part.to, this.canvas.clientWidth,
+            Math.max(this.firstRow(index), Math.floor(Math.min(a, b)) - 1),
+            Math.ceil(Math.max(a, b)) + 1);
+    }
+
+    /* ---- what the user does ---- */
+
+    /**
+     * The frame there, and whether it is drawn together with others.
+     *
+     * @param {MouseEvent} event
+     * @returns {Place | null}
+     */
+    placeAt(event) {
+        const y = event.offsetY + this.scroller.scrollTop;
+
+        for (let index = this.parts.length - 1; index >= 0; index--) {
+            const part = this.parts[index], down = this.top(index, 1) > this.top(index, 0);
+            const row = Math.floor((y - this.top(index, 0)) / ROW) * (down ? 1 : -1);
+            const place = part.from
+                + event.offsetX / this.canvas.clientWidth * (part.to - part.from);
+            const node = row >= this.firstRow(index) ? part.layout.at(place, row) : -1;
+
+            if (node >= 0)
+                return { part: index, node };
+        }
+        return null;
+    }
+
+    /** @param {PointerEvent} event */
+    hover(event) {
+        const place = this.placeAt(event);
+
+        if (place?.node !== this.hovered?.node || place?.part !== this.hovered?.part) {
+            this.hovered = place;
+            this.canvas.style.cursor = place ? "pointer" : "";
+            this.draw();
+        }
+        this.listener.onhover(place, event.clientX, event.clientY);
+    }
+
+    leave() {
+        this.hovered = null;
+        this.listener.onhover(null, 0, 0);
+        this.draw();
+    }
+
+    /** @param {MouseEvent} event */
+    click(event) {
+        const place = this.placeAt(event);
+
+        if (place) {
+            this.focus(place);
+            this.zoomTo(place);
+        }
+    }
+
+    /** @param {Place} place */
+    zoomTo(place) {
+        const path = pathOf(this.parts[place.part].picture.tree, place.node);
+
+        this.listener.onzoom(path.length ? { part: place.part, path } : null);
+    }
+
+    /** @param {MouseEvent} event */
+    menu(event) {
+        const byKey = event.button !== 2, place = byKey ? this.focused : this.placeAt(event);
+
+        event.preventDefault();
+        if (!place)
+            return;
+        this.focus(place);
+        if (byKey)
+            this.menuByKey(place);
+        else
+            this.listener.onmenu(place, event.clientX, event.clientY);
+    }
+
+    /** @param {Place} place */
+    menuByKey(place) {
+        const box = this.canvas.getBoundingClientRect(), part = this.parts[place.part];
+        const x = (part.layout.start[place.node] - part.from) / (part.to - part.from) * box.width;
+        const row = part.picture.tree.depth[place.node];
+
+        this.listener.onmenu(place, box.left + Math.min(Math.max(8, x + 16), box.width - 40),
+            box.top + this.top(place.part, row) - this.scroller.scrollTop + ROW);
+    }
+
+    /** @param {KeyboardEvent} event */
+    key(event) {
+        if (event.ctrlKey || event.metaKey || event.altKey)
+            return;
+        const place = this.focused ?? this.firstPlace();
+
+        if (!place)
+            return;
+        if (event.key === "Enter" || event.key === " ")
+            this.zoomTo(place);
+        else if (event.key === "m")
+            this.menuByKey(place);
+        else if (!this.move(event.key, place))
+            return;
+        event.preventDefault();
+    }
+
+    /**
+     * @param {string} key
+     * @param {Place} place
+     */
+    move(key, place) {
+        const to = moved(key, place, this.parts, (index) => this.boxesOf(index));
+
+        if (to)
+            this.focus(to);
+        return to !== null;
+    }
+
+    /** @param {Place} place */
+    focus(place) {
+        const y = this.top(place.part, this.parts[place.part].picture.tree.depth[place.node]);
+
+        this.focused = place;
+        if (y < this.scroller.scrollTop)
+            this.scroller.scrollTop = y - ROW;
+        else if (y + ROW > this.scroller.scrollTop + this.scroller.clientHeight)
+            this.scroller.scrollTop = y + 2 * ROW - this.scroller.clientHeight;
+        this.listener.onfocus(place);
+        this.draw();
+    }
+
+    focusChanged() {
+        const place = this.firstPlace();
+
+        if (!this.focused && place && document.activeElement === this.canvas)
+            this.focus(place);
+        this.draw();
+    }
+
+    /** All, or the function that both parts are about; null where there is nothing. */
+    firstPlace() {
+        const index = this.parts.length - 1, part = this.parts[index];
+        let node = 0;
+
+        if (!part)
+            return null;
+        for (let row = 0; row < part.base; row++)
+            node = part.picture.tree.first[node];
+        return { part: index, node };
+    }
+
+    /**
+     * With Ctrl about the pointer; with Shift, or a wheel that has it, sideways.
+     *
+     * @param {WheelEvent} event
+     */
+    wheel(event) {
+        const sideways = event.shiftKey ? event.deltaY : event.deltaX;
+        const part = this.parts[this.placeAt(event)?.part ?? 0];
+
+        if (!part || !(event.ctrlKey || sideways))
+            return;
+        const width = part.aim.to - part.aim.from, all = part.layout.extent[0];
+        const wide = event.ctrlKey ? Math.min(all, width * Math.exp(event.deltaY / 300)) : width;
+        const at = event.ctrlKey ? event.offsetX / this.canvas.clientWidth * (width - wide)
+            : sideways / this.canvas.clientWidth * width;
+        const from = Math.min(Math.max(0, part.aim.from + at), all - wide);
+
+        event.preventDefault();
+        part.aim = { from, to: from + wide };
+        this.animate(false);
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The functions of what is selected; the one picked is shown between its callers and callees. */
+import { button, element, fill } from "#view/dom";
+import { figureText, percentText } from "#view/number_text";
+import { Table } from "#view/table";
+
+/** @typedef {import("../types.js").FunctionRow} FunctionRow */
+/** @typedef {import("../types.js").Weights} Weights */
+/** @typedef {import("../types.js").FunctionCaller} FunctionCaller */
+
+const CALLERS = 6;
+
+export class FunctionTable {
+    /**
+     * @param {(name: string) => void} onpick
+     * @param {(kind: number) => string} colourOf
+     * @param {(row: FunctionRow) => FunctionCaller[]} callersOf
+     */
+    constructor(onpick, colourOf, callersOf) {
+        this.onpick = onpick;
+        this.colourOf = colourOf;
+        this.callersOf = callersOf;
+        /** @type {boolean | null} */
+        this.compares = null;
+        this.total = 0;
+        this.table = new Table("Functions", { key: (row) => row.name, text: (row) => row.name,
+            onpick: (row) => onpick(row.name), onfocus: (row) => this.tell(row) });
+        this.callers = element("div", { className: "callers", "aria-live": "polite" });
+        this.element = element("div", { className: "table-with-foot" },
+            this.table.element, this.callers);
+    }
+
+    /**
+     * @param {FunctionRow[]} rows
+     * @param {Weights} weights
+     * @param {number} total
+     * @param {string} focus
+     */
+    show(rows, weights, total, focus) {
+        const compares = rows.some((row) => row.against);
+
+        this.total = total;
+        if (compares !== this.compares) {
+            this.compares = compares;
+            this.table.setColumns(compares ? this.changeColumns() : this.columns(), 1);
+        }
+        this.weights = weights;
+        if (rows !== this.table.all)
+            fill(this.callers);
+        this.table.show(rows, new Set(focus ? [focus] : []));
+    }
+
+    /** @param {FunctionRow} row */
+    nameCell(row) {
+        const dot = element("i", { className: "dot" });
+
+        dot.style.background = this.colourOf(row.kind);
+        return element("span", { className: "name", title: row.name }, dot, row.name);
+    }
+
+    /** @returns {import("./table.js").Column<FunctionRow>[]} */
+    columns() {
+        const text = (/** @type {number} */ amount) => figureText(amount, this.unit());
+        const share = (/** @type {number} */ amount) => percentText(amount, this.total);
+
+        return [
+            { title: "function", width: "minmax(120px, 1fr)", order: (row) => row.name,
+                cell: (row) => this.nameCell(row) },
+            { title: "self", hint: "where it was at the leaf", width: "116px", number: true,
+                order: (row) => row.self, cell: (row) => text(row.self) },
+            { title: "", hint: "of all that is selected", width: "72px", number: true, order: null,
+                cell: (row) => share(row.self) },
+            { title: "total", hint: "with what it called", width: "116px", number: true,
+                order: (row) => row.total, cell: (row) => text(row.total) },
+            { title: "", hint: "of all that is selected", width: "72px", number: true, order: null,
+                cell: (row) => share(row.total) },
+        ];
+    }
+
+    /** @returns {import("./table.js").Column<FunctionRow>[]} */
+    changeColumns() {
+        const text = (/** @type {number} */ amount) => figureText(amount, this.unit());
+
+        return [
+            { title: "function", width: "minmax(120px, 1fr)", order: (row) => row.name,
+                cell: (row) => this.nameCell(row) },
+            { title: "change", hint: "of total; grey where that may be chance", width: "128px",
+                number: true, order: (row) => row.against?.change ?? 0,
+                cell: (row) => this.changeCell(row) },
+            { title: "\u00b1", hint: "95 of 100 changes by chance are less", width: "104px",
+                number: true, order: (row) => row.against?.noise ?? 0,
+                cell: (row) => text(row.against?.noise ?? 0) },
+            { title: "this", width: "116px", number: true, order: (row) => row.total,
+                cell: (row) => text(row.total) },
+            { title: "other", width: "116px", number: true,
+                order: (row) => row.against?.total ?? 0,
+                cell: (row) => text(row.against?.total ?? 0) },
+        ];
+    }
+
+    /** @param {FunctionRow} row */
+    changeCell(row) {
+        const change = row.against?.change ?? 0, noise = row.against?.noise ?? 0;
+
+        const className = Math.abs(change) <= noise ? "faint" : change > 0 ? "more" : "less";
+
+        return element("span", { className },
+            (change > 0 ? "+" : "") + figureText(change, this.unit()));
+    }
+
+    unit() {
+        return this.weights?.unit ?? "samples";
+    }
+
+    /** Who calls it. @param {FunctionRow} row */
+    tell(row) {
+        const callers = this.callersOf(row).slice(0, CALLERS);
+
+        fill(this.callers, element("b", {}, row.name), " is called by ",
+            ...callers.flatMap((caller, i) => [i ? ", " : "",
+                button(caller.name, () => this.onpick(caller.name), { className: "link" }),
+                ` ${percentText(caller.total, row.total)}`]),
+            callers.length ? "" : "nothing that is recorded");
+    }
+}

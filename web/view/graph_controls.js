@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How stacks are shown: form, orientation, what is folded or hidden, search. */
+import { button, element, fill, toggle } from "#view/dom";
+import { patternField } from "#view/controls";
+
+/** @typedef {import("../types.js").View} View */
+/** @typedef {(changes: Partial<View>) => void} Set */
+
+/** Frames of behaviours and of what starts processes, between what a user has written. */
+export const PLUMBING = "^('?(proc_lib|gen|gen_server|gen_statem|gen_event|gen_fsm|supervisor|"
+    + "supervisor_bridge|sys)'?:|(GenServer|Supervisor|DynamicSupervisor|Task[.]Supervised|"
+    + "Agent[.]Server)[.])";
+
+/** @type {[View["form"], string, string][]} */
+const FORMS = [
+    ["stacks", "Stacks", "from the process to the leaf"],
+    ["callers", "Callers", "merged from the leaf: what ran, and who called it (b)"],
+    ["sandwich", "Sandwich", "callers above, callees below one function (s)"],
+];
+
+/**
+ * All hidden patterns with this one, or without it.
+ *
+ * @param {string[]} hidden
+ * @param {string} pattern
+ */
+export function toggled(hidden, pattern) {
+    return hidden.includes(pattern) ? hidden.filter((other) => other !== pattern)
+        : [...hidden, pattern];
+}
+
+export class GraphControls {
+    /**
+     * @param {Element} place
+     * @param {Set} set
+     * @param {{ view(): View, sandwich(): void, togglePanel(): void }} page
+     */
+    constructor(place, set, page) {
+        this.forms = FORMS.map(([form, text, hint]) => button(text, () =>
+            (form === "sandwich" ? page.sandwich() : set({ form })),
+        { role: "radio", title: hint }));
+        this.icicle = toggle("Root on top", (icicle) => set({ icicle }), { title: "v" });
+        this.fold = toggle("Fold recursion", (foldRecursion) => set({ foldRecursion }),
+            { title: "runs of one function are one frame (r)" });
+        this.plumbing = toggle("Hide OTP plumbing", () =>
+            set({ hidden: toggled(page.view().hidden, PLUMBING) }),
+        { title: "frames of proc_lib, gen_server, supervisor and the like (o)" });
+        this.per = element("select", { onchange: () =>
+            set({ per: /** @type {View["per"]} */ (this.per.value) }) },
+        ...[["time", "per time"], ["total", "as shares"], ["none", "as they are"]]
+            .map(([value, text]) => element("option", { value }, text)));
+        this.perField = element("label", { className: "field" }, "compare", this.per);
+        this.search = patternField("search  /", "a regular expression, as of -I",
+            (search) => set({ search }));
+        this.search.element.id = "search";
+        this.search.element.size = 24;
+        this.matched = element("output", { id: "matched", htmlFor: "search" });
+        this.panel = toggle("Tables", () => page.togglePanel(), { title: "t" });
+        fill(place, element("span", { className: "joined", role: "radiogroup",
+            "aria-label": "form" }, ...this.forms), this.icicle.element, this.fold.element,
+        this.plumbing.element, this.perField, element("span", { className: "push field" },
+            this.matched, this.search.element, this.panel.element));
+    }
+
+    /**
+     * @param {View} view
+     * @param {string} matched
+     * @param {boolean} hasPanel
+     */
+    show(view, matched, hasPanel) {
+        this.forms.forEach((made, i) =>
+            made.setAttribute("aria-checked", String(FORMS[i][0] === view.form)));
+        this.icicle.element.hidden = view.form === "sandwich";
+        this.icicle.set(view.icicle);
+        this.fold.set(view.foldRecursion);
+        this.plumbing.set(view.hidden.includes(PLUMBING));
+        this.per.value = view.per;
+        this.perField.hidden = !view.against;
+        this.search.set(view.search);
+        this.matched.textContent = matched;
+        this.panel.set(hasPanel);
+    }
+}

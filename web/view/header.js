@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What was recorded, and what of it could mislead. */
+import { element, fill } from "#view/dom";
+import { durationText, numberText, percentText } from "#view/number_text";
+
+/** @typedef {import("../types.js").Recording} Recording */
+/** @typedef {import("../types.js").Header["parts"][number]} Part */
+
+/* Shares of samples from which on what is missing changes the picture. */
+const FEW_COMPLETE = 0.95, MANY_TRUNCATED = 0.01, MANY_LOST = 0.001;
+
+/**
+ * @param {Element} place
+ * @param {Recording} recording
+ */
+export function showHeader(place, recording) {
+    const { header } = recording;
+
+    fill(place, ...header.parts.map((part, index) => element("div", { className: "part" },
+        element("h1", {}, header.parts.length > 1
+            ? element("span", { className: "letter" }, "AB"[index] ?? "") : null,
+        nameOf(recording, part)),
+        ...factsOf(recording, part).map((fact) =>
+            element("span", { className: "fact", title: fact.hint ?? "" }, fact.text)))));
+    document.title = `${header.parts.map((part) => nameOf(recording, part)).join(" and ")} `
+        + "\u2013 beamflame";
+}
+
+/**
+ * @param {Recording} recording
+ * @param {Part} part
+ */
+function nameOf({ header, targets }, part) {
+    if (header.parts.length > 1 && part.name)
+        return part.name;
+    if (targets.length === 2)
+        return targets[1].node || `pid ${targets[1].pid}`;
+    return targets.length > 2 ? `${targets.length - 1} VMs on ${part.hostname}`
+        : part.name || "Stacks of another program";
+}
+
+/**
+ * @param {Recording} recording
+ * @param {Part} part
+ * @returns {{ text: string, hint?: string }[]}
+ */
+function factsOf({ targets }, part) {
+    const vm = targets.length === 2 ? targets[1] : null, { totals } = part;
+    const facts = [
+        vm?.otpRelease && { text: `OTP ${vm.otpRelease}${vm.erts ? ` (erts ${vm.erts})` : ""}`,
+            hint: `${vm.flavor} ${vm.executable}` },
+        vm && { text: `pid ${vm.pid}`, hint: `${vm.schedulers} schedulers` },
+        part.hostname && { text: part.hostname, hint: `Linux ${part.kernel}` },
+        vm?.container && { text: `container ${vm.container}` },
+        part.startRealtime && { text: whenText(part.startRealtime) },
+        hasTime(part) && { text: durationText(part.to - part.from) },
+        part.frequency && { text: `${part.frequency} Hz, ${part.cpus} CPUs`, hint: part.event },
+        { text: `${numberText(totals.samples)} samples`, hint: part.command },
+        totals.leftOut && { text: `${numberText(totals.leftOut)} left out` },
+        part.frequency && { text: lossText(part), hint: part.losses.map(sentenceOf).join("\n") },
+        part.occasion && { text: `because of ${part.occasion}` },
+    ];
+
+    return facts.flatMap((fact) => (fact ? [fact] : []));
+}
+
+/** Stacks of some programs have none: all are at its begin. @param {Part} part */
+export function hasTime({ from, to }) {
+    return to - from > 1;
+}
+
+/** @param {number} ms since 1970 */
+function whenText(ms) {
+    return new Date(ms).toISOString().replace("T", " ").slice(0, 19) + " UTC";
+}
+
+/** @param {Part} part */
+function lossText(part) {
+    const lost = lostOf(part);
+
+    return lost ? `${numberText(lost)} lost` : "none lost";
+}
+
+/** Samples that were dropped. @param {Part} part */
+function lostOf(part) {
+    return part.losses.filter(({ name }) => name === "ring_full" || name === "bad_sample")
+        .reduce((sum, { count }) => sum + count, 0);
+}
+
+/** @param {Part["losses"][number]} loss */
+function sentenceOf({ count, sentence }) {
+    return `${numberText(count)}: ${sentence}`;
+}
+
+/**
+ * Sentences about what is missing, if it is much.
+ *
+ * @param {Part} part
+ */
+function warningsOf(part) {
+    const { totals, cut } = part, lost = lostOf(part), found = [];
+    const { erlangSamples = 0, completeStacks = 0, truncatedStacks = 0, samples = 0 } = totals;
+
+    if (cut)
+        found.push("The recording was cut off: what came later is missing.");
+    if (lost > MANY_LOST * (samples + lost))
+        found.push(`${percentText(lost, samples + lost)} of all samples were lost.`);
+    if (erlangSamples && completeStacks < FEW_COMPLETE * erlangSamples)
+        found.push(`Only ${percentText(completeStacks, erlangSamples)} of Erlang stacks are `
+            + "complete: callers are missing from the others.");
+    if (truncatedStacks > MANY_TRUNCATED * erlangSamples)
+        found.push(`The middle is missing from ${percentText(truncatedStacks, erlangSamples)} of `
+            + "Erlang stacks, which were too deep.");
+    return found;
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {Recording} recording
+ */
+export function showWarnings(place, { header, events }) {
+    const { parts } = header;
+    const found = parts.flatMap((part, index) => warningsOf(part).map((text) =>
+        (parts.length > 1 ? `${"AB"[index] ?? ""}: ` : "") + text));
+
+    for (const { name, summary } of events) {
+        if (summary && summary.lost > MANY_LOST * summary.hits)
+            found.push(`Of event ${name} ${percentText(summary.lost, summary.hits)} were lost.`);
+    }
+    place.hidden = !found.length;
+    if (found.length)
+        fill(place, element("details", {}, element("summary", {}, `\u26a0 ${found.join(" ")}`),
+            element("ul", {}, ...parts.flatMap((part) => part.losses.map((loss) =>
+                element("li", {}, sentenceOf(loss)))))));
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The heatmap: a column is a second, a cell a part of it; dragging selects a range of time, with
+ * Shift the range to compare with. A click selects a second; keys do the same as the pointer.
+ */
+import { element } from "#view/dom";
+import { clockText } from "#view/number_text";
+import { AXIS, HeatPainter } from "#view/heatmap_draw";
+
+/** @typedef {import("../types.js").Cells} Cells */
+/** @typedef {import("../types.js").Range} Range */
+/** @typedef {import("./theme.js").Theme} Theme */
+/**
+ * @typedef {object} Listener
+ * @property {(which: "range" | "against", range: Range | null) => void} onselect
+ * @property {(text: string, x: number, y: number) => void} onhover "" for nowhere
+ * @property {(amount: number) => string} amountText
+ * @property {(text: string) => void} onsay
+ */
+
+const LEAST_WIDTH = 4, MOST_WIDTH = 64; /* of a column, px */
+const HEIGHT = 150; /* of all rows together, about */
+
+export class Heatmap {
+    /**
+     * @param {HTMLElement} scroller
+     * @param {Listener} listener
+     */
+    constructor(scroller, listener) {
+        this.scroller = scroller;
+        this.listener = listener;
+        this.canvas = element("canvas", { tabIndex: 0, role: "application", "aria-label":
+            "Heatmap: a column is a second. Arrows move, Enter begins and ends a range, with Shift "
+            + "the range to compare with, Escape selects everything." });
+        this.spacer = element("div", { className: "spacer" }, this.canvas);
+        scroller.replaceChildren(this.spacer);
+        this.context = /** @type {CanvasRenderingContext2D} */ (
+            this.canvas.getContext("2d", { alpha: false }));
+        this.painter = new HeatPainter(this.context);
+        /** @type {Cells | null} */
+        this.cells = null;
+        /** @type {Uint8Array | null} */
+        this.marks = null;
+        /** @type {{ range: Range | null, against: Range | null }} */
+        this.selected = { range: null, against: null };
+        /** @type {{ cell: number, which: "range" | "against" } | null} */
+        this.begun = null;
+        this.cursor = -1;
+        this.asked = 0;
+        this.listen();
+    }
+
+    listen() {
+        const { canvas, scroller } = this;
+
+        new ResizeObserver(() => this.resize()).observe(scroller);
+        scroller.addEventListener("scroll", () => this.draw(), { passive: true });
+        canvas.addEventListener("pointerdown", (event) => this.press(event));
+        canvas.addEventListener("pointermove", (event) => this.drag(event));
+        canvas.addEventListener("pointerup", (event) => this.release(event));
+        canvas.addEventListener("pointercancel", () => this.abandon());
+        canvas.addEventListener("pointerleave", () => this.listener.onhover("", 0, 0));
+        canvas.addEventListener("keydown", (event) => this.key(event));
+        for (const type of ["focus", "blur"])
+            canvas.addEventListener(type, () => this.draw());
+    }
+
+    /** @param {Theme} theme */
+    setTheme(theme) {
+        this.painter.setTheme(theme);
+        this.draw();
+    }
+
+    /**
+     * @param {Cells} cells
+     * @param {Uint8Array | null} marks
+     * @param {Range | null} range
+     * @param {Range | null} against
+     */
+    show(cells, marks, range, against) {
+        const resized = cells.columns !== this.cells?.columns || cells.rows !== this.cells.rows;
+
+        this.cells = cells;
+        this.marks = marks;
+        this.selected = { range, against };
+        if (resized)
+            this.resize();
+        else
+            this.draw();
+    }
+
+    resize() {
+        const { canvas, scroller, cells } = this, width = scroller.clientWidth;
+
+        if (!cells)
+            return;
+        this.rowHeight = Math.max(1, Math.round(HEIGHT / cells.rows));
+        this.columnWidth = Math.min(MOST_WIDTH, Math.max(LEAST_WIDTH, width / cells.columns));
+        const height = this.rowHeight * cells.rows + AXIS;
+
+        this.spacer.style.width = `${Math.floor(this.columnWidth * cells.columns)}px`;
+        this.spacer.style.height = canvas.style.height = `${height}px`;
+        canvas.style.width = `${width}px`;
+        canvas.width = Math.round(width * devicePixelRatio);
+        canvas.height = Math.round(height * devicePixelRatio);
+        this.paint();
+    }
+
+    draw() {
+        if (!this.asked) {
+            this.asked = requestAnimationFrame(() => {
+                this.asked = 0;
+                this.paint();
+            });
+        }
+    }
+
+    paint() {
+        const { cells, marks, context, columnWidth = 1, rowHeight = 1 } = this;
+
+        if (!cells)
+            return;
+        context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+        this.painter.draw({ cells, marks, columnWidth, rowHeight, left: this.scroller.scrollLeft,
+            width: this.canvas.clientWidth, ...this.selected,
+            cursor: document.activeElement === this.canvas ? this.cursor : -1 });
+    }
+
+    /* ---- cells and time ---- */
+
+    /** The cell there, or next to there. @param {MouseEvent} event */
+    cellAt(event) {
+        const { cells, columnWidth = 1, rowHeight = 1 } = this;
+
+        if (!cells)
+            return 0;
+        const column = Math.floor((event.offsetX + this.scroller.scrollLeft) / columnWidth);
+        const row = cells.rows - 1 - Math.floor(event.offsetY / rowHeight);
+
+        return clamp(column, cells.columns) * cells.rows + clamp(row, cells.rows);
+    }
+
+    /** When a cell begins, ms. @param {number} cell */
+    timeOf(cell) {
+        const { start = 0, rows = 1 } = this.cells ?? {};
+
+        return start + Math.floor(cell / rows) * 1000 + Math.round(cell % rows * 1000 / rows);
+    }
+
+    /**
+     * From the first until the end of the last of two cells.
+     *
+     * @param {number} a
+     * @param {number} b
+     * @returns {Range}
+     */
+    rangeOf(a, b) {
+        return { from: this.timeOf(Math.min(a, b)), to: this.timeOf(Math.max(a, b) + 1) };
+    }
+
+    /** The second that a cell is of. @param {number} cell */
+    secondOf(cell) {
+        const rows = this.cells?.rows ?? 1, first = cell - cell % rows;
+
+        return this.rangeOf(first, first + rows - 1);
+    }
+
+    /** @param {number} cell */
+    textOf(cell) {
+        const amount = this.cells?.of[cell] ?? NaN;
+        const what = Number.isNaN(amount) ? "nothing was recorded"
+            : this.listener.amountText(amount);
+
+        return `${clockText(this.timeOf(cell))}: ${what}`;
+    }
+
+    /* ---- what the user does ---- */
+
+    /** @param {PointerEvent} event */
+    press(event) {
+        if (event.button || !this.cells)
+            return;
+        this.canvas.setPointerCapture(event.pointerId);
+        this.cursor = this.cellAt(event);
+        this.begun = { cell: this.cursor, which: event.shiftKey ? "against" : "range" };
+    }
+
+    /** @param {PointerEvent} event */
+    drag(event) {
+        const cell = this.cellAt(event);
+
+        if (this.begun && event.buttons) {
+            this.selected = { ...this.selected,
+                [this.begun.which]: this.rangeOf(this.begun.cell, cell) };
+            this.draw();
+        }
+        this.listener.onhover(this.begun && cell !== this.begun.cell
+            ? rangeText(this.rangeOf(this.begun.cell, cell)) : this.textOf(cell),
+        event.clientX, event.clientY);
+    }
+
+    /** @param {PointerEvent} event */
+    release(event) {
+        const { begun } = this, cell = this.cellAt(event);
+
+        if (!begun)
+            return;
+        this.begun = null;
+        this.listener.onselect(begun.which,
+            cell === begun.cell ? this.secondOf(cell) : this.rangeOf(begun.cell, cell));
+    }
+
+    abandon() {
+        this.begun = null;
+    }
+
+    /** @param {KeyboardEvent} event */
+    key(event) {
+        const { cells } = this;
+
+        if (!cells || event.ctrlKey || event.metaKey || event.altKey)
+            return;
+        if (event.key === "Enter" || event.key === " ")
+            this.choose(event.shiftKey ? "against" : "range");
+        else if (event.key === "Escape")
+            this.clear();
+        else if (!this.moveCursor(event.key, cells))
+            return;
+        event.preventDefault();
+        event.stopPropagation();
+    }
+
+    /**
+     * @param {string} key
+     * @param {Cells} cells
+     */
+    moveCursor(key, { rows, columns }) {
+        /** @type {Record<string, number>} */
+        const steps = { ArrowLeft: -rows, ArrowRight: rows, ArrowUp: 1, ArrowDown: -1,
+            PageUp: -10 * rows, PageDown: 10 * rows, Home: -Infinity, End: Infinity };
+
+        if (!(key in steps))
+            return false;
+        this.cursor = this.cursor < 0 ? 0 : clamp(this.cursor + steps[key], rows * columns);
+        this.keepInSight();
+        if (this.begun)
+            this.selected = { ...this.selected,
+                [this.begun.which]: this.rangeOf(this.begun.cell, this.cursor) };
+        this.listener.onsay(this.textOf(this.cursor));
+        this.draw();
+        return true;
+    }
+
+    keepInSight() {
+        const { scroller, columnWidth = 1 } = this;
+        const x = Math.floor(this.cursor / (this.cells?.rows ?? 1)) * columnWidth;
+
+        if (x < scroller.scrollLeft || x + columnWidth > scroller.scrollLeft + scroller.clientWidth)
+            scroller.scrollLeft = x - scroller.clientWidth / 2;
+    }
+
+    /** Begins a range at the cursor, or ends it there. @param {"range" | "against"} which */
+    choose(which) {
+        const { begun } = this;
+
+        this.cursor = Math.max(0, this.cursor);
+        if (!begun) {
+            this.begun = { cell: this.cursor, which };
+            this.listener.onsay(`from ${clockText(this.timeOf(this.cursor))}: move, then Enter`);
+            return;
+        }
+        this.begun = null;
+        this.listener.onselect(begun.which, this.rangeOf(begun.cell, this.cursor));
+    }
+
+    clear() {
+        if (this.begun) {
+            this.selected = { ...this.selected, [this.begun.which]: null };
+            this.begun = null;
+            this.draw();
+        } else {
+            this.listener.onselect("range", null);
+        }
+    }
+}
+
+/**
+ * @param {number} number
+ * @param {number} count
+ */
+function clamp(number, count) {
+    return Math.min(Math.max(0, number), count - 1);
+}
+
+/** "3.20 s to 5.00 s (1.80 s)". @param {Range} range */
+export function rangeText({ from, to }) {
+    return `${clockText(from)} to ${clockText(to)} (${((to - from) / 1000).toFixed(2)} s)`;
+}

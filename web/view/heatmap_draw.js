@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Draws the columns of a heatmap that are in sight: cells, axis, selected ranges, marks, cursor. */
+import { heatScale, styleColour } from "#view/theme";
+import { clockText } from "#view/number_text";
+
+/** @typedef {import("../types.js").Cells} Cells */
+/** @typedef {import("../types.js").Range} Range */
+/** @typedef {import("./theme.js").Theme} Theme */
+
+export const AXIS = 18;
+const STEPS = 64;
+const FONT = "10.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+/* Seconds between labels of the axis. */
+const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
+
+/**
+ * @typedef {object} Scene
+ * @property {Cells} cells
+ * @property {Uint8Array | null} marks of cells in which something was found
+ * @property {number} left px of the first column that are out of sight
+ * @property {number} width
+ * @property {number} columnWidth
+ * @property {number} rowHeight
+ * @property {Range | null} range
+ * @property {Range | null} against
+ * @property {number} cursor number of a cell, -1: none
+ */
+
+export class HeatPainter {
+    /** @param {CanvasRenderingContext2D} context */
+    constructor(context) {
+        this.context = context;
+        this.image = document.createElement("canvas");
+        this.setTheme("light");
+    }
+
+    /** @param {Theme} theme */
+    setTheme(theme) {
+        this.positive = heatScale(theme, "positive", STEPS);
+        this.negative = heatScale(theme, "negative", STEPS);
+        this.colours = Object.fromEntries(["surface", "gap", "cell", "text-faint", "line", "range",
+            "against", "mark", "accent"].map((name) => [name, styleColour(name)]));
+    }
+
+    /** @param {Scene} scene */
+    draw(scene) {
+        const { context } = this, { cells, width, columnWidth } = scene;
+        const first = Math.max(0, Math.floor(scene.left / columnWidth));
+        const last = Math.min(cells.columns, Math.ceil((scene.left + width) / columnWidth));
+
+        context.fillStyle = this.colours?.surface ?? "";
+        context.fillRect(0, 0, width, cells.rows * scene.rowHeight + AXIS);
+        if (last <= first)
+            return;
+        this.drawCells(scene, first, last);
+        this.drawColumnGaps(scene, first, last);
+        this.drawMarks(scene, first, last);
+        this.drawRange(scene, scene.against, this.colours?.against ?? "");
+        this.drawRange(scene, scene.range, this.colours?.range ?? "");
+        this.drawCursor(scene);
+        this.drawAxis(scene, first, last);
+    }
+
+    /**
+     * One pixel a cell, enlarged: as fast for hours as for seconds.
+     *
+     * @param {Scene} scene
+     * @param {number} first
+     * @param {number} last
+     */
+    drawCells(scene, first, last) {
+        const { cells, left, columnWidth, rowHeight } = scene;
+        const columns = last - first, { rows } = cells;
+        const pixels = new ImageData(columns, rows), words = new Uint32Array(pixels.data.buffer);
+
+        for (let column = 0; column < columns; column++) {
+            for (let row = 0; row < rows; row++) {
+                const cell = (first + column) * rows + row;
+                const pixel = this.pixel(cells, cells.of[cell]);
+
+                words[(rows - 1 - row) * columns + column] =
+                    standsOut(scene, cell) ? pixel : faded(pixel);
+            }
+        }
+        this.image.width = columns;
+        this.image.height = rows;
+        this.image.getContext("2d")?.putImageData(pixels, 0, 0);
+
+        const x = first * columnWidth - left, { context } = this;
+
+        context.imageSmoothingEnabled = false;
+        context.drawImage(this.image, x, 0, columns * columnWidth, rows * rowHeight);
+    }
+
+    /**
+     * By square roots, so that a cell with little is told from one with nothing.
+     *
+     * @param {Cells} cells
+     * @param {number} amount
+     */
+    pixel(cells, amount) {
+        const scale = amount < 0 ? this.negative : this.positive;
+        const most = amount < 0 ? cells.least : cells.greatest;
+
+        if (Number.isNaN(amount))
+            return pixelOf(this.colours?.gap ?? "");
+        if (!amount || !most || !scale)
+            return this.empty();
+        return scale[Math.max(1, Math.round(Math.sqrt(amount / most) * (STEPS - 1)))];
+    }
+
+    empty() {
+        return pixelOf(this.colours?.cell ?? "");
+    }
+
+    /**
+     * @param {Scene} scene
+     * @param {number} first
+     * @param {number} last
+     */
+    drawColumnGaps({ cells, left, columnWidth, rowHeight }, first, last) {
+        if (columnWidth < 6)
+            return;
+        this.context.fillStyle = this.colours?.surface ?? "";
+        for (let column = first; column < last; column++)
+            this.context.fillRect((column + 1) * columnWidth - left - 1, 0, 1,
+                cells.rows * rowHeight);
+    }
+
+    /**
+     * @param {Scene} scene
+     * @param {number} first
+     * @param {number} last
+     */
+    drawMarks({ cells, marks, left, columnWidth, rowHeight }, first, last) {
+        const { rows } = cells;
+
+        if (!marks)
+            return;
+        this.context.fillStyle = this.colours?.mark ?? "";
+        for (let cell = first * rows; cell < last * rows; cell++) {
+            if (marks[cell]) {
+                const x = Math.floor(cell / rows) * columnWidth - left;
+
+                this.context.fillRect(x, (rows - 1 - cell % rows) * rowHeight,
+                    Math.min(3, columnWidth / 2), rowHeight);
+            }
+        }
+    }
+
+    /**
+     * Below the cells, so that ranges are seen that are narrower than a column.
+     *
+     * @param {Scene} scene
+     * @param {Range | null} range
+     * @param {string} colour
+     */
+    drawRange({ cells, left, columnWidth, rowHeight }, range, colour) {
+        if (!range)
+            return;
+        const from = (range.from - cells.start) / 1000 * columnWidth - left;
+        const to = (range.to - cells.start) / 1000 * columnWidth - left;
+
+        this.context.fillStyle = colour;
+        this.context.fillRect(from, cells.rows * rowHeight, Math.max(2, to - from), 4);
+    }
+
+    /** @param {Scene} scene */
+    drawCursor({ cells, cursor, left, columnWidth, rowHeight }) {
+        if (cursor < 0)
+            return;
+        const x = Math.floor(cursor / cells.rows) * columnWidth - left;
+        const y = (cells.rows - 1 - cursor % cells.rows) * rowHeight;
+
+        this.context.strokeStyle = this.colours?.accent ?? "";
+        this.context.lineWidth = 2;
+        this.context.strokeRect(x - 1, y - 1, Math.max(4, columnWidth) + 1, rowHeight + 2);
+    }
+
+    /**
+     * @param {Scene} scene
+     * @param {number} first
+     * @param {number} last
+     */
+    drawAxis({ cells, left, width, columnWidth, rowHeight }, first, last) {
+        const { context } = this;
+        const every = TICKS.find((tick) => tick * columnWidth >= 64) ?? 7200;
+        const origin = Math.round(cells.start / 1000), y = cells.rows * rowHeight;
+
+        context.font = FONT;
+        context.textBaseline = "middle";
+        context.fillStyle = this.colours?.["text-faint"] ?? "";
+        for (let second = Math.ceil((origin + first) / every) * every; second <= origin + last;
+            second += every) {
+            const x = (second - origin) * columnWidth - left;
+            const text = clockText(second * 1000, 0);
+
+            context.fillRect(x, y, 1, 4);
+            if (x + 4 + context.measureText(text).width <= width)
+                context.fillText(text, x + 4, y + AXIS / 2 + 2);
+        }
+    }
+}
+
+/**
+ * Whether a cell stands out: it is in a selected range, if there is one, and marked, if any can be.
+ *
+ * @param {Scene} scene
+ * @param {number} cell
+ */
+function standsOut({ cells, marks, range, against }, cell) {
+    const middle = cells.start + (cell + 0.5) * cells.cellMs;
+    const isIn = (/** @type {Range | null} */ chosen) =>
+        chosen !== null && middle >= chosen.from && middle < chosen.to;
+
+    return (!marks || marks[cell] !== 0) && (!(range || against) || isIn(range) || isIn(against));
+}
+
+/**
+ * A pixel of which little is seen (of ImageData's words the highest byte is alpha).
+ *
+ * @param {number} pixel
+ */
+function faded(pixel) {
+    return (pixel & 0xffffff | Math.round((pixel >>> 24) * 0.35) << 24) >>> 0;
+}
+
+/** @type {Map<string, number>} */
+const pixels = new Map();
+
+/** A colour of style.css as a pixel of ImageData. @param {string} colour */
+function pixelOf(colour) {
+    let pixel = pixels.get(colour);
+
+    if (pixel === undefined) {
+        const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
+            new OffscreenCanvas(1, 1).getContext("2d"));
+
+        context.fillStyle = colour;
+        context.fillRect(0, 0, 1, 1);
+        pixel = new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
+        pixels.set(colour, pixel);
+    }
+    return pixel;
+}

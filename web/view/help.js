@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What keys and the pointer do. */
+import { button, element } from "#view/dom";
+
+/** @type {[string, [string, string][]][]} */
+const HELP = [
+    ["Everywhere", [
+        ["/", "search (a regular expression)"], ["u, Backspace", "undo"],
+        ["U, Ctrl+Y", "redo"], ["Esc", "zoom out, then end the search"], ["0", "zoom out"],
+        ["t", "tables: functions, processes, none"], ["d", "dark or light"], ["?", "this"],
+    ]],
+    ["Form of the graph", [
+        ["k", "stacks"], ["b", "merged from the leaf: callers"],
+        ["s", "sandwich around the focused function"], ["v", "root on top or at the bottom"],
+        ["r", "fold recursion"], ["o", "hide OTP plumbing"],
+    ]],
+    ["In the graph", [
+        ["click, Enter", "zoom"], ["arrows", "move between frames"],
+        ["Home, End", "first and last frame of a row"], ["right click, m", "what can be done"],
+        ["f", "search for the function"], ["i", "only stacks with it"], ["x", "no stacks with it"],
+        ["h, H", "hide the function, or its module"],
+        ["Ctrl+wheel", "zoom about the pointer"], ["Shift+wheel", "move sideways"],
+    ]],
+    ["In the heatmap", [
+        ["drag", "select a time"], ["Shift+drag", "compare with a time"],
+        ["click", "select a second"], ["arrows", "move between cells"],
+        ["Enter", "begin, then end the selection"],
+        ["Shift+Enter", "begin that to compare with"], ["Esc", "select all of the time"],
+    ]],
+    ["In tables", [
+        ["click, Enter", "narrow the graph to the row"], ["Ctrl+click", "to several processes"],
+        ["arrows", "move between rows"],
+    ]],
+];
+
+/** The dialog, which removes itself when it is closed. @param {string} version */
+export function showHelp(version) {
+    const dialog = element("dialog", { "aria-labelledby": "help-title",
+        onclose: () => dialog.remove() },
+    element("h2", { id: "help-title" }, "Keys and pointer"),
+    element("div", { className: "columns" }, ...HELP.map(([title, keys]) => element("dl", {},
+        element("h3", {}, title), ...keys.flatMap(([key, what]) => [
+            element("dt", {}, ...key.split(", ").flatMap((part, i) =>
+                [i ? " " : null, element("kbd", {}, part)])), element("dd", {}, what)])))),
+    element("p", { className: "faint" }, "A column of the heatmap is a second, from its begin "
+        + "below to its end above. The address of the page holds the whole view: send it as a "
+        + `link to who has the file. Made by beamflame ${version}.`),
+    button("Close", () => dialog.close(), { autofocus: true }));
+
+    document.body.append(dialog);
+    dialog.showModal();
+}

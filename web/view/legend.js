@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the colours mean, of those that are in sight. */
+import { element, fill } from "#view/dom";
+import { KINDS } from "#analysis/kinds";
+import { changeColour, kindColour } from "#view/theme";
+
+/** @typedef {import("../types.js").Tree} Tree */
+/** @typedef {import("./theme.js").Theme} Theme */
+
+/**
+ * @param {Element} place
+ * @param {Tree[]} trees
+ * @param {boolean} signed colours tell more and less
+ * @param {[string, string]} names of less and more
+ * @param {Theme} theme
+ */
+export function showLegend(place, trees, signed, names, theme) {
+    const present = new Set(trees.flatMap((tree) => [...new Set(tree.kind.subarray(1))]));
+    const entries = signed
+        ? names.map((name, i) => ({ name, colour: changeColour(theme, i ? 1 : -1) }))
+        : KINDS.map((name, kind) => ({ name, kind, colour: kindColour(theme, kind) }))
+            .filter(({ kind }) => present.has(kind));
+
+    fill(place, ...entries.map(({ name, colour }) => {
+        const dot = element("i", { className: "dot" });
+
+        dot.style.background = colour;
+        return element("span", {}, dot, name);
+    }));
+}

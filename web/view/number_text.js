@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Numbers for people, as src/output/number_text.c writes them. */
+
+/** @typedef {import("../types.js").Unit} Unit */
+
+const TIMES = ["ns", "us", "ms", "s"];
+const SIZES = ["B", "kB", "MB", "GB", "TB"];
+
+/**
+ * "1,234,567".
+ *
+ * @param {number} number
+ */
+export function numberText(number) {
+    const digits = Math.round(Math.abs(number)).toString();
+
+    return (number <= -0.5 ? "\u2212" : "") + digits.replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/**
+ * In the largest of the units that it is not below 1 of.
+ *
+ * @param {number} amount
+ * @param {string[]} names
+ */
+function scaledText(amount, names) {
+    let scaled = Math.abs(amount), i = 0;
+
+    for (; i < names.length - 1 && scaled >= 999.95; i++)
+        scaled /= 1000;
+    return `${amount < 0 ? "\u2212" : ""}${i ? scaled.toFixed(1) : scaled.toFixed(0)} ${names[i]}`;
+}
+
+/**
+ * "12.3 ms", "1.5 MB", "1,234 words", "1,234 samples", "1,234".
+ *
+ * @param {number} amount
+ * @param {Unit | "samples"} unit
+ */
+export function amountText(amount, unit) {
+    const plural = Math.round(Math.abs(amount)) === 1 ? "" : "s";
+
+    switch (unit) {
+    case "ns":
+        return scaledText(amount, TIMES);
+    case "bytes":
+        return scaledText(amount, SIZES);
+    case "words":
+        return `${numberText(amount)} word${plural}`;
+    case "samples":
+        return `${numberText(amount)} sample${plural}`;
+    default:
+        return numberText(amount);
+    }
+}
+
+/**
+ * The same in a column, of which the head says what is counted.
+ *
+ * @param {number} amount
+ * @param {Unit | "samples"} unit
+ */
+export function figureText(amount, unit) {
+    return unit === "ns" || unit === "bytes" ? amountText(amount, unit) : numberText(amount);
+}
+
+/**
+ * With a sign, for differences.
+ *
+ * @param {number} amount
+ * @param {Unit | "samples"} unit
+ */
+export function changeText(amount, unit) {
+    return (amount > 0 ? "+" : "") + amountText(amount, unit);
+}
+
+/**
+ * "12.3 %", "0 %" for nothing of nothing.
+ *
+ * @param {number} part
+ * @param {number} whole
+ */
+export function percentText(part, whole) {
+    const percent = whole ? 100 * part / whole : 0;
+
+    if (percent && Math.abs(percent) < 0.05)
+        return percent < 0 ? "> \u22120.1 %" : "< 0.1 %";
+    return `${percent.toFixed(1).replace("-", "\u2212")} %`;
+}
+
+/**
+ * Time on the axis: "12.34 s", "1:02:03.4".
+ *
+ * @param {number} ms
+ * @param {number} [decimals]
+ */
+export function clockText(ms, decimals = 2) {
+    const seconds = ms / 1000, whole = Math.floor(seconds);
+
+    if (seconds < 60)
+        return `${seconds.toFixed(decimals)} s`;
+    const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
+    const fraction = decimals ? (seconds - whole).toFixed(decimals).slice(1) : "";
+    const minutes = Math.floor(whole / 60) % 60, hours = Math.floor(whole / 3600);
+
+    return (hours ? `${hours}:${two(minutes)}` : `${minutes}`) + `:${two(whole % 60)}${fraction}`;
+}
+
+/**
+ * How long something was: "20 ms", "15.0 s", "10 min", "1 h 5 min".
+ *
+ * @param {number} ms
+ */
+export function durationText(ms) {
+    const minutes = Math.round(ms / 60000);
+
+    if (ms < 1000)
+        return `${ms} ms`;
+    if (ms < 120000)
+        return `${(ms / 1000).toFixed(1)} s`;
+    return minutes < 60 ? `${minutes} min`
+        : `${Math.floor(minutes / 60)} h${minutes % 60 ? ` ${minutes % 60} min` : ""}`;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The page: what the user does changes the state, a changed state is shown.
+ *
+ *      controls, heatmap, graph, tables, keys ── set() ──> State ── show() ──> Model ──> all of them
+ */
+import { byId, button, fill } from "#view/dom";
+import { DEFAULTS, State } from "#view/state";
+import { Model } from "#analysis/model";
+import { ThemeSwitch, kindColour } from "#view/theme";
+import { KINDS } from "#analysis/kinds";
+import { Controls } from "#view/controls";
+import { GraphControls } from "#view/graph_controls";
+import { FlameGraph } from "#view/flamegraph";
+import { Picture } from "#view/flame_draw";
+import { Heatmap } from "#view/heatmap";
+import { FunctionTable } from "#view/function_table";
+import { ProcessTable } from "#view/process_table";
+import { Panel } from "#view/panel";
+import { hasTime, showHeader, showWarnings } from "#view/header";
+import { showChips } from "#view/chips";
+import { showLegend } from "#view/legend";
+import { matchedText, statusText } from "#view/status";
+import { frameContent, frameSentence, showTooltip } from "#view/tooltip";
+import { frameActions } from "#view/frame_actions";
+import { openMenu } from "#view/menu";
+import { showHelp } from "#view/help";
+import { listenToKeys } from "#view/keys";
+import { amountText } from "#view/number_text";
+
+/** @typedef {import("../types.js").Recording} Recording */
+/** @typedef {import("../types.js").Tree} Tree */
+/** @typedef {import("../types.js").View} View */
+/** @typedef {import("./flamegraph.js").Place} Place */
+
+const ALL = "all";
+
+export class Page {
+    /** @param {Recording} recording */
+    constructor(recording) {
+        this.recording = recording;
+        this.model = new Model(recording);
+        this.state = new State({ ...DEFAULTS, ...recording.header.choice },
+            (view) => this.show(view));
+        this.tooltip = byId("tooltip");
+        this.theme = new ThemeSwitch(() => this.recolour());
+        this.set = (/** @type {Partial<View>} */ changes) => this.state.set(changes);
+        this.controls = new Controls(byId("choices"), recording, this.set);
+        this.graphControls = new GraphControls(byId("graph-choices"), this.set, {
+            view: () => this.view, sandwich: () => this.sandwich(),
+            togglePanel: () => this.set({ panel: this.panel.shown(this.view.panel)
+                ? "none" : "functions" }),
+        });
+        this.graph = this.makeGraph();
+        this.heatmap = this.makeHeatmap();
+        this.functions = new FunctionTable((focus) => this.set({ form: "sandwich", focus }),
+            (kind) => kindColour(this.theme.theme, kind),
+            (row) => this.model.callers(this.view, row));
+        this.processes = new ProcessTable((processes) => this.set({ processes }),
+            recording.header.statuses);
+        this.panel = new Panel(byId("panel"), byId("splitter"),
+            { functions: this.functions, processes: this.processes },
+            (panel) => this.set({ panel }));
+        byId("times").hidden = !recording.header.parts.some(hasTime);
+        showHeader(byId("about"), recording);
+        showWarnings(byId("warnings"), recording);
+        this.showActions();
+        listenToKeys(this);
+        this.recolour();
+    }
+
+    get view() {
+        return this.state.view;
+    }
+
+    showActions() {
+        this.undo = button("\u21b6", () => this.state.undo(),
+            { className: "plain", title: "undo (u)", "aria-label": "undo" });
+        this.redo = button("\u21b7", () => this.state.redo(),
+            { className: "plain", title: "redo (U)", "aria-label": "redo" });
+        fill(byId("page-actions"), this.undo, this.redo,
+            button("\u25d0", () => this.theme.toggle(),
+                { className: "plain", title: "dark or light (d)", "aria-label": "dark or light" }),
+            button("?", () => this.help(),
+                { className: "plain", title: "keys and pointer (?)", "aria-label": "help" }));
+    }
+
+    makeGraph() {
+        return new FlameGraph(byId("flamegraph"), {
+            onzoom: (zoom) => this.set({ zoom }),
+            onmenu: (place, x, y) => this.frameMenu(place, x, y),
+            onhover: (place, x, y) => showTooltip(this.tooltip, place ? frameContent(
+                this.recording, this.pictureOf(place), place.node, KINDS) : [], x, y),
+            onfocus: (place) => this.say(frameSentence(this.pictureOf(place), place.node)),
+        });
+    }
+
+    makeHeatmap() {
+        return new Heatmap(byId("heatmap"), {
+            onselect: (which, range) => this.set(which === "range" && !range
+                ? { range, against: null } : { [which]: range }),
+            onhover: (text, x, y) => showTooltip(this.tooltip, text ? [text] : [], x, y),
+            amountText: (amount) => amountText(amount, this.model.weights(this.view).unit),
+            onsay: (text) => this.say(text),
+        });
+    }
+
+    /** @param {Place} place */
+    pictureOf(place) {
+        return this.graph.parts[place.part].picture;
+    }
+
+    /** To who does not see it. @param {string} text */
+    say(text) {
+        byId("said").textContent = text;
+    }
+
+    /* ---- showing ---- */
+
+    /** @param {View} view */
+    show(view) {
+        const trees = this.model.trees(view);
+
+        showTooltip(this.tooltip, [], 0, 0);
+        this.controls.show(view);
+        showChips(byId("chips"), view, this.recording, this.set);
+        this.showGraph(view, trees);
+        byId("status").textContent = statusText(view, trees[trees.length - 1]);
+        this.showNothing(view, trees);
+        if (this.undo && this.redo) {
+            this.undo.disabled = !this.state.before.length;
+            this.redo.disabled = !this.state.after.length;
+        }
+        this.showRest(view);
+    }
+
+    /**
+     * @param {View} view
+     * @param {Tree[]} trees
+     */
+    showGraph(view, trees) {
+        const matches = this.model.matches(view);
+        const tab = this.panel.show(view.panel);
+        const upwards = trees.length === 1 && !view.icicle;
+        const signed = Boolean(view.against) || view.change;
+
+        this.graphControls.show(view, matchedText(trees, matches), tab !== null);
+        this.graph.show(trees.map((tree, i) => ({ upwards: trees.length === 2 ? i === 0 : upwards,
+            base: trees.length === 2 ? rowOf(tree, view.focus) : 0,
+            picture: new Picture(tree, matches?.[i] ?? null, ALL, signed) })), view.zoom);
+        showLegend(byId("legend"), trees, signed,
+            view.against ? ["less than the other", "more than the other"] : ["release", "growth"],
+            this.theme.theme);
+    }
+
+    /**
+     * Tables and heatmap come after the graph was painted, so that it answers at once.
+     *
+     * @param {View} view
+     */
+    showRest(view) {
+        clearTimeout(this.pending);
+        this.pending = setTimeout(() => {
+            const { model } = this, tab = this.panel.shown(view.panel);
+
+            this.heatmap.show(model.cells(view), model.marks(view), view.range, view.against);
+            if (tab === "functions")
+                this.functions.show(model.functions(view), model.weights(view),
+                    model.whole(view), view.form === "sandwich" ? view.focus : "");
+            else if (tab === "processes")
+                this.processes.show(model.processes(view), model.weights(view), view.processes);
+        });
+    }
+
+    /**
+     * @param {View} view
+     * @param {Tree[]} trees
+     */
+    showNothing(view, trees) {
+        const nothing = byId("nothing");
+
+        nothing.hidden = trees.some((tree) => tree.samples[0][0] || tree.samples[1]?.[0]);
+        nothing.textContent = view.form === "sandwich" && !view.focus
+            ? "Choose a function: click it in the table of functions, or press s on a frame."
+            : "No samples are selected. Take something away from what is selected, or press u.";
+    }
+
+    recolour() {
+        this.graph.setTheme(this.theme.theme);
+        this.heatmap.setTheme(this.theme.theme);
+        this.show(this.view);
+    }
+
+    /* ---- what the user does ---- */
+
+    /**
+     * @param {Place} place
+     * @param {number} x
+     * @param {number} y
+     */
+    frameMenu(place, x, y) {
+        const picture = this.pictureOf(place);
+
+        showTooltip(this.tooltip, [], 0, 0);
+        openMenu(picture.nameOf(place.node), this.actionsOf(place), x, y);
+    }
+
+    /** @param {Place} place */
+    actionsOf(place) {
+        return frameActions(this.pictureOf(place).tree, place.node,
+            { view: () => this.view, set: this.set, zoom: () => this.graph.zoomTo(place) });
+    }
+
+    /** Does what the menu of the focused frame has under a key. @param {string} key */
+    frameKey(key) {
+        const place = this.graph.focused;
+
+        if (place)
+            this.actionsOf(place).find((action) => action?.key === key)?.run();
+    }
+
+    /** Around the focused frame, else the function that it was around before. */
+    sandwich() {
+        const place = this.graph.focused, tree = place && this.pictureOf(place).tree;
+        const focus = tree && tree.frame[place.node] ? tree.names[tree.name[place.node]]
+            : this.view.focus;
+
+        this.set({ form: "sandwich", focus,
+            panel: focus || this.panel.shown(this.view.panel) ? this.view.panel : "functions" });
+    }
+
+    escape() {
+        if (this.view.zoom)
+            this.set({ zoom: null });
+        else if (this.view.search)
+            this.set({ search: "" });
+    }
+
+    help() {
+        showHelp(this.recording.header.version);
+    }
+}
+
+/**
+ * How far from the root a function comes first: what stands outside of it tells growth from release,
+ * or nodes apart.
+ *
+ * @param {Tree} tree
+ * @param {string} name
+ */
+function rowOf(tree, name) {
+    let node = 0;
+
+    while (tree.children[node] && tree.names[tree.name[node]] !== name)
+        node = tree.first[node];
+    return tree.depth[node];
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The processes of what is selected; the one picked narrows all to it, with Ctrl besides others. */
+import { element } from "#view/dom";
+import { amountText, figureText, numberText, percentText } from "#view/number_text";
+import { Table } from "#view/table";
+
+/** @typedef {import("../types.js").ProcessRow} ProcessRow */
+/** @typedef {import("../types.js").Weights} Weights */
+
+const SPARK_WIDTH = 66, SPARK_HEIGHT = 16;
+const SVG = "http://www.w3.org/2000/svg";
+
+export class ProcessTable {
+    /**
+     * @param {(processes: number[]) => void} onpick
+     * @param {string[]} statuses names by number
+     */
+    constructor(onpick, statuses) {
+        this.statuses = statuses;
+        /** @type {number[]} */
+        this.picked = [];
+        this.table = new Table("Processes", {
+            key: (row) => String(row.process), text: (row) => `${row.name} ${row.pid}`,
+            onpick: (row, more) => onpick(this.pickedWith(row.process, more)), onfocus: () => {},
+        });
+        this.table.setColumns(this.columns(), 1);
+        this.element = this.table.element;
+    }
+
+    /**
+     * @param {ProcessRow[]} rows
+     * @param {Weights} weights
+     * @param {number[]} picked
+     */
+    show(rows, weights, picked) {
+        this.weights = weights;
+        this.total = rows.reduce((sum, row) => sum + row.total, 0);
+        this.picked = picked;
+        this.table.show(rows, new Set(picked.map(String)));
+    }
+
+    /**
+     * @param {number} process
+     * @param {boolean} more
+     */
+    pickedWith(process, more) {
+        const others = this.picked.filter((other) => other !== process);
+        const was = others.length < this.picked.length;
+
+        if (more)
+            return was ? others : [...others, process];
+        return was && !others.length ? [] : [process];
+    }
+
+    /** @returns {import("./table.js").Column<ProcessRow>[]} */
+    columns() {
+        const known = (/** @type {number} */ number, /** @type {string} */ text) =>
+            (Number.isNaN(number) ? "" : text);
+
+        return [
+            { title: "process", width: "minmax(116px, 1fr)", order: (row) => row.name,
+                cell: (row) => element("span", { className: "name",
+                    title: `${row.name} ${row.pid}` }, row.name,
+                row.pid && row.pid !== row.name
+                    ? element("span", { className: "faint" }, ` ${row.pid}`) : "") },
+            { title: "total", hint: "of the chosen weight", width: "116px", number: true,
+                order: (row) => row.total,
+                cell: (row) => figureText(row.total, this.weights?.unit ?? "samples") },
+            { title: "", hint: "of all that is selected", width: "72px", number: true,
+                order: null, cell: (row) => percentText(row.total, this.total ?? 0) },
+            { title: "time", hint: "when the total was", width: `${SPARK_WIDTH + 12}px`,
+                order: null, cell: (row) => sparkline(row.spark) },
+            { title: "status", hint: "shares of its samples", width: "62px", order: null,
+                cell: (row) => this.statusBar(row) },
+            { title: "CPU", width: "64px", number: true, order: (row) => row.cpuNs,
+                cell: (row) => (row.cpuNs ? amountText(row.cpuNs, "ns") : "") },
+            { title: "reductions", width: "116px", number: true, order: (row) => row.reductions,
+                cell: (row) => known(row.reductions, numberText(row.reductions)) },
+            { title: "queue", hint: "messages, at its newest sample", width: "64px", number: true,
+                order: (row) => row.msgq, cell: (row) => known(row.msgq, numberText(row.msgq)) },
+            { title: "memory", hint: "at its newest sample", width: "78px", number: true,
+                order: (row) => row.memory,
+                cell: (row) => known(row.memory, amountText(row.memory, "bytes")) },
+        ];
+    }
+
+    /** @param {ProcessRow} row */
+    statusBar(row) {
+        const bar = element("span", { className: "shares" });
+        /** @type {string[]} */
+        const told = [];
+
+        row.statuses.forEach((share, status) => {
+            const part = element("i", { className: `status-${status}` });
+
+            if (!(share > 0))
+                return;
+            part.style.flexGrow = String(share);
+            bar.append(part);
+            told.push(`${this.statuses[status]} ${percentText(share, 1)}`);
+        });
+        bar.title = told.join(", ");
+        bar.setAttribute("role", "img");
+        bar.setAttribute("aria-label", bar.title);
+        return bar;
+    }
+}
+
+/** @param {Float32Array} spark */
+function sparkline(spark) {
+    const drawing = document.createElementNS(SVG, "svg");
+    const path = document.createElementNS(SVG, "path");
+    const most = spark.reduce((a, b) => Math.max(a, Math.abs(b)), 0) || 1;
+    const middle = spark.some((value) => value < 0) ? SPARK_HEIGHT / 2 : SPARK_HEIGHT;
+    const scale = middle / most, step = SPARK_WIDTH / Math.max(1, spark.length);
+    let shape = "";
+
+    spark.forEach((value, i) => {
+        if (value)
+            shape += `M${(i * step).toFixed(1)} ${middle}h${(step * 0.85).toFixed(1)}`
+                + `v${(-value * scale).toFixed(1)}h${(-step * 0.85).toFixed(1)}z`;
+    });
+    drawing.setAttribute("width", String(SPARK_WIDTH));
+    drawing.setAttribute("height", String(SPARK_HEIGHT));
+    drawing.setAttribute("aria-hidden", "true");
+    drawing.classList.add("spark");
+    path.setAttribute("d", shape);
+    drawing.append(path);
+    return drawing;
+}

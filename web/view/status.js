@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is selected and how much that is; what of it a search finds. */
+import { amountText, changeText, numberText, percentText } from "#view/number_text";
+import { rangeText } from "#view/heatmap";
+
+/** @typedef {import("../types.js").Tree} Tree */
+/** @typedef {import("../types.js").Match} Match */
+/** @typedef {import("../types.js").View} View */
+
+/** Counts of other programs' samples have no unit of their own. @param {Tree} tree */
+function unitOf({ weights: { name, unit } }) {
+    return name === "samples" ? "samples" : unit;
+}
+
+/**
+ * @param {Tree} tree
+ * @param {number} side
+ */
+function amountOf(tree, side) {
+    const { total, samples } = tree, unit = unitOf(tree);
+    const amount = amountText(total[side]?.[0] ?? 0, unit);
+
+    return unit === "samples" ? amount
+        : `${amount} in ${amountText(samples[side]?.[0] ?? 0, "samples")}`;
+}
+
+/**
+ * @param {View} view
+ * @param {Tree} tree
+ */
+export function statusText({ range, against }, tree) {
+    const { weights, total, scale } = tree;
+    const unknown = weights.unknown
+        ? `; not known at ${amountText(weights.unknown, "samples")}` : "";
+    const what = unitOf(tree) === "samples" ? "" : `${weights.name}: `;
+    const when = range ? ` from ${rangeText(range)}` : "";
+
+    if (!total[1])
+        return `Selected ${what}${amountOf(tree, 0)}${when}${unknown}`;
+    const change = total[0][0] - total[1][0] * scale;
+
+    return `This ${what}${amountOf(tree, 0)}${when}; other ${amountOf(tree, 1)}`
+        + `${against ? ` from ${rangeText(against)}` : ""}`
+        + `${scale === 1 ? "" : ` \u00d7 ${scale.toPrecision(4)}`}`
+        + `; change ${changeText(change, unitOf(tree))}${unknown}`;
+}
+
+/**
+ * "matched 12.3 % in 5 frames".
+ *
+ * @param {Tree[]} trees
+ * @param {Match[] | null} matches
+ */
+export function matchedText(trees, matches) {
+    if (!matches)
+        return "";
+    const names = trees.length === 2 ? ["callers ", "callees "] : [""];
+
+    return "matched " + trees.map((tree, i) => `${names[i]}`
+        + `${percentText(matches[i].total[0], tree.total[0][0])}`
+        + (tree.total[1] ? ` and ${percentText(matches[i].total[1], tree.total[1][0])}` : "")
+        + ` in ${numberText(matches[i].count)} frame${matches[i].count === 1 ? "" : "s"}`)
+        .join(", ");
+}

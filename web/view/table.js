@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A table of any length: only the rows in sight are elements. Headers sort; arrows move between
+ * rows, Enter picks one, as a click does.
+ */
+import { element, fill } from "#view/dom";
+
+const ROW = 24;
+
+/**
+ * @template R
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {string} [hint] what it means
+ * @property {string} width of CSS grid
+ * @property {boolean} [number] right-aligned, most first
+ * @property {((row: R) => number | string) | null} order what is sorted by; null: not sortable
+ * @property {(row: R) => Node | string} cell
+ */
+
+/** @template R */
+export class Table {
+    /**
+     * @param {string} label
+     * @param {{ key(row: R): string, text(row: R): string,
+     *     onpick(row: R, more: boolean): void, onfocus(row: R): void }} rows how they are told
+     *     apart, found, picked (`more`: besides those picked) and come to
+     */
+    constructor(label, { key, text, onpick, onfocus }) {
+        this.key = key;
+        this.text = text;
+        this.onpick = onpick;
+        this.onfocus = onfocus;
+        /** @type {Column<R>[]} */
+        this.columns = [];
+        /** @type {R[]} */
+        this.all = [];
+        /** @type {R[]} */
+        this.rows = [];
+        /** @type {Set<string>} */
+        this.picked = new Set();
+        this.sorted = { column: 0, most: true };
+        this.wanted = "";
+        this.active = 0;
+        this.id = label.replace(/\W+/g, "-");
+        this.head = element("div", { className: "head", role: "row" });
+        this.spacer = element("div", { className: "spacer", role: "presentation" });
+        this.body = element("div", { className: "body", role: "rowgroup" }, this.spacer);
+        this.element = element("div", { className: "table", role: "grid", tabIndex: 0,
+            "aria-label": label }, this.head, this.body);
+        this.listen();
+    }
+
+    listen() {
+        this.body.addEventListener("scroll", () => this.draw(), { passive: true });
+        new ResizeObserver(() => this.draw()).observe(this.body);
+        this.body.addEventListener("click", (event) => this.click(event));
+        this.element.addEventListener("keydown", (event) => this.keyed(event));
+    }
+
+    /**
+     * @param {Column<R>[]} columns
+     * @param {number} sorted
+     */
+    setColumns(columns, sorted) {
+        this.columns = columns;
+        this.sorted = { column: sorted, most: Boolean(columns[sorted].number) };
+        this.element.style.setProperty("--columns",
+            columns.map((column) => column.width).join(" "));
+    }
+
+    /**
+     * @param {R[]} rows
+     * @param {Set<string>} picked keys
+     */
+    show(rows, picked) {
+        if (rows !== this.all) {
+            this.active = 0;
+            this.body.scrollTop = 0;
+        }
+        this.all = rows;
+        this.picked = picked;
+        this.arrange();
+    }
+
+    /** Only rows with this text. @param {string} wanted */
+    find(wanted) {
+        this.wanted = wanted.toLowerCase();
+        this.active = 0;
+        this.arrange();
+    }
+
+    arrange() {
+        const { order } = this.columns[this.sorted.column], sign = this.sorted.most ? -1 : 1;
+
+        this.rows = this.wanted
+            ? this.all.filter((row) => this.text(row).toLowerCase().includes(this.wanted))
+            : this.all.slice();
+        if (order)
+            this.rows.sort((a, b) => sign * compare(order(a), order(b)));
+        this.element.setAttribute("aria-rowcount", String(this.rows.length + 1));
+        this.spacer.style.height = `${this.rows.length * ROW}px`;
+        this.drawHead();
+        this.draw();
+    }
+
+    drawHead() {
+        const { column: sorted, most } = this.sorted;
+
+        fill(this.head, ...this.columns.map((column, index) => element("div", {
+            role: "columnheader", className: column.number ? "number" : "",
+            "aria-sort": index === sorted ? (most ? "descending" : "ascending") : "none",
+        }, column.order
+            ? element("button", { type: "button", title: column.hint ?? "",
+                onclick: () => this.sort(index) },
+            column.title, index === sorted ? (most ? " \u2193" : " \u2191") : "")
+            : element("span", { title: column.hint ?? "" }, column.title))));
+    }
+
+    /** @param {number} column */
+    sort(column) {
+        const again = column === this.sorted.column;
+
+        this.sorted = { column, most: again ? !this.sorted.most
+            : Boolean(this.columns[column].number) };
+        this.arrange();
+        this.head.querySelectorAll("button")[column]?.focus();
+    }
+
+    draw() {
+        const first = Math.max(0, Math.floor(this.body.scrollTop / ROW) - 4);
+        const last = Math.min(this.rows.length,
+            Math.ceil((this.body.scrollTop + this.body.clientHeight) / ROW) + 4);
+        const drawn = [];
+
+        for (let index = first; index < last; index++)
+            drawn.push(this.rowElement(this.rows[index], index));
+        fill(this.spacer, ...drawn);
+        if (this.rows.length)
+            this.element.setAttribute("aria-activedescendant", `${this.id}-${this.active}`);
+        else
+            this.element.removeAttribute("aria-activedescendant");
+    }
+
+    /**
+     * @param {R} row
+     * @param {number} index
+     */
+    rowElement(row, index) {
+        const made = element("div", { role: "row", id: `${this.id}-${index}`,
+            className: index === this.active ? "active" : "", "aria-rowindex": index + 2,
+            "aria-selected": this.picked.has(this.key(row)) },
+        ...this.columns.map((column) => element("div", { role: "gridcell",
+            className: column.number ? "number" : "" }, column.cell(row))));
+
+        made.dataset.index = String(index);
+        made.style.top = `${index * ROW}px`;
+        return made;
+    }
+
+    /** @param {MouseEvent} event */
+    click(event) {
+        const row = event.target instanceof Element
+            ? event.target.closest("[data-index]") : null;
+
+        if (row instanceof HTMLElement) {
+            this.active = Number(row.dataset.index);
+            this.onpick(this.rows[this.active], event.ctrlKey || event.metaKey || event.shiftKey);
+            this.moved();
+        }
+    }
+
+    /** @param {KeyboardEvent} event */
+    keyed(event) {
+        const page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 1);
+        /** @type {Record<string, number>} */
+        const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page,
+            Home: -Infinity, End: Infinity };
+
+        if (event.target !== this.element || !this.rows.length || event.altKey)
+            return;
+        if (event.key === "Enter" || event.key === " ")
+            this.onpick(this.rows[this.active], event.ctrlKey || event.metaKey || event.shiftKey);
+        else if (event.key in steps)
+            this.active = Math.min(Math.max(0, this.active + steps[event.key]),
+                this.rows.length - 1);
+        else
+            return;
+        event.preventDefault();
+        this.moved();
+    }
+
+    moved() {
+        const top = this.active * ROW, { body } = this;
+
+        if (top < body.scrollTop)
+            body.scrollTop = top;
+        else if (top + ROW > body.scrollTop + body.clientHeight)
+            body.scrollTop = top + ROW - body.clientHeight;
+        this.draw();
+        if (this.rows[this.active])
+            this.onfocus(this.rows[this.active]);
+    }
+}
+
+/**
+ * What is not known comes first, and so last of what is most.
+ *
+ * @param {number | string} a
+ * @param {number | string} b
+ */
+function compare(a, b) {
+    if (typeof a === "string" || typeof b === "string")
+        return String(a).localeCompare(String(b), "en", { numeric: true });
+    if (Number.isNaN(a) || Number.isNaN(b))
+        return Number(Number.isNaN(b)) - Number(Number.isNaN(a));
+    return a - b;
+}

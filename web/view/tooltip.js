@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a frame is and counts: beside the pointer, and as a sentence for the live region. */
+import { element, fill } from "#view/dom";
+import { amountText, changeText, numberText, percentText } from "#view/number_text";
+
+/** @typedef {import("../types.js").Recording} Recording */
+/** @typedef {import("../types.js").Tree} Tree */
+/** @typedef {import("./flame_draw.js").Picture} Picture */
+
+/**
+ * @param {HTMLElement} tooltip
+ * @param {(Node | string)[]} content nothing: hide it
+ * @param {number} x
+ * @param {number} y
+ */
+export function showTooltip(tooltip, content, x, y) {
+    tooltip.hidden = !content.length;
+    if (!content.length)
+        return;
+    fill(tooltip, ...content);
+    const { offsetWidth: width, offsetHeight: height } = tooltip;
+
+    const top = y + 18 + height > innerHeight ? Math.max(4, y - height - 10) : y + 18;
+
+    tooltip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - width - 6))}px`;
+    tooltip.style.top = `${top}px`;
+}
+
+/**
+ * Where the code is: "lists.erl:123", "/usr/lib/libc.so.6".
+ *
+ * @param {Recording} recording
+ * @param {number} frame
+ */
+export function sourceText({ frames, strings }, frame) {
+    const file = strings[frames.file[frame]], line = frames.line[frame];
+    const module = strings[frames.module[frame]];
+
+    return [file && (line ? `${file}:${line}` : file), module].filter(Boolean).join(" \u2013 ");
+}
+
+/**
+ * @param {Recording} recording
+ * @param {Picture} picture
+ * @param {number} node
+ * @param {string[]} kinds names
+ * @returns {(Node | string)[]}
+ */
+export function frameContent(recording, picture, node, kinds) {
+    const { tree } = picture, frame = tree.frame[node];
+    const source = frame ? sourceText(recording, frame) : "";
+
+    return [
+        element("div", {}, element("b", {}, picture.nameOf(node)),
+            node ? element("span", { className: "faint" }, ` ${kinds[tree.kind[node]]}`) : null),
+        source ? element("div", { className: "faint" }, source) : "",
+        tree.total[1] ? comparedTable(tree, node) : plainTable(picture, node),
+    ].filter((part) => part !== "");
+}
+
+/** @param {(string | Node)[][]} rows */
+function table(rows) {
+    return element("table", {}, ...rows.map((cells) =>
+        element("tr", {}, ...cells.map((cell) => element("td", {}, cell)))));
+}
+
+/**
+ * @param {Picture} picture
+ * @param {number} node
+ */
+function plainTable({ whole, tree }, node) {
+    const { self: [self], total: [total], samples: [samples], weights: { unit } } = tree;
+
+    return table([
+        ["total", amountText(total[node], unit), percentText(total[node], whole)],
+        ["self", amountText(self[node], unit), percentText(self[node], whole)],
+        ...(unit === "samples" ? []
+            : [["samples", numberText(samples[node]), percentText(samples[node], samples[0])]])]);
+}
+
+/**
+ * @param {Tree} tree
+ * @param {number} node
+ */
+function comparedTable(tree, node) {
+    const { unit } = tree.weights;
+    const line = (/** @type {string} */ name, /** @type {Tree["total"]} */ [own, other]) => {
+        const a = own[node], b = (other?.[node] ?? 0) * tree.scale;
+
+        return [name, amountText(a, unit), amountText(b, unit),
+            element("span", { className: a > b ? "more" : a < b ? "less" : "" },
+                changeText(a - b, unit)), percentText(a - b, b)];
+    };
+
+    return table([["", "this", "other", "change", ""], line("total", tree.total),
+        line("self", tree.self), ["samples", numberText(tree.samples[0][node]),
+            numberText(tree.samples[1]?.[node] ?? 0), "", ""]]);
+}
+
+/**
+ * One sentence of the same.
+ *
+ * @param {Picture} picture
+ * @param {number} node
+ */
+export function frameSentence(picture, node) {
+    const { tree, whole } = picture, { self: [self], total, weights: { unit } } = tree;
+    const amount = `total ${amountText(total[0][node], unit)}, `
+        + `${percentText(total[0][node], whole)}; self ${amountText(self[node], unit)}, `
+        + percentText(self[node], whole);
+    const other = (total[1]?.[node] ?? 0) * tree.scale;
+
+    return `${picture.nameOf(node)}: ${amount}`
+        + (total[1] ? `; change ${changeText(total[0][node] - other, unit)}` : "");
+}
