@@ -67,6 +67,18 @@ test("functions of two ranges: what changed, and what may be noise", () => {
     assert.ok(Math.abs(same.change) < same.noise && fresh.change > fresh.noise);
 });
 
+test("what may be noise: heavy samples are few", () => {
+    const values = [1, 3, 2, 2];
+    const { recording, choice, weights, samples, against } = given(makeRecording(values.map(
+        (value, i) => ({ time: i * 1000, stack: "a", value }))),
+        { range: { from: 0, to: 2000 }, against: { from: 2000, to: 4000 } });
+    const noiseOf = (by) => row(functionRows(recording, choice, by, [samples, against]), "a")
+        .against.noise;
+
+    assert.ok(Math.abs(noiseOf(weights) - 1.96 * Math.sqrt(1 + 9 + 4 + 4)) < 1e-9);
+    assert.ok(Math.abs(noiseOf({ ...weights, unit: "samples" }) - 1.96 * Math.sqrt(8)) < 1e-9);
+});
+
 test("processes, by all of their events", () => {
     const { recording, weights, samples } = given(makeRecording([
         { time: 0, process: "cart", stack: "a", value: 5, reductions: 100, msgq: 3, memory: 900 },

@@ -7,7 +7,7 @@ import { functionsOf, textsOf } from "#analysis/functions";
 import { ROOT } from "#analysis/kinds";
 import { remember } from "#analysis/memo";
 import { shownStacks } from "#analysis/shown_stacks";
-import { scaleOf, sumUp } from "#analysis/sums";
+import { countsSamples, scaleOf, sumUp } from "#analysis/sums";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Choice} Choice */
@@ -53,6 +53,8 @@ export function functionRows(recording, choice, weights, sides) {
  * @property {Float64Array} self
  * @property {Float64Array} total
  * @property {Float64Array} samples in total
+ * @property {Float64Array} squares in total: its variance
+ * @property {Float64Array} units the samples that chance is told by
  */
 
 /**
@@ -66,16 +68,18 @@ function costs(recording, choice, weights, samples) {
     const shown = shownStacks(recording, choice), { count } = functionsOf(recording);
     const nodes = sumStacks(recording, shown, weights, samples), outermost = outermostCalls(shown);
     const self = new Float64Array(count), total = new Float64Array(count);
-    const counts = new Float64Array(count);
+    const counts = new Float64Array(count), squares = new Float64Array(count);
 
     for (let node = 1; node < shown.count; node++) {
         self[shown.fn[node]] += nodes.self[node];
         if (outermost[node]) {
             total[shown.fn[node]] += nodes.total[node];
             counts[shown.fn[node]] += nodes.samples[node];
+            squares[shown.fn[node]] += nodes.squares[node];
         }
     }
-    return { self, total, samples: counts };
+    return { self, total, samples: counts, squares,
+        units: countsSamples(weights) ? squares : counts };
 }
 
 /**
@@ -88,13 +92,14 @@ function costs(recording, choice, weights, samples) {
  */
 function sumStacks(recording, shown, weights, samples) {
     const sums = sumUp(nodesOfSamples(recording, shown), shown.count, weights, samples);
-    const self = sums.weight, total = self.slice(), counts = sums.samples;
+    const self = sums.weight, total = self.slice(), { samples: counts, squares } = sums;
 
     for (let node = shown.count - 1; node > 0; node--) {
         total[shown.parent[node]] += total[node];
         counts[shown.parent[node]] += counts[node];
+        squares[shown.parent[node]] += squares[node];
     }
-    return { self, total, samples: counts };
+    return { self, total, samples: counts, squares };
 }
 
 /**
@@ -137,24 +142,24 @@ function comparison(ours, others, id, scale) {
     return {
         self: others.self[id] * scale, total, samples: others.samples[id],
         change: ours.total[id] - total,
-        noise: SURE * noise(ours.total[id], ours.samples[id], total, others.samples[id]),
+        noise: SURE * noise(ours, others, id, scale),
     };
 }
 
 /**
- * The standard error of a difference of sums, where what was met is met by chance (Poisson) and
- * all samples of a function weigh the same. A side that has none might as well have had one.
+ * The standard error of a difference of sums, where what was met is met by chance (Poisson). A side
+ * that has none might as well have had one (src/output/function_changes.c).
  *
- * @param {number} ours
- * @param {number} ourSamples
- * @param {number} others
- * @param {number} otherSamples
+ * @param {Costs} ours
+ * @param {Costs} others
+ * @param {number} id
+ * @param {number} scale
  */
-function noise(ours, ourSamples, others, otherSamples) {
-    const one = Math.abs(ourSamples ? ours / ourSamples : others / otherSamples);
-    const another = Math.abs(otherSamples ? others / otherSamples : one);
+function noise(ours, others, id, scale) {
+    const after = ours.squares[id], before = others.squares[id] * scale * scale;
+    const one = Math.max(after / ours.units[id] || 0, before / others.units[id] || 0);
 
-    return Math.hypot(one * Math.sqrt(ourSamples || 1), another * Math.sqrt(otherSamples || 1));
+    return Math.sqrt((after || one) + (before || one));
 }
 
 /**

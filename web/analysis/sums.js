@@ -11,6 +11,7 @@ import { recordedMs } from "#analysis/time_axis";
  * @typedef {object} Sums by id of what is alike
  * @property {Float64Array} weight
  * @property {Float64Array} samples how many these are
+ * @property {Float64Array} squares the variance of the weight, where samples are met by chance
  */
 
 /**
@@ -22,6 +23,7 @@ import { recordedMs } from "#analysis/time_axis";
  */
 export function sumUp(ids, count, weights, samples) {
     const weight = new Float64Array(count), counts = new Float64Array(count), { of } = weights;
+    const squares = new Float64Array(count), isCount = countsSamples(weights);
 
     for (let i = 0; i < samples.length; i++) {
         const sample = samples[i];
@@ -29,10 +31,18 @@ export function sumUp(ids, count, weights, samples) {
         if (of[sample]) {
             weight[ids[sample]] += of[sample];
             counts[ids[sample]]++;
+            squares[ids[sample]] += isCount ? Math.abs(of[sample]) : of[sample] * of[sample];
         }
     }
-    return { weight, samples: counts };
+    return { weight, samples: counts, squares };
 }
+
+/**
+ * Whether a weight of 3 is 3 samples, not one that weighs as much (src/output/changes.c).
+ *
+ * @param {Weights} weights
+ */
+export const countsSamples = ({ unit, name }) => unit === "samples" || name === "samples";
 
 /**
  * What side 1 is multiplied by, so that both sides are of as much time or of equal totals. Where one
