@@ -187,12 +187,17 @@ export interface Pattern { test: ((text: string) => boolean) | null; problem: st
 export type Kind = 0 /* root */ | 1 /* Erlang */ | 2 /* BIF */ | 3 /* runtime */ | 4 /* native */
     | 5 /* kernel */ | 6 /* mark */ | 7 /* Elixir */ | 8 /* garbage collection */;
 
-export interface Match { of: Uint8Array; total: [number, number]; count: number }
+/* By node, 1 where it matches, and how many nodes do; by side, not scaled, what has a match and what
+ * all is: of growth and release, both. */
+export interface Match {
+    of: Uint8Array; count: number;
+    amounts: { matched: number; whole: number }[];
+}
 
 /* 20 ms by 50 rows a second by default; NaN: no sample was possible there (a gap). */
 export interface Cells {
     cellMs: number; rows: number; columns: number; start: number; /* ms of the first column */
-    of: Float32Array; /* column by column, offset 0 first */
+    of: Float64Array; /* column by column, offset 0 first */
     least: number; greatest: number;
 }
 

@@ -119,8 +119,20 @@ test("changes: growth and release stay apart in each form", () => {
 test("what matches counts once", () => {
     const tree = treeOf(makeRecording(SAMPLES));
 
-    assert.deepEqual(matchTree(tree, readPattern("^[ab]$")).total, [11, 0]);
-    assert.deepEqual(matchTree(tree, readPattern("c")).total, [18, 0]);
+    const matched = (text) => matchTree(tree, readPattern(text)).amounts;
+
+    assert.deepEqual(matched("^[ab]$"), [{ matched: 11, whole: tree.total[0][0] }]);
+    assert.equal(matched("c")[0].matched, 18);
     assert.equal(matchTree(tree, readPattern("c")).count, 3);
-    assert.deepEqual(matchTree(tree, readPattern("(")).total, [0, 0]);
+    assert.equal(matched("(")[0].matched, 0);
+});
+
+test("what matches of changes is a share of growth and release", () => {
+    const tree = treeOf(makeRecording([10, 15, 7, 8].map((memory, i) => (
+        { process: "p", stack: i < 2 ? "a;x" : "b;x", memory }))), { weight: "memory", change: true });
+    const matched = (text) => matchTree(tree, readPattern(text)).amounts;
+
+    assert.equal(tree.total[0][0], -2);
+    assert.deepEqual(matched("^b$"), [{ matched: 9, whole: 14 }]);
+    assert.deepEqual(matched("x"), [{ matched: 14, whole: 14 }]);
 });

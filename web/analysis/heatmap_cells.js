@@ -20,7 +20,7 @@ export function heatmapCells(recording, weights, samples, cellMs) {
     const start = Math.floor(Math.min(...parts.map(({ from }) => from)) / 1000) * 1000;
     const end = Math.max(...parts.map(({ to }) => to), (time[time.length - 1] ?? 0) + 1);
     const columns = Math.ceil((end - start) / 1000), rows = 1000 / cellMs;
-    const of = new Float32Array(columns * rows).fill(NaN);
+    const of = new Float64Array(columns * rows).fill(NaN);
 
     for (const { from, to } of parts)
         of.fill(0, Math.floor((from - start) / cellMs), Math.ceil((to - start) / cellMs));
@@ -29,7 +29,7 @@ export function heatmapCells(recording, weights, samples, cellMs) {
 }
 
 /**
- * @param {Float32Array} of
+ * @param {Float64Array} of
  * @param {Recording} recording
  * @param {Weights} weights
  * @param {Uint32Array} samples
@@ -48,7 +48,7 @@ function addWeights(of, { samples: { time } }, weights, samples, start, cellMs) 
     }
 }
 
-/** @param {Float32Array} of */
+/** @param {Float64Array} of */
 function bounds(of) {
     let least = 0, greatest = 0;
 

@@ -112,7 +112,7 @@ export class Model {
 
     /** Also those that are not chosen, so that they can be. @param {Choice} choice */
     processes(choice) {
-        const any = { ...choice, processes: [], against: null };
+        const any = ofAnyProcess(choice);
 
         return remember(this.recording, "processes", this.key(any), () =>
             processRows(this.recording, this.weights(any), this.sides(any)[0]));
@@ -124,7 +124,7 @@ export class Model {
             functionRows(this.recording, choice, this.weights(choice), this.sides(choice)));
     }
 
-    /** What shares of functions are of: of growth and release, both. @param {Choice} choice */
+    /** What shares are of: of growth and release, both. @param {Choice} choice */
     whole(choice) {
         const { of } = this.weights(choice), [samples] = this.sides(choice);
         let sum = 0;
@@ -142,4 +142,9 @@ export class Model {
         return functionCallers(this.recording, choice, this.weights(choice), this.sides(choice),
             row);
     }
+}
+
+/** What the rows of processes are of. @param {Choice} choice */
+export function ofAnyProcess(choice) {
+    return { ...choice, processes: [], against: null };
 }

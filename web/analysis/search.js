@@ -6,32 +6,40 @@
 /** @typedef {import("../types").Match} Match */
 
 /**
- * `total` has each side's, side 1 as it is, not scaled. A match below another one is in that one's
- * total already.
- *
  * @param {Tree} tree
  * @param {Pattern} pattern
  * @returns {Match}
  */
 export function matchTree(tree, { test }) {
-    const { count, name, names, parent, total: [ours, others] } = tree;
+    const { count, name, names, parent } = tree;
     const ofName = new Uint8Array(names.length), of = new Uint8Array(count);
     const within = new Uint8Array(count); /* a match, or below one */
-    /** @type {[number, number]} */
-    const total = [0, 0];
     let found = 0;
 
     for (let node = 1; test && node < count; node++) {
-        const above = within[parent[node]];
-
         ofName[name[node]] ||= test(names[name[node]]) ? 2 : 1;
         of[node] = ofName[name[node]] - 1;
-        within[node] = above | of[node];
+        within[node] = within[parent[node]] | of[node];
         found += of[node];
-        if (of[node] && !above) {
-            total[0] += ours[node];
-            total[1] += others?.[node] ?? 0;
-        }
     }
-    return { of, total, count: found };
+    return { of, count: found,
+        amounts: tree.self.flatMap((self) => (self ? [amountsOf(self, within)] : [])) };
+}
+
+/**
+ * By what nodes are themselves, for what they are with their children may be growth and release.
+ *
+ * @param {Float64Array} self
+ * @param {Uint8Array} within
+ */
+function amountsOf(self, within) {
+    let matched = 0, whole = 0;
+
+    for (let node = 0; node < self.length; node++) {
+        const amount = Math.abs(self[node]);
+
+        whole += amount;
+        matched += within[node] ? amount : 0;
+    }
+    return { matched, whole };
 }

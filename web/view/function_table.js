@@ -115,11 +115,13 @@ export class FunctionTable {
     /** Who calls it. @param {FunctionRow} row */
     tell(row) {
         const callers = this.callersOf(row).slice(0, CALLERS);
+        const named = (/** @type {string} */ name) => (name
+            ? button(name, () => this.onpick(name), { className: "link" })
+            : "nothing in these stacks");
 
         fill(this.callers, element("b", {}, row.name), " is called by ",
-            ...callers.flatMap((caller, i) => [i ? ", " : "",
-                button(caller.name, () => this.onpick(caller.name), { className: "link" }),
-                ` ${percentText(caller.total, row.total)}`]),
+            ...callers.flatMap(({ name, total }, i) => [i ? ", " : "", named(name),
+                ` ${percentText(total, row.total)}`]),
             callers.length ? "" : "nothing that is recorded");
     }
 }

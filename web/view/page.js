@@ -6,7 +6,7 @@
  */
 import { byId, button, fill } from "#view/dom";
 import { DEFAULTS, State } from "#view/state";
-import { Model } from "#analysis/model";
+import { Model, ofAnyProcess } from "#analysis/model";
 import { ThemeSwitch, kindColour } from "#view/theme";
 import { KINDS } from "#analysis/kinds";
 import { Controls } from "#view/controls";
@@ -144,7 +144,7 @@ export class Page {
         const upwards = trees.length === 1 && !view.icicle;
         const signed = Boolean(view.against) || view.change;
 
-        this.graphControls.show(view, matchedText(trees, matches), tab !== null);
+        this.graphControls.show(view, matchedText(matches), tab !== null);
         this.graph.show(trees.map((tree, i) => ({ upwards: trees.length === 2 ? i === 0 : upwards,
             base: trees.length === 2 ? rowOf(tree, view.focus) : 0,
             picture: new Picture(tree, matches?.[i] ?? null, ALL, signed) })), view.zoom);
@@ -168,7 +168,8 @@ export class Page {
                 this.functions.show(model.functions(view), model.weights(view),
                     model.whole(view), view.form === "sandwich" ? view.focus : "");
             else if (tab === "processes")
-                this.processes.show(model.processes(view), model.weights(view), view.processes);
+                this.processes.show(model.processes(view), model.weights(view),
+                    model.whole(ofAnyProcess(view)), view.processes);
         });
     }
 

@@ -30,11 +30,12 @@ export class ProcessTable {
     /**
      * @param {ProcessRow[]} rows
      * @param {Weights} weights
+     * @param {number} whole what shares are of
      * @param {number[]} picked
      */
-    show(rows, weights, picked) {
+    show(rows, weights, whole, picked) {
         this.weights = weights;
-        this.total = rows.reduce((sum, row) => sum + row.total, 0);
+        this.whole = whole;
         this.picked = picked;
         this.table.show(rows, new Set(picked.map(String)));
     }
@@ -58,16 +59,17 @@ export class ProcessTable {
             (Number.isNaN(number) ? "" : text);
 
         return [
-            { title: "process", width: "minmax(116px, 1fr)", order: (row) => row.name,
-                cell: (row) => element("span", { className: "name",
-                    title: `${row.name} ${row.pid}` }, row.name,
-                row.pid && row.pid !== row.name
-                    ? element("span", { className: "faint" }, ` ${row.pid}`) : "") },
+            { title: "process", width: "minmax(200px, 1fr)", order: (row) => row.name,
+                cell: (row) => element("span", { className: "process",
+                    title: `${row.name} ${row.pid}` },
+                element("span", { className: "name" }, row.name), row.pid && row.pid !== row.name
+                    ? element("span", { className: "faint" }, row.pid) : "") },
             { title: "total", hint: "of the chosen weight", width: "116px", number: true,
                 order: (row) => row.total,
                 cell: (row) => figureText(row.total, this.weights?.unit ?? "samples") },
-            { title: "", hint: "of all that is selected", width: "72px", number: true,
-                order: null, cell: (row) => percentText(row.total, this.total ?? 0) },
+            { title: "", hint: "of all that is selected, of any process or none",
+                width: "72px", number: true,
+                order: null, cell: (row) => percentText(row.total, this.whole ?? 0) },
             { title: "time", hint: "when the total was", width: `${SPARK_WIDTH + 12}px`,
                 order: null, cell: (row) => sparkline(row.spark) },
             { title: "status", hint: "shares of its samples", width: "62px", order: null,

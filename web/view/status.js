@@ -48,17 +48,14 @@ export function statusText({ range, against }, tree) {
 /**
  * "matched 12.3 % in 5 frames".
  *
- * @param {Tree[]} trees
- * @param {Match[] | null} matches
+ * @param {Match[] | null} matches by tree
  */
-export function matchedText(trees, matches) {
+export function matchedText(matches) {
     if (!matches)
         return "";
-    const names = trees.length === 2 ? ["callers ", "callees "] : [""];
+    const names = matches.length === 2 ? ["callers ", "callees "] : [""];
 
-    return "matched " + trees.map((tree, i) => `${names[i]}`
-        + `${percentText(matches[i].total[0], tree.total[0][0])}`
-        + (tree.total[1] ? ` and ${percentText(matches[i].total[1], tree.total[1][0])}` : "")
-        + ` in ${numberText(matches[i].count)} frame${matches[i].count === 1 ? "" : "s"}`)
-        .join(", ");
+    return "matched " + matches.map(({ amounts, count }, i) => names[i]
+        + amounts.map(({ matched, whole }) => percentText(matched, whole)).join(" and ")
+        + ` in ${numberText(count)} frame${count === 1 ? "" : "s"}`).join(", ");
 }

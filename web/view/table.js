@@ -52,8 +52,8 @@ export class Table {
     }
 
     listen() {
-        this.body.addEventListener("scroll", () => this.draw(), { passive: true });
-        new ResizeObserver(() => this.draw()).observe(this.body);
+        this.element.addEventListener("scroll", () => this.draw(), { passive: true });
+        new ResizeObserver(() => this.draw()).observe(this.element);
         this.body.addEventListener("click", (event) => this.click(event));
         this.element.addEventListener("keydown", (event) => this.keyed(event));
     }
@@ -76,18 +76,19 @@ export class Table {
     show(rows, picked) {
         if (rows !== this.all) {
             this.active = 0;
-            this.body.scrollTop = 0;
+            this.element.scrollTop = 0;
         }
         this.all = rows;
         this.picked = picked;
         this.arrange();
     }
 
-    /** Only rows with this text. @param {string} wanted */
+    /** Only rows with this text, also where the table is shown later. @param {string} wanted */
     find(wanted) {
         this.wanted = wanted.toLowerCase();
         this.active = 0;
-        this.arrange();
+        if (this.columns.length)
+            this.arrange();
     }
 
     arrange() {
@@ -124,13 +125,18 @@ export class Table {
         this.sorted = { column, most: again ? !this.sorted.most
             : Boolean(this.columns[column].number) };
         this.arrange();
-        this.head.querySelectorAll("button")[column]?.focus();
+        this.head.children[column].querySelector("button")?.focus();
+    }
+
+    /** Of the rows, px: the head stays above them. */
+    get height() {
+        return this.element.clientHeight - this.head.offsetHeight;
     }
 
     draw() {
-        const first = Math.max(0, Math.floor(this.body.scrollTop / ROW) - 4);
-        const last = Math.min(this.rows.length,
-            Math.ceil((this.body.scrollTop + this.body.clientHeight) / ROW) + 4);
+        const { scrollTop } = this.element;
+        const first = Math.max(0, Math.floor(scrollTop / ROW) - 4);
+        const last = Math.min(this.rows.length, Math.ceil((scrollTop + this.height) / ROW) + 4);
         const drawn = [];
 
         for (let index = first; index < last; index++)
@@ -172,7 +178,7 @@ export class Table {
 
     /** @param {KeyboardEvent} event */
     keyed(event) {
-        const page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 1);
+        const page = Math.max(1, Math.floor(this.height / ROW) - 1);
         /** @type {Record<string, number>} */
         const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page,
             Home: -Infinity, End: Infinity };
@@ -191,12 +197,12 @@ export class Table {
     }
 
     moved() {
-        const top = this.active * ROW, { body } = this;
+        const top = this.active * ROW, { element: scroller, height } = this;
 
-        if (top < body.scrollTop)
-            body.scrollTop = top;
-        else if (top + ROW > body.scrollTop + body.clientHeight)
-            body.scrollTop = top + ROW - body.clientHeight;
+        if (top < scroller.scrollTop)
+            scroller.scrollTop = top;
+        else if (top + ROW > scroller.scrollTop + height)
+            scroller.scrollTop = top + ROW - height;
         this.draw();
         if (this.rows[this.active])
             this.onfocus(this.rows[this.active]);
