@@ -177,6 +177,46 @@ class Viewer(unittest.TestCase):
         page.press("u")
         self.assert_selected(total_of(self.folded()))
 
+    def test_find_in_tables(self):
+        """The one in sight, and the other one where it is shown later."""
+        page = self.show("panel=processes")
+        page.fill("#panel input", "<0.")
+        self.assertEqual(page.step("complaints"), [])
+        self.assertGreater(len(page.rows()), 1)
+        page.fill("#panel input", "burn")
+        page.click("text=Functions")
+        self.assertTrue(page.rows())
+        for name, *_ in page.rows():
+            self.assertIn("burn", name)
+
+    def test_narrow_table(self):
+        """Of a table that is wider than its panel all can be reached."""
+        page = self.show("panel=processes")
+        first, last = ("[role=gridcell] >> nth=0", "[role=gridcell] >> nth=8")
+        self.assertGreaterEqual(page.step("box", first)["width"], 200)
+        head = page.step("box", "[role=columnheader] >> nth=8")
+        self.assertEqual(page.step("box", last)["x"], head["x"])
+        page.step("scroll", last)
+        self.assertLess(page.step("box", last)["x"], head["x"])
+        self.assertEqual(page.step("box", "[role=columnheader] >> nth=8")["x"],
+                         page.step("box", last)["x"])
+
+    def test_page_of_a_comparison(self):
+        """What is taken away leaves the comparison."""
+        compared = self.page.with_name("compared.html")
+        beamflame.record("diff", self.recording, self.recording, "-o", compared, timeout=300)
+        page = self.viewer
+        page.open(compared)
+        opened = page.status
+        self.assertIn("; other ", opened)
+        page.fill(INCLUDE, "burn")
+        self.assertNotEqual(page.status, opened)
+        page.click("text=Clear all")
+        self.assertEqual([page.status, page.fragment], [opened, ""])
+        page.step("focus", HEATMAP)
+        page.press("Escape")
+        self.assertEqual([page.status, page.fragment], [opened, ""])
+
     def test_link_and_undo(self):
         """A view comes back by its fragment, and each step back and forth again."""
         page = self.show()

@@ -60,6 +60,8 @@ const steps = {
     },
     text: (selector) => page.locator(selector).innerText(),
     texts: (selector) => page.locator(selector).allInnerTexts(),
+    box: (selector) => page.locator(selector).boundingBox(),
+    scroll: (selector) => page.locator(selector).scrollIntoViewIfNeeded(),
     visible: (selector) => page.locator(selector).isVisible(),
     url: async () => page.url(),
 };

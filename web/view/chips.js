@@ -9,7 +9,7 @@ import { PLUMBING, toggled } from "#view/graph_controls";
 /** @typedef {{ text: string, without: Partial<View>, sort?: string }} Chip */
 
 /** @type {Partial<View>} */
-const EVERYTHING = { range: null, against: null, processes: [], statuses: [], schedulers: [],
+const EVERYTHING = { processes: [], statuses: [], schedulers: [],
     include: "", exclude: "", form: "stacks", focus: "", hidden: [] };
 
 /**
@@ -63,9 +63,10 @@ function chipsOf(view, recording) {
  * @param {HTMLElement} place
  * @param {View} view
  * @param {Recording} recording
+ * @param {Pick<View, "range" | "against">} wholeTime
  * @param {(changes: Partial<View>) => void} set
  */
-export function showChips(place, view, recording, set) {
+export function showChips(place, view, recording, wholeTime, set) {
     const chips = chipsOf(view, recording);
 
     place.hidden = !chips.length;
@@ -74,5 +75,6 @@ export function showChips(place, view, recording, set) {
             element("span", {}, text),
             button("\u00d7", () => set(without), { "aria-label": `without: ${text}`,
                 title: "remove" }))),
-    chips.length > 1 ? button("Clear all", () => set(EVERYTHING), { className: "plain" }) : null);
+    chips.length > 1 ? button("Clear all", () => set({ ...EVERYTHING, ...wholeTime }),
+        { className: "plain" }) : null);
 }

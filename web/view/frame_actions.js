@@ -6,9 +6,14 @@ import { toggled } from "#view/graph_controls";
 /** @typedef {import("../types.js").Tree} Tree */
 /** @typedef {import("./menu.js").Entry} Entry */
 
+/** A pattern that matches what begins with this text. @param {string} text */
+function beginningWith(text) {
+    return `^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`;
+}
+
 /** A pattern that matches just this text. @param {string} text */
-export function exactly(text) {
-    return `^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+function exactly(text) {
+    return `${beginningWith(text)}$`;
 }
 
 /** "lists:" of "lists:map/2", "Enum." of "Enum.map/2", "" of others. @param {string} text */
@@ -36,7 +41,7 @@ export function frameActions(tree, node, { view, set, zoom }) {
         null,
         { text: "Hide this function", key: "h", run: () => hide(exactly(name)) },
         ...(module ? [{ text: `Hide all of ${module.slice(0, -1)}`, key: "H",
-            run: () => hide(`^${module.replace(/\./g, "\\.")}`) }] : []),
+            run: () => hide(beginningWith(module)) }] : []),
     ];
 
     return [

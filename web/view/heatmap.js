@@ -12,7 +12,8 @@ import { AXIS, HeatPainter } from "#view/heatmap_draw";
 /** @typedef {import("./theme.js").Theme} Theme */
 /**
  * @typedef {object} Listener
- * @property {(which: "range" | "against", range: Range | null) => void} onselect
+ * @property {(which: "range" | "against", range: Range) => void} onselect
+ * @property {() => void} onclear
  * @property {(text: string, x: number, y: number) => void} onhover "" for nowhere
  * @property {(amount: number) => string} amountText
  * @property {(text: string) => void} onsay
@@ -43,6 +44,7 @@ export class Heatmap {
         this.marks = null;
         /** @type {{ range: Range | null, against: Range | null }} */
         this.selected = { range: null, against: null };
+        this.drawn = this.selected; /* with a range that is begun */
         /** @type {{ cell: number, which: "range" | "against" } | null} */
         this.begun = null;
         this.cursor = -1;
@@ -82,7 +84,7 @@ export class Heatmap {
 
         this.cells = cells;
         this.marks = marks;
-        this.selected = { range, against };
+        this.selected = this.drawn = { range, against };
         if (resized)
             this.resize();
         else
@@ -122,7 +124,7 @@ export class Heatmap {
             return;
         context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
         this.painter.draw({ cells, marks, columnWidth, rowHeight, left: this.scroller.scrollLeft,
-            width: this.canvas.clientWidth, ...this.selected,
+            width: this.canvas.clientWidth, ...this.drawn,
             cursor: document.activeElement === this.canvas ? this.cursor : -1 });
     }
 
@@ -190,7 +192,7 @@ export class Heatmap {
         const cell = this.cellAt(event);
 
         if (this.begun && event.buttons) {
-            this.selected = { ...this.selected,
+            this.drawn = { ...this.selected,
                 [this.begun.which]: this.rangeOf(this.begun.cell, cell) };
             this.draw();
         }
@@ -212,6 +214,8 @@ export class Heatmap {
 
     abandon() {
         this.begun = null;
+        this.drawn = this.selected;
+        this.draw();
     }
 
     /** @param {KeyboardEvent} event */
@@ -222,8 +226,10 @@ export class Heatmap {
             return;
         if (event.key === "Enter" || event.key === " ")
             this.choose(event.shiftKey ? "against" : "range");
+        else if (event.key === "Escape" && this.begun)
+            this.abandon();
         else if (event.key === "Escape")
-            this.clear();
+            this.listener.onclear();
         else if (!this.moveCursor(event.key, cells))
             return;
         event.preventDefault();
@@ -244,7 +250,7 @@ export class Heatmap {
         this.cursor = this.cursor < 0 ? 0 : clamp(this.cursor + steps[key], rows * columns);
         this.keepInSight();
         if (this.begun)
-            this.selected = { ...this.selected,
+            this.drawn = { ...this.selected,
                 [this.begun.which]: this.rangeOf(this.begun.cell, this.cursor) };
         this.listener.onsay(this.textOf(this.cursor));
         this.draw();
@@ -271,16 +277,6 @@ export class Heatmap {
         }
         this.begun = null;
         this.listener.onselect(begun.which, this.rangeOf(begun.cell, this.cursor));
-    }
-
-    clear() {
-        if (this.begun) {
-            this.selected = { ...this.selected, [this.begun.which]: null };
-            this.begun = null;
-            this.draw();
-        } else {
-            this.listener.onselect("range", null);
-        }
     }
 }
 

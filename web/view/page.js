@@ -73,6 +73,13 @@ export class Page {
         return this.state.view;
     }
 
+    /** Nothing is compared, unless that is what the page is for. */
+    get wholeTime() {
+        const { range, against } = this.recording.header.compares ? this.state.base : DEFAULTS;
+
+        return { range, against };
+    }
+
     showActions() {
         this.undo = button("\u21b6", () => this.state.undo(),
             { className: "plain", title: "undo (u)", "aria-label": "undo" });
@@ -97,8 +104,8 @@ export class Page {
 
     makeHeatmap() {
         return new Heatmap(byId("heatmap"), {
-            onselect: (which, range) => this.set(which === "range" && !range
-                ? { range, against: null } : { [which]: range }),
+            onselect: (which, range) => this.set({ [which]: range }),
+            onclear: () => this.set(this.wholeTime),
             onhover: (text, x, y) => showTooltip(this.tooltip, text ? [text] : [], x, y),
             amountText: (amount) => amountText(amount, this.model.weights(this.view).unit),
             onsay: (text) => this.say(text),
@@ -123,7 +130,7 @@ export class Page {
 
         showTooltip(this.tooltip, [], 0, 0);
         this.controls.show(view);
-        showChips(byId("chips"), view, this.recording, this.set);
+        showChips(byId("chips"), view, this.recording, this.wholeTime, this.set);
         this.showGraph(view, trees);
         byId("status").textContent = statusText(view, trees[trees.length - 1]);
         this.showNothing(view, trees);
