@@ -8,6 +8,7 @@
  *                selection.js: the samples that are wanted           Uint32Array of them
  *                tree.js: their stacks, merged                       Tree
  *                heatmap_cells.js, process_rows.js, function_rows.js: the same samples, elsewhere
+ *                process_names.js: what a process is called          ProcessName
  *                model.js: all of this for a Choice, each thing made once
  *   view/        draws it, and turns what the user does into a Choice
  *
@@ -203,7 +204,8 @@ export interface Cells {
 
 export interface ProcessRow {
     process: number; /* Processes.same */
-    name: string; pid: string; total: number; samples: number; cpuNs: number; reductions: number;
+    name: string; pid: string; node: string; /* process_names.js */
+    total: number; samples: number; cpuNs: number; reductions: number;
     msgq: number; memory: number; /* newest known; NaN if not */
     statuses: Float64Array; /* share by status */
     spark: Float32Array; /* weight over time */

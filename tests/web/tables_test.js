@@ -7,6 +7,7 @@ import { functionCallers, functionRows } from "../../web/analysis/function_rows.
 import { group } from "../../web/analysis/grouping.js";
 import { heatmapCells, markCells } from "../../web/analysis/heatmap_cells.js";
 import { readPattern } from "../../web/analysis/pattern.js";
+import { processName } from "../../web/analysis/process_names.js";
 import { processRows } from "../../web/analysis/process_rows.js";
 import { select } from "../../web/analysis/selection.js";
 import { weigh } from "../../web/analysis/weights.js";
@@ -95,4 +96,20 @@ test("processes, by all of their events", () => {
     assert.deepEqual([...cart.statuses], [0, 0.25, 0, 0.75]);
     assert.equal(cart.spark[0], 5);
     assert.deepEqual([row(rows, "user").total, row(rows, "user").memory], [0, NaN]);
+});
+
+test("a process is called the same wherever it is told", () => {
+    const recording = makeRecording([{ process: "cart", stack: "shop:buy/1;lists:map/2" },
+        { process: "user", stack: "io:format/1" }]);
+    const { processes: { name }, targets } = recording;
+
+    assert.deepEqual(processName(recording, 1), { name: "cart", pid: "<0.4.0>", node: "" });
+    name[1] = 0; /* nothing but its stack tells what it is */
+    targets.push({ node: "shop@db", host: "", pid: 101 });
+    assert.deepEqual(processName(recording, 1),
+        { name: "shop:buy/1", pid: "<0.4.0>", node: "shop@web" });
+    const { weights, samples } = given(recording);
+
+    assert.deepEqual(processRows(recording, weights, samples).map((made) => made.name),
+        ["shop:buy/1", "user"]);
 });

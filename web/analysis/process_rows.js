@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is known of each process that the samples are of, by all of their events. */
-import { bottomsOf } from "#analysis/grouping";
-import { isNamedByStack, nameText } from "#analysis/root_texts";
+import { processName } from "#analysis/process_names";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Weights} Weights */
@@ -16,18 +15,17 @@ const SPARK_POINTS = 48;
  * @returns {ProcessRow[]}
  */
 export function processRows(recording, weights, samples) {
-    const { rowOf, newest } = findProcesses(recording, samples), count = newest.length;
+    const { rowOf, ids } = findProcesses(recording, samples), count = ids.length;
     const counted = countWeights(recording, weights, samples, rowOf, count);
     const cpuNs = sumCpu(recording, samples, rowOf, count);
     const shares = statusShares(recording, samples, rowOf, count);
-    const { header, processes, strings } = recording, states = header.statuses.length;
+    const states = recording.header.statuses.length;
     const reductions = metricBounds(recording, samples, rowOf, count, "reductions");
     const msgq = metricBounds(recording, samples, rowOf, count, "msgq").last;
     const memory = metricBounds(recording, samples, rowOf, count, "memory").last;
-    const names = processNames(recording, samples, rowOf, newest);
 
-    return Array.from(newest, (entry, row) => ({
-        process: processes.same[entry], name: names[row], pid: strings[processes.pid[entry]],
+    return Array.from(ids, (process, row) => ({
+        process, ...processName(recording, process),
         total: counted.total[row], samples: counted.samples[row], cpuNs: cpuNs[row],
         reductions: reductions.last[row] - reductions.first[row],
         msgq: msgq[row], memory: memory[row],
@@ -38,24 +36,24 @@ export function processRows(recording, weights, samples) {
 
 /**
  * A row for each process, in the order in which they are met: by entry, the row and 1 more; by row,
- * the newest entry.
+ * Processes.same.
  *
  * @param {Recording} recording
  * @param {Uint32Array} samples
  */
 function findProcesses({ processes, samples: { process } }, samples) {
-    const known = new Uint32Array(processes.same.length), newest = new Uint32Array(known.length);
+    const known = new Uint32Array(processes.same.length), ids = new Uint32Array(known.length);
     let count = 0;
 
     for (let i = 0; i < samples.length; i++) {
-        const entry = process[samples[i]], same = processes.same[entry];
+        const same = processes.same[process[samples[i]]];
 
-        if (!same)
-            continue;
-        known[same] ||= ++count;
-        newest[known[same] - 1] = entry;
+        if (same && !known[same]) {
+            ids[count] = same;
+            known[same] = ++count;
+        }
     }
-    return { rowOf: processes.same.map((same) => known[same]), newest: newest.slice(0, count) };
+    return { rowOf: processes.same.map((same) => known[same]), ids: ids.slice(0, count) };
 }
 
 /**
@@ -154,26 +152,4 @@ function metricBounds({ header, samples: all }, samples, rowOf, count, name) {
         last[row] = value;
     }
     return { first, last };
-}
-
-/**
- * As the root frame `name` has them: some by the function at the bottom of a complete stack.
- *
- * @param {Recording} recording
- * @param {Uint32Array} samples
- * @param {Uint32Array} rowOf
- * @param {Uint32Array} newest
- */
-function processNames(recording, samples, rowOf, newest) {
-    const { process, stack, complete } = recording.samples, bottoms = bottomsOf(recording);
-    const bottom = new Uint32Array(newest.length);
-
-    for (let i = 0; i < samples.length; i++) {
-        const row = rowOf[process[samples[i]]] - 1;
-
-        if (row >= 0 && complete[samples[i]])
-            bottom[row] = bottoms[stack[samples[i]]];
-    }
-    return Array.from(newest, (entry, row) => nameText(recording, entry,
-        isNamedByStack(recording, entry) ? bottom[row] : 0));
 }

@@ -3,6 +3,8 @@
 import { button, element, fill } from "#view/dom";
 import { rangeText } from "#view/heatmap";
 import { PLUMBING, toggled } from "#view/graph_controls";
+import { processText } from "#view/process_table";
+import { processName } from "#analysis/process_names";
 
 /** @typedef {import("../types.js").View} View */
 /** @typedef {import("../types.js").Recording} Recording */
@@ -11,17 +13,6 @@ import { PLUMBING, toggled } from "#view/graph_controls";
 /** @type {Partial<View>} */
 const EVERYTHING = { processes: [], statuses: [], schedulers: [],
     include: "", exclude: "", form: "stacks", focus: "", hidden: [] };
-
-/**
- * @param {Recording} recording
- * @param {number} process
- */
-function processText({ processes, strings }, process) {
-    const name = processes.name[process] || processes.label[process]
-        || processes.initialCall[process];
-
-    return [strings[name], strings[processes.pid[process]]].filter(Boolean).join(" ");
-}
 
 /**
  * @param {View} view
@@ -39,7 +30,7 @@ function chipsOf(view, recording) {
         chips.push({ text: `compared with ${rangeText(view.against)}`, sort: "against",
             without: { against: null } });
     for (const process of view.processes)
-        chips.push({ text: processText(recording, process),
+        chips.push({ text: processText(processName(recording, process)),
             without: { processes: view.processes.filter((other) => other !== process) } });
     if (view.statuses.length)
         chips.push({ text: view.statuses.map((status) => statuses[status] || "no process")

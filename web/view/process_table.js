@@ -20,7 +20,7 @@ export class ProcessTable {
         /** @type {number[]} */
         this.picked = [];
         this.table = new Table("Processes", {
-            key: (row) => String(row.process), text: (row) => `${row.name} ${row.pid}`,
+            key: (row) => String(row.process), text: (row) => processText(row),
             onpick: (row, more) => onpick(this.pickedWith(row.process, more)), onfocus: () => {},
         });
         this.table.setColumns(this.columns(), 1);
@@ -60,16 +60,15 @@ export class ProcessTable {
 
         return [
             { title: "process", width: "minmax(200px, 1fr)", order: (row) => row.name,
-                cell: (row) => element("span", { className: "process",
-                    title: `${row.name} ${row.pid}` },
-                element("span", { className: "name" }, row.name), row.pid && row.pid !== row.name
-                    ? element("span", { className: "faint" }, row.pid) : "") },
+                cell: (row) => element("span", { className: "process", title: processText(row) },
+                    element("span", { className: "name" }, row.name),
+                    element("span", { className: "faint" }, row.pid),
+                    element("span", { className: "name faint" }, row.node)) },
             { title: "total", hint: "of the chosen weight", width: "116px", number: true,
                 order: (row) => row.total,
                 cell: (row) => figureText(row.total, this.weights?.unit ?? "samples") },
-            { title: "", hint: "of all that is selected, of any process or none",
-                width: "72px", number: true,
-                order: null, cell: (row) => percentText(row.total, this.whole ?? 0) },
+            { title: "", hint: "of all that is selected, of any process or none", width: "72px",
+                number: true, order: null, cell: (row) => percentText(row.total, this.whole ?? 0) },
             { title: "time", hint: "when the total was", width: `${SPARK_WIDTH + 12}px`,
                 order: null, cell: (row) => sparkline(row.spark) },
             { title: "status", hint: "shares of its samples", width: "62px", order: null,
@@ -106,6 +105,11 @@ export class ProcessTable {
         bar.setAttribute("aria-label", bar.title);
         return bar;
     }
+}
+
+/** "worker <0.90.0> shop@web". @param {import("#analysis/process_names").ProcessName} process */
+export function processText({ name, pid, node }) {
+    return [name, pid, node].filter(Boolean).join(" ");
 }
 
 /** @param {Float32Array} spark */

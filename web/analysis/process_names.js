@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a process is called wherever it is told: in the table, and where it is chosen. */
+import { bottomsOf } from "#analysis/grouping";
+import { remember } from "#analysis/memo";
+import { isNamedByStack, nameText, targetText } from "#analysis/root_texts";
+
+/** @typedef {import("../types").Recording} Recording */
+/** @typedef {{ name: string, pid: string, node: string }} ProcessName `pid` is "" where that is the
+ *     name, `node` where there is only one */
+
+/**
+ * @param {Recording} recording
+ * @param {number} process Processes.same
+ * @returns {ProcessName}
+ */
+export function processName(recording, process) {
+    const { processes, strings, targets } = recording;
+    const { newest, bottom } = remember(recording, "newest names", "", () => findNewest(recording));
+    const entry = newest[process], pid = strings[processes.pid[entry]];
+    const name = nameText(recording, entry,
+        isNamedByStack(recording, entry) ? bottom[process] : 0);
+
+    return { name, pid: pid === name ? "" : pid,
+        node: targets.length > 2 ? targetText(recording, processes.target[entry]) : "" };
+}
+
+/**
+ * By Processes.same, the newest entry and the Erlang frame at the root of the newest complete stack.
+ *
+ * @param {Recording} recording
+ */
+function findNewest(recording) {
+    const { processes: { same }, samples: { count, process, stack, complete } } = recording;
+    const bottoms = bottomsOf(recording);
+    const newest = same.slice(), bottom = new Uint32Array(same.length);
+
+    for (let i = 0; i < count; i++) {
+        const id = same[process[i]];
+
+        newest[id] = process[i];
+        if (complete[i])
+            bottom[id] = bottoms[stack[i]];
+    }
+    return { newest, bottom };
+}
