@@ -80,6 +80,18 @@ class Viewer(unittest.TestCase):
                 self.assert_selected(total_of(beamflame.folded(
                     self.recording, "--event", event, "--weight", weight)))
 
+    def test_what_a_link_counts(self):
+        """The fields have what counts, also where a weight is an event's or there is none such."""
+        wall = self.page.with_name("wall.html")
+        beamflame.record("report", self.recording, "--weight", "wall", "-o", wall, timeout=300)
+        for path, fragment, event, weight in (
+                (wall, "", "wall", "time (ns)"), (self.page, "event=gc&weight=cpu", "cpu", "cpu (ns)"),
+                (self.page, "weight=zzz", "cpu", "time (samples)")):
+            with self.subTest(fragment):
+                self.viewer.open(path, fragment)
+                chosen = [self.viewer.texts(f"{field} option:checked") for field in (EVENT, WEIGHT)]
+                self.assertEqual(chosen, [[event], [weight]])
+
     def test_range_of_the_heatmap(self):
         page = self.show()
         page.drag_heatmap((0.1, 0.3), (0.45, 0.6))
@@ -240,6 +252,25 @@ class Viewer(unittest.TestCase):
         self.assertEqual(page.fragment, fragment)
         page.press("U")
         self.assertNotEqual(page.fragment, fragment)
+
+    def test_undo_of_typing(self):
+        """What is typed in a field is one step, to take it away another."""
+        page = self.show()
+        for selector in (INCLUDE, "#search"):
+            page.step("focus", selector)
+            for letter in "burn":
+                page.step("type", letter)
+                page.press("Enter")
+            page.step("focus", HEATMAP)
+            typed = page.fragment
+            self.assertRegex(typed, "=burn$")
+            page.press("u")
+            self.assertEqual(page.fragment, "")
+        page.fill(INCLUDE, "burn")
+        page.click("#chips [title=remove]")
+        page.step("focus", HEATMAP)
+        page.press("u")
+        self.assertEqual(page.fragment, "include=burn")
 
     def test_hide_and_fold(self):
         page = self.show("group=none&panel=functions")

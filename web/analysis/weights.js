@@ -83,8 +83,9 @@ function makeWeights(recording, choice) {
         return { of: ones(recording, id), unit: "samples", name: "samples", unknown: 0 };
     if (value < 0 && metric >= 0)
         return metricWeights(recording, id, metric, choice.change);
-    return valueWeights(recording, id, Math.max(value, 0), event?.name === "cpu" &&
-        choice.weight !== "cpu");
+    if (event?.name === "cpu" && choice.weight === "cpu")
+        return { ...valueWeights(recording, id, 0, false), name: "cpu" };
+    return valueWeights(recording, id, Math.max(value, 0), event?.name === "cpu");
 }
 
 /**

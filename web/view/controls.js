@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is counted, and of whom: event, weight, groups, filters. */
-import { eventsOf, weightsOf } from "#analysis/weights";
+import { eventOf, eventsOf, weigh, weightsOf } from "#analysis/weights";
 import { GROUP_KEYS } from "#analysis/grouping";
 import { readPattern } from "#analysis/pattern";
 import { button, element, fill } from "#view/dom";
@@ -8,7 +8,7 @@ import { checkList } from "#view/menu";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").View} View */
-/** @typedef {(changes: Partial<View>) => void} Set */
+/** @typedef {(changes: Partial<View>, typed?: boolean) => void} Set `typed`: State.set() */
 
 /**
  * @param {string} label
@@ -133,7 +133,7 @@ export class Controls {
         this.event = element("select", { onchange: () =>
             set({ event: this.event.value, weight: "", change: false }) });
         this.weight = element("select", { onchange: () =>
-            set({ weight: this.weight.value, change: false }) });
+            set({ event: this.event.value, weight: this.weight.value, change: false }) });
         this.change = element("input", { type: "checkbox", onchange: () =>
             set({ change: this.change.checked }) });
         this.changeLabel = element("label", { className: "check",
@@ -145,10 +145,10 @@ export class Controls {
             set({ schedulers }));
         this.include = patternField("only stacks with\u2026",
             "a regular expression: stacks with a frame that matches (-I)",
-            (include) => set({ include }));
+            (include) => set({ include }, true));
         this.exclude = patternField("no stacks with\u2026",
             "a regular expression: stacks without a frame that matches (-X)",
-            (exclude) => set({ exclude }));
+            (exclude) => set({ exclude }, true));
         const events = eventsOf(recording);
 
         setOptions(this.event, events.map((name) => ({ value: name, text: name })), "");
@@ -161,9 +161,8 @@ export class Controls {
 
     /** @param {View} view */
     show(view) {
-        const event = view.event || eventsOf(this.recording)[0] || "";
-        const weights = weightsOf(this.recording, event);
-        const weight = view.weight || weights[0]?.name || "";
+        const { recording } = this, event = recording.events[eventOf(recording, view)]?.name ?? "";
+        const weights = weightsOf(recording, event), weight = weigh(recording, view).name;
 
         this.event.value = event;
         setOptions(this.weight, weights.map(({ name, unit }) => ({ value: name,

@@ -94,10 +94,22 @@ export class FlameGraph {
             parts.forEach((part, i) => (this.parts[i].picture = part.picture));
         else
             this.replaceParts(parts);
+        this.aimAt(zoom, same);
+    }
+
+    /**
+     * @param {View["zoom"]} zoom
+     * @param {boolean} smoothly
+     */
+    aimAt(zoom, smoothly) {
         this.parts.forEach((part, i) => {
             part.aim = this.rangeOf(part, zoom?.part === i ? zoom.path : []);
         });
-        this.animate(same);
+        this.animate(smoothly);
+    }
+
+    get isZoomed() {
+        return this.parts.some(({ aim, layout }) => aim.to - aim.from < layout.extent[0]);
     }
 
     /** @param {Shown[]} parts */

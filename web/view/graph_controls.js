@@ -4,7 +4,7 @@ import { button, element, fill, toggle } from "#view/dom";
 import { patternField } from "#view/controls";
 
 /** @typedef {import("../types.js").View} View */
-/** @typedef {(changes: Partial<View>) => void} Set */
+/** @typedef {import("./controls.js").Set} Set */
 
 /** Frames of behaviours and of what starts processes, between what a user has written. */
 export const PLUMBING = "^('?(proc_lib|gen|gen_server|gen_statem|gen_event|gen_fsm|supervisor|"
@@ -51,7 +51,7 @@ export class GraphControls {
             .map(([value, text]) => element("option", { value }, text)));
         this.perField = element("label", { className: "field" }, "compare", this.per);
         this.search = patternField("search  /", "a regular expression, as of -I",
-            (search) => set({ search }));
+            (search) => set({ search }, true));
         this.search.element.id = "search";
         this.search.element.size = 24;
         this.matched = element("output", { id: "matched", htmlFor: "search" });

@@ -107,6 +107,11 @@ function closeOutside(details, summary) {
         if (!(event.target instanceof Node && details.contains(event.target)))
             details.open = false;
     }, true);
+    details.addEventListener("focusout", ({ relatedTarget }) => {
+        /* A press on what takes no focus, such as a label in here, goes to none. */
+        if (relatedTarget instanceof Node && !details.contains(relatedTarget))
+            details.open = false;
+    });
     details.addEventListener("keydown", (event) => {
         if (event.key === "Escape" && details.open) {
             details.open = false;

@@ -44,7 +44,8 @@ export class Page {
             (view) => this.show(view));
         this.tooltip = byId("tooltip");
         this.theme = new ThemeSwitch(() => this.recolour());
-        this.set = (/** @type {Partial<View>} */ changes) => this.state.set(changes);
+        /** @type {import("./controls.js").Set} */
+        this.set = (changes, typed) => this.state.set(changes, typed);
         this.controls = new Controls(byId("choices"), recording, this.set);
         this.graphControls = new GraphControls(byId("graph-choices"), this.set, {
             view: () => this.view, sandwich: () => this.sandwich(),
@@ -94,7 +95,7 @@ export class Page {
 
     makeGraph() {
         return new FlameGraph(byId("flamegraph"), {
-            onzoom: (zoom) => this.set({ zoom }),
+            onzoom: (zoom) => this.zoom(zoom),
             onmenu: (place, x, y) => this.frameMenu(place, x, y),
             onhover: (place, x, y) => showTooltip(this.tooltip, place ? frameContent(
                 this.recording, this.pictureOf(place), place.node, KINDS) : [], x, y),
@@ -237,9 +238,15 @@ export class Page {
             panel: focus || this.panel.shown(this.view.panel) ? this.view.panel : "functions" });
     }
 
+    /** Also where the wheel has left what the state has. @param {View["zoom"]} zoom */
+    zoom(zoom) {
+        this.graph.aimAt(zoom, true);
+        this.set({ zoom });
+    }
+
     escape() {
-        if (this.view.zoom)
-            this.set({ zoom: null });
+        if (this.view.zoom || this.graph.isZoomed)
+            this.zoom(null);
         else if (this.view.search)
             this.set({ search: "" });
     }

@@ -30,7 +30,8 @@ const RANGE = {
     read: (/** @type {string} */ text) => {
         const found = /^(\d+)-(\d+)$/.exec(text);
 
-        return found ? { from: Number(found[1]), to: Number(found[2]) } : null;
+        return found && Number(found[1]) < Number(found[2])
+            ? { from: Number(found[1]), to: Number(found[2]) } : null;
     },
 };
 const ZOOM = {
@@ -66,7 +67,7 @@ const FIELDS = [
  * @param {View} view
  * @param {View} base
  */
-export function toFragment(view, base) {
+function toFragment(view, base) {
     const parts = new URLSearchParams();
 
     for (const [key, name, form] of FIELDS) {
@@ -83,7 +84,7 @@ export function toFragment(view, base) {
  * @param {View} base
  * @returns {View}
  */
-export function fromFragment(fragment, base) {
+function fromFragment(fragment, base) {
     const parts = new URLSearchParams(fragment.replace(/^#/, ""));
     const view = { ...base };
 
@@ -127,23 +128,26 @@ export class State {
         this.before = [];
         /** @type {View[]} */
         this.after = [];
-        this.lastKeys = "";
+        this.typed = ""; /* the field that was typed in last, "" if something else was done since */
         addEventListener("hashchange", () => this.followLink());
     }
 
-    /** @param {Partial<View>} changes */
-    set(changes) {
+    /**
+     * @param {Partial<View>} changes
+     * @param {boolean} [typed] in a field, where all that is typed is one step
+     */
+    set(changes, typed = false) {
         const fresh = { ...this.view, ...changes };
 
         if (!("zoom" in changes) && Object.keys(changes).some((key) => !KEEPS_ZOOM.has(key)))
             fresh.zoom = null;
         if (toFragment(fresh, this.base) === toFragment(this.view, this.base))
             return;
-        const keys = Object.keys(changes).join();
+        const field = typed ? Object.keys(changes).join() : "";
 
-        if (keys !== "search" || this.lastKeys !== keys) /* typing is one step */
+        if (!field || this.typed !== field)
             this.before.push(this.view);
-        this.lastKeys = keys;
+        this.typed = field;
         this.after = [];
         this.show(fresh);
     }
@@ -151,7 +155,7 @@ export class State {
     undo() {
         const last = this.before.pop();
 
-        this.lastKeys = "";
+        this.typed = "";
         if (last) {
             this.after.push(this.view);
             this.show(last);
