@@ -7,7 +7,7 @@ import { PairTable } from "#analysis/pair_table";
 /** @typedef {import("../types").Recording} Recording */
 
 /** Texts of frames, each once; id 0 is "". */
-export class Texts {
+class Texts {
     constructor() {
         this.list = [""];
         /** @type {Map<string, number>} */

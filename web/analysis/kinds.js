@@ -3,7 +3,8 @@
 
 /** @typedef {import("../types").Recording} Recording */
 
-export const ROOT = 0, ERLANG = 1, NATIVE = 4, ELIXIR = 7, COLLECTION = 8;
+export const ROOT = 0;
+const ERLANG = 1, NATIVE = 4, ELIXIR = 7, COLLECTION = 8;
 
 /** Of each kind its name (svg_style.c has those of the recording). */
 export const KINDS = ["who ran", "Erlang", "BIF, NIF", "JIT runtime", "native", "kernel", "mark",

@@ -4,7 +4,8 @@
 /** @typedef {import("../types").Recording} Recording */
 
 /* enum activity of those that are told otherwise than by their name */
-export const PROCESS = 0, PORT = 5, AUX_WORK = 6, ASYNC = 7, POLL = 8, OTHER = 9;
+export const PROCESS = 0, PORT = 5;
+const AUX_WORK = 6, ASYNC = 7, POLL = 8, OTHER = 9;
 
 export const GROWTH = "[growth]", RELEASE = "[release]";
 

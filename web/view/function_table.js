@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The functions of what is selected; the one picked is shown between its callers and callees. */
 import { button, element, fill } from "#view/dom";
-import { figureText, percentText } from "#view/number_text";
+import { figureText, percentText, withPlus } from "#view/number_text";
 import { Table } from "#view/table";
 
 /** @typedef {import("../types.js").FunctionRow} FunctionRow */
@@ -105,7 +105,7 @@ export class FunctionTable {
         const className = Math.abs(change) <= noise ? "faint" : change > 0 ? "more" : "less";
 
         return element("span", { className },
-            (change > 0 ? "+" : "") + figureText(change, this.unit()));
+            withPlus(change, figureText(change, this.unit())));
     }
 
     unit() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What was recorded, and what of it could mislead. */
 import { element, fill } from "#view/dom";
-import { durationText, numberText, percentText } from "#view/number_text";
+import { amountText, durationText, numberText, percentText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Header["parts"][number]} Part */
@@ -55,7 +55,7 @@ function factsOf({ targets }, part) {
         part.startRealtime && { text: whenText(part.startRealtime) },
         hasTime(part) && { text: durationText(part.to - part.from) },
         part.frequency && { text: `${part.frequency} Hz, ${part.cpus} CPUs`, hint: part.event },
-        { text: `${numberText(totals.samples)} samples`, hint: part.command },
+        { text: amountText(totals.samples, "samples"), hint: part.command },
         totals.leftOut && { text: `${numberText(totals.leftOut)} left out` },
         part.frequency && { text: lossText(part), hint: part.losses.map(sentenceOf).join("\n") },
         part.occasion && { text: `because of ${part.occasion}` },

@@ -83,7 +83,7 @@ export class Labels {
  *
  * @param {string} text
  */
-export function withoutModule(text) {
+function withoutModule(text) {
     const match = /^(?:'[^']*'|[\w@.]+)::?(.+)$/.exec(text) ?? /^[A-Z][\w.]*\.([^.].*)$/.exec(text);
 
     return match ? match[1] : text;

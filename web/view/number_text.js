@@ -28,7 +28,9 @@ function scaledText(amount, names) {
 
     for (; i < names.length - 1 && scaled >= 999.95; i++)
         scaled /= 1000;
-    return `${amount < 0 ? "\u2212" : ""}${i ? scaled.toFixed(1) : scaled.toFixed(0)} ${names[i]}`;
+    const digits = scaled.toFixed(i ? 1 : 0);
+
+    return `${amount < 0 && digits !== "0" ? "\u2212" : ""}${digits} ${names[i]}`;
 }
 
 /**
@@ -71,7 +73,17 @@ export function figureText(amount, unit) {
  * @param {Unit | "samples"} unit
  */
 export function changeText(amount, unit) {
-    return (amount > 0 ? "+" : "") + amountText(amount, unit);
+    return withPlus(amount, amountText(amount, unit));
+}
+
+/**
+ * What rounds to 0 has no sign.
+ *
+ * @param {number} amount
+ * @param {string} text of it
+ */
+export function withPlus(amount, text) {
+    return (amount > 0 && /[1-9]/.test(text) ? "+" : "") + text;
 }
 
 /**

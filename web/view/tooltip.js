@@ -32,7 +32,7 @@ export function showTooltip(tooltip, content, x, y) {
  * @param {Recording} recording
  * @param {number} frame
  */
-export function sourceText({ frames, strings }, frame) {
+function sourceText({ frames, strings }, frame) {
     const file = strings[frames.file[frame]], line = frames.line[frame];
     const module = strings[frames.module[frame]];
 
