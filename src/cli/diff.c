@@ -11,6 +11,7 @@
 #include "cli/temporary.h"
 #include "input/input.h"
 #include "output/weight.h"
+#include "profile/events.h"
 #include "profile/recording_join.h"
 
 /* Between the two on the time axis: seen as such on a page, where a column is a second. */
@@ -66,14 +67,6 @@ static void close_side(struct side *side)
 
 /* ---- what is compared ---- */
 
-static bool has_event(const struct profile *profile, const char *name)
-{
-    for (event_id id = 1; id <= profile_counts(profile).events; id++)
-        if (!strcmp(profile_text(profile, profile_get_event(profile, id)->name), name))
-            return true;
-    return false;
-}
-
 /* The first event that both have, where none is asked for. */
 static const char *common_event(const struct side sides[2])
 {
@@ -82,7 +75,7 @@ static const char *common_event(const struct side sides[2])
     for (event_id id = 1; id <= profile_counts(profile).events; id++) {
         const char *name = profile_text(profile, profile_get_event(profile, id)->name);
 
-        if (has_event(sides[1].profile, name))
+        if (event_find(sides[1].profile, name))
             return name;
     }
     return NULL;
@@ -102,7 +95,7 @@ static int check_side(const struct side *side, const struct output_settings *set
 static int choose_event(const struct side sides[2], struct output_settings *settings,
                         struct error *error)
 {
-    bool is_event = settings->value && has_event(sides[0].profile, settings->value);
+    bool is_event = settings->value && event_find(sides[0].profile, settings->value);
 
     if (!settings->event)
         settings->event = is_event ? settings->value : common_event(sides);
@@ -129,6 +122,24 @@ static struct comparison_side compared_side(const struct side *side, uint64_t af
         compared.totals.end_monotonic = side->last + 1;
     compared.to_ms = compared.from_ms + recording_ms(&compared.header, &compared.totals);
     return compared;
+}
+
+/* Folded stacks do not tell when they were. */
+static bool has_length(const struct comparison_side *side)
+{
+    return side->to_ms - side->from_ms > 1;
+}
+
+static void check_lengths(struct comparison *comparison)
+{
+    for (int i = 0; i < 2 && comparison->per == PER_TIME; i++) {
+        if (has_length(&comparison->sides[i]))
+            continue;
+        message_warning("%s does not tell how long it was, so both are compared as they are; "
+                        "--normalize total compares shares",
+                        comparison->sides[i].name);
+        comparison->per = PER_NONE;
+    }
 }
 
 /* ---- both as one ---- */
@@ -165,6 +176,7 @@ static int compare_sides(struct side sides[2], const struct diff_options *option
         return -1;
     comparison.sides[0] = compared_side(&sides[0], 0);
     comparison.sides[1] = compared_side(&sides[1], starts[1] - starts[0]);
+    check_lengths(&comparison);
     output.settings.comparison = &comparison;
     *ret_code = render(fd, "both recordings", &output);
     return 0;

@@ -12,6 +12,15 @@ static const struct {
     {"dump", command_dump},     {"ps", command_ps},         {"probes", command_probes},
 };
 
+/* For help and messages of usage, which are of one command. */
+static char *name_of(const char *program, const char *command)
+{
+    static char name[256];
+
+    snprintf(name, sizeof(name), "%s %s", program, command);
+    return name;
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "--version")) {
@@ -20,7 +29,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
         if (!strcmp(argv[1], commands[i].name)) {
-            argv[1] = argv[0];
+            argv[1] = name_of(argv[0], argv[1]);
             return commands[i].run(argc - 1, argv + 1);
         }
     return command_record(argc, argv);

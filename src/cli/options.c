@@ -379,7 +379,10 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
 /* ---- report ---- */
 
 static const struct argp_option report_option_list[] = {
-    {"event", 'e', "NAME", 0, "Only this event, of those in the recording (default: each)", 1},
+    {"event", 'e', "NAME", 0,
+     "Only this event, of those in the recording (default: each; of a comparison the first that "
+     "both have)",
+     1},
     {"weight", OPTION_WEIGHT, "VALUE", 0,
      "What samples count, of the values of their event (below; default: the first), or a metric of "
      "their process: reductions, msgq, mbuf, heap, stack, memory, bin_vheap...; or 1 each: "
@@ -399,10 +402,13 @@ struct report_parser {
     struct output_parser output;
 };
 
-static void add_path(struct report_parser *parser, const char *path)
+static void add_path(struct argp_state *state, struct report_parser *parser, const char *path)
 {
     struct report_options *options = parser->options;
 
+    for (size_t i = 0; i < options->path_count; i++)
+        if (!strcmp(path, "-") && !strcmp(options->paths[i], "-"))
+            argp_error(state, "standard input (-) can be read once only");
     options->paths =
         xgrow(options->paths, &parser->path_room, options->path_count, sizeof(*options->paths));
     options->paths[options->path_count++] = path;
@@ -427,7 +433,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
         parser->options->output.settings.change = true;
         return 0;
     case ARGP_KEY_ARG:
-        add_path(parser, arg);
+        add_path(state, parser, arg);
         return 0;
     case ARGP_KEY_END:
         if (!parser->options->path_count)
@@ -504,7 +510,7 @@ static error_t parse_diff_option(int key, char *arg, struct argp_state *state)
             argp_error(state, "%s", error.text);
         return 0;
     case ARGP_KEY_ARG:
-        add_path(&parser->report, arg);
+        add_path(state, &parser->report, arg);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "which recordings? (beamflame diff A B -o OUT)");

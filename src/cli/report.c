@@ -26,7 +26,8 @@ static int report(const struct report_options *options)
     fd = open_input(options, &error);
     if (fd < 0)
         return message_error(&error);
-    return render(fd, options->paths[0], &options->output);
+    return render(fd, options->path_count == 1 ? options->paths[0] : "the files together",
+                  &options->output);
 }
 
 int command_report(int argc, char **argv)

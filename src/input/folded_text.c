@@ -144,7 +144,7 @@ static int take_line(struct folded_text *folded, struct span line, struct error 
     if (!end)
         return text_fail(folded->text, 0, error,
                          "this is no folded stack, which ends in a space and a whole number");
-    if (!span_take_number(&count, UINT64_MAX, &sample.values[0]))
+    if (!span_take_number(&count, WEIGHT_MOST, &sample.values[0]))
         return text_fail(folded->text, 0, error, "the count is too large");
     line.size = end;
     if (!span_is(line, NO_STACK))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/perf_line.h"
 
+#include "input/readers.h"
+
 static const char NO_EVENT[] = "this is no event (COMM PID [CPU] TIME: EVENT:)";
 static const char TOO_LARGE[] = "a number of this event is too large";
 
@@ -23,28 +25,22 @@ static size_t size_of_word(struct span text)
 static const char *take_cpu(struct span *text, struct perf_event_line *event)
 {
     struct span rest = *text;
+    bool is_none;
     uint64_t cpu;
 
     if (!rest.size || *rest.at != '[')
         return NULL;
     rest = span_skip(rest, 1);
-    /* A sample without a CPU has -1 there. */
-    if (span_begins(rest, "-")) {
-        const char *end = memchr(rest.at, ']', rest.size);
-
-        if (!end)
-            return NO_EVENT;
-        *text = span_after_blank(span_skip(rest, (size_t)(end - rest.at) + 1));
-        return NULL;
-    }
+    is_none = span_begins(rest, "-"); /* a sample without a CPU has -1 there */
+    rest = span_skip(rest, is_none);
     if (!rest.size || !is_digit(*rest.at))
         return NO_EVENT;
     if (!span_take_number(&rest, UINT16_MAX, &cpu))
         return TOO_LARGE;
     if (!span_begins(rest, "]"))
         return NO_EVENT;
-    event->has_cpu = true;
-    event->cpu = (uint16_t)cpu;
+    event->has_cpu = !is_none;
+    event->cpu = is_none ? 0 : (uint16_t)cpu;
     *text = span_after_blank(span_skip(rest, 1));
     return NULL;
 }
@@ -79,7 +75,7 @@ static const char *take_event(struct span *text, struct perf_event_line *event)
     while (digits < size && is_digit(rest.at[digits]))
         digits++;
     if (size && digits == size) {
-        if (!span_take_number(&rest, UINT64_MAX, &event->period))
+        if (!span_take_number(&rest, WEIGHT_MOST, &event->period))
             return TOO_LARGE;
         event->has_period = true;
         rest = span_after_blank(rest);

@@ -15,7 +15,7 @@
 #include "util/escape.h"
 
 /* Names of events and threads may be anything, but not any number of them. */
-enum { EVENTS_MOST = 256 };
+enum { EVENTS_MOST = 255 };
 #define WHO_TEXT_MAX ((size_t)4 << 20)
 
 /* An event as its first line has it. */

@@ -8,6 +8,9 @@
 
 #include "input/text.h"
 
+/* What a line may count: sums of as many lines as there can be do not overflow. */
+#define WEIGHT_MOST ((uint64_t)1 << 53)
+
 /* perf-script text: perf's own, beamflame's (output/perf.c) and flame_prof's
  * (output/flame_prof.h). */
 int perf_text_import(struct text *text, const char *directory, struct error *error);

@@ -71,10 +71,11 @@ static void put_side(const struct changes *changes, int side, const char *label)
 {
     const struct comparison_side *of = &changes->source.comparison->sides[side];
 
-    fprintf(changes->file, "  %s  %s: %s in %s samples, %.1f s\n", label, of->name,
+    fprintf(changes->file, "  %s  %s: %s in %s samples, %.1f s%s\n", label, of->name,
             cell(changes, changes->functions.totals[side], "").text,
             number_text(changes->functions.samples[side]).text,
-            (double)(of->to_ms - of->from_ms) / 1000);
+            (double)(of->to_ms - of->from_ms) / 1000,
+            of->totals.cut ? " (the recording was cut)" : "");
 }
 
 static void put_head(const struct changes *changes, double scale)
@@ -90,7 +91,7 @@ static void put_head(const struct changes *changes, double scale)
     fprintf(changes->file, "%s, %s%s%s\n",
             profile_text(profile, profile_get_event(profile, source->event)->name),
             changes->weight.is_change ? "change of " : "", changes->weight.name,
-            counts_samples(&changes->weight) ? " in samples" : "");
+            changes->weight.period ? " in samples" : "");
     put_side(changes, 0, "before");
     put_side(changes, 1, "after ");
     fprintf(changes->file, "before is multiplied by %.4g, %s\n", scale,

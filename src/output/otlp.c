@@ -255,6 +255,15 @@ static void add_target(struct attributes *attributes, const struct profile *prof
     add_text(attributes, "container.id", profile_text(profile, known->container));
 }
 
+/* The target's own, where there are several hosts. */
+static const char *host_of(const struct otlp *otlp)
+{
+    const struct profile *profile = otlp->source.profile;
+    string_id host = otlp->target ? profile_get_target(profile, otlp->target)->host : 0;
+
+    return host ? profile_text(profile, host) : otlp->source.header->hostname;
+}
+
 static void write_resource(struct protobuf *out, void *context)
 {
     struct otlp *otlp = context;
@@ -263,7 +272,7 @@ static void write_resource(struct protobuf *out, void *context)
         OPENTELEMETRY__PROTO__RESOURCE__V1__RESOURCE__INIT;
     struct attributes attributes = {.count = 0};
 
-    add_text(&attributes, "host.name", otlp->source.header->hostname);
+    add_text(&attributes, "host.name", host_of(otlp));
     if (otlp->target)
         add_target(&attributes, otlp->source.profile, otlp->target);
     resource.n_attributes = attributes.count;

@@ -221,22 +221,12 @@ static int check_change(const char *value, struct error *error)
     return -1;
 }
 
-/* 0 if there is none. */
-static event_id find_event(const struct profile *profile, const char *name)
-{
-    event_id id = profile_counts(profile).events;
-
-    while (id && !has_name(profile, profile_get_event(profile, id)->name, name))
-        id--;
-    return id;
-}
-
 int weight_select(const struct profile *profile, const char *event, const char *value, bool change,
                   event_id *ret_event, struct error *error)
 {
     const char *wanted = value && is_timed(value) ? value : event;
     uint32_t count = profile_counts(profile).events;
-    event_id found = wanted ? find_event(profile, wanted) : 0;
+    event_id found = wanted ? event_find(profile, wanted) : 0;
 
     if (change && check_change(value, error))
         return -1;

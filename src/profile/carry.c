@@ -20,7 +20,6 @@ static uint32_t *place_of(struct carried *carried, uint32_t id)
     return &carried->ids[id];
 }
 
-/* Text of a profile moves when strings are added to it, but never that of another one. */
 string_id carry_string(struct carry *carry, string_id id)
 {
     return id ? profile_string_z(carry->to, profile_text(carry->from, id)) : 0;

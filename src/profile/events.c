@@ -91,6 +91,15 @@ static const struct event_kind *kind_named(const char *name)
     return NULL;
 }
 
+event_id event_find(const struct profile *profile, const char *name)
+{
+    event_id id = profile_counts(profile).events;
+
+    while (id && strcmp(profile_text(profile, profile_get_event(profile, id)->name), name) != 0)
+        id--;
+    return id;
+}
+
 event_id event_define(struct profile *profile, const char *name)
 {
     const struct event_kind *kind = kind_named(name);

@@ -36,6 +36,9 @@ enum call_value { CALL_TIME, CALL_COUNT };
 #define EVENT_MSG   "msg"
 #define EVENT_GC    "gc"
 
+/* The event of that name in a profile; 0 if it has none. */
+event_id event_find(const struct profile *profile, const char *name);
+
 /* The event of that name, defined in the profile; 0 if there is no such kind of event. */
 event_id event_define(struct profile *profile, const char *name);
 

@@ -223,7 +223,7 @@ thread_id profile_thread(struct profile *profile, const struct thread_entry *thr
 target_id profile_target(struct profile *profile, const struct target_entry *target);
 
 /* Look up by id; the id must be one that was handed out (1..count). Pointers are valid until the
- * next call that interns the same kind. */
+ * next call that interns the same kind, texts until the profile is freed. */
 const char *profile_text(const struct profile *profile, string_id id); /* "" for 0 */
 const struct module *profile_get_module(const struct profile *profile, module_id id);
 const char *profile_module_path(const struct profile *profile, module_id id); /* "" for 0 */

@@ -43,7 +43,7 @@ struct recording_totals {
     uint64_t profiler_cpu_ns;
     uint64_t peak_rss_kb;
     uint64_t left_out; /* samples that were not asked for (profile/selection.h) */
-    bool cut;          /* set by a reader: the file has no end, the profiler was killed */
+    bool cut;          /* set by a reader, too: the file has no end, the profiler was killed */
     uint64_t
         unknown; /* set by output_write(): of processes whose metric that counts was not known */
 };

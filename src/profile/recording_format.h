@@ -24,8 +24,8 @@
  *
  * CHUNK_TOTALS: varints end_monotonic, samples, erlang_samples, complete_stacks, truncated_stacks,
  * frames, erlang_frames, unknown_erlang_frames, unknown_native_frames, attach_ns, profiler_cpu_ns,
- * peak_rss_kb, left_out; varint count of losses, that many varints in the order of enum loss (the
- * list only grows at its end).
+ * peak_rss_kb, left_out, cut (0 or 1); varint count of losses, that many varints in the order of
+ * enum loss (the list only grows at its end).
  *
  * CHUNK_SUMMARY: varints event, hits, lost, span_ns, covered_ns, windows, cost_ns, target_cpu_ns;
  * for each value of the event the varints sum, standard error (2^64 - 1: not known); varint count

@@ -69,20 +69,9 @@ static void advance(struct join *join, struct part *part)
 
 /* ---- what is checked before ---- */
 
-static const struct event_entry *event_named(const struct profile *profile, const char *name)
-{
-    for (event_id id = 1; id <= profile_counts(profile).events; id++) {
-        const struct event_entry *event = profile_get_event(profile, id);
-
-        if (!strcmp(profile_text(profile, event->name), name))
-            return event;
-    }
-    return NULL;
-}
-
 static bool has_cpu(const struct part *part)
 {
-    return event_named(part->profile, EVENT_CPU) != NULL;
+    return event_find(part->profile, EVENT_CPU) != 0;
 }
 
 /* The numbers of CPU samples are only of one kind where they are taken alike. */
@@ -119,7 +108,7 @@ static int define_events(struct join *join, struct part *part, struct error *err
     for (event_id id = 1; id <= count; id++) {
         uint32_t before = profile_counts(join->profile).events;
         const char *name = profile_text(part->profile, profile_get_event(part->profile, id)->name);
-        bool is_known = event_named(join->profile, name) != NULL;
+        bool is_known = event_find(join->profile, name) != 0;
 
         part->events[id - 1] = carry_event(&part->carry, id);
         if (is_known && profile_counts(join->profile).events > before)

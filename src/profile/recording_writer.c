@@ -10,6 +10,7 @@
 #include "profile/chunk_writer.h"
 #include "profile/records.h"
 #include "profile/reorder.h"
+#include "profile/string_table.h"
 #include "util/alloc.h"
 
 struct recording_writer {
@@ -19,6 +20,17 @@ struct recording_writer {
     struct buffer records; /* the next CHUNK_RECORDS */
     struct buffer counted; /* the next CHUNK_SUMMARY or CHUNK_THREADS */
 };
+
+/* A reader takes no longer ones. */
+static void put_text(struct buffer *bytes, const char *text)
+{
+    char *copy = xstrdup(text);
+    size_t size = string_cut(copy, strlen(copy));
+
+    buffer_varint(bytes, size);
+    buffer_put(bytes, copy, size);
+    free(copy);
+}
 
 static int write_header(struct recording_writer *writer, const struct recording_header *header,
                         struct error *error)
@@ -30,12 +42,12 @@ static int write_header(struct recording_writer *writer, const struct recording_
     buffer_varint(&bytes, header->start_monotonic);
     buffer_varint(&bytes, header->frequency);
     buffer_varint(&bytes, header->cpus);
-    buffer_counted(&bytes, header->event);
-    buffer_counted(&bytes, header->hostname);
-    buffer_counted(&bytes, header->kernel);
-    buffer_counted(&bytes, header->command);
-    buffer_counted(&bytes, header->version);
-    buffer_counted(&bytes, header->occasion);
+    put_text(&bytes, header->event);
+    put_text(&bytes, header->hostname);
+    put_text(&bytes, header->kernel);
+    put_text(&bytes, header->command);
+    put_text(&bytes, header->version);
+    put_text(&bytes, header->occasion);
     result = chunk_write(writer->chunks, CHUNK_HEADER, bytes.data, bytes.size, error);
     buffer_free(&bytes);
     return result;
@@ -60,6 +72,7 @@ static int write_totals(struct recording_writer *writer, const struct recording_
     buffer_varint(&bytes, totals->profiler_cpu_ns);
     buffer_varint(&bytes, totals->peak_rss_kb);
     buffer_varint(&bytes, totals->left_out);
+    buffer_varint(&bytes, totals->cut);
     buffer_varint(&bytes, LOSS_COUNT);
     for (int i = 0; i < LOSS_COUNT; i++)
         buffer_varint(&bytes, totals->losses[i]);

@@ -41,8 +41,7 @@ static uint32_t string_table_add_clean(struct string_table *table, const char *t
     return table->count;
 }
 
-/* At most STRING_MAX bytes, cut between characters. */
-static size_t string_cut(char *text, size_t size)
+size_t string_cut(char *text, size_t size)
 {
     if (size <= STRING_MAX)
         return size;

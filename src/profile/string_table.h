@@ -22,6 +22,9 @@ struct string_table {
     struct arena arena;
 };
 
+/* Cut a text at STRING_MAX bytes, between characters; its size then. */
+size_t string_cut(char *text, size_t size);
+
 void string_table_free(struct string_table *table);
 uint32_t string_table_add(struct string_table *table, const char *text, size_t size);
 

@@ -25,6 +25,7 @@ void totals_join(struct recording_totals *totals, const struct recording_totals 
     totals->unknown_native_frames += next->unknown_native_frames;
     totals->profiler_cpu_ns += next->profiler_cpu_ns;
     totals->left_out += next->left_out;
+    totals->cut |= next->cut;
     if (totals->peak_rss_kb < next->peak_rss_kb)
         totals->peak_rss_kb = next->peak_rss_kb;
     for (int i = 0; i < LOSS_COUNT; i++)

@@ -26,7 +26,7 @@ class Errors(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stderr)
         lines = [line for line in done.stderr.splitlines() if line]
         self.assertTrue(lines, "said nothing")
-        self.assertRegex(lines[0], r"^(\S*/)?beamflame: \S")
+        self.assertRegex(lines[0], r"^(\S*/)?beamflame( \w+)?: \S")
         for text in says:
             self.assertIn(str(text), done.stderr)
         self.assertEqual(os.listdir(self.out), [], "left something behind")

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts as inputs of the report command."""
 import gzip
+import json
 import re
 import shutil
 import subprocess
 import unittest
 
 import beamflame
-from beamflame import DONE, FAILED, folder, record, run
+from beamflame import DONE, FAILED, USAGE, folder, record, run
 
 SAMPLES = """\
 V8 Worker 10/11 [003] 7.000001:     10 cycles:
@@ -76,9 +77,32 @@ class InputsTest(unittest.TestCase):
         self.assertEqual((self.folder / "z.cycles.folded").read_text(encoding="utf-8"),
                          "V8_Worker;main;read 20\nbeam;lists:map/2 10\n")
         self.assertEqual((self.folder / "z.stacks.folded").read_text(encoding="utf-8"), FOLDED)
+        done = run("report", "-", "-", input=SAMPLES)
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("standard input (-) can be read once only", done.stderr)
         done = run("report", text, self.folder / "none", "-o", self.folder / "n.folded")
         self.assertEqual(done.returncode, FAILED)
         self.assertIn("can't read", done.stderr)
+
+    def test_what_was_cut(self):
+        """That a recording was cut is told also of what was made of it and others."""
+        whole, cut = self.folder / "whole.bfr", self.folder / "cut.bfr"
+        record("report", "-q", self.write("x", SAMPLES), "-o", whole)
+        cut.write_bytes(whole.read_bytes()[:-16])
+        record("report", "-q", cut, "-o", self.folder / "again.bfr")
+        for paths, was_cut in (((whole,), False), ((cut,), True), ((whole, cut), True),
+                               ((self.folder / "again.bfr", whole), True)):
+            record("report", "-q", *paths, "-o", self.folder / "y.json")
+            last = (self.folder / "y.json").read_text(encoding="utf-8").splitlines()[-1]
+            self.assertEqual(json.loads(last)["cut"], was_cut, paths)
+
+    def test_many_hosts(self):
+        """However long their names are together, the recording of all can be read."""
+        paths = [self.write(f"h{i}", f"# ========\n# hostname : {'web' * 30}{i}\n# ========\n#\n"
+                                     + SAMPLES) for i in range(200)]
+        record("report", "-q", *paths, "-o", self.folder / "all.bfr")
+        text = self.report(self.folder / "all.bfr", "all.folded", "--group-by", "none")
+        self.assertIn("lists:map/2 1000\n", text)
 
     def test_bad_files(self):
         """One sentence with file and line, exit code 1, and no output."""

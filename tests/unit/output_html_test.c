@@ -301,7 +301,8 @@ static void test_page(void **state)
     small_profile_make(&small);
     page = page_of(&small);
     assert_int_equal(strncmp(page, "<!DOCTYPE html>", 15), 0);
-    assert_non_null(strstr(page, "\"#recording\": \"data:text/javascript;base64,Ly8gU1BEWC"));
+    assert_non_null(
+        strstr(page, "\"#recording/recording\": \"data:text/javascript;base64,Ly8gU1BEWC"));
     assert_non_null(strstr(page, "\"#main\": \"data:text/javascript;base64,Ly8gU1BEWC"));
     assert_non_null(strstr(page, "</html>\n"));
     assert_null(strstr(page, " src="));
