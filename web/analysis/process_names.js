@@ -6,7 +6,7 @@ import { isNamedByStack, nameText, targetText } from "#analysis/root_texts";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {{ name: string, pid: string, node: string }} ProcessName `pid` is "" where that is the
- *     name, `node` where there is only one */
+ *     name, `node` where there is only one and in a comparison */
 
 /**
  * @param {Recording} recording
@@ -14,14 +14,15 @@ import { isNamedByStack, nameText, targetText } from "#analysis/root_texts";
  * @returns {ProcessName}
  */
 export function processName(recording, process) {
-    const { processes, strings, targets } = recording;
+    const { processes, strings, targets, header } = recording;
     const { newest, bottom } = remember(recording, "newest names", "", () => findNewest(recording));
     const entry = newest[process], pid = strings[processes.pid[entry]];
     const name = nameText(recording, entry,
         isNamedByStack(recording, entry) ? bottom[process] : 0);
 
     return { name, pid: pid === name ? "" : pid,
-        node: targets.length > 2 ? targetText(recording, processes.target[entry]) : "" };
+        node: targets.length > 2 && !header.compares
+            ? targetText(recording, processes.target[entry]) : "" };
 }
 
 /**

@@ -63,7 +63,7 @@ export class ProcessTable {
                 cell: (row) => element("span", { className: "process", title: processText(row) },
                     element("span", { className: "name" }, row.name),
                     element("span", { className: "faint" }, row.pid),
-                    element("span", { className: "name faint" }, row.node)) },
+                    element("span", { className: "name node faint" }, row.node)) },
             { title: "total", hint: "of the chosen weight", width: "116px", number: true,
                 order: (row) => row.total,
                 cell: (row) => figureText(row.total, this.weights?.unit ?? "samples") },
