@@ -105,7 +105,8 @@ class Stacks {
     /** As a node's pair: root frames, and of the shown stacks a node or 0 for the root frame itself.
      * @returns {Merged} */
     fromRoot() {
-        const { alike, roots, shown } = this, nodes = new PairTable(alike.count);
+        const { alike, roots, shown } = this;
+        const nodes = new PairTable(alike.count * 4); /* most have a few of their own */
         const ends = new Int32Array(alike.count).fill(-1);
         let parent = new Uint32Array(nodes.a.length);
 
