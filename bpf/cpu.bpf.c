@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* CPU samples: on each perf event that hits a thread of a target. */
-#include "sample.h"
+/* CPU samples: on each tick of the clock that hits a thread of a target. */
+#include "clock.h"
+#include "entry.h"
 
 static __always_inline void put_kernel_stack(struct scratch *scratch, void *ctx)
 {
@@ -14,26 +15,48 @@ static __always_inline void put_kernel_stack(struct scratch *scratch, void *ctx)
     scratch->used = scratch->sample.kernel_depth * sizeof(__u64);
 }
 
-SEC("perf_event")
-int sample_cpu(struct bpf_perf_event_data *ctx)
+/* Of all segments the first, so that there is room for it. */
+static __always_inline void put_tick(struct scratch *scratch, const struct tick *tick)
 {
-    __u32 pid = bpf_get_current_pid_tgid() >> 32;
+    __u64 used = scratch->used;
+
+    if (!tick->counted || used > WIRE_KERNEL_DEPTH * sizeof(__u64))
+        return;
+    *(__u64 *)(scratch->bytes + used) = tick->counted;
+    sample_add_segment(scratch, SEGMENT_TICK, 0, sizeof(__u64));
+}
+
+static __always_inline void sample_tick(struct bpf_perf_event_data *ctx, const struct tick *tick)
+{
     struct task_struct *task = (void *)bpf_get_current_task();
     __u32 at = bpf_get_smp_processor_id() * WIRE_SCRATCHES;
-    struct scratch *scratch;
+    struct scratch *scratch = scratch_at(at);
 
-    if (!bpf_map_lookup_elem(&targets, &pid))
-        return 0;
-    scratch = scratch_at(at);
     if (!scratch)
-        return 0;
+        return;
     sample_begin(scratch, task);
     if ((__s64)ctx->regs.ip < 0) {
         scratch->sample.flags |= WIRE_IN_KERNEL;
         put_kernel_stack(scratch, ctx);
+        entry_registers(scratch, task, ctx->regs.sp);
+    } else {
+        user_registers(scratch, task);
     }
-    user_registers(scratch, task);
+    put_tick(scratch, tick);
     sample_fill(at);
     sample_submit(at);
+}
+
+SEC("perf_event")
+int sample_cpu(struct bpf_perf_event_data *ctx)
+{
+    __u32 pid = bpf_get_current_pid_tgid() >> 32;
+    struct tick tick;
+
+    if (!tick_begin(ctx, &tick))
+        return 0;
+    if (bpf_map_lookup_elem(&targets, &pid))
+        sample_tick(ctx, &tick);
+    tick_end(&tick);
     return 0;
 }

@@ -408,3 +408,10 @@ __noinline int sample_submit(__u32 at)
     count(WIRE_COUNT_RING_FULL);
     return 0;
 }
+
+__noinline int sample_ring_bell(void)
+{
+    struct wire_bell bell = {};
+
+    return (int)bpf_ringbuf_output(&ring, &bell, sizeof(bell), BPF_RB_FORCE_WAKEUP);
+}

@@ -139,16 +139,18 @@ enum bpf_func_id___new { BPF_FUNC_task_pt_regs___new = 175 };
 /* The registers that user code had when it entered the kernel, by system call or by the sample's
  * own interrupt, lie at the top of the kernel stack (bpf_task_pt_regs() says so since 5.15; this
  * is what it computes, and works before). A kernel thread has none. */
+static __always_inline void *saved_registers(struct task_struct *task)
+{
+    if (bpf_core_enum_value_exists(enum bpf_func_id___new, BPF_FUNC_task_pt_regs___new))
+        return (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+    return (void *)BPF_CORE_READ(task, stack) + THREAD_SIZE - sizeof(struct pt_regs);
+}
+
 static __always_inline void user_registers(struct scratch *scratch, struct task_struct *task)
 {
     struct pt_regs *regs = &scratch->regs;
-    void *at;
 
-    if (bpf_core_enum_value_exists(enum bpf_func_id___new, BPF_FUNC_task_pt_regs___new))
-        at = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-    else
-        at = (void *)BPF_CORE_READ(task, stack) + THREAD_SIZE - sizeof(*regs);
-    if (!bpf_probe_read_kernel(regs, sizeof(*regs), at) && (regs->cs & 3) == 3)
+    if (!bpf_probe_read_kernel(regs, sizeof(*regs), saved_registers(task)) && (regs->cs & 3) == 3)
         sample_registers(scratch, regs);
 }
 
@@ -162,5 +164,8 @@ int sample_fill(__u32 at);
 
 /* Hand the sample over to user space. */
 int sample_submit(__u32 at);
+
+/* Wake user space at once. */
+int sample_ring_bell(void);
 
 #endif

@@ -46,6 +46,7 @@ enum wire_segment_kind {
     SEGMENT_HIT,             /* struct wire_hit: the sample is of a probe, not of the CPU */
     SEGMENT_SCHEDULER_WORDS, /* wire_target.scheduler_words of ErtsSchedulerData */
     SEGMENT_PROCESS_WORDS,   /* wire_target.process_words of Process */
+    SEGMENT_TICK,            /* u64: what the clock counted on this CPU since its last tick */
 };
 
 /* The words of a struct that samples have: their offsets in it, ascending multiples of 8. */
@@ -67,6 +68,8 @@ enum wire_flag {
     WIRE_AT_REST = 1 << 3, /* the process does not run: its stack begins at Process.stop, and what
                             * it would do next is Process.i */
     WIRE_WAITS = 1 << 4,   /* the thread waits in the kernel: of the registers rsp and rip hold */
+    WIRE_ENTRY = 1 << 5,   /* an NMI hit the entry to the kernel before it had saved the registers
+                            * of user code: these are not known, nor is the stack */
 };
 
 /* User registers at the sample, in DWARF order (System V ABI x86-64, figure 3.36). */
@@ -253,6 +256,44 @@ enum wire_sched_histogram {
     WIRE_SCHED_SLICES,
     WIRE_SCHED_DIRTY_SLICES,
     WIRE_SCHED_HISTOGRAMS,
+};
+
+/* ---- the clock of CPU samples ---- */
+
+/* Each interrupt of the clock is a tick. The guard stops all sampling when ticks come more than
+ * twice as often as asked for, or when handling them takes more than 5 % of a CPU. Both are leaky
+ * buckets, in ns: a tick fills one by half of the time from tick to tick that was asked for, and
+ * the other by the time that the program ran; they leak by all of the time that passes, and by 5 %
+ * of it. A single long run, in which a hypervisor may have taken the CPU away, counts as
+ * WIRE_GUARD_RUN_NS. */
+enum wire_guard_limits {
+    WIRE_GUARD_TICKS = 6, /* that may come at once */
+    WIRE_GUARD_TICKS_NS = 5000000,
+    WIRE_GUARD_RUN_NS = 1000000,
+    WIRE_GUARD_RUNS_NS = 4000000,
+    WIRE_GUARD_SHARE = 20, /* 1 / 5 % */
+};
+
+/* Of one CPU: per-CPU array map `clocks`. */
+struct wire_clock {
+    __u64 counted;     /* what the event had counted at the last tick */
+    __u64 time;        /* ns, CLOCK_MONOTONIC, of the last tick; 0: there was none */
+    __u64 ticks_level; /* of the guard's buckets */
+    __u64 runs_level;
+};
+
+enum wire_guard_reason { WIRE_GUARD_QUIET, WIRE_GUARD_STORM, WIRE_GUARD_SLOW };
+
+/* Array map `guard`. Once there is a reason, ticks do nothing. */
+struct wire_guard {
+    __u64 tick_ns; /* from tick to tick, as asked for */
+    __u32 reason;  /* enum wire_guard_reason */
+    __u32 cpu;     /* on which it was found */
+};
+
+/* Instead of a sample: only wakes the reader. */
+struct wire_bell {
+    __u64 unused;
 };
 
 /* Counters of the kernel side, per CPU: array map `counters`. */

@@ -72,6 +72,11 @@ struct task_struct {
     void *stack;
 };
 
+/* arch/x86/include/asm/cpu_entry_area.h and processor.h: 512 bytes before 5.18, a page since. */
+struct entry_stack {
+    char stack[4096];
+};
+
 #pragma clang attribute pop
 
 typedef struct pt_regs bpf_user_pt_regs_t;
@@ -81,6 +86,13 @@ struct bpf_perf_event_data {
     bpf_user_pt_regs_t regs;
     __u64 sample_period;
     __u64 addr;
+};
+
+/* include/uapi/linux/bpf.h */
+struct bpf_perf_event_value {
+    __u64 counter;
+    __u64 enabled;
+    __u64 running;
 };
 
 #endif

@@ -90,6 +90,7 @@ export interface Header {
         startRealtime: number; /* ms since 1970; 0: not known */
         hostname: string; kernel: string; command: string; occasion: string; frequency: number;
         cpus: number; event: string; cut: boolean;
+        cpuAccount: string; /* a sentence where samples and CPU time differ, else "" */
         losses: { name: string; sentence: string; count: number }[]; /* those that are not 0 */
         totals: Record<string, number>; /* samples, erlangSamples, completeStacks, leftOut... */
     }[];

@@ -93,6 +93,8 @@ static int pass(void *context, void *data, size_t size)
 {
     struct programs *programs = context;
 
+    if (size == sizeof(struct wire_bell))
+        return 0;
     programs->each(programs->context, data, size);
     programs->passed++;
     return 0;
@@ -178,6 +180,14 @@ static void leave_out_maps(struct programs *programs)
                                                       is_wanted(skeleton->progs.call_end));
 }
 
+static void set_guard(struct programs *programs)
+{
+    struct wire_guard guard = {.tick_ns = 1000000000 / programs->options.frequency};
+    uint32_t key = 0;
+
+    bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.guards), &key, &guard, BPF_ANY);
+}
+
 int programs_load(struct programs *programs, struct error *error)
 {
     int code;
@@ -187,6 +197,7 @@ int programs_load(struct programs *programs, struct error *error)
     code = beamflame_bpf__load(programs->skeleton);
     if (code)
         return load_error(code, error);
+    set_guard(programs);
     programs->ring =
         ring_buffer__new(bpf_map__fd(programs->skeleton->maps.ring), pass, programs, NULL);
     if (!programs->ring)
@@ -292,6 +303,17 @@ uint64_t programs_lost(const struct programs *programs)
 
     sum_values(programs, programs->skeleton->maps.counters, WIRE_COUNT_RING_FULL, &lost, 1);
     return lost;
+}
+
+enum wire_guard_reason programs_guard(const struct programs *programs, uint32_t *ret_cpu)
+{
+    struct wire_guard guard;
+    uint32_t key = 0;
+
+    if (bpf_map_lookup_elem(bpf_map__fd(programs->skeleton->maps.guards), &key, &guard))
+        return WIRE_GUARD_QUIET;
+    *ret_cpu = guard.cpu;
+    return (enum wire_guard_reason)guard.reason;
 }
 
 uint32_t programs_cpus(const struct programs *programs)

@@ -56,6 +56,10 @@ int programs_poll(struct programs *programs, int timeout_ms, programs_each each,
 /* Samples dropped so far because the ring buffer was full. */
 uint64_t programs_lost(const struct programs *programs);
 
+/* Whether, on which CPU and why the guard against a clock that interrupts too often (wire.h) has
+ * stopped the program sample_cpu. */
+enum wire_guard_reason programs_guard(const struct programs *programs, uint32_t *ret_cpu);
+
 uint32_t programs_cpus(const struct programs *programs);
 
 /* ---- events: these may be called from any thread once loaded ---- */

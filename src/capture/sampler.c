@@ -3,10 +3,8 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/alloc.h"
@@ -14,16 +12,19 @@
 struct sampler {
     struct programs *programs;
     const struct bpf_program *program;
+    const struct clock_event *clock;
     uint32_t frequency;
-    struct bpf_link **links;
-    const char *event;
+    uint64_t period;
+    struct bpf_link **links; /* by CPU */
 };
 
-struct sampler *sampler_new(struct programs *programs, const char *program, uint32_t frequency)
+struct sampler *sampler_new(struct programs *programs, const char *program,
+                            const struct clock_event *clock, uint32_t frequency)
 {
     struct sampler *sampler = xcalloc(1, sizeof(*sampler));
 
     sampler->programs = programs;
+    sampler->clock = clock;
     sampler->frequency = frequency;
     sampler->program = programs_want(programs, program);
     return sampler;
@@ -37,66 +38,34 @@ void sampler_free(struct sampler *sampler)
     free(sampler);
 }
 
-static int open_event(const struct sampler *sampler, int cpu, bool cycles)
+/* A CPU that is not online is left out. */
+static int start_on(struct sampler *sampler, int cpu, struct error *error)
 {
-    struct perf_event_attr attr = {
-        .size = sizeof(attr),
-        .type = cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
-        .config = cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
-        .sample_freq = sampler->frequency,
-        .freq = 1,
-        .exclude_idle = 1,
-        .disabled = 1,
-    };
+    int fd = clock_event_open(sampler->clock, cpu, sampler->period);
 
-    return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static int event_error(struct error *error)
-{
-    if (errno == EACCES || errno == EPERM)
-        return error_set(error, ERROR_PERMISSION,
-                         "not permitted to sample CPUs: run as root, or with CAP_PERFMON (Debian's "
-                         "kernels, unless kernel.perf_event_paranoid is 2: CAP_SYS_ADMIN)");
-    if (errno == EINVAL)
-        return error_set(error, ERROR_USAGE,
-                         "the kernel refuses this sampling frequency: see "
-                         "/proc/sys/kernel/perf_event_max_sample_rate");
-    return error_set(error, ERROR_FAILED, "the CPU sampling event can't be opened: %s",
-                     strerror(errno));
-}
-
-static bool has_cycles(const struct sampler *sampler)
-{
-    int fd = open_event(sampler, 0, true);
-
+    if (fd < 0 && errno == ENODEV)
+        return 0;
     if (fd < 0)
-        return false;
+        return clock_event_error(sampler->clock, error);
+    sampler->links[cpu] = bpf_program__attach_perf_event(sampler->program, fd);
+    if (sampler->links[cpu])
+        return 0;
+    error_set(error, ERROR_FAILED, "the BPF program can't be attached to '%s': %s",
+              sampler->clock->name, strerror(errno));
     close(fd);
-    return true;
+    return -1;
 }
 
 int sampler_start(struct sampler *sampler, struct error *error)
 {
-    bool cycles = has_cycles(sampler);
+    int cpus = (int)programs_cpus(sampler->programs);
 
-    sampler->event = cycles ? "cycles" : "cpu-clock";
-    sampler->links =
-        xcalloc((size_t)(int)programs_cpus(sampler->programs), sizeof(struct bpf_link *));
-    for (int cpu = 0; cpu < (int)programs_cpus(sampler->programs); cpu++) {
-        int fd = open_event(sampler, cpu, cycles);
-
-        if (fd < 0 && errno == ENODEV) /* a CPU that is not online */
-            continue;
-        if (fd < 0)
-            return event_error(error);
-        sampler->links[cpu] = bpf_program__attach_perf_event(sampler->program, fd);
-        if (!sampler->links[cpu]) {
-            close(fd);
-            return error_set(error, ERROR_FAILED, "the BPF program can't be attached: %s",
-                             strerror(errno));
-        }
-    }
+    if (clock_event_period(sampler->clock, sampler->frequency, &sampler->period, error))
+        return -1;
+    sampler->links = xcalloc((size_t)cpus, sizeof(struct bpf_link *));
+    for (int cpu = 0; cpu < cpus; cpu++)
+        if (start_on(sampler, cpu, error))
+            return -1;
     return 0;
 }
 
@@ -108,7 +77,7 @@ void sampler_stop(struct sampler *sampler)
     sampler->links = NULL;
 }
 
-const char *sampler_event(const struct sampler *sampler)
+uint64_t sampler_period(const struct sampler *sampler)
 {
-    return sampler->event;
+    return sampler->period;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sampling in time: a BPF program on a perf event a CPU.
+ * Sampling in time: a BPF program at each tick of a clock, on each CPU.
  *
  *   new ──> (programs_load) ──> start ──> stop ──> free
  */
@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "capture/clock.h"
 #include "capture/programs.h"
 #include "util/error.h"
 
@@ -15,12 +16,13 @@ struct sampler;
 
 /* `frequency`: runs of `program` a second and CPU. The programs are borrowed, and not loaded yet.
  */
-struct sampler *sampler_new(struct programs *programs, const char *program, uint32_t frequency);
+struct sampler *sampler_new(struct programs *programs, const char *program,
+                            const struct clock_event *clock, uint32_t frequency);
 void sampler_free(struct sampler *sampler);
 
-/* Open the perf events: cycles where there is a PMU, else cpu-clock. */
+/* Find the period, and open the clock on each CPU. Errors are those of clock_event_period(). */
 int sampler_start(struct sampler *sampler, struct error *error);
 void sampler_stop(struct sampler *sampler);
 
-/* "cycles" or "cpu-clock", once started. */
-const char *sampler_event(const struct sampler *sampler);
+/* What the clock counts from tick to tick, once started. */
+uint64_t sampler_period(const struct sampler *sampler);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/clock.h"
 #include "cli/message.h"
 #include "cli/output_argp.h"
 #include "cli/selection_argp.h"
@@ -23,6 +24,7 @@ enum {
     OPTION_BUDGET,
     OPTION_LONG_SCHEDULE,
     OPTION_WALL_FREQUENCY,
+    OPTION_CLOCK,
     OPTION_TOP,
     OPTION_LOOP,
     OPTION_KEEP,
@@ -116,6 +118,10 @@ static const struct argp_option record_option_list[] = {
     {"all", 'a', 0, 0, "Profile every Erlang VM of the host", 1},
     {"duration", 'd', "SEC", 0, "Record for so long (default: until Ctrl-C)", 2},
     {"frequency", 'F', "HZ", 0, "Samples a second and CPU (default 99)", 2},
+    {"clock", OPTION_CLOCK, "EVENT", 0,
+     "What interrupts CPUs to take samples: cpu-clock (default), a timer of the kernel; or cycles "
+     "and others, which need a PMU (docs/clocks.md)",
+     2},
     {"event", 'e', "EVENT,...", 0,
      "What to record: cpu (default), wall, gc, alloc, sched, msg, bif:NAME, nif:NAME, probe:NAME, "
      "usdt:NAME; several, or repeated, for all at once",
@@ -196,6 +202,19 @@ static void add_events(struct argp_state *state, struct record_options *options,
         add_event(state, options, name);
     if (!options->session.cpu && !options->session.wall && !options->session.event_count)
         argp_error(state, "-e needs an event; there are: cpu, wall, %s", event_kind_names());
+}
+
+static void set_clock(struct argp_state *state, struct record_options *options, const char *name)
+{
+    struct error error;
+
+    options->session.clock = clock_event_find(name, &error);
+    if (!options->session.clock)
+        argp_error(state, "%s", error.text);
+    if (options->session.clock->is_hardware && clock_under_hypervisor())
+        message_warning("a hypervisor runs this machine: the interrupts of '%s' come late and are "
+                        "slow there; cpu-clock, the default, has neither problem",
+                        name);
 }
 
 static double percent(struct argp_state *state, const char *text)
@@ -313,6 +332,9 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
     case 'F':
         options->session.frequency = (uint32_t)number(state, "the frequency", arg, 1, 50000);
         return 0;
+    case OPTION_CLOCK:
+        set_clock(state, options, arg);
+        return 0;
     case 'e':
         add_events(state, options, arg);
         return 0;
@@ -362,7 +384,8 @@ void parse_record_options(int argc, char **argv, struct record_options *options)
     struct record_parser parser = {.options = options, .output.options = &options->output};
 
     *options = (struct record_options){.targets.warn = message_warning,
-                                       .session = {.frequency = 99,
+                                       .session = {.clock = clock_event_default(),
+                                                   .frequency = 99,
                                                    .wall_frequency = 20,
                                                    .budget = 0.01,
                                                    .long_us = 10000,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/html_header.h"
 
+#include "output/cpu_account.h"
 #include "output/json.h"
 
 static void put_string(struct json *json, const char *key, const struct profile *profile,
@@ -41,7 +42,19 @@ static void put_totals(struct json *json, const struct recording_totals *totals)
     json_number(json, "attachNs", totals->attach_ns);
     json_number(json, "profilerCpuNs", totals->profiler_cpu_ns);
     json_number(json, "peakRssKb", totals->peak_rss_kb);
+    json_number(json, "cpuSampledNs", totals->cpu_sampled_ns);
+    json_number(json, "cpuAccountedNs", totals->cpu_accounted_ns);
     json_close(json, '}');
+}
+
+static void put_account(struct json *json, const struct comparison_side *part)
+{
+    struct buffer text = {0};
+
+    cpu_account_text(&part->header, &part->totals, &text);
+    buffer_put(&text, "", 1);
+    json_text(json, "cpuAccount", text.data);
+    buffer_free(&text);
 }
 
 static void put_part(struct json *json, const struct comparison_side *part)
@@ -61,6 +74,7 @@ static void put_part(struct json *json, const struct comparison_side *part)
     json_number(json, "cpus", header->cpus);
     json_text(json, "event", header->event);
     json_bool(json, "cut", part->totals.cut);
+    put_account(json, part);
     put_losses(json, part->totals.losses);
     put_totals(json, &part->totals);
     json_close(json, '}');

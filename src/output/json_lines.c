@@ -223,6 +223,7 @@ static void write_thread_time(struct json_lines *lines, const struct thread_time
     json_number(&json, "to_ns", since_start(lines, time->to));
     json_number(&json, "cpu_ns", time->cpu_ns);
     json_number(&json, "wait_ns", time->wait_ns);
+    json_number(&json, "sampled_ns", time->sampled_ns);
     json_line_close(&json);
 }
 
@@ -243,6 +244,9 @@ static void write_totals(const struct json_lines *lines, const struct recording_
     json_number(&json, "attach_ns", totals->attach_ns);
     json_number(&json, "profiler_cpu_ns", totals->profiler_cpu_ns);
     json_number(&json, "peak_rss_kb", totals->peak_rss_kb);
+    json_number(&json, "cpu_samples", totals->cpu_samples);
+    json_number(&json, "cpu_sampled_ns", totals->cpu_sampled_ns);
+    json_number(&json, "cpu_accounted_ns", totals->cpu_accounted_ns);
     json_bool(&json, "cut", totals->cut);
     json_open(&json, "losses", '{');
     for (int i = 0; i < LOSS_COUNT; i++)

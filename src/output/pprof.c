@@ -4,6 +4,7 @@
  * with who ran as labels. Written message by message as it is: in it, all that there are many of is
  * repeated (output/protobuf_file.h).
  */
+#include "output/cpu_account.h"
 #include "output/formats.h"
 
 #include <inttypes.h>
@@ -271,6 +272,8 @@ static void write_comments(struct pprof *pprof, const struct recording_totals *t
         buffer_format(&text, "%" PRIu64 " %s", totals->losses[i], loss_sentence(i));
         write_comment(pprof, &text);
     }
+    if (cpu_account_text(header, totals, &text))
+        write_comment(pprof, &text);
     if (totals->left_out) {
         buffer_format(&text, "%" PRIu64 " samples left out that are not asked for",
                       totals->left_out);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "output/cpu_account.h"
 #include "output/json.h"
 #include "output/stats_events.h"
 #include "output/stats_microstates.h"
@@ -54,8 +55,27 @@ static void put_text(FILE *file, const char *key, const char *text)
     json_string_or_null(file, text);
 }
 
-static void put_target(FILE *file, const struct profile *profile, target_id id)
+/* Of all of its threads: the CPU time that the kernel accounts to them, and the clock's. */
+static void put_target_time(FILE *file, const struct stats *stats, target_id id)
 {
+    const struct thread_times *times = recording_get_threads(stats->source.recording);
+    uint64_t cpu = 0, sampled = 0;
+
+    for (size_t i = 0; i < times->count; i++) {
+        if (profile_get_thread(stats->source.profile, times->list[i].thread)->target != id)
+            continue;
+        cpu += times->list[i].cpu_ns;
+        sampled += times->list[i].sampled_ns;
+    }
+    if (cpu)
+        fprintf(file, ", \"cpu_ms\": %.3f, \"sampled_ms\": %.3f, \"sampled_ratio\": %.4f",
+                (double)cpu / 1e6, (double)sampled / 1e6, (double)sampled / (double)cpu);
+}
+
+static void put_target(const struct stats *stats, target_id id)
+{
+    const struct profile *profile = stats->source.profile;
+    FILE *file = stats->file;
     const struct target_entry *target = profile_get_target(profile, id);
 
     fprintf(file, "{\"pid\": %u", target->pid);
@@ -71,24 +91,34 @@ static void put_target(FILE *file, const struct profile *profile, target_id id)
     put_text(file, "executable", profile_text(profile, target->executable));
     put_text(file, "container", profile_text(profile, target->container));
     put_text(file, "layout", profile_text(profile, target->layout));
+    put_target_time(file, stats, id);
     putc('}', file);
 }
 
-static void put_targets(FILE *file, const struct profile *profile)
+static void put_targets(const struct stats *stats)
 {
-    uint32_t count = profile_counts(profile).targets;
+    uint32_t count = profile_counts(stats->source.profile).targets;
+    FILE *file = stats->file;
 
     fputs("  \"target\": ", file);
     if (count)
-        put_target(file, profile, 1);
+        put_target(stats, 1);
     else
         fputs("null", file);
     fputs(",\n  \"targets\": [", file);
     for (target_id id = 1; id <= count; id++) {
         fputs(id > 1 ? ",\n    " : "\n    ", file);
-        put_target(file, profile, id);
+        put_target(stats, id);
     }
     fputs(count ? "\n  ],\n" : "],\n", file);
+}
+
+static void put_ratio(FILE *file, const struct recording_totals *totals)
+{
+    if (totals->cpu_accounted_ns)
+        fprintf(file, "  \"cpu_sampled_ratio\": %.4f,\n", cpu_account_ratio(totals));
+    else
+        fputs("  \"cpu_sampled_ratio\": null,\n", file);
 }
 
 static void put_losses(FILE *file, const uint64_t losses[LOSS_COUNT])
@@ -137,10 +167,14 @@ static void write_stats(const struct stats *stats, const struct recording_totals
                : 0);
     put_ms(file, "profiler_cpu_ms", totals->profiler_cpu_ns);
     put_number(file, "peak_rss_kb", totals->peak_rss_kb);
+    put_number(file, "cpu_samples", totals->cpu_samples);
+    put_ms(file, "cpu_sampled_ms", totals->cpu_sampled_ns);
+    put_ms(file, "cpu_accounted_ms", totals->cpu_accounted_ns);
+    put_ratio(file, totals);
     fprintf(file, "  \"cut\": %s,\n  \"trigger\": ", totals->cut ? "true" : "false");
     json_string_or_null(file, header->occasion);
     fputs(",\n", file);
-    put_targets(file, stats->source.profile);
+    put_targets(stats);
     stats_put_events(file, &stats->source, &stats->samples);
     if (!totals->left_out) /* else they are not those of the threads */
         put_microstates(stats, totals);

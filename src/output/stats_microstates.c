@@ -27,6 +27,9 @@ static void put_row(FILE *file, const struct profile *profile, const struct micr
         put_ms(file, "cpu_ms", row->cpu_ns);
         fputs(", ", file);
         put_ms(file, "no_cpu_ms", row->wait_ns);
+        if (row->cpu_ns)
+            fprintf(file, ", \"sampled_ratio\": %.4f",
+                    (double)row->sampled_ns / (double)row->cpu_ns);
     } else {
         fputs("\"cpu_ms\": null, \"no_cpu_ms\": null", file);
     }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "output/cpu_account.h"
 #include "output/microstate_table.h"
 #include "output/number_text.h"
 #include "output/summary.h"
@@ -82,6 +83,15 @@ static void write_events(const struct summary *summary)
     }
 }
 
+static void write_account(const struct summary *summary, const struct recording_totals *totals)
+{
+    struct buffer text = {0};
+
+    if (cpu_account_text(summary->source.header, totals, &text))
+        fprintf(summary->file, "clock     %.*s\n", (int)text.size, text.data);
+    buffer_free(&text);
+}
+
 static void write_overview(const struct summary *summary, const struct recording_totals *totals)
 {
     uint32_t targets = profile_counts(summary->source.profile).targets;
@@ -109,6 +119,7 @@ static void write_overview(const struct summary *summary, const struct recording
     if (totals->unknown)
         fprintf(file, "unknown   %s samples do not count: '%s' of their process is not known\n",
                 number_text(totals->unknown).text, summary->source.value);
+    write_account(summary, totals);
     if (!totals->samples)
         return;
     fputs("coverage  ", file);

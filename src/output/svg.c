@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "output/counts.h"
+#include "output/cpu_account.h"
 #include "output/event_text.h"
 #include "output/frame_tree.h"
 #include "output/number_text.h"
@@ -124,6 +125,8 @@ static void cpu_note(const struct svg *svg, const struct frame_tree *tree,
     if (totals->erlang_samples)
         buffer_format(note, "; %.1f %% of Erlang stacks complete",
                       percent_of(totals->complete_stacks, totals->erlang_samples));
+    if (svg->weight.unit == UNIT_NS && totals->cpu_accounted_ns)
+        buffer_format(note, "; %.3f of the CPU time, scaled to 1", cpu_account_ratio(totals));
 }
 
 /* What the samples stand for, and of all hits what was counted. */

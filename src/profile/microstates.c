@@ -115,14 +115,16 @@ static void describe(const struct profile *profile, thread_id id, struct microst
 /* What samples do not tell of the time on a CPU is not known, the rest of the time is sleep. */
 static void set_states(const struct thread_sums *sums, struct microstate_row *row)
 {
-    uint64_t on_cpu, off_cpu;
+    uint64_t on_cpu, off_cpu, weight = 0;
 
     row->samples = sums->samples;
     memcpy(row->ns, sums->ns, sizeof(row->ns));
     for (int i = 0; i < MICROSTATE_COUNT; i++)
-        row->sampled_ns += sums->ns[i];
-    on_cpu = row->counted && row->cpu_ns > row->sampled_ns ? row->cpu_ns : row->sampled_ns;
-    row->ns[MICROSTATE_NONE] += on_cpu - row->sampled_ns;
+        weight += sums->ns[i];
+    if (!row->counted)
+        row->sampled_ns = weight;
+    on_cpu = row->counted && row->cpu_ns > weight ? row->cpu_ns : weight;
+    row->ns[MICROSTATE_NONE] += on_cpu - weight;
     off_cpu = row->span_ns > on_cpu ? row->span_ns - on_cpu : 0;
     if (row->wait_ns > off_cpu)
         row->wait_ns = off_cpu;
@@ -167,6 +169,7 @@ static void set_times(const struct profile *profile, const struct thread_times *
     row->span_ns = time->to - time->from;
     row->cpu_ns = time->cpu_ns;
     row->wait_ns = time->wait_ns;
+    row->sampled_ns = time->sampled_ns;
 }
 
 struct microstate_row *microstates_rows(struct microstates *states,

@@ -53,7 +53,8 @@ struct microstate_row {
     enum thread_type type;
     uint32_t number; /* of the threads of its type */
     uint64_t span_ns;
-    uint64_t samples, sampled_ns;
+    uint64_t samples;
+    uint64_t sampled_ns;      /* that they stand for by their clock, before they were scaled */
     bool counted;             /* the kernel's counts are known: */
     uint64_t cpu_ns, wait_ns; /* time on a CPU; time that it waited for one */
     /* Together all of span_ns but for wait_ns. */

@@ -53,6 +53,10 @@ static const struct {
                              "native frames without a symbol, shown as file and offset"},
     [LOSS_KERNEL_STACK] = {"kernel_stack", "kernel stacks that were cut or not available"},
     [LOSS_OUT_OF_ORDER] = {"out_of_order", "samples whose time was moved to keep the order"},
+    [LOSS_KERNEL_ENTRY] = {"kernel_entry",
+                           "samples hit the entry to the kernel: their stacks are not known"},
+    [LOSS_CLOCK_STOPPED] = {"clock_stopped",
+                            "time CPU sampling was stopped: its clock interrupted too often"},
 };
 _Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "one name each");
 

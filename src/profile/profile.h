@@ -199,6 +199,8 @@ enum loss {
     LOSS_UNKNOWN_NATIVE,   /* frame: native address without a symbol, shown as file+offset */
     LOSS_KERNEL_STACK,     /* kernel stack cut or not available */
     LOSS_OUT_OF_ORDER,     /* sample's time moved forward to keep the order */
+    LOSS_KERNEL_ENTRY,     /* stack not known: an NMI hit the entry to the kernel */
+    LOSS_CLOCK_STOPPED,    /* the guard stopped CPU sampling (wire.h) */
     LOSS_COUNT,
 };
 const char *loss_name(enum loss loss);     /* "ring_full": the key in JSON */

@@ -36,12 +36,17 @@ struct recording_header {
  * newest one that was flushed. */
 struct recording_totals {
     uint64_t end_monotonic;
-    uint64_t samples, erlang_samples, complete_stacks, truncated_stacks;
+    uint64_t samples;
+    uint64_t erlang_samples; /* of Erlang processes, whose stacks can be known */
+    uint64_t complete_stacks, truncated_stacks;
     uint64_t frames, erlang_frames, unknown_erlang_frames, unknown_native_frames;
     uint64_t losses[LOSS_COUNT];
     uint64_t attach_ns; /* from start of the program to the first sample possible */
     uint64_t profiler_cpu_ns;
     uint64_t peak_rss_kb;
+    /* CPU samples: how many, the time that they stand for by their clock, and the CPU time that the
+     * kernel accounts to the VMs, which they were scaled to. */
+    uint64_t cpu_samples, cpu_sampled_ns, cpu_accounted_ns;
     uint64_t left_out; /* samples that were not asked for (profile/selection.h) */
     bool cut;          /* set by a reader, too: the file has no end, the profiler was killed */
     uint64_t

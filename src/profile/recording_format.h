@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 7. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 8. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       7
+ *      version   u32       8
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -24,8 +24,8 @@
  *
  * CHUNK_TOTALS: varints end_monotonic, samples, erlang_samples, complete_stacks, truncated_stacks,
  * frames, erlang_frames, unknown_erlang_frames, unknown_native_frames, attach_ns, profiler_cpu_ns,
- * peak_rss_kb, left_out, cut (0 or 1); varint count of losses, that many varints in the order of
- * enum loss (the list only grows at its end).
+ * peak_rss_kb, cpu_samples, cpu_sampled_ns, cpu_accounted_ns, left_out, cut (0 or 1); varint count
+ * of losses, that many varints in the order of enum loss (the list only grows at its end).
  *
  * CHUNK_SUMMARY: varints event, hits, lost, span_ns, covered_ns, windows, cost_ns, target_cpu_ns;
  * for each value of the event the varints sum, standard error (2^64 - 1: not known); varint count
@@ -33,8 +33,8 @@
  * most), the buckets from the first on; varint count of tallies (64 at most), each: varints name,
  * count. The newest of an event counts.
  *
- * CHUNK_THREADS: varint count of threads, each the varints thread, from, to - from, cpu_ns, wait_ns
- * (profile/thread_time.h). The newest chunk counts, and holds all threads.
+ * CHUNK_THREADS: varint count of threads, each the varints thread, from, to - from, cpu_ns,
+ * wait_ns, sampled_ns (profile/thread_time.h). The newest chunk counts, and holds all threads.
  *
  * CHUNK_END: empty.
  *
@@ -75,7 +75,7 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    7
+#define RECORDING_VERSION    8
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
 #define CHUNK_HEADER_SIZE 16

@@ -51,19 +51,14 @@ static void read_totals(struct cursor *cursor, struct recording_totals *ret_tota
 {
     struct recording_totals totals = {0};
     uint64_t *const fields[] = {
-        &totals.end_monotonic,
-        &totals.samples,
-        &totals.erlang_samples,
-        &totals.complete_stacks,
-        &totals.truncated_stacks,
-        &totals.frames,
-        &totals.erlang_frames,
-        &totals.unknown_erlang_frames,
-        &totals.unknown_native_frames,
-        &totals.attach_ns,
-        &totals.profiler_cpu_ns,
-        &totals.peak_rss_kb,
-        &totals.left_out,
+        &totals.end_monotonic,         &totals.samples,
+        &totals.erlang_samples,        &totals.complete_stacks,
+        &totals.truncated_stacks,      &totals.frames,
+        &totals.erlang_frames,         &totals.unknown_erlang_frames,
+        &totals.unknown_native_frames, &totals.attach_ns,
+        &totals.profiler_cpu_ns,       &totals.peak_rss_kb,
+        &totals.cpu_samples,           &totals.cpu_sampled_ns,
+        &totals.cpu_accounted_ns,      &totals.left_out,
     };
     uint64_t losses;
 

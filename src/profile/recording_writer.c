@@ -71,6 +71,9 @@ static int write_totals(struct recording_writer *writer, const struct recording_
     buffer_varint(&bytes, totals->attach_ns);
     buffer_varint(&bytes, totals->profiler_cpu_ns);
     buffer_varint(&bytes, totals->peak_rss_kb);
+    buffer_varint(&bytes, totals->cpu_samples);
+    buffer_varint(&bytes, totals->cpu_sampled_ns);
+    buffer_varint(&bytes, totals->cpu_accounted_ns);
     buffer_varint(&bytes, totals->left_out);
     buffer_varint(&bytes, totals->cut);
     buffer_varint(&bytes, LOSS_COUNT);

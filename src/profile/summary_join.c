@@ -24,6 +24,9 @@ void totals_join(struct recording_totals *totals, const struct recording_totals 
     totals->unknown_erlang_frames += next->unknown_erlang_frames;
     totals->unknown_native_frames += next->unknown_native_frames;
     totals->profiler_cpu_ns += next->profiler_cpu_ns;
+    totals->cpu_samples += next->cpu_samples;
+    totals->cpu_sampled_ns += next->cpu_sampled_ns;
+    totals->cpu_accounted_ns += next->cpu_accounted_ns;
     totals->left_out += next->left_out;
     totals->cut |= next->cut;
     if (totals->peak_rss_kb < next->peak_rss_kb)
@@ -140,5 +143,6 @@ void thread_times_join(struct thread_times *times, struct carry *carry,
         known->to += time.to - time.from;
         known->cpu_ns += time.cpu_ns;
         known->wait_ns += time.wait_ns;
+        known->sampled_ns += time.sampled_ns;
     }
 }

@@ -28,6 +28,7 @@ void thread_times_encode(const struct thread_times *times, struct buffer *bytes)
         buffer_varint(bytes, time->to - time->from);
         buffer_varint(bytes, time->cpu_ns);
         buffer_varint(bytes, time->wait_ns);
+        buffer_varint(bytes, time->sampled_ns);
     }
 }
 
@@ -43,6 +44,7 @@ static void decode_time(struct cursor *cursor, const struct profile *profile,
     time->to = time->from + cursor_varint(cursor, UINT64_MAX - time->from, "time is too large");
     time->cpu_ns = cursor_varint(cursor, UINT64_MAX, "");
     time->wait_ns = cursor_varint(cursor, UINT64_MAX, "");
+    time->sampled_ns = cursor_varint(cursor, UINT64_MAX, "");
 }
 
 void thread_times_decode(struct thread_times *times, const struct profile *profile,

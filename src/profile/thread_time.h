@@ -14,6 +14,9 @@ struct thread_time {
     uint64_t from, to; /* ns, CLOCK_MONOTONIC: when it was read first and last */
     uint64_t cpu_ns;   /* between these: on a CPU */
     uint64_t wait_ns;  /* able to run, but without a CPU */
+    /* What the clock of CPU samples gave to its samples, before they were scaled to the time that
+     * the kernel accounts to the VM. */
+    uint64_t sampled_ns;
 };
 
 /* All zero is empty. */

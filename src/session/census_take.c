@@ -147,7 +147,7 @@ static int start_sampling(struct taker *taker, struct error *error)
     taker->programs = programs_new(&options);
     if (programs_open(taker->programs, error))
         return -1;
-    taker->sampler = sampler_new(taker->programs, "sample_cpu", HZ);
+    taker->sampler = sampler_new(taker->programs, "sample_cpu", clock_event_default(), HZ);
     if (programs_load(taker->programs, error) ||
         programs_add_target(taker->programs, taker->vm,
                             symbolizer_code_generation_address(taker->symbolizer), error) ||

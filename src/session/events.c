@@ -99,7 +99,8 @@ static void find_ticks(struct events *events, struct programs *programs)
         const char *tick = events->options->events[i].kind->tick;
 
         if (tick && !events->ticks)
-            events->ticks = sampler_new(programs, tick, tick_frequency(events));
+            events->ticks =
+                sampler_new(programs, tick, clock_event_default(), tick_frequency(events));
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "capture/clock.h"
 #include "capture/event_probes.h"
 #include "session/top_option.h"
 #include "session/trigger.h"
@@ -25,6 +26,7 @@ struct target_options {
 };
 
 struct session_options {
+    const struct clock_event *clock;         /* of CPU samples */
     uint32_t frequency;                      /* of CPU samples, a second and CPU */
     bool cpu;                                /* sample CPU time */
     struct event_request events[EVENTS_MAX]; /* what else is recorded */

@@ -14,6 +14,7 @@
 #include "os/process.h"
 #include "profile/events.h"
 #include "session/busiest.h"
+#include "session/cpu_time.h"
 #include "session/events.h"
 #include "session/part.h"
 #include "session/triggers.h"
@@ -32,7 +33,8 @@ struct session {
     struct symbolizer *symbolizers[PIDS_MAX];
     struct kernel_symbols *kernel;
     struct programs *programs;
-    struct sampler *sampler; /* NULL: CPU samples are not needed */
+    struct sampler *sampler;   /* NULL: CPU samples are not needed */
+    struct cpu_time *cpu_time; /* NULL: the same */
     struct events *events;
     struct walls walls;
     struct triggers triggers;
@@ -103,11 +105,26 @@ static int load_programs(struct session *session, struct error *error)
         return -1;
     if (session->options->cpu || session->options->wall ||
         events_need_cpu_samples(session->events) || triggers_need_cpu_samples(session->options))
-        session->sampler = sampler_new(session->programs, "sample_cpu", options.frequency);
+        session->sampler = sampler_new(session->programs, "sample_cpu", session->options->clock,
+                                       options.frequency);
     if (events_find(session->events, session->programs, session->targets, session->symbolizers,
                     error))
         return -1;
     return programs_load(session->programs, error);
+}
+
+/* Accounts of CPU time begin with the samples. */
+static int start_sampling(struct session *session, struct error *error)
+{
+    if (session->sampler) {
+        if (sampler_start(session->sampler, error))
+            return -1;
+        session->cpu_time = cpu_time_new(session->options->clock, sampler_period(session->sampler),
+                                         session->options->frequency, session->targets);
+    }
+    look_at_targets(session);
+    session->part->begin = clock_ns(CLOCK_MONOTONIC);
+    return 0;
 }
 
 static int start(struct session *session, uint64_t started_ns, struct error *error)
@@ -115,9 +132,8 @@ static int start(struct session *session, uint64_t started_ns, struct error *err
     session->part = part_new(session->options, NULL);
     session->events = events_new(session->options, session->part->profile);
     if (open_symbolizers(session, error) || load_programs(session, error) ||
-        add_targets(session, error) || (session->sampler && sampler_start(session->sampler, error)))
+        add_targets(session, error) || start_sampling(session, error))
         return -1;
-    session->part->begin = clock_ns(CLOCK_MONOTONIC);
     if (events_start(session->events, error) ||
         walls_start(&session->walls, session->options, session->targets, session->symbolizers,
                     session->part, error) ||
@@ -126,7 +142,6 @@ static int start(struct session *session, uint64_t started_ns, struct error *err
         return -1;
     session->first_ns = clock_ns(CLOCK_MONOTONIC);
     session->part->totals.attach_ns = session->first_ns - started_ns;
-    look_at_targets(session);
     prepare_symbolizers(session);
     return 0;
 }
@@ -151,6 +166,7 @@ void session_free(struct session *session)
         return;
     walls_free(&session->walls);
     triggers_free(&session->triggers);
+    cpu_time_free(session->cpu_time);
     sampler_free(session->sampler);
     events_free(session->events);
     programs_free(session->programs);
@@ -175,6 +191,8 @@ static void follow_part(struct session *session)
         symbolizer_move(session->symbolizers[i], session->part->profile);
     events_begin(session->events, session->part->profile);
     walls_begin(&session->walls, before, session->part);
+    if (session->cpu_time)
+        cpu_time_begin(session->cpu_time);
     part_free(before);
 }
 
@@ -184,7 +202,7 @@ int session_begin(struct session *session, int fd, struct error *error)
     struct recording_header header = {
         .frequency = session->options->frequency,
         .cpus = programs_cpus(session->programs),
-        .event = session->sampler ? sampler_event(session->sampler) : "",
+        .event = session->sampler ? session->options->clock->name : "",
         .command = session->command_line,
         .version = BEAMFLAME_VERSION,
         .occasion = "",
@@ -214,6 +232,8 @@ static int target_of(const struct session *session, uint32_t pid)
 static void take_cpu(struct session *session, int target, const struct snapshot *snapshot,
                      struct sample *sample)
 {
+    uint64_t base = cpu_time_base(session->cpu_time, snapshot);
+
     triggers_cpu_sample(&session->triggers, (size_t)target, sample);
     session->write_result = events_cpu_sample(session->events, (size_t)target, snapshot, sample,
                                               session->part, &session->write_error);
@@ -223,9 +243,9 @@ static void take_cpu(struct session *session, int target, const struct snapshot 
     if (session->write_result || !session->options->cpu)
         return;
     sample->event = session->part->cpu;
-    sample->values[CPU_TIME] = SECOND / session->options->frequency;
+    sample->values[CPU_TIME] = base;
     busiest_count(&session->busiest, sample->process);
-    session->write_result = part_append(session->part, sample, &session->write_error);
+    cpu_time_hold(session->cpu_time, (size_t)target, sample);
 }
 
 static void take_hit(struct session *session, int target, const struct snapshot *snapshot,
@@ -268,7 +288,14 @@ static int put_threads(struct session *session, struct error *error)
 
     if (!part->cpu)
         return 0;
+    cpu_time_threads(session->cpu_time, part->profile, &part->threads);
+    cpu_time_totals(session->cpu_time, &part->totals);
     return recording_put_threads(part->writer, part->profile, &part->threads, error);
+}
+
+static int settle_cpu_time(struct session *session, bool all, struct error *error)
+{
+    return session->cpu_time ? cpu_time_settle(session->cpu_time, all, session->part, error) : 0;
 }
 
 static int put_summaries(struct session *session, struct error *error)
@@ -309,6 +336,28 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
     return flush(session, error);
 }
 
+/* The guard has made ticks do nothing; now they end. */
+static int check_clock(struct session *session, struct error *error)
+{
+    const char *name = session->options->clock->name;
+    uint32_t cpu;
+    enum wire_guard_reason reason = session->sampler ? programs_guard(session->programs, &cpu) : 0;
+
+    if (reason == WIRE_GUARD_QUIET)
+        return 0;
+    sampler_stop(session->sampler);
+    session->part->totals.losses[LOSS_CLOCK_STOPPED] = 1;
+    if (reason == WIRE_GUARD_STORM)
+        return error_set(error, ERROR_FAILED,
+                         "CPU sampling was stopped to protect the machine: '%s' interrupted CPU %u "
+                         "more than twice as often as -F %u asks for",
+                         name, cpu, session->options->frequency);
+    return error_set(error, ERROR_FAILED,
+                     "CPU sampling was stopped to protect the machine: at -F %u, handling the "
+                     "interrupts of '%s' took more than 5 %% of CPU %u: use a lower -F",
+                     session->options->frequency, name, cpu);
+}
+
 int session_step(struct session *session, int timeout_ms, struct error *error)
 {
     timeout_ms = walls_limit_timeout(&session->walls, timeout_ms);
@@ -316,8 +365,8 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
         return -1;
     if (session->write_result)
         return failed_write(session, error);
-    if (events_release(session->events, session->part, error) ||
-        walls_step(&session->walls, session->part, error))
+    if (check_clock(session, error) || events_release(session->events, session->part, error) ||
+        walls_step(&session->walls, session->part, error) || settle_cpu_time(session, false, error))
         return -1;
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_refresh(session->symbolizers[i]);
@@ -356,13 +405,14 @@ struct session_status session_status(const struct session *session)
 static int take_rest(struct session *session, struct error *error)
 {
     events_end(session->events);
-    look_at_targets(session);
-    if (put_threads(session, error) ||
-        programs_poll(session->programs, 0, take, session, error) < 0)
+    if (programs_poll(session->programs, 0, take, session, error) < 0)
         return -1;
     if (session->write_result)
         return failed_write(session, error);
-    if (events_release(session->events, session->part, error) ||
+    if (!session->stopped)
+        look_at_targets(session);
+    if (settle_cpu_time(session, true, error) || put_threads(session, error) ||
+        events_release(session->events, session->part, error) ||
         (session->stopped && walls_finish(&session->walls, session->part, error)))
         return -1;
     return put_summaries(session, error);
@@ -383,7 +433,10 @@ int session_end(struct session *session, int *ret_fd, struct error *error)
 void session_stop(struct session *session)
 {
     session->stopped = true;
-    if (session->sampler)
+    if (session->sampler) {
         sampler_stop(session->sampler);
+        cpu_time_stop(session->cpu_time);
+    }
+    look_at_targets(session);
     events_stop(session->events);
 }

@@ -217,6 +217,9 @@ static void count_sample(const struct snapshot *snapshot, const struct unwound *
     bool erlang = sample->flags & SAMPLE_ERLANG;
 
     totals->samples++;
+    totals->losses[LOSS_KERNEL_ENTRY] += unwound->at_entry;
+    if (unwound->at_entry)
+        return;
     totals->erlang_samples += erlang;
     totals->complete_stacks += erlang && unwound->complete;
     totals->truncated_stacks += unwound->truncated;

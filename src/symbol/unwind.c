@@ -478,6 +478,11 @@ struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapsho
     bool in_code;
 
     *result = (struct unwound){.frames = result->frames, .room = result->room};
+    if (snapshot->sample->flags & WIRE_ENTRY) {
+        emit(unwinder, ADDRESS_ENTRY, 0, false);
+        result->at_entry = true;
+        return result;
+    }
     for (uint32_t i = 0; i < snapshot->sample->kernel_depth; i++)
         emit(unwinder, ADDRESS_KERNEL, snapshot->kernel_stack[i], i > 0);
     if (snapshot->sample->flags & WIRE_AT_REST) {

@@ -38,6 +38,8 @@ enum address_kind {
     ADDRESS_MFA,     /* BIF or NIF that is called: its name, see unwound_mfa() */
     ADDRESS_UNKNOWN, /* a word that should be a code address and is in no known code */
     ADDRESS_CUT,     /* value is the number of words that are missing here */
+    ADDRESS_ENTRY,   /* the entry to the kernel: all else is not known */
+    ADDRESS_KINDS,
 };
 
 /* A BIF or NIF as the address of an ADDRESS_MFA frame: atom terms and arity, packed. 0 is none. */
@@ -61,6 +63,7 @@ struct unwound {
     bool complete;      /* reached the process' bottom frame */
     bool truncated;     /* the middle is missing */
     bool no_leaf;       /* the top of the Erlang stack is not known exactly */
+    bool at_entry;      /* nothing is known but the process (WIRE_ENTRY) */
     bool native_broken; /* native frames ended before Erlang code or the thread's start */
     struct process_registers registers; /* of the process, where one runs */
 };

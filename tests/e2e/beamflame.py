@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 from collections import Counter
@@ -30,6 +31,46 @@ def require():
         raise unittest.SkipTest("no BPF here")
 
 
+def has_pmu():
+    """Whether the machine counts cycles."""
+    done = subprocess.run(["perf", "stat", "-x,", "-e", "cycles", "true"], capture_output=True,
+                          text=True, check=False)
+    return done.returncode == 0 and done.stderr.split(",")[0].isdigit()
+
+
+def each_release_and_clock(tests):
+    """Class decorator: as nodes.each_release(), and each case once more by the clock `cycles`,
+    which all recordings are then made by. Skipped where there is no PMU."""
+    nodes.each_release(tests)
+    module = sys.modules[tests.__module__]
+    for release in nodes.RELEASES:
+        case = getattr(module, f"{tests.__name__}{release}")
+        by_cycles = type(f"{case.__name__}Cycles", (case,),
+                         {"setUpClass": classmethod(_set_up_cycles)})
+        by_cycles.__module__ = tests.__module__
+        setattr(module, by_cycles.__name__, by_cycles)
+    return tests
+
+
+_clock = []  # the options that choose it
+
+
+def _set_up_cycles(case):
+    if not has_pmu():
+        raise unittest.SkipTest("no PMU here: the clock 'cycles' is not tested")
+    _clock[:] = ["--clock", "cycles"]
+    case.addClassCleanup(_clock.clear)
+    super(case, case).setUpClass()
+
+
+def _with_clock(arguments):
+    """The arguments, of a recording with the clock that is tested."""
+    is_recording = "-p" in arguments[:-1] or "-a" in arguments or "--" in arguments
+    is_command = arguments and not str(arguments[0]).startswith("-")
+    given = "--clock" in arguments
+    return [*(_clock if is_recording and not is_command and not given else []), *arguments]
+
+
 def bpftool(*arguments):
     """What bpftool says, None where it fails."""
     path = next((p for p in ("/usr/sbin/bpftool", "/usr/local/sbin/bpftool") if os.path.exists(p)),
@@ -50,13 +91,13 @@ def folder(clean_up):
 
 def run(*arguments, timeout=120, **options):
     """Run to the end; returns the finished process with its text output."""
-    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True,
+    return subprocess.run([BINARY, *map(str, _with_clock(arguments))], capture_output=True, text=True,
                           timeout=timeout, **options)
 
 
 def start(*arguments, **options):
     """Start and go on; the caller ends it."""
-    return subprocess.Popen([BINARY, *map(str, arguments)], stdout=subprocess.PIPE,
+    return subprocess.Popen([BINARY, *map(str, _with_clock(arguments))], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, **options)
 
 

@@ -62,7 +62,8 @@ static void time_of(thread_id id, uint64_t span, uint64_t cpu, uint64_t wait)
                                                    .from = START,
                                                    .to = START + span * MS,
                                                    .cpu_ns = cpu * MS,
-                                                   .wait_ns = wait * MS});
+                                                   .wait_ns = wait * MS,
+                                                   .sampled_ns = cpu * MS / 2});
 }
 
 static struct microstate_row *rows_of(size_t expected)
@@ -104,6 +105,7 @@ static void test_sums(void **state)
     assert_int_equal(rows[1].wait_ns, 0);
     assert_int_equal(rows[1].cpu_ns, 480 * MS);
     assert_int_equal(rows[1].ns[MICROSTATE_NONE], 0);
+    assert_int_equal(rows[1].sampled_ns, 240 * MS);
     assert_int_equal(rows[2].ns[MICROSTATE_AUX], 7 * MS);
     assert_int_equal(rows[2].ns[MICROSTATE_NONE], 3 * MS);
     assert_int_equal(rows[2].ns[MICROSTATE_SLEEP], 488 * MS);
@@ -113,7 +115,7 @@ static void test_sums(void **state)
     assert_int_equal(sum.span_ns, 1500 * MS);
     assert_int_equal(sum.ns[MICROSTATE_SLEEP], (970 + 488) * MS);
     assert_int_equal(sum.wait_ns, 2 * MS);
-    assert_int_equal(sum.sampled_ns, 42 * MS);
+    assert_int_equal(sum.sampled_ns, 40 * MS);
     free(rows);
 }
 

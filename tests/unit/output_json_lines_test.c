@@ -50,10 +50,11 @@ static void test_lines(void **state)
         "\"erlang_samples\": 3, \"complete_stacks\": 3, \"truncated_stacks\": 0, \"frames\": 8, "
         "\"erlang_frames\": 5, \"unknown_erlang_frames\": 0, \"unknown_native_frames\": 1, "
         "\"attach_ns\": 12345678, \"profiler_cpu_ns\": 5000000, \"peak_rss_kb\": 4096, "
+        "\"cpu_samples\": 0, \"cpu_sampled_ns\": 0, \"cpu_accounted_ns\": 0, "
         "\"cut\": false, \"losses\": {\"ring_full\": 2, \"bad_sample\": 0, \"stack_incomplete\": "
         "0, \"stack_truncated\": 0, \"stack_pointer\": 0, \"native_unwind\": 0, "
         "\"unknown_erlang\": 0, \"unknown_native\": 1, \"kernel_stack\": 0, \"out_of_order\": "
-        "0}}\n";
+        "0, \"kernel_entry\": 0, \"clock_stopped\": 0}}\n";
     struct small_profile small;
 
     (void)state;

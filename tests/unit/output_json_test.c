@@ -33,6 +33,10 @@ static void test_exact(void **state)
                   "  \"duration_ms\": 2500.000,\n"
                   "  \"profiler_cpu_ms\": 5.000,\n"
                   "  \"peak_rss_kb\": 4096,\n"
+                  "  \"cpu_samples\": 0,\n"
+                  "  \"cpu_sampled_ms\": 0.000,\n"
+                  "  \"cpu_accounted_ms\": 0.000,\n"
+                  "  \"cpu_sampled_ratio\": null,\n"
                   "  \"cut\": false,\n"
                   "  \"trigger\": null,\n"
                   "  \"target\": " TARGET ",\n"
@@ -59,7 +63,9 @@ static void test_exact(void **state)
                   "    \"unknown_erlang\": 0,\n"
                   "    \"unknown_native\": 1,\n"
                   "    \"kernel_stack\": 0,\n"
-                  "    \"out_of_order\": 0\n"
+                  "    \"out_of_order\": 0,\n"
+                  "    \"kernel_entry\": 0,\n"
+                  "    \"clock_stopped\": 0\n"
                   "  }\n"
                   "}\n");
 }

@@ -31,7 +31,8 @@ static int recording_of(const struct recording_header *header, int number)
                                                      .from = (uint64_t)number * SPAN,
                                                      .to = (uint64_t)(number + 1) * SPAN,
                                                      .cpu_ns = 1000,
-                                                     .wait_ns = 10});
+                                                     .wait_ns = 10,
+                                                     .sampled_ns = 900});
     assert_int_equal(recording_put_threads(writer, small.profile, &threads, &error), 0);
     assert_int_equal(recording_finish(writer, small.profile, &small.totals, &fd, &error), 0);
     thread_times_free(&threads);
@@ -158,6 +159,7 @@ static void test_counts(void **state)
     assert_int_equal(threads->list[0].to, 3ull * SPAN);
     assert_int_equal(threads->list[0].cpu_ns, 3000);
     assert_int_equal(threads->list[0].wait_ns, 30);
+    assert_int_equal(threads->list[0].sampled_ns, 2700);
     recording_close(recording);
     profile_free(seen.profile);
 }

@@ -33,6 +33,7 @@ static void assert_times(int fd, const struct thread_times *expected)
         assert_int_equal(times->list[i].to, expected->list[i].to);
         assert_int_equal(times->list[i].cpu_ns, expected->list[i].cpu_ns);
         assert_int_equal(times->list[i].wait_ns, expected->list[i].wait_ns);
+        assert_int_equal(times->list[i].sampled_ns, expected->list[i].sampled_ns);
     }
     recording_close(recording);
     profile_free(profile);
@@ -69,10 +70,10 @@ static void test_round_trip(void **state)
     (void)state;
     small_profile_make(&small);
     writer = recording_create(NULL, "/tmp", &small_header, &error);
-    thread_times_add(&times, &(struct thread_time){1, 10, 20, 3, 4});
+    thread_times_add(&times, &(struct thread_time){1, 10, 20, 3, 4, 2});
     assert_int_equal(recording_append(writer, small.profile, &small.samples[0], &error), 0);
     assert_int_equal(recording_put_threads(writer, small.profile, &times, &error), 0);
-    times.list[0] = (struct thread_time){1, 10, 30, 5, UINT64_MAX};
+    times.list[0] = (struct thread_time){1, 10, 30, 5, UINT64_MAX, 7};
     thread_times_add(&times, &(struct thread_time){
                                  .thread = profile_thread(
                                      small.profile, &(struct thread_entry){.target = 1, .tid = 7}),

@@ -103,6 +103,8 @@ function warningsOf(part) {
 
     if (cut)
         found.push("The recording was cut off: what came later is missing.");
+    if (part.cpuAccount)
+        found.push(`${part.cpuAccount[0].toUpperCase()}${part.cpuAccount.slice(1)}.`);
     if (lost > MANY_LOST * (samples + lost))
         found.push(`${percentText(lost, samples + lost)} of all samples were lost.`);
     if (erlangSamples && completeStacks < FEW_COMPLETE * erlangSamples)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* Each interrupt of the sampling clock: how much it counted since the last one, and the guard
+ * against clocks that interrupt too often (include/wire.h). */
+#ifndef BEAMFLAME_CLOCK_H
+#define BEAMFLAME_CLOCK_H
+
+#include "sample.h"
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct wire_clock);
+} clocks SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct wire_guard);
+} guards SEC(".maps");
+
+/* A tick while the program handles it. */
+struct tick {
+    struct wire_clock *clock;
+    struct wire_guard *guard;
+    __u64 now;
+    __u64 counted; /* since the last tick of this CPU; 0: not known */
+};
+
+static __always_inline void leak(__u64 *level, __u64 amount)
+{
+    *level -= amount < *level ? amount : *level;
+}
+
+/* Stop all sampling, and wake the reader to take the clock away. */
+static __always_inline void guard_stop(struct wire_guard *guard, __u32 reason)
+{
+    if (guard->reason)
+        return;
+    guard->cpu = bpf_get_smp_processor_id();
+    guard->reason = reason;
+    sample_ring_bell();
+}
+
+static __always_inline void count_since_last(struct bpf_perf_event_data *ctx, struct tick *tick)
+{
+    struct bpf_perf_event_value value = {};
+
+    if (bpf_perf_prog_read_value(ctx, &value, sizeof(value)))
+        return;
+    if (tick->clock->time)
+        tick->counted = value.counter - tick->clock->counted;
+    tick->clock->counted = value.counter;
+}
+
+/* False if the guard has stopped sampling. */
+static __always_inline bool tick_begin(struct bpf_perf_event_data *ctx, struct tick *tick)
+{
+    __u32 key = 0;
+
+    tick->clock = bpf_map_lookup_elem(&clocks, &key);
+    tick->guard = bpf_map_lookup_elem(&guards, &key);
+    tick->counted = 0;
+    if (!tick->clock || !tick->guard || tick->guard->reason)
+        return false;
+    tick->now = bpf_ktime_get_ns();
+    count_since_last(ctx, tick);
+    if (tick->clock->time) {
+        leak(&tick->clock->ticks_level, tick->now - tick->clock->time);
+        leak(&tick->clock->runs_level, (tick->now - tick->clock->time) / WIRE_GUARD_SHARE);
+    }
+    tick->clock->time = tick->now;
+    tick->clock->ticks_level += tick->guard->tick_ns / 2;
+    if (tick->clock->ticks_level <=
+        WIRE_GUARD_TICKS_NS + tick->guard->tick_ns / 2 * WIRE_GUARD_TICKS)
+        return true;
+    guard_stop(tick->guard, WIRE_GUARD_STORM);
+    return false;
+}
+
+/* The program has handled the tick. */
+static __always_inline void tick_end(const struct tick *tick)
+{
+    __u64 run = bpf_ktime_get_ns() - tick->now;
+
+    tick->clock->runs_level += run < WIRE_GUARD_RUN_NS ? run : WIRE_GUARD_RUN_NS;
+    if (tick->clock->runs_level > WIRE_GUARD_RUNS_NS)
+        guard_stop(tick->guard, WIRE_GUARD_SLOW);
+}
+
+#endif

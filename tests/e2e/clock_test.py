@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CPU samples stand for the CPU time that the kernel accounts, by each clock; and a clock that
+interrupts too often is stopped."""
+import json
+import os
+import subprocess
+import sys
+import time
+import unittest
+from collections import Counter
+from contextlib import ExitStack
+
+import beamflame
+import nodes
+
+SECONDS = 3
+HZ = 499
+ACCOUNTED = 0.02  # how far the sum of samples may be from the account
+LOADS = {  # options of load halfidle
+    "busy": ("sleep=0",),
+    "sleeps of 1 ms": ("sleep=1",),
+    "sleeps of 3 ms": ("sleep=3",),
+    "sleeps of 10 ms": ("sleep=10",),
+    "bursts": ("sleep=150", "rounds=100"),
+}
+FAULTS = 4096  # pages that are touched in one go
+
+
+def cpu_seconds(pid):
+    """CPU time of a process so far, by its own clock (clock_getcpuclockid)."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+def sampled_seconds(recording, *options):
+    """What all samples of a recording stand for together."""
+    return sum(beamflame.folded(recording, "--weight", "cpu", *options).values()) / 1e9
+
+
+def seconds_of_targets(recording):
+    """The same of each node, by pid."""
+    path, pids, threads = recording.with_suffix(".json"), {}, {}
+    sums = Counter()
+    beamflame.record("report", recording, "-o", path)
+    for entry in map(json.loads, path.read_text().splitlines()):
+        if entry["type"] == "target":
+            pids[entry["id"]] = entry["pid"]
+        elif entry["type"] == "thread":
+            threads[entry["id"]] = pids[entry["target"]]
+        elif entry["type"] == "sample":
+            sums[threads[entry["thread"]]] += entry["values"]["time"] / 1e9
+    return sums
+
+
+@beamflame.each_release_and_clock
+class Account:
+    release = None
+
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.out = beamflame.folder(cls.addClassCleanup)
+
+    def test_samples_add_up(self):
+        """Their sum is the node's CPU time, read around the recording, whether it is busy, sleeps
+        between ticks or works in bursts; and the statistics say how much the clock saw itself."""
+        for name, options in LOADS.items():
+            with self.subTest(name), nodes.Node(self.release, "halfidle", *options) as node:
+                time.sleep(0.5)
+                self.check_sum(node)
+
+    def check_sum(self, node):
+        path, stats = self.out / "x.bfr", self.out / "s.json"
+        before = cpu_seconds(node.pid)
+        with beamflame.recording("-p", node.pid, "-F", HZ, "-o", path, "--stats", stats):
+            inner = cpu_seconds(node.pid)
+            time.sleep(SECONDS)
+            inner = cpu_seconds(node.pid) - inner
+        outer = cpu_seconds(node.pid) - before
+        sampled, told = sampled_seconds(path), json.loads(stats.read_text())
+        self.assertGreaterEqual(sampled, inner * (1 - ACCOUNTED))
+        self.assertLessEqual(sampled, outer * (1 + ACCOUNTED))
+        self.assertAlmostEqual(told["cpu_accounted_ms"] / 1000, sampled, delta=0.001 + sampled / 1e4)
+        # The kernel counts threads up to their last tick of 10 ms at most, at both ends.
+        self.assertAlmostEqual(told["target"]["cpu_ms"] / 1000, sampled,
+                               delta=ACCOUNTED * sampled + 0.01 * 2 * os.cpu_count())
+        # What the clock saw before it was scaled is near: else it is no clock of CPU time.
+        self.assertGreater(told["cpu_sampled_ratio"], 0.6)
+        self.assertLess(told["cpu_sampled_ratio"], 1.5)
+        self.assertEqual(told["losses"]["clock_stopped"], 0)
+
+    def test_four_nodes(self):
+        """Each of several nodes has its own account, whatever share of the CPUs it has."""
+        path, stats = self.out / "four.bfr", self.out / "four.stats"
+        with ExitStack() as stack:
+            pids = [stack.enter_context(nodes.Node(self.release, "halfidle", f"sleep={ms}")).pid
+                    for ms in (0, 1, 3, 10)]
+            before = [cpu_seconds(pid) for pid in pids]
+            with beamflame.recording(*(word for pid in pids for word in ("-p", pid)), "-F", HZ,
+                                     "-o", path, "--stats", stats):
+                inner = [cpu_seconds(pid) for pid in pids]
+                time.sleep(SECONDS)
+                inner = [cpu_seconds(pid) - first for pid, first in zip(pids, inner)]
+            outer = [cpu_seconds(pid) - first for pid, first in zip(pids, before)]
+        sums = seconds_of_targets(path)
+        self.assertEqual(set(sums), set(pids))
+        for pid, least, most in zip(pids, inner, outer):
+            with self.subTest(pid):
+                self.assertGreaterEqual(sums[pid], least * (1 - ACCOUNTED))
+                self.assertLessEqual(sums[pid], most * (1 + ACCOUNTED))
+
+
+class Events(unittest.TestCase):
+    """Clocks that are not timers, and that are none."""
+
+    def setUp(self):
+        beamflame.require()
+        self.out = beamflame.folder(self.addCleanup)
+
+    def test_unknown(self):
+        """What is no clock is a usage error that names those that there are."""
+        done = beamflame.run("-p", 1, "--clock", "sundial")
+        self.assertEqual(done.returncode, beamflame.USAGE)
+        self.assertIn("there is no clock 'sundial'; the clocks are: cpu-clock", done.stderr)
+
+    def test_frequency_limit(self):
+        """More samples than the machine allows are refused, with the sysctl that says so."""
+        most = int(open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="utf-8").read())
+        if most >= 50000:
+            raise unittest.SkipTest(f"perf_event_max_sample_rate is {most}: -F ends at 50000")
+        with nodes.Node(25, "halfidle") as node:
+            done = beamflame.run("-p", node.pid, "-F", most + 1, "-d", 1, "-o", self.out / "x.svg")
+        self.assertEqual(done.returncode, beamflame.USAGE)
+        self.assertIn("perf_event_max_sample_rate", done.stderr)
+
+    def test_no_pmu(self):
+        """Without a PMU cycles are refused, and the message says what to use."""
+        if beamflame.has_pmu():
+            raise unittest.SkipTest("this machine has a PMU")
+        with nodes.Node(25, "halfidle") as node:
+            done = beamflame.run("-p", node.pid, "--clock", "cycles", "-d", 1,
+                                 "-o", self.out / "x.svg")
+        self.assertEqual(done.returncode, beamflame.UNSUPPORTED)
+        self.assertIn("no event 'cycles'", done.stderr)
+        self.assertIn("use --clock cpu-clock", done.stderr)
+
+    def test_too_rare(self):
+        """An event that hardly ever happens can't be a clock."""
+        with nodes.Node(25, "halfidle", "sleep=1000") as node:
+            done = beamflame.run("-p", node.pid, "--clock", "branch-misses" if beamflame.has_pmu()
+                                 else "page-faults", "-F", 50000, "-d", 1, "-o", self.out / "x.svg")
+        if done.returncode == beamflame.DONE:
+            raise unittest.SkipTest("the machine is not calm enough")
+        self.assertEqual(done.returncode, beamflame.UNSUPPORTED)
+        self.assertIn("too rarely", done.stderr)
+
+
+# Touches pages of its own: with pauses, until a line comes in, then without.
+FAULTER = f"""
+import mmap, select, sys, time
+size = {FAULTS} * mmap.PAGESIZE
+calm = True
+print("ready", flush=True)
+while True:
+    with mmap.mmap(-1, size) as pages:
+        for at in range(0, size, mmap.PAGESIZE):
+            pages[at] = 1
+            if calm and at % (64 * mmap.PAGESIZE) == 0:
+                time.sleep(0.004)
+                calm = not select.select([sys.stdin], [], [], 0)[0]
+"""
+
+
+class Guard(unittest.TestCase):
+    """The guard against interrupts that come too often or take too long."""
+
+    def setUp(self):
+        beamflame.require()
+        self.out = beamflame.folder(self.addCleanup)
+        self.path, self.stats = self.out / "x.bfr", self.out / "s.json"
+
+    def start_faulter(self):
+        faulter = subprocess.Popen([sys.executable, "-c", FAULTER], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE)
+        self.addCleanup(faulter.wait)
+        self.addCleanup(faulter.kill)
+        self.addCleanup(faulter.stdout.close)
+        self.addCleanup(faulter.stdin.close)
+        faulter.stdout.readline()
+        return faulter
+
+    def check_recording(self):
+        """What was recorded is kept, and says that it ends early."""
+        self.assertEqual(json.loads(self.stats.read_text())["losses"]["clock_stopped"], 1)
+        beamflame.record("report", self.path, "-o", self.out / "x.txt")
+        self.assertIn("CPU sampling was stopped", (self.out / "x.txt").read_text())
+
+    def test_slow(self):
+        """So many ticks that handling them takes more than 5 % of a CPU are stopped."""
+        with nodes.Node(25, "halfidle", "sleep=0") as node:
+            node.take_precedence()
+            done = beamflame.run("-p", node.pid, "-F", 50000, "-d", 5, "-o", self.path,
+                                 "--stats", self.stats)
+        self.assertEqual(done.returncode, beamflame.FAILED)
+        self.assertIn("handling the interrupts of 'cpu-clock' took more than 5 % of CPU",
+                      done.stderr)
+        self.check_recording()
+
+    def test_storm(self):
+        """A clock that begins to interrupt far too often is stopped at once."""
+        faulter = self.start_faulter()
+        with nodes.Node(25, "halfidle") as node:
+            profiler = beamflame.start("-p", node.pid, "--clock", "page-faults", "-F", 99,
+                                       "-o", self.path, "--stats", self.stats)
+            self.addCleanup(profiler.communicate)
+            self.addCleanup(profiler.kill)
+            self.assertIn("sampling", profiler.stderr.readline())
+            time.sleep(1)
+            if profiler.poll() is not None:
+                raise unittest.SkipTest("other programs make too many page faults")
+            began = time.monotonic()
+            faulter.stdin.write(b"go\n")
+            faulter.stdin.flush()
+            _, said = profiler.communicate(timeout=30)
+        self.assertEqual(profiler.returncode, beamflame.FAILED)
+        self.assertIn("stopped to protect the machine: 'page-faults' interrupted CPU", said)
+        self.assertLess(time.monotonic() - began, 10)
+        self.check_recording()
+
+
+if __name__ == "__main__":
+    unittest.main()

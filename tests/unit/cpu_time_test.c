@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include <unistd.h>
+
+#include "fake_sample.h"
+#include "os/process.h"
+#include "profile/events.h"
+#include "session/cpu_time.h"
+#include "util/clock.h"
+
+/* The VM is the test itself: what the kernel accounts to it, the test can make. */
+
+static const uint64_t MS = 1000000;
+
+struct bench {
+    struct session_options options;
+    struct vm vm;
+    struct targets targets;
+    struct part *part;
+    struct cpu_time *cpu_time;
+    uint64_t started; /* CPU time of the test when accounts began, or a little before */
+};
+
+static void work(uint64_t ns)
+{
+    uint64_t end = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + ns;
+
+    while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end)
+        ;
+}
+
+static void setup(struct bench *bench, const char *clock, uint64_t period)
+{
+    struct recording_header header = {.frequency = 100,
+                                      .event = clock,
+                                      .hostname = "",
+                                      .kernel = "",
+                                      .command = "",
+                                      .version = "",
+                                      .occasion = ""};
+    struct error error;
+
+    memset(bench, 0, sizeof(*bench));
+    bench->options.cpu = true;
+    bench->vm.pid = getpid();
+    bench->targets.vms[0] = &bench->vm;
+    bench->targets.count = 1;
+    bench->part = part_new(&bench->options, NULL);
+    assert_int_equal(part_open(bench->part, recording_file(NULL, "/tmp", &error), &header, &error),
+                     0);
+    bench->started = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    bench->cpu_time = cpu_time_new(clock_event_find(clock, &error), period, 100, &bench->targets);
+}
+
+static void teardown(struct bench *bench)
+{
+    cpu_time_free(bench->cpu_time);
+    part_free(bench->part);
+}
+
+static void hold(struct bench *bench, uint64_t base)
+{
+    struct sample sample = {.time = clock_ns(CLOCK_MONOTONIC), .event = bench->part->cpu};
+
+    sample.values[CPU_TIME] = base;
+    cpu_time_hold(bench->cpu_time, 0, &sample);
+}
+
+/* End the recording; the values of its samples. */
+static size_t values(struct bench *bench, uint64_t list[], size_t room)
+{
+    struct profile *profile = profile_new();
+    struct recording *recording;
+    struct sample sample;
+    struct error error;
+    size_t count = 0;
+    bool cut;
+    int fd;
+
+    assert_int_equal(part_finish(bench->part, 0, &fd, &error), 0);
+    recording = recording_open(fd, "test", &error);
+    assert_non_null(recording);
+    while (recording_next(recording, profile, &sample, &cut, &error) == 1) {
+        assert_true(count < room);
+        list[count++] = sample.values[CPU_TIME];
+    }
+    recording_close(recording);
+    profile_free(profile);
+    return count;
+}
+
+/* All samples together get exactly the accounted time, each in proportion to its base: also where
+ * the clock saw half of it, and time without a sample goes to the next one. */
+static void test_scaled_to_the_account(void **state)
+{
+    struct recording_totals totals = {0};
+    uint64_t list[4], sum = 0, ended;
+    struct bench bench;
+    struct error error;
+
+    (void)state;
+    setup(&bench, "cpu-clock", 10 * MS);
+    work(20 * MS);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    work(20 * MS);
+    hold(&bench, 10 * MS);
+    hold(&bench, 5 * MS);
+    hold(&bench, 5 * MS);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    ended = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    cpu_time_totals(bench.cpu_time, &totals);
+    assert_int_equal(values(&bench, list, 4), 3);
+    for (int i = 0; i < 3; i++)
+        sum += list[i];
+    assert_int_equal(sum, totals.cpu_accounted_ns);
+    assert_true(sum >= 40 * MS && sum <= ended - bench.started);
+    assert_true(list[0] / MS == sum / 2 / MS || list[0] / MS + 1 == sum / 2 / MS);
+    assert_int_equal(totals.cpu_sampled_ns, 20 * MS);
+    assert_int_equal(totals.cpu_samples, 3);
+    teardown(&bench);
+}
+
+/* A window that has just begun is not scaled yet. The newest sample waits for the next window, but
+ * not for long. */
+static void test_windows(void **state)
+{
+    uint64_t list[2];
+    struct bench bench;
+    struct error error;
+
+    (void)state;
+    setup(&bench, "cpu-clock", 10 * MS);
+    hold(&bench, 10 * MS);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.part, &error), 0);
+    assert_int_equal(values(&bench, list, 0), 0);
+    teardown(&bench);
+
+    setup(&bench, "cpu-clock", 10 * MS);
+    hold(&bench, 10 * MS);
+    hold(&bench, 10 * MS);
+    usleep(210000);
+    hold(&bench, 10 * MS);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.part, &error), 0);
+    assert_int_equal(values(&bench, list, 2), 2);
+    teardown(&bench);
+
+    setup(&bench, "cpu-clock", 10 * MS);
+    hold(&bench, 10 * MS);
+    usleep(310000);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.part, &error), 0);
+    assert_int_equal(values(&bench, list, 2), 1);
+    teardown(&bench);
+}
+
+/* What is accounted after the end counts for no sample. */
+static void test_stop(void **state)
+{
+    uint64_t list[1], stopped;
+    struct bench bench;
+    struct error error;
+
+    (void)state;
+    setup(&bench, "cpu-clock", 10 * MS);
+    hold(&bench, 10 * MS);
+    cpu_time_stop(bench.cpu_time);
+    stopped = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    work(30 * MS);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    assert_int_equal(values(&bench, list, 1), 1);
+    assert_true(list[0] <= stopped - bench.started);
+    teardown(&bench);
+}
+
+/* The samples of a VM that has ended keep what the clock gave them. */
+static void test_no_account(void **state)
+{
+    uint64_t list[2];
+    struct bench bench;
+    struct error error;
+
+    (void)state;
+    setup(&bench, "cpu-clock", 10 * MS);
+    cpu_time_stop(bench.cpu_time);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    teardown(&bench);
+    setup(&bench, "cpu-clock", 10 * MS);
+    bench.vm.pid = 0x7ffffffe; /* more than a pid can be (pid_max is 4 million at most) */
+    hold(&bench, 10 * MS);
+    hold(&bench, 30 * MS);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    assert_int_equal(values(&bench, list, 2), 2);
+    assert_int_equal(list[0], 10 * MS);
+    assert_int_equal(list[1], 30 * MS);
+    teardown(&bench);
+}
+
+static uint64_t base_of(const struct bench *bench, uint64_t counted)
+{
+    struct fake_sample sample = {0};
+    struct snapshot snapshot;
+    uint64_t base;
+
+    if (counted)
+        fake_segment(&sample, SEGMENT_TICK, 0, &counted, sizeof(counted));
+    assert_true(fake_sample_open(&sample, &snapshot));
+    base = cpu_time_base(bench->cpu_time, &snapshot);
+    fake_sample_free(&sample);
+    return base;
+}
+
+/* A late tick stands for all of the time since the last one; without one, for a period. Cycles are
+ * time at the rate that the period was made for. */
+static void test_base(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    setup(&bench, "cpu-clock", 10 * MS);
+    assert_int_equal(base_of(&bench, 0), 10 * MS);
+    assert_int_equal(base_of(&bench, 27 * MS), 27 * MS);
+    teardown(&bench);
+    setup(&bench, "cycles", 30000000);
+    assert_int_equal(base_of(&bench, 0), 10 * MS);
+    assert_int_equal(base_of(&bench, 15000000), 5 * MS);
+    teardown(&bench);
+}
+
+/* What the clock gave is known of each thread, also under another entry of it, and starts anew with
+ * a part. */
+static void test_threads(void **state)
+{
+    struct thread_times times = {0};
+    struct bench bench;
+    struct profile *profile;
+    struct sample sample = {.values = {7 * MS}};
+    thread_id one, renamed;
+
+    (void)state;
+    setup(&bench, "cpu-clock", 10 * MS);
+    profile = bench.part->profile;
+    one = profile_thread(profile, &(struct thread_entry){.tid = 5});
+    renamed = profile_thread(
+        profile, &(struct thread_entry){.tid = 5, .name = profile_string_z(profile, "new")});
+    sample.event = bench.part->cpu;
+    sample.thread = one;
+    cpu_time_hold(bench.cpu_time, 0, &sample);
+    sample.thread = renamed;
+    cpu_time_hold(bench.cpu_time, 0, &sample);
+    thread_times_add(&times, &(struct thread_time){.thread = renamed});
+    cpu_time_threads(bench.cpu_time, profile, &times);
+    assert_int_equal(times.list[0].sampled_ns, 14 * MS);
+    cpu_time_begin(bench.cpu_time);
+    times.list[0].sampled_ns = 0;
+    cpu_time_threads(bench.cpu_time, profile, &times);
+    assert_int_equal(times.list[0].sampled_ns, 0);
+    thread_times_free(&times);
+    teardown(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scaled_to_the_account),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_no_account),
+        cmocka_unit_test(test_base),
+        cmocka_unit_test(test_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
