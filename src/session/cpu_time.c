@@ -23,6 +23,7 @@ struct target_time {
     uint64_t began;     /* ns, when the window did */
     uint64_t accounted; /* by the kernel, until now */
     uint64_t due;       /* of that: not given to a sample yet */
+    bool ended;         /* then it has no account, and samples keep their bases */
 };
 
 struct cpu_time {
@@ -36,14 +37,16 @@ struct cpu_time {
     struct recording_totals totals; /* of the part */
 };
 
-/* What the kernel has accounted since is due. A VM that has ended has no account. */
+/* What the kernel has accounted since is due. */
 static void account(struct cpu_time *cpu_time, size_t target)
 {
     struct target_time *own = &cpu_time->of[target];
     uint64_t now;
 
-    if (cpu_time->stopped || !process_cpu_time(cpu_time->targets->vms[target]->pid, &now) ||
-        now < own->accounted)
+    if (cpu_time->stopped)
+        return;
+    own->ended = !process_cpu_time(cpu_time->targets->vms[target]->pid, &now);
+    if (own->ended || now < own->accounted)
         return;
     own->due += now - own->accounted;
     cpu_time->totals.cpu_accounted_ns += now - own->accounted;
@@ -145,7 +148,7 @@ static int settle(struct target_time *own, size_t count, struct part *part, stru
 {
     int result = 0;
 
-    if (own->due)
+    if (own->due || !own->ended)
         scale(own, count);
     for (size_t i = 0; i < count && !result; i++)
         result = part_append(part, &own->held[i], error);

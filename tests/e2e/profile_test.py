@@ -107,8 +107,14 @@ class Profile:
             self.assertEqual(changes[key], seen[-1] - seen[0], key)
 
     def test_folded_has_every_sample(self):
-        """Counts add up to the samples."""
-        self.assertEqual(sum(self.stacks.values()), self.stats["samples"])
+        """Each counts as the nearest whole number of periods of the clock, and 1 at least."""
+        lines, period = self.out / "samples.json", 1000000000 // HZ
+        beamflame.record("report", self.out / "x.bfr", "-o", lines)
+        entries = map(json.loads, lines.read_text().splitlines())
+        times = [entry["values"]["time"] for entry in entries if entry["type"] == "sample"]
+        self.assertEqual(len(times), self.stats["samples"])
+        self.assertEqual(sum(self.stacks.values()),
+                         sum(max(1, (time + period // 2) // period) for time in times))
 
     def test_flame_graph_is_well_formed(self):
         """The SVG parses, and its titles name functions with counts and percent."""

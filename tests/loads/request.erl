@@ -6,7 +6,7 @@
 %% node, both since its start: their quotient over a window is what profiling must not lower.
 -module(request).
 -behaviour(gen_server).
--export([start/0, client/3, idle/0]).
+-export([start/0, client/3, idle/0, serve_one/0]).
 -export([init/1, handle_call/3, handle_cast/2]).
 
 -define(SESSIONS, 2000).
@@ -17,10 +17,7 @@ start() ->
 main(Options) ->
     Clients = load:option(clients, Options, 2) * erlang:system_info(schedulers_online),
     Done = counters:new(1, [write_concurrency]),
-    ets:new(request_sessions, [named_table, public, {read_concurrency, true}]),
-    process_flag(trap_exit, true),
-    {ok, _} = gen_server:start_link({local, request_store}, ?MODULE, store, []),
-    Pools = [element(2, gen_server:start_link(?MODULE, {pool, N}, [])) || N <- lists:seq(1, 4)],
+    Pools = start_servers(),
     [proc_lib:spawn_link(?MODULE, client, [N, Pools, Done]) || N <- lists:seq(1, Clients)],
     [proc_lib:spawn(?MODULE, idle, []) || _ <- lists:seq(1, load:option(idle, Options, 0))],
     fun() ->
@@ -30,6 +27,17 @@ main(Options) ->
             time_ns => erlang:monotonic_time(nanosecond)
         }
     end.
+
+start_servers() ->
+    ets:new(request_sessions, [named_table, public, {read_concurrency, true}]),
+    process_flag(trap_exit, true),
+    {ok, _} = gen_server:start_link({local, request_store}, ?MODULE, store, []),
+    [element(2, gen_server:start_link(?MODULE, {pool, N}, [])) || N <- lists:seq(1, 4)].
+
+%% For another load: starts the servers, and returns a fun that serves the request of that number.
+serve_one() ->
+    Pools = list_to_tuple(start_servers()),
+    fun(N) -> serve_request(N, Pools) end.
 
 %% Labels are there from OTP 27 on.
 set_label(Label) ->
@@ -46,10 +54,13 @@ client(N, Pools, Done) ->
     serve(N * 7919, list_to_tuple(Pools), Done).
 
 serve(N, Pools, Done) ->
-    Answer = answer(parse(raw_request(N)), N, Pools),
-    true = byte_size(Answer) > 0,
+    serve_request(N, Pools),
     counters:add(Done, 1, 1),
     serve(N + 1, Pools, Done).
+
+serve_request(N, Pools) ->
+    Answer = answer(parse(raw_request(N)), N, Pools),
+    true = byte_size(Answer) > 0.
 
 raw_request(N) ->
     Id = integer_to_binary(N rem ?SESSIONS),

@@ -489,6 +489,42 @@ static void test_no_registers(void **state)
     close_bench(&b);
 }
 
+/* An NMI that hit the entry to the kernel: whatever else the sample has is of an earlier moment. */
+static void test_kernel_entry(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    b.sample.head.flags = WIRE_ENTRY | WIRE_IN_KERNEL;
+    b.sample.head.kernel_depth = 1;
+    b.sample.kernel[0] = 0xffffffff81000001;
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, {0, ADDRESS_ENTRY, false});
+    assert_true(b.result->at_entry);
+    assert_false(b.result->complete || b.result->native_broken || b.result->no_leaf);
+    close_bench(&b);
+}
+
+/* Where the CPU had pushed the user's frame, instruction and stack pointer are enough in JIT code.
+ */
+static void test_frame_of_the_entry(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    b.sample.head.flags = WIRE_REGISTERS | WIRE_WAITS | WIRE_IN_KERNEL;
+    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CFI_RSP, STACK - 16);
+    SET_STACK(&b, STACK - 16, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
 /* ---- BIFs and fragments ---- */
 
 /* A light BIF is told by the Export that the fragment keeps; its caller is on top of the stack and
@@ -805,6 +841,8 @@ int main(void)
         cmocka_unit_test(test_mfa_packing),
         cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_no_registers),
+        cmocka_unit_test(test_kernel_entry),
+        cmocka_unit_test(test_frame_of_the_entry),
         cmocka_unit_test(test_light_bif),
         cmocka_unit_test(test_field_out_of_reach),
         cmocka_unit_test(test_bif_and_nif),

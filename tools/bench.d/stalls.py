@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What starting and stopping does to the machine: how long a CPU ran nothing of a program that wants
+to run each 5 ms, and what the kernel's log says."""
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager
+
+import beamflame
+import nodes
+from figures import Figure
+from recording import folder
+
+HERTZ = (99, 499, 999)
+RECORDING = 0.2  # seconds
+BUSY = 2  # programs for each CPU that want all of it; for a load average of 20 there are 20
+SUSPECT = ("lockup", "stall", "took too long", "BUG", "WARNING", "hung", "leaking")
+
+# One for each CPU. Prints each time that it was kept from running for longer than the one before.
+MONITOR = """
+import os, sys, time
+os.sched_setaffinity(0, {int(sys.argv[1])})
+last, most = time.monotonic(), 0
+while os.getppid() == int(sys.argv[2]):
+    time.sleep(0.005)
+    now = time.monotonic()
+    if now - last > most:
+        most = now - last
+        print(most, flush=True)
+    last = now
+"""
+
+
+@contextmanager
+def monitors(gaps):
+    """Meanwhile each CPU is watched; then `gaps` has the longest one of each."""
+    started = [subprocess.Popen([sys.executable, "-c", MONITOR, str(cpu), str(os.getpid())],
+                                stdout=subprocess.PIPE, text=True)
+               for cpu in sorted(os.sched_getaffinity(0))]
+    try:
+        yield
+    finally:
+        for monitor in started:
+            monitor.terminate()
+            said, _ = monitor.communicate()
+            gaps.append(max(map(float, said.split()), default=0))
+
+
+@contextmanager
+def programs(count):
+    """So many that want a CPU."""
+    started = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for program in started:
+            program.send_signal(signal.SIGKILL)
+            program.wait()
+
+
+def kernel_log():
+    return subprocess.run(["dmesg"], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def start_and_stop(pid, hz, count, out, clock):
+    for _ in range(count):
+        beamflame.record("-q", "-p", pid, "-F", hz, "-d", RECORDING, "--clock", clock, "-o",
+                         out / "x.bfr", timeout=300)
+
+
+def stalls(release, options):
+    """Of `options.starts` recordings in all, beside machines that do nothing else, that are busy, and
+    with 20 programs that want a CPU; and in as long a time without beamflame."""
+    conditions = {"idle": 0, "busy": BUSY * os.cpu_count(), "load 20": 20}
+    each = max(1, options.starts // (len(conditions) * len(HERTZ)))
+    before = kernel_log()
+
+    for name, count in conditions.items():
+        with ExitStack() as stack:
+            node = stack.enter_context(nodes.Node(release, "halfidle"))
+            out = stack.enter_context(folder())
+            stack.enter_context(programs(count))
+            with_it, without = [], []
+            began = time.monotonic()
+            with monitors(with_it):
+                for hz in HERTZ:
+                    start_and_stop(node.pid, hz, each, out, options.clock)
+            took = time.monotonic() - began
+            with monitors(without):
+                time.sleep(took)
+        yield Figure(f"{name}: longest stall without, s ({took:.0f} s)", max(without), "{:.3f}")
+        yield Figure(f"{name}: longest stall, s ({len(HERTZ) * each} starts, {options.clock})",
+                     max(with_it), "{:.3f}", most=max(0.3, 1.5 * max(without)))
+    suspect = [line for line in kernel_log()[len(before):] if any(s in line for s in SUSPECT)]
+    yield Figure("suspect lines in the kernel's log", len(suspect), "{:.0f}", most=0)
+    for line in suspect:
+        print(f"     {line}", flush=True)
