@@ -17,7 +17,7 @@ def off_by(truth, found, samples, points=POINTS):
                for part, share in truth.items())
 
 
-@nodes.each_release
+@beamflame.each_release_and_clock
 class Accuracy:
     release = None
 

@@ -10,7 +10,7 @@ import nodes
 PERF_TIME = re.compile(r"^\S.* (\d+\.\d{6}): ", re.M)
 
 
-@nodes.each_release
+@beamflame.each_release_and_clock
 class Families:
     release = None
 

@@ -7,7 +7,7 @@ import beamflame
 import nodes
 
 
-@nodes.each_release
+@beamflame.each_release_and_clock
 class Identity:
     release = None
 

@@ -2,7 +2,6 @@
 """What threads did, told from CPU samples, is what the node's own accounting says they did."""
 import json
 import time
-import unittest
 
 import beamflame
 import nodes
@@ -33,6 +32,7 @@ def accounted(before, after):
             for thread in after}
 
 
+@beamflame.each_release_and_clock
 class Microstates:
     release = None
 
@@ -146,15 +146,3 @@ class Microstates:
         self.assertIn("what threads did", said)
         for number in range(1, self.stats["target"]["schedulers"] + 1):
             self.assertRegex(said, rf"\n  scheduler {number} +[\d. ]+\n")
-
-
-class Microstates25(Microstates, unittest.TestCase):
-    release = 25
-
-
-class Microstates27(Microstates, unittest.TestCase):
-    release = 27
-
-
-class Microstates29(Microstates, unittest.TestCase):
-    release = 29

@@ -24,7 +24,7 @@ SECONDS = 5
 HZ = 999
 
 
-@nodes.each_release
+@beamflame.each_release_and_clock
 class Profile:
     """What holds for each release; the node is recorded once, then looked at from all sides."""
 

@@ -13,7 +13,7 @@ import nodes
 TRUNCATED = re.compile(r"^\[\d+ words truncated\]$")
 
 
-@nodes.each_release
+@beamflame.each_release_and_clock
 class Stacks:
     release = None
 

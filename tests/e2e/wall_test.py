@@ -14,7 +14,7 @@ def seconds(stats):
     return stats["events"]["wall"]["span_ms"] / 1000
 
 
-@nodes.each_release
+@beamflame.each_release_and_clock
 class Wall:
     """What holds for each release."""
 

@@ -11,7 +11,7 @@ def of(stacks, *frames):
     return beamflame.weight_where(stacks, lambda stack: all(frame in stack for frame in frames))
 
 
-@nodes.each_release
+@beamflame.each_release_and_clock
 class Weight:
     release = None
 
