@@ -2,7 +2,6 @@
 """Programs whose split of CPU time is known, profiled: each part gets its share."""
 import beamflame
 import known_split
-import nodes
 import rounds
 
 SECONDS = 10
