@@ -112,19 +112,34 @@ static void describe(const struct profile *profile, thread_id id, struct microst
     }
 }
 
+/* Samples were scaled to the account of all threads together. Here each thread has its own, so what
+ * they stand for by their clock is kept, and what is missing counts as not known. */
+static void set_sampled(const struct thread_sums *sums, struct microstate_row *row)
+{
+    uint64_t weight = 0;
+
+    for (int i = 0; i < MICROSTATE_COUNT; i++)
+        weight += sums->ns[i];
+    memcpy(row->ns, sums->ns, sizeof(row->ns));
+    if (!row->counted || !row->sampled_ns || !weight) {
+        row->sampled_ns = weight;
+        return;
+    }
+    for (int i = 0; i < MICROSTATE_COUNT; i++)
+        row->ns[i] = (uint64_t)((double)row->ns[i] * (double)row->sampled_ns / (double)weight);
+}
+
 /* What samples do not tell of the time on a CPU is not known, the rest of the time is sleep. */
 static void set_states(const struct thread_sums *sums, struct microstate_row *row)
 {
-    uint64_t on_cpu, off_cpu, weight = 0;
+    uint64_t on_cpu, off_cpu, told = 0;
 
     row->samples = sums->samples;
-    memcpy(row->ns, sums->ns, sizeof(row->ns));
+    set_sampled(sums, row);
     for (int i = 0; i < MICROSTATE_COUNT; i++)
-        weight += sums->ns[i];
-    if (!row->counted)
-        row->sampled_ns = weight;
-    on_cpu = row->counted && row->cpu_ns > weight ? row->cpu_ns : weight;
-    row->ns[MICROSTATE_NONE] += on_cpu - weight;
+        told += row->ns[i];
+    on_cpu = row->counted && row->cpu_ns > told ? row->cpu_ns : told;
+    row->ns[MICROSTATE_NONE] += on_cpu - told;
     off_cpu = row->span_ns > on_cpu ? row->span_ns - on_cpu : 0;
     if (row->wait_ns > off_cpu)
         row->wait_ns = off_cpu;

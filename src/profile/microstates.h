@@ -18,7 +18,8 @@
  *    the rest counts as sleep, though the VM may have called what blocks in another state (a NIF
  *    that reads a file, a lock). msacc has the wait in the state that it waited in: sleep, if it
  *    was being woken.
- *  - Time on a CPU that samples do not show is `unknown`. Where timers fire late, as in virtual
+ *  - Samples count what they stand for by their clock, before they were scaled (docs/clocks.md).
+ *    Time on a CPU that they do not show is `unknown`. Where timers fire late, as in virtual
  *    machines, samples miss the last moments before a thread sleeps: other, busy_wait or sleep.
  */
 #pragma once
