@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/cpu_time.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +17,19 @@ enum {
     HELD_MAX = 1 << 13,  /* then a window ends early */
 };
 
+/* How far from the usual a window's samples may be scaled, and how much time it takes until what is
+ * usual is what was seen, and not 1. */
+static const double VARY = 1.4, FIRST_NS = 2e8;
+
 /* What is known of one VM. */
 struct target_time {
     struct sample *held;
     size_t count, room;
     uint64_t began;     /* ns, when the window did */
     uint64_t accounted; /* by the kernel, until now */
-    uint64_t due;       /* of that: not given to a sample yet */
-    bool ended;         /* then it has no account, and samples keep their bases */
+    double due; /* of that: what samples are still to get; below 0, what they had too much */
+    double accounted_since, sampled; /* since the start, and the bases of all samples */
+    bool ended;                      /* then it has no account, and samples keep their bases */
 };
 
 struct cpu_time {
@@ -48,7 +54,8 @@ static void account(struct cpu_time *cpu_time, size_t target)
     own->ended = !process_cpu_time(cpu_time->targets->vms[target]->pid, &now);
     if (own->ended || now < own->accounted)
         return;
-    own->due += now - own->accounted;
+    own->due += (double)(now - own->accounted);
+    own->accounted_since += (double)(now - own->accounted);
     cpu_time->totals.cpu_accounted_ns += now - own->accounted;
     own->accounted = now;
 }
@@ -65,7 +72,7 @@ struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, 
     for (size_t i = 0; i < targets->count; i++) {
         cpu_time->of[i].began = clock_ns(CLOCK_MONOTONIC);
         account(cpu_time, i);
-        cpu_time->of[i].due = 0;
+        cpu_time->of[i].due = cpu_time->of[i].accounted_since = 0;
     }
     cpu_time->totals.cpu_accounted_ns = 0;
     return cpu_time;
@@ -115,41 +122,56 @@ void cpu_time_hold(struct cpu_time *cpu_time, size_t target, const struct sample
     cpu_time->totals.cpu_sampled_ns += sample->values[CPU_TIME];
     own->held = xgrow(own->held, &own->room, own->count, sizeof(*own->held));
     own->held[own->count++] = *sample;
+    own->sampled += (double)sample->values[CPU_TIME];
 }
 
-/* In steps, so that most samples have equal values and take little room; the whole is exact. */
-static uint64_t part_of(uint64_t amount, uint64_t part, uint64_t whole)
+static uint64_t sum_of(const struct sample *samples, size_t count)
 {
-    if (part == whole)
-        return amount;
-    return (uint64_t)((double)amount * ((double)part / (double)whole)) / STEP_NS * STEP_NS;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += samples[i].values[CPU_TIME];
+    return sum;
 }
 
-/* All held samples share what is due, by their bases. The first `count` get their share now. */
-static void scale(struct target_time *own, size_t count)
+/* What the first `count` held samples get: by their bases their part of what is due, but not far
+ * from what samples got so far. So chance in a window with few of them is evened out by the next
+ * windows, and most samples count as one. */
+static uint64_t share(const struct target_time *own, size_t count)
 {
-    uint64_t whole = 0, done = 0, given = 0;
+    double base = (double)sum_of(own->held, count);
+    double usual = (own->accounted_since + FIRST_NS) / (own->sampled + FIRST_NS);
+    double part = own->due * base / (double)sum_of(own->held, own->count);
 
-    for (size_t i = 0; i < own->count; i++)
-        whole += own->held[i].values[CPU_TIME];
+    return (uint64_t)fmax(0, fmin(fmax(part, usual * base / VARY), usual * base * VARY));
+}
+
+/* In steps, so that most samples have equal values and take little room; the sum is exact. */
+static void scale(struct target_time *own, size_t count, uint64_t sum)
+{
+    uint64_t whole = sum_of(own->held, count), done = 0, given = 0;
+
     for (size_t i = 0; i < count; i++) {
         uint64_t *value = &own->held[i].values[CPU_TIME], until;
 
         done += *value;
-        until = part_of(own->due, done, whole);
+        until = done == whole
+                    ? sum
+                    : (uint64_t)((double)sum * ((double)done / (double)whole)) / STEP_NS * STEP_NS;
         *value = until - given;
         given = until;
     }
-    own->due -= given;
+    own->due -= (double)sum;
 }
 
 /* End the window of the first `count` held samples. */
-static int settle(struct target_time *own, size_t count, struct part *part, struct error *error)
+static int settle(struct target_time *own, size_t count, bool last, struct part *part,
+                  struct error *error)
 {
     int result = 0;
 
-    if (own->due || !own->ended)
-        scale(own, count);
+    if (!own->ended)
+        scale(own, count, last ? (uint64_t)fmax(0, own->due) : share(own, count));
     for (size_t i = 0; i < count && !result; i++)
         result = part_append(part, &own->held[i], error);
     memmove(own->held, own->held + count, (own->count - count) * sizeof(*own->held));
@@ -178,7 +200,7 @@ int cpu_time_settle(struct cpu_time *cpu_time, bool all, struct part *part, stru
         if (!all && !count)
             continue;
         account(cpu_time, i);
-        if (count && settle(own, count, part, error))
+        if (count && settle(own, count, all, part, error))
             return -1;
     }
     return 0;

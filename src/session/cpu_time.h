@@ -6,9 +6,9 @@
  * time: what it counted, at the rate that was measured at the start). Ticks come late, clocks
  * change their rate, and a thread that sleeps between ticks is met by chance. So samples of a VM
  * are held for a window of 0.2 s, and then their times are scaled to the CPU time that the kernel
- * accounts to the VM in that window. Time of windows without a sample counts with the next one. So
- * the samples add up to the kernel's account; what they had before is kept for each thread, to be
- * compared with it.
+ * accounts to the VM in that window. What would scale a window far from the others goes to the
+ * next ones. So the samples add up to the kernel's account; what they had before is kept for each
+ * thread, to be compared with it.
  *
  *   new ──> { base, hold, settle, threads }... ──> stop ──> settle ──> free
  */

@@ -157,6 +157,33 @@ static void test_windows(void **state)
     teardown(&bench);
 }
 
+/* A window in which chance met the VM much too often does not make its samples count little: the
+ * next ones even it out, and the sum is right in the end. */
+static void test_chance(void **state)
+{
+    struct recording_totals totals = {0};
+    uint64_t list[8], sum = 0;
+    struct bench bench;
+    struct error error;
+
+    (void)state;
+    setup(&bench, "cpu-clock", 10 * MS);
+    for (int i = 0; i < 4; i++)
+        hold(&bench, 10 * MS);
+    usleep(310000); /* 40 ms by the clock, of next to nothing */
+    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.part, &error), 0);
+    work(90 * MS);
+    hold(&bench, 10 * MS);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    cpu_time_totals(bench.cpu_time, &totals);
+    assert_int_equal(values(&bench, list, 8), 5);
+    for (int i = 0; i < 5; i++)
+        sum += list[i];
+    assert_true(list[0] > 5 * MS && list[0] < 10 * MS);
+    assert_int_equal(sum, totals.cpu_accounted_ns);
+    teardown(&bench);
+}
+
 /* What is accounted after the end counts for no sample. */
 static void test_stop(void **state)
 {
@@ -267,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scaled_to_the_account),
         cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_chance),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_no_account),
         cmocka_unit_test(test_base),

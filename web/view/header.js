@@ -56,6 +56,8 @@ function factsOf({ targets }, part) {
         hasTime(part) && { text: durationText(part.to - part.from) },
         part.frequency && { text: `${part.frequency} Hz, ${part.cpus} CPUs`, hint: part.event },
         { text: amountText(totals.samples, "samples"), hint: part.command },
+        part.cpuAccount && { hint: part.cpuAccount,
+            text: `clock ÷ CPU time ${(totals.cpuSampledNs / totals.cpuAccountedNs).toFixed(2)}` },
         totals.leftOut && { text: `${numberText(totals.leftOut)} left out` },
         part.frequency && { text: lossText(part), hint: part.losses.map(sentenceOf).join("\n") },
         part.occasion && { text: `because of ${part.occasion}` },
@@ -103,8 +105,6 @@ function warningsOf(part) {
 
     if (cut)
         found.push("The recording was cut off: what came later is missing.");
-    if (part.cpuAccount)
-        found.push(`${part.cpuAccount[0].toUpperCase()}${part.cpuAccount.slice(1)}.`);
     if (lost > MANY_LOST * (samples + lost))
         found.push(`${percentText(lost, samples + lost)} of all samples were lost.`);
     if (erlangSamples && completeStacks < FEW_COMPLETE * erlangSamples)
