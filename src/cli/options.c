@@ -207,11 +207,14 @@ static void add_events(struct argp_state *state, struct record_options *options,
 static void set_clock(struct argp_state *state, struct record_options *options, const char *name)
 {
     struct error error;
+    const struct clock_event *clock = clock_event_find(name, &error);
 
-    options->session.clock = clock_event_find(name, &error);
-    if (!options->session.clock)
+    if (!clock) {
         argp_error(state, "%s", error.text);
-    if (options->session.clock->is_hardware && clock_under_hypervisor())
+        return;
+    }
+    options->session.clock = clock;
+    if (clock->is_hardware && clock_under_hypervisor())
         message_warning("a hypervisor runs this machine: the interrupts of '%s' come late and are "
                         "slow there; cpu-clock, the default, has neither problem",
                         name);

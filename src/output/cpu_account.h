@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The CPU time that samples stand for by their clock, held against what the kernel accounts to the VMs. */
+/* The CPU time that samples stand for by their clock, against what the kernel accounts to the VMs.
+ */
 #pragma once
 
 #include "output/output.h"
