@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kill -9 of the profiler, at any moment, leaves in a node and in the kernel."""
+import os
+import random
+import signal
+import sys
+import time
+
+import kills
+import nodes
+from figures import Figure, median_and_error
+from recording import folder
+
+WINDOWS = 20  # in which work is measured, before and after
+SEED = 1
+
+
+def works(node, other):
+    """The node's work, of that of another one in the same time, which sees what the machine does
+    but no profiler."""
+    os.kill(other.pid, signal.SIGCONT)
+    time.sleep(1)
+    pairs = [kills.work(1, node, other) for _ in range(WINDOWS)]
+    os.kill(other.pid, signal.SIGSTOP)
+    return median_and_error([work / undisturbed for work, undisturbed in pairs])
+
+
+def kill(release, options):
+    """The kills of the end-to-end test, more of them."""
+    found, said = [], []
+    log = kills.KernelLog()
+    with nodes.Node(release, "request") as node, nodes.Node(release, "request") as other, \
+            folder() as out:
+        killer = kills.Killer(node, out, random.Random(SEED))
+        time.sleep(5)
+        first, first_error = works(node, other)
+        for phase, budget in kills.plan(options.kills):
+            left, lines = killer.kill_one(phase, budget), log.bad_lines()
+            for text in left + lines:
+                print(f"{phase}, budget {budget}: {text}", file=sys.stderr)
+            found += [left] if left else []
+            said += [lines] if lines else []
+        work, error = works(node, other)
+    log.close()
+    ratio = work / first
+    yield Figure(f"{options.kills} kills: of which something stayed", len(found), "{:.0f}", most=0)
+    yield Figure("kills that the kernel's log tells of", len(said), "{:.0f}", most=0)
+    yield Figure("changes of links that kills were timed by", killer.changes, "{:.0f}")
+    yield Figure("work per CPU second after them, of that before", ratio, least=0.99,
+                 error=ratio * ((error / work) ** 2 + (first_error / first) ** 2) ** 0.5)
