@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kill -9 of the profiler, at any moment, leaves in a node and in the kernel."""
+import math
 import os
 import random
 import sys
@@ -29,6 +30,10 @@ def works(node, other):
     return median_and_error([work / undisturbed for work, undisturbed in pairs])
 
 
+def error_of_ratio(a, b):
+    return a[0] / b[0] * math.hypot(a[1] / a[0], b[1] / b[0])
+
+
 def kill(release, options):
     """The kills of the end-to-end test, more of them."""
     found, said = [], []
@@ -37,18 +42,19 @@ def kill(release, options):
             folder() as out:
         killer = kills.Killer(node, out, random.Random(SEED))
         time.sleep(5)
-        first, first_error = works(node, other)
+        before = [works(node, other) for _ in range(2)]
         for phase, budget in kills.plan(options.kills):
             left, lines = killer.kill_one(phase, budget), log.bad_lines()
             for text in left + lines:
                 print(f"{phase}, budget {budget}: {text}", file=sys.stderr)
             found += [left] if left else []
             said += [lines] if lines else []
-        work, error = works(node, other)
+        after = works(node, other)
     log.close()
-    ratio = work / first
     yield Figure(f"{options.kills} kills: of which something stayed", len(found), "{:.0f}", most=0)
     yield Figure("kills that the kernel's log tells of", len(said), "{:.0f}", most=0)
     yield Figure("changes of links that kills were timed by", killer.changes, "{:.0f}")
-    yield Figure("work per CPU second after them, of that before", ratio, least=0.99,
-                 error=ratio * ((error / work) ** 2 + (first_error / first) ** 2) ** 0.5)
+    yield Figure("work per CPU second after them, of that before", after[0] / before[1][0],
+                 least=0.95, error=error_of_ratio(after, before[1]))
+    yield Figure("the same of two times before", before[1][0] / before[0][0],
+                 error=error_of_ratio(*before))
