@@ -73,7 +73,11 @@ uint32_t event_histograms(const struct event_request *events, int count, int tar
 
 static void find_sites(struct event_probes *probes, struct event *event)
 {
-    const struct event_target target = {probes->options.vm, probes->options.hooks};
+    const struct event_target target = {
+        .vm = probes->options.vm,
+        .hooks = probes->options.hooks,
+        .way = probes->options.calibration->way,
+    };
 
     event->group = -1;
     if (event_sites_find(&target, event->request, &event->places, &event->refused))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/nop5.h"
 #include "os/instruction.h"
 #include "os/usdt.h"
 
@@ -72,17 +73,32 @@ static int find_address(const struct event_target *target, const struct event_re
         target->hooks, function.module, function.name, function.arity, point, error);
 }
 
+/* Where nops of five bytes can't have probes, beside one if that is as good. */
+static int find_point(const struct event_target *target, uint64_t address,
+                      const struct event_site *site, struct probe_point *point, struct error *error)
+{
+    struct probe_needs needs = {.arguments = site->arguments, .stack = site->is_return};
+
+    if (probe_point_for(target->vm->mappings, address, &needs, point, error))
+        return -1;
+    if (nop5_check(target->way, point, error) == 0)
+        return 0;
+    needs.no_nop5 = true;
+    if (probe_point_for(target->vm->mappings, address, &needs, point, error))
+        return -1;
+    return nop5_check(target->way, point, error);
+}
+
 static int add_address(const struct event_target *target, const struct event_request *request,
                        const struct event_site *site, struct event_places *places,
                        struct error *error)
 {
-    const struct probe_needs needs = {.arguments = site->arguments, .stack = site->is_return};
     struct event_place place = {.site = site};
     struct hook_point point = {0};
 
     if (find_address(target, request, site, &point, error))
         return site->is_optional ? 0 : -1;
-    if (probe_point_for(target->vm->mappings, point.address, &needs, &place.point, error))
+    if (find_point(target, point.address, site, &place.point, error))
         return site->is_optional ? 0 : -1;
     if (places->count == EVENT_PLACES_MAX)
         return too_many(request, error);
@@ -98,7 +114,9 @@ struct usdt_search {
     const struct event_site *site;
     const struct elf_file *file;
     struct event_places *places;
-    bool full;
+    enum probe_way way;
+    int result;
+    struct error *error;
 };
 
 /* "message-send", or "erlang:message-send". */
@@ -123,12 +141,14 @@ static bool add_usdt(void *context, const struct usdt_probe *probe)
 
     if (!is_named(probe, search->request->argument))
         return true;
-    search->full = search->places->count == EVENT_PLACES_MAX;
-    if (search->full)
-        return false;
     snprintf(place.point.path, sizeof(place.point.path), "/proc/self/fd/%d", search->file->fd);
-    search->places->of[search->places->count++] = place;
-    return true;
+    if (search->places->count == EVENT_PLACES_MAX)
+        search->result = too_many(search->request, search->error);
+    else
+        search->result = nop5_check(search->way, &place.point, search->error);
+    if (search->result == 0)
+        search->places->of[search->places->count++] = place;
+    return search->result == 0;
 }
 
 static int add_usdt_places(const struct event_target *target, const struct event_request *request,
@@ -136,13 +156,20 @@ static int add_usdt_places(const struct event_target *target, const struct event
                            struct error *error)
 {
     struct elf_file *file = vm_executable(target->vm, error);
-    struct usdt_search search = {request, site, file, places, false};
+    struct usdt_search search = {
+        .request = request,
+        .site = site,
+        .file = file,
+        .places = places,
+        .way = target->way,
+        .error = error,
+    };
 
     if (!file)
         return -1;
     usdt_each(file, add_usdt, &search);
-    if (search.full)
-        return too_many(request, error);
+    if (search.result)
+        return -1;
     if (!places->count)
         return error_set(error, ERROR_UNSUPPORTED,
                          "this VM has no USDT probe '%s': see beamflame probes -p %d",

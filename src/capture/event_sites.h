@@ -10,6 +10,7 @@ enum { EVENT_PLACES_MAX = 32 };
 struct event_target {
     struct vm *vm;
     struct hooks *hooks;
+    enum probe_way way;
 };
 
 struct event_place {

@@ -120,7 +120,7 @@ static void *attach_task(void *argument)
     pthread_mutex_lock(&governor->lock);
     if (links)
         opened(group, links, clock_ns(CLOCK_MONOTONIC) - start,
-               (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
+               (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu + probe_attach_ns(links)));
     else
         group_refuse(group, &error);
     task_done(group);
@@ -135,11 +135,11 @@ static void *detach_task(void *argument)
     struct group *group = task->group;
     struct governor *governor = group->governor;
     uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t apart = probe_detach(task->links);
     double cost;
 
-    probe_detach(task->links);
     pthread_mutex_lock(&governor->lock);
-    cost = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
+    cost = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu + apart);
     if (!group->open) {
         struct probe_counts counts = group_counts(group);
 

@@ -5,14 +5,17 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/apart.h"
 
 /* Of include/uapi/linux/bpf.h, Linux 6.6: newer than the headers that we build with. */
 enum {
@@ -35,12 +38,14 @@ struct link_create_uprobe_multi {
     uint32_t unused;
 };
 
+/* Descriptors; -1: none. */
 struct link {
-    struct bpf_link *perf; /* or, if NULL: */
-    int multi;             /* descriptor */
+    int link;
+    int event; /* the perf event that it is of, with PROBE_PERF */
 };
 
 struct probe_links {
+    uint64_t attach_ns;
     int count;
     struct link links[];
 };
@@ -103,73 +108,137 @@ static bool is_first_of_link(const struct probe_site *sites, int i)
     return true;
 }
 
-/* All sites that go with `first`. Returns the descriptor, or -1 with errno. */
-static int attach_multi(pid_t pid, const struct probe_site *first, const struct probe_site *sites,
-                        int count)
+struct multi_call {
+    struct link_create_uprobe_multi create;
+    int fd, code;
+};
+
+static void create_multi(void *argument)
+{
+    struct multi_call *call = argument;
+
+    call->fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &call->create, sizeof(call->create));
+    call->code = errno;
+}
+
+/* All sites that go with `first`. 0, or an errno. */
+static int attach_multi(struct probe_links *links, pid_t pid, const struct probe_site *first,
+                        const struct probe_site *sites, int count)
 {
     uint64_t *table = xcalloc(3 * (size_t)count, sizeof(*table));
     uint64_t *offsets = table, *semaphores = offsets + count, *cookies = semaphores + count;
-    struct link_create_uprobe_multi create = {
-        .program_fd = (uint32_t)bpf_program__fd(first->program),
-        .attach_type = ATTACH_UPROBE_MULTI,
-        .path = (uintptr_t)first->path,
-        .offsets = (uintptr_t)offsets,
-        .cookies = (uintptr_t)cookies,
-        .multi_flags = first->is_return ? UPROBE_MULTI_RETURN : 0,
-        .pid = (uint32_t)pid,
+    struct multi_call call = {
+        .create =
+            {
+                .program_fd = (uint32_t)bpf_program__fd(first->program),
+                .attach_type = ATTACH_UPROBE_MULTI,
+                .path = (uintptr_t)first->path,
+                .offsets = (uintptr_t)offsets,
+                .cookies = (uintptr_t)cookies,
+                .multi_flags = first->is_return ? UPROBE_MULTI_RETURN : 0,
+                .pid = (uint32_t)pid,
+            },
     };
-    int fd, code;
+    struct link_create_uprobe_multi *create = &call.create;
 
     for (int i = 0; i < count; i++) {
         if (!same_link(first, &sites[i]))
             continue;
-        offsets[create.count] = sites[i].file_offset;
-        cookies[create.count] = sites[i].cookie;
-        semaphores[create.count++] = sites[i].semaphore_offset;
+        offsets[create->count] = sites[i].file_offset;
+        cookies[create->count] = sites[i].cookie;
+        semaphores[create->count++] = sites[i].semaphore_offset;
         if (sites[i].semaphore_offset)
-            create.semaphore_offsets = (uintptr_t)semaphores;
+            create->semaphore_offsets = (uintptr_t)semaphores;
     }
-    fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &create, sizeof(create));
-    code = errno;
+    links->attach_ns += run_apart(create_multi, &call);
     free(table);
-    errno = code;
-    return fd;
+    if (call.fd < 0)
+        return call.code;
+    links->links[links->count++] = (struct link){.link = call.fd, .event = -1};
+    return 0;
 }
 
 static int attach_all_multi(struct probe_links *links, pid_t pid, const struct probe_site *sites,
                             int count, struct error *error)
 {
     for (int i = 0; i < count; i++) {
-        int fd;
+        int code = 0;
 
-        if (!is_first_of_link(sites, i))
-            continue;
-        fd = attach_multi(pid, &sites[i], sites + i, count - i);
-        if (fd < 0)
-            return attach_error(errno, pid, &sites[i], error);
-        links->links[links->count++].multi = fd;
+        if (is_first_of_link(sites, i))
+            code = attach_multi(links, pid, &sites[i], sites + i, count - i);
+        if (code)
+            return attach_error(code, pid, &sites[i], error);
     }
     return 0;
 }
 
 /* ---- one event for each site ---- */
 
+/* Of Documentation/ABI/testing/sysfs-bus-event_source-devices*: the number that the kernel has
+ * given to this kind of event, and which bit of `config` asks for a probe at return. */
+#define UPROBE_EVENTS "/sys/bus/event_source/devices/uprobe/"
+enum { SEMAPHORE_SHIFT = 32 }; /* in `config`: PERF_UPROBE_REF_CTR_OFFSET_SHIFT */
+
+static bool read_number(const char *path, const char *form, unsigned int *number)
+{
+    FILE *file = fopen(path, "re");
+    bool found = file && fscanf(file, form, number) == 1;
+
+    if (file)
+        fclose(file);
+    return found;
+}
+
+struct perf_call {
+    struct perf_event_attr attributes;
+    pid_t pid;
+    int program;
+    uint64_t cookie;
+    struct link link;
+    int code;
+};
+
+static void create_event(void *argument)
+{
+    LIBBPF_OPTS(bpf_link_create_opts, options);
+    struct perf_call *call = argument;
+
+    options.perf_event.bpf_cookie = call->cookie;
+    call->link.link = -1;
+    call->link.event = (int)syscall(SYS_perf_event_open, &call->attributes, call->pid, -1, -1,
+                                    PERF_FLAG_FD_CLOEXEC);
+    if (call->link.event >= 0)
+        call->link.link =
+            bpf_link_create(call->program, call->link.event, BPF_PERF_EVENT, &options);
+    if (call->link.link < 0 || ioctl(call->link.event, PERF_EVENT_IOC_ENABLE, 0) < 0)
+        call->code = errno;
+}
+
 static int attach_all_perf(struct probe_links *links, pid_t pid, const struct probe_site *sites,
                            int count, struct error *error)
 {
-    for (int i = 0; i < count; i++) {
-        struct bpf_uprobe_opts options = {
-            .sz = sizeof(options),
-            .ref_ctr_offset = sites[i].semaphore_offset,
-            .bpf_cookie = sites[i].cookie,
-            .retprobe = sites[i].is_return,
-        };
-        struct bpf_link *link = bpf_program__attach_uprobe_opts(
-            sites[i].program, pid, sites[i].path, sites[i].file_offset, &options);
+    unsigned int type, return_bit;
 
-        if (!link)
-            return attach_error(errno, pid, &sites[i], error);
-        links->links[links->count++].perf = link;
+    if (!read_number(UPROBE_EVENTS "type", "%u", &type) ||
+        !read_number(UPROBE_EVENTS "format/retprobe", "config:%u", &return_bit))
+        return error_set(error, ERROR_UNSUPPORTED, "this kernel has no uprobes");
+    for (int i = 0; i < count; i++) {
+        struct perf_call call = {
+            .attributes = {.type = type,
+                           .size = sizeof(call.attributes),
+                           .config = (uint64_t)sites[i].is_return << return_bit |
+                                     sites[i].semaphore_offset << SEMAPHORE_SHIFT,
+                           .uprobe_path = (uintptr_t)sites[i].path,
+                           .probe_offset = sites[i].file_offset},
+            .pid = pid,
+            .program = bpf_program__fd(sites[i].program),
+            .cookie = sites[i].cookie,
+        };
+
+        links->attach_ns += run_apart(create_event, &call);
+        links->links[links->count++] = call.link;
+        if (call.code)
+            return attach_error(call.code, pid, &sites[i], error);
     }
     return 0;
 }
@@ -187,37 +256,62 @@ struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct pro
     return NULL;
 }
 
-static void *end_link(void *argument)
+uint64_t probe_attach_ns(const struct probe_links *links)
+{
+    return links->attach_ns;
+}
+
+/* ---- detaching ---- */
+
+struct end {
+    struct link link;
+    pthread_t thread;
+    bool running;
+    uint64_t cpu_ns;
+};
+
+static void close_link(void *argument)
 {
     const struct link *link = argument;
 
-    if (link->perf)
-        bpf_link__destroy(link->perf);
-    else
-        close(link->multi);
+    if (link->event >= 0) {
+        ioctl(link->event, PERF_EVENT_IOC_DISABLE, 0);
+        close(link->event);
+    }
+    if (link->link >= 0)
+        close(link->link);
+}
+
+static void *end_link(void *argument)
+{
+    struct end *end = argument;
+
+    end->cpu_ns = run_apart(close_link, &end->link);
     return NULL;
 }
 
 /* Each end waits 40 ms and more for the kernel, and until it has come to the next one the traps of
  * that one are hit: so all at the same time. */
-void probe_detach(struct probe_links *links)
+uint64_t probe_detach(struct probe_links *links)
 {
-    pthread_t *threads;
-    bool *running;
+    struct end *ends;
+    uint64_t cpu_ns = 0;
 
     if (!links)
-        return;
-    threads = xcalloc((size_t)links->count + 1, sizeof(*threads));
-    running = xcalloc((size_t)links->count + 1, sizeof(*running));
+        return 0;
+    ends = xcalloc((size_t)links->count + 1, sizeof(*ends));
+    for (int i = 0; i < links->count; i++)
+        ends[i].link = links->links[i];
     for (int i = 1; i < links->count; i++)
-        running[i] = pthread_create(&threads[i], NULL, end_link, &links->links[i]) == 0;
+        ends[i].running = pthread_create(&ends[i].thread, NULL, end_link, &ends[i]) == 0;
     for (int i = 0; i < links->count; i++) {
-        if (running[i])
-            pthread_join(threads[i], NULL);
+        if (ends[i].running)
+            pthread_join(ends[i].thread, NULL);
         else
-            end_link(&links->links[i]);
+            end_link(&ends[i]);
+        cpu_ns += ends[i].cpu_ns;
     }
-    free(running);
-    free(threads);
+    free(ends);
     free(links);
+    return cpu_ns;
 }

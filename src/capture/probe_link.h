@@ -6,7 +6,8 @@
  * One uprobe_multi link for all sites of a program where the kernel has it (6.6), else one perf
  * event for each site. Only the target is probed, though others run the same file. All is bound to
  * descriptors of this process: when it ends, however it ends, the kernel takes the breakpoints
- * away.
+ * away. The calls that attach and detach are made apart (util/apart.h): in a thread that is being
+ * killed they fail half-way, and would leave breakpoints behind (docs/safety.md).
  */
 #pragma once
 
@@ -60,7 +61,11 @@ struct probe_links;
 struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
                                  int count, struct error *error);
 
+/* CPU time that attaching took, in ns, of which this thread's clock knows nothing. */
+uint64_t probe_attach_ns(const struct probe_links *links);
+
 /* Waits until the kernel has seen the last program end: 40 ms, at times a second. With PROBE_MULTI
  * the traps are gone early in this call (0.1 to 10 ms), with PROBE_PERF at its end. Never fails,
- * also when the target is gone. NULL is fine. */
-void probe_detach(struct probe_links *links);
+ * also when the target is gone. NULL is fine. Returns the CPU time that it took, in ns, of which
+ * this thread's clock knows nothing. */
+uint64_t probe_detach(struct probe_links *links);

@@ -13,6 +13,7 @@
 enum {
     REACH = 64,             /* bytes from the entry that are searched */
     FUNCTION_MAX = 1 << 16, /* bytes */
+    NOP5_SIZE = 5,
 };
 
 /* By argument, and rsp behind them (System V ABI 3.2.3). */
@@ -82,11 +83,14 @@ static bool leaves_alone(csh decoder, const cs_insn *insn, const struct probe_ne
     return true;
 }
 
-static bool is_cheap(const uint8_t *code, size_t size)
+/* At the entry, where the probe may stay, or further on, where it may go. It does not go to a nop
+ * of five bytes: on some kernels a probe there does harm (capture/nop5.h). */
+static bool is_cheap(const uint8_t *code, size_t size, bool at_entry,
+                     const struct probe_needs *needs)
 {
     enum trap trap = trap_of_code(code, size);
 
-    return trap == TRAP_EMULATED || trap == TRAP_NOP5;
+    return trap == TRAP_EMULATED || (trap == TRAP_NOP5 && at_entry && !needs->no_nop5);
 }
 
 /* The first cheap instruction that can be reached only as said; 0 if there is none. */
@@ -95,12 +99,22 @@ static size_t first_cheap(csh decoder, cs_insn *insn, const uint8_t *code, size_
 {
     uint64_t address = 0;
 
-    while (address < REACH && size > 0 && !is_cheap(code, size)) {
+    while (address < REACH && size > 0 && !is_cheap(code, size, address == 0, needs)) {
         if (!cs_disasm_iter(decoder, &code, &size, &address, insn) ||
             !leaves_alone(decoder, insn, needs))
             return 0;
     }
     return address < REACH && size > 0 ? address : 0;
+}
+
+/* The first instruction behind nops of five bytes; 0 if there are none. */
+static size_t behind_nop5(const uint8_t *code, size_t size)
+{
+    size_t place = 0;
+
+    while (place < size && trap_of_code(code + place, size - place) == TRAP_NOP5)
+        place += NOP5_SIZE;
+    return place < size ? place : 0;
 }
 
 /* Whether a jump leads to behind the entry, up to `place`; also where that can't be told. */
@@ -121,6 +135,17 @@ static bool has_jump_before(csh decoder, cs_insn *insn, const uint8_t *code, siz
     return false;
 }
 
+/* As probe_place(). */
+static size_t find_place(csh decoder, cs_insn *insn, const uint8_t *code, size_t size,
+                         const struct probe_needs *needs)
+{
+    size_t place = first_cheap(decoder, insn, code, size, needs);
+
+    if (!place && needs->no_nop5)
+        place = behind_nop5(code, size);
+    return place && !has_jump_before(decoder, insn, code, size, place) ? place : 0;
+}
+
 size_t probe_place(const uint8_t *code, size_t size, const struct probe_needs *needs)
 {
     size_t place = 0;
@@ -131,12 +156,10 @@ size_t probe_place(const uint8_t *code, size_t size, const struct probe_needs *n
         return 0;
     cs_option(decoder, CS_OPT_DETAIL, CS_OPT_ON);
     insn = cs_malloc(decoder);
-    if (insn)
-        place = first_cheap(decoder, insn, code, size, needs);
-    if (place && has_jump_before(decoder, insn, code, size, place))
-        place = 0;
-    if (insn)
+    if (insn) {
+        place = find_place(decoder, insn, code, size, needs);
         cs_free(insn, 1);
+    }
     cs_close(&decoder);
     return place;
 }

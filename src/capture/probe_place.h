@@ -20,9 +20,11 @@ struct probe_needs {
     unsigned int arguments; /* the first ones that are in registers, up to 6 */
     bool stack;             /* the return address on top of the stack, or what lies behind it: all
                              * probes at return need that */
+    bool no_nop5;           /* nor may the place be a nop of five bytes (capture/nop5.h) */
 };
 
-/* Offset of that place in a function of `size` bytes, 0 if it is none but the entry. */
+/* Offset of that place in a function of `size` bytes, 0 if it is none but the entry. It is a nop of
+ * five bytes only at the entry. */
 size_t probe_place(const uint8_t *code, size_t size, const struct probe_needs *needs);
 
 /* The same for the code of `file` at `address` in the target; the address itself if no function

@@ -193,6 +193,7 @@ static int show(const struct probes_options *options, struct error *error)
         vm_close(target.vm);
         return -1;
     }
+    target.way = calibration.way;
     show_events(&target, options, &calibration);
     printf("\nAny BIF, NIF or function of the VM: -e bif:MODULE:FUNCTION/ARITY, "
            "-e nif:MODULE:FUNCTION/ARITY, -e probe:SYMBOL[+OFFSET]\n");

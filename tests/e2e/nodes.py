@@ -64,9 +64,10 @@ def compiled_loads(release):
     if not stamp.exists() or stamp.stat().st_mtime < newest:
         out.mkdir(parents=True, exist_ok=True)
         subprocess.run([OTP_LAB, "compile", str(release), out, *sources], check=True)
-        subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror",
-                        "-shared", "-fPIC", "-I/usr/lib/erlang/usr/include",
-                        "-o", out / "spin_nif.so", LOADS / "spin_nif.c"], check=True)
+        for source in LOADS.glob("*_nif.c"):
+            subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra",
+                            "-Werror", "-shared", "-fPIC", "-I/usr/lib/erlang/usr/include",
+                            "-o", out / f"{source.stem}.so", source], check=True)
         stamp.touch()
     return out
 

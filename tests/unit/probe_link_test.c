@@ -253,12 +253,77 @@ static void test_killed(void **state)
     }
 }
 
+enum { KILLS = 40, KILLED_WITHIN = 80000 /* us */ };
+
+/* Attach and detach until killed. */
+static void attach_forever(const struct profiler *profiler, int ready)
+{
+    struct error error;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        struct probe_links *links = attach(profiler, &error);
+
+        (void)!write(ready, "", 1);
+        probe_detach(links);
+    }
+}
+
+/* The traps are gone soon, whatever call of the kernel a kill interrupts. */
+static bool is_clean_soon(struct target *target)
+{
+    for (int i = 0; i < 200; i++) {
+        if (!target_is_probed(target))
+            return true;
+        usleep(20000);
+    }
+    return false;
+}
+
+static void test_killed_at_any_moment(void **state)
+{
+    unsigned seed = (unsigned)time(NULL);
+
+    (void)state;
+    printf("# seed %u\n", seed);
+    for (int i = 0; i < way_count; i++) {
+        struct profiler profiler;
+        int dirty = 0;
+
+        start(&profiler, ways[i]);
+        for (int kills = 0; kills < KILLS; kills++) {
+            int ready[2];
+            char byte;
+            pid_t pid;
+
+            assert_int_equal(pipe(ready), 0);
+            pid = fork();
+            if (pid == 0)
+                attach_forever(&profiler, ready[1]);
+            close(ready[1]);
+            assert_int_equal(read(ready[0], &byte, 1), 1);
+            usleep((useconds_t)rand_r(&seed) % KILLED_WITHIN);
+            kill(pid, SIGKILL);
+            assert_int_equal(waitpid(pid, NULL, 0), pid);
+            dirty += !is_clean_soon(&profiler.target);
+            close(ready[0]);
+        }
+        assert_int_equal(dirty, 0);
+        target_kill(&profiler.target);
+        end(&profiler);
+    }
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),    cmocka_unit_test(test_return),
-        cmocka_unit_test(test_hot),       cmocka_unit_test(test_target_ends),
-        cmocka_unit_test(test_bad_place), cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_return),
+        cmocka_unit_test(test_hot),
+        cmocka_unit_test(test_target_ends),
+        cmocka_unit_test(test_bad_place),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_killed_at_any_moment),
     };
 
     struct calibration calibration;

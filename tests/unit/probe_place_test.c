@@ -51,6 +51,34 @@ CODE(far_away, ".rept 30\n mov %rdi, %rax\n .endr\n push %rbx\n ret")
 CODE(nothing, "mov %rdi, %rax\n")
 CODE(no_code, "cmp %rsi, %rdi\n je 1f\n 1: .byte 0x06\n ret")
 
+/* Nops of five bytes. */
+#define NOP5 ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+CODE(nop5_entry, NOP5 "mov %rdi, %rax\n push %rbp\n pop %rbp\n ret")
+CODE(nop5_stepped, NOP5 NOP5 "mov %rdi, %rbx\n mov %rsi, %rdi\n ret")
+CODE(nop5_inside, "mov %rdi, %rax\n" NOP5 "mov %rdi, %rcx\n ret")
+CODE(nop5_inside_push, "mov %rdi, %rbx\n" NOP5 "push %rbp\n ret")
+CODE(nop5_loop, NOP5 "1: dec %rdi\n jnz 1b\n ret")
+CODE(nop5_only, NOP5)
+
+static const struct probe_needs no_nop5 = {.arguments = 6, .stack = true, .no_nop5 = true};
+
+/* A probe does not go to one, and stays at one only where it may. */
+static void test_nop5(void **state)
+{
+    (void)state;
+    assert_place(nop5_entry, 0);
+    assert_place(nop5_inside, 0);
+    assert_place(nop5_inside_push, 8);
+    assert_place(nop5_stepped, 0);
+    assert_place_for(nop5_entry, &no_nop5, 8);
+    assert_place_for(nop5_stepped, &no_nop5, 10);
+    assert_place_for(nop5_inside, &no_nop5, 0);
+    assert_place_for(nop5_inside_push, &no_nop5, 8);
+    assert_place_for(nop5_loop, &no_nop5, 0);
+    assert_place_for(nop5_only, &no_nop5, 0);
+    assert_place_for(pushes, &no_nop5, 0);
+}
+
 static void test_moved(void **state)
 {
     (void)state;
@@ -113,9 +141,8 @@ static void test_not_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moved),
-        cmocka_unit_test(test_changed),
-        cmocka_unit_test(test_needs),
+        cmocka_unit_test(test_nop5),     cmocka_unit_test(test_moved),
+        cmocka_unit_test(test_changed),  cmocka_unit_test(test_needs),
         cmocka_unit_test(test_not_once),
     };
 

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""After kill -9 at any moment the node and the kernel are as they were before (docs/safety.md)."""
+import os
+import random
+import statistics
+import subprocess
+import unittest
+
+import beamflame
+import kills
+import nodes
+import rounds
+
+KILLS = 8  # of each release: one of each phase and budget
+LEAST_WORK = 0.75  # of that before; tools/bench --only kills compares better
+
+
+@nodes.each_release
+class Kill:
+    release = None  # set by each_release
+
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+
+    def test_nothing_stays(self):
+        """No changed byte of code, no BPF object, no process, no complaint of the kernel; and the
+        node works as before."""
+        seed = int(os.environ.get("BEAMFLAME_SEED", random.SystemRandom().randrange(1 << 30)))
+        print(f"# seed {seed} (BEAMFLAME_SEED)")
+        log = kills.KernelLog()
+        self.addCleanup(log.close)
+        out = beamflame.folder(self.addCleanup)
+        with nodes.Node(self.release, "request") as node:
+            killer = kills.Killer(node, out, random.Random(seed))
+            before = statistics.median(kills.work(1, node)[0] for _ in range(3))
+            for phase, budget in kills.plan(KILLS):
+                with self.subTest(phase=phase, budget=budget, seed=seed):
+                    self.assertEqual(killer.kill_one(phase, budget), [])
+                    self.assertEqual(log.bad_lines(), [])
+            self.assertGreater(killer.changes, 0)
+            after = rounds.median(lambda: kills.work(1, node)[0],
+                                  lambda work: work > LEAST_WORK * before)
+        self.assertGreater(after, LEAST_WORK * before)
+
+
+class Checks(unittest.TestCase):
+    """What the test above looks for is found where it is."""
+
+    def setUp(self):
+        beamflame.require()
+
+    def test_changed_byte(self):
+        """A byte of code that differs from its file."""
+        with nodes.Node(25, "request") as node:
+            self.assertEqual(kills.changed_code(node.pid), [])
+            start, _, offset, name = next(m for m in kills.code_mappings(node.pid)
+                                          if m[3].endswith("/beam.smp"))
+            with open(f"/proc/{node.pid}/mem", "r+b", buffering=0) as memory:
+                memory.seek(start)
+                byte = memory.read(1)[0]
+                memory.seek(start)
+                memory.write(bytes([byte ^ 0xff]))
+            changes = kills.changed_code(node.pid)
+        self.assertEqual(len(changes), 1)
+        self.assertTrue(changes[0].startswith(f"{name}+0x{offset:x}: {byte:02x}"), changes)
+
+    def test_pinned_object(self):
+        """A BPF object that stays without a process."""
+        before = set(kills.objects())
+        self.assertEqual(kills.orphans(before), [])
+        folder = beamflame.folder(self.addCleanup)
+        subprocess.run(["mount", "-t", "bpf", "bpf", folder], check=True)
+        self.addCleanup(subprocess.run, ["umount", folder], check=True)
+        beamflame.bpftool("map", "create", folder / "left", "type", "array", "key", "4",
+                          "value", "4", "entries", "1", "name", "left_behind")
+        left = kills.orphans(before)
+        self.assertEqual(len(left), 1)
+        self.assertIn("left_behind", left[0])
+
+    def test_process(self):
+        """A process of beamflame, while it is there."""
+        out = beamflame.folder(self.addCleanup)
+        with nodes.Node(25, "request") as node, \
+                beamflame.recording("-p", node.pid, "-o", out / "x.bfr"):
+            self.assertNotEqual(kills.processes(), [])
+        self.assertEqual(kills.processes(), [])
+
+    def test_kernel_log(self):
+        """A line that the kernel's log gets."""
+        log = kills.KernelLog()
+        self.addCleanup(log.close)
+        with open("/dev/kmsg", "w", encoding="ascii") as kernel:
+            kernel.write("test of beamflame: uprobe")
+        with open("/dev/kmsg", "w", encoding="ascii") as kernel:
+            kernel.write("test of beamflame")
+        self.assertEqual(log.bad_lines(), ["test of beamflame: uprobe"])

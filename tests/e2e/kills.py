@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profilers that are killed, and what is left of them: in a node's code, in the kernel, in its log."""
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+
+EVENTS = "cpu,wall,gc,alloc,sched,msg"
+PHASES = ("start", "recording", "window", "end")
+BUDGETS = (1, 100)
+TIME_TO_END = 15  # seconds: to end a link the kernel may take one
+BAD_LINE = re.compile(r"uprobe|\bBUG\b|WARNING|lockup|\bOops\b|blocked for more than")
+
+# ---- the kernel's log ----
+
+
+class KernelLog:
+    """What the kernel says from now on."""
+
+    def __init__(self):
+        try:
+            self.fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+        except OSError as error:
+            raise unittest.SkipTest(f"the kernel's log can't be read: {error}") from error
+        os.lseek(self.fd, 0, os.SEEK_END)
+
+    def close(self):
+        os.close(self.fd)
+
+    def bad_lines(self):
+        """Those since the last time that tell of uprobes, or of errors of the kernel's own."""
+        lines = []
+        while True:
+            try:
+                record = os.read(self.fd, 8192).decode(errors="replace")
+            except BlockingIOError:
+                return [line for line in lines if BAD_LINE.search(line)]
+            except BrokenPipeError:  # some were overwritten before they were read
+                lines.append("BUG of the test: lines of the kernel's log were missed")
+                continue
+            lines.append(record.partition(";")[2].partition("\n")[0])
+
+
+# ---- the code of a process ----
+
+
+def code_mappings(pid):
+    """(start, end, offset, name) of what is executable and from a file. What the JIT makes is in a
+    memfd, which is no file."""
+    for line in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines():
+        addresses, access, offset, _, inode, *name = line.split(None, 5)
+        if "x" in access and inode != "0" and not name[0].startswith("/memfd:"):
+            start, end = (int(address, 16) for address in addresses.split("-"))
+            yield start, end, int(offset, 16), name[0]
+
+
+def changed_code(pid):
+    """Where the code of a process is not as in its files, as texts."""
+    changes = []
+    compared = 0
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        for start, end, offset, name in code_mappings(pid):
+            memory.seek(start)
+            have = memory.read(end - start)
+            with open(f"/proc/{pid}/map_files/{start:x}-{end:x}", "rb") as file:
+                file.seek(offset)
+                want = file.read(end - start)
+            compared += len(want)
+            if have[:len(want)] != want:
+                changes += [f"{name}+0x{offset + i:x}: {want[i:i + 5].hex()} is "
+                            f"{have[i:i + 5].hex()} in memory"
+                            for i in range(len(want)) if have[i] != want[i]]
+    assert compared > 1 << 20, f"no more than {compared} bytes of code to compare"
+    return changes
+
+
+# ---- BPF objects ----
+
+
+def objects():
+    """Those of this machine: {(kind, id): what bpftool says}."""
+    return {(kind, thing["id"]): thing for kind in ("prog", "map", "link")
+            for thing in beamflame.bpftool(kind, "show")}
+
+
+def held():
+    """Those that a process has a descriptor of."""
+    found = set()
+    for info in Path("/proc").glob("[0-9]*/fdinfo/*"):
+        try:
+            text = info.read_text(encoding="ascii")
+        except OSError:
+            continue
+        found |= {(kind, int(number)) for kind, number
+                  in re.findall(r"^(prog|map|link)_id:\s+(\d+)", text, re.M)}
+    return found
+
+
+def orphans(before):
+    """What was not there before and nobody has: by a descriptor, or by one of what it is part of.
+    Others on this machine may have theirs."""
+    new = {key: thing for key, thing in objects().items() if key not in before}
+    kept = held()
+    for key, thing in new.items():
+        if key[0] == "link" and key in kept:
+            kept.add(("prog", thing.get("prog_id")))
+    for key, thing in new.items():
+        if key[0] == "prog" and key in kept:
+            kept |= {("map", number) for number in thing.get("map_ids", [])}
+    return [f"{kind} {number} ({thing.get('name', thing.get('type'))}) is without an owner"
+            for (kind, number), thing in new.items() if (kind, number) not in kept]
+
+
+# ---- processes ----
+
+
+def of_all_processes(pattern, wanted):
+    """Those entries of /proc/PID/... for which `wanted` holds."""
+    found = []
+    for path in Path("/proc").glob(pattern):
+        try:
+            found += [str(path)] if wanted(path) else []
+        except OSError:
+            continue
+    return found
+
+
+def processes():
+    """Those of beamflame, of this build; what shares its memory for a while is one too."""
+    binary = os.stat(beamflame.BINARY)
+    return [f"{path} lives on" for path in of_all_processes(
+        "[0-9]*/exe", lambda exe: os.path.samestat(os.stat(exe), binary))]
+
+
+def perf_events():
+    """Perf events with programs whose process is beamflame's, or gone."""
+    mine = {int(text.split("/")[2]) for text in processes()}
+    return [f"perf event {event}" for event in beamflame.bpftool("perf", "show") or []
+            if event["pid"] in mine or not os.path.exists(f"/proc/{event['pid']}")]
+
+
+def links_of(pid):
+    """How many BPF links a process has descriptors of."""
+    count = 0
+    for fd in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            count += "link" in os.readlink(fd).partition(":")[2]
+        except OSError:
+            continue
+    return count
+
+
+# ---- killing ----
+
+
+class Killer:
+    """Kills profilers of a node, at moments that `chance`, a random.Random, tells."""
+
+    def __init__(self, node, out, chance):
+        self.node = node
+        self.out = out
+        self.chance = chance
+        self.changes = 0  # of links, that were waited for
+
+    def wait_for_window(self, profiler):
+        """Until links come or go, not always for the first time: the kernel is then at it."""
+        deadline = time.monotonic() + 3
+        wanted = self.chance.randint(1, 12)
+        have = 0
+        while wanted and time.monotonic() < deadline:
+            links = links_of(profiler.pid)
+            wanted -= links != have
+            self.changes += links != have
+            have = links
+            time.sleep(0.001)
+        time.sleep(self.chance.uniform(0, 0.003))
+
+    def wait_for(self, phase, profiler):
+        if phase == "start":
+            time.sleep(self.chance.uniform(0, 0.8))
+        elif phase == "recording":
+            time.sleep(self.chance.uniform(0.8, 2.5))
+        elif phase == "window":
+            self.wait_for_window(profiler)
+        else:
+            time.sleep(self.chance.uniform(0.8, 1.5))
+            profiler.send_signal(signal.SIGINT)
+            time.sleep(self.chance.uniform(0, 0.4))
+
+    def kill_one(self, phase, budget):
+        """Start a profiler, kill it; returns what is left of it, as texts."""
+        before = set(objects())
+        profiler = beamflame.start("-p", self.node.pid, "-e", EVENTS, "--budget", budget,
+                                   "-o", self.out / "x.bfr", stdin=subprocess.DEVNULL)
+        try:
+            self.wait_for(phase, profiler)
+        finally:
+            profiler.kill()
+            profiler.communicate()
+        return self.left(before)
+
+    def left(self, before):
+        """What is left once all had the time to end."""
+        deadline = time.monotonic() + TIME_TO_END
+        while (rest := processes() or orphans(before) or perf_events()) \
+                and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return rest + changed_code(self.node.pid)
+
+
+def work(seconds, *each):
+    """Requests of each of these nodes in the same time, for each second of its CPU time."""
+    first = [node.report() for node in each]
+    time.sleep(seconds)
+    last = [node.report() for node in each]
+    return [(b["requests"] - a["requests"]) * 1e9 / (b["cpu_ns"] - a["cpu_ns"])
+            for a, b in zip(first, last)]
+
+
+def plan(count):
+    """(phase, budget) of each kill, evenly."""
+    kinds = [(phase, budget) for phase in PHASES for budget in BUDGETS]
+    return [kinds[i % len(kinds)] for i in range(count)]
