@@ -21,6 +21,10 @@ static const double WINDOW_COST_IN_ATTACHING = 4;
 /* After a jump windows are short, until it is known what they cost. */
 static const double WINDOW_GROWTH = 3;
 
+/* Windows that begin in a second, of all groups together. Attaching and detaching hold up threads
+ * of the target that map memory, whatever CPU time they cost. */
+static const double WINDOWS_PER_SECOND = 10;
+
 /* A stratum is not longer than what one waits for. */
 static const double STRATUM_MAX = 20e9;
 
@@ -220,6 +224,29 @@ static void order_at(struct group *group, uint64_t now, double offset)
     group->opens_at = now + (uint64_t)fmax(wait, 0);
 }
 
+static unsigned groups_left(const struct budget *budget)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < budget->count; i++)
+        count += budget->groups[i].state != RETIRED;
+    return count;
+}
+
+/* Where windows would come too often, they come less often and are longer, for the same share. */
+static void space_out(const struct budget *budget, struct group *group, double demand)
+{
+    double shortest = groups_left(budget) / WINDOWS_PER_SECOND * SECOND;
+    double more = shortest - group->length;
+
+    if (more <= 0 || demand <= 0)
+        return;
+    group->planned += group->share * more / SECOND;
+    group->window =
+        fmin(group->window + group->share / demand * more, shortest - group->attaching_time);
+    group->length = shortest;
+}
+
 /* The stratum that begins at `begin`, which may be some time after `now`. */
 static void plan(struct budget *budget, struct group *group, uint64_t now, uint64_t begin)
 {
@@ -244,6 +271,7 @@ static void plan(struct budget *budget, struct group *group, uint64_t now, uint6
     cost -= tokens < 0 ? tokens : tokens / 4;
     group->length = fmax(cost / group->share * SECOND, group->window + group->attaching_time);
     group->length = fmin(group->length, STRATUM_MAX);
+    space_out(budget, group, demand);
     order_at(group, now, (group->length - group->window) * random_part(budget));
 }
 

@@ -404,6 +404,27 @@ static void test_groups(void **state)
     simulation_free(s);
 }
 
+/* On a host with many CPUs the budget would do for hundreds of windows a second. There are 10 at
+ * most, which are longer, and use the budget all the same. */
+static void test_many_cpus(void **state)
+{
+    struct simulation *s = simulate(steady, GROUPS_MAX, 64, 1);
+    uint64_t windows = 0;
+
+    (void)state;
+    steady_rate = 2e7;
+    run(s, 60 * SECOND);
+    finish(s);
+    for (unsigned i = 0; i < GROUPS_MAX; i++) {
+        windows += budget_status(s->budget, i).windows;
+        assert_near(scaled_to_true(s, i), 1, 0.03);
+    }
+    assert_true(windows > 5 * 60 && windows <= 10 * 60 + 20);
+    assert_true(cost_part(s) <= PART);
+    assert_true(cost_part(s) > 0.6 * PART);
+    simulation_free(s);
+}
+
 /* A target that does nothing has its probes all of the time: they cost nothing but attaching. */
 static void test_idle(void **state)
 {
@@ -478,7 +499,7 @@ int main(void)
         cmocka_unit_test(test_jump_in_window), cmocka_unit_test(test_dear_attaching),
         cmocka_unit_test(test_start),          cmocka_unit_test(test_groups),
         cmocka_unit_test(test_idle),           cmocka_unit_test(test_unbiased),
-        cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_stacks),         cmocka_unit_test(test_many_cpus),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
