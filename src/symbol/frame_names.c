@@ -23,7 +23,8 @@ struct frame_names {
     struct profile *profile;
     struct runtime_names *runtime;
     uint64_t epoch; /* of the code that cached[ADDRESS_CODE] speaks of */
-    struct address_map *cached[ADDRESS_CUT + 1]; /* by kind: address and is_return -> frame_id */
+    struct address_map
+        *cached[ADDRESS_MISSING + 1]; /* by kind: address and is_return -> frame_id */
 };
 
 struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct code *code,
@@ -36,7 +37,7 @@ struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct c
     names->code = code;
     names->profile = profile;
     names->runtime = runtime;
-    for (int kind = 0; kind <= ADDRESS_CUT; kind++)
+    for (int kind = 0; kind <= ADDRESS_MISSING; kind++)
         names->cached[kind] = address_map_new(CACHED_MAX);
     return names;
 }
@@ -50,7 +51,7 @@ void frame_names_free(struct frame_names *names)
 {
     if (!names)
         return;
-    for (int kind = 0; kind <= ADDRESS_CUT; kind++)
+    for (int kind = 0; kind <= ADDRESS_MISSING; kind++)
         address_map_free(names->cached[kind]);
     free(names);
 }
@@ -58,7 +59,7 @@ void frame_names_free(struct frame_names *names)
 void frame_names_move(struct frame_names *names, struct profile *profile)
 {
     names->profile = profile;
-    for (int kind = 0; kind <= ADDRESS_CUT; kind++)
+    for (int kind = 0; kind <= ADDRESS_MISSING; kind++)
         address_map_clear(names->cached[kind]);
 }
 
@@ -258,6 +259,13 @@ static frame_id name_cut(struct frame_names *names, uint64_t words)
     return intern(names, &frame, text);
 }
 
+static frame_id name_missing(struct frame_names *names)
+{
+    struct frame frame = {.kind = FRAME_MARK};
+
+    return intern(names, &frame, "[frames missing]");
+}
+
 static frame_id look_up(struct frame_names *names, const struct unwound_frame *unwound)
 {
     uint64_t address = unwound->address - unwound->is_return;
@@ -275,6 +283,8 @@ static frame_id look_up(struct frame_names *names, const struct unwound_frame *u
         return name_mfa(names, unwound->address);
     case ADDRESS_CUT:
         return name_cut(names, unwound->address);
+    case ADDRESS_MISSING:
+        return name_missing(names);
     case ADDRESS_UNKNOWN:
         break;
     }

@@ -56,7 +56,8 @@ static int sample(struct capture *capture, int seconds, struct error *error)
     time_t end;
     int result = -1;
 
-    if (programs_open(programs, error) == 0 && (sampler = sampler_new(programs, FREQUENCY)) &&
+    if (programs_open(programs, error) == 0 &&
+        (sampler = sampler_new(programs, "sample_cpu", FREQUENCY)) &&
         programs_load(programs, error) == 0 &&
         programs_add_target(programs, capture->vm, code_generation_address(capture->code), error) ==
             0 &&
