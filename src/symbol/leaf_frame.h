@@ -34,7 +34,7 @@ int32_t leaf_frame_words(struct leaf_frames *frames, uint64_t address);
 /* Whether the call before `return_address` can lead to the function that `callee` lies in. A call
  * of another function can, where that ends in a jump out of it; and what an Export, a fun or a BIF
  * leads to is not looked for. */
-enum call_proof { CALL_PROVEN, CALL_POSSIBLE, CALL_DISPROVEN };
+enum call_proof { CALL_DISPROVEN, CALL_POSSIBLE, CALL_PROVEN };
 enum call_proof leaf_frame_call(struct leaf_frames *frames, uint64_t return_address,
                                 uint64_t callee);
 

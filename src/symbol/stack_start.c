@@ -122,15 +122,17 @@ uint64_t stack_start_near(const struct stack_search *search, uint64_t about)
     return 0;
 }
 
-bool stack_fits(const struct stack_search *search, uint64_t top)
+enum call_proof stack_fits(const struct stack_search *search, uint64_t top)
 {
     int32_t words = leaf_frame_words(search->frames, search->leaf);
     uint64_t word;
 
-    if (!leaf_frames_are_known(search->frames) || words == STACK_DEPTH_UNKNOWN ||
+    if (!leaf_frames_are_known(search->frames))
+        return CALL_PROVEN;
+    if (words == STACK_DEPTH_UNKNOWN ||
         !snapshot_word(search->snapshot, top + (uint64_t)words * WORD_BYTES, &word) ||
         is_bottom(search, word))
-        return true;
-    return is_return_address(search, word) &&
-           leaf_frame_call(search->frames, word, search->leaf) != CALL_DISPROVEN;
+        return CALL_POSSIBLE;
+    return is_return_address(search, word) ? leaf_frame_call(search->frames, word, search->leaf)
+                                           : CALL_DISPROVEN;
 }

@@ -24,6 +24,5 @@ bool stack_start(const struct stack_search *search, uint64_t top, uint64_t *ret_
  * each frame leads to the next by its size. 0: there is none. */
 uint64_t stack_start_near(const struct stack_search *search, uint64_t about);
 
-/* Whether the stack at `top` can be that of the leaf: false if the return address behind its frame
- * is none, or that of a call of something else. */
-bool stack_fits(const struct stack_search *search, uint64_t top);
+/* Whether the stack at `top` can be that of the leaf, by the return address behind its frame. */
+enum call_proof stack_fits(const struct stack_search *search, uint64_t top);

@@ -234,15 +234,15 @@ static bool is_switched(struct unwinder *unwinder, const struct state *state)
            !strcmp(place.symbol, "global::process_main");
 }
 
-/* Process.i is written some instructions after the process stopped: before, it is where it went on
- * when it ran the last time. */
+/* Process.i is written some instructions after the process stopped, before the next call of C code:
+ * until then it is where the process went on when it ran the last time (x86/process_main.cpp). */
 static void emit_switched(struct unwinder *unwinder, const struct state *state)
 {
     struct stack_search search = {unwinder->leaf_frames, unwinder->code, state->snapshot, state->i};
 
     if (!is_switched(unwinder, state) || !code_contains(unwinder->code, state->i))
         return;
-    if (stack_fits(&search, state->stop))
+    if (stack_fits(&search, state->stop) >= (state->is_leaf ? CALL_PROVEN : CALL_POSSIBLE))
         emit(unwinder, ADDRESS_CODE, state->i, false);
     else
         unwinder->result.no_leaf = true;
