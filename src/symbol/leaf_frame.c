@@ -134,12 +134,20 @@ static bool never_returns(const char *symbol)
            (length > 13 && !strcmp(symbol + length - 13, "_error_shared"));
 }
 
-static int class_of_fragment(const char *symbol)
+/* Where a function pauses at its entry or raises function_clause, a saved frame pointer is on the
+ * stack already, if there are such. */
+static int class_at_entry(const struct leaf_frames *frames)
+{
+    return code_frame_pointers(frames->code) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_PAUSE;
+}
+
+static int class_of_fragment(const struct leaf_frames *frames, const char *symbol)
 {
     if (!strcmp(symbol, "global::call_light_bif_shared"))
         return TARGET_LIGHT_BIF;
-    if (!strcmp(symbol, "global::dispatch_return") ||
-        !strcmp(symbol, "global::i_test_yield_shared"))
+    if (!strcmp(symbol, "global::i_test_yield_shared"))
+        return class_at_entry(frames);
+    if (!strcmp(symbol, "global::dispatch_return"))
         return STACK_TARGET_PAUSE;
     return never_returns(symbol) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_OTHER;
 }
@@ -152,9 +160,10 @@ static int class_of(struct leaf_frames *frames, uint64_t address)
     if (!find_target(frames, &address, &place))
         return STACK_TARGET_OTHER;
     if (place.kind == CODE_FRAGMENT)
-        return class_of_fragment(place.symbol);
+        return class_of_fragment(frames, place.symbol);
     if (leaf_frame_is_header(frames, &place))
-        return address - place.start < ENTRY_OFFSET ? STACK_TARGET_PAUSE : STACK_TARGET_FUNCTION;
+        return address - place.start < ENTRY_OFFSET ? class_at_entry(frames)
+                                                    : STACK_TARGET_FUNCTION;
     return address == place.start ? STACK_TARGET_FUNCTION : STACK_TARGET_OTHER;
 }
 
