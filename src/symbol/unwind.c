@@ -397,6 +397,18 @@ static void walk(struct unwinder *unwinder, const struct state *state, uint64_t 
     }
 }
 
+/* A fragment begins like a function: with +JPperf fp it pushes the frame pointer of its caller. */
+static uint64_t skip_frame_pointer(struct unwinder *unwinder, const struct state *state,
+                                   uint64_t at)
+{
+    uint64_t word;
+
+    return snapshot_word(state->snapshot, at, &word) && !code_contains(unwinder->code, word) &&
+                   is_frame_pointer(unwinder, at, word)
+               ? at + sizeof(word)
+               : at;
+}
+
 /* A fragment is called from module code by a plain call, so its return address is not aligned as
  * those between Erlang functions are; it is the first word of the stack, or, in the length/1
  * fragments, one word below. Returns where the walk goes on; `leaf` becomes where the function
@@ -418,6 +430,7 @@ static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct sta
             *leaf = word - 1;
             return top;
         }
+        top = skip_frame_pointer(unwinder, state, top);
         if (!snapshot_word(state->snapshot, top, &word) || is_bottom(unwinder, word) ||
             !code_find(unwinder->code, word - 1, &caller) || caller.kind == CODE_HEADER)
             return top;
