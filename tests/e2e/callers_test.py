@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import time
+import unittest
 
 import beamflame
 import nodes
@@ -18,11 +19,13 @@ MODULES = ("callers", "lists", "gen", "gen_server", "supervisor", "string", "erl
 @nodes.each_release
 class Callers:
     release = None
+    flags = ()
+    known = 0.995
 
     @classmethod
     def setUpClass(cls):
         beamflame.require()
-        cls.node = nodes.Node(cls.release, "callers", flags=nodes.NO_BUSY_WAIT)
+        cls.node = nodes.Node(cls.release, "callers", flags=nodes.NO_BUSY_WAIT + cls.flags)
         cls.addClassCleanup(cls.node.kill)
         while cls.node.report()["compiled"] < 2:  # what it runs is loaded
             time.sleep(0.2)
@@ -51,5 +54,13 @@ class Callers:
                               capture_output=True, text=True, check=True)
         found = json.loads(done.stdout)
         self.assertGreater(found["functions"], 1000)
-        self.assertGreater(found["known"] / found["instructions"], 0.995)
+        self.assertGreater(found["known"] / found["instructions"], self.known)
         self.assertEqual((found["contradictions"], found["unreadable"]), (0, 0))
+
+
+class CallersWithFramePointers(Callers, unittest.TestCase):
+    """The same where frames have frame pointers: code of functions differs, and that of fragments."""
+
+    release = 29
+    flags = ("+JPperf", "fp")
+    known = 0.98  # the dead code behind the jump of a BIF is not told from others

@@ -722,6 +722,53 @@ static void test_fresh_frame_of_caller(void **state)
     close_bench(&b);
 }
 
+/* With +JPperf fp a fragment pushes the frame pointer of its caller: behind it is the return
+ * address. */
+static void test_fragment_with_frame_pointer(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench_with(&b, true);
+    set_frame(&b, FUNCTION_F, 2);
+    stop_in_c(&b, code_at(&b, COLLECT, 0x30));
+    SET_STACK(&b, STACK, STACK + 0x20, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_F, 0x40),
+              STACK + 0x40, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, COLLECT, 0x30)),
+                 CALLER(code_at(&b, FUNCTION_F, 0x33)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* Process.i is believed where its frame fits the stack; not before it is written. */
+static void test_switched_before_written(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    put_word(b.process, b.vm.layout.process_i, code_at(&b, FUNCTION_F, 0x18));
+    set_frame(&b, FUNCTION_F, 1);
+    stop_in_c(&b, code_at(&b, MAIN, 0x30));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20), 0x3b);
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, MAIN, 0x30)), {0, ADDRESS_MISSING, false},
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    close_bench(&b);
+
+    open_bench(&b);
+    put_word(b.process, b.vm.layout.process_i, code_at(&b, FUNCTION_F, 0x18));
+    set_register(&b, CFI_RIP, code_at(&b, MAIN, 0x30));
+    set_register(&b, CFI_RSP, NATIVE);
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, MAIN, 0x30)), {0, ADDRESS_MISSING, false},
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->no_leaf);
+    close_bench(&b);
+}
+
 /* "call FUNCTION_F", with its return address at an offset of a function. */
 static uint64_t put_call(struct bench *b, enum place place, uint64_t offset, enum place callee)
 {
@@ -944,6 +991,8 @@ int main(void)
         cmocka_unit_test(test_terms),
         cmocka_unit_test(test_fresh_frame),
         cmocka_unit_test(test_fresh_frame_of_caller),
+        cmocka_unit_test(test_fragment_with_frame_pointer),
+        cmocka_unit_test(test_switched_before_written),
         cmocka_unit_test(test_unknown_frame),
         cmocka_unit_test(test_frames_that_ended),
         cmocka_unit_test(test_unknown_words),
