@@ -4,7 +4,7 @@
 #include "os/stack_depth.h"
 
 enum {
-    SEARCHED_WORDS = 1 << 12,
+    SEARCHED_BYTES = 1 << 15,
     LINKS = 64,       /* frames that are looked at */
     LINKS_WANTED = 3, /* where they then lead to what is not known */
     LOWEST_POINTER = 4096,
@@ -38,7 +38,7 @@ static bool search_from(const struct stack_search *search, uint64_t top, uint64_
     uint64_t word;
 
     *ret_start = top;
-    for (uint64_t at = top; at - top < SEARCHED_WORDS * WORD_BYTES; at += WORD_BYTES) {
+    for (uint64_t at = top; at - top < SEARCHED_BYTES; at += WORD_BYTES) {
         enum call_proof proof = CALL_POSSIBLE;
 
         if (!snapshot_word(search->snapshot, at, &word))
@@ -112,7 +112,7 @@ uint64_t stack_start_near(const struct stack_search *search, uint64_t about)
 {
     uint64_t word;
 
-    for (uint64_t at = about; at - about < SEARCHED_WORDS * WORD_BYTES; at += WORD_BYTES) {
+    for (uint64_t at = about; at - about < SEARCHED_BYTES; at += WORD_BYTES) {
         if (!snapshot_word(search->snapshot, at, &word))
             return 0;
         if (is_bottom(search, word) || (is_return_address(search, word) &&
