@@ -15,7 +15,8 @@ enum {
 struct reader {
     const struct stack_code *code;
     csh decoder;
-    uint64_t rcx; /* see stack_code.target */
+    uint64_t rcx;        /* see stack_code.target */
+    unsigned int before; /* the instruction before, as capstone numbers them */
 };
 
 static bool is_register(const cs_x86_op *operand, x86_reg reg)
@@ -136,7 +137,8 @@ static void read_jump(const struct reader *reader, const cs_insn *insn, const cs
 {
     uint64_t offset = (uint64_t)operand->imm - reader->code->start;
 
-    if (insn->id != X86_INS_JMP)
+    /* Behind "je" nothing goes on after "jne" (x86/instr_select.cpp, the last of some values). */
+    if (insn->id != X86_INS_JMP && !(insn->id == X86_INS_JNE && reader->before == X86_INS_JE))
         step->flags |= STEP_GOES_ON;
     if (operand->type != X86_OP_IMM) {
         read_computed_jump(operand, step);
@@ -217,6 +219,7 @@ static size_t read_all(struct reader *reader, cs_insn *insn, struct stack_step *
         read_flow(reader, insn, &step);
         read_handler(insn, &step);
         note_rcx(reader, insn);
+        reader->before = insn->id;
         *ret_steps = xgrow(*ret_steps, &room, count, sizeof(**ret_steps));
         (*ret_steps)[count++] = step;
     }

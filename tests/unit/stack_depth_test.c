@@ -173,6 +173,23 @@ static void test_shared_exit(void **state)
     CHECK(other, {4, 2}, {0xa, 1}, {0x10, 0}, {0x11, STACK_DEPTH_UNKNOWN});
 }
 
+/* Of "je" and "jne" one is taken: what is behind them has a frame of its own. */
+static void test_one_of_two_jumps(void **state)
+{
+    static const uint8_t code[] = {
+        0x48, 0x83, 0xec, 0x10, /* 0 sub rsp, 16 */
+        0x74, 0x04,             /* 4 je a */
+        0x75, 0x02,             /* 6 jne a */
+        0x90,                   /* 8 nop */
+        0xc3,                   /* 9 ret */
+        0x48, 0x83, 0xc4, 0x10, /* a add rsp, 16 */
+        0xc3,                   /* e ret */
+    };
+
+    (void)state;
+    CHECK(code, {4, 2}, {6, 2}, {8, 0}, {9, 0}, {0xa, 2}, {0xe, 0});
+}
+
 /* Code that no jump leads to is known by where it leads: to a return, or to another function. */
 static void test_backwards(void **state)
 {
@@ -255,10 +272,15 @@ static void test_jumps_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_catch),          cmocka_unit_test(test_return_address),
-        cmocka_unit_test(test_calls_that_end), cmocka_unit_test(test_shared_exit),
-        cmocka_unit_test(test_backwards),      cmocka_unit_test(test_frame_pointers),
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_jumps_out),
+        cmocka_unit_test(test_catch),
+        cmocka_unit_test(test_return_address),
+        cmocka_unit_test(test_calls_that_end),
+        cmocka_unit_test(test_shared_exit),
+        cmocka_unit_test(test_one_of_two_jumps),
+        cmocka_unit_test(test_backwards),
+        cmocka_unit_test(test_frame_pointers),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_jumps_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
