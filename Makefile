@@ -129,8 +129,9 @@ $(BUILD)/tests/replay_capture: $(wildcard tests/tools/replay_*.[ch]) $(IMAGE) $(
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Itests/replay $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
-# What is known of a VM, for the end-to-end tests: where its hooks are, what its processes hold.
-LISTS := $(BUILD)/tests/hook_list $(BUILD)/tests/process_list
+# What is known of a VM, for the end-to-end tests: where its hooks are, what its processes hold, what
+# frames its functions have.
+LISTS := $(BUILD)/tests/hook_list $(BUILD)/tests/process_list $(BUILD)/tests/leaf_depths
 $(LISTS): $(BUILD)/tests/%: tests/tools/%.c $(ROOM_OBJECTS)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)

@@ -332,6 +332,15 @@ uint64_t code_epoch(const struct code *code)
     return code->epoch;
 }
 
+bool code_is_current(const struct code *code, uint64_t address)
+{
+    uint64_t first;
+
+    return live_at(code, address) &&
+           memory_read_u64(code->vm->memory, code_generation_address(code), &first) &&
+           first == code->first_entry;
+}
+
 uint64_t code_normal_exit(const struct code *code)
 {
     return code->normal_exit;

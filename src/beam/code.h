@@ -63,6 +63,10 @@ void code_each(struct code *code, const char *module, code_visit visit, void *co
 /* A fragment of the JIT by its symbol ("global::garbage_collect"). */
 bool code_find_fragment(struct code *code, const char *symbol, struct code_place *place);
 
+/* Whether the bytes at the address are, or were a moment ago, those of the code that the map has
+ * there: that was not replaced, and no code was loaded since the last refresh. */
+bool code_is_current(const struct code *code, uint64_t address);
+
 /* Is the address inside any code range at all (no parsing; cheap)? */
 bool code_contains(const struct code *code, uint64_t address);
 

@@ -258,11 +258,11 @@ static frame_id name_cut(struct frame_names *names, uint64_t words)
     return intern(names, &frame, text);
 }
 
-static frame_id name_entry(struct frame_names *names)
+static frame_id name_mark(struct frame_names *names, const char *text)
 {
     struct frame frame = {.kind = FRAME_MARK};
 
-    return intern(names, &frame, "[interrupt entry]");
+    return intern(names, &frame, text);
 }
 
 static frame_id look_up(struct frame_names *names, const struct unwound_frame *unwound)
@@ -283,7 +283,9 @@ static frame_id look_up(struct frame_names *names, const struct unwound_frame *u
     case ADDRESS_CUT:
         return name_cut(names, unwound->address);
     case ADDRESS_ENTRY:
-        return name_entry(names);
+        return name_mark(names, "[interrupt entry]");
+    case ADDRESS_MISSING:
+        return name_mark(names, "[frames missing]");
     case ADDRESS_UNKNOWN:
     case ADDRESS_KINDS:
         break;

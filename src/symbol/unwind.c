@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/leaf_frame.h"
+#include "symbol/stack_start.h"
 #include "util/alloc.h"
 
 enum {
@@ -17,6 +19,7 @@ struct unwinder {
     const struct vm *vm;
     struct code *code;
     struct cfi *cfi;
+    struct leaf_frames *leaf_frames;
     struct unwound result;
 };
 
@@ -33,13 +36,14 @@ struct state {
     uint64_t fcalls;  /* Process.fcalls as a word */
 };
 
-struct unwinder *unwinder_new(const struct vm *vm, struct code *code, struct cfi *cfi)
+struct unwinder *unwinder_new(struct vm *vm, struct code *code, struct cfi *cfi)
 {
     struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
 
     unwinder->vm = vm;
     unwinder->code = code;
     unwinder->cfi = cfi;
+    unwinder->leaf_frames = leaf_frames_new(vm, code);
     return unwinder;
 }
 
@@ -47,6 +51,7 @@ void unwinder_free(struct unwinder *unwinder)
 {
     if (!unwinder)
         return;
+    leaf_frames_free(unwinder->leaf_frames);
     free(unwinder->result.frames);
     free(unwinder);
 }
@@ -221,13 +226,26 @@ static uint64_t erlang_top(struct unwinder *unwinder, const struct state *state)
 
 /* A process that is being switched out or in has the address where it goes on in Process.i, and
  * not on its stack (beam_asm: process_main, context_switch). */
-static void emit_switched(struct unwinder *unwinder, const struct state *state)
+static bool is_switched(struct unwinder *unwinder, const struct state *state)
 {
     struct code_place place;
 
-    if (code_find(unwinder->code, state->pc - !state->is_leaf, &place) &&
-        !strcmp(place.symbol, "global::process_main") && code_contains(unwinder->code, state->i))
+    return code_find(unwinder->code, state->pc - !state->is_leaf, &place) &&
+           !strcmp(place.symbol, "global::process_main");
+}
+
+/* Process.i is written some instructions after the process stopped, before the next call of C code:
+ * until then it is where the process went on when it ran the last time (x86/process_main.cpp). */
+static void emit_switched(struct unwinder *unwinder, const struct state *state)
+{
+    struct stack_search search = {unwinder->leaf_frames, unwinder->code, state->snapshot, state->i};
+
+    if (!is_switched(unwinder, state) || !code_contains(unwinder->code, state->i))
+        return;
+    if (stack_fits(&search, state->stop) >= (state->is_leaf ? CALL_PROVEN : CALL_POSSIBLE))
         emit(unwinder, ADDRESS_CODE, state->i, false);
+    else
+        unwinder->result.no_leaf = true;
 }
 
 /* The Export that call_light_bif keeps in TMP_MEM2 (instr_bif.cpp 25:385, 27:393, 29:420), before
@@ -379,31 +397,49 @@ static void walk(struct unwinder *unwinder, const struct state *state, uint64_t 
     }
 }
 
+/* A fragment begins like a function: with +JPperf fp it pushes the frame pointer of its caller. */
+static uint64_t skip_frame_pointer(struct unwinder *unwinder, const struct state *state,
+                                   uint64_t at)
+{
+    uint64_t word;
+
+    return snapshot_word(state->snapshot, at, &word) && !code_contains(unwinder->code, word) &&
+                   is_frame_pointer(unwinder, at, word)
+               ? at + sizeof(word)
+               : at;
+}
+
 /* A fragment is called from module code by a plain call, so its return address is not aligned as
  * those between Erlang functions are; it is the first word of the stack, or, in the length/1
- * fragments, one word below. Returns where the walk goes on. */
+ * fragments, one word below. Returns where the walk goes on; `leaf` becomes where the function
+ * called that is then the youngest, or 0. */
 static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct state *state,
-                                     uint64_t top)
+                                     uint64_t top, uint64_t *leaf)
 {
     struct code_place place, caller;
     uint64_t word;
 
     for (int i = 0; i < 2; i++) {
         if (!code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
-            place.kind != CODE_FRAGMENT)
+            place.kind == CODE_FUNCTION)
             return top;
+        *leaf = 0;
         if (strstr(place.symbol, "::i_length_") && snapshot_word(state->snapshot, top - 8, &word) &&
             code_find(unwinder->code, word - 1, &caller) && caller.kind == CODE_FUNCTION) {
             emit(unwinder, ADDRESS_CODE, word, true);
+            *leaf = word - 1;
             return top;
         }
+        top = skip_frame_pointer(unwinder, state, top);
         if (!snapshot_word(state->snapshot, top, &word) || is_bottom(unwinder, word) ||
             !code_find(unwinder->code, word - 1, &caller) || caller.kind == CODE_HEADER)
             return top;
         emit(unwinder, ADDRESS_CODE, word, true);
         top += sizeof(word);
-        if (caller.kind == CODE_FUNCTION)
+        if (caller.kind == CODE_FUNCTION) {
+            *leaf = word - 1;
             return top;
+        }
     }
     return top;
 }
@@ -435,6 +471,29 @@ static void find_reductions(struct unwinder *unwinder, const struct state *state
         (uint32_t)snapshot_scheduler_word(state->snapshot, unwinder->vm->layout.sched_virtual_reds);
 }
 
+/* Emit the callers of the function that runs; `top` is the top of the Erlang stack, or about it. */
+static void walk_from_leaf(struct unwinder *unwinder, const struct state *state, uint64_t top)
+{
+    struct stack_search search = {unwinder->leaf_frames, unwinder->code, state->snapshot,
+                                  state->pc - !state->is_leaf};
+    struct unwound *result = &unwinder->result;
+    uint64_t start;
+
+    if (is_switched(unwinder, state)) {
+        start = top; /* all of the frame is written, as for a process at rest */
+    } else if (result->no_leaf) {
+        start = stack_start_near(&search, top);
+    } else {
+        top = emit_fragment_caller(unwinder, state, top, &search.leaf);
+        result->no_leaf = !stack_start(&search, top, &start);
+    }
+    if (result->no_leaf)
+        emit(unwinder, ADDRESS_MISSING, 0, false);
+    if (start)
+        walk(unwinder, state, start);
+    result->complete &= !result->no_leaf;
+}
+
 static void unwind_process(struct unwinder *unwinder, struct state *state, bool in_code)
 {
     uint64_t top;
@@ -448,8 +507,7 @@ static void unwind_process(struct unwinder *unwinder, struct state *state, bool 
     unwinder->result.registers.stop = unwinder->result.no_leaf ? 0 : top;
     find_reductions(unwinder, state);
     emit_jit_call(unwinder, state);
-    top = emit_fragment_caller(unwinder, state, top);
-    walk(unwinder, state, top);
+    walk_from_leaf(unwinder, state, top);
 }
 
 bool unwind_goes_on_at(struct code *code, uint64_t i)

@@ -15,8 +15,12 @@
  *                                                     unwinding the C frames with CFI
  *   C        dirty thread    Process.stop
  *
- * The Erlang stack is then read word by word: what is a code address is a return address, down to
- * normal_exit, the bottom frame of every process.
+ * The frame of the youngest Erlang function is left out (leaf_frame.h), for words that it has not
+ * written yet can be anything. From there on the Erlang stack is read word by word: what is a code
+ * address is a return address, down to normal_exit, the bottom frame of every process.
+ *
+ * Where that frame or the top is not known, the stack goes on, behind a mark, at the first return
+ * address that could be one by the calls in the code.
  */
 #pragma once
 
@@ -38,6 +42,7 @@ enum address_kind {
     ADDRESS_MFA,     /* BIF or NIF that is called: its name, see unwound_mfa() */
     ADDRESS_UNKNOWN, /* a word that should be a code address and is in no known code */
     ADDRESS_CUT,     /* value is the number of words that are missing here */
+    ADDRESS_MISSING, /* frames may be missing here */
     ADDRESS_ENTRY,   /* the entry to the kernel: all else is not known */
     ADDRESS_KINDS,
 };
@@ -62,7 +67,7 @@ struct unwound {
     size_t count, room;
     bool complete;      /* reached the process' bottom frame */
     bool truncated;     /* the middle is missing */
-    bool no_leaf;       /* the top of the Erlang stack is not known exactly */
+    bool no_leaf;       /* who called the youngest Erlang function is not known for sure */
     bool at_entry;      /* nothing is known but the process (WIRE_ENTRY) */
     bool native_broken; /* native frames ended before Erlang code or the thread's start */
     struct process_registers registers; /* of the process, where one runs */
@@ -71,7 +76,7 @@ struct unwound {
 struct unwinder;
 
 /* All borrowed. */
-struct unwinder *unwinder_new(const struct vm *vm, struct code *code, struct cfi *cfi);
+struct unwinder *unwinder_new(struct vm *vm, struct code *code, struct cfi *cfi);
 void unwinder_free(struct unwinder *unwinder);
 
 /* Whether Process.i of a process that does not run says what it does next. If not, Process.current

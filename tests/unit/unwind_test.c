@@ -149,6 +149,15 @@ static void close_bench(struct bench *bench)
     free(bench->target);
 }
 
+/* The function has a frame of so many words all the time: "sub rsp, imm" is its first instruction.
+ */
+static void set_frame(struct bench *bench, enum place place, uint8_t words)
+{
+    const uint8_t code[] = {0x48, 0x83, 0xec, (uint8_t)(words * 8)};
+
+    fake_put(bench->target, code_at(bench, place, 0), code, sizeof(code));
+}
+
 static void set_register(struct bench *bench, int number, uint64_t value)
 {
     bench->sample.head.registers.value[number] = value;
@@ -262,7 +271,7 @@ static void test_jit_on_native_stack_stale(void **state)
 
     (void)state;
     open_bench(&b);
-    fake_put(b.target, code_at(&b, FUNCTION_F, 0x10), "\x48\x89\xec", 3);
+    fake_put(b.target, code_at(&b, FUNCTION_F, 0x10), "\x48\x89\xec\x90", 4);
     set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
     set_register(&b, CFI_RSP, NATIVE);
     set_register(&b, CFI_RBP, STACK - 8);
@@ -300,7 +309,7 @@ static void test_stale(void **state)
 
     (void)state;
     open_bench(&b);
-    fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x48\x89\xec", 3);
+    fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x48\x89\xec\x90", 4);
     stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
     set_register(&b, CFI_RBP, STACK - 8);
     SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40), code_at(&b, FUNCTION_G, 0x20));
@@ -352,14 +361,15 @@ static void test_stale_without_register(void **state)
         struct bench b;
 
         open_bench(&b);
-        fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x48\x89\xec", 3);
+        fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x48\x89\xec\x90", 4);
         stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
         set_register(&b, CFI_RBP, values[i]);
         SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
         run(&b);
         CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, FUNCTION_F, 0x30)),
-                     CALLER(code_at(&b, FUNCTION_G, 0x20)));
+                     {0, ADDRESS_MISSING, false}, CALLER(code_at(&b, FUNCTION_G, 0x20)));
         assert_true(b.result->no_leaf);
+        assert_false(b.result->complete);
         close_bench(&b);
     }
 }
@@ -617,9 +627,11 @@ static void test_unaligned_below_top(void **state)
     open_bench(&b);
     set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
     set_register(&b, CFI_RSP, STACK);
-    SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_G, 0x20));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20), code_at(&b, FUNCTION_F, 0x33),
+              code_at(&b, FUNCTION_G, 0x24));
     run(&b);
-    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)),
+                 CALLER(code_at(&b, FUNCTION_G, 0x24)));
     close_bench(&b);
 }
 
@@ -690,11 +702,171 @@ static void test_terms(void **state)
     (void)state;
     open_bench(&b);
     stop_in_jit(&b);
-    SET_STACK(&b, STACK, 0, 0x3b, fake_small(17), fake_atom_term(5), HEAP + 0x101, HEAP + 0x102, 8,
-              4092, STACK + 64, 0x1b, code_at(&b, FUNCTION_G, 0x20), UINT64_MAX);
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x40), 0, 0x3b, fake_small(17), fake_atom_term(5),
+              HEAP + 0x101, HEAP + 0x102, 8, 4092, STACK + 64, 0x1b, code_at(&b, FUNCTION_G, 0x20),
+              UINT64_MAX);
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_F, 0x40)),
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* Words in the frame of the function that runs are none of its callers, whatever they look like. */
+static void test_fresh_frame(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    set_frame(&b, FUNCTION_F, 3);
+    stop_in_jit(&b);
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x40), 0x3b, code_at(&b, FUNCTION_F, 0x44),
+              code_at(&b, FUNCTION_G, 0x20));
     run(&b);
     CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
     assert_true(b.result->complete);
+    assert_false(b.result->no_leaf);
+    close_bench(&b);
+}
+
+/* The same in C code and in fragments that the function has called. */
+static void test_fresh_frame_of_caller(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    set_frame(&b, FUNCTION_F, 2);
+    stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x40), code_at(&b, FUNCTION_F, 0x44),
+              code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, FUNCTION_F, 0x30)),
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    close_bench(&b);
+
+    open_bench(&b);
+    set_frame(&b, FUNCTION_F, 2);
+    stop_in_c(&b, code_at(&b, COLLECT, 0x30));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_F, 0x40),
+              code_at(&b, FUNCTION_F, 0x44), code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, COLLECT, 0x30)),
+                 CALLER(code_at(&b, FUNCTION_F, 0x33)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* With +JPperf fp a fragment pushes the frame pointer of its caller: behind it is the return
+ * address. */
+static void test_fragment_with_frame_pointer(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench_with(&b, true);
+    set_frame(&b, FUNCTION_F, 2);
+    stop_in_c(&b, code_at(&b, COLLECT, 0x30));
+    SET_STACK(&b, STACK, STACK + 0x20, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_F, 0x40),
+              STACK + 0x40, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, COLLECT, 0x30)),
+                 CALLER(code_at(&b, FUNCTION_F, 0x33)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->complete);
+    close_bench(&b);
+}
+
+/* Process.i is believed where its frame fits the stack; not before it is written. */
+static void test_switched_before_written(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    put_word(b.process, b.vm.layout.process_i, code_at(&b, FUNCTION_F, 0x18));
+    set_frame(&b, FUNCTION_F, 1);
+    stop_in_c(&b, code_at(&b, MAIN, 0x30));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20), 0x3b);
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, MAIN, 0x30)), {0, ADDRESS_MISSING, false},
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    close_bench(&b);
+
+    open_bench(&b);
+    put_word(b.process, b.vm.layout.process_i, code_at(&b, FUNCTION_F, 0x18));
+    set_register(&b, CFI_RIP, code_at(&b, MAIN, 0x30));
+    set_register(&b, CFI_RSP, NATIVE);
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, LEAF(code_at(&b, MAIN, 0x30)), {0, ADDRESS_MISSING, false},
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->no_leaf);
+    close_bench(&b);
+}
+
+/* "call FUNCTION_F", with its return address at an offset of a function. */
+static uint64_t put_call(struct bench *b, enum place place, uint64_t offset, enum place callee)
+{
+    uint64_t address = code_at(b, place, offset);
+    int32_t distance = (int32_t)(code_at(b, callee, 0) - address);
+
+    fake_put(b->target, address - 5, "\xe8", 1);
+    fake_put(b->target, address - 4, &distance, sizeof(distance));
+    return address;
+}
+
+/* Where the size of the frame is not known, a word whose call leads elsewhere is no caller; one
+ * whose call leads to the function is, and one that could is shown behind a mark. */
+static void test_unknown_frame(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t other, caller;
+        struct bench b;
+
+        (void)state;
+        open_bench(&b);
+        fake_put(b.target, code_at(&b, FUNCTION_F, 0), "\x48\x29\xc4", 3); /* sub rsp, rax */
+        fake_put(b.target, code_at(&b, FUNCTION_F, 0xff), "\x90", 1);
+        stop_in_jit(&b);
+        other = put_call(&b, FUNCTION_G, 0x40, FUNCTION_G);
+        fake_put(b.target, code_at(&b, FUNCTION_G, 0x40), "\x90", 1);
+        caller = code_at(&b, FUNCTION_G, 0x80);
+        if (i == 0)
+            put_call(&b, FUNCTION_G, 0x80, FUNCTION_F);
+        else
+            fake_put(b.target, caller - 6, "\x90\x90\x90\x90\xff\xd7", 6); /* call rdi */
+        SET_STACK(&b, STACK, other, 0x3b, caller, code_at(&b, FUNCTION_G, 0x20));
+        run(&b);
+        if (i == 0)
+            CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(caller),
+                         CALLER(code_at(&b, FUNCTION_G, 0x20)));
+        else
+            CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), {0, ADDRESS_MISSING, false},
+                         CALLER(caller), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+        assert_int_equal(b.result->no_leaf, i == 1);
+        assert_int_equal(b.result->complete, i == 0);
+        close_bench(&b);
+    }
+}
+
+/* Where the top is not known, what is left of frames that have ended is not shown: the sizes of the
+ * frames must lead from one to the next. */
+static void test_frames_that_ended(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    set_frame(&b, FUNCTION_G, 2);
+    fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x48\x89\xec\x90", 4);
+    stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x40), 0x3b, 0x4b, 0x5b,
+              code_at(&b, FUNCTION_G, 0x20), 0x3b, 0x3b);
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, FUNCTION_F, 0x30)),
+                 {0, ADDRESS_MISSING, false}, CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    assert_true(b.result->no_leaf);
     close_bench(&b);
 }
 
@@ -790,18 +962,21 @@ static void test_frame_pointers(void **state)
 
         open_bench_with(&b, frame_pointers);
         stop_in_jit(&b);
+        set_frame(&b, FUNCTION_F, 1);
         set_register(&b, CFI_RSP, NATIVE); /* so that the top is Process.stop */
         put_word(b.process, b.vm.layout.process_heap, 0x50000000);
         put_word(b.process, b.vm.layout.process_hend, 0x50100000);
-        SET_STACK(&b, STACK, STACK + 0x10, code_at(&b, FUNCTION_G, 0x20));
+        SET_STACK(&b, STACK, STACK + 0x10, code_at(&b, FUNCTION_G, 0x20), STACK + 0x20,
+                  code_at(&b, FUNCTION_G, 0x24));
         run(&b);
         if (frame_pointers)
             CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)),
-                         CALLER(code_at(&b, FUNCTION_G, 0x20)));
+                         CALLER(code_at(&b, FUNCTION_G, 0x20)),
+                         CALLER(code_at(&b, FUNCTION_G, 0x24)));
         else
-            CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)),
-                         {STACK + 0x10, ADDRESS_UNKNOWN, true},
-                         CALLER(code_at(&b, FUNCTION_G, 0x20)));
+            CHECK_FRAMES(
+                &b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)),
+                {STACK + 0x20, ADDRESS_UNKNOWN, true}, CALLER(code_at(&b, FUNCTION_G, 0x24)));
         close_bench(&b);
     }
 }
@@ -852,6 +1027,12 @@ int main(void)
         cmocka_unit_test(test_switched),
         cmocka_unit_test(test_no_process),
         cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_fresh_frame),
+        cmocka_unit_test(test_fresh_frame_of_caller),
+        cmocka_unit_test(test_fragment_with_frame_pointer),
+        cmocka_unit_test(test_switched_before_written),
+        cmocka_unit_test(test_unknown_frame),
+        cmocka_unit_test(test_frames_that_ended),
         cmocka_unit_test(test_unknown_words),
         cmocka_unit_test(test_trace_frames),
         cmocka_unit_test(test_bottom),

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/leaf_frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/atom.h"
+#include "os/memory.h"
+#include "os/stack_depth.h"
+#include "util/address_map.h"
+#include "util/alloc.h"
+
+enum {
+    FUNCTION_BYTES_MAX = 4 << 20,
+    FUNCTIONS_MAX = 1 << 14, /* in the cache */
+    TARGETS_MAX = 1 << 16,
+    ENTRY_OFFSET = 0x28, /* of the header of a function: ErtsCodeInfo, then what is called */
+    STUBS_MAX = 2,       /* one after the other */
+};
+
+enum { TARGET_LIGHT_BIF = STACK_TARGET_NO_WAY_BACK + 1 }; /* besides enum stack_target */
+
+struct function {
+    uint64_t start;
+    struct stack_depths depths;
+};
+
+struct leaf_frames {
+    const struct vm *vm;
+    struct code *code;
+    struct atoms *atoms;
+    uint64_t epoch;
+    struct address_map *by_start; /* function -> 1 + index of `functions` */
+    struct function *functions;
+    size_t count, room;
+    struct address_map *targets; /* address -> enum stack_target */
+};
+
+struct leaf_frames *leaf_frames_new(struct vm *vm, struct code *code)
+{
+    struct leaf_frames *frames = xcalloc(1, sizeof(*frames));
+
+    frames->vm = vm;
+    frames->code = code;
+    frames->atoms = atoms_new(vm);
+    frames->by_start = address_map_new(FUNCTIONS_MAX);
+    frames->targets = address_map_new(TARGETS_MAX);
+    return frames;
+}
+
+static void forget(struct leaf_frames *frames)
+{
+    for (size_t i = 0; i < frames->count; i++)
+        stack_depths_free(&frames->functions[i].depths);
+    frames->count = 0;
+    address_map_clear(frames->by_start);
+    address_map_clear(frames->targets);
+}
+
+void leaf_frames_free(struct leaf_frames *frames)
+{
+    if (!frames)
+        return;
+    forget(frames);
+    free(frames->functions);
+    address_map_free(frames->by_start);
+    address_map_free(frames->targets);
+    atoms_free(frames->atoms);
+    free(frames);
+}
+
+bool leaf_frames_are_known(const struct leaf_frames *frames)
+{
+    return frames->vm->build.otp_release >= 25;
+}
+
+/* ---- the targets of calls and jumps ---- */
+
+/* Where a jump of a module's table leads: "jmp rel32", in OTP 25 with a prefix, to a fragment
+ * (x86/beam_asm_module.cpp resolve_fragment). 0: it is none. */
+static uint64_t stub_target(const struct leaf_frames *frames, uint64_t address)
+{
+    uint8_t bytes[6];
+    size_t at;
+    int32_t offset;
+
+    if (!memory_read(frames->vm->memory, address, bytes, sizeof(bytes)))
+        return 0;
+    at = bytes[0] == 0x40;
+    if (bytes[at] != 0xe9)
+        return 0;
+    memcpy(&offset, bytes + at + 1, sizeof(offset));
+    return address + at + 5 + (uint64_t)(int64_t)offset;
+}
+
+/* The place that a call or jump leads to. False if it is in no known code. */
+static bool find_target(struct leaf_frames *frames, uint64_t *address, struct code_place *place)
+{
+    for (int i = 0; i <= STUBS_MAX; i++) {
+        if (!code_find(frames->code, *address, place))
+            return false;
+        if (place->kind != CODE_HEADER)
+            return true;
+        *address = stub_target(frames, *address);
+        if (!*address)
+            return false;
+    }
+    return false;
+}
+
+bool leaf_frame_is_header(struct leaf_frames *frames, const struct code_place *place)
+{
+    struct code_place next;
+
+    return code_find(frames->code, place->end, &next) && next.kind == CODE_FUNCTION &&
+           next.start == place->end && !strcmp(next.symbol, place->symbol);
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
+/* Fragments that raise an exception. One that handles a call of what is no fun returns what is to
+ * be called instead. */
+static bool never_returns(const char *symbol)
+{
+    size_t length = strlen(symbol);
+
+    if (!strcmp(symbol, "global::handle_call_fun_error"))
+        return false;
+    return starts_with(symbol, "global::raise_") || starts_with(symbol, "global::handle_") ||
+           !strcmp(symbol, "global::process_exit") ||
+           (length > 13 && !strcmp(symbol + length - 13, "_error_shared"));
+}
+
+/* Where a function pauses at its entry or raises function_clause, a saved frame pointer is on the
+ * stack already, if there are such. */
+static int class_at_entry(const struct leaf_frames *frames)
+{
+    return code_frame_pointers(frames->code) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_PAUSE;
+}
+
+static int class_of_fragment(const struct leaf_frames *frames, const char *symbol)
+{
+    if (!strcmp(symbol, "global::call_light_bif_shared"))
+        return TARGET_LIGHT_BIF;
+    if (!strcmp(symbol, "global::i_test_yield_shared"))
+        return class_at_entry(frames);
+    if (!strcmp(symbol, "global::dispatch_return"))
+        return STACK_TARGET_PAUSE;
+    return never_returns(symbol) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_OTHER;
+}
+
+/* What begins the header of a function raises function_clause. */
+static int class_of(struct leaf_frames *frames, uint64_t address)
+{
+    struct code_place place;
+
+    if (!find_target(frames, &address, &place))
+        return STACK_TARGET_OTHER;
+    if (place.kind == CODE_FRAGMENT)
+        return class_of_fragment(frames, place.symbol);
+    if (leaf_frame_is_header(frames, &place))
+        return address - place.start < ENTRY_OFFSET ? class_at_entry(frames)
+                                                    : STACK_TARGET_FUNCTION;
+    return address == place.start ? STACK_TARGET_FUNCTION : STACK_TARGET_OTHER;
+}
+
+/* BIFs behind whose call compilers put nothing, for they only raise (compiler's
+ * erl_bifs:is_exit_bif/3; 25 has a return there, later ones don't). An Export holds module,
+ * function and arity. */
+static bool is_exit_bif(struct leaf_frames *frames, uint64_t export)
+{
+    static const char *const names[] = {"error", "exit", "throw"};
+    const struct layout *layout = &frames->vm->layout;
+    const char *module, *function;
+    uint64_t words[3];
+
+    export += (uint64_t)layout->export_info + (uint64_t)layout->code_info_mfa;
+    if (!memory_read(frames->vm->memory, export, words, sizeof(words)) ||
+        !(module = atom_text(frames->atoms, words[0])) || strcmp(module, "erlang") != 0 ||
+        !(function = atom_text(frames->atoms, words[1])))
+        return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(function, names[i]))
+            return words[2] == 1 || (i == 0 && words[2] <= 3);
+    return false;
+}
+
+static int classify(struct leaf_frames *frames, uint64_t address)
+{
+    uint64_t value;
+    int target;
+
+    if (address_map_get(frames->targets, address, &value))
+        return (int)value;
+    target = class_of(frames, address);
+    address_map_put(frames->targets, address, (uint64_t)target);
+    return target;
+}
+
+/* What call_light_bif_shared calls is told by the Export in rcx (x86/instr_bif.cpp
+ * emit_call_light_bif). */
+static enum stack_target call_target(void *context, uint64_t address, uint64_t rcx)
+{
+    struct leaf_frames *frames = context;
+    int target = classify(frames, address);
+
+    if (target == TARGET_LIGHT_BIF)
+        return is_exit_bif(frames, rcx) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_OTHER;
+    return (enum stack_target)target;
+}
+
+/* ---- functions ---- */
+
+static void analyze(struct leaf_frames *frames, const struct code_place *place,
+                    struct stack_depths *depths)
+{
+    size_t size = place->end - place->start;
+    struct stack_code code = {NULL, size, place->start, call_target, frames};
+    uint8_t *bytes;
+
+    memset(depths, 0, sizeof(*depths));
+    if (size > FUNCTION_BYTES_MAX)
+        return;
+    bytes = xmalloc(size);
+    code.bytes = bytes;
+    if (memory_read(frames->vm->memory, place->start, bytes, size))
+        stack_depths_find(&code, depths);
+    free(bytes);
+}
+
+const struct stack_depths *leaf_frame_depths(struct leaf_frames *frames,
+                                             const struct code_place *place)
+{
+    struct function *function;
+    uint64_t value;
+
+    if (frames->epoch != code_epoch(frames->code)) {
+        frames->epoch = code_epoch(frames->code);
+        forget(frames);
+    }
+    if (address_map_get(frames->by_start, place->start, &value))
+        return &frames->functions[value - 1].depths;
+    if (frames->count == FUNCTIONS_MAX)
+        forget(frames);
+    frames->functions =
+        xgrow(frames->functions, &frames->room, frames->count, sizeof(*frames->functions));
+    function = &frames->functions[frames->count];
+    function->start = place->start;
+    analyze(frames, place, &function->depths);
+    if (!code_is_current(frames->code, place->start)) {
+        stack_depths_free(&function->depths);
+        return NULL;
+    }
+    address_map_put(frames->by_start, place->start, ++frames->count);
+    return &function->depths;
+}
+
+int32_t leaf_frame_words(struct leaf_frames *frames, uint64_t address)
+{
+    const struct stack_depths *depths;
+    struct code_place place;
+
+    if (!code_find(frames->code, address, &place) || place.kind != CODE_FUNCTION)
+        return STACK_DEPTH_UNKNOWN;
+    if (leaf_frame_is_header(frames, &place))
+        return 0;
+    depths = leaf_frame_depths(frames, &place);
+    return depths ? stack_depth_at(depths, address - place.start) : STACK_DEPTH_UNKNOWN;
+}
+
+/* ---- calls ---- */
+
+/* The code of the function that has its header or its code at `place`. */
+static uint64_t function_start(struct leaf_frames *frames, const struct code_place *place)
+{
+    return leaf_frame_is_header(frames, place) ? place->end : place->start;
+}
+
+/* A call of another function than the one that is looked for. */
+static enum call_proof through_other(struct leaf_frames *frames, const struct code_place *place)
+{
+    const struct stack_depths *depths;
+    struct code_place code;
+
+    if (!code_find(frames->code, function_start(frames, place), &code))
+        return CALL_POSSIBLE;
+    depths = leaf_frame_depths(frames, &code);
+    return depths && depths->count && !depths->jumps_out ? CALL_DISPROVEN : CALL_POSSIBLE;
+}
+
+/* What "call rel32" before the return address leads to. */
+static enum call_proof direct_call(struct leaf_frames *frames, uint64_t target, uint64_t callee)
+{
+    struct code_place place, wanted;
+
+    if (!find_target(frames, &target, &place) || !code_find(frames->code, callee, &wanted))
+        return CALL_POSSIBLE;
+    if (place.kind == CODE_FRAGMENT) /* a collection calls nothing; BIFs can */
+        return strcmp(place.symbol, "global::garbage_collect") ? CALL_POSSIBLE : CALL_DISPROVEN;
+    if (function_start(frames, &place) == function_start(frames, &wanted))
+        return CALL_PROVEN;
+    return through_other(frames, &place);
+}
+
+enum call_proof leaf_frame_call(struct leaf_frames *frames, uint64_t return_address,
+                                uint64_t callee)
+{
+    uint8_t bytes[5];
+    int32_t offset;
+
+    if (!memory_read(frames->vm->memory, return_address - sizeof(bytes), bytes, sizeof(bytes)) ||
+        bytes[0] != 0xe8)
+        return CALL_POSSIBLE;
+    memcpy(&offset, bytes + 1, sizeof(offset));
+    return direct_call(frames, return_address + (uint64_t)(int64_t)offset, callee);
+}
