@@ -109,15 +109,15 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             self.assertEqual([TIME.search(p.name)[0] for p in self.parts(suffix)],
                              [TIME.search(p.name)[0] for p in self.parts("bfr")])
         for recording, folded in zip(self.parts("bfr"), self.parts("folded")):
-            samples = self.samples(recording)
-            self.assertEqual(sum(beamflame.read_folded(folded).values()), samples)
+            stats = json.loads(folded.with_suffix(".json").read_text())
+            samples = stats["samples"]
+            # A sample of a tick that came late counts more than 1.
+            self.assertEqual(sum(beamflame.read_folded(folded).values()), self.samples(recording))
             self.assertGreater(samples, 50)
             perf = self.out / folded.name.replace(".folded", ".perf.gz")
             self.assertEqual(lint(perf).findings, [])
             self.assertEqual(lint(perf).samples, samples)
             xml.parse(folded.with_suffix(".svg"))
-            stats = json.loads(folded.with_suffix(".json").read_text())
-            self.assertEqual(stats["samples"], samples)
 
     def test_names_are_utc(self):
         """The time in a name is when the part began."""
