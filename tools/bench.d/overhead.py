@@ -5,6 +5,7 @@ import ctypes
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -65,11 +66,19 @@ def sampling(running_profiler):
             found.close()
 
 
+def ticks(clock, hz):
+    """bpftrace's name for a clock of that frequency."""
+    if clock == "cpu-clock":
+        return f"profile:hz:{hz}"
+    mhz = re.search(r"cpu MHz\s*: ([0-9.]+)", Path("/proc/cpuinfo").read_text(encoding="ascii"))[1]
+    return f"hardware:{clock}:{float(mhz) * 1e6 / hz:.0f}"
+
+
 @contextmanager
-def counting(pid, hz):
+def counting(pid, clock, hz):
     """A BPF program that only counts."""
     process = subprocess.Popen(
-        ["bpftrace", "-e", f"profile:hz:{hz} /pid == {pid}/ {{ @ = count() }}"],
+        ["bpftrace", "-e", f"{ticks(clock, hz)} /pid == {pid}/ {{ @ = count() }}"],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         process.stdout.readline()  # "Attaching 1 probe..."
@@ -120,10 +129,11 @@ def overhead(release, options):
         time.sleep(2)
         for hz, name, profiler, least in (
                 (99, "none", nullcontext, 0.994),
-                (999, "a BPF program that counts", lambda: counting(node.pid, 999), 0.995),
+                (999, "a BPF program that counts", lambda: counting(node.pid, options.clock, 999),
+                 0.995),
                 (999, "perf record -g", lambda: perf_running(node.pid, 999, out / "perf.data"), 1),
                 (999, "none", nullcontext, None)):
-            with sampling(running(node.pid, hz, out / "x.bfr")) as own, \
+            with sampling(running(node.pid, hz, out / "x.bfr", "--clock", options.clock)) as own, \
                     sampling(profiler()) as other:
                 median, error = ratio(lambda o=own, t=other: sampled(node, o, t),
                                       lambda o=own, t=other: sampled(node, t, o),
@@ -223,12 +233,12 @@ def program_ids():
             if program.get("name") == "sample_cpu"}
 
 
-def accounted(pid, seconds, out):
+def accounted(pid, seconds, clock, out):
     """How often the program ran while this node was profiled, the nanoseconds it took, and the
     samples that came of it."""
     others = program_ids()
     stats = out / "stats.json"
-    with running(pid, COST_HZ, out / "x.bfr", "--stats", stats):
+    with running(pid, COST_HZ, out / "x.bfr", "--clock", clock, "--stats", stats):
         program, = program_ids() - others
         time.sleep(seconds)
         shown = beamflame.bpftool("prog", "show", "id", str(program))
@@ -242,9 +252,9 @@ def cost(release, options):
     with nodes.Node(release, "request") as node, accounting(), folder() as out, \
             nodes.Node(release, "request", "clients=0") as idle:
         time.sleep(1)
-        missed_runs, missed_ns, _ = accounted(idle.pid, options.seconds / 2, out)
+        missed_runs, missed_ns, _ = accounted(idle.pid, options.seconds / 2, options.clock, out)
         (out / "stats.json").unlink(missing_ok=True)
-        runs, run_ns, samples = accounted(node.pid, options.seconds, out)
+        runs, run_ns, samples = accounted(node.pid, options.seconds, options.clock, out)
     miss = missed_ns / missed_runs
     yield Figure("BPF program, µs a sample", (run_ns - miss * (runs - samples)) / samples / 1000,
                  "{:.2f}", most=5)
