@@ -54,6 +54,22 @@ static __always_inline void count_since_last(struct bpf_perf_event_data *ctx, st
     tick->clock->counted = value.counter;
 }
 
+/* What the sample of this thread stands for: what the clock counted since the last tick of this
+ * CPU. A timer also counts while the CPU idles, and where a hypervisor puts off the interrupts of a
+ * CPU that does, a late tick meets a thread that has just begun to run. So a tick that is late
+ * stands for no more than the time that the thread has run since it was put on the CPU. */
+static __always_inline __u64 tick_counted(const struct tick *tick, struct task_struct *task)
+{
+    __u64 run;
+
+    if (!tick->guard->counts_ns || tick->counted <= tick->guard->tick_ns)
+        return tick->counted;
+    run = BPF_CORE_READ(task, se.sum_exec_runtime) - BPF_CORE_READ(task, se.prev_sum_exec_runtime);
+    if (run < tick->guard->tick_ns)
+        run = tick->guard->tick_ns;
+    return run < tick->counted ? run : tick->counted;
+}
+
 /* False if the guard has stopped sampling. */
 static __always_inline bool tick_begin(struct bpf_perf_event_data *ctx, struct tick *tick)
 {

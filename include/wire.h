@@ -46,7 +46,7 @@ enum wire_segment_kind {
     SEGMENT_HIT,             /* struct wire_hit: the sample is of a probe, not of the CPU */
     SEGMENT_SCHEDULER_WORDS, /* wire_target.scheduler_words of ErtsSchedulerData */
     SEGMENT_PROCESS_WORDS,   /* wire_target.process_words of Process */
-    SEGMENT_TICK,            /* u64: what the clock counted on this CPU since its last tick */
+    SEGMENT_TICK,            /* u64: what the clock counted that the sample stands for */
 };
 
 /* The words of a struct that samples have: their offsets in it, ascending multiples of 8. */
@@ -286,9 +286,11 @@ enum wire_guard_reason { WIRE_GUARD_QUIET, WIRE_GUARD_STORM, WIRE_GUARD_SLOW };
 
 /* Array map `guard`. Once there is a reason, ticks do nothing. */
 struct wire_guard {
-    __u64 tick_ns; /* from tick to tick, as asked for */
-    __u32 reason;  /* enum wire_guard_reason */
-    __u32 cpu;     /* on which it was found */
+    __u64 tick_ns;   /* from tick to tick, as asked for */
+    __u32 reason;    /* enum wire_guard_reason */
+    __u32 cpu;       /* on which it was found */
+    __u32 counts_ns; /* the clock is a timer */
+    __u32 unused;
 };
 
 /* Instead of a sample: only wakes the reader. */

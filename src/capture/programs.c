@@ -182,7 +182,8 @@ static void leave_out_maps(struct programs *programs)
 
 static void set_guard(struct programs *programs)
 {
-    struct wire_guard guard = {.tick_ns = 1000000000 / programs->options.frequency};
+    struct wire_guard guard = {.tick_ns = 1000000000 / programs->options.frequency,
+                               .counts_ns = programs->options.clock->is_timer};
     uint32_t key = 0;
 
     bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.guards), &key, &guard, BPF_ANY);

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "beam/vm.h"
+#include "capture/clock.h"
 #include "util/error.h"
 #include "wire.h"
 
@@ -23,6 +24,7 @@ struct bpf_program;
 struct programs;
 
 struct programs_options {
+    const struct clock_event *clock; /* of CPU samples */
     uint32_t frequency;  /* of CPU samples a second and CPU: decides the size of the ring buffer */
     uint32_t slots;      /* events, of each target one */
     uint32_t histograms; /* of all slots together */

@@ -142,7 +142,7 @@ static bool any_running(const struct taker *taker)
 
 static int start_sampling(struct taker *taker, struct error *error)
 {
-    struct programs_options options = {.frequency = HZ};
+    struct programs_options options = {.clock = clock_event_default(), .frequency = HZ};
 
     taker->programs = programs_new(&options);
     if (programs_open(taker->programs, error))

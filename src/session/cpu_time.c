@@ -181,12 +181,13 @@ static int settle(struct target_time *own, size_t count, bool last, struct part 
 }
 
 /* How many samples the window has that ends now, 0 if it goes on. The newest sample waits for the
- * next window, as long as it can: so there is one to take what is accounted until the end. */
-static size_t window_of(const struct target_time *own, uint64_t now)
+ * next window, as long as nothing that is much newer was appended: so there is one to take what is
+ * accounted until the end. */
+static size_t window_of(const struct target_time *own, uint64_t now, const struct part *part)
 {
     if (!own->count || (now - own->began < WINDOW_NS && own->count < HELD_MAX))
         return 0;
-    return now - own->held[own->count - 1].time < HOLD_NS ? own->count - 1 : own->count;
+    return own->held[own->count - 1].time + HOLD_NS > part->newest ? own->count - 1 : own->count;
 }
 
 int cpu_time_settle(struct cpu_time *cpu_time, bool all, struct part *part, struct error *error)
@@ -195,7 +196,7 @@ int cpu_time_settle(struct cpu_time *cpu_time, bool all, struct part *part, stru
 
     for (size_t i = 0; i < cpu_time->targets->count; i++) {
         struct target_time *own = &cpu_time->of[i];
-        size_t count = all ? own->count : window_of(own, now);
+        size_t count = all ? own->count : window_of(own, now, part);
 
         if (!all && !count)
             continue;

@@ -57,6 +57,8 @@ int part_append(struct part *part, const struct sample *sample, struct error *er
 
     if (own.time < part->begin)
         own.time = part->begin;
+    if (own.time > part->newest)
+        part->newest = own.time;
     return recording_append(part->writer, part->profile, &own, error);
 }
 

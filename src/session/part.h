@@ -19,6 +19,7 @@ struct part {
     struct recording_totals totals;
     struct thread_times threads;
     uint64_t begin;                      /* ns, CLOCK_MONOTONIC; 0: not yet */
+    uint64_t newest;                     /* the same, of a sample that was appended */
     uint64_t lost_before, cpu_ns_before; /* what was counted until then */
 };
 

@@ -97,7 +97,8 @@ static void look_at_targets(struct session *session)
 
 static int load_programs(struct session *session, struct error *error)
 {
-    struct programs_options options = {.frequency = session->options->frequency};
+    struct programs_options options = {.clock = session->options->clock,
+                                       .frequency = session->options->frequency};
 
     events_sizes(session->events, session->targets, &options);
     session->programs = programs_new(&options);

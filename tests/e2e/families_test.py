@@ -107,10 +107,11 @@ class Families:
 
     def test_selection(self):
         """What is left out is told; nothing left is a code of its own."""
-        everything = sum(beamflame.folded(self.recording).values())
+        count = ("--weight", "samples")
+        everything = sum(beamflame.folded(self.recording, *count).values())
         shop = ("-I", "^shop$", "--group-by", "application,name")
-        wanted = sum(beamflame.folded(self.recording, *shop).values())
-        others = sum(beamflame.folded(self.recording, "-X", *shop[1:]).values())
+        wanted = sum(beamflame.folded(self.recording, *shop, *count).values())
+        others = sum(beamflame.folded(self.recording, "-X", *shop[1:], *count).values())
         self.assertEqual(wanted + others, everything)
         self.assertGreater(wanted, 100)
         said = beamflame.run("report", self.recording, *shop)

@@ -51,7 +51,8 @@ static void take(void *context, const void *data, size_t size)
 
 static int sample(struct capture *capture, int seconds, struct error *error)
 {
-    struct programs *programs = programs_new(&(struct programs_options){.frequency = FREQUENCY});
+    struct programs *programs = programs_new(
+        &(struct programs_options){.clock = clock_event_default(), .frequency = FREQUENCY});
     struct sampler *sampler = NULL;
     time_t end;
     int result = -1;
