@@ -25,6 +25,7 @@ struct solver {
     uint32_t *at; /* by offset: node of the instruction that starts there */
     size_t size;  /* of the code */
     bool *raises; /* by node: all ways from there raise an exception */
+    bool *native; /* by node: the stack pointer is that of the C stack */
     uint32_t contradictions;
 };
 
@@ -108,6 +109,28 @@ static bool only_raises(const struct solver *solver, uint32_t node)
     return label > node && solver->raises[label];
 }
 
+/* Code that builds a binary jumps while it is on the C stack, also back to what reports an error
+ * (x86/instr_bs.cpp), so this goes on until nothing changes. */
+static void find_native(struct solver *solver)
+{
+    bool *native = solver->native;
+
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t node = 1; node <= solver->count; node++) {
+            uint32_t flags = solver->steps[node - 1].flags;
+            bool after = (native[node] || flags & STEP_ENTERS) && !(flags & STEP_LEAVES);
+            uint32_t label =
+                flags & STEP_JUMPS ? label_of(solver, &solver->steps[node - 1]) : NO_NODE;
+
+            if (label != NO_NODE && native[node] && !native[label])
+                native[label] = changed = true;
+            if (flags & STEP_GOES_ON && node < solver->count && after && !native[node + 1])
+                native[node + 1] = changed = true;
+        }
+    }
+}
+
 typedef void (*way_visit)(struct solver *solver, uint32_t from, uint32_t to, int32_t more,
                           void *context);
 
@@ -115,23 +138,16 @@ typedef void (*way_visit)(struct solver *solver, uint32_t from, uint32_t to, int
  */
 static void each_way(struct solver *solver, way_visit visit, void *context)
 {
-    bool native = false;
-
     for (uint32_t node = 1; node <= solver->count; node++) {
         const struct stack_step *step = &solver->steps[node - 1];
-        bool counts = !native && !(step->flags & STEP_ENTERS);
+        bool counts = !solver->native[node] && !(step->flags & STEP_ENTERS);
         uint32_t label = step->flags & STEP_JUMPS ? label_of(solver, step) : NO_NODE;
 
         if (label != NO_NODE)
             visit(solver, node, label, 0, context);
-        if (!(step->flags & STEP_GOES_ON)) {
-            native = false;
-            continue;
-        }
-        if (node < solver->count &&
+        if (step->flags & STEP_GOES_ON && node < solver->count &&
             !(counts && step->flags & (STEP_UNKNOWN | STEP_LEAVES | STEP_AFTER_ZERO)))
             visit(solver, node, node + 1, counts ? step->words : 0, context);
-        native = (native || step->flags & STEP_ENTERS) && !(step->flags & STEP_LEAVES);
     }
 }
 
@@ -238,6 +254,7 @@ static void solve(struct solver *solver)
         solver->at[solver->steps[i].offset] = i + 1;
     for (uint32_t node = solver->count; node > 0; node--)
         solver->raises[node] = only_raises(solver, node);
+    find_native(solver);
     connect_zero(solver);
     each_way(solver, connect_way, NULL);
     connect_handlers(solver);
@@ -277,10 +294,12 @@ void stack_depths_find(const struct stack_code *code, struct stack_depths *ret_d
     solver.steps = steps;
     solver.nodes = xcalloc((size_t)solver.count + 1, sizeof(*solver.nodes));
     solver.raises = xcalloc((size_t)solver.count + 1, sizeof(*solver.raises));
+    solver.native = xcalloc((size_t)solver.count + 1, sizeof(*solver.native));
     solver.at = xcalloc(code->size, sizeof(*solver.at));
     solve(&solver);
     put_runs(&solver, ret_depths);
     free(solver.at);
+    free(solver.native);
     free(solver.raises);
     free(solver.nodes);
     free(steps);

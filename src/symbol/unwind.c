@@ -211,13 +211,35 @@ static uint64_t stale_top(struct unwinder *unwinder, const struct state *state)
     return state->stop;
 }
 
+static bool is_on_erlang_stack(const struct state *state)
+{
+    return state->is_leaf && on_erlang_stack(state, snapshot_register(state->snapshot, CFI_RSP));
+}
+
+/* bs_init_bits_shared is called when its caller is on the C stack already, and calls C from there
+ * (x86/instr_bs.cpp). Its return address is then the first word of that stack, where other
+ * fragments have one into themselves. Returns it, or 0. */
+static uint64_t fragment_caller_on_c_stack(struct unwinder *unwinder, const struct state *state)
+{
+    struct code_place place, caller;
+    uint64_t word;
+
+    if (!state->base || is_on_erlang_stack(state) ||
+        !code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
+        strncmp(place.symbol, "global::bs_init_bits", strlen("global::bs_init_bits")) != 0 ||
+        !snapshot_word(state->snapshot, state->base - 8, &word) ||
+        !code_find(unwinder->code, word - 1, &caller) || caller.kind != CODE_FUNCTION)
+        return 0;
+    return word;
+}
+
 static uint64_t erlang_top(struct unwinder *unwinder, const struct state *state)
 {
-    uint64_t sp = snapshot_register(state->snapshot, CFI_RSP);
+    uint64_t caller = fragment_caller_on_c_stack(unwinder, state);
 
-    if (state->is_leaf && on_erlang_stack(state, sp))
-        return sp;
-    if (code_call_class(unwinder->code, state->pc) == CALL_STALE)
+    if (is_on_erlang_stack(state))
+        return snapshot_register(state->snapshot, CFI_RSP);
+    if (code_call_class(unwinder->code, caller ? caller : state->pc) == CALL_STALE)
         return stale_top(unwinder, state);
     return state->stop;
 }
@@ -416,9 +438,14 @@ static uint64_t skip_frame_pointer(struct unwinder *unwinder, const struct state
 static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct state *state,
                                      uint64_t top, uint64_t *leaf)
 {
+    uint64_t word = fragment_caller_on_c_stack(unwinder, state);
     struct code_place place, caller;
-    uint64_t word;
 
+    if (word) {
+        emit(unwinder, ADDRESS_CODE, word, true);
+        *leaf = word - 1;
+        return top;
+    }
     for (int i = 0; i < 2; i++) {
         if (!code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
             place.kind == CODE_FUNCTION)

@@ -210,6 +210,26 @@ static void test_backwards(void **state)
           {0x19, STACK_DEPTH_UNKNOWN});
 }
 
+/* Code that builds a binary jumps, forwards and back, while it is on the C stack: the frame is the
+ * same when it takes the Erlang stack back. */
+static void test_jumps_on_native_stack(void **state)
+{
+    static const uint8_t code[] = {
+        0x48, 0x83, 0xec, 0x10,       /*  0 sub rsp, 16 */
+        0x48, 0x8d, 0x63, 0xc0,       /*  4 lea rsp, [rbx - 64] */
+        0xeb, 0x09,                   /*  8 jmp 13 */
+        0x49, 0x8b, 0x65, 0x58,       /*  a mov rsp, [r13 + 88] */
+        0xe8, 0xed, 0x1f, 0x00, 0x00, /*  e call RAISES */
+        0x75, 0xf5,                   /* 13 jne a */
+        0x49, 0x8b, 0x65, 0x58,       /* 15 mov rsp, [r13 + 88] */
+        0x90,                         /* 19 nop */
+        0xff, 0x24, 0xf8,             /* 1a jmp [rax + rdi * 8] */
+    };
+
+    (void)state;
+    CHECK(code, {4, 2}, {8, 2}, {0xa, 2}, {0xe, 2}, {0x13, 2}, {0x15, 2}, {0x19, 2}, {0x1a, 2});
+}
+
 /* With frame pointers, "push rbp" is part of the frame, and "leave" ends it. */
 static void test_frame_pointers(void **state)
 {
@@ -278,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_shared_exit),
         cmocka_unit_test(test_one_of_two_jumps),
         cmocka_unit_test(test_backwards),
+        cmocka_unit_test(test_jumps_on_native_stack),
         cmocka_unit_test(test_frame_pointers),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_jumps_out),

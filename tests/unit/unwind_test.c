@@ -40,6 +40,7 @@ enum place {
     COLLECT,
     PLUS,
     LENGTH,
+    INIT_BITS,
     MAIN,
     TRACE,
     TIME_TRACE,
@@ -58,6 +59,7 @@ static const char *const names[PLACES] = {
     [COLLECT] = "global::garbage_collect",
     [PLUS] = "global::plus_body_shared",
     [LENGTH] = "global::i_length_body_shared",
+    [INIT_BITS] = "global::bs_init_bits_shared",
     [MAIN] = "global::process_main",
     [TRACE] = "global::return_trace_shared",
     [TIME_TRACE] = "global::return_time_trace_shared",
@@ -758,6 +760,41 @@ static void test_fresh_frame_of_caller(void **state)
     close_bench(&b);
 }
 
+/* A fragment that is called on the C stack: its return address is the first word there, and the
+ * frame of the function that calls it is on top of the Erlang stack. */
+static void test_fragment_on_native_stack(void **state)
+{
+    struct bench b;
+
+    for (int in_c = 0; in_c < 2; in_c++) {
+        (void)state;
+        open_bench(&b);
+        set_frame(&b, FUNCTION_F, 2);
+        fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x48\x89\xec\x90", 4);
+        const uint64_t words[] = {
+            code_at(&b, INIT_BITS, 0x14), STACK, code_at(&b, FUNCTION_F, 0x30), 0, 0, EXPORT};
+
+        put_word(b.scheduler, b.vm.layout.sched_registers, NATIVE + 24);
+        set_register(&b, CFI_RIP, in_c ? native_pc() : code_at(&b, INIT_BITS, 0x14));
+        set_register(&b, CFI_RSP, in_c ? NATIVE : NATIVE + 8);
+        set_register(&b, CFI_RBP, STACK - 8);
+        fake_segment(&b.sample, SEGMENT_NATIVE, NATIVE, words, sizeof(words));
+        SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40), code_at(&b, FUNCTION_F, 0x44),
+                  code_at(&b, FUNCTION_G, 0x20));
+        run(&b);
+        if (in_c)
+            CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, INIT_BITS, 0x14)),
+                         CALLER(code_at(&b, FUNCTION_F, 0x30)),
+                         CALLER(code_at(&b, FUNCTION_G, 0x20)));
+        else
+            CHECK_FRAMES(&b, LEAF(code_at(&b, INIT_BITS, 0x14)),
+                         CALLER(code_at(&b, FUNCTION_F, 0x30)),
+                         CALLER(code_at(&b, FUNCTION_G, 0x20)));
+        assert_true(b.result->complete);
+        close_bench(&b);
+    }
+}
+
 /* With +JPperf fp a fragment pushes the frame pointer of its caller: behind it is the return
  * address. */
 static void test_fragment_with_frame_pointer(void **state)
@@ -1022,6 +1059,7 @@ int main(void)
         cmocka_unit_test(test_field_out_of_reach),
         cmocka_unit_test(test_bif_and_nif),
         cmocka_unit_test(test_fragments),
+        cmocka_unit_test(test_fragment_on_native_stack),
         cmocka_unit_test(test_unaligned_below_top),
         cmocka_unit_test(test_length),
         cmocka_unit_test(test_switched),
