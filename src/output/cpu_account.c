@@ -35,7 +35,7 @@ static const char *reason(const struct recording_header *header,
     if (chance_explains(totals, ratio))
         return "chance explains it, by the number of samples";
     if (!is_timer(header->event))
-        return "the rate of this event has changed since it was measured";
+        return "the rate of this event changes";
     return ratio < 1
                ? "threads were switched, or the hypervisor took CPUs away, when ticks were due"
                : "the reason is not known";

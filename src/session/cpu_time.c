@@ -29,15 +29,16 @@ struct target_time {
     uint64_t accounted; /* by the kernel, until now */
     double due; /* of that: what samples are still to get; below 0, what they had too much */
     double accounted_since, sampled; /* since the start, and the bases of all samples */
+    double counted;                  /* by the clock, for all samples */
     bool ended;                      /* then it has no account, and samples keep their bases */
 };
 
 struct cpu_time {
     const struct targets *targets;
     struct target_time *of;
-    uint64_t period;     /* of the clock, in its own unit */
-    double ns_per_count; /* that it counts on a busy CPU */
-    bool stopped;
+    uint64_t period;           /* of the clock, in its own unit */
+    double first_ns_per_count; /* on a busy CPU, as measured at the start */
+    bool is_timer, stopped;
     uint64_t *sampled; /* by thread id: sum of bases */
     size_t sampled_count;
     struct recording_totals totals; /* of the part */
@@ -68,7 +69,8 @@ struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, 
     cpu_time->targets = targets;
     cpu_time->of = xcalloc(targets->count, sizeof(*cpu_time->of));
     cpu_time->period = period;
-    cpu_time->ns_per_count = clock->is_timer ? 1 : 1e9 / frequency / (double)period;
+    cpu_time->is_timer = clock->is_timer;
+    cpu_time->first_ns_per_count = 1e9 / frequency / (double)period;
     for (size_t i = 0; i < targets->count; i++) {
         cpu_time->of[i].began = clock_ns(CLOCK_MONOTONIC);
         account(cpu_time, i);
@@ -89,14 +91,26 @@ void cpu_time_free(struct cpu_time *cpu_time)
     free(cpu_time);
 }
 
-uint64_t cpu_time_base(const struct cpu_time *cpu_time, const struct snapshot *snapshot)
+/* ns that one of what the clock counts stands for: of a timer 1, else what was measured at the
+ * start, and then what was seen of this VM. */
+static double ns_per_count(const struct cpu_time *cpu_time, const struct target_time *own)
+{
+    if (cpu_time->is_timer)
+        return 1;
+    return cpu_time->first_ns_per_count * (own->accounted_since + FIRST_NS) /
+           (own->counted * cpu_time->first_ns_per_count + FIRST_NS);
+}
+
+uint64_t cpu_time_base(struct cpu_time *cpu_time, size_t target, const struct snapshot *snapshot)
 {
     const uint8_t *bytes = snapshot_segment(snapshot, SEGMENT_TICK, sizeof(uint64_t));
+    struct target_time *own = &cpu_time->of[target];
     uint64_t count = cpu_time->period, ns;
 
     if (bytes)
         memcpy(&count, bytes, sizeof(count));
-    ns = (uint64_t)((double)count * cpu_time->ns_per_count);
+    ns = (uint64_t)((double)count * ns_per_count(cpu_time, own));
+    own->counted += (double)count;
     return ns ? ns : 1;
 }
 

@@ -3,7 +3,7 @@
  * The CPU time that each CPU sample stands for.
  *
  * A sample first gets the time since the clock's last tick on its CPU (a clock that does not count
- * time: what it counted, at the rate that was measured at the start). Ticks come late, clocks
+ * time: what it counted, at the rate that was seen so far). Ticks come late, clocks
  * change their rate, and a thread that sleeps between ticks is met by chance. So samples of a VM
  * are held for a window of 0.2 s, and then their times are scaled to the CPU time that the kernel
  * accounts to the VM in that window. What would scale a window far from the others goes to the
@@ -27,8 +27,8 @@ struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, 
                               const struct targets *targets);
 void cpu_time_free(struct cpu_time *cpu_time);
 
-/* ns that a sample stands for before its window is scaled. */
-uint64_t cpu_time_base(const struct cpu_time *cpu_time, const struct snapshot *snapshot);
+/* ns that a new sample stands for before its window is scaled. */
+uint64_t cpu_time_base(struct cpu_time *cpu_time, size_t target, const struct snapshot *snapshot);
 
 /* Hold a CPU sample, whose value is its base. */
 void cpu_time_hold(struct cpu_time *cpu_time, size_t target, const struct sample *sample);

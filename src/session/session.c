@@ -233,7 +233,7 @@ static int target_of(const struct session *session, uint32_t pid)
 static void take_cpu(struct session *session, int target, const struct snapshot *snapshot,
                      struct sample *sample)
 {
-    uint64_t base = cpu_time_base(session->cpu_time, snapshot);
+    uint64_t base = cpu_time_base(session->cpu_time, (size_t)target, snapshot);
 
     triggers_cpu_sample(&session->triggers, (size_t)target, sample);
     session->write_result = events_cpu_sample(session->events, (size_t)target, snapshot, sample,

@@ -229,7 +229,7 @@ static void test_no_account(void **state)
     teardown(&bench);
 }
 
-static uint64_t base_of(const struct bench *bench, uint64_t counted)
+static uint64_t base_of(struct bench *bench, uint64_t counted)
 {
     struct fake_sample sample = {0};
     struct snapshot snapshot;
@@ -238,16 +238,17 @@ static uint64_t base_of(const struct bench *bench, uint64_t counted)
     if (counted)
         fake_segment(&sample, SEGMENT_TICK, 0, &counted, sizeof(counted));
     assert_true(fake_sample_open(&sample, &snapshot));
-    base = cpu_time_base(bench->cpu_time, &snapshot);
+    base = cpu_time_base(bench->cpu_time, 0, &snapshot);
     fake_sample_free(&sample);
     return base;
 }
 
 /* A late tick stands for all of the time since the last one; without one, for a period. Cycles are
- * time at the rate that the period was made for. */
+ * time at the rate that the period was made for, and then at the rate that was seen. */
 static void test_base(void **state)
 {
     struct bench bench;
+    struct error error;
 
     (void)state;
     setup(&bench, "cpu-clock", 10 * MS);
@@ -256,7 +257,16 @@ static void test_base(void **state)
     teardown(&bench);
     setup(&bench, "cycles", 30000000);
     assert_int_equal(base_of(&bench, 0), 10 * MS);
-    assert_int_equal(base_of(&bench, 15000000), 5 * MS);
+    assert_in_range(base_of(&bench, 15000000), 4 * MS, 5 * MS);
+    teardown(&bench);
+
+    /* A CPU that is slower than it was at first: a cycle takes longer. */
+    setup(&bench, "cycles", 30000000);
+    for (int i = 0; i < 100; i++)
+        base_of(&bench, 15000000);
+    work(1000 * MS);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    assert_in_range(base_of(&bench, 15000000), 8 * MS, 10 * MS);
     teardown(&bench);
 }
 
