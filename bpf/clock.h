@@ -25,7 +25,7 @@ struct tick {
     struct wire_clock *clock;
     struct wire_guard *guard;
     __u64 now;
-    __u64 counted; /* since the last tick of this CPU; 0: not known */
+    __u64 counted; /* that its sample stands for; 0: not known */
 };
 
 static __always_inline void leak(__u64 *level, __u64 amount)
@@ -54,20 +54,21 @@ static __always_inline void count_since_last(struct bpf_perf_event_data *ctx, st
     tick->clock->counted = value.counter;
 }
 
-/* What the sample of this thread stands for: what the clock counted since the last tick of this
- * CPU. A timer also counts while the CPU idles, and where a hypervisor puts off the interrupts of a
- * CPU that does, a late tick meets a thread that has just begun to run. So a tick that is late
- * stands for no more than the time that the thread has run since it was put on the CPU. */
-static __always_inline __u64 tick_counted(const struct tick *tick, struct task_struct *task)
+/* What the thread stands for that the tick hit: what the clock counted since the last tick of this
+ * CPU. A timer also counts while the CPU idles, and a hypervisor puts off the interrupts of a CPU
+ * that does: so a late tick counts as one in time, if the thread was not there all of the time. */
+static __always_inline void limit_late_tick(struct tick *tick)
 {
-    __u64 run;
+    struct task_struct *task = (void *)bpf_get_current_task();
+    __u64 thread = BPF_CORE_READ(task, pid);
+    __u64 switches = BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+    bool stayed = tick->clock->thread == thread && tick->clock->switches == switches;
 
-    if (!tick->guard->counts_ns || tick->counted <= tick->guard->tick_ns)
-        return tick->counted;
-    run = BPF_CORE_READ(task, se.sum_exec_runtime) - BPF_CORE_READ(task, se.prev_sum_exec_runtime);
-    if (run < tick->guard->tick_ns)
-        run = tick->guard->tick_ns;
-    return run < tick->counted ? run : tick->counted;
+    tick->clock->thread = thread;
+    tick->clock->switches = switches;
+    if (tick->guard->counts_ns && !stayed &&
+        tick->counted > tick->guard->tick_ns + tick->guard->tick_ns / 2)
+        tick->counted = tick->guard->tick_ns;
 }
 
 /* False if the guard has stopped sampling. */
@@ -82,6 +83,7 @@ static __always_inline bool tick_begin(struct bpf_perf_event_data *ctx, struct t
         return false;
     tick->now = bpf_ktime_get_ns();
     count_since_last(ctx, tick);
+    limit_late_tick(tick);
     if (tick->clock->time) {
         leak(&tick->clock->ticks_level, tick->now - tick->clock->time);
         leak(&tick->clock->runs_level, (tick->now - tick->clock->time) / WIRE_GUARD_SHARE);

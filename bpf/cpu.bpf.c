@@ -16,14 +16,13 @@ static __always_inline void put_kernel_stack(struct scratch *scratch, void *ctx)
 }
 
 /* Of all segments the first, so that there is room for it. */
-static __always_inline void put_tick(struct scratch *scratch, const struct tick *tick,
-                                     struct task_struct *task)
+static __always_inline void put_tick(struct scratch *scratch, const struct tick *tick)
 {
     __u64 used = scratch->used;
 
     if (!tick->counted || used > WIRE_KERNEL_DEPTH * sizeof(__u64))
         return;
-    *(__u64 *)(scratch->bytes + used) = tick_counted(tick, task);
+    *(__u64 *)(scratch->bytes + used) = tick->counted;
     sample_add_segment(scratch, SEGMENT_TICK, 0, sizeof(__u64));
 }
 
@@ -43,7 +42,7 @@ static __always_inline void sample_tick(struct bpf_perf_event_data *ctx, const s
     } else {
         user_registers(scratch, task);
     }
-    put_tick(scratch, tick, task);
+    put_tick(scratch, tick);
     sample_fill(at);
     sample_submit(at);
 }

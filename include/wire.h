@@ -276,8 +276,10 @@ enum wire_guard_limits {
 
 /* Of one CPU: per-CPU array map `clocks`. */
 struct wire_clock {
-    __u64 counted;     /* what the event had counted at the last tick */
-    __u64 time;        /* ns, CLOCK_MONOTONIC, of the last tick; 0: there was none */
+    __u64 counted; /* what the event had counted at the last tick */
+    __u64 time;    /* ns, CLOCK_MONOTONIC, of the last tick; 0: there was none */
+    __u64 thread;  /* that the last tick hit: its id, and how often it had left a CPU */
+    __u64 switches;
     __u64 ticks_level; /* of the guard's buckets */
     __u64 runs_level;
 };

@@ -66,14 +66,10 @@ struct uprobe_task {
     struct return_instance *return_instances;
 };
 
-/* include/linux/sched.h: CPU time in ns, of all and when it was last put on a CPU. */
-struct sched_entity {
-    u64 sum_exec_runtime;
-    u64 prev_sum_exec_runtime;
-};
-
+/* include/linux/sched.h */
 struct task_struct {
-    struct sched_entity se;
+    unsigned long nvcsw, nivcsw; /* how often it left a CPU */
+    int pid;
     struct thread_struct thread;
     struct uprobe_task *utask;
     void *stack;
