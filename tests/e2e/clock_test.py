@@ -16,6 +16,7 @@ import nodes
 SECONDS = 3
 HZ = 499
 ACCOUNTED = 0.02  # how far the sum of samples may be from the account
+FEW = 4  # samples
 LOADS = {  # options of load halfidle
     "busy": ("sleep=0",),
     "sleeps of 1 ms": ("sleep=1",),
@@ -89,7 +90,8 @@ class Account:
         self.assertEqual(told["losses"]["clock_stopped"], 0)
 
     def test_four_nodes(self):
-        """Each of several nodes has its own account, whatever share of the CPUs it has."""
+        """Each of several nodes has its own account, whatever share of the CPUs it has. Of one that
+        has few samples, what it used after the last one may be missing: a few samples' worth."""
         path, stats = self.out / "four.bfr", self.out / "four.stats"
         with ExitStack() as stack:
             pids = [stack.enter_context(nodes.Node(self.release, "halfidle", f"sleep={ms}")).pid
@@ -105,8 +107,8 @@ class Account:
         self.assertEqual(set(sums), set(pids))
         for pid, least, most in zip(pids, inner, outer):
             with self.subTest(pid):
-                self.assertGreaterEqual(sums[pid], least * (1 - ACCOUNTED))
-                self.assertLessEqual(sums[pid], most * (1 + ACCOUNTED))
+                self.assertGreaterEqual(sums[pid], least * (1 - ACCOUNTED) - FEW / HZ)
+                self.assertLessEqual(sums[pid], most * (1 + ACCOUNTED) + FEW / HZ)
 
 
 class Events(unittest.TestCase):
