@@ -1,37 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """What profiling costs by the clock on the wall: work for each second, and how long requests take
-that come at a fixed rate. beamflame records in each second window; the others are without it."""
+that come at a fixed rate. beamflame records all of the time; in each second window it is held, with
+no probe attached and its CPU samples off."""
 import time
 from contextlib import contextmanager
 
 import nodes
 from figures import Figure, median_and_error
-from overhead import EVENTS
+from overhead import EVENTS, Probing, Sampling
 from recording import folder, running
 from stalls import programs
 
-WINDOW = 4  # seconds
-SETTLE = 0.5  # after it has started or ended: neither window has that
+WINDOW = 1  # seconds
+START = 5  # until beamflame has read the target's code and knows what hits cost
 RATE = 2000  # requests a second, about a fourth of what two CPUs can do
 WITH = {"cpu": ("-e", "cpu"), "all events": ("-e", f"cpu,{EVENTS}")}
 
 
+class Profiler:
+    """A beamflame that can be held."""
+
+    def __init__(self, process):
+        self.sampling, self.probing = Sampling(process), Probing(process)
+
+    def set(self, on):
+        if on:
+            self.sampling.set(True)
+            self.probing.go_on()
+        else:
+            self.probing.stop()
+            self.sampling.set(False)
+
+
 @contextmanager
-def window(node, out, options):
-    """Reports before and after a window in which beamflame records (None: in which it does not)."""
-    reports = []
-    if options is None:
-        time.sleep(SETTLE)
-        reports.append(node.report())
-        time.sleep(WINDOW)
-        reports.append(node.report())
-    else:
-        with running(node.pid, 99, out / "x.bfr", *options):
-            time.sleep(SETTLE)
-            reports.append(node.report())
-            time.sleep(WINDOW)
-            reports.append(node.report())
-    yield reports
+def profiling(pid, out, events):
+    with running(pid, 99, out / "x.bfr", *events) as process:
+        time.sleep(START)
+        profiler = Profiler(process)
+        try:
+            yield profiler
+        finally:
+            profiler.set(True)
+            profiler.sampling.close()
+
+
+def window(node, profiler, on):
+    """Reports before and after a window."""
+    profiler.set(on)
+    before = node.report()
+    time.sleep(WINDOW)
+    return before, node.report()
 
 
 def rate(reports):
@@ -39,19 +57,15 @@ def rate(reports):
     return (after["requests"] - before["requests"]) / (after["time_ns"] - before["time_ns"]) * 1e9
 
 
-def throughput(release, options, rows):
+def throughput(release, options):
     """Each window with is compared with those just before and after."""
-    for name, events in rows.items():
-        with nodes.Node(release, "request") as node, folder() as out:
-            time.sleep(2)
-            ratios = []
-            with window(node, out, None) as reports:
-                before = rate(reports)
-            for _ in range(options.rounds):
-                with window(node, out, events) as reports:
-                    between = rate(reports)
-                with window(node, out, None) as reports:
-                    after = rate(reports)
+    for name, events in WITH.items():
+        with nodes.Node(release, "request") as node, folder() as out, \
+                profiling(node.pid, out, events) as profiler:
+            ratios, before = [], rate(window(node, profiler, False))
+            for _ in range(5 * options.rounds):
+                between = rate(window(node, profiler, True))
+                after = rate(window(node, profiler, False))
                 ratios.append(2 * between / (before + after))
                 before = after
             median, error = median_and_error(ratios)
@@ -70,23 +84,23 @@ def percentile(histogram, part):
 
 
 def latency(release, options, hogs):
-    """All windows of a kind together, whose order is with, without, without, with..."""
+    """All windows of a kind together."""
     found = {}
-    with nodes.Node(release, "latency", f"rate={RATE}") as node, folder() as out, programs(hogs):
-        time.sleep(2)
-        for number in range(2 * options.rounds):
-            kind = "all events" if number % 4 in (0, 3) else "none"
-            with window(node, out, WITH[kind] if kind in WITH else None) as (before, after):
-                new = [b - a for a, b in zip(before["histogram"], after["histogram"])]
-            found[kind] = [a + b for a, b in zip(found.get(kind, [0] * len(new)), new)]
+    with nodes.Node(release, "latency", f"rate={RATE}") as node, folder() as out, programs(hogs), \
+            profiling(node.pid, out, WITH["all events"]) as profiler:
+        for number in range(10 * options.rounds):
+            on = number % 4 in (0, 3)
+            before, after = window(node, profiler, on)
+            new = [b - a for a, b in zip(before["histogram"], after["histogram"])]
+            found[on] = [a + b for a, b in zip(found.get(on, [0] * len(new)), new)]
     beside = f"beside {hogs} hogs" if hogs else "quiet"
     for part, most in ((0.5, None), (0.99, 1.05), (0.999, None)):
-        values = {kind: percentile(histogram, part) for kind, histogram in found.items()}
-        yield Figure(f"p{100 * part:g} of requests, {beside}: all events, {values['all events']:.0f}"
-                     f" µs, to none", values["all events"] / values["none"], "{:.3f}", most=most)
+        with_it, without = (percentile(found[on], part) for on in (True, False))
+        yield Figure(f"p{100 * part:g} of requests, {beside}: {without:.0f} µs, times with all events",
+                     with_it / without, "{:.3f}", most=most)
 
 
 def by_the_wall(release, options):
-    yield from throughput(release, options, WITH)
+    yield from throughput(release, options)
     for hogs in (0, 2):
         yield from latency(release, options, hogs)
