@@ -65,9 +65,12 @@ def kernel_log():
 
 
 def start_and_stop(pid, hz, count, out, clock):
+    """A node that is half idle may have no sample in so short a time."""
     for _ in range(count):
-        beamflame.record("-q", "-p", pid, "-F", hz, "-d", RECORDING, "--clock", clock, "-o",
-                         out / "x.bfr", timeout=300)
+        done = beamflame.run("-q", "-p", pid, "-F", hz, "-d", RECORDING, "--clock", clock, "-o",
+                             out / "x.bfr", timeout=300)
+        if done.returncode not in (beamflame.DONE, beamflame.NO_SAMPLES):
+            raise RuntimeError(f"exit code {done.returncode}: {done.stderr}")
 
 
 def stalls(release, options):
