@@ -178,14 +178,14 @@ static void scale(struct target_time *own, size_t count, uint64_t sum)
     own->due -= (double)sum;
 }
 
-/* End the window of the first `count` held samples. */
-static int settle(struct target_time *own, size_t count, bool last, struct part *part,
-                  struct error *error)
+/* End the window of the first `count` held samples. Where no sample is left to wait, they get all
+ * that is due: there may be no other before the end. */
+static int settle(struct target_time *own, size_t count, struct part *part, struct error *error)
 {
     int result = 0;
 
     if (!own->ended)
-        scale(own, count, last ? (uint64_t)fmax(0, own->due) : share(own, count));
+        scale(own, count, count == own->count ? (uint64_t)fmax(0, own->due) : share(own, count));
     for (size_t i = 0; i < count && !result; i++)
         result = part_append(part, &own->held[i], error);
     memmove(own->held, own->held + count, (own->count - count) * sizeof(*own->held));
@@ -215,7 +215,7 @@ int cpu_time_settle(struct cpu_time *cpu_time, bool all, struct part *part, stru
         if (!all && !count)
             continue;
         account(cpu_time, i);
-        if (count && settle(own, count, all, part, error))
+        if (count && settle(own, count, part, error))
             return -1;
     }
     return 0;

@@ -84,8 +84,8 @@ class Account:
         # The kernel counts threads up to their last tick of 10 ms at most, at both ends.
         self.assertAlmostEqual(told["target"]["cpu_ms"] / 1000, sampled,
                                delta=ACCOUNTED * sampled + 0.01 * 2 * os.cpu_count())
-        # What the clock saw before it was scaled is near: else it is no clock of CPU time.
-        self.assertGreater(told["cpu_sampled_ratio"], 0.6)
+        # What the clock saw before it was scaled is of that order: else it is no clock of CPU time.
+        self.assertGreater(told["cpu_sampled_ratio"], 0.4)
         self.assertLess(told["cpu_sampled_ratio"], 1.5)
         self.assertEqual(told["losses"]["clock_stopped"], 0)
 
