@@ -54,9 +54,9 @@ static __always_inline void count_since_last(struct bpf_perf_event_data *ctx, st
     tick->clock->counted = value.counter;
 }
 
-/* What the thread stands for that the tick hit: what the clock counted since the last tick of this
- * CPU. A timer also counts while the CPU idles, and a hypervisor puts off the interrupts of a CPU
- * that does: so a late tick counts as one in time, if the thread was not there all of the time. */
+/* A sample stands for what the clock counted since the last tick of this CPU. A timer also counts
+ * while the CPU idles, and a hypervisor delays the interrupts of an idle CPU. So a late tick counts
+ * as one in time, unless the sampled thread has been on the CPU since the last tick. */
 static __always_inline void limit_late_tick(struct tick *tick)
 {
     struct task_struct *task = (void *)bpf_get_current_task();

@@ -122,7 +122,7 @@ static void create_multi(void *argument)
     call->code = errno;
 }
 
-/* All sites that go with `first`. 0, or an errno. */
+/* Attach all sites that share a link with `first`. Returns 0, or an errno. */
 static int attach_multi(struct probe_links *links, pid_t pid, const struct probe_site *first,
                         const struct probe_site *sites, int count)
 {
@@ -246,8 +246,7 @@ static int attach_all_perf(struct probe_links *links, pid_t pid, const struct pr
 
 /* Have the kernel read the code that it is to probe. Where it has to do so itself, while it
  * attaches (install_breakpoint() in kernel/events/uprobes.c), ext4 of Linux 6.18 warns in the
- * kernel's log about a lock that is not held. A page that can't be read is the attaching's to
- * complain of. */
+ * kernel's log about a lock that is not held. Where a page can't be read, attaching says so. */
 static void read_in(const struct probe_site *sites, int count)
 {
     for (int i = 0; i < count; i++) {
