@@ -67,7 +67,7 @@ struct event_kind {
     int histogram_count;
     const char *tallies[EVENT_KIND_TALLIES_MAX]; /* "left: waits" */
     int tally_count;
-    const char *tick; /* a program that is to run now and then, on each CPU; NULL: none */
+    const char *tick; /* a program that runs on each CPU now and then in windows; NULL: none */
     /* Which of its values are the time of many processes at once, a bit each: what grows as time
      * goes by, however much the target gets done meanwhile. */
     uint32_t by_time;

@@ -170,6 +170,10 @@ static void set_open(void *context, unsigned group, enum wire_open open)
     struct event_probes *probes = context;
     struct event *event = event_of_group(probes, group);
 
+    if (event->kind->tick && event->state.open == WIRE_CLOSED && open != WIRE_CLOSED)
+        sampler_want(probes->options.ticks);
+    if (event->kind->tick && event->state.open != WIRE_CLOSED && open == WIRE_CLOSED)
+        sampler_unwant(probes->options.ticks);
     event->state.open = open;
     if (open != WIRE_CLOSED) {
         event->state.window++;

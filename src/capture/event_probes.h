@@ -13,6 +13,7 @@
 #include "capture/event_kinds.h"
 #include "capture/governor.h"
 #include "capture/programs.h"
+#include "capture/sampler.h"
 #include "profile/event_summary.h"
 #include "util/error.h"
 
@@ -30,6 +31,7 @@ struct event_probes_options {
     uint32_t target;  /* 0, 1, 2...: of those in `programs` */
     double budget;    /* part of the target's CPU time: 0.01 */
     uint32_t long_us; /* what a long schedule is */
+    struct sampler *ticks; /* runs the kinds' tick program, started and unwanted; NULL: none */
 };
 
 /* All borrowed, also the array. Finds the probe points. */

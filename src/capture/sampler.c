@@ -3,8 +3,11 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "util/alloc.h"
@@ -15,7 +18,11 @@ struct sampler {
     const struct clock_event *clock;
     uint32_t frequency;
     uint64_t period;
-    struct bpf_link **links; /* by CPU */
+    /* By CPU; NULL and -1 where one is not online. */
+    struct bpf_link **links; /* own the clocks */
+    int *clocks;
+    pthread_mutex_t lock; /* of the users, and of what the clocks do */
+    unsigned users;
 };
 
 struct sampler *sampler_new(struct programs *programs, const char *program,
@@ -27,6 +34,7 @@ struct sampler *sampler_new(struct programs *programs, const char *program,
     sampler->clock = clock;
     sampler->frequency = frequency;
     sampler->program = programs_want(programs, program);
+    pthread_mutex_init(&sampler->lock, NULL);
     return sampler;
 }
 
@@ -35,6 +43,7 @@ void sampler_free(struct sampler *sampler)
     if (!sampler)
         return;
     sampler_stop(sampler);
+    pthread_mutex_destroy(&sampler->lock);
     free(sampler);
 }
 
@@ -48,8 +57,10 @@ static int start_on(struct sampler *sampler, int cpu, struct error *error)
     if (fd < 0)
         return clock_event_error(sampler->clock, error);
     sampler->links[cpu] = bpf_program__attach_perf_event(sampler->program, fd);
-    if (sampler->links[cpu])
+    if (sampler->links[cpu]) {
+        sampler->clocks[cpu] = fd;
         return 0;
+    }
     error_set(error, ERROR_FAILED, "the BPF program can't be attached to '%s': %s",
               sampler->clock->name, strerror(errno));
     close(fd);
@@ -63,9 +74,13 @@ int sampler_start(struct sampler *sampler, struct error *error)
     if (clock_event_period(sampler->clock, sampler->frequency, &sampler->period, error))
         return -1;
     sampler->links = xcalloc((size_t)cpus, sizeof(struct bpf_link *));
+    sampler->clocks = xcalloc((size_t)cpus, sizeof(int));
+    for (int cpu = 0; cpu < cpus; cpu++)
+        sampler->clocks[cpu] = -1;
     for (int cpu = 0; cpu < cpus; cpu++)
         if (start_on(sampler, cpu, error))
             return -1;
+    sampler->users = 1;
     return 0;
 }
 
@@ -74,7 +89,32 @@ void sampler_stop(struct sampler *sampler)
     for (int cpu = 0; sampler->links && cpu < (int)programs_cpus(sampler->programs); cpu++)
         bpf_link__destroy(sampler->links[cpu]);
     free(sampler->links);
+    free(sampler->clocks);
     sampler->links = NULL;
+    sampler->clocks = NULL;
+}
+
+static void switch_clocks(const struct sampler *sampler, unsigned long request)
+{
+    for (int cpu = 0; cpu < (int)programs_cpus(sampler->programs); cpu++)
+        if (sampler->clocks[cpu] >= 0)
+            ioctl(sampler->clocks[cpu], request, 0);
+}
+
+void sampler_want(struct sampler *sampler)
+{
+    pthread_mutex_lock(&sampler->lock);
+    if (sampler->users++ == 0)
+        switch_clocks(sampler, PERF_EVENT_IOC_ENABLE);
+    pthread_mutex_unlock(&sampler->lock);
+}
+
+void sampler_unwant(struct sampler *sampler)
+{
+    pthread_mutex_lock(&sampler->lock);
+    if (--sampler->users == 0)
+        switch_clocks(sampler, PERF_EVENT_IOC_DISABLE);
+    pthread_mutex_unlock(&sampler->lock);
 }
 
 uint64_t sampler_period(const struct sampler *sampler)

@@ -2,7 +2,10 @@
 /*
  * Sampling in time: a BPF program at each tick of a clock, on each CPU.
  *
- *   new ──> (programs_load) ──> start ──> stop ──> free
+ *   new ──> (programs_load) ──> start ──> { want, unwant }... ──> stop ──> free
+ *
+ * A tick interrupts a CPU, also one that idles: a user who looks at ticks now and then wants them
+ * only meanwhile.
  */
 #pragma once
 
@@ -23,6 +26,11 @@ void sampler_free(struct sampler *sampler);
 /* Find the period, and open the clock on each CPU. Errors are those of clock_event_period(). */
 int sampler_start(struct sampler *sampler, struct error *error);
 void sampler_stop(struct sampler *sampler);
+
+/* Add a user, and remove one. sampler_start() adds the first. The clock ticks while there is one.
+ * May be called from any thread between start and stop. */
+void sampler_want(struct sampler *sampler);
+void sampler_unwant(struct sampler *sampler);
 
 /* What the clock counts from tick to tick, once started. */
 uint64_t sampler_period(const struct sampler *sampler);

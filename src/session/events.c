@@ -111,6 +111,7 @@ int events_find(struct events *events, struct programs *programs, const struct t
         return 0;
     if (calibrate(&events->calibration, error))
         return -1;
+    find_ticks(events, programs);
     for (size_t i = 0; i < targets->count; i++) {
         struct event_probes_options options = {
             .programs = programs,
@@ -121,6 +122,7 @@ int events_find(struct events *events, struct programs *programs, const struct t
             .target = (uint32_t)i,
             .budget = events->options->budget,
             .long_us = events->options->long_us,
+            .ticks = events->ticks,
         };
 
         options.hooks = events->hooks[i] =
@@ -133,7 +135,6 @@ int events_find(struct events *events, struct programs *programs, const struct t
                 allocation_new(targets->vms[i], symbolizer_code(symbolizers[i]));
         events->targets = i + 1;
     }
-    find_ticks(events, programs);
     return 0;
 }
 
@@ -161,24 +162,37 @@ static int say_refused(const struct events *events, struct error *last)
     return seen;
 }
 
+/* Probes want ticks in their windows only. */
+static int start_ticks(struct events *events, struct error *error)
+{
+    if (!events->ticks)
+        return 0;
+    if (sampler_start(events->ticks, error))
+        return -1;
+    sampler_unwant(events->ticks);
+    return 0;
+}
+
 int events_start(struct events *events, struct error *error)
 {
     if (!events->targets)
         return 0;
+    if (start_ticks(events, error))
+        return -1;
     for (size_t i = 0; i < events->targets; i++)
         if (event_probes_start(events->probes[i], error))
             return -1;
     if (!say_refused(events, error) && !events->options->cpu)
         return -1;
-    return events->ticks ? sampler_start(events->ticks, error) : 0;
+    return 0;
 }
 
 void events_stop(struct events *events)
 {
-    if (events->ticks)
-        sampler_stop(events->ticks);
     for (size_t i = 0; i < events->targets; i++)
         event_probes_stop(events->probes[i]);
+    if (events->ticks)
+        sampler_stop(events->ticks);
 }
 
 /* ---- samples ---- */

@@ -38,10 +38,15 @@ def program_ids(pid):
 
 def counted(process):
     """Runs and nanoseconds by name, of the programs on probes of a beamflame that runs."""
+    return counted_of_type(process, "kprobe")
+
+
+def counted_of_type(process, kind):
+    """The same of its programs of another type."""
     found, held = {}, program_ids(process.pid)
     for program in beamflame.bpftool("prog", "show"):
         name = program.get("name")
-        if program["type"] != "kprobe" or program["id"] not in held or name == CALIBRATION:
+        if program["type"] != kind or program["id"] not in held or name == CALIBRATION:
             continue
         runs, ns = found.get(name, (0, 0))
         found[name] = (runs + program.get("run_cnt", 0), ns + program.get("run_time_ns", 0))

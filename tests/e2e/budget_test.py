@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Probes stay within their budget while the node makes as many events as it can."""
 import json
+import os
 import statistics
 import time
 import unittest
@@ -11,6 +12,7 @@ import nodes
 import rounds
 
 EVENTS = ("gc", "alloc", "sched", "msg")
+TICKS_PER_SECOND = 500  # on each CPU: five until a slice of time is a long one
 
 
 @nodes.each_release
@@ -89,6 +91,18 @@ class Budget:
                 self.assertGreater(used, 0.1, "and it is used")
             self.assertGreater(self.ratio(node, 1, 0.01), 0.93)
             self.assertLess(self.ratio(node, 100, 0.1), 0.5, "cost is seen where there is some")
+
+    def test_ticks_come_in_windows_only(self):
+        """They interrupt every CPU of the machine, so between windows there are none."""
+        with nodes.Node(self.release, "storm", "what=messages") as node:
+            with self.recording(node, 1) as process:
+                time.sleep(4)
+                ticks, _ = accounting.counted_of_type(process, "perf_event")["sched_tick"]
+        covered_ms = json.loads((self.out / "s.json").read_text())["events"]["sched"]["covered_ms"]
+        expected = TICKS_PER_SECOND * os.cpu_count() * covered_ms / 1000
+        self.assertLess(covered_ms, 2000, "most of the time no window is open")
+        self.assertLess(ticks / expected, 1.3)
+        self.assertGreater(ticks / expected, 0.2, "a window can be shorter than a tick")
 
 
 if __name__ == "__main__":

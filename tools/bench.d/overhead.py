@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -22,9 +23,14 @@ SLICE = 0.2  # seconds
 ACCOUNTING = Path("/proc/sys/kernel/bpf_stats_enabled")
 
 
+def counted(event):
+    """What a perf event has counted so far."""
+    return int.from_bytes(os.read(event, 8), sys.byteorder)
+
+
 class Sampling:
-    """The perf events of a profiler that runs: they can be held and go on, while all else of it
-    stays as it is."""
+    """The perf events that take the CPU samples of a running profiler: they can be held and go on,
+    while the rest of it stays as it is. The node is to be busy on all CPUs."""
 
     ENABLE, DISABLE = 0x2400, 0x2401  # PERF_EVENT_IOC_, linux/perf_event.h
     PIDFD_GETFD = 438  # asm-generic/unistd.h
@@ -39,7 +45,18 @@ class Sampling:
                 self.events.append(fd)
         os.close(target)
         assert self.events, f"{process.args[0]} has no perf events"
+        self.leave_out_ticks()
         self.set(False)
+
+    def leave_out_ticks(self):
+        """The ticks of an event count in its windows only."""
+        before = [counted(event) for event in self.events]
+        time.sleep(0.5)
+        grown = [counted(event) - first for event, first in zip(self.events, before)]
+        for event, growth in list(zip(self.events, grown)):
+            if growth < max(grown) / 2:
+                self.events.remove(event)
+                os.close(event)
 
     def set(self, enabled):
         for event in self.events:
