@@ -281,6 +281,16 @@ static bool light_bif_export(const struct unwinder *unwinder, const struct state
     return state->registers.known & (1u << CFI_R14);
 }
 
+/* beam_jit_call_nif writes Process.current (jit/beam_jit_common.cpp 25.2.3:550, 27.3.4.1:628). While
+ * it is itself the leaf, Process.current can still be what the process called before. */
+static bool is_current_written(const struct unwinder *unwinder, const struct state *state,
+                               const char *fragment)
+{
+    size_t native = unwinder->result.count - state->snapshot->sample->kernel_depth;
+
+    return !strstr(fragment, "::call_nif") || native != 1 || unwinder->result.native_broken;
+}
+
 /* Emit the frame in the JIT's code that calls C, or the BIF or NIF that it calls for: its C
  * function has no name that an Erlang programmer knows.
  *   call_light_bif: its Export is kept over the call
@@ -298,7 +308,7 @@ static void emit_jit_call(struct unwinder *unwinder, const struct state *state)
             return;
         }
         if ((strstr(place.symbol, "::call_bif") || strstr(place.symbol, "::call_nif")) &&
-            state->current) {
+            state->current && is_current_written(unwinder, state, place.symbol)) {
             emit(unwinder, ADDRESS_MFA, state->current, true);
             return;
         }

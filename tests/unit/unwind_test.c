@@ -176,6 +176,16 @@ static void stop_in_c(struct bench *bench, uint64_t return_address)
     fake_segment(&bench->sample, SEGMENT_NATIVE, NATIVE, words, sizeof(words));
 }
 
+/* The same where that C code calls other C code. */
+static void stop_deep_in_c(struct bench *bench, uint64_t return_address)
+{
+    const uint64_t words[] = {native_pc() + 1, return_address, 0, 0, EXPORT};
+
+    set_register(bench, CFI_RIP, native_pc());
+    set_register(bench, CFI_RSP, NATIVE - 8);
+    fake_segment(&bench->sample, SEGMENT_NATIVE, NATIVE - 8, words, sizeof(words));
+}
+
 /* The Erlang stack: words from `address` on, and normal_exit behind them. */
 static void set_stack(struct bench *bench, uint64_t address, const uint64_t *words, size_t count)
 {
@@ -228,6 +238,11 @@ static void check_frames(const struct bench *bench, const struct unwound_frame *
 #define NATIVE_LEAF                                                                                \
     {                                                                                              \
         native_pc(), ADDRESS_NATIVE, false                                                         \
+    }
+
+#define NATIVE_CALLER                                                                              \
+    {                                                                                              \
+        native_pc() + 1, ADDRESS_NATIVE, true                                                      \
     }
 
 /* ---- where the stack begins ---- */
@@ -575,6 +590,22 @@ static void test_field_out_of_reach(void **state)
     }
 }
 
+/* What called the NIF is the leaf: Process.current may not be the NIF's yet. */
+static void test_before_nif(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    set_current(&b, ATOM_MODULE, ATOM_FUNCTION, 3);
+    stop_in_c(&b, code_at(&b, NIF, 0x30));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, NIF, 0x30)),
+                 CALLER(code_at(&b, FUNCTION_F, 0x33)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    close_bench(&b);
+}
+
 /* Other BIFs and NIFs are told by Process.current, or, when that is not set, by the fragment. */
 static void test_bif_and_nif(void **state)
 {
@@ -587,15 +618,15 @@ static void test_bif_and_nif(void **state)
         open_bench(&b);
         if (mfa)
             set_current(&b, ATOM_MODULE, ATOM_FUNCTION, 3);
-        stop_in_c(&b, code_at(&b, place, 0x30));
+        stop_deep_in_c(&b, code_at(&b, place, 0x30));
         SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_G, 0x20));
         run(&b);
         if (mfa)
-            CHECK_FRAMES(&b, NATIVE_LEAF, {packed(3), ADDRESS_MFA, true},
+            CHECK_FRAMES(&b, NATIVE_LEAF, NATIVE_CALLER, {packed(3), ADDRESS_MFA, true},
                          CALLER(code_at(&b, FUNCTION_F, 0x33)),
                          CALLER(code_at(&b, FUNCTION_G, 0x20)));
         else
-            CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, place, 0x30)),
+            CHECK_FRAMES(&b, NATIVE_LEAF, NATIVE_CALLER, CALLER(code_at(&b, place, 0x30)),
                          CALLER(code_at(&b, FUNCTION_F, 0x33)),
                          CALLER(code_at(&b, FUNCTION_G, 0x20)));
         close_bench(&b);
@@ -1057,6 +1088,7 @@ int main(void)
         cmocka_unit_test(test_frame_of_the_entry),
         cmocka_unit_test(test_light_bif),
         cmocka_unit_test(test_field_out_of_reach),
+        cmocka_unit_test(test_before_nif),
         cmocka_unit_test(test_bif_and_nif),
         cmocka_unit_test(test_fragments),
         cmocka_unit_test(test_fragment_on_native_stack),
