@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong in a node is found by event `wall`, as docs/troubles.md has it."""
+"""What goes wrong in a node is found by event `wall`, as docs/cookbook.md has it."""
 import json
 import unittest
 
