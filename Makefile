@@ -4,6 +4,7 @@
 # make deps       install what building and testing need (Debian)
 # make demo       build, start a small Erlang node, profile it, say where the flame graph is
 # make test       every test this machine can run
+# make install    the program, manual pages and completions, below $(prefix)
 # make check      format, static analysis, layering
 # make bench      measure what the docs claim
 # make fuzz       feed nonsense to what reads untrusted bytes
@@ -195,8 +196,22 @@ check:
 bench: all
 	$(Q)tools/bench
 
+COMMANDS := record report diff dump ps probes help completion
+
 install: all
 	install -D -m 755 $(BUILD)/beamflame $(DESTDIR)$(prefix)/bin/beamflame
+	install -d $(DESTDIR)$(prefix)/share/man/man1
+	$(BUILD)/beamflame help --man > $(DESTDIR)$(prefix)/share/man/man1/beamflame.1
+	for command in $(COMMANDS); do $(BUILD)/beamflame help --man $$command \
+		> $(DESTDIR)$(prefix)/share/man/man1/beamflame-$$command.1; done
+	install -d $(DESTDIR)$(prefix)/share/bash-completion/completions \
+		$(DESTDIR)$(prefix)/share/zsh/site-functions \
+		$(DESTDIR)$(prefix)/share/fish/vendor_completions.d
+	$(BUILD)/beamflame completion bash \
+		> $(DESTDIR)$(prefix)/share/bash-completion/completions/beamflame
+	$(BUILD)/beamflame completion zsh > $(DESTDIR)$(prefix)/share/zsh/site-functions/_beamflame
+	$(BUILD)/beamflame completion fish \
+		> $(DESTDIR)$(prefix)/share/fish/vendor_completions.d/beamflame.fish
 
 clean:
 	rm -rf build

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
-#include "util/buffer.h"
 #include "util/clock.h"
 
 enum {
@@ -42,18 +41,24 @@ const struct clock_event *clock_event_default(void)
     return &events[0];
 }
 
+const char *clock_event_names(void)
+{
+    static char list[256];
+
+    if (!list[0])
+        for (size_t i = 0; i < EVENTS; i++)
+            snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
+                     events[i].name);
+    return list;
+}
+
 const struct clock_event *clock_event_find(const char *name, struct error *error)
 {
-    struct buffer names = {0};
-
     for (size_t i = 0; i < EVENTS; i++)
         if (!strcmp(events[i].name, name))
             return &events[i];
-    for (size_t i = 0; i < EVENTS; i++)
-        buffer_format(&names, "%s%s", i ? ", " : "", events[i].name);
-    error_set(error, ERROR_USAGE, "there is no clock '%s'; the clocks are: %.*s", name,
-              (int)names.size, names.data);
-    buffer_free(&names);
+    error_set(error, ERROR_USAGE, "there is no clock '%s'; the clocks are: %s", name,
+              clock_event_names());
     return NULL;
 }
 

@@ -27,6 +27,9 @@ struct clock_event {
 /* cpu-clock. */
 const struct clock_event *clock_event_default(void);
 
+/* "cpu-clock, cycles": all there are. Valid until the end of the program. */
+const char *clock_event_names(void);
+
 /* NULL and ERROR_USAGE, with the names that there are, if none is called so. */
 const struct clock_event *clock_event_find(const char *name, struct error *error);
 

@@ -28,9 +28,9 @@ struct event_probes_options {
     const struct calibration *calibration;
     const struct event_request *events;
     int count;
-    uint32_t target;  /* 0, 1, 2...: of those in `programs` */
-    double budget;    /* part of the target's CPU time: 0.01 */
-    uint32_t long_us; /* what a long schedule is */
+    uint32_t target;       /* 0, 1, 2...: of those in `programs` */
+    double budget;         /* part of the target's CPU time: 0.01 */
+    uint32_t long_us;      /* what a long schedule is */
     struct sampler *ticks; /* runs the kinds' tick program, started and unwanted; NULL: none */
 };
 

@@ -1,11 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The commands of the program. Each parses its own arguments (argv[0] is the program's name),
- * prints its own errors and returns the exit code (enum error_code). */
+/*
+ * The commands of the program as tables. The parser of the command line, help, manual pages and
+ * completions all read these tables.
+ */
 #pragma once
 
-int command_record(int argc, char **argv);
-int command_report(int argc, char **argv);
-int command_diff(int argc, char **argv);
-int command_dump(int argc, char **argv);
-int command_ps(int argc, char **argv);
-int command_probes(int argc, char **argv);
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/buffer.h"
+#include "util/error.h"
+
+struct command_option {
+    const char *name;     /* "frequency" */
+    char letter;          /* 'F'; 0: none */
+    const char *argument; /* "HZ"; NULL: the option takes none */
+    const char *help;     /* one or more sentences */
+    /* Store the argument, NULL if the option takes none. `target` is that of the group. Return -1
+     * with ERROR_USAGE if the argument is bad. */
+    int (*set)(void *target, char *argument, struct error *error);
+    const char *(*values)(void); /* the arguments that exist: "name, pid, status"; NULL: any */
+};
+
+/* Options that belong together. */
+struct option_group {
+    const char *title;
+    const struct command_option *options; /* the last one has no name */
+    size_t target; /* offset in the command's struct of options, for command_option.set */
+};
+
+struct command {
+    const char *name;
+    const char *arguments;             /* "FILE...": for the usage line; NULL: none */
+    const char *summary;               /* one line, for the list of commands */
+    const char *description;           /* one or more sentences */
+    const struct option_group *groups; /* the last one has no title */
+    const char *examples;              /* lines of shell; NULL: none */
+    void (*notes)(
+        struct buffer *text); /* append what help prints below the options; NULL: nothing */
+    /* Store the arguments that are no options, all at once, ended by NULL. `after_dashes`: they
+     * stand after "--". NULL: the command takes none. */
+    int (*take_arguments)(void *options, char **arguments, bool after_dashes, struct error *error);
+    /* Check options that depend on each other, when all are stored; NULL: none do. */
+    int (*check)(void *options, struct error *error);
+    /* Run with the arguments behind the command's name. Prints its own errors; returns the exit
+     * code (enum error_code). */
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct command record_command, report_command, diff_command, dump_command, ps_command,
+    probes_command, help_command, completion_command;
+
+/* All commands, ended by NULL, in the order of help. The first one is the default. */
+extern const struct command *const commands[];
+
+/* NULL if there is none of that name. */
+const struct command *command_find(const char *name);

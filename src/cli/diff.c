@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/options.h"
 #include "cli/render.h"
+#include "cli/report_options.h"
 #include "cli/temporary.h"
 #include "input/input.h"
 #include "output/weight.h"
@@ -201,13 +201,30 @@ static int diff(const struct diff_options *options)
     return code;
 }
 
-int command_diff(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    struct diff_options options;
+    struct diff_options options = {
+        .report.output = {.settings.view.grouping = {{GROUP_NAME}}, .compares = true},
+    };
     int result;
 
-    parse_diff_options(argc, argv, &options);
-    result = diff(&options);
+    if (command_line_parse(&diff_command, argc, argv, &options, &result))
+        result = diff(&options);
     report_options_free(&options.report);
     return result;
 }
+
+const struct command diff_command = {
+    .name = "diff",
+    .arguments = "A B",
+    .summary = "compare two recordings",
+    .description = "Show what recording B has more or less of than recording A. Without -o, print "
+                   "text. A and B can be anything that 'beamflame report' reads.",
+    .groups = diff_option_groups,
+    .examples = "beamflame diff old.bfr new.bfr\n"
+                "beamflame diff old.bfr new.bfr --normalize total -o x.html\n",
+    .notes = report_notes,
+    .take_arguments = diff_take_arguments,
+    .check = diff_options_check,
+    .run = run,
+};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* beamflame dump: the stacks of all Erlang processes of a VM, now. */
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/selection_argp.h"
+#include "cli/selection_options.h"
+#include "cli/values.h"
 #include "output/census_writers.h"
 #include "output/number_text.h"
 #include "profile/selection.h"
@@ -24,87 +24,90 @@ struct dump_options {
     bool json;
 };
 
-enum { KEY_CORE = 0x100, KEY_EXECUTABLE };
+/* ---- options ---- */
 
-static const struct argp_option option_list[] = {
-    {"pid", 'p', "PID", 0, "Of this Erlang VM (default: the only one)", 1},
-    {"core", KEY_CORE, "FILE", 0, "Of the Erlang VM that this core file is of", 1},
-    {"exe", KEY_EXECUTABLE, "FILE", 0,
-     "Its executable, beam.smp, if it is not where it was (with --core)", 1},
-    {"top", 't', "N[:METRIC[:SEC]]", 0,
-     "Only the N processes with the largest METRIC: " TOP_METRICS
-     " in SEC seconds (default +reductions, 1 second)",
-     2},
-    {"depth", 'n', "N", 0, "Only the N frames of each stack that are next to its leaf", 2},
-    {"json", 'j', 0, 0, "Print one JSON object", 3},
+static int set_pid(void *target, char *text, struct error *error)
+{
+    struct target_options *targets = &((struct dump_options *)target)->target;
+
+    targets->pid_count = 1;
+    return value_pid(text, &targets->pids[0], error);
+}
+
+static int set_core(void *target, char *path, struct error *error)
+{
+    (void)error;
+    ((struct dump_options *)target)->core = path;
+    return 0;
+}
+
+static int set_executable(void *target, char *path, struct error *error)
+{
+    (void)error;
+    ((struct dump_options *)target)->executable = path;
+    return 0;
+}
+
+static int set_top(void *target, char *text, struct error *error)
+{
+    struct top_option *top = &((struct dump_options *)target)->request.top;
+
+    if (top_option_parse(text, top, error))
+        return -1;
+    if (top->seconds && !top->by_growth)
+        return error_set(error, ERROR_USAGE,
+                         "a dump takes seconds for growth only (--top 5:+msgq:2)");
+    return 0;
+}
+
+static int set_depth(void *target, char *text, struct error *error)
+{
+    long value;
+
+    if (value_number("the depth", text, 1, CENSUS_DEPTH_MAX, &value, error))
+        return -1;
+    ((struct dump_options *)target)->request.depth = (uint32_t)value;
+    return 0;
+}
+
+static int set_json(void *target, char *argument, struct error *error)
+{
+    (void)argument;
+    (void)error;
+    ((struct dump_options *)target)->json = true;
+    return 0;
+}
+
+static const struct command_option option_list[] = {
+    {"pid", 'p', "PID", "Dump the VM with this process id. The default is the only VM of the host.",
+     set_pid, NULL},
+    {"core", 0, "FILE", "Dump the VM that left this core file.", set_core, NULL},
+    {"exe", 0, "FILE", "Use this beam.smp with --core, if it is not where the core file says.",
+     set_executable, NULL},
+    {"top", 't', "N[:METRIC[:SEC]]",
+     "Show only the N processes with the largest METRIC: " TOP_METRICS
+     " in SEC seconds. The default is +reductions in 1 second.",
+     set_top, NULL},
+    {"depth", 'n', "N", "Show only the N youngest frames of each stack.", set_depth, NULL},
+    {"json", 'j', NULL, "Print one JSON object.", set_json, NULL},
     {0},
 };
 
-static long number(struct argp_state *state, const char *what, const char *text, long high)
+static int check(void *target, struct error *error)
 {
-    char *end;
-    long value = strtol(text, &end, 10);
+    const struct dump_options *options = target;
 
-    if (end == text || *end || value < 1 || value > high)
-        argp_error(state, "%s must be a whole number from 1 to %ld, not '%s'", what, high, text);
-    return value;
+    if (options->core && options->target.pid_count)
+        return error_set(error, ERROR_USAGE, "give --core or --pid, not both");
+    if (options->core && options->request.top.by_growth)
+        return error_set(error, ERROR_USAGE,
+                         "nothing grows in a core file: use --top N:METRIC, without +");
+    if (options->executable && !options->core)
+        return error_set(error, ERROR_USAGE, "--exe needs --core");
+    return 0;
 }
 
-static void set_top(struct argp_state *state, struct top_option *top, char *text)
-{
-    struct error error;
-
-    if (top_option_parse(text, top, &error))
-        argp_error(state, "%s", error.text);
-    if (top->seconds && !top->by_growth)
-        argp_error(state, "a dump takes seconds for growth only (--top 5:+msgq:2)");
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct dump_options *options = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->selection;
-        return 0;
-    case 'p':
-        options->target.pids[0] = (pid_t)number(state, "a process id", arg, 4194304);
-        options->target.pid_count = 1;
-        return 0;
-    case KEY_CORE:
-        options->core = arg;
-        return 0;
-    case KEY_EXECUTABLE:
-        options->executable = arg;
-        return 0;
-    case 't':
-        set_top(state, &options->request.top, arg);
-        return 0;
-    case 'n':
-        options->request.depth = (uint32_t)number(state, "the depth", arg, CENSUS_DEPTH_MAX);
-        return 0;
-    case 'j':
-        options->json = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is not understood", arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (options->selection.from_ns || options->selection.has_end)
-            argp_error(state, "a dump is of one moment: --from and --to are for recordings");
-        if (options->core && options->target.pid_count)
-            argp_error(state, "a dump is of one VM: --core FILE or --pid PID");
-        if (options->core && options->request.top.by_growth)
-            argp_error(state, "a core is of one moment, in which nothing grows: --top N:METRIC, "
-                              "without +");
-        if (options->executable && !options->core)
-            argp_error(state, "--exe FILE goes with --core FILE");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+/* ---- the dump ---- */
 
 /* Keep the processes that are asked for. */
 static int select_processes(struct census *census, const struct selection_options *options,
@@ -172,24 +175,37 @@ static int dump_core(const struct dump_options *options, struct error *error)
     return result;
 }
 
-int command_dump(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&selection_argp, 0, "Only processes:", 20}, {0}};
-    static const struct argp argp = {
-        .options = option_list,
-        .parser = parse_option,
-        .children = children,
-        .doc = "Show the stacks of all Erlang processes of a VM, as they are now, or as a core "
-               "file has "
-               "them: by equal stacks and status.",
-    };
     struct dump_options options = {.target.warn = message_warning};
     struct error error;
     int result;
 
-    argp_err_exit_status = ERROR_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    result = options.core ? dump_core(&options, &error) : dump_live(&options, &error);
+    if (command_line_parse(&dump_command, argc, argv, &options, &result)) {
+        result = options.core ? dump_core(&options, &error) : dump_live(&options, &error);
+        if (result)
+            result = message_error(&error);
+    }
     selection_options_free(&options.selection);
-    return result ? message_error(&error) : 0;
+    return result;
 }
+
+static const struct option_group groups[] = {
+    {"What to dump", option_list, 0},
+    {"Which processes to show", selection_option_list, offsetof(struct dump_options, selection)},
+    {0},
+};
+
+const struct command dump_command = {
+    .name = "dump",
+    .summary = "show the stacks of all Erlang processes now, or in a core file",
+    .description = "Show the stacks of all Erlang processes of a VM, as they are now, or as a core "
+                   "file has them. Processes with equal stack and status form a group. The VM is "
+                   "not stopped and does not have to answer.",
+    .groups = groups,
+    .examples = "beamflame dump -p PID\n"
+                "beamflame dump -p PID --top 20:msgq   # the longest message queues\n"
+                "beamflame dump --core core.1234       # a VM that crashed\n",
+    .check = check,
+    .run = run,
+};

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void say(const char *format, va_list args)
+static void say(const char *severity, const char *format, va_list args)
 {
-    fputs(isatty(STDERR_FILENO) ? "\r\033[Kbeamflame: " : "beamflame: ", stderr);
+    fprintf(stderr, "%sbeamflame: %s", isatty(STDERR_FILENO) ? "\r\033[K" : "", severity);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
 }
@@ -16,7 +16,7 @@ void message_say(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(format, args);
+    say("", format, args);
     va_end(args);
 }
 
@@ -25,8 +25,15 @@ void message_warning(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(format, args);
+    say("warning: ", format, args);
     va_end(args);
+}
+
+int message_usage(const char *command, const struct error *error)
+{
+    message_say("%s", error->text);
+    fprintf(stderr, "See 'beamflame help %s'.\n", command);
+    return ERROR_USAGE;
 }
 
 int message_error(const struct error *error)

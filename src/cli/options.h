@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Options of `record`, `report` and `diff`, checked. */
+/* Options of `record`, `report` and `diff`, as struct command stores them. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +20,8 @@ struct output_options {
     const char *stats_path;
     bool quiet;
     bool no_summary;
-    bool compares; /* outputs are of a comparison */
+    bool compares;                           /* outputs are of a comparison */
+    const struct output_format *next_format; /* of the next -o; NULL: that of its name */
 };
 
 struct record_options {
@@ -46,11 +47,6 @@ struct diff_options {
     enum comparison_per per;
 };
 
-/* Parse the arguments behind the program's (or command's) name. On bad usage or --help they print
- * and end the program, as argp does, with exit code 2 or 0. */
-void parse_record_options(int argc, char **argv, struct record_options *options);
-void parse_report_options(int argc, char **argv, struct report_options *options);
-void parse_diff_options(int argc, char **argv, struct diff_options *options);
 /* Whether several recordings are made, each with files of its own. */
 bool record_makes_parts(const struct record_options *options);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* beamflame probes: what can be probed in a VM, how, and what a hit costs. */
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +9,11 @@
 #include "capture/calibration.h"
 #include "capture/event_probes.h"
 #include "capture/event_sites.h"
-#include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/message.h"
+#include "cli/values.h"
 #include "os/usdt.h"
 #include "util/alloc.h"
-
-static const struct argp_option option_list[] = {
-    {"pid", 'p', "PID", 0, "Of this Erlang VM", 1},
-    {"event", 'e', "EVENT", 0,
-     "Only this one, such as bif:NAME or probe:NAME; may be repeated (default: all without a name)",
-     1},
-    {0},
-};
 
 struct probes_options {
     pid_t pid;
@@ -29,43 +21,40 @@ struct probes_options {
     int event_count;
 };
 
-static void add_event(struct argp_state *state, struct probes_options *options, const char *name)
+static int set_pid(void *target, char *text, struct error *error)
 {
-    struct error error;
-
-    if (options->event_count == EVENTS_MAX)
-        argp_error(state, "at most %d events", EVENTS_MAX);
-    if (event_request_parse(name, &options->events[options->event_count++], &error))
-        argp_error(state, "%s", error.text);
+    return value_pid(text, &((struct probes_options *)target)->pid, error);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static int add_event(void *target, char *name, struct error *error)
 {
-    struct probes_options *options = state->input;
-    char *end;
+    struct probes_options *options = target;
 
-    switch (key) {
-    case 'p':
-        options->pid = (pid_t)strtol(arg, &end, 10);
-        if (*end || options->pid < 1)
-            argp_error(state, "'%s' is no process id", arg);
+    if (options->event_count == EVENTS_MAX)
+        return error_set(error, ERROR_USAGE, "at most %d events can be listed at once", EVENTS_MAX);
+    return event_request_parse(name, &options->events[options->event_count++], error);
+}
+
+static const struct command_option option_list[] = {
+    {"pid", 'p', "PID", "Examine the VM with this process id.", set_pid, NULL},
+    {"event", 'e', "EVENT",
+     "List only this event. May be repeated. The default is every event without a name of its own.",
+     add_event, event_kind_names},
+    {0},
+};
+
+static int check(void *target, struct error *error)
+{
+    struct probes_options *options = target;
+
+    if (!options->pid)
+        return error_set(error, ERROR_USAGE, "which VM? (-p PID)");
+    if (options->event_count)
         return 0;
-    case 'e':
-        add_event(state, options, arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is not understood", arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (!options->pid)
-            argp_error(state, "which VM? (-p PID)");
-        if (!options->event_count)
-            for (const char *const *name = event_kind_list(); *name; name++)
-                add_event(state, options, *name);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    for (const char *const *name = event_kind_list(); *name; name++)
+        if (event_request_parse(*name, &options->events[options->event_count++], error))
+            return -1;
+    return 0;
 }
 
 /* ---- events ---- */
@@ -204,18 +193,27 @@ static int show(const struct probes_options *options, struct error *error)
     return 0;
 }
 
-int command_probes(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .options = option_list,
-        .parser = parse_option,
-        .doc = "List the events that this VM offers, where their probes go, and what a hit costs "
-               "on this machine.",
-    };
     struct probes_options options = {0};
     struct error error;
+    int result;
 
-    argp_err_exit_status = ERROR_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (!command_line_parse(&probes_command, argc, argv, &options, &result))
+        return result;
     return show(&options, &error) ? message_error(&error) : 0;
 }
+
+static const struct option_group groups[] = {{"Options", option_list, 0}, {0}};
+
+const struct command probes_command = {
+    .name = "probes",
+    .summary = "list the events that a VM offers, and what a hit costs",
+    .description = "List the events that a VM offers, where their probes go, and what a hit costs "
+                   "on this machine.",
+    .groups = groups,
+    .examples = "beamflame probes -p PID\n"
+                "beamflame probes -p PID -e bif:erlang:term_to_binary/2\n",
+    .check = check,
+    .run = run,
+};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* beamflame ps: the Erlang VMs of this host, in all of its containers. */
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +7,8 @@
 #include <unistd.h>
 
 #include "beam/vm.h"
-#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/message.h"
 #include "os/process.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
@@ -222,62 +222,63 @@ static int report_permission(const struct rows *rows)
         missed |= rows->all[i].error.code == ERROR_PERMISSION;
     if (!missed)
         return 0;
-    fprintf(stderr,
-            "beamflame: not permitted to examine %zu processes: this needs CAP_SYS_PTRACE (run as "
-            "root)\n",
-            rows->not_permitted);
+    message_say("not permitted to examine %zu processes: this needs CAP_SYS_PTRACE (run as root)",
+                rows->not_permitted);
     return ERROR_PERMISSION;
 }
 
-static error_t parse_option(int key, char *argument, struct argp_state *state)
+static int set_json(void *target, char *argument, struct error *error)
 {
-    bool *json = state->input;
-
     (void)argument;
-    switch (key) {
-    case 'j':
-        *json = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "ps takes no arguments");
-        return EINVAL;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    (void)error;
+    *(bool *)target = true;
+    return 0;
 }
 
-int command_ps(int argc, char **argv)
+static int list(bool json, struct error *error)
 {
-    static const struct argp_option options[] = {
-        {"json", 'j', NULL, 0, "Print a JSON array, one object a VM", 0},
-        {0},
-    };
-    static const struct argp argp = {
-        .options = options,
-        .parser = parse_option,
-        .doc = "List the Erlang VMs on this host, in every container.",
-    };
     struct rows rows = {0};
-    struct error error;
-    bool json = false;
     int result;
 
-    argp_err_exit_status = ERROR_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &json);
-    if (collect(&rows, &error) != 0) {
-        fprintf(stderr, "beamflame: %s\n", error.text);
-        return error.code;
-    }
+    if (collect(&rows, error))
+        return message_error(error);
     if (json)
         print_json(&rows);
     else
         print_table(&rows);
-    if (fflush(stdout) != 0) {
-        fprintf(stderr, "beamflame: can't write the list: %s\n", strerror(errno));
-        free(rows.all);
-        return ERROR_FAILED;
+    if (fflush(stdout)) {
+        error_set(error, ERROR_FAILED, "can't write the list: %s", strerror(errno));
+        result = message_error(error);
+    } else {
+        result = report_permission(&rows);
     }
-    result = report_permission(&rows);
     free(rows.all);
     return result;
 }
+
+static int run(int argc, char **argv)
+{
+    struct error error;
+    bool json = false;
+    int result;
+
+    if (command_line_parse(&ps_command, argc, argv, &json, &result))
+        result = list(json, &error);
+    return result;
+}
+
+static const struct command_option option_list[] = {
+    {"json", 'j', NULL, "Print a JSON array with one object for each VM.", set_json, NULL},
+    {0},
+};
+
+static const struct option_group groups[] = {{"Options", option_list, 0}, {0}};
+
+const struct command ps_command = {
+    .name = "ps",
+    .summary = "list the Erlang VMs of this host, in every container",
+    .description = "List the Erlang VMs of this host, in every container: process id, node name, "
+                   "release, schedulers, processes and run queue.",
+    .groups = groups,
+    .run = run,
+};

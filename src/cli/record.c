@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/options.h"
+#include "cli/record_options.h"
 #include "cli/recorder.h"
 #include "cli/render.h"
 #include "cli/rotation.h"
@@ -85,7 +85,7 @@ static char *join_arguments(int argc, char **argv)
 {
     char *line = xstrdup("beamflame");
 
-    for (int i = 1; i < argc; i++) {
+    for (int i = 0; i < argc; i++) {
         char *longer = xasprintf("%s %s", line, argv[i]);
 
         free(line);
@@ -237,16 +237,21 @@ static int check_outputs(const struct record_options *options, struct error *err
                         peers, error);
 }
 
-int command_record(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct record_options options;
     struct targets targets;
     struct error error;
     uint64_t started = clock_ns(CLOCK_MONOTONIC);
-    char *command_line = join_arguments(argc, argv);
+    char *command_line;
     int result;
 
-    parse_record_options(argc, argv, &options);
+    record_options_init(&options);
+    if (!command_line_parse(&record_command, argc, argv, &options, &result)) {
+        record_options_free(&options);
+        return result;
+    }
+    command_line = join_arguments(argc, argv);
     handle_signals();
     if (check_outputs(&options, &error) ||
         targets_open(&options.targets, &stop_requested, &targets, &error)) {
@@ -259,3 +264,22 @@ int command_record(int argc, char **argv)
     free(command_line);
     return result;
 }
+
+const struct command record_command = {
+    .name = "record",
+    .arguments = "[-- COMMAND [ARG...]]",
+    .summary = "profile VMs, and write flame graphs, recordings and other outputs",
+    .description =
+        "Profile Erlang VMs from outside. Nothing is loaded into them, nothing is restarted. "
+        "Without -o, write a .perf and an .svg file into this folder, and print a summary. With "
+        "-- COMMAND, start the command and profile its VM.",
+    .groups = record_option_groups,
+    .examples = "beamflame -p PID -d 30 -o x.svg               # where CPU time goes\n"
+                "beamflame -p PID -d 30 -e cpu,wall -o x.html  # running and waiting: a page\n"
+                "beamflame -p PID -d 30 -e gc,alloc            # garbage collection\n"
+                "beamflame -a --loop 300 --keep 288 -o x.bfr   # all day, every VM\n"
+                "beamflame -d 20 -o x.svg -- erl -s my_app     # a VM that is started now\n",
+    .take_arguments = record_take_arguments,
+    .check = record_options_check,
+    .run = run,
+};

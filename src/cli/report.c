@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame report`: other formats from a recording, on any machine. */
-#include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/options.h"
 #include "cli/render.h"
+#include "cli/report_options.h"
 #include "cli/temporary.h"
 #include "input/input.h"
 
@@ -30,13 +30,33 @@ static int report(const struct report_options *options)
                   &options->output);
 }
 
-int command_report(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    struct report_options options;
+    struct report_options options = {.output.settings.view.grouping = {{GROUP_NAME}}};
     int result;
 
-    parse_report_options(argc, argv, &options);
-    result = report(&options);
+    if (command_line_parse(&report_command, argc, argv, &options, &result))
+        result = report(&options);
     report_options_free(&options);
     return result;
 }
+
+const struct command report_command = {
+    .name = "report",
+    .arguments = "FILE...",
+    .summary = "make other formats from a recording, or print its summary",
+    .description =
+        "Make other formats from recordings (.bfr), perf-script text (.perf, or what 'perf script' "
+        "prints) or folded stacks, packed by gzip or not. Without -o, print a summary. - is "
+        "standard input. Several files become one recording, in order of time.",
+    .groups = report_option_groups,
+    .examples = "beamflame report x.bfr                            # the summary\n"
+                "beamflame report x.bfr -o x.svg -o x.html         # a flame graph and a page\n"
+                "beamflame report x.bfr --process my_server -o x.svg\n"
+                "beamflame report x.bfr --weight msgq -o x.svg     # whose queues are long\n"
+                "perf script | beamflame report - -o x.svg\n",
+    .notes = report_notes,
+    .take_arguments = report_take_arguments,
+    .check = report_options_check,
+    .run = run,
+};

@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const struct output_format *const formats[] = {
-    &perf_format,  &folded_format, &svg_format,        &speedscope_format, &callgrind_format,
-    &pprof_format, &otlp_format,   &json_format,       &text_format,       &dot_format,
-    &html_format,  &bfr_format,    &flame_prof_format,
+    &bfr_format,        &svg_format,       &html_format,       &perf_format, &folded_format,
+    &speedscope_format, &callgrind_format, &pprof_format,      &otlp_format, &json_format,
+    &text_format,       &dot_format,       &flame_prof_format,
 };
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 
@@ -46,6 +46,19 @@ const struct output_format *output_format_named(const char *name)
         if (!strcmp(formats[i]->name, name))
             return formats[i];
     return NULL;
+}
+
+const char *output_suffixes(void)
+{
+    static char list[256];
+
+    if (list[0])
+        return list;
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (formats[i]->suffixes[0])
+            snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
+                     formats[i]->suffixes[0]);
+    return list;
 }
 
 const char *output_format_names(void)

@@ -68,6 +68,8 @@ const struct output_format *output_format_of(const char *path);
 const struct output_format *output_format_named(const char *name);
 /* "perf, folded, svg, bfr": for messages, and valid until the end of the program. */
 const char *output_format_names(void);
+/* ".perf, .folded, .svg": the first suffix of each format that has one, in the same way. */
+const char *output_suffixes(void);
 
 /* Where to write: `path` ("-" is standard output), in the format of its name where `format` is
  * NULL; or, where `file` is not NULL, into that file, which stays open. */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/grouping.h"
 
+#include <stdio.h>
 #include <string.h>
-
-#include "util/buffer.h"
 
 static const char *const names[] = {
     [GROUP_NONE] = "none",
@@ -26,16 +25,21 @@ const char *group_by_name(enum group_by key)
     return names[key];
 }
 
+const char *grouping_key_names(void)
+{
+    static char list[256];
+
+    if (!list[0])
+        for (int i = 0; i < GROUP_COUNT; i++)
+            snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
+                     names[i]);
+    return list;
+}
+
 static int no_key(const char *name, int size, struct error *error)
 {
-    struct buffer list = {0};
-
-    for (int i = 0; i < GROUP_COUNT; i++)
-        buffer_format(&list, "%s%s", i ? ", " : "", names[i]);
-    error_set(error, ERROR_USAGE, "can't group by '%.*s'; there are: %.*s", size, name,
-              (int)list.size, list.data);
-    buffer_free(&list);
-    return -1;
+    return error_set(error, ERROR_USAGE, "can't group by '%.*s'; there are: %s", size, name,
+                     grouping_key_names());
 }
 
 /* GROUP_COUNT if there is no such key. */

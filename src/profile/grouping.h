@@ -32,6 +32,9 @@ struct grouping {
 
 const char *group_by_name(enum group_by key); /* of those that can be asked for: "status" */
 
+/* "none, name, pid": all there are. Valid until the end of the program. */
+const char *grouping_key_names(void);
+
 /* "status,name"; "none" goes alone. ERROR_USAGE names the keys there are. */
 int grouping_parse(const char *text, struct grouping *grouping, struct error *error);
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output_options.h"
+
+#include "profile/selection.h"
+
+void output_options_free(struct output_options *options)
+{
+    selection_options_free(&options->settings.selection);
+}
+
+static int add_output(void *target, char *path, struct error *error)
+{
+    struct output_options *options = target;
+
+    if (!path[0])
+        return error_set(error, ERROR_USAGE, "-o needs a file name");
+    if (options->count == OUTPUTS_MAX)
+        return error_set(error, ERROR_USAGE, "at most %d outputs can be written at once",
+                         OUTPUTS_MAX);
+    options->requests[options->count++] =
+        (struct output_request){.path = path, .format = options->next_format};
+    options->next_format = NULL;
+    return 0;
+}
+
+static int set_format(void *target, char *name, struct error *error)
+{
+    struct output_options *options = target;
+
+    if (options->next_format)
+        return error_set(error, ERROR_USAGE, "--format is given twice for one -o");
+    options->next_format = output_format_named(name);
+    if (!options->next_format)
+        return error_set(error, ERROR_USAGE, "there is no format '%s'; the formats are: %s", name,
+                         output_format_names());
+    return 0;
+}
+
+static int set_stats(void *target, char *path, struct error *error)
+{
+    (void)error;
+    ((struct output_options *)target)->stats_path = path;
+    return 0;
+}
+
+static int set_group_by(void *target, char *keys, struct error *error)
+{
+    return grouping_parse(keys, &((struct output_options *)target)->settings.view.grouping, error);
+}
+
+static int set_fold_recursion(void *target, char *argument, struct error *error)
+{
+    (void)argument;
+    (void)error;
+    ((struct output_options *)target)->settings.view.fold_recursion = true;
+    return 0;
+}
+
+static int set_quiet(void *target, char *argument, struct error *error)
+{
+    (void)argument;
+    (void)error;
+    ((struct output_options *)target)->quiet = true;
+    return 0;
+}
+
+#define OUTPUT_TAIL                                                                                \
+    {"stats", 0, "FILE", "Write what was counted to FILE, as one JSON object.", set_stats, NULL},  \
+        {"quiet", 'q', NULL, "Print nothing but errors.", set_quiet, NULL},                        \
+    {                                                                                              \
+        0                                                                                          \
+    }
+
+const struct command_option output_option_list[] = {
+    {"output", 'o', "FILE",
+     "Write FILE; - is standard output. The suffix of the name chooses the format. May be "
+     "repeated.",
+     add_output, output_suffixes},
+    {"format", 0, "FORMAT",
+     "Write the next -o in this format, whatever its name. With a single -o, --format may come "
+     "before or after it.",
+     set_format, output_format_names},
+    OUTPUT_TAIL,
+};
+
+const struct command_option compared_output_option_list[] = {
+    {"output", 'o', "FILE",
+     "Write FILE; - is standard output. .html is a page, .txt is text, .folded is folded stacks "
+     "with two weights. May be repeated.",
+     add_output, NULL},
+    {"format", 0, "FORMAT",
+     "Write the next -o in this format, whatever its name: html, text or folded.", set_format,
+     NULL},
+    OUTPUT_TAIL,
+};
+
+const struct command_option view_option_list[] = {
+    {"group-by", 0, "KEY,...",
+     "Put these root frames below each stack, the first key outermost. The default is name.",
+     set_group_by, grouping_key_names},
+    {"fold-recursion", 0, NULL, "Show a run of frames of one function as one frame.",
+     set_fold_recursion, NULL},
+    {0},
+};
+
+static int check_request(const struct output_options *options, struct output_request *request,
+                         struct error *error)
+{
+    const struct output_format *format =
+        request->format ? request->format : output_format_of(request->path);
+
+    if (!format)
+        return error_set(error, ERROR_USAGE,
+                         "the name '%s' does not end in the suffix of a format; the suffixes are: "
+                         "%s; or choose a format with --format",
+                         request->path, output_suffixes());
+    if (!options->compares)
+        return 0;
+    if (!format->comparing)
+        return error_set(error, ERROR_USAGE,
+                         "%s: a comparison can be written as .html, .txt or .folded",
+                         request->path);
+    request->format = format->comparing;
+    return 0;
+}
+
+int output_options_check(struct output_options *options, struct error *error)
+{
+    if (options->next_format && options->count == 1 && !options->requests[0].format) {
+        options->requests[0].format = options->next_format;
+        options->next_format = NULL;
+    }
+    if (options->next_format)
+        return error_set(error, ERROR_USAGE, "--format %s needs an -o after it",
+                         options->next_format->name);
+    for (size_t i = 0; i < options->count; i++)
+        if (check_request(options, &options->requests[i], error))
+            return -1;
+    return 0;
+}

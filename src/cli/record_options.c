@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The options of `beamflame record`. */
+#include "cli/record_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/clock.h"
+#include "cli/message.h"
+#include "cli/output_options.h"
+#include "cli/selection_options.h"
+#include "cli/values.h"
+#include "profile/events.h"
+#include "util/alloc.h"
+
+enum { BEFORE_MOST = 3600 }; /* seconds that are kept in memory */
+
+bool record_makes_parts(const struct record_options *options)
+{
+    return options->loop > 0 || options->session.trigger_count;
+}
+
+void record_options_init(struct record_options *options)
+{
+    *options = (struct record_options){.targets.warn = message_warning,
+                                       .session = {.clock = clock_event_default(),
+                                                   .frequency = 99,
+                                                   .wall_frequency = 20,
+                                                   .budget = 0.01,
+                                                   .long_us = 10000,
+                                                   .flush_ns = 1000000000,
+                                                   .warn = message_warning},
+                                       .before = -1,
+                                       .after = -1,
+                                       .holdoff = -1,
+                                       .output.settings.view.grouping = {{GROUP_NAME}}};
+}
+
+void record_options_free(struct record_options *options)
+{
+    for (size_t i = 0; i < options->session.trigger_count; i++)
+        trigger_free(&options->session.triggers[i]);
+    free(options->targets.command);
+    output_options_free(&options->output);
+}
+
+/* ---- targets ---- */
+
+static int add_pid(void *target, char *text, struct error *error)
+{
+    struct target_options *targets = &((struct record_options *)target)->targets;
+
+    if (targets->pid_count == PIDS_MAX)
+        return error_set(error, ERROR_USAGE, "at most %d processes can be profiled at once",
+                         PIDS_MAX);
+    return value_pid(text, &targets->pids[targets->pid_count++], error);
+}
+
+static int set_all(void *target, char *argument, struct error *error)
+{
+    (void)argument;
+    (void)error;
+    ((struct record_options *)target)->targets.all = true;
+    return 0;
+}
+
+static const struct command_option target_list[] = {
+    {"pid", 'p', "PID", "Profile the VM with this process id. May be repeated.", add_pid, NULL},
+    {"all", 'a', NULL, "Profile every VM of this host.", set_all, NULL},
+    {0},
+};
+
+/* ---- what is recorded ---- */
+
+static int set_duration(void *target, char *text, struct error *error)
+{
+    return value_seconds("the duration", text, &((struct record_options *)target)->duration, error);
+}
+
+static int add_event(struct session_options *session, const char *name, struct error *error)
+{
+    struct event_request request;
+
+    if (!strcmp(name, "cpu")) {
+        session->cpu = true;
+        return 0;
+    }
+    if (!strcmp(name, EVENT_WALL)) {
+        session->wall = true;
+        return 0;
+    }
+    if (event_request_parse(name, &request, error))
+        return -1;
+    for (int i = 0; i < session->event_count; i++)
+        if (!strcmp(session->events[i].name, name))
+            return 0;
+    if (session->event_count == EVENTS_MAX)
+        return error_set(error, ERROR_USAGE, "at most %d events can be recorded at once",
+                         EVENTS_MAX);
+    session->events[session->event_count++] = request;
+    return 0;
+}
+
+static const char *event_names(void)
+{
+    static char names[256];
+
+    if (!names[0])
+        snprintf(names, sizeof(names), "cpu, wall, %s", event_kind_names());
+    return names;
+}
+
+static int add_events(void *target, char *list, struct error *error)
+{
+    struct session_options *session = &((struct record_options *)target)->session;
+    char *rest = NULL;
+
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        if (add_event(session, name, error))
+            return -1;
+    if (!session->cpu && !session->wall && !session->event_count)
+        return error_set(error, ERROR_USAGE, "-e needs an event; there are: %s", event_names());
+    return 0;
+}
+
+static int set_frequency(void *target, char *text, struct error *error)
+{
+    long value;
+
+    if (value_number("the frequency", text, 1, 50000, &value, error))
+        return -1;
+    ((struct record_options *)target)->session.frequency = (uint32_t)value;
+    return 0;
+}
+
+static int set_clock(void *target, char *name, struct error *error)
+{
+    const struct clock_event *clock = clock_event_find(name, error);
+
+    if (!clock)
+        return -1;
+    ((struct record_options *)target)->session.clock = clock;
+    if (clock->is_hardware && clock_under_hypervisor())
+        message_warning("a hypervisor runs this machine: the interrupts of '%s' come late and are "
+                        "slow there; cpu-clock, the default, has neither problem",
+                        name);
+    return 0;
+}
+
+static int set_wall_frequency(void *target, char *text, struct error *error)
+{
+    long value;
+
+    if (value_number("the frequency", text, 1, 1000, &value, error))
+        return -1;
+    ((struct record_options *)target)->session.wall_frequency = (uint32_t)value;
+    return 0;
+}
+
+static int set_top(void *target, char *text, struct error *error)
+{
+    return top_option_parse(text, &((struct record_options *)target)->session.top, error);
+}
+
+static int set_budget(void *target, char *text, struct error *error)
+{
+    double percent;
+
+    if (value_percent("the budget", text, &percent, error))
+        return -1;
+    ((struct record_options *)target)->session.budget = percent / 100;
+    return 0;
+}
+
+static int set_long_schedule(void *target, char *text, struct error *error)
+{
+    long ms;
+
+    if (value_number("a long schedule", text, 1, 1000000, &ms, error))
+        return -1;
+    ((struct record_options *)target)->session.long_us = 1000 * (uint32_t)ms;
+    return 0;
+}
+
+static const struct command_option recording_list[] = {
+    {"duration", 'd', "SEC", "Stop after this many seconds. Without -d, stop at Ctrl-C.",
+     set_duration, NULL},
+    {"event", 'e', "EVENT,...",
+     "Record these events. May be repeated. The default is cpu. 'beamflame probes' lists what a "
+     "VM offers.",
+     add_events, event_names},
+    {"frequency", 'F', "HZ", "Take this many CPU samples a second on each CPU. The default is 99.",
+     set_frequency, NULL},
+    {"wall-frequency", 0, "HZ",
+     "Sweep over the processes this many times a second for event wall. The default is 20.",
+     set_wall_frequency, NULL},
+    {"top", 0, "N[:METRIC[:SEC]]",
+     "Limit event wall to the N processes with the largest METRIC. They are chosen anew every SEC "
+     "seconds, 10 by default. METRIC is one of " TOP_METRICS ". The default is +reductions.",
+     set_top, NULL},
+    {"budget", 0, "PERCENT",
+     "Limit the cost of probes to this share of the VM's CPU time. The default is 1.", set_budget,
+     NULL},
+    {"long-schedule", 0, "MS",
+     "List slices of this many milliseconds or more for event sched. The default is 10.",
+     set_long_schedule, NULL},
+    {"clock", 0, "CLOCK",
+     "Take CPU samples by this clock. The default, cpu-clock, is a timer of the kernel; cycles and "
+     "other counters need a PMU.",
+     set_clock, clock_event_names},
+    {0},
+};
+
+/* ---- long recordings ---- */
+
+static int set_loop(void *target, char *text, struct error *error)
+{
+    double *loop = &((struct record_options *)target)->loop;
+
+    if (value_seconds("--loop", text, loop, error))
+        return -1;
+    if (*loop < 1)
+        return error_set(error, ERROR_USAGE, "--loop must be 1 second or more, not '%s'", text);
+    return 0;
+}
+
+static int set_keep(void *target, char *text, struct error *error)
+{
+    long count;
+
+    if (value_number("--keep", text, 1, 1000000, &count, error))
+        return -1;
+    ((struct record_options *)target)->keep = (size_t)count;
+    return 0;
+}
+
+static int set_max_size(void *target, char *text, struct error *error)
+{
+    return value_bytes("--max-size", text, &((struct record_options *)target)->max_size, error);
+}
+
+static int set_flush(void *target, char *text, struct error *error)
+{
+    double seconds;
+
+    if (value_seconds("--flush", text, &seconds, error))
+        return -1;
+    ((struct record_options *)target)->session.flush_ns = (uint64_t)(seconds * 1e9);
+    return 0;
+}
+
+static const struct command_option rotation_list[] = {
+    {"loop", 0, "SEC",
+     "Record without a gap into files of this many seconds. -o FILE.SUFFIX becomes "
+     "FILE-NODE-TIME.SUFFIX, with the time in UTC.",
+     set_loop, NULL},
+    {"keep", 0, "N", "Keep the newest N files of each output, and remove older ones.", set_keep,
+     NULL},
+    {"max-size", 0, "BYTES",
+     "End the recording, or the file of --loop, at this size: bytes, or a number with k, M or G.",
+     set_max_size, NULL},
+    {"flush", 0, "SEC",
+     "Write what was recorded to the file every SEC seconds, 1 by default. A crash of beamflame "
+     "loses at most that much.",
+     set_flush, NULL},
+    {0},
+};
+
+/* ---- triggers ---- */
+
+static int add_trigger(void *target, char *text, struct error *error)
+{
+    struct session_options *session = &((struct record_options *)target)->session;
+
+    if (session->trigger_count == TRIGGERS_MAX)
+        return error_set(error, ERROR_USAGE, "at most %d triggers can be set", TRIGGERS_MAX);
+    if (trigger_parse(text, &session->triggers[session->trigger_count], error))
+        return -1;
+    session->trigger_count++;
+    return 0;
+}
+
+static int set_before(void *target, char *text, struct error *error)
+{
+    double *before = &((struct record_options *)target)->before;
+
+    if (value_seconds_or_0("--before", text, before, error))
+        return -1;
+    if (*before > BEFORE_MOST)
+        return error_set(error, ERROR_USAGE, "--before must be %d seconds or less", BEFORE_MOST);
+    return 0;
+}
+
+static int set_after(void *target, char *text, struct error *error)
+{
+    return value_seconds_or_0("--after", text, &((struct record_options *)target)->after, error);
+}
+
+static int set_holdoff(void *target, char *text, struct error *error)
+{
+    return value_seconds_or_0("--holdoff", text, &((struct record_options *)target)->holdoff,
+                              error);
+}
+
+static const struct command_option trigger_list[] = {
+    {"trigger", 0, "CONDITION",
+     "Record only around the moment when CONDITION becomes true, into files named as with --loop. "
+     "May be repeated; one true condition is enough. CONDITION is cpu>PERCENT% (of all "
+     "schedulers), gc>PERCENT% (of the CPU time), memory>BYTES (resident), runq>N, METRIC>N (of "
+     "any process), process WHO METRIC>N, or exit (the node ends). METRIC is one of " TOP_METRICS
+     ".",
+     add_trigger, NULL},
+    {"before", 0, "SEC", "Start this many seconds before the trigger fires. The default is 10.",
+     set_before, NULL},
+    {"after", 0, "SEC", "End this many seconds after the trigger fires. The default is 10.",
+     set_after, NULL},
+    {"holdoff", 0, "SEC",
+     "Wait this many seconds before a trigger may fire again. The default is 60.", set_holdoff,
+     NULL},
+    {0},
+};
+
+/* ---- all of them ---- */
+
+const struct option_group record_option_groups[] = {
+    {"Which VMs (without these: the only one of this host)", target_list, 0},
+    {"What to record", recording_list, 0},
+    {"What to write", output_option_list, offsetof(struct record_options, output)},
+    {"How to show it", view_option_list, offsetof(struct record_options, output)},
+    {"Long recordings", rotation_list, 0},
+    {"Triggers", trigger_list, 0},
+    {"Which samples to show (a .bfr output has all of them)", selection_option_list,
+     offsetof(struct record_options, output.settings.selection)},
+    {"Which time to show", time_option_list,
+     offsetof(struct record_options, output.settings.selection)},
+    {0},
+};
+
+int record_take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
+{
+    struct record_options *options = target;
+    size_t count = 0;
+
+    if (!arguments[0])
+        return 0;
+    if (!after_dashes)
+        return error_set(error, ERROR_USAGE,
+                         "'%s' is not understood; a command to start and profile goes behind --",
+                         arguments[0]);
+    while (arguments[count])
+        count++;
+    options->targets.command = xcalloc(count + 1, sizeof(*arguments));
+    memcpy(options->targets.command, arguments, count * sizeof(*arguments));
+    return 0;
+}
+
+static int check_parts(const struct record_options *options, struct error *error)
+{
+    if (options->keep && !record_makes_parts(options))
+        return error_set(error, ERROR_USAGE, "--keep needs --loop or --trigger");
+    if (options->loop && options->session.trigger_count)
+        return error_set(error, ERROR_USAGE,
+                         "--loop and --trigger can't be combined: --loop "
+                         "records all of the time");
+    return 0;
+}
+
+/* Seconds that are not given are negative. */
+static int check_triggers(struct record_options *options, struct error *error)
+{
+    double *const seconds[] = {&options->before, &options->after, &options->holdoff};
+    static const double defaults[] = {10, 10, 60};
+
+    for (int i = 0; i < 3; i++) {
+        if (*seconds[i] >= 0 && !options->session.trigger_count)
+            return error_set(error, ERROR_USAGE, "--before, --after and --holdoff need --trigger");
+        if (*seconds[i] < 0)
+            *seconds[i] = defaults[i];
+    }
+    return 0;
+}
+
+int record_options_check(void *target, struct error *error)
+{
+    struct record_options *options = target;
+    const struct target_options *targets = &options->targets;
+    struct session_options *session = &options->session;
+
+    if ((targets->pid_count > 0) + targets->all + (targets->command != NULL) > 1)
+        return error_set(error, ERROR_USAGE, "give one of -p, -a and a command, not several");
+    if (session->top.count && !session->wall)
+        return error_set(error, ERROR_USAGE, "--top is for event wall (-e wall)");
+    session->cpu |= !session->event_count && !session->wall;
+    if (check_parts(options, error) || check_triggers(options, error) ||
+        selection_options_check(&options->output.settings.selection, error))
+        return -1;
+    return output_options_check(&options->output, error);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output_options.h"
+#include "cli/selection_options.h"
+#include "profile/events.h"
+#include "util/alloc.h"
+
+void report_options_free(struct report_options *options)
+{
+    free(options->paths);
+    output_options_free(&options->output);
+}
+
+void report_notes(struct buffer *text)
+{
+    buffer_text(text, "Events and their values:\n");
+    event_kinds_text(text);
+}
+
+/* ---- what samples count ---- */
+
+static int set_event(void *target, char *name, struct error *error)
+{
+    (void)error;
+    ((struct output_options *)target)->settings.event = name;
+    return 0;
+}
+
+static int set_weight(void *target, char *value, struct error *error)
+{
+    (void)error;
+    ((struct output_options *)target)->settings.value = value;
+    return 0;
+}
+
+static int set_delta(void *target, char *argument, struct error *error)
+{
+    (void)argument;
+    (void)error;
+    ((struct output_options *)target)->settings.change = true;
+    return 0;
+}
+
+#define WEIGHT_OPTIONS                                                                             \
+    {"weight",                                                                                     \
+     0,                                                                                            \
+     "VALUE",                                                                                      \
+     "Weigh samples by this value: a value of their event (listed below; the default is the "      \
+     "first), a metric of their process (reductions, msgq, heap, memory...), samples (1 each), "   \
+     "cpu or wall (the time of that event).",                                                      \
+     set_weight,                                                                                   \
+     NULL},                                                                                        \
+        {"delta",                                                                                  \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "Weigh by the change of the metric since the previous sample of the process. Growth and " \
+         "release get a root frame each.",                                                         \
+         set_delta,                                                                                \
+         NULL},                                                                                    \
+    {                                                                                              \
+        0                                                                                          \
+    }
+
+static const struct command_option weight_list[] = {
+    {"event", 'e', "NAME", "Show only this event of the recording. The default is every event.",
+     set_event, NULL},
+    WEIGHT_OPTIONS,
+};
+
+static const struct command_option compared_weight_list[] = {
+    {"event", 'e', "NAME",
+     "Compare this event. The default is the first event that both recordings have.", set_event,
+     NULL},
+    WEIGHT_OPTIONS,
+};
+
+/* ---- report ---- */
+
+const struct option_group report_option_groups[] = {
+    {"What to write", output_option_list, offsetof(struct report_options, output)},
+    {"What to show", weight_list, offsetof(struct report_options, output)},
+    {"How to show it", view_option_list, offsetof(struct report_options, output)},
+    {"Which samples to show", selection_option_list,
+     offsetof(struct report_options, output.settings.selection)},
+    {"Which time to show", time_option_list,
+     offsetof(struct report_options, output.settings.selection)},
+    {0},
+};
+
+static int take_paths(struct report_options *options, char **paths, struct error *error)
+{
+    size_t inputs = 0;
+
+    while (paths[options->path_count])
+        inputs += !strcmp(paths[options->path_count++], "-");
+    if (inputs > 1)
+        return error_set(error, ERROR_USAGE, "standard input (-) can be read only once");
+    options->paths = xcalloc(options->path_count + 1, sizeof(*options->paths));
+    memcpy(options->paths, paths, options->path_count * sizeof(*paths));
+    return 0;
+}
+
+int report_take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
+{
+    (void)after_dashes;
+    if (!arguments[0])
+        return error_set(error, ERROR_USAGE, "which recording? (beamflame report FILE -o OUT)");
+    return take_paths(target, arguments, error);
+}
+
+int report_options_check(void *target, struct error *error)
+{
+    struct report_options *options = target;
+
+    if (selection_options_check(&options->output.settings.selection, error))
+        return -1;
+    return output_options_check(&options->output, error);
+}
+
+/* ---- diff ---- */
+
+static int set_normalize(void *target, char *name, struct error *error)
+{
+    return comparison_per_parse(name, &((struct diff_options *)target)->per, error);
+}
+
+static const char *normalizations(void)
+{
+    return "time, total, none";
+}
+
+static const struct command_option normalize_list[] = {
+    {"normalize", 0, "WHAT",
+     "Scale A before the comparison: to the duration of B (time, the default), to the total of B "
+     "(total), or not (none).",
+     set_normalize, normalizations},
+    {0},
+};
+
+const struct option_group diff_option_groups[] = {
+    {"How to compare", normalize_list, 0},
+    {"What to write", compared_output_option_list, offsetof(struct diff_options, report.output)},
+    {"What to show", compared_weight_list, offsetof(struct diff_options, report.output)},
+    {"How to show it", view_option_list, offsetof(struct diff_options, report.output)},
+    {"Which samples to compare", selection_option_list,
+     offsetof(struct diff_options, report.output.settings.selection)},
+    {0},
+};
+
+int diff_take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
+{
+    struct report_options *report = &((struct diff_options *)target)->report;
+
+    (void)after_dashes;
+    if (!arguments[0])
+        return error_set(error, ERROR_USAGE, "which recordings? (beamflame diff A B -o OUT)");
+    if (take_paths(report, arguments, error))
+        return -1;
+    if (report->path_count != 2)
+        return error_set(error, ERROR_USAGE, "diff compares two recordings, not %zu",
+                         report->path_count);
+    return 0;
+}
+
+int diff_options_check(void *target, struct error *error)
+{
+    return report_options_check(&((struct diff_options *)target)->report, error);
+}

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/* The options that say which samples are wanted; the input is a struct selection_options. */
-#pragma once
-
-#include <argp.h>
-
-extern const struct argp selection_argp;
