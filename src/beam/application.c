@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The node looks for the master in an ETS table; the master itself has the name in its state, which
- * is on its stack wherever it waits (application_master.erl 24 to 29, main_loop/2;
- * application_master.hrl):
+ * The VM looks the master up in an ETS table. This file reads the name from the state of the master
+ * instead. The state is on the stack of the master wherever it waits (application_master.erl 24 to
+ * 29, main_loop/2; application_master.hrl):
  *
  *      {state, Child, {appl_data, Name, ...}, ...}
  */
@@ -20,7 +20,7 @@ enum {
     TUPLE_MAX = 32, /* elements; the state has 6, appl_data 8 */
 };
 
-/* What masters run is init/4 until 26, init/3 from 27 on. */
+/* The initial call of a master is init/4 until 26, init/3 from 27 on. */
 static bool is_master(const struct process_info *info)
 {
     static const char init[] = "application_master:init/";
@@ -28,7 +28,8 @@ static bool is_master(const struct process_info *info)
     return info->group_leader == info->id && strncmp(info->initial_call, init, strlen(init)) == 0;
 }
 
-/* The first `count` elements of a tuple that has as many, and that this atom names. */
+/* Read the first `count` elements of a tuple. False if the tuple has fewer elements, or if its
+ * first element is not the atom `record`. */
 static bool read_record(struct vm *vm, struct atoms *atoms, uint64_t term, const char *record,
                         uint64_t *elements, size_t count)
 {
@@ -45,7 +46,7 @@ static bool read_record(struct vm *vm, struct atoms *atoms, uint64_t term, const
     return name && strcmp(name, record) == 0;
 }
 
-/* The name in a state of an application master; NULL if the term is none. */
+/* The name in the state of an application master; NULL if the term is no such state. */
 static const char *name_in_state(struct vm *vm, struct atoms *atoms, uint64_t term)
 {
     uint64_t state[3], data[2];
@@ -56,7 +57,7 @@ static const char *name_in_state(struct vm *vm, struct atoms *atoms, uint64_t te
     return atom_text(atoms, data[1]);
 }
 
-/* The name in a state that is on the stack. */
+/* The name in the first state of an application master on the stack; NULL if there is none. */
 static const char *name_on_stack(struct vm *vm, struct atoms *atoms, const uint8_t *process)
 {
     uint64_t stop = layout_word(process, vm->layout.process_stop);

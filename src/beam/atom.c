@@ -96,7 +96,7 @@ void atoms_free(struct atoms *atoms)
     free(atoms);
 }
 
-/* The place of an atom's cached text. */
+/* The slot of an atom's cached text. */
 static char **slot(struct atoms *atoms, uint64_t index)
 {
     size_t number = index >> SEGMENT_SHIFT;
@@ -139,7 +139,7 @@ const char *atom_text(struct atoms *atoms, uint64_t term)
     return *cached;
 }
 
-/* "Elixir.Enum" is the module that Elixir programmers call Enum. */
+/* "Enum" for the Elixir module 'Elixir.Enum'; NULL if it is not an Elixir module. */
 static const char *elixir_name(const char *module)
 {
     static const char prefix[] = "Elixir.";

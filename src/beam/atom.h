@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The VM's atom table: an atom term to its text. Cached: an atom never changes or goes away. */
+/* The VM's atom table: the text of an atom term. Texts are cached, because an atom never changes or
+ * disappears. */
 #pragma once
 
 #include <stdint.h>
@@ -11,16 +12,17 @@ struct atoms;
 struct atoms *atoms_new(struct vm *vm);
 void atoms_free(struct atoms *atoms);
 
-/* Text (UTF-8, as in the table, unquoted) of an atom term, NULL if it is not an atom or can't be
- * read. Valid as long as the table. */
+/* Text of an atom term (UTF-8, as in the table, unquoted). NULL if the term is not an atom or can't
+ * be read. The text lives as long as `atoms`. */
 const char *atom_text(struct atoms *atoms, uint64_t term);
 
-/* The same from a table that is not yet believed to be one: text of the atom with `index` in the
- * IndexTable at `table`. At most size-1 bytes; longer atoms fail. */
+/* Read the text of the atom with `index` from the IndexTable at `table`. The address need not be
+ * that of an atom table: false if the memory there does not fit. Writes at most size-1 bytes and a
+ * NUL; fails for longer atoms. */
 bool atom_table_text(struct memory *memory, const struct layout *layout, uint64_t table,
                      uint64_t index, char *text, size_t size);
 
-/* "Enum.map/2" for 'Elixir.Enum':map/2, else "lists:map/2"; atoms that are not plain are quoted
- * as Erlang does. Writes at most size-1 bytes. */
+/* Format as "Enum.map/2" for 'Elixir.Enum':map/2, else as "lists:map/2". Atoms are quoted as Erlang
+ * quotes them. Writes at most size-1 bytes and a NUL. */
 void mfa_format(const char *module, const char *function, uint32_t arity, char *buffer,
                 size_t size);

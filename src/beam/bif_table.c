@@ -11,7 +11,7 @@
 enum {
     ARITY_MAX = 4, /* MAX_BIF_ARITY (erl_vm.h 27:56) */
     KINDS = 3,     /* BIF_KIND_REGULAR, _HEAVY, _GUARD */
-    ATOMS_MAX = 1 << 16 /* those that the VM is built with come first: 1,500 in 25 */,
+    ATOMS_MAX = 1 << 16 /* the VM's own atoms come first: 1,500 in 25 */,
     ROWS_MIN = 100, /* 25 has 484 */
     ROWS_MAX = 10000,
     ALIGNMENT = 8,
@@ -68,7 +68,7 @@ const struct bif *bif_table_search(const struct roots_search *search, size_t *re
     return found;
 }
 
-/* By symbol, where the table is part of the data that was read. */
+/* The rows at the address of the symbol; NULL if it lies outside of the data that was read. */
 static const struct bif *rows_at(const struct roots_search *search, uint64_t address,
                                  size_t *ret_count)
 {

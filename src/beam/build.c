@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A BEAM is told by two things in its file. It exports functions for drivers and NIFs, so their
- * names are in its dynamic string table: that sets aside nearly all other programs with one read.
- * And its data hold the banner, a format string that all releases keep in one form
- * (erl_bif_info.c 25:76, erts_system_version):
+ * Two things in its file identify a BEAM. It exports functions for drivers and NIFs, so their names
+ * are in its dynamic string table: one read excludes nearly all other programs. And its data
+ * contain the banner, a format string that has the same form in all releases (erl_bif_info.c 25:76,
+ * erts_system_version):
  *
  *   Erlang/OTP 25%s [erts-13.1.5] [source] [64-bit] [smp:%beu:%beu] ... [jit:ns%s]
  *
- * and the text of the config.h it was compiled with (erl_bif_info.c, erlang:system_info of
- * build_type and config_h), in which "#define X" and "#undef X" say how structs were built.
+ * The data also contain the text of the config.h of the build (erl_bif_info.c, erlang:system_info
+ * of build_type and config_h). Its "#define X" and "#undef X" lines say how the structs were built.
  */
 #include "beam/build.h"
 
@@ -34,14 +34,14 @@ struct bytes {
     size_t size;
 };
 
-/* An ELF file as far as it is needed: no section headers, they can be stripped. */
+/* The needed part of an ELF file. Section headers are not read: they can be stripped. */
 struct image {
     int fd;
     int count;
     Elf64_Phdr headers[HEADERS_MAX];
 };
 
-/* 1 if it is a 64-bit ELF program of this byte order, 0 if not, -1 if it can't be read. */
+/* 1 if the file is a 64-bit ELF program of this byte order, 0 if not, -1 if it can't be read. */
 static int read_headers(int fd, struct image *image)
 {
     const unsigned char order =
@@ -128,7 +128,7 @@ static bool offers_drivers(const struct image *image)
     return offers;
 }
 
-/* Parse a banner, which starts at `text` and is not terminated within the bytes. */
+/* Parse the banner at `text`. It is not NUL-terminated within the bytes. */
 static bool parse_banner(const char *text, size_t size, struct build *build)
 {
     static const char *const specials[] = {"lock-counting", "lock-checking", "debug-compiled"};
@@ -174,7 +174,7 @@ static bool find_banner(struct bytes bytes, struct build *build)
     return false;
 }
 
-/* The text has a line for each option, set or not. */
+/* The text of config.h has a line for each option, set or not. */
 static bool read_config(struct bytes bytes, struct build *build)
 {
     if (!contains(bytes, "USE_VM_PROBES"))
@@ -186,7 +186,8 @@ static bool read_config(struct bytes bytes, struct build *build)
     return true;
 }
 
-/* Banner and text can be in any segment, but not likely in the largest one, the code. */
+/* Banner and config text can be in any segment. The executable segment is the largest and the least
+ * likely, so it is read last. */
 static bool search_segments(const struct image *image, struct build *build)
 {
     bool banner = false, config = false;

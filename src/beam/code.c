@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The code map over the JIT's list.
+ * The code map, read from the JIT's list.
  *
- * A module is known by where its list entry and symbol file lie and by what the first bytes of the
- * file say: an entry that was freed can come back at the same place with other content.
+ * A module is identified by the addresses of its list entry and symbol file, and by a hash of the
+ * first bytes of the file: a freed entry can be reused at the same address with other content.
  *
  *   live      modules that the VM has now, by address; they do not overlap
  *   retired   modules that something newer has replaced, newest first
@@ -20,10 +20,10 @@
 #include "util/hash.h"
 
 enum {
-    HEADER_BYTES = 512,    /* read to know a module before it is parsed */
-    ENTRIES_MAX = 1 << 20, /* of the list: more is a loop */
-    RECHECKED = 4,         /* newest entries that are compared at each refresh */
-    CALL_CLASS_BYTES = 64, /* code searched for what follows a call */
+    HEADER_BYTES = 512,    /* read of a module before it is parsed */
+    ENTRIES_MAX = 1 << 20, /* of the list; a longer list is taken for a loop */
+    RECHECKED = 4,         /* newest entries that each refresh compares */
+    CALL_CLASS_BYTES = 64, /* code after a call that is searched for its class */
     CALL_CLASSES_MAX = 1 << 16,
 };
 
@@ -31,7 +31,7 @@ struct module {
     uint64_t start, end;
     uint64_t entry, symfile, symfile_size;
     uint64_t header_hash; /* of the first bytes of the symbol file */
-    uint64_t age;         /* modules that were there before it */
+    uint64_t age;         /* number of modules added before this one */
     char *name;
     bool parsed, unreadable;
     struct gdb_jit_module symbols;
@@ -41,11 +41,11 @@ struct module {
 struct code {
     struct vm *vm;
     bool old_format;
-    uint64_t first_entry; /* as last seen */
+    uint64_t first_entry; /* at the last refresh */
     uint64_t normal_exit;
     bool frame_pointers;
     uint64_t epoch;
-    uint64_t added;       /* modules so far */
+    uint64_t added;       /* number of modules added so far */
     struct module **live; /* by address */
     size_t live_count, live_room;
     struct module *retired;
@@ -141,7 +141,7 @@ static void parse(struct code *code, struct module *module)
     free(bytes);
 }
 
-/* A newer version of a module is the sign that the older may be purged: read its names now. */
+/* When a newer version of a module appears, the VM may purge the older one: read its names now. */
 static void parse_older_versions(struct code *code, const char *name)
 {
     for (size_t i = 0; i < code->live_count; i++)
@@ -164,7 +164,8 @@ static bool read_header(struct code *code, const struct gdb_jit_entry *entry, ui
     return gdb_jit_parse_header(bytes, size, code->old_format, header, &ignored) == 0;
 }
 
-/* OTP 24 makes this entry before it knows the address (x86/beam_asm.cpp 24:205, 24:285). */
+/* OTP 24 adds this entry before it knows the address of normal_exit (x86/beam_asm.cpp 24:205,
+ * 24:285). */
 static void add_emulator(struct code *code, const struct gdb_jit_header *header)
 {
     code->normal_exit = header->normal_exit ? header->normal_exit : code->vm->roots.normal_exit;
@@ -217,13 +218,14 @@ struct new_entry {
     struct gdb_jit_header header;
 };
 
-/* Collect the entries from `first` on that are not known yet, newest first. The list is newest
- * first, so behind an old one that is unchanged all are known. */
+/* Collect the entries from `first` on that are not yet known, newest first. The list is newest
+ * first, so all entries after a known one are known too. The newest RECHECKED entries are always
+ * compared. */
 static size_t collect_new(struct code *code, uint64_t first, struct new_entry **ret)
 {
     struct new_entry *entries = NULL;
     size_t count = 0, room = 0, seen = 0;
-    uint64_t landmark = 0; /* an entry that was passed: a list that comes back to it is a ring */
+    uint64_t landmark = 0; /* an entry passed before; its return means that the list is a ring */
 
     for (uint64_t at = first; at && at != landmark && seen < ENTRIES_MAX; seen++) {
         struct new_entry new = {.address = at};
@@ -259,7 +261,7 @@ int code_refresh(struct code *code, struct error *error)
                          &first))
         return error_set(error, ERROR_NO_PROCESS, "the VM's list of loaded code can't be read");
     count = collect_new(code, first, &entries);
-    for (size_t i = count; i-- > 0;) { /* oldest first: what is newer replaces it */
+    for (size_t i = count; i-- > 0;) { /* oldest first: a newer module replaces an older one */
         if (entries[i].header.emulator) {
             add_emulator(code, &entries[i].header);
         } else if (entries[i].header.code_size) {
@@ -375,7 +377,7 @@ static const struct gdb_jit_range *range_at(const struct gdb_jit_module *symbols
                : NULL;
 }
 
-/* The last line of the range that starts at or before the offset. */
+/* The last line entry of the range that starts at or before the offset. */
 static const struct gdb_jit_line *line_at(const struct gdb_jit_module *symbols,
                                           const struct gdb_jit_range *range, uint32_t offset)
 {
@@ -488,7 +490,7 @@ bool code_find_fragment(struct code *code, const char *symbol, struct code_place
     return named.found;
 }
 
-/* ---- what a call leaves behind ---- */
+/* ---- call classes ---- */
 
 static enum call_class class_of_bytes(const uint8_t *bytes, size_t size, int release)
 {
@@ -503,7 +505,7 @@ static enum call_class class_of_bytes(const uint8_t *bytes, size_t size, int rel
         if (!memcmp(bytes + i, FRESH, 3))
             return CALL_FRESH;
     }
-    return CALL_FRESH; /* the scheduler loop: it saves before it calls */
+    return CALL_FRESH; /* the scheduler loop: it saves stop before it calls */
 }
 
 enum call_class code_call_class(struct code *code, uint64_t return_address)

@@ -14,9 +14,9 @@
 enum {
     DRIVERS_MAX = 256,
     CALLBACKS_MAX = 32,
-    PORTS_MAX = 1 << 10,    /* are looked at */
+    PORTS_MAX = 1 << 10,    /* ports that are read */
     FUNCTION_MAX = 1 << 16, /* bytes */
-    TAILS_MAX = 4,          /* jumps from one function to the next */
+    TAILS_MAX = 4,          /* depth of tail calls that are followed */
 };
 
 struct drivers {
@@ -51,8 +51,8 @@ static bool take_port(void *context, uint64_t index, uint64_t port)
     return ++drivers->ports < PORTS_MAX;
 }
 
-/* Drivers are in a list, but those that the VM itself needs (spawn, fd, forker: init_io(), io.c
- * 25:2914) are not. */
+/* Loaded drivers are in a linked list. The VM's own (spawn, fd, forker: init_io(), io.c 25:2914)
+ * are not in it. */
 static void find_drivers(struct drivers *drivers)
 {
     const struct layout *layout = &drivers->vm->layout;
@@ -71,10 +71,10 @@ struct functions {
     struct vm *vm;
     driver_visit visit;
     void *context;
-    int tails; /* that were followed to where it is now */
+    int tails; /* depth of tail calls at this function */
 };
 
-/* What is called in other ways too is no part of a driver: the VM's interface for drivers, and what
+/* False for functions that other code calls too: the VM's interface for drivers, and functions that
  * all of the VM uses. */
 static bool is_of_driver(struct elf_file *file, uint64_t function)
 {
@@ -89,7 +89,8 @@ static bool is_of_driver(struct elf_file *file, uint64_t function)
     return true;
 }
 
-/* The file of a function that starts at this address, and where it ends; NULL if none does. */
+/* The file of the function that starts at this address, and the address where it ends; NULL if no
+ * function starts there. */
 static struct elf_file *file_of(struct vm *vm, uint64_t function, uint64_t *end)
 {
     struct mapping *mapping = mappings_find_code(vm->mappings, function);
@@ -116,7 +117,8 @@ static void visit_exit(void *context, uint64_t target)
     }
 }
 
-/* A function that ends in another one is not on the stack any more while that runs. */
+/* A function that ends in a tail call is no longer on the stack while the called function runs, so
+ * the called function is visited too. */
 static void visit_function(struct functions *functions, uint64_t function)
 {
     uint64_t end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The drivers of a VM, those of ports: what it calls in them. */
+/* The functions that the VM calls in its port drivers. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,11 +7,11 @@
 
 #include "beam/vm.h"
 
-/* Called for a function (its address). False if it was seen before: then what it ends in was, too.
- */
+/* Called with the address of a function. Returns false if it was seen before: its tail calls were
+ * then visited too. */
 typedef bool (*driver_visit)(void *context, uint64_t function);
 
-/* Visit the functions in which drivers are when the VM has called them: their callbacks, and those
- * that a callback ends in. The drivers are found by the ports that use them; what can't be read is
- * left out. */
+/* Visit the driver functions that can be on the stack after the VM has called a driver: the
+ * callbacks, and the functions that a callback jumps to at its end. Drivers are found by the ports
+ * that use them. Drivers and functions that can't be read are skipped. */
 void drivers_each_function(struct vm *vm, driver_visit visit, void *context);

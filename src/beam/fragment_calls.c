@@ -9,8 +9,9 @@
 
 enum { CALLS_MAX = 8 };
 
-/* What fragments call, in order; NULL where the name is not known. Read off OTP 27.3, which
- * exports the names; in 29.1 each of these fragments makes as many calls in the same order. */
+/* The calls of each fragment, in order; NULL where the name is unknown. Taken from OTP 27.3, which
+ * exports the names. In 29.1 each of these fragments makes the same number of calls in the same
+ * order. */
 static const struct known {
     const char *fragment;
     const char *calls[CALLS_MAX];
@@ -86,8 +87,8 @@ static const struct known {
 #undef CALLS
 };
 
-/* The functions outside of the JIT's code that the fragment calls by "call [rip + literal]".
- * Returns how many there are. */
+/* Find the functions outside of the JIT's code that the fragment calls by "call [rip + literal]".
+ * Returns their number, at most CALLS_MAX. */
 static unsigned find_calls(struct vm *vm, struct code *code, const struct code_place *fragment,
                            uint64_t *calls)
 {

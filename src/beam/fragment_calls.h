@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Functions of the VM, told by what calls them: shared fragments of the JIT call the same runtime
- * functions in the same order in every release. A fragment with another number of calls than is
- * known tells nothing.
+ * Names of VM functions, derived from their callers: shared fragments of the JIT call the same
+ * runtime functions in the same order in every release. A fragment is skipped if its number of
+ * calls differs from the known one.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "beam/code.h"
 #include "beam/vm.h"
 
-/* One function and its name, which is constant. */
+/* Called with the address of a function and its name, a constant string. */
 typedef void (*fragment_calls_visit)(void *context, uint64_t address, const char *name);
 void fragment_calls_each(struct vm *vm, struct code *code, fragment_calls_visit visit,
                          void *context);

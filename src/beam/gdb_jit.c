@@ -19,7 +19,7 @@ static const char PROLOGUE[] = "-CodeInfoPrologue";
 
 /* ---- bounded reading ---- */
 
-/* A NUL-terminated string within the bytes. */
+/* Take a NUL-terminated string that ends within the bytes. */
 static const char *take_string(struct cursor *cursor)
 {
     size_t left = (size_t)(cursor->end - cursor->at);
@@ -28,7 +28,7 @@ static const char *take_string(struct cursor *cursor)
     return cursor_take(cursor, length + 1, "name without an end");
 }
 
-/* A string of `size` bytes of which the last is the NUL. */
+/* Take a string of `size` bytes that include the NUL at its end. */
 static const char *take_sized_string(struct cursor *cursor, size_t size)
 {
     const char *at = cursor_take(cursor, size, "name is cut off");
@@ -63,8 +63,8 @@ bool gdb_jit_read_entry(struct memory *memory, uint64_t address, struct gdb_jit_
     return true;
 }
 
-/* The VM copies C structs of which the last member is a name, and adds the name's length to the
- * size of the struct: what the compiler padded it with follows the name. */
+/* The VM copies C structs whose last member is a name, and adds the length of the name to the size
+ * of the struct. So the padding of the struct follows the name. */
 enum { HEADER_PADDING = 6, RANGE_PADDING = 2, LINE_PADDING = 2 };
 
 /* ---- header ---- */
@@ -150,7 +150,7 @@ struct builder {
     struct gdb_jit_module module;
     size_t strings_size, strings_room;
     size_t lines_room;
-    uint32_t last_file; /* the file name used last: most lines share it */
+    uint32_t last_file; /* the file name used last; most lines share it */
 };
 
 static uint32_t add_string(struct builder *builder, const char *text)
@@ -167,8 +167,9 @@ static uint32_t add_string(struct builder *builder, const char *text)
     return (uint32_t)at;
 }
 
-/* Copy one atom that the VM has printed with %T (print_atom_name(), erl_printf_term.c 25:170), in
- * quotes or not, as its text. Returns where it ends, NULL if it does not fit. */
+/* Copy the text of an atom that the VM has printed with %T (print_atom_name(), erl_printf_term.c
+ * 25:170), quoted or not. Returns the position of `end` after it, or NULL if the atom does not
+ * fit. */
 static const char *take_atom(const char *at, char *text, size_t size, char end)
 {
     bool quoted = *at == '\'';
@@ -184,8 +185,8 @@ static const char *take_atom(const char *at, char *text, size_t size, char end)
     return *at == end ? at : NULL;
 }
 
-/* "mod:'fun'/2" as the VM wrote it, without the suffix for a function's prologue, becomes what the
- * user reads ("Enum.map/2"). Names of shared fragments ("global::call_bif_shared") stay. */
+/* Convert the VM's "mod:'fun'/2" to the name that users read ("Enum.map/2"), without the suffix of
+ * a function's prologue. Names of shared fragments ("global::call_bif_shared") stay as they are. */
 static uint32_t add_symbol(struct builder *builder, const char *name)
 {
     char raw[SYMBOL_MAX], module[ATOM_MAX], function[ATOM_MAX], text[SYMBOL_MAX];
@@ -293,7 +294,7 @@ int gdb_jit_parse_module(const uint8_t *bytes, size_t size, bool old_format,
             parse_range(&cursor, &builder);
     }
     builder.module.ranges[builder.module.range_count].first_line = builder.module.line_count;
-    /* Lines belong to ranges by position, so only ranges without lines can be put in order. */
+    /* Lines belong to ranges by position, so only ranges without lines can be sorted. */
     if (!in_order(&builder.module) && builder.module.line_count == 0)
         qsort(builder.module.ranges, builder.module.range_count, sizeof(struct gdb_jit_range),
               compare_ranges);

@@ -2,8 +2,8 @@
 /*
  * The list of loaded code that the JIT keeps for debuggers.
  *
- * Every JIT build has it (HAVE_GDB_SUPPORT, beam_jit_metadata.cpp 25:62, 27:62, 29:64; in OTP 24
- * in another form, x86/beam_asm.cpp 24:642):
+ * Every build of the JIT has it (HAVE_GDB_SUPPORT, beam_jit_metadata.cpp 25:62, 27:62, 29:64; OTP
+ * 24 has another form, x86/beam_asm.cpp 24:642):
  *
  *   __jit_debug_descriptor            jit_code_entry              symbol file (not an ELF)
  *   u32 version, u32 action     ┌──>  next  ──> ... older         u32 kind
@@ -11,8 +11,8 @@
  *   ptr first_entry ────────────┘     symfile_addr ─────────────> or emulator: frame layout,
  *                                     symfile_size                    normal_exit
  *
- * New code becomes the first entry. OTP 27 and later take out what is purged, before that it
- * stays. All numbers in it are the target's word and checked here.
+ * New code becomes the first entry. OTP 27 and later remove purged code from the list; older
+ * releases keep it. All numbers come from the target's memory and are checked here.
  */
 #pragma once
 
@@ -31,13 +31,13 @@ struct gdb_jit_entry {
     uint64_t symfile, symfile_size;
 };
 
-/* False if it can't be read or makes no sense. */
+/* False if the entry can't be read or makes no sense. */
 bool gdb_jit_read_entry(struct memory *memory, uint64_t address, struct gdb_jit_entry *entry);
 
 struct gdb_jit_range {
     uint32_t start, end; /* offsets from the module's base */
     uint32_t symbol;     /* offset in `strings` */
-    uint32_t first_line; /* index in `lines`: lines of this range, up to the next range's */
+    uint32_t first_line; /* index of the range's first line in `lines` */
 };
 
 struct gdb_jit_line {
@@ -48,23 +48,24 @@ struct gdb_jit_line {
 
 /* A parsed symbol file of a module. Ranges are in address order and do not overlap. */
 struct gdb_jit_module {
-    struct gdb_jit_range *ranges; /* range_count + 1: the last one is a sentinel */
+    struct gdb_jit_range *ranges; /* range_count entries and a sentinel */
     struct gdb_jit_line *lines;
     char *strings;
     uint32_t range_count, line_count;
 };
 
-/* The fixed part, which is all that is read until a name is asked for. */
+/* The header of a symbol file. The rest of the file is read when a name in it is requested. */
 struct gdb_jit_header {
-    bool emulator;        /* no module: carries the two fields below */
+    bool emulator;        /* not a module: has the two fields below */
     bool frame_pointers;  /* frames are {frame pointer, return address} */
-    uint64_t normal_exit; /* address of the bottom return address (OTP 24: of its variable) */
+    uint64_t normal_exit; /* address of the root frame's return address (OTP 24: of its variable) */
     uint64_t base;
     uint32_t code_size, range_count;
     char name[256];
 };
 
-/* `old_format`: OTP 24. -1 with ERROR_UNSUPPORTED if the bytes make no sense. */
+/* `old_format`: the format of OTP 24. Return -1 with ERROR_UNSUPPORTED if the bytes make no
+ * sense. */
 int gdb_jit_parse_header(const uint8_t *bytes, size_t size, bool old_format,
                          struct gdb_jit_header *header, struct error *error);
 int gdb_jit_parse_module(const uint8_t *bytes, size_t size, bool old_format,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Binaries that a process refers to: what process_info(binary) lists (erl_bif_info.c 25:2004,
- * 27:2117, 29:2135), but each once. References are linked in lists, among others that are none:
+ * The binaries that a process refers to: those that process_info(binary) lists (erl_bif_info.c
+ * 25:2004, 27:2117, 29:2135), each counted once. References to binaries are in linked lists,
+ * together with objects of other kinds:
  *
  *   until 26   header | size | next | Binary * | ...     ProcBin (global.h 25:272)
  *   from 27    header | Binary * | next                  BinRef (erl_bits.h 27:121, 29:135)
  *
- * The lists are those of the heaps, of each heap fragment, and, from 25 on, of binaries that are
- * appended to, which process_info() forgets in 25.0 to 25.2.
+ * Each heap and each heap fragment has such a list. From 25 on there is also a list of the binaries
+ * that the process appends to; process_info() omits it in 25.0 to 25.2, and so does this file.
  */
 #include <stdlib.h>
 #include <string.h>

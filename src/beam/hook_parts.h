@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of hooks.h share. */
+/* Declarations that the files behind hooks.h share. */
 #pragma once
 
 #include "beam/atom.h"
@@ -14,7 +14,7 @@ struct hooks {
     struct code *code;
     struct elf_file *executable;
     struct atoms *atoms;
-    struct bif_table bifs; /* empty until asked for */
+    struct bif_table bifs; /* empty until the first request */
     struct hook_answer {
         bool asked;
         int result;
@@ -23,7 +23,7 @@ struct hooks {
     } answers[HOOK_COUNT];
 };
 
-/* Functions of the VM, each once. */
+/* A set of addresses of VM functions. */
 struct function_set {
     uint64_t functions[HOOK_FUNCTIONS_MAX];
     size_t count;
@@ -32,9 +32,9 @@ struct function_set {
 void function_set_add(struct function_set *set, uint64_t function);
 bool function_set_has(const struct function_set *set, uint64_t function);
 
-/* ---- hook_search.c: what code calls ---- */
+/* ---- hook_search.c: the calls that code makes ---- */
 
-/* A call that was come to, and what the search was given with its pattern. */
+/* A call on a path of the code, and the `detail` that the search got with its pattern. */
 struct call_match {
     const struct hooks *hooks;
     const struct flow *flow;
@@ -47,7 +47,7 @@ static inline struct flow_value argument(const struct call_match *match, unsigne
 {
     return flow_argument(match->call, index);
 }
-/* Is it what the register held at the start? */
+/* True if the argument is the value that the register had at the start of the code. */
 static inline bool argument_is(const struct call_match *match, unsigned int index,
                                enum flow_register reg)
 {
@@ -63,14 +63,15 @@ static inline bool argument_is_stack(const struct call_match *match, unsigned in
     return flow_is_stack(argument(match, index));
 }
 
-/* Add to `found` what the function of the VM at `function`, or the code of the JIT at `place`,
- * calls by a call of this pattern. NULL: each call. Only functions of the executable count. */
+/* Search the VM's function at `function`, or the JIT's code at `place`, for calls that match the
+ * pattern (NULL: all calls). Add the called functions to `found`, but only those of the
+ * executable. */
 void hook_search_function(const struct hooks *hooks, uint64_t function, call_pattern pattern,
                           uint64_t detail, struct function_set *found);
 void hook_search_place(const struct hooks *hooks, const struct code_place *place,
                        call_pattern pattern, uint64_t detail, struct function_set *found);
 
-/* Whether the function of the VM stores as the pattern says. */
+/* True if the VM's function makes a store that matches the pattern. */
 struct store_match {
     const struct hooks *hooks;
     const struct flow *flow;
@@ -79,10 +80,10 @@ struct store_match {
 typedef bool (*store_pattern)(const struct store_match *match);
 bool hook_stores(const struct hooks *hooks, uint64_t function, store_pattern pattern);
 
-/* The functions of the VM that call `function`. */
+/* Add the functions of the VM that call `function` to `found`. */
 void hook_search_callers(const struct hooks *hooks, uint64_t function, struct function_set *found);
 
-/* The function that comes next in the executable; 0 if there is none. */
+/* The function after `function` in the executable; 0 if there is none. */
 uint64_t hook_next_function(const struct hooks *hooks, uint64_t function);
 
 /* ---- hook_ways.c: how to find a function that has no symbol ---- */
@@ -90,13 +91,13 @@ uint64_t hook_next_function(const struct hooks *hooks, uint64_t function);
 struct hook_function {
     const char *name;
     enum hook_way way;
-    const char *looked_for; /* "what ..." */
-    /* All functions that fit: the hook is found if there is one. */
+    const char *looked_for; /* for the error message: "what ..." */
+    /* Add all functions that fit. The hook is found if exactly one fits. */
     void (*find)(struct hooks *hooks, struct function_set *found);
 };
 extern const struct hook_function hook_functions[HOOK_COUNT];
 
-/* ---- hook_ways_scheduling.c: some of these ---- */
+/* ---- hook_ways_scheduling.c: functions of hook_ways.c's table ---- */
 
 void hook_find_schedule(struct hooks *hooks, struct function_set *found);
 void hook_find_copy_in(struct hooks *hooks, struct function_set *found);
@@ -106,7 +107,7 @@ void hook_find_enqueue(struct hooks *hooks, struct function_set *found);
 void hook_find_dirty_nif(struct hooks *hooks, struct function_set *found);
 void hook_find_dirty_bif(struct hooks *hooks, struct function_set *found);
 
-/* ---- hook_states.c ---- */
+/* ---- hook_states.c: functions of hook_ways.c's table ---- */
 
 void hook_find_aux_work(struct hooks *hooks, struct function_set *found);
 void hook_find_check_io(struct hooks *hooks, struct function_set *found);
@@ -114,8 +115,8 @@ void hook_find_full_sweep(struct hooks *hooks, struct function_set *found);
 
 /* ---- hooks.c ---- */
 
-/* Address of the function behind a hook, or 0. */
+/* Address of a hook's function, or 0 if it is not found. */
 uint64_t hook_address(struct hooks *hooks, enum hook hook);
-/* Row of a BIF; NULL if there is none or no table. */
+/* The row of a BIF; NULL with error if there is none, or no table. `error` may be NULL. */
 const struct bif *hook_find_bif(struct hooks *hooks, const char *module, const char *function,
                                 uint32_t arity, struct error *error);

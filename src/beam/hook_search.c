@@ -17,7 +17,7 @@ void function_set_add(struct function_set *set, uint64_t function)
         set->functions[set->count++] = function;
 }
 
-/* ---- code to follow ---- */
+/* ---- reading code ---- */
 
 static bool read_native(void *context, uint64_t address, void *buffer, size_t size)
 {
@@ -49,7 +49,8 @@ static struct flow_code jit_code(const struct hooks *hooks, const struct code_pl
                               .follow_literals = true};
 }
 
-/* A function of the executable, not a stub that goes to a library. */
+/* True if a function of the executable starts here. A stub that jumps to a library is no
+ * function. */
 static bool is_function(const struct hooks *hooks, uint64_t address)
 {
     uint64_t start, end;
@@ -140,7 +141,8 @@ struct caller_search {
     struct function_set *found;
 };
 
-/* A place where the bytes of a call are: does following the function come to that call? */
+/* `address` holds the bytes of a call. Add the function around it if following that function's code
+ * reaches a call of the searched function. */
 static bool look_at_caller(void *context, uint64_t address)
 {
     const struct caller_search *search = context;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How the functions are told apart in which a scheduler spends its time while it runs no Erlang
- * code. */
+/* Find the functions in which a scheduler spends its time while it runs no Erlang code. */
 #include "beam/hook_parts.h"
 
-/* ---- what erts_schedule(esdp, p, reds) calls ---- */
+/* ---- calls of erts_schedule(esdp, p, reds) ---- */
 
 /* handle_aux_work(&esdp->aux_work_data, aux_work, 0)      (erl_process.c 25:9634, 27:9764) */
 static bool handles_aux_work(const struct call_match *match)
@@ -15,7 +14,8 @@ static bool handles_aux_work(const struct call_match *match)
            argument_is_number(match, 2, 0);
 }
 
-/* It begins with awdp->current_thr_prgr = ERTS_THR_PRGR_INVALID (haw_thr_prgr_current_reset()). */
+/* handle_aux_work() begins with awdp->current_thr_prgr = ERTS_THR_PRGR_INVALID
+ * (haw_thr_prgr_current_reset()). */
 static bool forgets_progress(const struct store_match *match)
 {
     return flow_is_register(match->address, FLOW_RDI, match->address.offset) &&
@@ -34,8 +34,8 @@ void hook_find_aux_work(struct hooks *hooks, struct function_set *found)
             function_set_add(found, called.functions[i]);
 }
 
-/* erts_check_io(esdp->ssi->psi, ERTS_POLL_NO_TIMEOUT, 0)      (erl_process.c 25:9723, 27:9854): no
- * other function gets the lowest time there is. */
+/* erts_check_io(esdp->ssi->psi, ERTS_POLL_NO_TIMEOUT, 0)      (erl_process.c 25:9723, 27:9854). No
+ * other call passes the lowest possible time. */
 static bool checks_io(const struct call_match *match)
 {
     return argument_is_number(match, 1, INT64_MIN) && argument_is_number(match, 2, 0);
@@ -49,16 +49,16 @@ void hook_find_check_io(struct hooks *hooks, struct function_set *found)
         hook_search_function(hooks, schedule, checks_io, 0, found);
 }
 
-/* ---- what collections call ---- */
+/* ---- calls of garbage collections ---- */
 
 static bool is_same(struct flow_value a, struct flow_value b)
 {
     return a.base == b.base && a.offset == b.offset;
 }
 
-/* full_sweep_heaps(p, live_hf_end, hibernate, n_heap, n_htop, oh, oh_size, objv, nobj), the heap
- * just allocated and so both pointers the same (erl_gc.c 25:1404, 27:1457). The compiler may leave
- * out what all callers pass alike, here `hibernate`. */
+/* full_sweep_heaps(p, live_hf_end, hibernate, n_heap, n_htop, oh, oh_size, objv, nobj): the heap is
+ * new, so n_heap and n_htop are the same pointer (erl_gc.c 25:1404, 27:1457). The compiler may drop
+ * a parameter for which all callers pass the same value, here `hibernate`. */
 static bool sweeps_to_new_heap(const struct call_match *match)
 {
     for (unsigned int i = 2; i <= 3; i++)
@@ -68,8 +68,8 @@ static bool sweeps_to_new_heap(const struct call_match *match)
     return false;
 }
 
-/* Both major_collection(), which garbage_collect() calls or contains, and
- * garbage_collect_hibernate(), which erts_garbage_collect_hibernate() does, call it. */
+/* Two functions call full_sweep_heaps(): major_collection(), which garbage_collect() calls or
+ * inlines, and garbage_collect_hibernate(), which erts_garbage_collect_hibernate() calls. */
 static void find_sweeps(struct hooks *hooks, enum hook collection, struct function_set *found)
 {
     uint64_t collect = hook_address(hooks, collection);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How the functions behind hooks are told in a binary that does not export them (OTP 29, and
- * static functions in all): by what they are called with and do, which the C sources and the
- * layout of the VM's structs say whatever the compiler makes of them.
+ * How to find the functions of hooks in a binary that does not export them (OTP 29, and static
+ * functions in all releases): by their arguments, calls and stores. These follow from the C sources
+ * and the layout of the VM's structs, whatever code the compiler generates.
  */
 #include <string.h>
 
@@ -49,7 +49,7 @@ static uint64_t called_by_fragment(const struct hooks *hooks, const char *name)
 
 /* ---- garbage collection ---- */
 
-/* erts_garbage_collect_nobump(p, need, objv, nobj, fcalls) (erl_gc.c 25:891, 27:948, 29:957) is
+/* erts_garbage_collect_nobump(p, need, objv, nobj, fcalls) (erl_gc.c 25:891, 27:948, 29:957) calls
  * garbage_collect(p, ERTS_INVALID_HFRAG_PTR, need, objv, nobj, fcalls, 0). */
 static bool collects(const struct call_match *match)
 {
@@ -81,7 +81,7 @@ static bool takes_process(const struct call_match *match)
     return argument_is(match, 0, FLOW_RDI);
 }
 
-/* erlang:hibernate/3 calls erts_hibernate(p, ...), and that erts_garbage_collect_hibernate(p):
+/* erlang:hibernate/3 calls erts_hibernate(p, ...), which calls erts_garbage_collect_hibernate(p):
  *     reds = garbage_collect_hibernate(p, 1); BUMP_REDS(p, reds)     (erl_gc.c 27:1115, 29:1129) */
 static void find_collect_hibernate(struct hooks *hooks, struct function_set *found)
 {
@@ -102,8 +102,8 @@ static void find_collect_hibernate(struct hooks *hooks, struct function_set *fou
     }
 }
 
-/* setelement_3(p, args) (bif.c 25:2923, 27:2709, 29:2976): HAlloc(p, size), which calls
- * erts_heap_alloc(p, size, 0) where the heap is full. */
+/* setelement_3(p, args) (bif.c 25:2923, 27:2709, 29:2976) allocates with HAlloc(p, size), which
+ * calls erts_heap_alloc(p, size, 0) if the heap is full. */
 static bool allocates(const struct call_match *match)
 {
     return argument_is(match, 0, FLOW_RDI) && argument_is_number(match, 2, 0);
@@ -169,8 +169,9 @@ static bool queues_to_last(const struct call_match *match)
            argument_is(match, 4, FLOW_R8);
 }
 
-/* erts_queue_proc_messages(sender, receiver, locks, first, last, count) comes next in the source
- * and passes to the same function as its neighbour, but where the messages end. */
+/* erts_queue_proc_messages(sender, receiver, locks, first, last, count) is the next function in the
+ * source. It calls the same function as erts_queue_proc_message(), but passes the end of the
+ * messages. */
 static void find_send_many(struct hooks *hooks, struct function_set *found)
 {
     uint64_t send = hook_address(hooks, HOOK_SEND), next;
@@ -186,7 +187,7 @@ static void find_send_many(struct hooks *hooks, struct function_set *found)
         function_set_add(found, next);
 }
 
-/* With last_next == NULL: messages alone. */
+/* With last_next == NULL: the signals are all messages. */
 static bool offers(const struct call_match *match)
 {
     return queues_from_sender(match) && argument_is_number(match, 5, 0);
@@ -199,8 +200,8 @@ static bool offers_passed_on(const struct call_match *match)
            argument_is(match, 4, FLOW_R8) && argument_is_number(match, 5, 0);
 }
 
-/* What a function of those above offers its messages to: itself, or through queue_messages(), which
- * may be inline. */
+/* Find the functions to which `function` offers its messages: its own calls, or those of
+ * queue_messages(), which may be inlined. */
 static void search_offers(struct hooks *hooks, uint64_t function, struct function_set *found)
 {
     struct function_set queue = {.count = 0};
@@ -214,8 +215,8 @@ static void search_offers(struct hooks *hooks, uint64_t function, struct functio
 }
 
 /* queue_messages(from, to, locks, first, last, count) (erl_message.c 25:378, 27:378, 29:372) begins
- * with erts_proc_sig_queue_try_enqueue_to_buffer(from, to, locks, first, last, NULL, count). Both
- * that call it must lead there. */
+ * with erts_proc_sig_queue_try_enqueue_to_buffer(from, to, locks, first, last, NULL, count). The
+ * searches from HOOK_SEND and from HOOK_SEND_MANY must both find the function. */
 static void find_queue(struct hooks *hooks, struct function_set *found)
 {
     uint64_t send = hook_address(hooks, HOOK_SEND), many = hook_address(hooks, HOOK_SEND_MANY);
@@ -230,9 +231,9 @@ static void find_queue(struct hooks *hooks, struct function_set *found)
             function_set_add(found, by_one.functions[i]);
 }
 
-/* Code of a receive calls beam_jit_remove_message(c_p, FCALLS, HTOP, E, active_code_ix), and no
- * other function with these (x86/instr_msg.cpp 25:290, 27:244, 29:250). Heap top and stack are in
- * their registers, or reloaded from the process after an earlier call. */
+/* Code of a receive calls beam_jit_remove_message(c_p, FCALLS, HTOP, E, active_code_ix). No other
+ * function gets these arguments (x86/instr_msg.cpp 25:290, 27:244, 29:250). Heap top and stack are
+ * in their registers, or an earlier call made the code reload them from the process. */
 static bool removes_message(const struct call_match *match)
 {
     const struct layout *layout = &match->hooks->vm->layout;
@@ -263,7 +264,7 @@ static bool search_place(void *context, const struct code_place *place)
 
 static void find_receive(struct hooks *hooks, struct function_set *found)
 {
-    /* They are there when the VM starts, and each has a receive. */
+    /* The VM has these modules from its start, and each has a receive. */
     static const char *const MODULES[] = {"erts_code_purger", "erts_dirty_process_signal_handler",
                                           "erts_literal_area_collector", "init"};
 
@@ -272,8 +273,8 @@ static void find_receive(struct hooks *hooks, struct function_set *found)
                   &(struct place_search){hooks, NULL, removes_message, found});
 }
 
-/* enif_make_copy(env, term) (erl_nif.c 25:830, 29:848): copy_struct_x(term, size_object(term), &hp,
- * &env->proc->off_heap, NULL, NULL). */
+/* enif_make_copy(env, term) (erl_nif.c 25:830, 29:848) calls copy_struct_x(term, size_object(term),
+ * &hp, &env->proc->off_heap, NULL, NULL). */
 static bool copies_term(const struct call_match *match)
 {
     const struct layout *layout = &match->hooks->vm->layout;
@@ -295,15 +296,16 @@ static void find_copy(struct hooks *hooks, struct function_set *found)
         hook_search_function(hooks, enif_make_copy, copies_term, 0, found);
 }
 
-/* ---- life and death ---- */
+/* ---- spawn and exit ---- */
 
-/* Whether argument `index` is the word at `offset` of a BIF's arguments. */
+/* True if argument `index` is the word at `offset` of a BIF's arguments. */
 static bool argument_is_word(const struct call_match *match, unsigned int index, int64_t offset)
 {
     return flow_is_field(match->flow, argument(match, index), FLOW_RSI, offset);
 }
 
-/* spawn_3(p, args) (bif.c 25:71, 29:90): erl_create_process(p, args[0], args[1], args[2], &so). */
+/* spawn_3(p, args) (bif.c 25:71, 29:90) calls erl_create_process(p, args[0], args[1], args[2],
+ * &so). */
 static bool creates_process(const struct call_match *match)
 {
     return argument_is(match, 0, FLOW_RDI) && argument_is_word(match, 1, 0) &&
@@ -319,8 +321,8 @@ static void find_create(struct hooks *hooks, struct function_set *found)
         hook_search_function(hooks, bif->implementation, creates_process, 0, found);
 }
 
-/* The JIT's stubs at the bottom of each stack (x86/instr_common.cpp 25:232, 27:266, 29:268):
- * normal_exit is erts_do_exit_process(c_p, am_normal), continue_exit is
+/* The JIT's stubs at the root of each stack (x86/instr_common.cpp 25:232, 27:266, 29:268):
+ * normal_exit calls erts_do_exit_process(c_p, am_normal), continue_exit calls
  * erts_continue_exit_process(c_p). */
 static bool exits_normally(const struct call_match *match)
 {
@@ -343,7 +345,7 @@ static bool continues_exit(const struct call_match *match)
     return argument_is(match, 0, JIT_PROCESS);
 }
 
-/* erts_do_exit_process() ends with a call of it. */
+/* erts_do_exit_process() ends with a call of erts_continue_exit_process(). */
 static void find_exit_continue(struct hooks *hooks, struct function_set *found)
 {
     uint64_t do_exit = hook_address(hooks, HOOK_EXIT);

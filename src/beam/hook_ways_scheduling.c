@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The ways to the functions that schedule processes (hook_ways.c has the others). */
+/* How to find the functions that schedule processes (hook_ways.c has the others). */
 #include "beam/hook_parts.h"
 
 enum { STATE_ACTIVE = 0x2000 /* ERTS_PSFLG_ACTIVE (erl_process.h 25:1168) */ };
@@ -9,7 +9,8 @@ enum { STATE_ACTIVE = 0x2000 /* ERTS_PSFLG_ACTIVE (erl_process.h 25:1168) */ };
  * process_main (x86/process_main.cpp 25:52, 27:52, 29:54): c_p = 0; loop: ...
  * c_p = erts_schedule(0, c_p, reds); ... copy_in_registers(c_p, registers); ... */
 
-/* The call with the process that `schedule` gave and with the X registers, on the C stack. */
+/* A call with the process that the function at `detail` returned, and with the X registers, which
+ * are on the C stack. */
 static bool takes_new_process(const struct call_match *match)
 {
     uint64_t giver;
@@ -56,14 +57,15 @@ void hook_find_copy_in(struct hooks *hooks, struct function_set *found)
 
 /* ---- waking ----
  *
- * What queues a message or another signal (erl_message.c, erl_proc_sig_queue.h 25:1650, 29:2063):
+ * Functions that queue a message or another signal do this (erl_message.c, erl_proc_sig_queue.h
+ * 25:1650, 29:2063):
  *     state = p->state;
  *     if (...) erts_schedule_process(p, state, locks);
  *     if (...) erts_proc_sys_schedule(p, state, 0 or ERTS_PSFLG_ACTIVE);
- * Both change p->state, by themselves or in what has been made of
+ * Both called functions change p->state: by themselves, or in a function that the compiler made of
  *     change_proc_schedule_state(p, 0, ERTS_PSFLG_ACTIVE, &state, &priority, locks). */
 
-/* The call with a process and its state. */
+/* A call with a process and its state. */
 static bool passes_state(const struct call_match *match)
 {
     struct flow_value process = argument(match, 0), state = argument(match, 1), address;
@@ -73,7 +75,7 @@ static bool passes_state(const struct call_match *match)
            address.offset == process.offset + match->hooks->vm->layout.process_state;
 }
 
-/* Locks have lower numbers than this flag. */
+/* The numbers of locks are below this flag. */
 static bool passes_state_and_flag(const struct call_match *match)
 {
     return passes_state(match) && argument_is_number(match, 2, STATE_ACTIVE);
@@ -107,7 +109,8 @@ static bool lets_enqueue_task(const struct call_match *match)
            argument_is(match, 4, FLOW_RSI) && argument_is_stack(match, 5);
 }
 
-/* Whether the function changes its process' state, by itself or by such a call. */
+/* True if the function changes the state of its process: by itself, or by a call that matches
+ * `lets`. */
 static bool activates(struct hooks *hooks, uint64_t function, call_pattern lets)
 {
     struct function_set called = {.count = 0};
@@ -118,7 +121,8 @@ static bool activates(struct hooks *hooks, uint64_t function, call_pattern lets)
     return called.count == 1;
 }
 
-/* What is called in this way by what erts_queue_proc_message() leads to. */
+/* Find functions that are called with this pattern by erts_queue_proc_message() callees, or by the
+ * callees of those. */
 static void called_by_send(struct hooks *hooks, call_pattern pattern, struct function_set *found)
 {
     uint64_t send = hook_address(hooks, HOOK_SEND);
@@ -157,10 +161,9 @@ void hook_find_wake_signal(struct hooks *hooks, struct function_set *found)
             function_set_add(found, for_signal.functions[i]);
 }
 
-/* erts_schedule_process() goes on with (how, priority, p, state), both to
- * select_enqueue_run_queue() and to add2runq(), of which one or the other can be a part of it. The
- * first is called by erts_schedule() as well, for the process that it takes off; the second puts p
- * at the end of a list. */
+/* erts_schedule_process() passes (how, priority, p, state) to select_enqueue_run_queue() and to
+ * add2runq(). The compiler may inline either into the other. erts_schedule() also calls the first,
+ * for the process that it takes off a scheduler. The second puts p at the end of a list. */
 
 static bool passes_process_third(const struct call_match *match)
 {
@@ -191,8 +194,9 @@ void hook_find_enqueue(struct hooks *hooks, struct function_set *found)
 
 /* ---- dirty schedulers ----
  *
- * erts_dirty_process_main(esdp) (beam_common.c 25:150, 29:129), the only C function that calls
- * erts_schedule(), calls both with (esdp, c_p, c_p->i, esdp->registers->x_reg_array). */
+ * erts_dirty_process_main(esdp) (beam_common.c 25:150, 29:129) is the only C function that calls
+ * erts_schedule(). It calls both erts_call_dirty_nif() and erts_call_dirty_bif() with (esdp, c_p,
+ * c_p->i, esdp->registers->x_reg_array). */
 
 static bool runs_dirty(const struct call_match *match)
 {
@@ -209,7 +213,7 @@ static bool runs_dirty(const struct call_match *match)
            flow_is_register(scheduler, FLOW_RDI, layout->sched_registers);
 }
 
-/* A NIF has its environment in the scheduler's data while it runs: esdp->current_nif = &env. */
+/* While a NIF runs, its scheduler's data point to its environment: esdp->current_nif = &env. */
 static bool sets_current_nif(const struct store_match *match)
 {
     return flow_is_register(match->address, FLOW_RDI, match->hooks->vm->layout.sched_current_nif) &&

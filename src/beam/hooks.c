@@ -161,7 +161,7 @@ int hooks_bif(struct hooks *hooks, const char *module, const char *function, uin
 struct nif_search {
     struct hooks *hooks;
     char symbol[SYMBOL_MAX];
-    uint64_t module; /* the newest version that has the function; 0: not seen yet */
+    uint64_t module; /* start of the newest version that has the function; 0: not seen yet */
     uint64_t address;
 };
 

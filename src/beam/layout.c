@@ -7,7 +7,7 @@
 
 enum { FIRST_RELEASE = 23, LAST_RELEASE = 29, RELEASES = LAST_RELEASE - FIRST_RELEASE + 1 };
 
-/* A row's place in struct layout, which is nothing but int32_t members in the order of the rows. */
+/* The index of a row: struct layout consists of int32_t members only, in the order of the rows. */
 #define ROW(member) (offsetof(struct layout, member) / sizeof(int32_t))
 enum { ROWS = sizeof(struct layout) / sizeof(int32_t) };
 
@@ -33,7 +33,7 @@ static const char *const row_names[ROWS] = {
 
 /*
  * The interpreter has its own registers, export entries and code headers. Compiled with
- * --disable-jit for 24 to 27 and 29, derived for 28. In 23 it is the only flavour.
+ * --disable-jit for 24 to 27 and 29, derived for 28. In 23 the interpreter is the only flavour.
  */
 static const struct {
     size_t row;
@@ -61,11 +61,11 @@ static const struct {
     {ROW(sizeof_code_header), {96, 104, 104, 104, 112, 112}},
 };
 
-/* Early versions of a release that differ from the one in the table, all of them compiled, or -1
- * where it is not known from which version on they do. Later lines overrule. */
+/* Early versions of a release that differ from the version in the table. All values are compiled,
+ * or -1 if it is unknown in which version the value changed. Later lines override earlier ones. */
 static const struct {
     int release;
-    const char *before; /* versions of ERTS that sort below this */
+    const char *before; /* applies to versions of ERTS below this */
     size_t row;
     int32_t value;
 } early[] = {
@@ -100,7 +100,7 @@ static void shift_process(struct layout *layout, int32_t from, int32_t distance)
     }
 }
 
-/* Process.frame_pointer is behind htop and stop, and there only #ifdef ERLANG_FRAME_POINTERS
+/* Process.frame_pointer comes after htop and stop, and only #ifdef ERLANG_FRAME_POINTERS
  * (erl_process.h 25:1075): not on musl, not on aarch64. Compiled for 25 to 27 and 29. */
 static void remove_frame_pointer(struct layout *layout)
 {
@@ -167,7 +167,7 @@ void layout_unknown(struct layout *layout)
         rows_of(layout)[row] = -1;
 }
 
-/* Structs that are read as a whole and then taken apart: no field may lie outside. */
+/* Structs that are read as a whole: their fields must lie within them. */
 static const struct {
     const char *prefix;
     size_t size_row;
@@ -177,7 +177,7 @@ static const struct {
     {"Atom.", ROW(sizeof_atom), 64},
 };
 
-/* Rows that nothing works without. */
+/* Rows that are needed for any work. */
 static const size_t needed[] = {
     ROW(sizeof_process),
     ROW(process_id),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where the fields of the VM's structs lie.
+ * The offsets of the fields of the VM's structs.
  *
- * The rows are in layout_rows.h, one X-macro line a field; each becomes a member of struct layout
- * with that field's offset (or size, or -1 where this VM has no such field). A layout comes from
- * the DWARF of the running binary if it has any, else from the built-in table of that OTP release
- * and build variant, else there is none and the VM is refused. Whatever its source, vm_open()
- * checks it against the live VM before anything is believed.
+ * The rows are in layout_rows.h, one X-macro line per field. Each row becomes a member of struct
+ * layout with the offset of that field, or the size of that struct; -1 if this VM has no such
+ * field. The layout comes from the DWARF of the running binary. Without DWARF it comes from the
+ * built-in table of that OTP release and build variant. Without a table the VM is refused.
+ * vm_open() checks every layout against the live VM before it is used.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct layout {
 #undef LAYOUT_ROW
 };
 
-/* How a VM was built, told from its binary alone (beam/build.h). */
+/* How a VM was built, read from its binary alone (beam/build.h). */
 struct build {
     int otp_release;          /* 27 */
     char erts[32];            /* "15.2.7" */
@@ -31,24 +31,26 @@ struct build {
     bool frame_pointer_field; /* struct process has frame_pointer (ERLANG_FRAME_POINTERS) */
     bool vm_probes;           /* USE_VM_PROBES: dynamic trace compiled in; structs differ */
     bool hipe;                /* OTP 23 with HiPE */
-    char special[24];         /* what else makes its structs differ, from its banner:
-                               * "lock-counting", "32-bit words"; "" if nothing */
+    char special[24];         /* another cause of different structs, from its banner:
+                               * "lock-counting", "32-bit words"; "" if none */
 };
 
-/* Fill from the built-in table. Fails with ERROR_UNSUPPORTED and says which release and variant
- * were looked for. */
+/* Fill *layout from the built-in table. Fails with ERROR_UNSUPPORTED and a text that names the
+ * release or the build variant that has no table. */
 int layout_from_table(const struct build *build, struct layout *layout, struct error *error);
 
-/* All rows -1: to start from where there is no table. */
+/* Set all rows to -1: the start for a VM without a table. */
 void layout_unknown(struct layout *layout);
 
-/* Fill from DWARF of the ELF file open at `fd` (the binary itself or its debug file). Rows that
- * DWARF does not know keep the value in *layout. Returns 1 if it has DWARF of the VM and the
- * layout was filled, 0 if it has none, -1 with error. */
+/* Fill *layout from the DWARF of the ELF file open at `fd` (the binary itself or its debug file).
+ * Rows of structs that the DWARF lacks keep their value in *layout. Returns 1 if the file has DWARF
+ * of the VM and the layout was filled, 0 if not, or if the DWARF can't be read. `error` stays
+ * unused. */
 int layout_from_dwarf(int fd, struct layout *layout, struct error *error);
 
-/* Whether all rows that are needed are there and each lies within its struct, so that readers need
- * no checks of their own: DWARF may come from a hostile file. */
+/* Check that all needed rows are present, that all values are in range, and that the fields of
+ * Process and Atom lie within their structs. Readers then need no checks of their own: DWARF may
+ * come from a hostile file. Returns 0, or -1 with ERROR_UNSUPPORTED. */
 int layout_check(const struct layout *layout, struct error *error);
 
 /* The word at an offset of a struct's bytes. */

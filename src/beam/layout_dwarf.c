@@ -2,9 +2,9 @@
 /*
  * A layout from DWARF.
  *
- * Compilation units are gone through in order until each struct that a row asks for was seen
- * defined once: the first few units of the VM define nearly all of them, so most of the debug
- * information is never looked at. Then each row is a walk down from its struct.
+ * The compilation units are searched in order until there is a definition of each struct that a row
+ * names. The first few units of the VM define nearly all of these structs, so most of the debug
+ * information is never read. Then the path of each row is followed from its struct to its field.
  */
 #include "beam/layout.h"
 
@@ -26,7 +26,7 @@ static const struct row {
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]), TYPES_MAX = 64, PATH_MAX_TEXT = 96 };
 
-/* A struct that rows ask for. */
+/* A struct that rows name. */
 struct type {
     char name[PATH_MAX_TEXT]; /* without "struct " */
     bool is_tag;              /* `struct NAME`, else a typedef */
@@ -84,7 +84,8 @@ static void collect_wanted(struct types *types)
     }
 }
 
-/* The structure or union that a type comes down to; false if it is none or is only declared. */
+/* The structure or union behind a type's typedefs and qualifiers; false if there is none, or only a
+ * declaration. */
 static bool peel(Dwarf_Die *die, Dwarf_Die *structure)
 {
     Dwarf_Die peeled;
@@ -135,12 +136,13 @@ static bool member_offset(Dwarf_Die *member, Dwarf_Word *offset)
 {
     Dwarf_Attribute attribute;
 
-    *offset = 0; /* members of a union have none */
+    *offset = 0; /* members of a union have no location */
     return !dwarf_attr(member, DW_AT_data_member_location, &attribute) ||
            dwarf_formudata(&attribute, offset) == 0;
 }
 
-/* Find the member that `path` starts with in `structure`, in its anonymous members too. */
+/* Find the member `name` in `structure`, also in its anonymous members. Adds its offset to
+ * *found_at. */
 static bool find_member(Dwarf_Die *structure, const char *name, size_t length, int depth,
                         Dwarf_Die *found, Dwarf_Word *found_at)
 {
@@ -171,7 +173,7 @@ static bool find_member(Dwarf_Die *structure, const char *name, size_t length, i
     return false;
 }
 
-/* The offset of `path` in the struct, its size for an empty path, or -1. */
+/* The offset of `path` in the struct, or the struct's size for an empty path; -1 if unknown. */
 static int32_t resolve(Dwarf_Die structure, const char *path)
 {
     Dwarf_Word offset = 0;
@@ -221,7 +223,7 @@ int layout_from_dwarf(int fd, struct layout *layout, struct error *error)
     struct types *types;
     bool filled;
 
-    (void)error; /* a file without readable DWARF is no failure: the table is next */
+    (void)error; /* a file without readable DWARF is no failure: the table is tried next */
     if (!dwarf)
         return 0;
     types = xcalloc(1, sizeof(*types));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // clang-format off
 /*
- * The fields that are known of the VM's structs: LAYOUT_ROW(member of struct layout, what it is in
- * the sources of Erlang/OTP). A name is `sizeof(TYPE)` or `TYPE.field.field...`, TYPE being a
- * typedef or `struct TAG`, as layout_dwarf.c looks it up; anonymous structs have no name to write.
- * All values are bytes from the start of TYPE.
+ * The known fields of the VM's structs: LAYOUT_ROW(member of struct layout, the field's name in the
+ * sources of Erlang/OTP). A name is `sizeof(TYPE)` or `TYPE.field.field...`. TYPE is a typedef or
+ * `struct TAG`, as layout_dwarf.c searches for it. Anonymous structs are omitted from a name. All
+ * values are bytes from the start of TYPE.
  *
- * Included several times, so there is no include guard. A new row needs its columns in
+ * This file is included several times, so it has no include guard. A new row needs its columns in
  * layout_tables.h (tools/layout-gen).
  */
 
@@ -93,7 +93,7 @@ LAYOUT_ROW(process_lock, "Process.lock")
 LAYOUT_ROW(process_scheduler_data, "Process.scheduler_data")
 LAYOUT_ROW(process_run_queue, "Process.run_queue")
 
-/* Registers of a scheduler while in Erlang code (erl_process.h, ErtsSchedulerRegisters) */
+/* Registers of a scheduler in Erlang code (erl_process.h, ErtsSchedulerRegisters) */
 LAYOUT_ROW(sizeof_registers, "sizeof(ErtsSchedulerRegisters)")
 LAYOUT_ROW(x_reg_array, "ErtsSchedulerRegisters.x_reg_array")
 LAYOUT_ROW(f_reg_array, "ErtsSchedulerRegisters.f_reg_array")
@@ -189,7 +189,7 @@ LAYOUT_ROW(module_curr, "struct erl_module.curr")
 LAYOUT_ROW(module_instance_code_hdr, "struct erl_module_instance.code_hdr")
 LAYOUT_ROW(module_instance_code_length, "struct erl_module_instance.code_length")
 
-/* What hangs off a process (erl_process_dict.h, register.h, erl_message.h) */
+/* Structs that a process points to (erl_process_dict.h, register.h, erl_message.h) */
 LAYOUT_ROW(sizeof_procdict, "sizeof(ProcDict)")
 LAYOUT_ROW(procdict_size_mask, "ProcDict.sizeMask")
 LAYOUT_ROW(procdict_used, "ProcDict.usedSlots")
@@ -217,7 +217,8 @@ LAYOUT_ROW(queue_buffers_nonempty, "ErtsSignalInQueueBufferArray.nonempty_slots"
 LAYOUT_ROW(sizeof_psd, "sizeof(ErtsPSD)")
 LAYOUT_ROW(psd_data, "ErtsPSD.data")
 
-/* Links and monitors (erl_monitor_link.h): nodes of trees and lists, and what they are parts of */
+/* Links and monitors (erl_monitor_link.h): nodes of trees and lists, and the structs that contain
+ * them */
 LAYOUT_ROW(sizeof_relation, "sizeof(ErtsMonLnkNode)")
 LAYOUT_ROW(relation_parent, "ErtsMonLnkNode.node.tree.parent")
 LAYOUT_ROW(relation_right, "ErtsMonLnkNode.node.tree.right")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // clang-format off
 /*
- * The built-in layouts: LAYOUT_COLUMNS(member, OTP 23, 24, 25, 26, 27, 28, 29); -1 where the
- * release has no such field or it is not known. Offsets are those of DWARF, in the form that
- * tools/layout-gen prints, of emulators compiled for x86-64 Linux with glibc, JIT flavour (23:
+ * The built-in layouts: LAYOUT_COLUMNS(member, OTP 23, 24, 25, 26, 27, 28, 29); -1 if the release
+ * has no such field or if its offset is unknown. The offsets come from DWARF, in the form that
+ * tools/layout-gen prints. The VMs were compiled for x86-64 Linux with glibc, JIT flavour (23:
  * interpreter), without dynamic trace and HiPE:
  *
  *   23  23.2.6        24  24.3.4.4      25  25.2.3      26  26.2.1
@@ -11,16 +11,16 @@
  *   28  derived, not compiled: bounded by 27.3.4.1 and a release candidate of 29.0, which agree on
  *       all rows but atom_name/atom_bin, code_header_{debug,md5_ptr,are_nifs,functions} and
  *       sched_reductions (taken from the change that introduced each) and run_queue_* and
- *       fun_entry_module (not known: -1).
- *   driver_* are read off the sources of 24 to 27 and 29, and were compared with live nodes.
+ *       fun_entry_module (unknown: -1).
+ *   driver_* come from the sources of 24 to 27 and 29, and were compared with live nodes.
  *   In 26.2.4 and later, and in patches of 25.3.2 from April 2024 on, ErtsSchedulerData is 8 bytes
  *   larger: sched_thr_id and sched_reductions are 8 more and sizeof_sched_aligned is 41792
- *   (beam/schedulers.c finds that out). All other rows are those of 26.2.5, too.
- *   What process_walk.h needs was not looked up for 23 and 28. sizeof_psd of 26 is that of 26.2.5;
- *   it is not the same in all of its patches (layout.c).
- *   node_* were compared with live nodes of 25, 27 and 29 and taken over to the others.
+ *   (beam/schedulers.c detects this). All other rows are the same in 26.2.5.
+ *   Rows that only process_walk.h needs are unknown for 23 and 28. sizeof_psd of 26 is that of
+ *   26.2.5; it differs between patches of 26 (layout.c).
+ *   node_* were compared with live nodes of 25, 27 and 29, and copied to the other releases.
  *
- * How other build variants of the same releases differ is in layout.c.
+ * layout.c has the differences of other build variants of the same releases.
  */
 LAYOUT_COLUMNS(sizeof_process, 736, 744, 776, 776, 760, 760, 768)
 LAYOUT_COLUMNS(process_id, 0, 0, 0, 0, 0, 0, 0)

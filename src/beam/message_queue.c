@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The message queue: three lists, which become one when a process looks for what has come
+ * The message queue: three lists, which the process joins when it fetches new messages
  * (erl_message.h 25:315, 29:344). Each entry begins as an ErtsMessage:
  *
  *   next | data | m[0], the message | m[1] | m[2] | fragment
  *
- * `data` is 0 for a message that lies on the heap, 1 for one in the fragment that follows, else the
- * address of a fragment. m[0] is 0 for one from another node that is not decoded, and a header
- * word for a signal that is no message.
+ * `data` is 0 for a message on the heap and 1 for a message in the fragment that follows the entry.
+ * Otherwise `data` is the address of a fragment. m[0] is 0 for a message from another node that is
+ * not decoded yet, and a header word for a signal that is not a message.
  */
 #include "beam/process_walk.h"
 #include "beam/term.h"
@@ -39,8 +39,8 @@ static bool add_fragments(struct walk *walk, uint64_t address, uint64_t *words)
     return true;
 }
 
-/* A marker of where a receive goes on looking; any other signal will be handled, and gone, before
- * the process can be asked. */
+/* Add a receive marker, the place where a receive resumes its search. False for any other signal:
+ * the process handles and removes such a signal before it answers process_info(). */
 static bool add_signal(const struct walk *walk, uint64_t tag, struct queued *queued)
 {
     int32_t size = walk->vm->layout.sizeof_receive_marker;
@@ -89,7 +89,8 @@ static bool add_list(struct walk *walk, int32_t field, struct queued *queued)
     return true;
 }
 
-/* Messages that many send at once lie in buffers first, of which this is a set of bits. */
+/* While many processes send at once, messages first go into buffers. nonempty_slots has a bit for
+ * each buffer with messages. */
 static bool buffers_are_empty(struct walk *walk)
 {
     const struct layout *layout = &walk->vm->layout;

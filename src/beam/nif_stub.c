@@ -10,17 +10,17 @@
  *      dispatch  lea rdx, [rip + ...]                    the label
  *                jump to what all stubs share
  *
- * The JIT lists what comes before `function` by itself, with the name of the function.
+ * The JIT lists the code before `function` as a place of its own, with the name of the function.
  */
 enum {
-    LABEL = -8,     /* from the function */
-    WORDS = 8,      /* `called`, likewise */
-    DIRTY = 24,     /* `dirty` */
-    DISPATCH = 32,  /* the instruction that loads the label */
-    AFTER_LOAD = 39 /* what comes next */
+    LABEL = -8,     /* from `function` */
+    WORDS = 8,      /* offset of `called` */
+    DIRTY = 24,     /* offset of `dirty` */
+    DISPATCH = 32,  /* offset of the instruction that loads the label */
+    AFTER_LOAD = 39 /* offset of the next instruction */
 };
 
-/* Whether the code at `dispatch` loads the label. */
+/* True if the code at `dispatch` loads the label. */
 static bool loads_label(const uint8_t *function)
 {
     static const uint8_t LEA_RDX_RIP[] = {0x48, 0x8d, 0x15};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The code that Erlang functions become when a NIF is loaded for them: a stub that holds the
- * address of the C function (x86/instr_bif.cpp emit_call_nif, 25:967, 29:1059).
+ * The stub that replaces the code of an Erlang function when a NIF is loaded for it. The stub
+ * contains the address of the C function (x86/instr_bif.cpp emit_call_nif, 25:967, 29:1059).
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 #include "os/memory.h"
 
 struct nif_stub {
-    uint64_t called; /* what Erlang code calls: for a dirty NIF, what schedules it */
-    uint64_t dirty;  /* what then runs on a dirty scheduler, or 0 */
+    uint64_t called; /* the function that Erlang code calls; it schedules a dirty NIF */
+    uint64_t dirty;  /* the function that runs on a dirty scheduler, or 0 */
 };
 
-/* False if the function that starts at `function` is no such stub. */
+/* False if the function that starts at `function` is not such a stub, or can't be read. */
 bool nif_stub_read(struct memory *memory, uint64_t function, struct nif_stub *stub);

@@ -19,7 +19,7 @@ struct walk {
     unsigned int entries;
 };
 
-/* False to end the walk. */
+/* False ends the walk. */
 static bool visit_entry(struct walk *walk, uint64_t entry)
 {
     const uint64_t pair = 2 << 6 | TERM_TUPLE << 2;

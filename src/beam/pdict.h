@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The process dictionary, read from outside. */
+/* Read a process dictionary. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,10 +8,10 @@
 #include "beam/vm.h"
 #include "os/nearby.h"
 
-/* One entry. Returns false when no more are wanted. */
+/* Called with one entry. Returns false to end the visit. */
 typedef bool (*pdict_visit)(void *context, uint64_t key, uint64_t value);
 
-/* Visit the entries of the ProcDict at `address`, as many as can be read by `nearby`. Very large
- * dictionaries are visited in part. */
+/* Visit the entries of the ProcDict at `address` that `nearby` can read. Of very large dictionaries
+ * only a part is visited. */
 void pdict_each(struct vm *vm, struct nearby *nearby, uint64_t address, pdict_visit visit,
                 void *context);

@@ -2,15 +2,15 @@
 /*
  * Pids as Erlang prints them: <0.NUMBER.SERIAL>.
  *
- * A pid term holds data that tell processes apart and, in it or beside it, the index of the process
- * in the process table:
+ * A pid term holds data that distinguish processes, and the index of the process in the process
+ * table:
  *
  *   until 25   pix:32 | data:28 | 0011              number = data[0..15), serial = data[15..28)
  *   from 26    pixdata:60       | 0011              number = data[0..28), serial = data[28..60)
  *
- * In the second form the index is in pixdata's low bits, and data is pixdata with these bits
- * permuted back to counting order (erts_ptab_pixdata2data, erl_ptab.h 29:400; in counting order
- * consecutive processes are in different cache lines of the table).
+ * From 26 on the index is in the low bits of pixdata. Data is pixdata with these bits permuted back
+ * to counting order (erts_ptab_pixdata2data, erl_ptab.h 29:400). Consecutive processes in counting
+ * order are in different cache lines of the table.
  */
 #include "beam/process_info.h"
 
@@ -18,7 +18,8 @@
 
 #include "beam/term.h"
 
-/* The masks are 32 bits wide until 25 and 64 from 26: they are as wide as they are far apart. */
+/* Read a mask. Masks have 32 bits until 25 and 64 bits from 26 on; the distance between two masks
+ * is their width. */
 static bool read_mask(struct vm *vm, int32_t offset, uint64_t *mask)
 {
     const struct layout *layout = &vm->layout;

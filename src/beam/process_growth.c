@@ -5,8 +5,8 @@
 
 #include "util/alloc.h"
 
-/* Pids that have an index in common have it by turns: 32 bits of their data (beam/pid.c) tell them
- * apart, for so many processes are not spawned between two sweeps. */
+/* Processes with the same index follow each other in time. 32 bits of their pid terms (beam/pid.c)
+ * distinguish them, because fewer than 2^32 processes are spawned between two sweeps. */
 struct noted {
     uint64_t value;
     uint32_t index, data;
@@ -15,7 +15,7 @@ struct noted {
 struct process_growth {
     struct noted *before, *now;
     size_t before_count, before_room, now_count, now_room;
-    size_t at; /* in `before`: what is behind has a lower index than what comes */
+    size_t at; /* in `before`: entries in front of it have lower indices than the next call */
 };
 
 struct process_growth *process_growth_new(void)
@@ -49,7 +49,7 @@ static void note(struct process_growth *growth, const struct noted *noted)
     growth->now[growth->now_count++] = *noted;
 }
 
-/* What was noted of this process by the sweep before; NULL if it was not there. */
+/* The entry of this process in the last sweep; NULL if there is none. */
 static const struct noted *find(struct process_growth *growth, const struct noted *noted)
 {
     const struct noted *found;

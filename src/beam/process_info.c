@@ -71,8 +71,8 @@ static uint64_t field(const struct reader *reader, int32_t offset)
     return value;
 }
 
-/* common.u.alive.reg points to a RegProc while the process is registered. A name that changed hands
- * since the bytes were taken no longer points back to the process. */
+/* common.u.alive.reg points to a RegProc while the process is registered. If the name has passed to
+ * another process since the copy was taken, the RegProc no longer points back to this process. */
 static void read_name(struct reader *reader, uint64_t process)
 {
     const struct layout *layout = &reader->vm->layout;
@@ -100,7 +100,8 @@ static void put_initial_call(struct reader *reader, uint64_t module, uint64_t fu
                    sizeof(reader->info->initial_call));
 }
 
-/* The function that the process was spawned with: three words, the arity not a term. */
+/* The function that the process was spawned with: module and function are terms, the arity is a
+ * plain word. */
 static void read_initial_call(struct reader *reader)
 {
     int32_t at = reader->vm->layout.process_initial;
@@ -154,7 +155,7 @@ static bool visit_entry(void *context, uint64_t key, uint64_t value)
     return true;
 }
 
-/* A field that holds a pid, which is boxed if it is of another node. */
+/* A field that holds a pid; 0 for a pid of another node, which is boxed. */
 static uint64_t pid_field(const struct reader *reader, int32_t offset)
 {
     uint64_t term = field(reader, offset);

@@ -8,7 +8,7 @@
 /* Bits of Process.sig_qs.flags (erl_process.h 25:1575, 27:1638, 29:1659, FS_*). */
 enum {
     QUEUE_ON_HEAP = 1 << 1,
-    QUEUE_DELAYED_LENGTH = 1 << 6, /* until 26: `len` is an offset for the time being */
+    QUEUE_DELAYED_LENGTH = 1 << 6, /* until 26: `len` is an offset for the moment */
 };
 
 struct reader {
@@ -17,7 +17,7 @@ struct reader {
     struct metrics *metrics;
 };
 
-/* A field; false where this release has none or it is not known where it is. */
+/* Get a field; false if this release has none, or if its offset is unknown. */
 static bool get(const struct reader *reader, int32_t offset, uint64_t *value)
 {
     if (offset < 0)
@@ -34,7 +34,7 @@ static bool get_u32(const struct reader *reader, int32_t offset, uint32_t *value
     return true;
 }
 
-/* A pointer or word that is 0 or that this release does not have. */
+/* True if the pointer or word is 0, or if this release has no such field. */
 static bool is_zero(const struct reader *reader, int32_t offset)
 {
     uint64_t value;
@@ -49,9 +49,10 @@ static bool words_between(uint64_t from, uint64_t to, uint64_t *words)
     return to >= from && (to - from) % 8 == 0;
 }
 
-/* A process at rest has used `reds`; one that runs has used REDS_IN - fcalls - virtual_reds more
- * (erts_current_reductions(), beam_common.c 25:2458, 27:2461, 29:2394; REDS_IN is def_arg_reg[5],
- * beam_common.h 25:249), which is not told of one on a dirty scheduler. */
+/* A process at rest has used `reds`. A running process has used REDS_IN - fcalls - virtual_reds
+ * more (erts_current_reductions(), beam_common.c 25:2458, 27:2461, 29:2394; REDS_IN is
+ * def_arg_reg[5], beam_common.h 25:249). These values are unknown for a process on a dirty
+ * scheduler. */
 static void read_reductions(const struct reader *reader, const struct process_registers *registers)
 {
     int32_t arguments = reader->layout->process_def_arg_reg;
@@ -69,10 +70,11 @@ static void read_reductions(const struct reader *reader, const struct process_re
     metrics_set(reader->metrics, METRIC_REDUCTIONS, reds);
 }
 
-/* Messages of all queues of the process: that which it sees, those on their way to it, and those
- * that others have just sent. From 27 lengths are kept between signals that are no messages, and so
- * are complete where there are none (erl_message.h 25:349, 27:345). Messages may also lie in
- * buffers, which are there while many send at once. */
+/* Sum of the messages in all queues of the process: those that it sees, those on their way to it,
+ * and those that others have just sent. From 27 on the VM counts messages between signals of other
+ * kinds, so the counts are complete only if there are no such signals (erl_message.h 25:349,
+ * 27:345). While many processes send at once, messages may also be in buffers; then the length is
+ * unknown. */
 static void read_queue_length(const struct reader *reader)
 {
     const struct layout *layout = reader->layout;
@@ -97,7 +99,8 @@ static void read_queue_length(const struct reader *reader)
         metrics_set(reader->metrics, METRIC_MSGQ, inner + middle + outer);
 }
 
-/* Can there be messages whose content counts as heap? Where it lies, each of them says. */
+/* True if the queue may contain messages whose content counts as heap. Only the messages themselves
+ * tell where their content lies. */
 static bool has_messages_on_heap(const struct reader *reader)
 {
     const struct metrics *metrics = reader->metrics;
@@ -131,7 +134,8 @@ static void read_heap(const struct reader *reader)
     metrics_set(reader->metrics, METRIC_HEAP, young + old + fragments);
 }
 
-/* While a collection moves the stack, its top and its bottom may be those of different heaps. */
+/* While a collection moves the stack, `stop` and `hend` may belong to different heaps; such a size
+ * stays unknown. */
 static void read_stack(const struct reader *reader, bool executes,
                        const struct process_registers *registers)
 {
@@ -147,7 +151,7 @@ static void read_stack(const struct reader *reader, bool executes,
         metrics_set(reader->metrics, METRIC_STACK, words);
 }
 
-/* The counter has 16 bits (erl_process.h 25:1104, 27:1121, 29:1144). */
+/* gen_gcs has 16 bits (erl_process.h 25:1104, 27:1121, 29:1144). */
 static void read_collections(const struct reader *reader)
 {
     uint64_t words;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What an Erlang process holds and has done, in the numbers that erlang:process_info/2 gives.
+ * The metrics of an Erlang process, with the values that erlang:process_info/2 returns.
  *
- * Taken from the bytes of the process struct; what has to be walked to by reading the live target
- * is asked for separately. What can't be told is left unknown, never guessed. How many major
- * collections a process has had is not told at all: the VM does not keep it.
+ * process_metrics_read() needs only the bytes of the process struct. process_metrics_walk() reads
+ * further data from the live target. A metric that can't be determined is unknown, never guessed.
+ * The VM does not count major collections of a process, so there is no such metric.
  */
 #pragma once
 
@@ -14,29 +14,29 @@
 #include "beam/vm.h"
 #include "profile/metrics.h"
 
-/* What of a process that executes on a scheduler is not in its struct. */
+/* The state of a process on a scheduler that is not in its struct. */
 struct process_registers {
-    uint64_t stop; /* top of its stack; 0 if not known */
+    uint64_t stop; /* top of its stack; 0 if unknown */
     enum {
-        REDUCTIONS_UNKNOWN, /* some may have been added to those in the struct */
-        REDUCTIONS_COUNTED, /* those in the struct are all */
-        REDUCTIONS_LEFT,    /* it has `fcalls` left of those it had when it was scheduled in */
+        REDUCTIONS_UNKNOWN, /* the struct may lack some */
+        REDUCTIONS_COUNTED, /* the struct has all */
+        REDUCTIONS_LEFT,    /* `fcalls` of those it got when scheduled in are left */
     } reductions;
     int64_t fcalls;
     uint32_t virtual_reds; /* ErtsSchedulerData.virtual_reds */
 };
 
-/* What the struct alone tells: all but METRIC_MEMORY and METRIC_BINARIES, and where messages wait
- * in its queue, METRIC_MBUF and METRIC_HEAP. `bytes`: layout.sizeof_process of them. `registers`:
- * NULL where not known; then the stack of a process that executes is not known, and its reductions
- * are those that it had used when it was scheduled in. */
+/* Read the metrics that the struct alone determines: all but METRIC_MEMORY and METRIC_BINARIES, and
+ * all but METRIC_MBUF and METRIC_HEAP if queued messages may count as heap. `bytes`:
+ * layout.sizeof_process bytes. `registers`: NULL if unknown. Then the stack of an executing process
+ * is unknown, and its reductions are those that it had used when it was scheduled in. */
 void process_metrics_read(const struct vm *vm, const uint8_t *bytes,
                           const struct process_registers *registers, struct metrics *metrics);
 
-/* The others, and those that were left out for the messages' sake, are added to `metrics`: by
- * reading what the struct at `address` points to, `reads` times at most. `bytes` are to be fresh:
- * where what they point to is no longer the same, nothing is added. Returns how often it has read.
- */
+/* Add the metrics that process_metrics_read() omits to *metrics, by reading the data that the
+ * struct at `address` points to. `bytes` must be a fresh copy of the struct: if the struct has
+ * changed meanwhile, nothing is added. The walk reads at most `reads` times, and once more for that
+ * check. Returns the number of reads. */
 enum { PROCESS_READS_MAX = 100000 };
 size_t process_metrics_walk(struct vm *vm, uint64_t address, const uint8_t *bytes, size_t reads,
                             struct metrics *metrics);

@@ -13,13 +13,14 @@
 
 enum {
     BATCH = 256,
-    TRIES = 4, /* to read a process and its stack, before it counts as torn */
+    TRIES = 4, /* to read a process and its stack, until it counts as torn */
     STACK_ROOM = WIRE_ERLANG_LEAF_BYTES + WIRE_ERLANG_ROOT_BYTES,
-    STACK_SPANS = 3, /* leaf part, root part, and the struct once more */
+    STACK_SPANS = 3, /* leaf part, root part, and the struct again */
 };
 
-/* Of a smaller share of the processes than this, single lines of the table are read and not all of
- * it: it has up to a million slots (+P), most of them empty, that fill caches. */
+/* For a share of the processes below this, only single cache lines of the table are read. The
+ * table has up to a million slots (+P), most of them empty, and reading all of it would fill the
+ * caches. */
 static const double LINES_SHARE = 1.0 / 32;
 
 struct entry {
@@ -35,16 +36,16 @@ struct process_sweep {
     struct entry *by_address[BATCH];
     size_t count;
     struct memory_span spans[BATCH * STACK_SPANS];
-    struct swept_process swept[BATCH]; /* those that are wanted */
+    struct swept_process swept[BATCH]; /* the processes to visit */
     bool is_torn[BATCH];
-    uint8_t *structs; /* BATCH times two of them: a gap between neighbours is smaller than one */
-    uint8_t *again;   /* BATCH of them, read behind the stacks */
+    uint8_t *structs; /* 2 * BATCH structs: a gap between neighbours is smaller than one */
+    uint8_t *again;   /* BATCH structs, read after the stacks */
     uint8_t *stacks;  /* BATCH times STACK_ROOM */
-    /* of the run */
+    /* of the current run */
     const struct sweep_request *request;
     struct sweep_counts *counts;
     uint64_t chance; /* state of a xorshift generator (Marsaglia, 2003) */
-    uint64_t bound;  /* numbers below it choose a process */
+    uint64_t bound;  /* random numbers up to it choose a process */
 };
 
 struct process_sweep *process_sweep_new(struct vm *vm, struct error *error)
@@ -119,7 +120,7 @@ static void sort_by_address(struct process_sweep *sweep)
     qsort(sweep->by_address, sweep->count, sizeof(*sweep->by_address), compare_addresses);
 }
 
-/* Make one span of entries that lie next to each other; returns how many. */
+/* Make one span of the entries that are neighbours in memory. Returns their number. */
 static size_t span_neighbours(const struct process_sweep *sweep, size_t first,
                               struct memory_span *span)
 {
@@ -134,7 +135,7 @@ static size_t span_neighbours(const struct process_sweep *sweep, size_t first,
     return last + 1 - first;
 }
 
-/* Of neighbours that can't be read together some can be read. */
+/* If a span of neighbours can't be read, some of its structs still can. */
 static void read_singly(struct process_sweep *sweep, struct entry *const *entries, size_t count,
                         uint8_t *buffer)
 {
@@ -143,7 +144,7 @@ static void read_singly(struct process_sweep *sweep, struct entry *const *entrie
             entries[i]->bytes = buffer;
 }
 
-/* The struct of the process at that index, and not of what came in its place. */
+/* True if the struct is that of the process at this index, and not of its successor in memory. */
 static bool is_of_index(const struct process_sweep *sweep, const uint8_t *bytes, uint64_t index)
 {
     uint64_t id = layout_word(bytes, sweep->vm->layout.process_id);
@@ -181,8 +182,8 @@ static uint64_t process_stop(const struct process_sweep *sweep, const uint8_t *b
     return layout_word(bytes, sweep->vm->layout.process_stop);
 }
 
-/* Put what is to be read of a process behind its struct: its stack from `top` up, and its struct
- * once more. */
+/* Make the spans to read after the struct of a process: its stack from `top` up, and its struct
+ * again. Returns the number of spans. */
 static size_t span_stack(const struct process_sweep *sweep, const struct swept_process *process,
                          uint64_t top, uint8_t *stack, uint8_t *again, struct memory_span *spans)
 {
@@ -201,7 +202,8 @@ static size_t span_stack(const struct process_sweep *sweep, const struct swept_p
     return count;
 }
 
-/* Process.reds grows each time that it has run (erts_schedule(), erl_process.c 29:9700). */
+/* True if the process has run between two readings. Process.reds grows with each run
+ * (erts_schedule(), erl_process.c 29:9700). */
 static bool has_run(const struct process_sweep *sweep, const uint8_t *before, const uint8_t *after)
 {
     const struct layout *layout = &sweep->vm->layout;
@@ -214,7 +216,7 @@ static bool has_run(const struct process_sweep *sweep, const uint8_t *before, co
     return is_running(sweep, before) != is_running(sweep, after);
 }
 
-/* What was read makes a whole: the stack is that of the struct. */
+/* Accept the stack if the struct has not changed since it was read. */
 static bool take_stack(const struct process_sweep *sweep, const struct memory_span *spans,
                        size_t count, struct swept_process *process)
 {
@@ -280,7 +282,8 @@ static void visit_again(struct process_sweep *sweep, const struct swept_process 
     }
 }
 
-/* Those that have run meanwhile are read again when the buffers of the others are free. */
+/* A process that has run meanwhile is read again after the others are visited, because its reading
+ * overwrites their buffers. */
 static void visit_with_stacks(struct process_sweep *sweep, size_t count)
 {
     size_t spans = 0, at = 0, counts[BATCH];
@@ -341,8 +344,8 @@ static uint64_t by_chance(struct process_sweep *sweep)
     return sweep->chance;
 }
 
-/* How many lines of the table are passed over, where each is read with the chance that is asked for
- * a process: the geometric distribution (Knuth, volume 2, 3.4.1 F). */
+/* The number of table lines to skip before the next line to read, if each line is read with the
+ * requested chance of a process: the geometric distribution (Knuth, volume 2, 3.4.1 F). */
 static uint64_t skip_lines(void *context)
 {
     struct process_sweep *sweep = context;

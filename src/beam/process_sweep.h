@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * All processes of a VM as they are now: their structs, and the stacks of those that do not run.
+ * Read all processes of a VM as they are now: their structs, and the stacks of those that do not
+ * run.
  *
- * Reads the table, then structs in batches (neighbours in memory by one read), then stacks. Nothing
- * is stopped meanwhile, so each stack is read between two readings of its process: one that ran in
- * between is read again, and counted as torn if it does so each time.
+ * A sweep reads the table, then the structs in batches (neighbours in memory with one read), then
+ * the stacks. The VM keeps running. So the struct of a process is read before and after its stack.
+ * If the process ran in between, both are read again. If this fails each time, the process is
+ * counted as torn.
  */
 #pragma once
 
@@ -26,25 +28,25 @@ struct swept_stack {
 struct swept_process {
     uint64_t index;       /* in the process table */
     uint64_t address;     /* of its struct */
-    const uint8_t *bytes; /* of the struct: layout.sizeof_process of them */
-    bool is_running;      /* on a normal scheduler: its stack is not at rest, and not read */
-    /* From Process.stop up; of one that is too deep the part next to the leaf and that next to the
-     * root. Not read: 0. */
+    const uint8_t *bytes; /* of the struct: layout.sizeof_process bytes */
+    bool is_running;      /* on a normal scheduler: its stack is changing and is not read */
+    /* From Process.stop up. Of a stack that is too large: the part at the leaf and the part at the
+     * root. stack_count is 0 if the stack was not read. */
     struct swept_stack stacks[2];
     size_t stack_count;
 };
 
 struct sweep_counts {
-    uint64_t processes; /* that were visited */
-    uint64_t gone;      /* that ended, or were not there yet, while they were read */
-    uint64_t torn;      /* that ran while they were read: not visited */
+    uint64_t processes; /* visited */
+    uint64_t gone;      /* ended while they were read, or not yet complete */
+    uint64_t torn;      /* ran while they were read: not visited */
 };
 
-/* Its pid term, and its status (enum process_status). */
+/* The pid term of a process; its status. */
 uint64_t swept_process_id(const struct vm *vm, const struct swept_process *process);
 enum process_status swept_process_status(const struct vm *vm, const struct swept_process *process);
 
-/* What `process` points to is valid for the call. */
+/* The data that `process` points to are valid during the call. */
 typedef void (*sweep_visit)(void *context, const struct swept_process *process);
 
 struct process_sweep;
@@ -55,25 +57,25 @@ void process_sweep_free(struct process_sweep *sweep);
 
 struct sweep_request {
     bool with_stacks;
-    double share; /* of all processes, those to be looked at: by chance. 0 is as 1: all */
-    const uint64_t *indices; /* only those at these indices of the table; NULL: all */
+    double share;            /* share of the processes to visit, chosen at random; 0 or 1: all */
+    const uint64_t *indices; /* indices of the processes in the table; NULL: all */
     size_t index_count;
     sweep_visit visit;
     void *context;
 };
 
-/* Visit every process that is asked for, without stacks in the order of the table; adds to *counts.
+/* Visit every requested process; without stacks, in the order of the table. Adds to *counts.
  * Returns 0, or -1 with error if the table can't be read. */
 int process_sweep_run(struct process_sweep *sweep, const struct sweep_request *request,
                       struct sweep_counts *counts, struct error *error);
 
-/* Read one process again, with its stack: that with this pid term, if it is still at this address.
- * Fills *process unless it is gone; what it points to is valid until the next call. One that runs
- * each time that it is read is running. */
+/* Read one process again, with its stack: the process with this pid term, if it is still at this
+ * address. Fills *process unless it is gone; its data are valid until the next call. SWEPT_RUNNING:
+ * the process is running, or it ran during each of several attempts to read it. */
 enum swept { SWEPT_AT_REST, SWEPT_RUNNING, SWEPT_GONE };
 enum swept process_sweep_again(struct process_sweep *sweep, uint64_t address, uint64_t id,
                                struct swept_process *process);
 
-/* The stack of a process that process_sweep_again() has just found, on a thread that stands still:
- * from `top` up. False if it has run on meanwhile. */
+/* Read the stack, from `top` up, of a process that process_sweep_again() has just found on a thread
+ * that is stopped. False if the process has run since. */
 bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *process, uint64_t top);

@@ -8,14 +8,14 @@
 enum {
     CHUNK = 32768,
     SOME = 512,
-    LINE = 8, /* slots of a cache line */
+    LINE = 8, /* slots per cache line */
     LINES = 128,
     TABLE_MAX = 1 << 27 /* ERTS_MAX_PROCESSES (erl_process.h 25:1436) */
 };
 
-/* Of an ErtsPTab. */
+/* The needed fields of an ErtsPTab. */
 struct table {
-    uint64_t slots, invalid; /* address; what an element holds that is not there */
+    uint64_t slots, invalid; /* address; value of a slot that is reserved */
     uint32_t max;            /* number of slots */
 };
 
@@ -35,7 +35,7 @@ static int unreadable(const struct vm *vm, const char *what, struct error *error
                      vm->pid);
 }
 
-/* Visit what is in one chunk of slots; false if a visit ended it. */
+/* Visit the entries of a chunk of slots; false if a callback ended the visit. */
 static bool visit_slots(const uint64_t *slots, uint32_t count, uint64_t first, uint64_t invalid,
                         table_visit visit, void *context)
 {
@@ -93,7 +93,7 @@ int process_table_some(struct vm *vm, const uint64_t *indices, size_t count, tab
     return 0;
 }
 
-/* Visit what is in these lines; false if a visit ended it. */
+/* Visit the entries of these lines; false if a callback ended the visit. */
 static bool visit_lines(struct vm *vm, const struct table *table, const uint64_t *lines,
                         size_t count, table_visit visit, void *context)
 {

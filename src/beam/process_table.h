@@ -8,20 +8,21 @@
 
 #include "beam/vm.h"
 
-/* One process or port: its index in the table and the address of its struct. */
+/* Called with a process or port: its index in the table and the address of its struct. Returns
+ * false to end the visit. */
 typedef bool (*table_visit)(void *context, uint64_t index, uint64_t address);
 
-/* Visit all of them, in the order of the table; a visit that returns false ends it. Returns 0, or
- * -1 with error if the table can't be read. They come and go meanwhile. */
+/* Visit all processes in the order of the table. Returns 0, or -1 with error if the table can't be
+ * read. Processes can appear and end during the visit. */
 int process_table_each(struct vm *vm, table_visit visit, void *context, struct error *error);
-/* The same, of those at these indices. */
+/* Visit the processes at these indices. */
 int process_table_some(struct vm *vm, const uint64_t *indices, size_t count, table_visit visit,
                        void *context, struct error *error);
-/* The same, of those in some cache lines of the table: before each, `skip` says how many lines are
- * passed over. What is passed over is not read, so that it stays out of the target's caches. */
+/* Visit the processes in some cache lines of the table. Before each line, `skip` returns the number
+ * of lines to skip. Skipped lines are not read, so they stay out of the target's caches. */
 int process_table_lines(struct vm *vm, uint64_t (*skip)(void *context), table_visit visit,
                         void *context, struct error *error);
 int port_table_each(struct vm *vm, table_visit visit, void *context, struct error *error);
 
-/* Address of the process at an index of the table; 0 if there is none, or it can't be read. */
+/* Address of the process at an index of the table; 0 if there is none, or if it can't be read. */
 uint64_t process_table_at(struct vm *vm, uint64_t index);

@@ -14,10 +14,10 @@ struct ranked {
 
 struct process_top {
     enum metric metric;
-    struct process_growth *growth; /* NULL: by value */
+    struct process_growth *growth; /* NULL: ranked by value */
     const struct vm *vm;
-    struct ranked *ranked; /* a heap, its least first */
-    uint64_t *indices;     /* of them */
+    struct ranked *ranked; /* a binary heap, the lowest rank first; sorted by id after a search */
+    uint64_t *indices;     /* of the ranked processes */
     size_t count, wanted;
 };
 
@@ -48,7 +48,7 @@ void process_top_free(struct process_top *top)
     free(top);
 }
 
-/* Of equal values the older process, which has the lower id, ranks higher. */
+/* Among equal values the process with the lower id ranks higher; it is the older one. */
 static bool is_less(const struct ranked *a, const struct ranked *b)
 {
     return a->value != b->value ? a->value < b->value : a->id > b->id;
@@ -82,7 +82,7 @@ static void sift_down(struct ranked *heap, size_t count)
     }
 }
 
-/* What counts of a process; false where it is not known. */
+/* The value or growth of a process; false if unknown. */
 static bool value_of(struct process_top *top, const struct swept_process *process, uint64_t id,
                      int64_t *value)
 {

@@ -5,7 +5,7 @@
 
 #include "beam/process_metrics.h"
 
-enum { PROCESS_MAX = 4096 /* as layout_check() has it */ };
+enum { PROCESS_MAX = 4096 /* as in layout_check() */ };
 
 bool walk_read(struct walk *walk, uint64_t address, void *buffer, size_t size)
 {
@@ -30,7 +30,8 @@ bool walk_field(const struct walk *walk, int32_t offset, uint64_t *value)
                      value);
 }
 
-/* More argument registers than fit into the struct (until 26 `arity` is a word, then a byte). */
+/* Bytes of argument registers that do not fit into the struct (`arity` is a word until 26, then a
+ * byte). */
 static bool arguments_size(const struct walk *walk, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
@@ -48,9 +49,8 @@ static bool arguments_size(const struct walk *walk, uint64_t *size)
     return true;
 }
 
-/* Process specific data, of which the calls saved by process_flag(save_calls) count, too: where
- * there are any, the sum is not known (ERTS_PSD_SAVED_CALLS_BUF is 1, erl_process.h 25:863, 27:872,
- * 29:890). */
+/* Bytes of process specific data. If process_flag(save_calls) has saved calls, they count too, and
+ * the size is unknown (ERTS_PSD_SAVED_CALLS_BUF is 1, erl_process.h 25:863, 27:872, 29:890). */
 static bool specific_size(struct walk *walk, uint64_t *size)
 {
     enum { SAVED_CALLS = 1 * sizeof(uint64_t) };
@@ -89,7 +89,7 @@ static bool dictionary_size(struct walk *walk, uint64_t *size)
     return true;
 }
 
-/* The heap that a process has set aside until a collection that was put off. */
+/* Words of the heap that a process has abandoned until a delayed collection. */
 static bool abandoned_words(const struct walk *walk, uint64_t *words)
 {
     const struct layout *layout = &walk->vm->layout;
@@ -123,7 +123,7 @@ static void walk_memory(struct walk *walk, const struct queued *queued, struct m
                     arguments + specific + dictionary);
 }
 
-/* With messages in the queue, they were left out. */
+/* Add the metrics that were omitted because of messages in the queue. */
 static void add_queue(const struct walk *walk, const struct queued *queued, struct metrics *metrics)
 {
     uint64_t fragments;
@@ -140,7 +140,7 @@ static void add_queue(const struct walk *walk, const struct queued *queued, stru
                         queued->attached);
 }
 
-/* Has what the walk began at stayed as it was? */
+/* True if the fields from which the walk starts have not changed. */
 static bool is_unchanged(struct walk *walk)
 {
     const struct layout *layout = &walk->vm->layout;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How much memory hangs off a process: the parts of process_metrics_walk(). Each reads the live
- * target as often as its budget allows, and says false where that ends, where something can't be
- * read, or makes no sense because it changed meanwhile.
+ * The memory that a process uses outside of its struct: the parts of process_metrics_walk(). Each
+ * function reads the live target. It returns false when the budget of reads is used up, when data
+ * can't be read, or when data make no sense because they changed meanwhile.
  */
 #pragma once
 
@@ -16,27 +16,28 @@ struct walk {
     struct vm *vm;
     uint64_t address;     /* of the process struct */
     const uint8_t *bytes; /* the struct */
-    size_t reads;         /* that are left */
+    size_t reads;         /* left in the budget */
 };
 
 /* Read `size` bytes of the target. */
 bool walk_read(struct walk *walk, uint64_t address, void *buffer, size_t size);
-/* A field of the process struct; false if this release has none, or it is not known where. */
+/* A field of the process struct; false if this release has none, or if its offset is unknown. */
 bool walk_field(const struct walk *walk, int32_t offset, uint64_t *value);
-/* A field of `width` bytes of a part of a struct; the same, or if it does not lie within. */
+/* A field of `width` bytes in a copy of `size` bytes of a struct. False as above, or if the field
+ * does not lie within the copy. */
 bool walk_part(const uint8_t *bytes, size_t size, int32_t offset, size_t width, uint64_t *value);
 
-/* Links and monitors: bytes, as erts_process_memory() counts them. */
+/* Bytes of links and monitors, as erts_process_memory() counts them. */
 bool walk_relations(struct walk *walk, uint64_t *size);
 
-/* What waits in the message queue. */
+/* The contents of the message queue. */
 struct queued {
-    uint64_t messages;  /* how many */
-    uint64_t fragments; /* words in heap fragments of their own */
-    uint64_t attached;  /* words in those and in fragments that are a part of the message */
-    uint64_t size;      /* bytes, with the structs that queue them */
+    uint64_t messages;  /* number of messages */
+    uint64_t fragments; /* words in separate heap fragments */
+    uint64_t attached;  /* words in those, and in fragments that are part of a message */
+    uint64_t size;      /* bytes, with the structs of the queue */
 };
 bool walk_queue(struct walk *walk, struct queued *queued);
 
-/* Bytes of the binaries that live outside of its heap, each once. */
+/* Bytes of the binaries outside of the process's heap, each counted once. */
 bool walk_binaries(struct walk *walk, uint64_t *size);

@@ -41,7 +41,7 @@ void quote_character(struct buffer *out, uint32_t character, char quote)
         put_utf8(out, character);
 }
 
-/* Letters of ISO 8859-1, the only ones that an atom may have without quotes. */
+/* A lower-case letter of ISO 8859-1. Only such letters can start an atom without quotes. */
 static bool is_lower(uint32_t point)
 {
     return (point >= 'a' && point <= 'z') || (point >= 0xdf && point <= 0xff && point != 0xf7);

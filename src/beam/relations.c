@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Links and monitors (erl_monitor_link.h). Those that a process has made, and those of it by a
- * name, are in trees; monitors of it by others are in a ring:
+ * Links and monitors (erl_monitor_link.h). The links of a process, the monitors that it has made
+ * and the monitors of it by name are in trees. Other monitors of it are in a ring:
  *
  *   links        tree of ErtsLink
  *   monitors     tree of ErtsMonitor
  *   lt_monitors  ring of ErtsMonitor
  *
- * Either is a struct ErtsMonLnkNode__ within a larger struct, `offset` bytes from its start. One
- * that several hold counts in parts (erts_monitor_size(), erts_link_size(), erl_monitor_link.c
- * 25:1180, 29:1205).
+ * Each node is a struct ErtsMonLnkNode__ within a larger struct, `offset` bytes from its start. If
+ * several processes hold the larger struct, each counts a part of it (erts_monitor_size(),
+ * erts_link_size(), erl_monitor_link.c 25:1180, 29:1205).
  */
 #include "beam/process_walk.h"
 #include "beam/term.h"
@@ -17,7 +17,7 @@
 enum {
     NODE_MAX = 64,
     DATA_MAX = 256,
-    DEPTH_MAX = 128, /* of a red-black tree: log2 of how many there can be, twice */
+    DEPTH_MAX = 128, /* of a red-black tree: 2 * log2(possible nodes) */
 };
 
 /* ERTS_MON_TYPE_* (erl_monitor_link.h 25, 27, 29) */
@@ -36,13 +36,13 @@ struct node {
     size_t size;
     enum relation_type type;
     bool extended; /* ERTS_ML_FLG_EXTENDED */
-    uint64_t data; /* address of the struct that it is part of */
+    uint64_t data; /* address of the struct that contains the node */
 };
 
-/* Size of a node's part, by what it is. */
+/* The size of a node's part, by its type. */
 typedef bool (*node_size)(struct walk *walk, const struct node *node, uint64_t *size);
 
-/* In 29, the type is in the low bits of the flags (erl_monitor_link.h 29:474). */
+/* In 29 the type is in the low bits of the flags (erl_monitor_link.h 29:474). */
 static bool read_kind(struct node *node, const struct layout *layout)
 {
     uint64_t flags, type;
@@ -82,7 +82,7 @@ static bool pointer(const struct node *node, int32_t offset, uint64_t *value)
     return walk_part(node->bytes, node->size, offset, sizeof(*value), value);
 }
 
-/* A node's pointer to its parent has a flag in its lowest bit (ERTS_ML_TPFLG_RED). */
+/* The lowest bit of a node's parent pointer is a flag (ERTS_ML_TPFLG_RED). */
 static bool tree_size(struct walk *walk, uint64_t root, node_size size_of, uint64_t *sum)
 {
     const struct layout *layout = &walk->vm->layout;
@@ -146,7 +146,8 @@ static bool shared(uint64_t whole, uint64_t holders, uint64_t *size)
     return true;
 }
 
-/* Words that a pid, port or reference takes elsewhere, 0 if none (NC_HEAP_SIZE, global.h). */
+/* Words of a pid, port or reference outside of the term; 0 for an immediate (NC_HEAP_SIZE,
+ * global.h). */
 static bool term_words(struct walk *walk, uint64_t term, uint64_t *words)
 {
     uint64_t header;
@@ -177,7 +178,7 @@ static bool link_size(struct walk *walk, const struct node *node, uint64_t *size
            shared((uint64_t)layout->sizeof_far_link + term_header_words(header) * 8, holders, size);
 }
 
-/* Words behind an ErtsMonitorDataExtended. */
+/* Words after an ErtsMonitorDataExtended. */
 static bool extended_words(struct walk *walk, const struct node *node, const uint8_t *data,
                            size_t data_size, uint64_t *words)
 {

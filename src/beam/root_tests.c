@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What tells each of the VM's global variables from all other bytes of its data. */
+/* The tests that recognise the VM's global variables among all bytes of its data. */
 #include "beam/roots.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "beam/atom.h"
 #include "beam/term.h"
 
-/* Nothing of user space is mapped below or above. */
+/* User space maps nothing below or above. */
 enum { LOWEST_ADDRESS = 0x10000 };
 static const uint64_t highest_address = (uint64_t)1 << 56;
 
@@ -16,7 +16,8 @@ static bool is_pointer(uint64_t value, unsigned int alignment)
     return value >= LOWEST_ADDRESS && value < highest_address && value % alignment == 0;
 }
 
-/* A pointer to memory that was allocated: not into the executable, where most pointers lead. */
+/* True for a pointer to allocated memory. Most pointers in the data lead into the executable
+ * instead. */
 static bool is_allocated(const struct roots_search *search, uint64_t value, unsigned int alignment)
 {
     return is_pointer(value, alignment) &&
@@ -48,8 +49,8 @@ static bool data_u32(const struct roots_search *search, uint64_t address, uint32
     return data;
 }
 
-/* A table whose elements have ids with this tag: its element for "being created" has one too
- * (erl_ptab.c 25:409, erts_ptab_init_table). */
+/* True for a table whose elements have ids with this tag. The element that marks slots "being
+ * created" has such an id too (erl_ptab.c 25:409, erts_ptab_init_table). */
 static bool is_ptab(const struct roots_search *search, uint64_t address, unsigned int tag)
 {
     const struct layout *layout = search->layout;
@@ -105,7 +106,7 @@ bool root_is_atom_table(const struct roots_search *search, uint64_t address, uin
            atom_is(search, address, 1, "true");
 }
 
-/* Whether the value at `address` points to the first of the schedulers of a type. */
+/* True if the value at `address` points to the first scheduler of a type. */
 static bool is_schedulers(const struct roots_search *search, uint64_t address,
                           enum vm_scheduler_type type, uint64_t *root)
 {
@@ -150,8 +151,9 @@ bool root_is_dirty_io_schedulers(const struct roots_search *search, uint64_t add
  *   descriptor  u32 version = 1 | u32 action | relevant entry * | first entry *
  *   entry       next * | previous * | file * | u64 size of the file
  *
- * Entries are put in front as code is loaded, so the head is read anew. What is before the first
- * one is left to chance until OTP 27 (x86/beam_asm.cpp 24:724, beam_jit_metadata.cpp 26:226).
+ * New code becomes the first entry, so the head is read again from the target. The `previous`
+ * pointer of the first entry is undefined until OTP 27 (x86/beam_asm.cpp 24:724,
+ * beam_jit_metadata.cpp 26:226).
  */
 bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
@@ -170,11 +172,11 @@ bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address,
     return memory_read(search->memory, entry[0], next, sizeof(next)) && next[1] == first;
 }
 
-/* beam_ranges.c 25:31, the same in 23 to 29. */
+/* struct ranges of beam_ranges.c (25:31), the same in 23 to 29. */
 struct ranges {
-    uint64_t modules; /* {start, end} pairs in order */
+    uint64_t modules; /* {start, end} pairs in address order */
     int64_t count, allocated;
-    uint64_t middle; /* into modules: where the last search ended */
+    uint64_t middle; /* points into modules, to where the last search ended */
 };
 enum { CODE_INDICES = 3, ACTIVE_INDEX = sizeof(struct ranges) * CODE_INDICES + 4 };
 
@@ -189,7 +191,7 @@ static bool is_ranges(const struct ranges *ranges)
            (ranges->middle - ranges->modules) % 16 == 0;
 }
 
-/* The first ranges are in order and don't overlap. */
+/* True if the first 64 ranges are in order and don't overlap. */
 static bool is_ordered(const struct roots_search *search, const struct ranges *ranges)
 {
     uint64_t pairs[64][2], before = 0;
@@ -205,8 +207,8 @@ static bool is_ordered(const struct roots_search *search, const struct ranges *r
     return true;
 }
 
-/* Three generations of ranges, and behind them the indices of the one being made and of the one
- * in use. */
+/* Three generations of ranges, then the index of the generation being made and the index of the
+ * generation in use. */
 bool root_is_code_ranges(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const uint8_t *data = data_at(search, address, ACTIVE_INDEX + 4);
@@ -222,9 +224,9 @@ bool root_is_code_ranges(const struct roots_search *search, uint64_t address, ui
            active < CODE_INDICES && ranges[active].count > 0 && is_ordered(search, &ranges[active]);
 }
 
-/* A pointer to an ErlNode, whose name is an atom with an '@' and which points on to the entry of
- * this node in the distribution, to which erts_this_dist_entry points, declared next to it
- * (erl_node_tables.c 25:41). */
+/* A pointer to an ErlNode. The node's name is an atom with an '@', and the node points to its own
+ * entry in the distribution. erts_this_dist_entry, declared next to erts_this_node, points to the
+ * same entry (erl_node_tables.c 25:41). */
 bool root_is_this_node(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const struct layout *layout = search->layout;

@@ -11,7 +11,7 @@
 enum { WRITABLE_MAX = 64 << 20 };
 
 static const struct kind {
-    const char *symbol; /* NULL: static in all releases */
+    const char *symbol; /* NULL: a static variable in all releases */
     const char *what;
     size_t root; /* in struct vm_roots */
     unsigned int alignment;
@@ -40,8 +40,8 @@ static const struct kind {
      root_is_this_node},
 };
 
-/* The span of all writable segments, which follow each other and come last, and where the first
- * segment of all starts. */
+/* The span of all writable segments, which are neighbours and come last, and the start of the first
+ * segment of all. */
 static bool writable_span(Elf *elf, uint64_t *first, uint64_t *start, uint64_t *end)
 {
     size_t count;
@@ -88,7 +88,8 @@ int roots_search_read(struct roots_search *search, struct elf_file *executable, 
     return 0;
 }
 
-/* How many different things in the data pass the test; the last of them in *root. */
+/* Return the number of different candidates in the data that pass the test; *root is the last of
+ * them. */
 static unsigned int search_all(const struct roots_search *search, const struct kind *kind,
                                uint64_t *root)
 {
@@ -126,8 +127,8 @@ static int find_root(const struct roots_search *search, struct elf_file *executa
                      kind->what, count);
 }
 
-/* The value of an exported pointer, 0 if there is none. A code address passes no test that would
- * tell it from others, so it is not searched for. */
+/* The value of an exported pointer, 0 if it is not exported. There is no search for it, because no
+ * test distinguishes one code address from another. */
 static uint64_t exported_value(const struct roots_search *search, struct elf_file *executable,
                                const char *symbol)
 {

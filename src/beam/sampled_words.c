@@ -8,7 +8,7 @@ static int ascending(const void *a, const void *b)
     return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-/* The words that hold these fields, each once; -1 is a field that this release does not have. */
+/* The words that hold these fields, each once. A field is -1 if this release does not have it. */
 static struct wire_words words_of(const int32_t *fields, size_t count, size_t limit)
 {
     struct wire_words words = {.count = 0};
@@ -32,23 +32,23 @@ struct wire_words sampled_process_words(const struct layout *layout)
     int32_t initial = layout->process_initial; /* module, function, arity */
     int32_t arguments = layout->process_def_arg_reg;
     const int32_t fields[] = {
-        /* where its heap and stack are */
+        /* heap and stack */
         layout->process_htop,
         layout->process_stop,
         layout->process_heap,
         layout->process_hend,
         layout->process_abandoned_heap,
-        /* what it does */
+        /* current code and state */
         layout->process_i,
         layout->process_current,
         layout->process_state,
-        /* how it collects */
+        /* garbage collection */
         layout->process_flags,
         layout->process_high_water,
         layout->process_old_heap,
         layout->process_gen_gcs,
         layout->process_max_gen_gcs,
-        /* what it holds and has done (beam/process_metrics.h) */
+        /* metrics (beam/process_metrics.h) */
         layout->process_reds,
         arguments < 0 ? -1 : arguments + 5 * 8,
         layout->process_fcalls,
@@ -66,7 +66,7 @@ struct wire_words sampled_process_words(const struct layout *layout)
         layout->process_inq_mlenoffs,
         layout->process_inq_nmsigs,
         layout->process_inq_buffers,
-        /* who it is */
+        /* identity (beam/process_info.h) */
         layout->process_id,
         layout->process_reg,
         layout->process_dictionary,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which words of a VM's structs are in a sample. The kernel side hands over these and no others,
- * for what a sample costs grows with its bytes (docs/measurements.md, "Overhead"). A field of
- * Process or ErtsSchedulerData that is read from a sample has to be listed here.
+ * The words of the VM's structs that a sample contains. The kernel side copies no other words,
+ * because the cost of a sample grows with its bytes (docs/measurements.md, "Overhead"). A field of
+ * Process or ErtsSchedulerData that is read from a sample must be listed here.
  */
 #pragma once
 

@@ -4,7 +4,7 @@
 #include "beam/vm_parts.h"
 #include "util/alloc.h"
 
-/* Read the scheduler at `address`; false if there is none with this type and number. */
+/* Read the scheduler at `address`; false if there is no scheduler with this type and number. */
 static bool read_scheduler(const struct vm *vm, uint64_t address, enum vm_scheduler_type type,
                            uint32_t number, struct vm_scheduler *scheduler)
 {
@@ -26,7 +26,8 @@ static bool read_scheduler(const struct vm *vm, uint64_t address, enum vm_schedu
     return true;
 }
 
-/* A thread pointer, which points to itself (System V ABI, thread-local storage), or none yet. */
+/* True if `tid` is a thread pointer, which points to itself (System V ABI, thread-local storage),
+ * or 0, before the thread has started. */
 static bool is_thread(const struct vm *vm, uint64_t tid)
 {
     uint64_t self;
@@ -36,10 +37,10 @@ static bool is_thread(const struct vm *vm, uint64_t tid)
 
 enum { CACHE_LINE = 64 };
 
-/* How far apart schedulers lie. Their struct grows by some words within a release, as in ERTS
- * 14.2.4 (ERTS_CHECK_MONOTONIC_TIME), and its place then by a cache line: what the layout says is
- * only where the second one is looked for first. False where there is one of each type: then it is
- * all the same. */
+/* Find the distance between schedulers in memory. The struct can grow by some words within a
+ * release, as in ERTS 14.2.4 (ERTS_CHECK_MONOTONIC_TIME), and the distance then grows by a cache
+ * line. So the search for the second scheduler begins at the distance of the layout. False if there
+ * is only one scheduler of each type; then the distance does not matter. */
 static bool find_distance(const struct vm *vm, int32_t *distance)
 {
     enum { LINES = 16 };
@@ -61,9 +62,9 @@ static bool find_distance(const struct vm *vm, int32_t *distance)
     return false;
 }
 
-/* Of the releases whose struct grew within, the word that came lies before this field: seen
- * in 26.2.5 and 25.3.2 as of April 2024, which were compiled. Where the distance does not tell
- * whether it came, the field is not known. */
+/* Releases 25 and 26 got a new word in front of this field: seen in 26.2.5 and in 25.3.2 as of
+ * April 2024, which were compiled. The distance shows whether the word is there. Without a distance
+ * the offset of the field is unknown. */
 static void find_reductions(struct vm *vm, bool told, int32_t distance)
 {
     int release = vm->build.otp_release;
@@ -76,7 +77,7 @@ static void find_reductions(struct vm *vm, bool told, int32_t distance)
         vm->layout.sched_reductions += 8;
 }
 
-/* Threads are started one after the other. */
+/* True if all threads have started: the VM starts them one after the other. */
 static bool all_run(const struct vm_scheduler *schedulers, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -86,8 +87,8 @@ static bool all_run(const struct vm_scheduler *schedulers, uint32_t count)
     return true;
 }
 
-/* The schedulers of a type lie side by side and are numbered from 1; the array ends where the next
- * number is not found. */
+/* The schedulers of a type are neighbours in memory and numbered from 1. The array ends where the
+ * next number is not found. */
 int vm_read_schedulers(struct vm *vm, struct error *error)
 {
     struct vm_scheduler *schedulers = xmalloc(VM_SCHEDULERS_MAX * sizeof(*schedulers));

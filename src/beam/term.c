@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Terms as text, as io:format("~0tp") writes them, but for things without a meaning outside of the
- * VM: "#Fun<...>", "#Port<...>". The term is read from a live VM and can be anything, a cycle even:
- * depth, the number of objects and the length of the text are bounded, "..." stands for the rest.
+ * Terms as text, as io:format("~0tp") writes them. Terms without a meaning outside of the VM are
+ * written as "#Fun<...>" or "#Port<...>". The term is read from a live VM and can be anything, even
+ * a cycle. So depth, number of objects and length of the text are bounded; "..." stands for the
+ * rest.
  */
 #include "beam/term.h"
 
@@ -52,8 +53,8 @@ static bool is_printable(uint32_t character)
            (character >= '\b' && character <= '\r') || character == '\033';
 }
 
-/* Collect the characters of a list, as many as are wanted; 1 if all of it are characters, 0 if not,
- * -1 if it can't be read. */
+/* Collect the characters of a list, up to the limit of the text. Returns 1 if all elements read are
+ * characters, 0 if not, -1 if the list can't be read. */
 static int read_string(struct writer *writer, uint64_t list, struct buffer *text)
 {
     uint64_t cell[2];
@@ -72,7 +73,7 @@ static int read_string(struct writer *writer, uint64_t list, struct buffer *text
     return 1;
 }
 
-/* The same return values; written if it is a string. */
+/* Write a list as a string if it is one. Returns as read_string() does. */
 static int write_string(struct writer *writer, uint64_t list)
 {
     struct buffer text = {0};
@@ -127,8 +128,8 @@ static bool write_tuple(struct writer *writer, uint64_t address, uint64_t arity,
     return write_text(writer, "}");
 }
 
-/* header | size | keys, a tuple | values... (erl_map.h 25:46, flatmap_t); the two bits above the
- * kind are 0 for this form, larger maps are trees. */
+/* header | size | keys, a tuple | values... (erl_map.h 25:46, flatmap_t). The two bits above the
+ * kind are 0 for this form. Larger maps are trees, written as "#{...}". */
 static bool write_map(struct writer *writer, uint64_t address, uint64_t header, int depth)
 {
     uint64_t size, keys, key, value;
@@ -153,7 +154,7 @@ static bool write_map(struct writer *writer, uint64_t address, uint64_t header, 
     return write_text(writer, "}");
 }
 
-/* Write `<<"text">>` if all of it is printable; false and nothing written if not. */
+/* Write `<<"text">>` if all of it is printable. Otherwise write nothing and return false. */
 static bool write_printable(struct writer *writer, const char *bytes, size_t size)
 {
     struct buffer text = {0};
@@ -221,8 +222,8 @@ static bool write_big(struct writer *writer, uint64_t address, uint64_t words, b
     return write_text(writer, at);
 }
 
-/* io_lib_format:insert_decimal/2: `digits` with the point after `place` of them, or an exponent
- * where that is shorter. */
+/* io_lib_format:insert_decimal/2: write `digits` with the decimal point after `place` of them, or
+ * with an exponent if that is shorter. */
 static void write_decimal(struct writer *writer, const char *digits, int place)
 {
     int length = (int)strlen(digits);
@@ -240,7 +241,7 @@ static void write_decimal(struct writer *writer, const char *digits, int place)
                       exponent);
 }
 
-/* The shortest digits that read back as the same number. */
+/* Write the shortest digits that read back as the same number. */
 static bool write_float(struct writer *writer, uint64_t address)
 {
     char text[40], digits[24], *exponent, *end;
@@ -253,7 +254,7 @@ static bool write_float(struct writer *writer, uint64_t address)
         snprintf(text, sizeof(text), "%.*e", precision, value);
     } while (precision++ < 16 && strtod(text, NULL) != value);
     exponent = strchr(text, 'e');
-    if (!exponent) /* inf or nan: no Erlang float */
+    if (!exponent) /* inf or nan: not an Erlang float */
         return write_text(writer, "#Float<...>");
     sign = text[0] == '-';
     digits[0] = text[sign];
@@ -266,8 +267,8 @@ static bool write_float(struct writer *writer, uint64_t address)
     return true;
 }
 
-/* header | u32 marker | three u32 (erl_term.h 25:735, ErtsORefThing), printed from the last. Those
- * with more words hold a pid or point to memory too. */
+/* header | u32 marker | three u32 (erl_term.h 25:735, ErtsORefThing); the numbers are printed from
+ * the last to the first. References with more words also hold a pid or a pointer. */
 static bool write_reference(struct writer *writer, uint64_t address, uint64_t words)
 {
     uint32_t numbers[4];

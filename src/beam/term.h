@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How a term looks in memory on a 64-bit VM (erl_term.h; the same in OTP 24 to 29 where not said).
+ * How a term looks in memory on a 64-bit VM (erl_term.h; the same in OTP 24 to 29 unless noted).
  *
- * The two low bits of a word say what it is, and for an immediate the next bits too:
+ * The two low bits of a word are its tag; an immediate has more tag bits:
  *
  *      ...00  header of a boxed object, or a return address on a stack
  *      ...01  list: pointer to two words, head and tail
@@ -10,7 +10,7 @@
  *      ..0011 pid       ..0111 port       ..1111 small integer
  *      001011 atom      111011 NIL (011011 is a catch tag)
  *
- * Pointers are 8-aligned; since 26 bit 2 of them may mark a literal, so it is masked off.
+ * Pointers are 8-aligned. Since 26 bit 2 of a pointer may mark a literal, so it is masked off.
  */
 #pragma once
 
@@ -58,7 +58,7 @@ static inline uint64_t term_atom_index(uint64_t term)
     return term >> 6;
 }
 
-/* A header word: the kind of object and how many words follow. */
+/* A header word: the kind of object and the number of words that follow. */
 enum term_kind {
     TERM_TUPLE = 0x0,
     TERM_POSITIVE_BIG = 0x2,
@@ -84,13 +84,13 @@ static inline uint64_t term_header_words(uint64_t header)
     return header >> 6;
 }
 
-/* Where the bytes of a binary lie. */
+/* The bytes of a binary in the target. */
 struct term_bytes {
     uint64_t address;
     uint64_t size; /* whole bytes */
 };
 
-/* The boxed binary at `address`; false if it is no binary, begins or ends within a byte, or can't
- * be read. */
+/* Find the bytes of the boxed binary at `address`. False if it is not a binary, does not begin and
+ * end at a byte, or can't be read. */
 bool term_binary(struct memory *memory, int otp_release, uint64_t address,
                  struct term_bytes *bytes);

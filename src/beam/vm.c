@@ -55,7 +55,7 @@ int vm_identify(pid_t pid, struct build *build, struct error *error)
     return found;
 }
 
-/* Opening it asks for the same right as process_vm_readv(). */
+/* Opening /proc/PID/mem requires the same right as process_vm_readv(). */
 static int check_memory_permitted(pid_t pid, struct error *error)
 {
     int fd = open_proc(pid, "mem", "the memory", error);
@@ -66,7 +66,7 @@ static int check_memory_permitted(pid_t pid, struct error *error)
     return 0;
 }
 
-/* The executable's path without the target's own root in front. */
+/* Read the executable's path, without the target's root directory in front. */
 static void read_executable_path(struct vm *vm)
 {
     char link[64], path[PATH_MAX] = "", root[PATH_MAX] = "";
@@ -86,7 +86,7 @@ static void read_executable_path(struct vm *vm)
     snprintf(vm->executable, sizeof(vm->executable), "%s", path + length);
 }
 
-/* getauxval(3) */
+/* Read AT_ENTRY, the address that getauxval(3) returns in the target. */
 static uint64_t entry_address(pid_t pid)
 {
     size_t size, count;
@@ -157,7 +157,7 @@ static int examine_process(struct vm *vm, struct error *error)
     return vm_examine(vm, error);
 }
 
-/* Whether the process has been there for less time than it takes a VM to start. */
+/* True if the OS process is younger than the time that a VM may need to start. */
 static bool is_young(unsigned long long start_time)
 {
     enum { STARTING_SECONDS = 3 };
@@ -168,7 +168,7 @@ static bool is_young(unsigned long long start_time)
            start_time / (unsigned long long)sysconf(_SC_CLK_TCK) + STARTING_SECONDS;
 }
 
-/* A process that ends keeps its number for a while, but not its executable. */
+/* An OS process that ends keeps its pid for a while, but not its executable. */
 static bool has_ended(pid_t pid, unsigned long long start_time)
 {
     char link[64], path[1];
@@ -208,7 +208,7 @@ struct vm *vm_open(pid_t pid, struct error *error)
         nanosleep(&pause, NULL); /* it is still setting up its tables */
     }
     if (!vm && error->code == ERROR_UNSUPPORTED)
-        nanosleep(&pause, NULL); /* if it is being killed, its memory goes before it does */
+        nanosleep(&pause, NULL); /* a process that is killed loses its memory before its pid */
     if (!vm && error->code != ERROR_PERMISSION && has_ended(pid, start_time))
         error_set(error, ERROR_NO_PROCESS, "process %d ended while it was examined", pid);
     return vm;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One Erlang VM as seen from outside: what it is, and where its roots lie.
+ * One Erlang VM, seen from outside: its release, its layout, its roots and its schedulers.
  *
- * vm_open() finds out which release it is, which layout it has, and where its global tables are
- * (dynamic symbols where exported, scanning .data/.bss where not, as in OTP 29), and believes none
- * of it before checks on the live VM agree. Nothing is written into the target and nothing in it
- * is stopped.
+ * vm_open() finds the release, the layout and the addresses of the global tables (by dynamic
+ * symbols, or by a search of .data/.bss if they are not exported, as in OTP 29). It checks all of
+ * them on the live VM before they are used. It writes nothing into the target and stops none of its
+ * threads.
  */
 #pragma once
 
@@ -22,7 +22,7 @@
 
 enum { VM_SCHEDULERS_MAX = 4096 };
 
-/* Same numbers as enum ErtsSchedulerType (erl_process.h 25:118). */
+/* The numbers of enum ErtsSchedulerType (erl_process.h 25:118). */
 enum vm_scheduler_type { VM_SCHEDULER_NORMAL, VM_SCHEDULER_DIRTY_CPU, VM_SCHEDULER_DIRTY_IO };
 
 struct vm_scheduler {
@@ -33,7 +33,7 @@ struct vm_scheduler {
     uint32_t number; /* 1.. within its type */
 };
 
-/* Addresses in the target of the VM's global variables; 0 where not found. */
+/* Addresses in the target of the VM's global variables; 0 if not found. */
 struct vm_roots {
     uint64_t proc_table;     /* ErtsPTab erts_proc */
     uint64_t port_table;     /* ErtsPTab erts_port (optional) */
@@ -47,59 +47,62 @@ struct vm_roots {
 };
 
 struct vm {
-    pid_t pid;              /* of a core: that which it had */
-    struct core_file *core; /* NULL: it is alive */
+    pid_t pid;              /* for a core: the pid that it had */
+    struct core_file *core; /* NULL: a live process */
     struct memory *memory;
     struct mappings *mappings;
-    uint64_t
-        entry; /* where its program is entered: within the executable, whatever else is mapped */
+    uint64_t entry; /* entry point of the program: an address within the executable */
     struct build build;
     struct layout layout;
     struct vm_roots roots;
     struct vm_scheduler *schedulers; /* all types */
     uint32_t scheduler_count;
     uint32_t scheduler_counts[3]; /* by type */
-    char executable[256];         /* path as the target sees it */
+    char executable[256];         /* path in the target's file system */
     bool layout_from_dwarf;
 };
 
-/* ERROR_NO_PROCESS: no such pid, it ended, or it is not a BEAM. ERROR_PERMISSION: may not read
- * it. ERROR_UNSUPPORTED: a BEAM whose release has no layout, or on which a check failed (says
- * which and what was found). A VM that has just been started is waited for, 3 s at most. */
+/* Open a live VM. ERROR_NO_PROCESS: no such pid, it has ended, or it is not a BEAM.
+ * ERROR_PERMISSION: not permitted to read it. ERROR_UNSUPPORTED: a BEAM whose release has no
+ * layout, or on which a check failed (the text says which check, and what was found). Waits up to
+ * 3 s for a VM that has just been started. */
 struct vm *vm_open(pid_t pid, struct error *error);
 
-/* The VM that a core file (os/core_file.h) is of, from the executable at this path here; NULL:
- * where it was. ERROR_NO_PROCESS: it is not of a BEAM; ERROR_UNSUPPORTED as above. */
+/* Open the VM of a core file (os/core_file.h). `executable` is the path of its executable here;
+ * NULL: the path that it had. ERROR_NO_PROCESS: the core is not of a BEAM; ERROR_UNSUPPORTED as
+ * above. */
 struct vm *vm_open_core(const char *path, const char *executable, struct error *error);
 
 void vm_close(struct vm *vm);
 
-/* The executable's file, which lives as long as the VM; NULL with error. */
+/* The executable's file, owned by the VM; NULL with error. */
 struct elf_file *vm_executable(struct vm *vm, struct error *error);
 
-/* Quick test for `ps`: is the executable of this pid a BEAM? Fills *build. 1, 0, or -1. */
+/* Quick test for `ps`: 1 if the executable of this pid is a BEAM, with *build filled; 0 if not; -1
+ * with error. */
 int vm_identify(pid_t pid, struct build *build, struct error *error);
 
-/* Node name ("nonode@nohost" if not distributed), "" if it can't be told. */
+/* Node name ("nonode@nohost" if not distributed), "" if unknown. */
 void vm_node_name(struct vm *vm, char *name, size_t size);
-/* Number of processes in the table; run-queue length summed (-1 if not known). */
+/* Number of processes in the table; sum of the run-queue lengths of the normal schedulers (-1 if
+ * unknown). */
 uint32_t vm_process_count(struct vm *vm);
 int64_t vm_run_queue_length(struct vm *vm);
 /* The normal scheduler that runs the process at this address now; NULL if none does. */
 const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process);
 
-/* Reductions that processes have used on normal schedulers so far, each as it left; false if that
- * can't be told. */
+/* Reductions that processes have used on normal schedulers so far. The VM counts them when a
+ * process leaves its scheduler. False if unknown. */
 bool vm_reductions(struct vm *vm, uint64_t *reductions);
 
 /* "dwarf" or "table". */
 const char *vm_layout_source(const struct vm *vm);
 
-/* The callee-saved register (enum of os/cfi.h) in which the JIT keeps the top of the Erlang stack
- * over a call to C before which it did not save it in Process.stop. */
+/* The callee-saved register (enum of os/cfi.h) that holds the top of the Erlang stack during a call
+ * from JIT code to C, if the JIT did not save the top in Process.stop before the call. */
 unsigned int vm_saved_top(const struct vm *vm);
 
-/* How Erlang frames lie on the stack: return addresses alone, or {frame pointer, return address}
- * pairs (+JPperf fp). Told from the JIT's own list; not known for the interpreter. */
+/* The form of Erlang frames on the stack: return addresses alone, or {frame pointer, return
+ * address} pairs (+JPperf fp). Read from the JIT's list; unknown for the interpreter. */
 enum vm_frames { VM_FRAMES_UNKNOWN, VM_FRAMES_RA, VM_FRAMES_FP };
 enum vm_frames vm_frames(struct vm *vm);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Does the VM look the way its layout says? What is checked is what a wrong layout would get wrong:
- * the size of a process as the VM's own table has it, that all processes of the table can be
- * counted, that each has the id that belongs to its place, and that heaps are heaps.
+ * Check the layout against the live VM. The checks cover what a wrong layout would break: the size
+ * of a process in the VM's own table, the number of processes in the table, the id of each process,
+ * which must match its index, and the bounds of the heaps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 enum {
     LOOKED_AT = 64, /* processes that are read */
-    ATTEMPTS = 5,   /* processes come and go while they are counted */
+    ATTEMPTS = 5,   /* processes start and end during a count */
 };
 
 struct census {
@@ -35,8 +35,8 @@ static uint64_t field(const struct census *census, int32_t offset)
     return value;
 }
 
-/* [heap, htop) is the heap, [stop, hend) the stack (erl_process.h 25:1047). During a collection
- * the old and the new one are mixed. */
+/* [heap, htop) is the heap, [stop, hend) the stack (erl_process.h 25:1047). During a collection the
+ * struct mixes fields of the old and of the new heap. */
 static bool has_heap(const struct census *census)
 {
     const struct layout *layout = &census->vm->layout;
@@ -85,7 +85,8 @@ static int take_census(struct census *census, struct error *error)
     return process_table_each(census->vm, visit, census, error);
 }
 
-/* As many processes as the table says there are, give or take those that come and go. */
+/* Check that the table has as many processes as its counter says, except for those that start and
+ * end meanwhile. */
 static int count_processes(struct census *census, struct error *error)
 {
     uint64_t before = 0, after = 0, slack = 0;
@@ -135,7 +136,7 @@ static int check_process_size(struct vm *vm, struct error *error)
     return 0;
 }
 
-/* What the schedulers run, if anything, is a process. */
+/* Check that what a scheduler runs, if anything, is a process. */
 static int check_schedulers(struct vm *vm, struct error *error)
 {
     for (uint32_t i = 0; i < vm->scheduler_count; i++) {
@@ -152,7 +153,7 @@ static int check_schedulers(struct vm *vm, struct error *error)
     return 0;
 }
 
-/* The first thing that the JIT registers is the emulator's own entry. */
+/* The first entry that the JIT registers is that of the VM's own code. */
 static int check_code_list(struct vm *vm, struct error *error)
 {
     if (!vm->roots.jit_descriptor || vm_frames(vm) != VM_FRAMES_UNKNOWN)

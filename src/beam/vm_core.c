@@ -29,7 +29,7 @@ static int examine(struct vm *vm, const char *executable, struct error *error)
     return vm_examine(vm, error);
 }
 
-/* With what may be the cause: memory that is not there. */
+/* Prefix the error with the core's path, and with the likely cause if the core lacks memory. */
 static void tell_core(const char *path, const struct vm *vm, struct error *error)
 {
     const struct core_file *core = vm->core;

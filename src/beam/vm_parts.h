@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The steps of vm_open(), each on a struct vm of which the steps before have filled their part. */
+/* The steps of vm_open(). Each step needs the parts of struct vm that the steps before it have
+ * filled. */
 #pragma once
 
 #include "beam/vm.h"
 
-/* All of the below, in their order: of memory, mappings, entry and build the rest is found out. */
+/* Run all steps below in their order, and find the roots. Needs vm->memory, mappings, entry and
+ * build. */
 int vm_examine(struct vm *vm, struct error *error);
 
 /* Fill vm->layout: from DWARF of the executable or of its debug file, else from the table. */
 int vm_choose_layout(struct vm *vm, struct elf_file *executable, struct error *error);
 
-/* Fill vm->schedulers, following vm->roots.schedulers. */
+/* Fill vm->schedulers from vm->roots.schedulers. */
 int vm_read_schedulers(struct vm *vm, struct error *error);
 
-/* Compare layout and roots with the live VM; ERROR_UNSUPPORTED says what does not fit. */
+/* Compare layout and roots with the live VM. ERROR_UNSUPPORTED: the text says what does not fit. */
 int vm_check(struct vm *vm, struct error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What can be asked of an open VM at any time. */
+/* Queries of an open VM, possible at any time. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -97,8 +97,9 @@ unsigned int vm_saved_top(const struct vm *vm)
     return vm->build.otp_release == 24 ? CFI_R12 : CFI_RBP;
 }
 
-/* An entry of the list's file is ours: u32 0 is that of the emulator and has its frame layout at
- * byte 8 (beam_jit_metadata.cpp 25:62); OTP 24's is {0, normal_exit} and knows one layout only. */
+/* Read the frame layout if the symbol file is that of the VM's own code: its first u32 is 0, and
+ * the frame layout is at byte 8 (beam_jit_metadata.cpp 25:62). In OTP 24 this file is {0,
+ * normal_exit}, and there is one frame layout only. */
 static bool read_emulator_entry(struct vm *vm, uint64_t file, uint64_t size, enum vm_frames *frames)
 {
     uint32_t kind, layout;
