@@ -11,8 +11,8 @@ void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *pointer, size_t size);
 /* As xrealloc() for `count` elements of `size` bytes. Ends the program if the product overflows. */
 void *xreallocarray(void *pointer, size_t count, size_t size);
-/* Return `list`, which has room for *room elements of `size` bytes, with room for an element at
- * `index`. New elements are zero. */
+/* Make room for an element at `index` in `list`, which has room for *room elements of `size` bytes.
+ * Return the list, which may have moved. New elements are zero. */
 void *xgrow(void *list, size_t *room, size_t index, size_t size);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t size);
