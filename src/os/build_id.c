@@ -42,7 +42,7 @@ struct build_id build_id_of_notes(struct cursor notes)
     return (struct build_id){.size = 0};
 }
 
-/* "[name]" is a module; what has no file there, such as "[bpf]", is none. */
+/* "[name]" is a module. A name without notes in /sys/module, such as "[bpf]", results in -1. */
 static int open_notes(const char *module)
 {
     char path[128];

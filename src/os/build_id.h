@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* GNU build ids: what tells one build of a program, library or kernel from all others. */
+/* GNU build ids. A build id identifies one build of a program, library or kernel. */
 #pragma once
 
 #include <libelf.h>
@@ -15,21 +15,21 @@ enum { BUILD_ID_MAX = 64 };
 
 struct build_id {
     uint8_t bytes[BUILD_ID_MAX];
-    size_t size; /* 0: not known */
+    size_t size; /* 0: unknown */
 };
 
 struct build_id_text {
     char text[2 * BUILD_ID_MAX + 1];
 };
 
-/* Not known where there is none, or one too long to be real; `elf` may be NULL. */
+/* The build id is unknown if there is none or it is longer than BUILD_ID_MAX. `elf` may be NULL. */
 struct build_id build_id_of_elf(Elf *elf);
 struct build_id build_id_of_notes(struct cursor notes);
 
-/* Of the kernel that runs (KERNEL_MODULE), or of a module of it ("[name]"). */
+/* The build id of the running kernel (KERNEL_MODULE) or of one of its modules ("[name]"). */
 struct build_id build_id_of_kernel(const char *module);
 
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
 
-/* Lower-case hexadecimal digits; "" if it is not known. */
+/* Lower-case hexadecimal digits; "" for an unknown build id. */
 struct build_id_text build_id_text(const struct build_id *id);

@@ -10,18 +10,18 @@
 #include "os/mappings.h"
 #include "util/alloc.h"
 
-/* Rules are kept for at most three quarters of this many addresses (3 MB); then the cache
- * begins anew. */
+/* The cache holds rules for at most three quarters of MOST_SLOTS addresses (3 MB). A full cache is
+ * emptied. */
 enum { FIRST_SLOTS = 1 << 10, MOST_SLOTS = 1 << 15 };
 
-/* What is known of one address in one file. */
+/* The rule for one address in one file. */
 struct slot {
     const struct elf_file *file; /* NULL: the slot is free */
-    uint64_t pc;                 /* in the file */
-    struct cfi_rule *rule;       /* NULL: there is none */
+    uint64_t pc;                 /* address in the file */
+    struct cfi_rule *rule;       /* NULL: no rule */
 };
 
-/* A file's call-frame information. */
+/* The call-frame information of a file. */
 struct tables {
     const struct elf_file *file;
     Dwarf_CFI *eh_frame;
@@ -68,8 +68,8 @@ void cfi_free(struct cfi *cfi)
     free(cfi);
 }
 
-/* dwarf_begin_elf() reads all sections of debug information, which can be hundreds of megabytes:
- * only for files that have call-frame information there. */
+/* dwarf_begin_elf() reads all sections of debug information, which can be hundreds of megabytes. So
+ * call it only for files with a .debug_frame. */
 static bool has_debug_frame(Elf *elf)
 {
     Elf_Scn *section = NULL;
@@ -101,7 +101,7 @@ static struct tables *tables_of(struct cfi *cfi, const struct elf_file *file)
     cfi->tables = xreallocarray(cfi->tables, cfi->table_count + 1, sizeof(*cfi->tables));
     tables = &cfi->tables[cfi->table_count++];
     *tables = (struct tables){.file = file};
-    /* The register numbers are this machine's. */
+    /* The register numbers are those of x86-64. */
     if (!gelf_getehdr(file->elf, &header) || header.e_machine != EM_X86_64)
         return tables;
     tables->eh_frame = dwarf_getcfi_elf(file->elf);
@@ -124,7 +124,7 @@ static struct cfi_rule *compile(struct cfi *cfi, const struct elf_file *file, ui
     return rule;
 }
 
-/* The slot of an address, or the free one where it belongs. */
+/* The slot of an address, or the free slot for it. */
 static struct slot *find_slot(struct slot *slots, size_t count, const struct elf_file *file,
                               uint64_t pc)
 {
@@ -178,7 +178,7 @@ static const struct cfi_rule *rule_for(struct cfi *cfi, const struct elf_file *f
 enum cfi_result cfi_step(struct cfi *cfi, struct cfi_registers *registers, bool is_leaf,
                          cfi_read_word read, void *context)
 {
-    /* A call can be the last instruction of a function: what follows it may have another rule. */
+    /* A call can be the last instruction of a function, so the next byte may have another rule. */
     bool exact = is_leaf || registers->exact_pc;
     uint64_t pc = registers->value[CFI_RIP] - !exact;
     const struct elf_file *file;

@@ -3,7 +3,8 @@
 
 #include <dwarf.h>
 
-/* Codes of the compiled form: DWARF's own, with the families of 32 folded into one. */
+/* Codes of the compiled form. They are DWARF's own, but each family of 32 codes is folded into
+ * one. */
 enum {
     PUSH_NUMBER = DW_OP_constu,
     PUSH_REGISTER = DW_OP_bregx, /* register + number */
@@ -92,7 +93,7 @@ static bool push(struct stack *stack, uint64_t word)
     return true;
 }
 
-/* ISO C leaves a right shift of a negative number to the compiler. */
+/* In ISO C, a right shift of a negative number is implementation-defined. */
 static uint64_t shift_right_signed(uint64_t word, uint64_t bits)
 {
     uint64_t sign = word >> 63 && bits ? ~(UINT64_MAX >> bits) : 0;
@@ -100,7 +101,7 @@ static uint64_t shift_right_signed(uint64_t word, uint64_t bits)
     return word >> bits | sign;
 }
 
-/* Operations with two operands; DWARF compares and shifts right arithmetically as signed. */
+/* Operations with two operands. In DWARF, comparisons are signed and DW_OP_shra is arithmetic. */
 static uint64_t combine(uint8_t code, uint64_t left, uint64_t right)
 {
     int64_t signed_left = (int64_t)left;
@@ -135,7 +136,7 @@ static uint64_t combine(uint8_t code, uint64_t left, uint64_t right)
         return signed_left <= signed_right;
     case DW_OP_gt:
         return signed_left > signed_right;
-    default: /* DW_OP_ge; compile_one() lets no other pass */
+    default: /* DW_OP_ge: compile_one() refuses all others */
         return signed_left >= signed_right;
     }
 }

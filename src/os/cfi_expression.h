@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * DWARF expressions, as far as call-frame information uses them: PLT stubs compute their CFA from
- * rsp and the low bits of rip, signal frames load registers from where the kernel put them. There
- * are no branches in them, so evaluating one takes as many steps as it has operations.
+ * DWARF expressions, as far as call-frame information uses them. PLT stubs compute their CFA from
+ * rsp and the low bits of rip. Signal frames load registers from where the kernel saved them.
+ * Branches are not supported, so evaluating an expression takes as many steps as it has operations.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct cfi_op {
     int64_t number;
 };
 
-/* What an expression can refer to. */
+/* The frame that an expression refers to. */
 struct cfi_frame {
     const struct cfi_registers *registers;
     uint64_t cfa;
@@ -28,10 +28,10 @@ struct cfi_frame {
     void *context;
 };
 
-/* Translate `count` operations to `compiled`. False if there is one that is not supported. */
+/* Compile `count` operations into `compiled`. False if one of them is not supported. */
 bool cfi_expression_compile(const Dwarf_Op *ops, size_t count, struct cfi_op *compiled);
 
-/* False if the stack of the expression over- or underflows, a register is not known or memory not
- * readable. */
+/* Evaluate an expression. False if its stack overflows or underflows, a register is unknown, memory
+ * can't be read, or no result is left. */
 bool cfi_expression_evaluate(const struct cfi_op *ops, size_t count, const struct cfi_frame *frame,
                              uint64_t *result);

@@ -10,47 +10,47 @@
 
 enum place_kind {
     PLACE_AT_CFA,        /* in memory at CFA + value */
-    PLACE_CFA,           /* is CFA + value */
+    PLACE_CFA,           /* CFA + value itself */
     PLACE_REGISTER,      /* in register `value` */
-    PLACE_AT_EXPRESSION, /* in memory at what the expression gives */
-    PLACE_EXPRESSION,    /* what the expression gives */
+    PLACE_AT_EXPRESSION, /* in memory at the result of the expression */
+    PLACE_EXPRESSION,    /* the result of the expression */
 };
 
-/* Where the caller's value of one register is. */
+/* The place of the caller's value of one register. */
 struct place {
     uint8_t reg;
     uint8_t kind;
-    uint16_t op_count; /* of an expression, which begins at ops[value] */
+    uint16_t op_count; /* of an expression that begins at ops[value] */
     int32_t value;
 };
 
-/* What a function must give back as it was (System V ABI, x86-64, figure 3.4), so that the caller's
- * value is in the register unless a rule says where else. libdw knows this too, but it takes rax
- * for rbx (elfutils 0.188, backends/x86_64_cfi.c:44: register 0 is called "%rbx"). */
+/* Registers that a function must preserve (System V ABI, x86-64, figure 3.4): they hold the
+ * caller's value unless a rule gives another place. libdw has such a list too, but it takes rax for
+ * rbx (elfutils 0.188, backends/x86_64_cfi.c:44: register 0 is called "%rbx"). */
 static const uint32_t CALL_SAVED =
     1u << CFI_RBX | 1u << CFI_RBP | 1u << CFI_R12 | 1u << CFI_R13 | 1u << CFI_R14 | 1u << CFI_R15;
 
 struct cfi_rule {
-    bool is_signal;    /* what the frame returns to was interrupted, it made no call */
+    bool is_signal;    /* the caller was interrupted by a signal; it made no call */
     bool is_outermost; /* the return address is undefined */
     uint8_t place_count;
     uint16_t op_count;
-    uint32_t same;        /* bit N: register N is the caller's already */
+    uint32_t same;        /* bit N: register N already has the caller's value */
     uint8_t cfa_register; /* CFA = register + cfa_offset, unless: */
     uint16_t cfa_ops;     /* > 0: CFA = the expression ops[0 ... cfa_ops) */
     int32_t cfa_offset;
-    struct cfi_op *ops; /* both within this allocation */
+    struct cfi_op *ops; /* ops and places are in this allocation */
     struct place places[];
 };
 
-/* A rule while it is put together. */
+/* A rule under construction. */
 struct draft {
     struct cfi_rule rule;
     struct place places[CFI_REGISTERS];
     struct cfi_op ops[256];
 };
 
-/* Append an expression; false if it is too long or has an operation that no CFI needs. */
+/* Append an expression. False if it is too long or has an unsupported operation. */
 static bool add_expression(struct draft *draft, const Dwarf_Op *ops, size_t count)
 {
     if (count > sizeof(draft->ops) / sizeof(draft->ops[0]) - draft->rule.op_count)
@@ -66,7 +66,7 @@ static bool fits(Dwarf_Word number)
     return (int64_t)number == (int32_t)number;
 }
 
-/* What dwarf_frame_cfa() gives: breg with an offset, or any expression. */
+/* Add the CFA of dwarf_frame_cfa(): a register with an offset, or any expression. */
 static bool add_cfa(struct draft *draft, Dwarf_Frame *frame)
 {
     Dwarf_Op *ops;
@@ -84,7 +84,8 @@ static bool add_cfa(struct draft *draft, Dwarf_Frame *frame)
     return add_expression(draft, ops, count);
 }
 
-/* "CFA", "CFA + offset": how dwarf_frame_register() spells the plain rules. */
+/* True for "CFA" and "CFA + offset", the form in which dwarf_frame_register() returns simple
+ * rules. */
 static bool is_cfa_offset(const Dwarf_Op *ops, size_t count, int32_t *offset)
 {
     if (count < 1 || count > 2 || ops[0].atom != DW_OP_call_frame_cfa)
@@ -95,7 +96,7 @@ static bool is_cfa_offset(const Dwarf_Op *ops, size_t count, int32_t *offset)
     return true;
 }
 
-/* Fill the kind, value and op_count of a place. False if the location is not understood. */
+/* Fill the kind, value and op_count of a place. False if the location is not supported. */
 static bool locate(struct draft *draft, struct place *place, const Dwarf_Op *ops, size_t count)
 {
     bool is_value = ops[count - 1].atom == DW_OP_stack_value;
@@ -116,8 +117,9 @@ static bool locate(struct draft *draft, struct place *place, const Dwarf_Op *ops
     return add_expression(draft, ops, count);
 }
 
-/* Registers whose location is not understood count as unknown, as do undefined ones. An undefined
- * return address is how the outermost frame is marked. */
+/* A register with an unsupported location counts as unknown. A register without a location has the
+ * caller's value if functions preserve it (CALL_SAVED); else it is unknown. An undefined return
+ * address marks the outermost frame. */
 static void add_register(struct draft *draft, Dwarf_Frame *frame, int reg)
 {
     struct place *place = &draft->places[draft->rule.place_count];
@@ -137,7 +139,8 @@ static void add_register(struct draft *draft, Dwarf_Frame *frame, int reg)
         draft->rule.place_count++;
 }
 
-/* A rule that leads nowhere, or that leads from rip to the same rip for ever, is none. */
+/* True if the rule gives the return address or marks the outermost frame. Without a return address,
+ * rip would stay the same for ever. */
 static bool is_useful(const struct draft *draft)
 {
     for (int i = 0; i < draft->rule.place_count; i++) {
@@ -201,8 +204,8 @@ static bool find_cfa(const struct cfi_rule *rule, struct cfi_frame *frame)
     return true;
 }
 
-/* Read a saved register. In an epilogue the slot of a register that was popped already lies below
- * rsp, where nobody captures anything. */
+/* Read a saved register. In an epilogue, the slot of a register that was already popped is below
+ * rsp, where nothing is captured: the register keeps its value. */
 static bool read_saved(const struct cfi_frame *frame, int reg, uint64_t address, uint64_t *value)
 {
     const struct cfi_registers *registers = frame->registers;

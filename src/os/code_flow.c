@@ -8,10 +8,10 @@
 
 enum {
     CODE_MAX = 1 << 16,  /* bytes of a function */
-    VISITS_MAX = 4,      /* of one instruction, each with what another path knows */
-    PENDING_MAX = 256,   /* branches to be taken later */
-    BASES_MAX = 1 << 12, /* things that are not known */
-    SLOTS_MAX = 48,      /* words of the stack that are remembered */
+    VISITS_MAX = 4,      /* of one instruction, each with the values of another path */
+    PENDING_MAX = 256,   /* branches to follow later */
+    BASES_MAX = 1 << 12, /* unknown values */
+    SLOTS_MAX = 48,      /* remembered words of the stack */
     WORD_BYTES = 8,
 };
 
@@ -19,18 +19,18 @@ enum { BASE_NUMBER, BASE_UNKNOWN, BASE_REGISTERS, BASE_OTHER = BASE_REGISTERS + 
 
 static const struct flow_value UNKNOWN = {BASE_UNKNOWN, 0};
 
-/* Where a value that is not known comes from. */
+/* The origin of an unknown value. */
 struct base {
     enum { BASE_START, BASE_MEMORY, BASE_RESULT } kind;
-    struct flow_value address; /* of the memory, or of the function as a number */
+    struct flow_value address; /* of the memory; or the function, as a number */
 };
 
 struct slot {
-    int64_t offset; /* from rsp at the start */
+    int64_t offset; /* from the initial rsp */
     struct flow_value value;
 };
 
-/* What is known at a point of a path. */
+/* The known values at a point of a path. */
 struct state {
     uint64_t at;
     struct flow_value registers[FLOW_REGISTERS];
@@ -58,7 +58,7 @@ static struct flow_value number(int64_t value)
     return (struct flow_value){BASE_NUMBER, value};
 }
 
-/* Wraps, as the machine does. */
+/* Add with wrap-around, as the machine does. */
 static struct flow_value plus(struct flow_value value, int64_t amount)
 {
     if (value.base == BASE_UNKNOWN)
@@ -133,7 +133,7 @@ struct flow_value flow_argument(const struct flow_call *call, unsigned int index
     return call->registers[ORDER[index]];
 }
 
-/* The value that comes from there: the same each time it is asked for. */
+/* Return the value from this origin, the same each time. */
 static struct flow_value value_from(struct flow *flow, int kind, struct flow_value address)
 {
     for (uint32_t i = 0; i < flow->base_count; i++)
@@ -149,7 +149,7 @@ static struct flow_value value_from(struct flow *flow, int kind, struct flow_val
 
 /* ---- registers ---- */
 
-/* A general register and how many of its bytes are meant; false if it is another kind. */
+/* Find a general register and the size of the part that is named. False for other registers. */
 static bool general_register(x86_reg reg, enum flow_register *ret_register, unsigned int *ret_size)
 {
     static const x86_reg NAMES[][FLOW_REGISTERS] = {
@@ -227,7 +227,7 @@ static struct flow_value load(struct flow *flow, const struct state *state,
     return value_from(flow, BASE_MEMORY, address);
 }
 
-/* What was remembered of these bytes of the stack is so no more. */
+/* Drop the remembered words of the stack that overlap [from, from + size). */
 static void forget(struct state *state, int64_t from, uint64_t size)
 {
     unsigned int kept = 0;
@@ -295,7 +295,7 @@ static struct flow_value pop(struct flow *flow, struct state *state)
     return value;
 }
 
-/* An instruction that is not followed: all that it writes is unknown. */
+/* An instruction that is not followed: all registers and memory that it writes become unknown. */
 static void forget_written(struct flow *flow, struct state *state, const cs_insn *insn)
 {
     const cs_x86 *x86 = &insn->detail->x86;
@@ -325,13 +325,13 @@ static void add(struct flow *flow, struct state *state, const cs_insn *insn, int
     set_operand(flow, state, insn, operand, plus(get_operand(flow, state, insn, operand), amount));
 }
 
-/* Aligning the stack pointer leaves it an address on the stack. */
+/* An "and" aligns the stack pointer. The result is still an address on the stack. */
 static bool is_alignment(const cs_x86 *x86)
 {
     return x86->operands[0].type == X86_OP_REG && x86->operands[0].reg == X86_REG_RSP;
 }
 
-/* All but jumps and calls. */
+/* Execute any instruction but a jump or call. */
 static void compute(struct flow *flow, struct state *state, const cs_insn *insn)
 {
     const cs_x86 *x86 = &insn->detail->x86;
@@ -389,7 +389,7 @@ static void clobber(struct state *state, struct flow_value result)
     static const enum flow_register LOST[] = {FLOW_RCX, FLOW_RDX, FLOW_RSI, FLOW_RDI,
                                               FLOW_R8,  FLOW_R9,  FLOW_R10, FLOW_R11};
 
-    /* The function may write to what it has the address of: a variable, up to any size. */
+    /* The callee may write to memory whose address it gets: a variable of any size. */
     for (size_t i = 0; i < sizeof(LOST) / sizeof(*LOST); i++) {
         if (flow_is_stack(state->registers[LOST[i]]))
             forget(state, state->registers[LOST[i]].offset, INT64_MAX);
@@ -398,7 +398,7 @@ static void clobber(struct state *state, struct flow_value result)
     state->registers[FLOW_RAX] = result;
 }
 
-/* Where a jump or call goes; 0 if not known. */
+/* The target of a jump or call; 0 if unknown. */
 static uint64_t target_of(const struct flow *flow, const struct state *state, const cs_insn *insn)
 {
     const cs_x86_op *operand = &insn->detail->x86.operands[0];
@@ -430,7 +430,7 @@ static bool is_inside(const struct flow *flow, uint64_t address)
     return address >= flow->code->start && address < flow->code->end;
 }
 
-/* Go on at `target` when this path has ended. */
+/* Follow the branch to `target` when this path has ended. */
 static void take_later(struct flow *flow, const struct state *state, uint64_t target)
 {
     if (!is_inside(flow, target) || flow->pending_count == PENDING_MAX)
@@ -439,7 +439,7 @@ static void take_later(struct flow *flow, const struct state *state, uint64_t ta
     flow->pending[flow->pending_count++].at = target;
 }
 
-/* One instruction. False where the path ends. */
+/* Execute one instruction. False if the path ends. */
 static bool step(struct flow *flow, struct state *state, const cs_insn *insn)
 {
     uint64_t target;

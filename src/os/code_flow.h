@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What x86-64 machine code does with what it is given, by following its paths.
+ * Data flow in x86-64 machine code, found by following its paths.
  *
- * A path is followed from the start of a function with each register holding an unknown value of
- * its own. Moves, additions of constants and spills are followed; whatever else writes a register
- * makes its value unknown. So what is said of a call or a store is true of that path, but not
- * everything is said: paths that go through computed jumps end there, and code that is reached in
- * many ways is looked at only a few times. A field of a struct counts as what it was at first,
- * whatever was stored to it since.
+ * A path begins at the start of a function, where each register holds an unknown value of its own.
+ * Moves, additions of constants and spills are followed. Any other instruction makes the value of
+ * the registers that it writes unknown. So what is reported about a call or a store is true of that
+ * path, but not everything is reported: a path ends at a computed jump, and code that many paths
+ * reach is followed only a few times. A field of a struct counts as having its initial value,
+ * whatever the code stored to it.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* By the number that instructions have for them. */
+/* In the order of the numbers in instructions. */
 enum flow_register {
     FLOW_RAX,
     FLOW_RCX,
@@ -36,17 +36,17 @@ enum flow_register {
     FLOW_REGISTERS
 };
 
-/* Code to follow: [start, end) and where to read it. */
+/* Code to follow: [start, end) and a function that reads it. */
 struct flow_code {
     /* False if it can't be read. */
     bool (*read)(void *context, uint64_t address, void *buffer, size_t size);
     void *context;
     uint64_t start, end;
-    bool follow_literals; /* a call through a word in memory goes where that word says now (not so
-                           * in a file, where such words are filled in when it is loaded) */
+    bool follow_literals; /* follow a call or jump through a word in memory to where the word points
+                           * now. Not for a file: its words are filled in when it is loaded. */
 };
 
-/* A value is something that is not known, plus a number. */
+/* A base, which is an unknown value or zero, plus a number. */
 struct flow_value {
     uint32_t base;
     int64_t offset;
@@ -55,30 +55,30 @@ struct flow_value {
 struct flow;
 
 bool flow_is_number(struct flow_value value, int64_t number);
-/* What the register held at the start, plus `offset`. */
+/* True for the initial value of a register plus `offset`. */
 bool flow_is_register(struct flow_value value, enum flow_register reg, int64_t offset);
-/* An address on the stack. */
+/* True for an address on the stack. */
 bool flow_is_stack(struct flow_value value);
-/* What a call returned; *ret_function, if not NULL, is the function (0 if not known). */
+/* True for the result of a call. *ret_function, if not NULL, is the function (0 if unknown). */
 bool flow_is_result(const struct flow *flow, struct flow_value value, uint64_t *ret_function);
-/* Base of the value is what lies in memory, 4 or 8 bytes, at *ret_address. */
+/* True if the base of the value is 4 or 8 bytes of memory at *ret_address. */
 bool flow_is_memory(const struct flow *flow, struct flow_value value,
                     struct flow_value *ret_address);
-/* The word at offset `field` from what a register held at the start. */
+/* True for the word at offset `field` from the initial value of a register. */
 bool flow_is_field(const struct flow *flow, struct flow_value value, enum flow_register reg,
                    int64_t field);
 
-/* A call, or a jump to another function. */
+/* A call, or a jump (jmp) out of the code or to an unknown target. */
 struct flow_call {
-    uint64_t target; /* 0 if not known */
+    uint64_t target; /* 0: unknown */
     bool is_jump;
-    const struct flow_value *registers; /* just before */
+    const struct flow_value *registers; /* just before the call */
 };
 
-/* Of the calling convention (System V ABI 3.2.3): 0 to 5. */
+/* Argument `index` (0 to 5) of a call (System V ABI 3.2.3). */
 struct flow_value flow_argument(const struct flow_call *call, unsigned int index);
 
-/* What is told along the paths; either may be NULL. */
+/* Called for each call and store on the paths. Either function may be NULL. */
 struct flow_visitor {
     void (*call)(void *context, const struct flow *flow, const struct flow_call *call);
     void (*store)(void *context, const struct flow *flow, struct flow_value address,
@@ -86,5 +86,5 @@ struct flow_visitor {
     void *context;
 };
 
-/* False if the code can't be read or is too large. */
+/* Follow all paths. False if the code can't be read or is too large. */
 bool flow_follow(const struct flow_code *code, const struct flow_visitor *visitor);

@@ -11,17 +11,17 @@
 #include "util/alloc.h"
 
 enum {
-    PARTS_MAX = 8,        /* of code that are followed */
-    PART_BYTES = 1 << 16, /* of one */
+    PARTS_MAX = 8,        /* parts of code that are followed */
+    PART_BYTES = 1 << 16, /* of one part */
 };
 
-/* What ways that begin at an instruction come to. */
+/* What the paths from an instruction lead to. */
 enum { COMES_TO_CALL = 1, COMES_TO_END = 2, COMES_TO_ANYTHING = COMES_TO_CALL | COMES_TO_END };
 
 struct point {
     uint64_t address;
-    uint64_t next, jump; /* where it may go on; 0 if nowhere */
-    bool is_wanted;      /* a call of a wanted function: what comes after it does not matter */
+    uint64_t next, jump; /* possible next instructions; 0: none */
+    bool is_wanted;      /* a call of a wanted function: what follows it does not matter */
     uint8_t comes_to;
 };
 
@@ -46,8 +46,7 @@ struct follower {
 
 /* ---- code ---- */
 
-/* Reads the instructions of a part one after the other: x86-64 functions of C compilers have no
- * data in between. */
+/* Reads the instructions of a part in order: C compilers put no data into x86-64 functions. */
 struct reader {
     csh decoder;
     cs_insn *insn;
@@ -104,7 +103,7 @@ static bool is_trap(const cs_insn *insn)
     return insn->id == X86_INS_UD2 || insn->id == X86_INS_INT3 || insn->id == X86_INS_HLT;
 }
 
-/* Where a jump or call goes; 0 if that is computed. */
+/* The target of a jump or call; 0 if it is computed. */
 static uint64_t target_of(const cs_insn *insn)
 {
     const cs_x86_op *operand = &insn->detail->x86.operands[0];
@@ -112,7 +111,8 @@ static uint64_t target_of(const cs_insn *insn)
     return operand->type == X86_OP_IMM ? (uint64_t)operand->imm : 0;
 }
 
-/* A stub that goes to one of a library's, by its name: also what stack protection calls. */
+/* True for the PLT stub of a library function that never returns. The stack protector calls such a
+ * function too. */
 static bool is_known_to_end(const struct follower *follower, uint64_t function)
 {
     static const char *const stubs[] = {"abort@plt", "exit@plt", "_exit@plt", "__assert_fail@plt",
@@ -127,8 +127,8 @@ static bool is_known_to_end(const struct follower *follower, uint64_t function)
     return false;
 }
 
-/* Not so if no instruction of it returns or goes elsewhere: compilers leave no way to return in a
- * function that always ends the program. */
+/* True if the function may return, or is unknown. A function that always ends the program has no
+ * instruction that returns or jumps elsewhere: compilers leave no way to return in it. */
 static bool returns(const struct follower *follower, uint64_t function)
 {
     struct reader reader;
@@ -150,7 +150,7 @@ static bool returns(const struct follower *follower, uint64_t function)
 
 /* ---- points ---- */
 
-/* Follow what is at an address too. False if it isn't followed. */
+/* Add the code at an address to the parts. False if it can't be followed. */
 static bool add_part(struct follower *follower, uint64_t address)
 {
     struct part part;
@@ -166,8 +166,8 @@ static bool add_part(struct follower *follower, uint64_t address)
     return true;
 }
 
-/* A jump through a word at a fixed place, as that of a stub for a library's function, leaves; any
- * other computed one may be one of a table. */
+/* A jump through a word at a fixed address, as in the stub of a library function, leaves the
+ * function. Any other computed jump may go through a table, to anything. */
 static uint8_t computed_jump(const cs_insn *insn)
 {
     const cs_x86_op *operand = &insn->detail->x86.operands[0];
@@ -239,7 +239,7 @@ static bool read_part(struct follower *follower, const struct part *part)
     return true;
 }
 
-/* ---- ways ---- */
+/* ---- paths ---- */
 
 static int compare(const void *a, const void *b)
 {
@@ -256,7 +256,8 @@ static const struct point *point_at(const struct code_ways *ways, uint64_t addre
                        : NULL;
 }
 
-/* What goes on at an address comes to, as far as is known. */
+/* The effect of the code at an address: COMES_TO_ANYTHING if it is unknown, 0 for address 0 (no
+ * instruction). */
 static uint8_t known_at(const struct code_ways *ways, uint64_t address)
 {
     const struct point *point = address ? point_at(ways, address) : NULL;
@@ -273,7 +274,7 @@ static uint8_t known_of(const struct code_ways *ways, const struct point *point)
     return point->comes_to | known_at(ways, point->next) | known_at(ways, point->jump);
 }
 
-/* From the ends back to the starts, until no more is learned. */
+/* Propagate effects from the ends back to the starts, until nothing changes. */
 static void spread(struct code_ways *ways)
 {
     bool changed = true;
@@ -331,7 +332,7 @@ void code_ways_free(struct code_ways *ways)
 enum call_ahead code_ways_ahead(const struct code_ways *ways, uint64_t address)
 {
     static const enum call_ahead meaning[] = {
-        [0] = CALL_PERHAPS, /* it comes to no end: the program's is ahead */
+        [0] = CALL_PERHAPS, /* no path ends in the function: the program will end */
         [COMES_TO_CALL] = CALL_ALWAYS,
         [COMES_TO_END] = CALL_NEVER,
         [COMES_TO_ANYTHING] = CALL_PERHAPS,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whether x86-64 machine code that goes on from some point will still call a certain function.
+ * Determines whether x86-64 code that continues from some point will still call a certain function.
  *
- * A function's ways are followed from the bytes of its file: also into what it jumps to (parts that
- * compilers put elsewhere, functions that it ends in), and not past calls that never return. What
- * is not known (where a computed jump leads to, code that can't be read) may do anything, so
- * CALL_NEVER and CALL_ALWAYS are certain.
+ * The paths of a function are followed in the code of its file. They include code that the function
+ * jumps to: parts that the compiler put elsewhere, and functions that it tail-calls. They end at
+ * calls that never return. Only direct calls and jumps count as calls of the function. Unknown code
+ * (the target of a computed jump, code that can't be read) may do anything, so CALL_NEVER and
+ * CALL_ALWAYS are certain.
  */
 #pragma once
 
@@ -16,24 +17,25 @@ struct elf_file;
 struct code_ways;
 
 enum call_ahead {
-    CALL_UNKNOWN, /* not a point of this function */
-    CALL_NEVER,   /* on no way */
+    CALL_UNKNOWN, /* not an instruction of this function */
+    CALL_NEVER,   /* on no path */
     CALL_PERHAPS,
-    CALL_ALWAYS, /* on each way to the function's end */
+    CALL_ALWAYS, /* on each path to the function's end */
 };
 
 typedef bool (*code_call_wanted)(void *context, uint64_t function);
 
-/* Of the function that starts at `function`, in regard to calls of any wanted one: target
- * addresses. NULL if it can't be read. The file is read now and not needed later. */
+/* Follow the paths of the function that starts at `function`, for calls of any function that
+ * `wanted` accepts. Addresses are the target's. NULL if the function can't be read. The file is not
+ * needed after this call. */
 struct code_ways *code_ways_new(struct elf_file *file, uint64_t function, code_call_wanted wanted,
                                 void *context);
 void code_ways_free(struct code_ways *ways);
 
-/* What is ahead at an instruction: one that has not run yet. While a call runs, its return
- * address. */
+/* Return what is ahead at `address`, an instruction that has not run yet. For a call in progress it
+ * is the return address. */
 enum call_ahead code_ways_ahead(const struct code_ways *ways, uint64_t address);
 
-/* Whether no way comes to a second call. Where the function is known to make one at most, it means
- * that its ways are known well. */
+/* True if no path has a second call. If the function is known to make at most one call, this means
+ * that its paths are well known: unknown code could make a second one. */
 bool code_ways_call_once(const struct code_ways *ways);

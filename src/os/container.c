@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the engines call their cgroups (ID is 64 hex digits):
+ * Names of cgroups by container engine (ID is 64 hex digits):
  *
  *   docker        /docker/ID  /system.slice/docker-ID.scope
  *   containerd    /kubepods/burstable/podUID/ID  .../cri-containerd-ID.scope
@@ -37,7 +37,8 @@ static bool cut_suffix(char *name, const char *suffix)
     return true;
 }
 
-/* "docker-ID", "kubepods-podUID.slice:cri-containerd:ID" or "ID": the ID, else NULL. */
+/* Return the ID in "docker-ID", "kubepods-podUID.slice:cri-containerd:ID" or "ID", else NULL. A
+ * monitor ("conmon-") is not in the container. */
 static const char *hex_id(const char *name)
 {
     size_t length = strlen(name);
@@ -53,7 +54,7 @@ static const char *hex_id(const char *name)
     return strstr(name, "conmon-") ? NULL : id;
 }
 
-/* systemd writes "\x2d" for a "-" in a name (systemd.unit(5)). */
+/* Undo systemd's escapes: "\x2d" is a "-" in a name (systemd.unit(5)). */
 static void unescape(char *name)
 {
     char *out = name;
@@ -73,7 +74,7 @@ static void unescape(char *name)
     *out = '\0';
 }
 
-/* The container that a directory of the path belongs to, or NULL. Changes `name`. */
+/* The container of a directory of the path, or NULL. Changes `name`. */
 static const char *container_of_directory(char *name, const char *parent)
 {
     const char *found;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which container a process is in, told from the names of its cgroups. */
+/* Finds the container of an OS process by the names of its cgroups. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Find the id of the container in the text of /proc/PID/cgroup, both v1 ("4:memory:/path" lines)
- * and v2 ("0::/path"). Where containers are nested it is the innermost. False, and `id` untouched,
- * if no cgroup is a container's. */
+/* Find the id of the container in the text of /proc/PID/cgroup, v1 ("4:memory:/path" lines) or v2
+ * ("0::/path"). Of nested containers it is the innermost. False, with `id` unchanged, if no cgroup
+ * is a container's. */
 bool container_of_cgroup(const char *text, char *id, size_t size);

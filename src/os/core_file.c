@@ -15,7 +15,7 @@
 
 enum {
     SEGMENTS_MAX = 1 << 20,
-    NOTES_MAX = 1 << 28, /* some KB a thread, and the names of what is mapped */
+    NOTES_MAX = 1 << 28, /* a few KB for each thread, and the names of mapped files */
 };
 
 /* ---- memory ---- */
@@ -60,7 +60,7 @@ static int by_start(const void *a, const void *b)
                    ((const struct core_segment *)b)->start);
 }
 
-/* How much of [offset, offset + size) the file has; what is behind its end is missing. */
+/* Return how much of [offset, offset + size) the file has. Add the rest to core->missing. */
 static uint64_t present(struct core_file *core, uint64_t offset, uint64_t size)
 {
     uint64_t there = offset < core->size ? core->size - offset : 0;
@@ -89,8 +89,8 @@ static void add_segment(struct core_file *core, const Elf64_Phdr *header)
     core->segment_count++;
 }
 
-/* More segments than their number has bits for are counted in the first section's header (elf(5),
- * PN_XNUM). */
+/* If the header has too few bits for the number of segments, that number is in the header of the
+ * first section (elf(5), PN_XNUM). */
 static bool read_segment_count(const struct core_file *core, const Elf64_Ehdr *header,
                                uint32_t *count)
 {
@@ -105,7 +105,7 @@ static bool read_segment_count(const struct core_file *core, const Elf64_Ehdr *h
     return *count <= SEGMENTS_MAX;
 }
 
-/* The program headers, NULL if not all of them are there. */
+/* Return the program headers, NULL if some are missing in the file. */
 static Elf64_Phdr *read_segments(const struct core_file *core, const Elf64_Ehdr *header,
                                  uint32_t *count)
 {
@@ -124,8 +124,8 @@ static Elf64_Phdr *read_segments(const struct core_file *core, const Elf64_Ehdr 
 
 /* ---- notes ---- */
 
-/* Offsets in struct elf_prstatus and elf_prpsinfo (linux/elfcore.h) on x86-64, and where registers
- * are in user_regs_struct (asm/user_64.h), by DWARF number. */
+/* Offsets in struct elf_prstatus and elf_prpsinfo (linux/elfcore.h) on x86-64, and the index of
+ * each register in user_regs_struct (asm/user_64.h), by DWARF number. */
 enum { STATUS_SIGNAL = 12, STATUS_TID = 32, STATUS_REGISTERS = 112, INFO_PID = 24 };
 enum { REGISTERS = 27, FS_BASE = 21 };
 static const uint8_t places[CFI_REGISTERS] = {
@@ -172,7 +172,7 @@ static void read_vector(struct core_file *core, struct cursor vector)
     }
 }
 
-/* The next of the paths, without " (deleted)" for a file that was; NULL if it does not end. */
+/* Return the next path, without the " (deleted)" of a deleted file. NULL if the path has no end. */
 static const char *next_path(struct cursor *paths)
 {
     static const char deleted[] = " (deleted)";
@@ -186,8 +186,8 @@ static const char *next_path(struct cursor *paths)
     return path;
 }
 
-/* Count, page size, {start, end, offset in pages} each, and then the paths (fs/binfmt_elf.c,
- * fill_files_note). */
+/* Read the note NT_FILE: count, page size, {start, end, offset in pages} of each mapping, and then
+ * the paths (fs/binfmt_elf.c, fill_files_note). */
 static void read_mappings(struct core_file *core, struct cursor places_note)
 {
     enum { ENTRY = 3 * sizeof(uint64_t) };
@@ -276,7 +276,7 @@ static int cut_short(const char *path, const struct core_file *core, struct erro
                      path, (unsigned long long)core->size);
 }
 
-/* Is it a core file, and one of a machine that is known? */
+/* Fail if this is not a core file of an x86-64 process. */
 static int check_header(const char *path, const struct core_file *core, const Elf64_Ehdr *header,
                         struct error *error)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A core file of a process on x86-64, as the kernel, gdb's gcore or systemd-coredump write it
+ * A core file of an OS process on x86-64, as the kernel, gdb's gcore or systemd-coredump writes it
  * (core(5)).
  *
- * Only what says where things are is read when it is opened; memory is read from the file when it
- * is asked for. A file that is cut short, as a full disk leaves it, is a core file of less memory.
- * Everything in it is untrusted.
+ * Opening it reads only headers and notes. Memory is read from the file on request. A file that was
+ * cut short, for example by a full disk, is a core file with less memory. Everything in it is
+ * untrusted.
  */
 #pragma once
 
@@ -17,23 +17,23 @@
 #include "os/cfi.h"
 #include "util/error.h"
 
-/* Memory of the process: [start, end), of which the first `file_size` bytes are in the file. */
+/* Memory of the process: [start, end). Its first `file_size` bytes are in the file. */
 struct core_segment {
     uint64_t start, end;
     uint64_t offset, file_size;
     bool executable;
 };
 
-/* What of a file was mapped where. */
+/* A mapped part of a file. */
 struct core_mapping {
     uint64_t start, end;
-    uint64_t offset;  /* of `start` in the file */
+    uint64_t offset;  /* of `start` in the mapped file */
     const char *path; /* as the process saw it, without " (deleted)" */
 };
 
 struct core_thread {
     uint32_t tid;
-    uint16_t signal;         /* that it got, 0: none */
+    uint16_t signal;         /* that it received; 0: none */
     uint64_t thread_pointer; /* fs base */
     uint64_t registers[CFI_REGISTERS];
 };
@@ -42,24 +42,26 @@ struct core_file {
     int fd;
     pid_t pid;
     uint64_t written;              /* ns since 1970 */
-    uint64_t entry;                /* where its program is entered (AT_ENTRY); 0: not known */
-    uint64_t vdso;                 /* address of the vdso's ELF header (AT_SYSINFO_EHDR), 0: none */
+    uint64_t entry;                /* entry point of its program (AT_ENTRY); 0: unknown */
+    uint64_t vdso;                 /* address of the vdso's ELF header (AT_SYSINFO_EHDR); 0: none */
     struct core_segment *segments; /* by address */
     size_t segment_count;
     struct core_mapping *mappings; /* by address */
     size_t mapping_count;
-    struct core_thread *threads; /* the one that ended the process first */
+    struct core_thread *threads; /* the thread that ended the process is first */
     size_t thread_count;
-    uint64_t size, missing; /* bytes that the file has, and that it should have behind these */
-    void *notes;            /* to which paths point */
+    uint64_t size, missing; /* bytes in the file; bytes missing after its end */
+    void *notes;            /* holds the paths */
 };
 
-/* ERROR_UNSUPPORTED: of another machine. NULL with error also where it is no core file. */
+/* Open a core file. NULL with error: ERROR_UNSUPPORTED for a core of another machine, ERROR_FAILED
+ * for a file that can't be read, is cut short within its headers or is not a core file. */
 struct core_file *core_file_open(const char *path, struct error *error);
 void core_file_free(struct core_file *core);
 
-/* The segment that holds an address, NULL if none does. */
+/* Return the segment that contains an address, NULL if there is none. */
 const struct core_segment *core_file_segment(const struct core_file *core, uint64_t address);
 
-/* Read memory from `address` on, at most `size` bytes; returns how many of them are in the file. */
+/* Read at most `size` bytes of memory at `address`. Return the number of bytes that the file has,
+ * up to the end of the segment. */
 size_t core_file_read(const struct core_file *core, uint64_t address, void *buffer, size_t size);

@@ -42,14 +42,14 @@ static struct build_id build_id_at(const struct core_file *core, uint64_t addres
         memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_phnum > HEADERS_MAX ||
         !read_all(core, address + header.e_phoff, headers, header.e_phnum * sizeof(*headers)))
         return id;
-    /* The first page is mapped from the file's start, and notes are in it by their offset. */
+    /* The first page is the start of the file, so the notes are at their file offset. */
     for (int i = 0; i < header.e_phnum && !id.size; i++)
         if (headers[i].p_type == PT_NOTE)
             id = read_build_id(core, address + headers[i].p_offset, headers[i].p_filesz);
     return id;
 }
 
-/* Consecutive mappings of one file, from the one on that has its first page. */
+/* Consecutive mappings of one file, beginning with the one of its first page. */
 struct group {
     size_t first, count;
     struct build_id id;
@@ -78,9 +78,9 @@ static bool is_executable(const struct core_file *core, const struct group *grou
     return false;
 }
 
-/* ---- files that are here ---- */
+/* ---- files on this machine ---- */
 
-/* The segment of a file of which an offset is a part. */
+/* Find the last loadable segment of a file whose pages contain `offset`. */
 static bool segment_at(Elf *elf, uint64_t offset, GElf_Phdr *found)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -101,7 +101,8 @@ static bool segment_at(Elf *elf, uint64_t offset, GElf_Phdr *found)
     return any;
 }
 
-/* What the core does not have (gdb leaves out what is in files), the file tells. */
+/* True if the mapping is executable: by the core, or by the file if the core does not have the
+ * memory (gdb leaves out what is in files). */
 static bool is_code(const struct core_file *core, const struct core_mapping *mapping, Elf *elf)
 {
     const struct core_segment *segment = core_file_segment(core, mapping->start);
@@ -124,7 +125,8 @@ static struct mapping mapping_of(const struct core_file *core, const struct core
     };
 }
 
-/* An ELF file as it was mapped: laid out by the first mapping that agrees with it. Takes `fd`. */
+/* Open an ELF file as it was mapped. The first mapping that agrees with the file determines its
+ * bias. Takes `fd`. */
 static struct elf_file *lay_out(const struct core_file *core, const struct group *group, int fd,
                                 const char *root)
 {
@@ -143,7 +145,7 @@ static struct elf_file *lay_out(const struct core_file *core, const struct group
     return file;
 }
 
-/* A library is believed to be the one that was mapped only by its build id. */
+/* Open a library. Only its build id proves that it is the one that was mapped. */
 static struct elf_file *open_library(const struct core_file *core, const struct group *group,
                                      const char *root)
 {
@@ -167,7 +169,8 @@ static struct build_id_text known_text(const struct build_id *id)
     return id->size ? build_id_text(id) : (struct build_id_text){"not known"};
 }
 
-/* The directory below which `path` of this machine is `inside`; "/" if there is none. */
+/* Return the directory below which `path` of this machine is `inside`; "/" if there is none. To be
+ * freed. */
 static char *root_of(const char *path, const char *inside)
 {
     char *whole = path ? realpath(path, NULL) : NULL;
@@ -219,7 +222,7 @@ static struct elf_file *open_executable(const struct core_file *core, const stru
 struct maker {
     const struct core_file *core;
     const char *executable;
-    char *root; /* NULL: not known yet */
+    char *root; /* NULL: not yet known */
     struct mapping *list;
     int count;
 };
@@ -245,7 +248,7 @@ static void add_group(struct maker *maker, const struct group *group, struct elf
     }
 }
 
-/* It is no file, but has been in memory, and so is in the core. */
+/* The vdso has no file. It was in memory, so the core contains it. */
 static void add_vdso(struct maker *maker)
 {
     const struct core_segment *segment = core_file_segment(maker->core, maker->core->vdso);
@@ -274,7 +277,7 @@ static int by_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Of the executable, which is `own`, and of all other files. */
+/* Add the mappings of the executable, which is `own`, and of all other files. */
 static int add_all(struct maker *maker, const struct group *own, struct error *error)
 {
     const struct core_file *core = maker->core;
@@ -322,7 +325,7 @@ struct core_memory {
     struct mappings *mappings;
 };
 
-/* What was never written to is in the file as it was in memory. */
+/* Read memory from the mapped file. Only memory that can't have been written is the same there. */
 static size_t read_file(struct mappings *mappings, uint64_t address, void *buffer, size_t size)
 {
     const struct mapping *mapping = mappings_find(mappings, address);

@@ -48,7 +48,7 @@ static bool same_checksum(int fd, uint32_t checksum)
     return got == 0 && sum == checksum;
 }
 
-/* Open `path` in `root` if it is the file wanted. Takes `path`, which is malloc'ed. */
+/* Open `path` in `root` if it is the wanted file. Takes `path`, which is malloc'ed. */
 static int open_wanted(const struct wanted *wanted, const char *root, char *path)
 {
     int fd = open_in_root(root, path);
@@ -146,7 +146,7 @@ void *debug_data_unpack(Elf *elf, size_t *size)
 
     if (!packed || !packed->d_buf)
         return NULL;
-    image = xmalloc(UNPACKED_MAX); /* only what is written to takes memory */
+    image = xmalloc(UNPACKED_MAX); /* only pages that are written take memory */
     if (lzma_stream_buffer_decode(&memory, 0, NULL, packed->d_buf, &from, packed->d_size, image,
                                   &to, UNPACKED_MAX) != LZMA_OK ||
         to == 0) {

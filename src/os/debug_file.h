@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What of an ELF file was split off when it was stripped.
+ * Finds the symbols that were split off an ELF file when it was stripped.
  *
- * A separate debug file is looked for where debuggers look (GDB manual, "Separate Debug Files"),
+ * A separate debug file is searched for where debuggers look (GDB manual, "Separate Debug Files"),
  * in the root of the process that has the file mapped, then in the host's:
  *
  *      /usr/lib/debug/.build-id/ab/cdef....debug
  *      DIR/LINK  DIR/.debug/LINK  /usr/lib/debug/DIR/LINK
  *
- * DIR is the file's own, LINK the name in its .gnu_debuglink. It is believed if it has the same
- * build id or, where the file has none, the checksum that .gnu_debuglink says.
+ * DIR is the directory of the ELF file, LINK the name in its .gnu_debuglink. A debug file is
+ * accepted if it has the same build id. If the ELF file has no build id, the checksum in
+ * .gnu_debuglink must match.
  */
 #pragma once
 
@@ -18,10 +19,10 @@
 
 struct elf_file;
 
-/* A descriptor of the separate debug file of `file`, for the caller to close; -1 if none is found,
- * or `file` is not of a live process. */
+/* Return a descriptor of the separate debug file of `file`, for the caller to close. -1 if none is
+ * found, or the root of the file's process is unknown (an image in memory, such as the vdso). */
 int debug_file_open(const struct elf_file *file);
 
-/* The ELF image with a table of symbols that is packed into .gnu_debugdata (GDB manual,
- * "MiniDebugInfo"), malloc'ed; NULL if there is none that can be unpacked. */
+/* Return the ELF image with a symbol table that is packed into .gnu_debugdata (GDB manual,
+ * "MiniDebugInfo"), malloc'ed. NULL if there is none or it can't be unpacked. */
 void *debug_data_unpack(Elf *elf, size_t *size);

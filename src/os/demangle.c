@@ -10,8 +10,8 @@
 /* NOLINTNEXTLINE(bugprone-reserved-identifier): it is what C++ reserves such names for */
 char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
 
-/* A reference to an earlier part of the name can double its length, so a hostile file could ask
- * for gigabytes. Names beyond these bounds stay as they are. */
+/* A back reference to an earlier part of the name can double the length of the result, so a hostile
+ * file could ask for gigabytes. Names beyond these bounds stay mangled. */
 enum { LONGEST_NAME = 1024, MOST_REFERENCES = 20 };
 
 /* Count "S_", "S1A_", "T_", "T0_": back references of the Itanium C++ ABI, 5.1.10. */
@@ -31,7 +31,7 @@ static int count_references(const char *name)
     return count;
 }
 
-/* Is this what may follow the parameter list? */
+/* True if `text` may follow the parameter list. */
 static bool is_qualifier(const char *text)
 {
     return text[0] == '\0' || strncmp(text, " const", 6) == 0 ||
@@ -39,7 +39,7 @@ static bool is_qualifier(const char *text)
            strncmp(text, " [", 2) == 0;
 }
 
-/* Cut off the parameter list, and what follows it (" const", " [clone .cold]"). */
+/* Cut off the parameter list and what follows it (" const", " [clone .cold]"). */
 static void drop_parameters(char *name)
 {
     char *close = strrchr(name, ')');

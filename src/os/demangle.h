@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* C++ names as people write them. */
+/* Readable C++ names. */
 #pragma once
 
-/* "_ZN6asmjit11BaseEmitter4emitEj" becomes "asmjit::BaseEmitter::emit": without the
- * parameter list, which only makes a frame's name long. malloc'ed; NULL if `name` is not a mangled
- * name or would be too much work. */
+/* Turn "_ZN6asmjit11BaseEmitter4emitEj" into "asmjit::BaseEmitter::emit". The parameter list is cut
+ * off, since it only makes frame names long. The result is malloc'ed. NULL if `name` is not mangled
+ * or exceeds the bounds on length and back references. */
 char *demangle(const char *name);

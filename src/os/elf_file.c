@@ -14,7 +14,7 @@
 #include "os/open_in_root.h"
 #include "util/alloc.h"
 
-/* A vdso is two or three pages. */
+/* A vdso has two or three pages. */
 enum { LARGEST_VDSO = 1 << 16 };
 
 bool elf_bias(Elf *elf, const struct mapping *mapping, uint64_t *bias)
@@ -25,8 +25,8 @@ bool elf_bias(Elf *elf, const struct mapping *mapping, uint64_t *bias)
 
     if (elf_getphdrnum(elf, &count) != 0)
         return false;
-    /* Segments follow each other in the file, and the page in which one ends and the next begins
-     * is mapped for both: what is mapped belongs to the last that begins at or before it. */
+    /* Segments are adjacent in the file. A page in which one segment ends and the next begins is
+     * mapped for both. So a mapping belongs to the last segment that begins at or before it. */
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr segment;
 
@@ -52,7 +52,7 @@ static int open_map_file(pid_t pid, const struct mapping *mapping)
     return reopen_regular(open(path, O_PATH | O_CLOEXEC));
 }
 
-/* The file that /proc/PID/maps names, if it is the one that is mapped. */
+/* Open the file at the path in /proc/PID/maps if it is the mapped one. */
 static int open_named(const char *root, const struct mapping *mapping)
 {
     int fd = open_in_root(root, mapping->path);
@@ -73,11 +73,11 @@ static int open_mapped(pid_t pid, const char *root, const struct mapping *mappin
     if (fd >= 0)
         return fd;
     fd = open_named(root, mapping);
-    /* A process in a bare chroot: maps gives the path as we see it. */
+    /* For a process in a bare chroot, maps has the path as we see it. */
     return fd >= 0 ? fd : open_named("/", mapping);
 }
 
-/* Make `file` of its Elf, or free everything. */
+/* Complete `file` from its Elf. On failure free everything and return NULL. */
 static struct elf_file *finish(struct elf_file *file, const struct mapping *mapping)
 {
     file->path = xstrdup(mapping->path);
@@ -129,7 +129,7 @@ static struct elf_file *open_vdso(struct memory *memory, const struct mapping *m
     return NULL;
 }
 
-/* Memory files are not ELF files that were loaded: "/memfd:vmem" is the code of the JIT. */
+/* Memory files are not loaded ELF files: "/memfd:vmem" is code of the JIT. */
 static bool is_file_path(const char *path)
 {
     return path[0] == '/' && strncmp(path, "/memfd:", 7) != 0;

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Names and contents are padded to this (elf(5)); what the file ends with need not be. */
+/* Names and contents are padded to this size (elf(5)). At the end of the file the padding may be
+ * missing. */
 enum { ALIGNMENT = 4 };
 
 static const void *take(struct cursor *notes, uint32_t size)

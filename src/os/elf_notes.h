@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Notes of an ELF file, from bytes that may be anything. */
+/* Reads notes of an ELF file from untrusted bytes. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +14,8 @@ struct elf_note {
     struct cursor content;
 };
 
-/* The next note at the cursor; false if there is none, or not all of it. */
+/* Read the next note at the cursor. False if there is no complete one. */
 bool elf_note_next(struct cursor *notes, struct elf_note *note);
 
-/* Whether it is a note of `owner` of that type. */
+/* True if the note has this owner and type. */
 bool elf_note_is(const struct elf_note *note, const char *owner, uint32_t type);

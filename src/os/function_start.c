@@ -6,9 +6,9 @@
 
 #include "os/mappings.h"
 
-/* Header {version, encodings of eh_frame_ptr, fde_count, table}, eh_frame_ptr, fde_count; then
- * pairs {start, FDE}, both relative to the section and sorted by start. Other encodings are
- * allowed, but no linker for x86-64 or arm64 makes them. */
+/* The header is {version, encodings of eh_frame_ptr, fde_count, table}, eh_frame_ptr, fde_count.
+ * Pairs {start, FDE} follow, relative to the section and sorted by start. Other encodings are
+ * allowed, but no linker for x86-64 or arm64 writes them. */
 enum {
     VERSION = 1,
     POINTER_SDATA4_PCREL = 0x1b,

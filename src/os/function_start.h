@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where a function begins, told without symbols: the table of .eh_frame_hdr, which stripped
- * binaries keep for unwinding, lists the start of each (Linux Standard Base Core 5.0, 10.6.2).
+ * Finds function boundaries without symbols. The table of .eh_frame_hdr, which stripped binaries
+ * keep for unwinding, lists the start of each function (Linux Standard Base Core 5.0, 10.6.2).
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 struct elf_file;
 
-/* Where the function that holds `address` starts, and where the next one does (0 if it is the
- * last): target addresses. False if that is not known. */
+/* Find the start of the function that contains `address`, and the start of the next function (0 if
+ * it is the last). All are target addresses. False if the function is unknown. */
 bool native_function_find(const struct elf_file *file, uint64_t address, uint64_t *start,
                           uint64_t *end);

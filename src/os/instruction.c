@@ -10,8 +10,8 @@
 
 enum { FUNCTION_BYTES_MAX = 1 << 20 };
 
-/* Instructions one after the other from the start: x86-64 functions of C compilers have no data in
- * between. */
+/* True if decoding from `start` reaches `address`. C compilers put no data into x86-64 functions,
+ * so each instruction directly follows the previous one. */
 static bool is_reached(csh capstone, const uint8_t *code, size_t size, uint64_t start,
                        uint64_t address)
 {

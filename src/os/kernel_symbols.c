@@ -11,7 +11,7 @@
 
 struct symbol {
     uint64_t address;
-    uint32_t name; /* offsets into the texts */
+    uint32_t name; /* offsets in texts */
     uint32_t module;
 };
 
@@ -20,11 +20,11 @@ struct kernel_symbols {
     size_t count, room;
     char *texts;
     size_t texts_used, texts_room;
-    uint32_t last_module; /* symbols of a module follow each other */
-    bool is_running;      /* they are of the kernel that runs here */
+    uint32_t last_module; /* symbols of one module are adjacent */
+    bool is_running;      /* the symbols are of the running kernel */
 };
 
-/* The last symbol has no next one to end it; nothing says how long it is. */
+/* Nothing says how long the last symbol is: no symbol follows to bound it. */
 enum { LAST_SYMBOL_SIZE = 4096 };
 
 static uint32_t add_text(struct kernel_symbols *all, const char *text, size_t length)
@@ -48,8 +48,9 @@ static uint32_t module_text(struct kernel_symbols *all, const char *module)
     return all->last_module;
 }
 
-/* "ffffffff81000000 T _text" or "ffffffffc0201000 t name\t[module]". Padding before functions
- * (__pfx_, __cfi_: CONFIG_PREFIX_SYMBOLS) is never executed and would double the table. */
+/* Add a line "ffffffff81000000 T _text" or "ffffffffc0201000 t name\t[module]". Padding before
+ * functions (__pfx_, __cfi_: CONFIG_PREFIX_SYMBOLS) is never executed and would double the
+ * table. */
 static void add_line(struct kernel_symbols *all, char *line)
 {
     char *rest;
@@ -77,7 +78,8 @@ static void add_line(struct kernel_symbols *all, char *line)
     };
 }
 
-/* By address; symbols of the same address in the order of the file, in which texts were added. */
+/* By address. Symbols of one address stay in the order of the file, in which their texts were
+ * added. */
 static int compare_symbols(const void *a, const void *b)
 {
     const struct symbol *left = a;

@@ -13,9 +13,9 @@
 #include "util/clock.h"
 
 enum {
-    NOBODY = 0, /* pid of a process that is not there */
+    NOBODY = 0, /* pid of a process that does not exist */
     REREAD_NS = 100000000,
-    LARGEST_FILE_COUNT = 512, /* each holds a file descriptor */
+    LARGEST_FILE_COUNT = 512, /* each has a file descriptor */
 };
 
 struct list {
@@ -44,7 +44,7 @@ static void list_free(struct list *list)
     free(list->mappings);
 }
 
-/* "7f00000-7f01000 r-xp 00002000 08:01 1234    /usr/lib/libc.so.6" (proc_pid_maps(5)) */
+/* Parse "7f00000-7f01000 r-xp 00002000 08:01 1234    /usr/lib/libc.so.6" (proc_pid_maps(5)). */
 static bool parse_line(const char *line, struct mapping *mapping)
 {
     static const char deleted[] = " (deleted)";
@@ -68,7 +68,8 @@ static bool parse_line(const char *line, struct mapping *mapping)
     return true;
 }
 
-/* Read /proc/PID/maps; empty if the process is gone or has no memory (a kernel thread). */
+/* Read /proc/PID/maps. The list is empty if the process has ended or has no memory (a kernel
+ * thread). */
 static struct list read_list(pid_t pid)
 {
     struct list list = {0};
@@ -100,7 +101,7 @@ static bool same_mapping(const struct mapping *a, const struct mapping *b)
            strcmp(a->path, b->path) == 0;
 }
 
-/* What was found out about mappings that are still there need not be found out again. */
+/* Keep the files of mappings that still exist. */
 static void carry_over(const struct list *from, struct list *to)
 {
     int old = 0;
@@ -127,7 +128,7 @@ static bool reread(struct mappings *mappings)
     mappings->read_at = now;
     list = read_list(mappings->pid);
     if (list.count == 0)
-        return false; /* gone: what it was is all there is to go by */
+        return false; /* the process has ended: keep the old list */
     carry_over(&mappings->list, &list);
     list_free(&mappings->list);
     mappings->list = list;
@@ -249,7 +250,7 @@ const struct mapping *mappings_all(struct mappings *mappings, int *count)
     return mappings->list.mappings;
 }
 
-/* The file of another mapping of the same inode, if this one agrees with where it lies. */
+/* Return the open file of the same inode if its bias fits this mapping too. */
 static struct elf_file *find_opened(const struct mappings *mappings, const struct mapping *mapping)
 {
     for (int i = 0; i < mappings->opened_count; i++) {

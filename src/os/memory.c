@@ -7,14 +7,13 @@
 
 #include "util/alloc.h"
 
-/* The smallest page of any architecture: what is readable at one byte is readable to the end of
- * its page. */
+/* The smallest page of any architecture. If one byte is readable, so is the rest of its page. */
 enum { PAGE = 4096 };
 
-/* Most strings are shorter than this; there is no point in copying the rest of the page. */
+/* Most strings are shorter than this, so copying the rest of the page is no use. */
 enum { STRING_CHUNK = 256 };
 
-enum { SPANS = 512 }; /* of a call; the kernel takes 1024 (UIO_MAXIOV, include/uapi/linux/uio.h) */
+enum { SPANS = 512 }; /* per call; the kernel takes 1024 (UIO_MAXIOV, include/uapi/linux/uio.h) */
 
 struct process_memory {
     struct memory memory;
@@ -32,7 +31,8 @@ static bool process_read(struct memory *memory, uint64_t address, void *buffer, 
     return process_vm_readv(process->pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
-/* Pass spans to the kernel in one call; returns how many were read before one that can't be. */
+/* Pass spans to the kernel in one call. Return how many were read before the first that can't
+ * be. */
 static size_t read_run(const struct process_memory *process, struct memory_span *spans,
                        size_t count)
 {
@@ -52,7 +52,7 @@ static size_t read_run(const struct process_memory *process, struct memory_span 
     return done;
 }
 
-/* A call ends at the first span that can't be read: go on behind it. */
+/* A call ends at the first span that can't be read: continue after it. */
 static void process_read_spans(struct memory *memory, struct memory_span *spans, size_t count)
 {
     const struct process_memory *process = (const struct process_memory *)memory;
@@ -99,8 +99,8 @@ void memory_read_spans(struct memory *memory, struct memory_span *spans, size_t 
         spans[i].is_read = memory_read(memory, spans[i].address, spans[i].buffer, spans[i].size);
 }
 
-/* Read as much as there is of at most `size` bytes: a captured image can end anywhere, so where
- * all of it fails, less is tried. 0 if not even the first byte is there. */
+/* Read what is there of at most `size` bytes. A captured image can end anywhere, so if a read
+ * fails, half as much is tried. Return 0 if not even the first byte is there. */
 static size_t read_some(struct memory *memory, uint64_t address, char *buffer, size_t size)
 {
     while (size > 0 && !memory_read(memory, address, buffer, size))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Memory of another process, as it is now.
+ * The memory of another OS process at this moment.
  *
- * The only door to the target's memory in user space. A backend can be the live process
- * (process_vm_readv: reads only, stops nothing) or a captured image (replay tests).
+ * All user-space reads of the target's memory go through this interface. A backend can be the live
+ * process (process_vm_readv: reads only, stops nothing) or a captured image (replay tests).
  * Addresses are the target's. Everything read is untrusted.
  */
 #pragma once
@@ -18,22 +18,23 @@ struct memory_span {
     uint64_t address;
     void *buffer;
     size_t size;
-    bool is_read; /* set by the read: all of it is in the buffer */
+    bool is_read; /* set by the read: the buffer has all bytes */
 };
 
 struct memory {
-    /* Read exactly `size` bytes at `address`; false if any byte can't be read (the buffer may
-     * then be partly written and must not be used). */
+    /* Read exactly `size` bytes at `address`. False if any byte can't be read; the buffer may then
+     * be partly written and must not be used. */
     bool (*read)(struct memory *memory, uint64_t address, void *buffer, size_t size);
-    /* As memory_read_spans(); NULL: each by itself. */
+    /* As memory_read_spans(). NULL: each span is read by itself. */
     void (*read_spans)(struct memory *memory, struct memory_span *spans, size_t count);
     void (*free)(struct memory *memory);
 };
 
-/* The memory of live process `pid`. Never NULL; reads fail once the process is gone. */
+/* Return the memory of the live process `pid`. Never NULL. Reads fail once the process has
+ * ended. */
 struct memory *memory_of_process(pid_t pid);
 
-/* free(NULL) is fine, here and everywhere. */
+/* NULL is allowed, as in every function that frees. */
 void memory_free(struct memory *memory);
 
 static inline bool memory_read(struct memory *memory, uint64_t address, void *buffer, size_t size)
@@ -51,10 +52,10 @@ static inline bool memory_read_u32(struct memory *memory, uint64_t address, uint
     return memory->read(memory, address, value, sizeof(*value));
 }
 
-/* Read all that can be read, one after the other in the order of `spans`: what is behind another is
- * read later. Faster than reads of their own. */
+/* Read every span that can be read, one after the other in the order of `spans`: a later span is
+ * read later. This is faster than a call for each span. */
 void memory_read_spans(struct memory *memory, struct memory_span *spans, size_t count);
 
-/* Read a NUL-terminated string of at most size-1 bytes (longer ones are cut). False if not
- * readable (the buffer must then not be used). */
+/* Read a NUL-terminated string of at most size-1 bytes; a longer one is cut. False if it can't be
+ * read; the buffer must then not be used. */
 bool memory_read_string(struct memory *memory, uint64_t address, char *buffer, size_t size);

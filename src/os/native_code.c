@@ -30,7 +30,7 @@ static bool read_file(const struct elf_file *file, uint64_t offset, void *buffer
     return true;
 }
 
-/* The next executable segment from number *index on. */
+/* Find the next executable segment, from number *index on. */
 static bool next_segment(const struct elf_file *file, size_t *index, GElf_Phdr *segment)
 {
     size_t count;
@@ -57,7 +57,7 @@ bool native_code_read(const struct elf_file *file, uint64_t address, void *buffe
     return false;
 }
 
-/* False if a visit has ended it. */
+/* Visit the calls in one chunk. False if a visit ended the search. */
 static bool visit_calls(const uint8_t *bytes, size_t size, uint64_t address, uint64_t function,
                         native_call_visit visit, void *context)
 {
@@ -84,7 +84,7 @@ void native_code_callers(const struct elf_file *file, uint64_t function, native_
     while (next_segment(file, &index, &segment)) {
         uint64_t start = segment.p_vaddr + file->bias;
 
-        /* Chunks overlap by one byte less than a call has. */
+        /* Chunks overlap by the size of a call minus one byte. */
         for (uint64_t at = 0; at < segment.p_filesz && at < CODE_MAX;
              at += CHUNK_BYTES - CALL_BYTES + 1) {
             uint64_t left = segment.p_filesz - at;

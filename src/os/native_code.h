@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The machine code of an ELF file, as it is in the file: in the target's memory, probes may have
- * been put into it. Addresses are the target's.
+ * The machine code of an ELF file, as it is in the file: the target's memory may contain probes.
+ * Addresses are the target's.
  */
 #pragma once
 
@@ -11,11 +11,11 @@
 
 struct elf_file;
 
-/* False if `address` is not in an executable segment or there are fewer bytes. */
+/* Read code. False if `address` is not in an executable segment or the segment has fewer bytes. */
 bool native_code_read(const struct elf_file *file, uint64_t address, void *buffer, size_t size);
 
-/* Visit each place that may be a call of `function` (call rel32): the bytes say so, though they
- * may be part of another instruction. A visit that returns false ends it. */
+/* Visit each place that may be a call of `function` (call rel32). The bytes match, but they may be
+ * part of another instruction. A visit that returns false ends the search. */
 typedef bool (*native_call_visit)(void *context, uint64_t address);
 void native_code_callers(const struct elf_file *file, uint64_t function, native_call_visit visit,
                          void *context);

@@ -12,24 +12,24 @@
 #include "os/plt.h"
 #include "util/alloc.h"
 
-/* One function. Addresses are the file's. */
+/* A function. Addresses are the file's. */
 struct entry {
     uint64_t start, end;
-    uint64_t reach; /* the largest `end` up to here: nothing before reaches further */
+    uint64_t reach; /* the largest `end` of this and all earlier entries */
     const char *name;
     bool is_global;
     bool is_owned; /* name is malloc'ed, not the file's */
-    bool is_final; /* name was demangled if it could be */
+    bool is_final; /* name is as readable as possible: it was demangled if it could be */
 };
 
 struct symbol_table {
-    struct entry *entries; /* by start, one for each */
+    struct entry *entries; /* by start, one for each start */
     size_t count, room;
-    Elf *debug;  /* what was split off: its names are used, its descriptor is closed. Or NULL */
-    void *image; /* what `debug` reads if it is in memory, else NULL */
+    Elf *debug;  /* the debug file, kept for its names, with its descriptor closed; or NULL */
+    void *image; /* the bytes of `debug` if they are in memory, else NULL */
 };
 
-/* Symbols within symbols nest at most this deep in a sane file. */
+/* Symbols nest at most this deep in a sane file. */
 enum { DEEPEST_NEST = 32 };
 
 static void add_entry(struct symbol_table *table, const struct entry *entry)
@@ -49,7 +49,7 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *header)
     return NULL;
 }
 
-/* The section that names functions: .symtab, else .dynsym; NULL if neither is there. */
+/* Return the section with function names: .symtab, else .dynsym, else NULL. */
 static Elf_Scn *find_symbols(Elf *elf, GElf_Shdr *header)
 {
     Elf_Scn *section = find_section(elf, SHT_SYMTAB, header);
@@ -57,7 +57,7 @@ static Elf_Scn *find_symbols(Elf *elf, GElf_Shdr *header)
     return section ? section : find_section(elf, SHT_DYNSYM, header);
 }
 
-/* Call `visit` for each symbol that is defined in the file, until it returns false. */
+/* Call `visit` for each symbol that the file defines, until it returns false. */
 static void each_symbol(Elf *elf,
                         bool (*visit)(void *context, const GElf_Sym *symbol, const char *name),
                         void *context)
@@ -95,7 +95,7 @@ static bool add_function(void *context, const GElf_Sym *symbol, const char *name
     return true;
 }
 
-/* Add the functions of `debug`, if there are any; it is kept for their names. */
+/* Add the functions of `debug`. If there are any, keep it for their names and return true. */
 static bool add_debug(struct symbol_table *table, Elf *debug)
 {
     size_t before = table->count;
@@ -150,8 +150,8 @@ static void add_stub(void *context, uint64_t address, uint64_t size, const char 
     free(readable);
 }
 
-/* By address. Of several names for one function the plainest comes first: "write" before
- * "__write", global before weak before local. */
+/* By address. Of several names of one function the plainest comes first: "write" before "__write",
+ * then global before weak or local. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct entry *left = a;
@@ -221,7 +221,7 @@ void symbol_table_free(struct symbol_table *symbols)
     free(symbols);
 }
 
-/* The innermost function that covers `address`. */
+/* Return the innermost function that covers `address`. */
 static struct entry *find_entry(const struct symbol_table *table, uint64_t address)
 {
     size_t low = 0, high = table->count;
@@ -245,7 +245,7 @@ static struct entry *find_entry(const struct symbol_table *table, uint64_t addre
     return NULL;
 }
 
-/* Without the version, which a linker puts into .symtab as "memcpy@@GLIBC_2.14", and demangled. */
+/* Demangle the name, without the version that a linker puts into .symtab ("memcpy@@GLIBC_2.14"). */
 static void make_readable(struct entry *entry)
 {
     size_t length = strcspn(entry->name, "@");
@@ -279,7 +279,7 @@ bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_s
     return true;
 }
 
-/* A search by name: a global symbol, else the first local one. */
+/* A search by name for a global or weak symbol, else the first local one. */
 struct search {
     const char *name;
     uint64_t address;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Small reads of memory that mostly lie near each other, such as the terms of a process: by larger
- * ones, of which the last is kept. What is served from it is as old as that.
+ * A read cache for small reads that are mostly near each other, such as those of the terms of a
+ * process. It reads larger blocks and keeps the last one. Data from the cache is as old as that
+ * block.
  */
 #pragma once
 
@@ -11,11 +12,11 @@
 
 #include "os/memory.h"
 
-enum { NEARBY_BYTES = 1024 }; /* a part of a page: where some of it can be read, all can */
+enum { NEARBY_BYTES = 1024 }; /* divides a page: if some of it is readable, all is */
 
 struct nearby {
     struct memory *memory;
-    uint64_t address; /* of `bytes`; 0: there are none */
+    uint64_t address; /* of `bytes`; 0: the cache is empty */
     uint8_t bytes[NEARBY_BYTES];
 };
 

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* libelf reads whole sections into memory; a sparse file can claim any size. */
+/* libelf reads whole sections into memory, and a sparse file can have any size. */
 #define LARGEST_FILE ((off_t)1 << 31)
 
 int reopen_regular(int path_fd)

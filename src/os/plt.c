@@ -13,11 +13,11 @@
 enum {
     RELOCATION_PLT = R_X86_64_JUMP_SLOT,
     RELOCATION_GOT = R_X86_64_GLOB_DAT,
-    STUB_SIZE = 16, /* of .plt and .plt.sec; .plt.got says 8 */
+    STUB_SIZE = 16, /* of .plt and .plt.sec; the header of .plt.got has 8 */
     JUMP_SIZE = 6,
 };
 
-/* What one word of the global offset table will hold. */
+/* The function whose address one word of the global offset table will hold. */
 struct got_word {
     uint64_t address;
     const char *name;
@@ -45,7 +45,7 @@ static const char *symbol_name(Elf *elf, Elf_Data *symbols, size_t names, size_t
     return elf_strptr(elf, names, symbol.st_name);
 }
 
-/* Add the words that the relocations of one section fill. */
+/* Add the words that one section of relocations fills in. */
 static void add_relocations(struct got *got, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Scn *symbol_section = elf_getscn(elf, header->sh_link);
@@ -85,8 +85,8 @@ static struct got read_got(Elf *elf)
     return got;
 }
 
-/* The word that the stub jumps through: its "jmp *disp32(%rip)" (ff 25), which endbr64 or a bnd
- * prefix may precede. */
+/* Find the word that the stub jumps through, in its "jmp *disp32(%rip)" (ff 25). endbr64 or a bnd
+ * prefix may precede it. */
 static bool jump_target(const uint8_t *stub, size_t size, uint64_t address, uint64_t *word)
 {
     int32_t displacement;

@@ -24,7 +24,8 @@ static int compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The entries of a directory that are numbers, in ascending order. NULL if it can't be read. */
+/* Return the numbers among the entries of a directory, in ascending order. NULL if it can't be
+ * read. */
 static pid_t *numbers_in(const char *path, size_t *count)
 {
     DIR *directory = opendir(path);
@@ -69,8 +70,9 @@ pid_t *process_threads(pid_t pid, size_t *count, struct error *error)
     return tids;
 }
 
-/* /proc/PID/stat behind "pid (name) ", at the state; the name can hold anything, so count from its
- * last ')'. To be freed through *ret_stat; NULL if the process is gone. */
+/* Read /proc/PID/stat and return its part after "pid (name) ", which begins with the state. The
+ * name can contain anything, so its end is the last ')'. Free *ret_stat. NULL if the process has
+ * ended. */
 static const char *stat_state(pid_t pid, char **ret_stat)
 {
     size_t size;
@@ -98,7 +100,8 @@ bool process_exists(pid_t pid)
     return exists;
 }
 
-/* Field `number` of /proc/PID/stat as proc(5) counts, from 4 on; 0 if the process is gone. */
+/* Return field `number` (4 or more) of /proc/PID/stat, numbered as in proc(5); 0 if the process has
+ * ended. */
 static unsigned long long stat_field(pid_t pid, int number)
 {
     char *stat;
@@ -154,7 +157,7 @@ char *process_arguments(pid_t pid, size_t *size)
 
     if (!text)
         return NULL;
-    /* A process can overwrite its arguments, so the last one need not end. */
+    /* A process can overwrite its arguments, so the last one may have no NUL. */
     text = xrealloc(text, used + 2);
     if (used > 0 && text[used - 1] != '\0')
         text[used++] = '\0';
@@ -189,8 +192,6 @@ void process_thread_name(pid_t pid, pid_t tid, char *name, size_t size)
     free(text);
 }
 
-/* /proc/PID/task/TID/schedstat: time on a CPU, time waiting for one, times it got one
- * (Documentation/scheduler/sched-stats.rst); all 0 where it is not counted. */
 bool process_cpu_time(pid_t pid, uint64_t *ns)
 {
     struct timespec time;
@@ -215,6 +216,9 @@ bool process_resident_bytes(pid_t pid, uint64_t *bytes)
     return known;
 }
 
+/* /proc/PID/task/TID/schedstat has the time on a CPU, the time waiting for one, and the number of
+ * times that the thread got one (Documentation/scheduler/sched-stats.rst). All are 0 if they are
+ * not counted. */
 bool process_thread_times(pid_t pid, pid_t tid, uint64_t *cpu, uint64_t *wait)
 {
     unsigned long long slices = 0;
@@ -230,8 +234,8 @@ bool process_thread_times(pid_t pid, pid_t tid, uint64_t *cpu, uint64_t *wait)
     return slices > 0;
 }
 
-/* /proc/PID/task/TID/syscall: "running", or numbers of which the last two are the stack pointer and
- * the program counter (proc_pid_syscall() in fs/proc/base.c). */
+/* /proc/PID/task/TID/syscall is "running", or numbers that end with the stack pointer and the
+ * program counter (proc_pid_syscall() in fs/proc/base.c). */
 bool process_thread_waits(pid_t pid, pid_t tid, uint64_t *pc, uint64_t *stack_pointer)
 {
     char file[32], *text, *last, *before;

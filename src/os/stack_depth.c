@@ -9,27 +9,27 @@
 
 enum { NO_NODE = 0 }; /* in solver.at */
 
-/* Depths that differ by known numbers are a tree: each node has what its depth is above that of its
+/* Depths with known differences form a tree. `above` is the depth of a node minus that of its
  * parent. */
 struct node {
     uint32_t parent;
     int32_t above;
-    bool conflicting; /* of a root: two ways to one of its nodes don't agree */
+    bool conflicting; /* of a root: two paths to one of its nodes disagree */
 };
 
-/* Node 0 is depth 0, node i + 1 the depth before instruction i. */
+/* Node 0 is depth 0. Node i + 1 is the depth before instruction i. */
 struct solver {
     const struct stack_step *steps;
     uint32_t count;
     struct node *nodes;
-    uint32_t *at; /* by offset: node of the instruction that starts there */
+    uint32_t *at; /* by offset: the node of the instruction that starts there */
     size_t size;  /* of the code */
-    bool *raises; /* by node: all ways from there raise an exception */
-    bool *native; /* by node: the stack pointer is that of the C stack */
+    bool *raises; /* by node: all paths from there raise an exception */
+    bool *native; /* by node: the stack pointer is on the C stack */
     uint32_t contradictions;
 };
 
-/* ---- depths that are known of each other ---- */
+/* ---- depths with known differences ---- */
 
 static uint32_t root_of(struct node *nodes, uint32_t node, int32_t *ret_above)
 {
@@ -41,7 +41,7 @@ static uint32_t root_of(struct node *nodes, uint32_t node, int32_t *ret_above)
         root = nodes[root].parent;
     }
     *ret_above = above;
-    while (node != root && nodes[node].parent != root) { /* shorten the way for the next time */
+    while (node != root && nodes[node].parent != root) { /* shorten the path for the next call */
         uint32_t next = nodes[node].parent;
         int32_t own = nodes[node].above;
 
@@ -53,7 +53,7 @@ static uint32_t root_of(struct node *nodes, uint32_t node, int32_t *ret_above)
     return root;
 }
 
-/* Depth of `b` is that of `a` plus `more`. */
+/* Record that the depth of `b` is the depth of `a` plus `more`. */
 static void connect(struct solver *solver, uint32_t a, uint32_t b, int32_t more)
 {
     struct node *nodes = solver->nodes;
@@ -83,15 +83,15 @@ static bool is_known(struct solver *solver, uint32_t node, int32_t *ret_words)
     return *ret_words >= 0;
 }
 
-/* ---- which instructions lead to which ---- */
+/* ---- steps between instructions ---- */
 
 static uint32_t label_of(const struct solver *solver, const struct stack_step *step)
 {
     return step->label < solver->size ? solver->at[step->label] : NO_NODE;
 }
 
-/* Whether all ways from a node raise an exception, without a change of the frame; known of those
- * behind it. */
+/* True if all paths from a node raise an exception and none changes the depth. `raises` must be
+ * known for the later nodes. */
 static bool only_raises(const struct solver *solver, uint32_t node)
 {
     const struct stack_step *step = &solver->steps[node - 1];
@@ -109,8 +109,8 @@ static bool only_raises(const struct solver *solver, uint32_t node)
     return label > node && solver->raises[label];
 }
 
-/* Code that builds a binary jumps while it is on the C stack, also back to what reports an error
- * (x86/instr_bs.cpp), so this goes on until nothing changes. */
+/* Find the nodes on the C stack. Code that builds a binary jumps while it is on the C stack, also
+ * back to code that reports an error (x86/instr_bs.cpp). So this repeats until nothing changes. */
 static void find_native(struct solver *solver)
 {
     bool *native = solver->native;
@@ -134,8 +134,8 @@ static void find_native(struct solver *solver)
 typedef void (*way_visit)(struct solver *solver, uint32_t from, uint32_t to, int32_t more,
                           void *context);
 
-/* Visit all ways from an instruction to another whose depth is known from it, or follows from it.
- */
+/* Visit each step from one instruction to another for which the difference of the depths (`more`)
+ * is known. */
 static void each_way(struct solver *solver, way_visit visit, void *context)
 {
     for (uint32_t node = 1; node <= solver->count; node++) {
@@ -151,8 +151,8 @@ static void each_way(struct solver *solver, way_visit visit, void *context)
     }
 }
 
-/* Code that only raises an exception is shared by places of a function where its frame has other
- * sizes, so that the ways into it say nothing of each other. */
+/* True for a step into code that only raises an exception. Several places of a function with
+ * different depths share such code, so the steps into it tell nothing about each other. */
 static bool enters_raising(const struct solver *solver, uint32_t from, uint32_t to)
 {
     return solver->raises[to] && !solver->raises[from];
@@ -181,7 +181,7 @@ static void connect_zero(struct solver *solver)
 
 /* ---- code that raises exceptions ---- */
 
-/* What the ways into a piece of such code say of the depth at its root. */
+/* The depth at the root of such code, from the steps into it. */
 struct raising {
     enum { NO_DEPTH, ONE_DEPTH, SEVERAL_DEPTHS } state;
     int32_t words;
@@ -227,8 +227,8 @@ static bool is_handler(const struct solver *solver, uint32_t node)
     return before && !(solver->steps[before - 1].flags & STEP_GOES_ON);
 }
 
-/* The frame that a handler finds is that of where it was set. Which place that is the code does not
- * say, so this is used only where the frames of all of them are equal. */
+/* A handler begins with the depth at the place that set it. The code does not tell which place that
+ * is. So this needs all places that set a handler to have the same depth. */
 static void connect_handlers(struct solver *solver)
 {
     int32_t words = -1, other;

@@ -16,7 +16,7 @@ struct reader {
     const struct stack_code *code;
     csh decoder;
     uint64_t rcx;        /* see stack_code.target */
-    unsigned int before; /* the instruction before, as capstone numbers them */
+    unsigned int before; /* the preceding instruction (x86_insn of capstone) */
 };
 
 static bool is_register(const cs_x86_op *operand, x86_reg reg)
@@ -42,8 +42,9 @@ static bool moves_by(int64_t bytes, struct stack_step *step)
     return true;
 }
 
-/* "lea rsp, [rbx - N]" takes the stack of the scheduler thread, next to its registers, to which rbx
- * points (x86/beam_asm.hpp emit_enter_runtime 25:618, 27:622, 29:700). */
+/* "lea rsp, [rbx - N]" switches to the stack of the scheduler thread. rbx points to the scheduler's
+ * registers, which are next to that stack (x86/beam_asm.hpp emit_enter_runtime 25:618, 27:622,
+ * 29:700). */
 static bool loads_address(const cs_x86_op *from, struct stack_step *step)
 {
     if (from->mem.index != X86_REG_INVALID)
@@ -55,7 +56,8 @@ static bool loads_address(const cs_x86_op *from, struct stack_step *step)
     return from->mem.base == X86_REG_RSP && moves_by(-from->mem.disp, step);
 }
 
-/* "mov rsp, rbp" and "mov rsp, [r13 + stop]" take back the Erlang stack (emit_leave_runtime). */
+/* "mov rsp, rbp" and "mov rsp, [r13 + stop]" switch back to the Erlang stack
+ * (emit_leave_runtime). */
 static bool takes_back(const cs_x86_op *from, struct stack_step *step)
 {
     if (!is_register(from, X86_REG_RBP) &&
@@ -123,7 +125,7 @@ static void read_call(const struct reader *reader, const cs_x86_op *operand,
 }
 
 /* "jmp [rax + r12 * 8]", with r12 the active code index, and "jmp reg" leave the function through
- * an Export or a fun; "jmp [table + reg * 8]" chooses a label in it (x86/instr_call.cpp,
+ * an Export or a fun. "jmp [table + reg * 8]" selects a label of the function (x86/instr_call.cpp,
  * x86/instr_select.cpp emit_i_jump_on_val). */
 static void read_computed_jump(const cs_x86_op *operand, struct stack_step *step)
 {
@@ -137,7 +139,7 @@ static void read_jump(const struct reader *reader, const cs_insn *insn, const cs
 {
     uint64_t offset = (uint64_t)operand->imm - reader->code->start;
 
-    /* Behind "je" nothing goes on after "jne" (x86/instr_select.cpp, the last of some values). */
+    /* After "je", nothing runs after a "jne" (x86/instr_select.cpp, the last of some values). */
     if (insn->id != X86_INS_JMP && !(insn->id == X86_INS_JNE && reader->before == X86_INS_JE))
         step->flags |= STEP_GOES_ON;
     if (operand->type != X86_OP_IMM) {
@@ -179,9 +181,9 @@ static void read_flow(const struct reader *reader, const cs_insn *insn, struct s
         step->flags |= STEP_GOES_ON;
 }
 
-/* ---- what is noted besides ---- */
+/* ---- handlers and rcx ---- */
 
-/* "inc [r13 + N]" and "dec [r13 + N]" count the handlers that the process has set
+/* "inc [r13 + N]" and "dec [r13 + N]" count the exception handlers of the process
  * (x86/instr_common.cpp emit_catch, emit_catch_end, emit_try_end, emit_try_case). */
 static void read_handler(const cs_insn *insn, struct stack_step *step)
 {

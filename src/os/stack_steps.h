@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What each instruction of a compiled Erlang function does to the stack pointer, and what runs
- * after it. */
+/* The effect of each instruction of a compiled Erlang function on the stack pointer, and the
+ * instructions that may run after it. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,26 +10,27 @@
 #include "os/stack_depth.h"
 
 enum stack_step_flags {
-    STEP_GOES_ON = 1 << 0,       /* to the next instruction */
+    STEP_GOES_ON = 1 << 0,       /* the next instruction may run after it */
     STEP_JUMPS = 1 << 1,         /* to `label` */
-    STEP_JUMPS_OUT = 1 << 2,     /* may jump to another function */
-    STEP_RAISES = 1 << 3,        /* an exception: nothing runs after it */
+    STEP_JUMPS_OUT = 1 << 2,     /* it may jump to another function */
+    STEP_RAISES = 1 << 3,        /* raises an exception: nothing runs after it */
     STEP_AT_ZERO = 1 << 4,       /* the depth before it is 0 */
-    STEP_AFTER_ZERO = 1 << 5,    /* the depth behind it is 0 */
-    STEP_UNKNOWN = 1 << 6,       /* the depth behind it is not known */
-    STEP_ENTERS = 1 << 7,        /* the native stack, where the stack pointer does not count */
-    STEP_LEAVES = 1 << 8,        /* it */
-    STEP_SETS_HANDLER = 1 << 9,  /* of exceptions */
-    STEP_ENDS_HANDLER = 1 << 10, /* takes one back; where one begins that an exception leads to */
+    STEP_AFTER_ZERO = 1 << 5,    /* the depth after it is 0 */
+    STEP_UNKNOWN = 1 << 6,       /* the depth after it is unknown */
+    STEP_ENTERS = 1 << 7,        /* switches to the C stack: no depths there */
+    STEP_LEAVES = 1 << 8,        /* switches back to the Erlang stack */
+    STEP_SETS_HANDLER = 1 << 9,  /* sets an exception handler */
+    STEP_ENDS_HANDLER = 1 << 10, /* removes a handler; a handler's code may begin with it */
     STEP_PADDING = 1 << 11,
 };
 
 struct stack_step {
     uint32_t offset;
     uint32_t label; /* offset in the function */
-    int32_t words;  /* how much deeper it makes the stack */
+    int32_t words;  /* added to the depth */
     uint32_t flags;
 };
 
-/* All instructions in order of address. 0 if some bytes are none, or there are too many. */
+/* Find all instructions, in address order, to be freed. Return their number; 0 if there is none,
+ * the code is too large or some bytes are not an instruction. */
 size_t stack_steps_find(const struct stack_code *code, struct stack_step **ret_steps);

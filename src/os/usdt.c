@@ -4,7 +4,7 @@
 #include <gelf.h>
 #include <string.h>
 
-/* The note's content: addresses of the probe, of .stapsdt.base when it was linked, and of the
+/* The content of a note: addresses of the probe, of .stapsdt.base at link time, and of the
  * semaphore; then provider, name and arguments, each with a NUL (sys/sdt.h, _SDT_NOTE). */
 enum { NOTE_TYPE = 3, ADDRESSES = 3, ADDRESS_BYTES = ADDRESSES * sizeof(uint64_t) };
 
@@ -15,7 +15,7 @@ struct notes {
     void *context;
 };
 
-/* Where what lies at an address is in the file; 0 if nowhere. */
+/* The file offset of an address; 0 if it is not in the file. */
 static uint64_t offset_of(Elf *elf, uint64_t address)
 {
     size_t count;
@@ -32,7 +32,8 @@ static uint64_t offset_of(Elf *elf, uint64_t address)
     return 0;
 }
 
-/* The text at `at`, and where the next one begins; NULL if it has no end. */
+/* Return the text at `*at` and set `*at` to the start of the next one. NULL if the text has no
+ * end. */
 static const char *text_at(const char *bytes, size_t size, size_t *at)
 {
     const char *text = bytes + *at, *end = *at < size ? memchr(text, 0, size - *at) : NULL;
@@ -43,7 +44,7 @@ static const char *text_at(const char *bytes, size_t size, size_t *at)
     return text;
 }
 
-/* What is "message-send" in DTrace's language is "message__send" in C, and in the notes. */
+/* Return the name as in DTrace: "message-send" is "message__send" in C and in the notes. */
 static const char *spoken_name(const char *noted, char *name, size_t room)
 {
     size_t length = 0;

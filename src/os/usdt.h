@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * USDT probes of an ELF file: the notes that sys/sdt.h leaves (SystemTap,
- * "UserSpaceProbeImplementation"). A probe is a nop in the code, at several places if it was
- * inlined; one with a semaphore fires only while that is not 0, which the kernel sees to when the
- * probe is attached.
+ * USDT probes of an ELF file, from the notes of sys/sdt.h (SystemTap,
+ * "UserSpaceProbeImplementation"). A probe is a nop in the code. If it was inlined, it has several
+ * places. A probe with a semaphore fires only while the semaphore is not 0; the kernel increments
+ * it when the probe is attached.
  */
 #pragma once
 
@@ -13,11 +13,11 @@
 #include "os/mappings.h"
 
 struct usdt_probe {
-    const char *provider, *name; /* "message-send", as DTrace has it; valid during the visit */
+    const char *provider, *name; /* "message-send", as in DTrace; valid during the visit */
     uint64_t file_offset;
-    uint64_t semaphore_offset; /* in the file; 0: it has none */
+    uint64_t semaphore_offset; /* in the file; 0: no semaphore */
 };
 
-/* Visit every place of every probe; a visit that returns false ends it. */
+/* Visit every place of every probe. A visit that returns false ends it. */
 typedef bool (*usdt_visit)(void *context, const struct usdt_probe *probe);
 void usdt_each(struct elf_file *file, usdt_visit visit, void *context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A cache from addresses to small numbers. Bounded: when it is full it is emptied, so a hostile
- * target can make it slow but not large.
+ * A cache that maps addresses to small numbers. Its size is bounded: a full cache is emptied. So a
+ * hostile target can make it slow, but not large.
  */
 #pragma once
 
@@ -11,14 +11,15 @@
 
 struct address_map;
 
-/* `limit`: entries it may hold. */
+/* The map holds at most `limit` entries. */
 struct address_map *address_map_new(size_t limit);
 void address_map_free(struct address_map *map);
 
-/* Value of `address` (never 0) in *value; false if there is none. */
+/* Get the value of `address` (never 0) in *value. False if there is none. */
 bool address_map_get(const struct address_map *map, uint64_t address, uint64_t *value);
 void address_map_put(struct address_map *map, uint64_t address, uint64_t value);
-/* For an array of as many entries as the map may hold: the place in it that `address` has, or is
- * given now (*ret_new). When all are given, all addresses are forgotten. */
+/* Return the index of `address` in an array with one entry for each entry that the map can hold. A
+ * new address (*ret_new) gets the next free index. If none is free, all addresses are forgotten
+ * first. */
 size_t address_map_place(struct address_map *map, uint64_t address, bool *ret_new);
 void address_map_clear(struct address_map *map);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Memory that is there or the program ends: running out of memory is not an error that a
- * profiler can do anything about.
+ * Allocation that ends the program when it fails: a profiler can do nothing about a lack of memory.
  */
 #pragma once
 
@@ -10,9 +9,10 @@
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *pointer, size_t size);
-/* As xrealloc for `count` elements of `size` bytes; ends the program where that overflows. */
+/* As xrealloc() for `count` elements of `size` bytes. Ends the program if the product overflows. */
 void *xreallocarray(void *pointer, size_t count, size_t size);
-/* The list of *room elements of `size` bytes with room for one at `index`; what is new is zero. */
+/* Make room for an element at `index` in `list`, which has room for *room elements of `size` bytes.
+ * Return the list, which may have moved. New elements are zero. */
 void *xgrow(void *list, size_t *room, size_t index, size_t size);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t size);

@@ -22,14 +22,14 @@ static int run_task(void *argument)
 {
     struct task *task = argument;
 
-    setpgid(0, 0); /* what kills our process group does not reach it either */
+    setpgid(0, 0); /* a kill of our process group does not reach it either */
     task->run(task->argument);
     task->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return 0;
 }
 
-/* With CLONE_VFORK this thread sleeps until the process ends, so that its errno and all else that a
- * thread has of its own can be used there. */
+/* With CLONE_VFORK this thread sleeps until the new process ends, so `run` can use this thread's
+ * errno and other thread-local data. */
 uint64_t run_apart(void (*run)(void *argument), void *argument)
 {
     char stack[STACK_SIZE] __attribute__((aligned(16)));

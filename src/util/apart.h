@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Calls of the kernel that must not be interrupted when this process is killed.
+ * System calls that must complete even if this process is killed.
  *
- * They are made by a process of their own, which shares our memory and descriptors, and which a
- * kill of ours does not reach: it makes its call to the end. It is there for as long as the call
- * takes, and our descriptors with it.
+ * A process of their own makes them. It shares our memory and file descriptors, but a kill of our
+ * process does not reach it, so it completes the calls. Our descriptors stay open as long as it
+ * runs.
  */
 #pragma once
 
 #include <stdint.h>
 
-/* Run it, and wait until it has. It may make system calls and use `argument`, and errno: no more,
- * since locks that another thread holds, as that of malloc(), may never be released if we are
- * killed. Returns the CPU time that it took, in ns. Where no process can be made, it is run here.
- */
+/* Call `run` in a process of its own and wait for its end. `run` may make system calls and use
+ * `argument` and errno, but nothing that takes a lock, such as malloc(): if we are killed, a lock
+ * that another thread holds may never be released. Return the CPU time of that process in ns. If no
+ * process can be made, call `run` here and return 0. */
 uint64_t run_apart(void (*run)(void *argument), void *argument);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Many small pieces of memory that never move and are freed together. All zero is empty. */
+/* Many small allocations that never move and are freed together. An arena of zeros is empty. */
 #pragma once
 
 #include <stddef.h>
@@ -10,6 +10,6 @@ struct arena {
     size_t left;
 };
 
-/* `size` bytes without alignment. */
+/* Return `size` bytes, not aligned. */
 void *arena_alloc(struct arena *arena, size_t size);
 void arena_free(struct arena *arena);

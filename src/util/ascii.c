@@ -19,7 +19,7 @@ static void put(FILE *file, unsigned bits)
 void ascii_write(FILE *file, const void *data, size_t size)
 {
     const uint8_t *bytes = data;
-    unsigned bits = 0, count = 0; /* that are not written yet */
+    unsigned bits = 0, count = 0; /* not yet written */
 
     for (size_t i = 0; i < size; i++) {
         bits |= (unsigned)bytes[i] << count;

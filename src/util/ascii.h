@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Bytes as text that an HTML script element holds, 7 bits a character: an eighth shorter than
- * base64 (a byte takes 1.18 characters), and ASCII, whatever encoding the page is taken for.
+ * Bytes as text in an HTML script element, 7 bits a character. The text is an eighth shorter than
+ * base64: a byte takes 1.18 characters. It is ASCII, so the encoding of the page does not matter.
  *
- * The first 7 bits are the low ones of the first byte. A character that the parser would change
- * (NUL, CR), that may end the element ('<'), or '^' itself is '^' and the character with bit 0x40
- * flipped: "^@", "^M", "^|". What a parser, or a tool that converts line ends, does to LF it takes
+ * The lowest 7 bits of the first byte come first. The parser would change NUL and CR, and '<' may
+ * end the element. These three and '^' are written as '^' and the character with bit 0x40 flipped:
+ * "^@", "^M", "^|". LF needs no escape: if a tool converts it to CR LF, the parser converts it
  * back.
  */
 #pragma once

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Clocks as one number. */
+/* The time of a clock as one number. */
 #pragma once
 
 #include <stdint.h>
 #include <time.h>
 
-/* ns by a clock of clock_gettime(2), which can't fail for those the program asks for. */
+/* Return the time of `clock` in ns. clock_gettime(2) can't fail for the clocks that this program
+ * uses. */
 static inline uint64_t clock_ns(clockid_t clock)
 {
     struct timespec time;

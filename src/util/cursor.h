@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reading numbers and strings from bytes that may be anything.
+ * Read numbers and strings from untrusted bytes.
  *
- * The first problem is kept and stops the cursor: later calls give 0, so a whole record can be
- * read and checked once. Numbers are of fixed size, in this machine's byte order, or varints; the
- * encodings of those and of strings are util/buffer.h's.
+ * The first problem is kept and stops the cursor: later calls return 0. So a caller can read a
+ * whole record and check once. A number has a fixed size, in this machine's byte order, or is a
+ * varint. util/buffer.h describes the encodings of varints and strings.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 struct cursor {
     const uint8_t *start, *at, *end;
-    const char *problem; /* what is wrong at `at`, NULL if nothing is */
+    const char *problem; /* what is wrong at `at`; NULL: nothing */
 };
 
 static inline struct cursor cursor_over(const void *data, size_t size)
@@ -22,14 +22,14 @@ static inline struct cursor cursor_over(const void *data, size_t size)
     return (struct cursor){data, data, (const uint8_t *)data + size, NULL};
 }
 
-/* Note a problem, if it is the first. */
+/* Record `problem` unless there is one already. */
 static inline void cursor_fail(struct cursor *cursor, const char *problem)
 {
     if (!cursor->problem)
         cursor->problem = problem;
 }
 
-/* The next `size` bytes, NULL on a problem; `problem` says what is wrong if there are fewer. */
+/* Return the next `size` bytes. If there are fewer, `problem` is recorded. NULL on any problem. */
 static inline const void *cursor_take(struct cursor *cursor, size_t size, const char *problem)
 {
     const uint8_t *at = cursor->at;
@@ -74,10 +74,10 @@ static inline uint64_t cursor_u64(struct cursor *cursor)
     return value;
 }
 
-/* A varint of more than 1 byte. */
+/* Read a varint of more than 1 byte. */
 uint64_t cursor_long_varint(struct cursor *cursor);
 
-/* A varint that must not be above `max`; `problem` says what is wrong if it is. */
+/* Read a varint of at most `max`. A larger one is the problem `problem`. */
 static inline uint64_t cursor_varint(struct cursor *cursor, uint64_t max, const char *problem)
 {
     uint64_t value;
@@ -94,7 +94,8 @@ static inline uint64_t cursor_varint(struct cursor *cursor, uint64_t max, const 
     return 0;
 }
 
-/* `base` plus a zigzag number (wrapping), which must not be above `max`. */
+/* Return `base` plus the next zigzag number (wrapping). A sum above `max` is the problem
+ * `problem`. */
 static inline uint64_t cursor_delta(struct cursor *cursor, uint64_t base, uint64_t max,
                                     const char *problem)
 {
@@ -109,5 +110,6 @@ static inline uint64_t cursor_delta(struct cursor *cursor, uint64_t base, uint64
     return 0;
 }
 
-/* A counted string of at most `max` bytes: its bytes, not terminated. NULL on a problem. */
+/* Read a counted string of at most `max` bytes. Return its bytes, not terminated; NULL on a
+ * problem. */
 const char *cursor_counted(struct cursor *cursor, size_t max, size_t *ret_size);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How a function tells its caller what went wrong.
+ * How a function reports an error to its caller.
  *
  * Every function that can fail takes a `struct error *` as its last argument and returns 0 or -1
- * (or NULL). On failure it fills the error, leaves its outputs as they were, and prints nothing:
- * only cli/ prints. The code is the exit code of the command, the text one sentence without a
- * final full stop: what failed, why, what to do.
+ * (or NULL). On failure it fills the error, leaves its outputs unchanged and prints nothing: only
+ * cli/ prints. The code is the exit code of the command. The text is one sentence without a full
+ * stop: what failed, why, what to do.
  */
 #pragma once
 
@@ -13,9 +13,9 @@
 
 enum error_code {
     ERROR_NONE = 0,
-    ERROR_FAILED = 1,      /* anything not below */
+    ERROR_FAILED = 1,      /* any other failure */
     ERROR_USAGE = 2,       /* bad option or argument */
-    ERROR_NO_PROCESS = 3,  /* no such process, or it is not a BEAM */
+    ERROR_NO_PROCESS = 3,  /* no such OS process, or it is not a BEAM */
     ERROR_PERMISSION = 4,  /* a capability is missing */
     ERROR_UNSUPPORTED = 5, /* this VM or this kernel is not supported */
     ERROR_NO_SAMPLES = 6,  /* nothing was recorded */
@@ -30,6 +30,6 @@ struct error {
 int error_set(struct error *error, enum error_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put `format`... and ": " before the text that is there already; the code stays. Returns -1. */
+/* Put `format`... and ": " before the error's text. The code stays. Return -1. */
 int error_prefix(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -24,7 +24,7 @@ void escape_put(struct buffer *buffer, const char *text, size_t size,
     buffer->size = (size_t)(at - buffer->data);
 }
 
-/* The value of a digit, -1 if it is none. */
+/* The value of a hexadecimal digit, -1 for another character. */
 static int digit_value(char c)
 {
     const char *at = c ? strchr(digits, c) : NULL;

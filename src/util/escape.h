@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Percent-escapes, the one way in which outputs hide characters that their format gives a meaning:
- * "erlang:+/2" is "erlang:%2B/2". Undone by replacing each %XX with the byte of that number, as in
- * URLs. '%' itself becomes %25 wherever a text is escaped.
+ * Percent-escapes, as in URLs: each %XX stands for the byte with that hexadecimal number. All
+ * outputs use them to hide characters that have a meaning in their format: "erlang:+/2" is
+ * "erlang:%2B/2". '%' itself always becomes %25.
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 
 #include "util/buffer.h"
 
-/* Append `size` bytes of `text`, with an escape for each that `must_escape` asks for. */
+/* Append `size` bytes of `text`. Escape '%' and each byte for which `must_escape` returns true. */
 void escape_put(struct buffer *buffer, const char *text, size_t size,
                 bool (*must_escape)(const char *text, size_t at));
 
-/* Append `size` bytes of `text` with its escapes undone; a '%' that begins none stays. */
+/* Append `size` bytes of `text` with its escapes undone. A '%' that begins no escape stays. */
 void unescape_put(struct buffer *buffer, const char *text, size_t size);

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* Odd, about half of its bits set, no pattern: the fraction of the golden ratio. */
+/* Odd, with about half of its bits set and no pattern: the fraction of the golden ratio. */
 #define HASH_FACTOR 0x9e3779b97f4a7c15ULL
 
-/* 16 random bytes that the kernel hands to every process (getauxval(3), AT_RANDOM). */
+/* A seed from the random bytes that the kernel gives to every process (getauxval(3), AT_RANDOM). */
 static uint64_t hash_seed(void)
 {
     static uint64_t seed;
@@ -22,7 +22,8 @@ static uint64_t hash_seed(void)
     return seed;
 }
 
-/* Both halves of the full product: every bit of the result depends on every bit of `a`. */
+/* Combine both halves of the full product, so that every bit of the result depends on every bit of
+ * `a`. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
     unsigned __int128 product = (unsigned __int128)a * b;

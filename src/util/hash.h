@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Hash of a run of bytes, for tables in memory only: it is seeded anew in each process, so that a
- * hostile target cannot choose names that collide.
+ * A hash of bytes, for tables in memory only. Each process has its own seed, so a hostile target
+ * cannot choose names that collide.
  */
 #pragma once
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Open-addressing index from a hash to ids. It holds no entries: the owner of the entries tells
- * which of the ids it is handed is the right one.
+ * An index with open addressing from hashes to ids. The owner of the entries compares them:
  *
  *      struct id_probe probe = id_index_probe(&index, hash);
  *      while ((id = id_probe_next(&probe)))
@@ -9,7 +8,7 @@
  *              return id;
  *      id_index_add(&index, hash, new_id);
  *
- * A slot is 8 bytes and at most two of three are in use. All zero is an empty index.
+ * A slot has 8 bytes. At most two thirds of the slots are in use. An index of zeros is empty.
  */
 #pragma once
 
@@ -41,7 +40,7 @@ static inline struct id_probe id_index_probe(const struct id_index *index, uint6
     return (struct id_probe){index, (uint32_t)hash, (uint32_t)hash & index->mask};
 }
 
-/* The next id that was added with this hash, 0 if there is none. */
+/* Return the next id that was added with this hash, 0 at the end. */
 static inline uint32_t id_probe_next(struct id_probe *probe)
 {
     const struct id_index *index = probe->index;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Little-endian numbers in bytes that need no alignment. */
+/* Little-endian numbers in memory that need not be aligned. */
 #pragma once
 
 #include <endian.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A part of a text that belongs to somebody else; no NUL at its end. */
+/* A part of a text that has another owner. It has no NUL at its end. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,7 +38,7 @@ static inline bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The text behind what is blank (spaces and tabs). */
+/* Return the text after leading spaces and tabs. */
 static inline struct span span_after_blank(struct span text)
 {
     size_t size = 0;
@@ -48,7 +48,7 @@ static inline struct span span_after_blank(struct span text)
     return span_skip(text, size);
 }
 
-/* Take a decimal number off the front; false if there is none, or it is above `max`. */
+/* Take a decimal number off the front. False if there is none or it is above `max`. */
 static inline bool span_take_number(struct span *text, uint64_t max, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -68,7 +68,8 @@ static inline bool span_take_number(struct span *text, uint64_t max, uint64_t *r
     return true;
 }
 
-/* The same of a lower-case hexadecimal number. */
+/* Take a lower-case hexadecimal number off the front. False if there is none or it has more than 64
+ * bits. */
 static inline bool span_take_hex(struct span *text, uint64_t *ret_value)
 {
     uint64_t value = 0;

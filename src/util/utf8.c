@@ -33,8 +33,8 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *ret_point)
     return length;
 }
 
-/* Whether a character must be replaced; `length` is 0 for a byte that is not UTF-8. The line and
- * paragraph separators U+2028 and U+2029 end a line for readers in JavaScript. */
+/* True if a character must be replaced; `length` is 0 for a byte that is not UTF-8. U+2028 and
+ * U+2029, the line and paragraph separators, end a line in JavaScript. */
 static bool utf8_is_bad(size_t length, uint32_t point)
 {
     return !length || point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x2028 ||
@@ -71,8 +71,8 @@ size_t utf8_clean(char *to, const char *text, size_t size)
     return (size_t)(at - to);
 }
 
-/* The blocks of Unicode's EastAsianWidth.txt (15.0) that are wide as a whole; close enough to keep
- * text inside its box. */
+/* The blocks of Unicode's EastAsianWidth.txt (15.0) whose characters are all wide. That is exact
+ * enough to keep text inside its box. */
 static size_t point_cells(uint32_t point)
 {
     static const uint32_t wide[][2] = {
