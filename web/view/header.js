@@ -6,8 +6,8 @@ import { amountText, durationText, numberText, percentText } from "#view/number_
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Header["parts"][number]} Part */
 
-/* Limits of warnings, as shares. Warn below FEW_COMPLETE complete stacks, and above the other limits
- * for truncated stacks and lost samples. */
+/* Limits of warnings, as shares. Warn below FEW_COMPLETE complete stacks, and above the other
+ * limits for truncated stacks and lost samples. */
 const FEW_COMPLETE = 0.95, MANY_TRUNCATED = 0.01, MANY_LOST = 0.001;
 
 /**
