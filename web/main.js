@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads what was recorded, and shows it; or says why that can't be. */
+/* Reads the recording of the page and shows it, or shows why it can't. */
 import { readRecording } from "#recording/recording";
 import { byId } from "#view/dom";
 import { Page } from "#view/page";
@@ -7,7 +7,7 @@ import { Page } from "#view/page";
 try {
     const recording = await readRecording(document);
 
-    byId("recording").remove(); /* its text is not needed any more, and is large */
+    byId("recording").remove(); /* frees its text, which is large */
     new Page(recording);
     byId("opening").hidden = true;
 } catch (error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Recordings made of a few words, for tests of what a page computes. */
+/* Makes recordings from short descriptions, for tests of web/analysis. */
 
 /** @typedef {import("../../web/types").Recording} Recording */
 
@@ -9,7 +9,7 @@ export const CHOICE = Object.freeze({
     icicle: false, foldRecursion: false, hidden: [], search: "",
 });
 
-/** Ids from 1 on of what is equal as JSON. */
+/** Gives rows ids from 1 on. Rows with the same JSON have the same id. */
 class Table {
     constructor() {
         this.rows = [];
@@ -37,8 +37,9 @@ const METRICS = [["reductions", "count"], ["msgq", "count"], ["memory", "bytes"]
 const STATUSES = ["none", "running", "runnable", "waiting"];
 
 /**
- * Of samples {time, stack: "a:b/1;c:d/2", process: "name", value, status, event, reductions, msgq,
- * memory}, with all that is left out as it most often is. A frame that begins with '*' is native code.
+ * Make a recording of samples {time, stack: "a:b/1;c:d/2", process: "name", value, status, event,
+ * activity, reductions, msgq, memory}. Fields that are left out have defaults. A frame that begins
+ * with '*' is native code.
  *
  * @param {object[]} samples
  * @param {object[]} [parts]

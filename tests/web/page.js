@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A page in Chromium, driven by lines of JSON: each on standard input is a step, such as
- * {"press": "Enter"}; each is answered by one on standard output, {"value": ...} or {"error": ...}.
+ * Drives a page in Chromium by lines of JSON. Each line on standard input is a step, such as
+ * {"press": "Enter"}. The answer is a line on standard output, {"value": ...} or {"error": ...}.
  *
  * usage: node page.js
  */
@@ -17,7 +17,7 @@ let page = await context.newPage();
 const complaints = [];
 
 const steps = {
-    /** Opens a file in a fresh tab, and waits until the recording is shown. */
+    /** Opens a file in a new tab, and waits until the recording is shown. */
     async open(url) {
         await page.close();
         page = await context.newPage();
@@ -33,7 +33,7 @@ const steps = {
         await page.goto(url);
         await page.locator("#opening").waitFor({ state: "hidden" });
     },
-    /** Errors, warnings and requests so far. */
+    /** All errors, warnings and requests for other URLs so far. */
     complaints: async () => complaints,
     press: (key) => page.keyboard.press(key),
     type: (text) => page.keyboard.type(text),
@@ -44,7 +44,7 @@ const steps = {
         await page.locator(on).press("Enter");
     },
     choose: ({ on, value }) => page.locator(on).selectOption(value),
-    /** From one place of an element to another, both as parts of its width and height. */
+    /** Drags between two places of an element, given as fractions of its width and height. */
     async drag({ on, from, to, shift = false }) {
         const box = await page.locator(on).boundingBox();
         const at = ([x, y]) => [box.x + x * box.width, box.y + y * box.height];
@@ -66,7 +66,7 @@ const steps = {
     url: async () => page.url(),
 };
 
-/* Tables and heatmap come a moment after the graph. */
+/* Waits for tables and heatmap: they are shown in a later task than the graph. */
 const settle = () => page.evaluate(() => new Promise((resolve) =>
     requestAnimationFrame(() => setTimeout(resolve, 30))));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How fast a page is in Chromium, without a graphics card: what it prints is JSON, times in ms.
+ * Measures how fast a page is in Chromium without a GPU. Prints JSON: times in ms, `heap` in bytes.
  *
  * usage: node page_speed.js PAGE
  */
@@ -10,7 +10,7 @@ const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-backgro
     "--enable-precise-memory-info"];
 const FRAMES = 240;
 
-/* What is changed, and how: by the fragment, as a link does. Each comes after another group. */
+/* The measured changes, as fragments of the URL. Before each one the page shows group=name. */
 const CHANGES = {
     "another weight": "panel=none&weight=reductions",
     "another group": "panel=none&group=status,name",
@@ -30,7 +30,7 @@ await page.addInitScript(() => {
         .observe({ type: "longtask", buffered: true });
 });
 
-/** Runs in the page: until what was asked for has been painted. */
+/** Runs in the page: the time until the view of a fragment is painted. */
 async function until(fragment) {
     const start = performance.now();
 
@@ -40,7 +40,7 @@ async function until(fragment) {
     return performance.now() - start;
 }
 
-/** Runs in the page: times between frames while `step` happens in each. */
+/** Runs in the page: sorted times between animation frames, with a zoom or scroll step in each. */
 async function frames([selector, kind, count]) {
     const target = document.querySelector(selector), box = target.getBoundingClientRect();
     const times = [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Patterns match what regcomp(3) of glibc makes of them, or are refused with a reason. */
+/* A pattern matches as regcomp(3) of glibc reads it, or is refused with a reason. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a page holds of perf-script text, and pages that are damaged. */
+/* Reads the page of a perf-script text, and damaged pages. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

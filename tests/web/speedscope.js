@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Loads a file into speedscope, and prints what speedscope then exports: its own format, of what it
- * has read.
+ * Loads a file into speedscope and prints what speedscope exports, in its own format.
  *
  * usage: node speedscope.js FILE
  */
@@ -17,7 +16,7 @@ const page = await browser.newPage();
 page.on("pageerror", error => { throw error; });
 await page.goto(PAGE.href);
 await page.locator("input[type=file]").setInputFiles(process.argv[2]);
-/* Its toolbar has these once a profile is shown. */
+/* The toolbar has these buttons as soon as a profile is shown. */
 await page.getByText("Time Order").waitFor();
 const [download] = await Promise.all([
     page.waitForEvent("download"),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Prints what a page shows for each of several choices, as folded stacks: a JSON list of texts. The
- * choices come as a JSON list on standard input; what they leave open is as the page opens.
+ * Prints the folded stacks that a page shows for each of several choices, as a JSON list of texts.
+ * Standard input has the choices as a JSON list. A field that a choice leaves out has the value
+ * with which the page opens.
  *
  * usage: node stacks.js PAGE
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Prints what a page's recording adds up to, as JSON: by event, the sum of each of its values and,
- * where no value has its name, of each metric.
+ * Prints the sums of a page's recording as JSON: for each event, the sum of each of its values and
+ * of each metric. If both have the same name, the value counts.
  *
  * usage: node sums.js PAGE
  */

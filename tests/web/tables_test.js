@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The heatmap's cells, and the rows of both tables. */
+/* The cells of the heatmap, and the rows of both tables. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -104,7 +104,7 @@ test("a process is called the same wherever it is told", () => {
     const { processes: { name }, targets } = recording;
 
     assert.deepEqual(processName(recording, 1), { name: "cart", pid: "<0.4.0>", node: "" });
-    name[1] = 0; /* nothing but its stack tells what it is */
+    name[1] = 0; /* only its stack can name the process now */
     targets.push({ node: "shop@db", host: "", pid: 101 });
     assert.deepEqual(processName(recording, 1),
         { name: "shop:buy/1", pid: "<0.4.0>", node: "shop@web" });

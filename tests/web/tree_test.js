@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Trees in each form, comparisons, and what matches in them. */
+/* Trees in each form, comparisons, and matches of a search. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What each function costs by itself and with all that it calls. Where it calls itself, its
- * outermost call has all of it, so that no sample counts twice.
+ * The weight of each function, without its callees (self) and with them (total). Only the outermost
+ * call of a recursive function counts in its total, so that no sample counts twice.
  */
 import { functionsOf, textsOf } from "#analysis/functions";
 import { ROOT } from "#analysis/kinds";
@@ -52,9 +52,10 @@ export function functionRows(recording, choice, weights, sides) {
  * @typedef {object} Costs by function
  * @property {Float64Array} self
  * @property {Float64Array} total
- * @property {Float64Array} samples in total
- * @property {Float64Array} squares in total: its variance
- * @property {Float64Array} units the samples that chance is told by
+ * @property {Float64Array} samples number of samples in `total`
+ * @property {Float64Array} squares the variance of `total`
+ * @property {Float64Array} units number of samples for the variance of one sample; a weight that is
+ *     a number of samples counts as so many
  */
 
 /**
@@ -83,7 +84,7 @@ function costs(recording, choice, weights, samples) {
 }
 
 /**
- * By node of the shown stacks.
+ * The sums of the shown stacks, by node: `self` without callees, the others with them.
  *
  * @param {Recording} recording
  * @param {ShownStacks} shown
@@ -111,7 +112,7 @@ function nodesOfSamples({ samples }, shown) {
 }
 
 /**
- * By node of the shown stacks, 1 where its function is not further out in the same stack.
+ * By node of the shown stacks, 1 if no caller in the stack is the same function.
  *
  * @param {ShownStacks} shown
  */
@@ -147,8 +148,8 @@ function comparison(ours, others, id, scale) {
 }
 
 /**
- * The standard error of a difference of sums, where what was met is met by chance (Poisson). A side
- * that has none might as well have had one (src/output/function_changes.c).
+ * The standard error of the difference of two sums, if samples hit a function by chance (Poisson).
+ * A side without samples gets the variance of one sample (src/output/function_changes.c).
  *
  * @param {Costs} ours
  * @param {Costs} others
@@ -163,12 +164,13 @@ function noise(ours, others, id, scale) {
 }
 
 /**
- * Who calls a function, and how much of its total that is; what has none is called by "".
+ * The callers of a function with their part of its total, the greatest first. The caller "" is no
+ * caller: the function is the root of the stack.
  *
  * @param {Recording} recording
  * @param {Choice} choice
  * @param {Weights} weights
- * @param {Sides} sides of which the first one counts
+ * @param {Sides} sides only the first one counts
  * @param {FunctionRow} row
  * @returns {FunctionCaller[]}
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Frames as they are shown: those of equal text and kind are one function (frame_tree.c). */
+/* Functions: the frames with the same text and kind are one function (src/output/frame_tree.c). */
 import { kindsOfFrames } from "#analysis/kinds";
 import { remember } from "#analysis/memo";
 import { PairTable } from "#analysis/pair_table";
 
 /** @typedef {import("../types").Recording} Recording */
 
-/** Texts of frames, each once; id 0 is "". */
+/** The distinct texts of frames; id 0 is "". */
 class Texts {
     constructor() {
         this.list = [""];
@@ -26,7 +26,7 @@ class Texts {
         return id;
     }
 
-    /** By text id, its place among all in the order of the alphabet. */
+    /** By text id, the rank of the text in alphabetical order. */
     order() {
         if (this.ranks.length < this.list.length) {
             const { list } = this;
@@ -50,11 +50,11 @@ export function textsOf(recording) {
 
 /**
  * @typedef {object} Functions
- * @property {Uint32Array} of by frame id
+ * @property {Uint32Array} of the function by frame id
  * @property {number} count
- * @property {Uint32Array} text by function: an id of textsOf(); the kinds and a frame beside it
- * @property {Uint8Array} kind
- * @property {Uint32Array} frame
+ * @property {Uint32Array} text by function: an id of textsOf()
+ * @property {Uint8Array} kind by function
+ * @property {Uint32Array} frame by function: its first frame id
  */
 
 /**

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The root frames of samples, that say who ran (src/profile/view.c, src/profile/root_frame.c). */
+/* The root frames of samples: they show which process or thread ran (src/profile/view.c,
+ * src/profile/root_frame.c). */
 import { textsOf } from "#analysis/functions";
 import { nameOf, remember } from "#analysis/memo";
 import { PairTable } from "#analysis/pair_table";
@@ -17,7 +18,7 @@ export const GROUP_KEYS = ["name", "pid", "status", "scheduler", "initial_call",
 /**
  * @param {Recording} recording
  * @param {Choice} choice
- * @param {Weights} weights whose growth and release are told apart where choice.change asks for it
+ * @param {Weights} weights with choice.change, growth and release get root frames of their own
  * @returns {Roots}
  */
 export function group(recording, choice, weights) {
@@ -34,7 +35,7 @@ export function group(recording, choice, weights) {
  */
 const isMetric = ({ header }, weights) => header.metrics.some(({ name }) => name === weights.name);
 
-/** Puts the root frame that a key gives below a chain of them: for each sample, so it must be quick.
+/** Appends the root frame of one key to a chain, at its inner end. It runs for each sample.
  * @typedef {(chain: number, sample: number) => number} Extend */
 
 class Grouping {
@@ -48,7 +49,7 @@ class Grouping {
         this.keys = keys;
         this.changes = changes;
         this.texts = textsOf(recording);
-        /* A chain is a pair of what is outside of it and a text; 0 is none. */
+        /* A chain is a list of root frames: the pair of the outer chain and a text. 0 is empty. */
         this.chains = new PairTable();
         this.chains.add(0, 0);
     }
@@ -83,7 +84,7 @@ class Grouping {
     }
 
     /**
-     * By chain, the innermost of these that it has.
+     * By chain, the innermost of `bases` that it begins with; 0: none.
      *
      * @param {Set<number>} bases
      */
@@ -95,8 +96,8 @@ class Grouping {
         return outer;
     }
 
-    /** The node where there are several, unless they are compared, and none is asked for; growth and
-     * release. */
+    /** The outermost root frames: the node, if there are several, nothing is compared and "node" is
+     * not a group key; then growth or release. */
     outermost() {
         const { recording: { targets, header, samples: { named } }, keys, changes } = this;
         const isTold = targets.length > 2 && !header.compares && !keys.includes("node");
@@ -151,7 +152,7 @@ class Grouping {
     }
 
     /**
-     * One frame, by an id of the sample.
+     * One root frame, with a text by the sample's value in `ids`.
      *
      * @param {Uint32Array | Uint8Array} ids
      * @param {number} count
@@ -215,7 +216,7 @@ class Grouping {
         };
     }
 
-    /** A frame each, the outermost first. @returns {Extend} */
+    /** One root frame for each ancestor, the oldest outermost. @returns {Extend} */
     ancestors() {
         const { samples, processes, ancestors, strings } = this.recording;
         const none = this.ofProcess(() => "[no ancestors]");
@@ -245,7 +246,7 @@ class Grouping {
         };
     }
 
-    /** No frame where it is not known. @returns {Extend} */
+    /** The node of the sample; no root frame if it is unknown. @returns {Extend} */
     target() {
         const { recording } = this, { samples, processes, threads, targets } = recording;
         const texts = Uint32Array.from(targets, (_, id) =>
@@ -260,7 +261,7 @@ class Grouping {
         };
     }
 
-    /** What a thread did that ran no process. @returns {Extend} */
+    /** The activity of a thread that runs no process. @returns {Extend} */
     activity() {
         const { samples } = this.recording, kinds = new PairTable();
         /** @type {number[]} */
@@ -291,7 +292,8 @@ class Grouping {
     }
 
     /**
-     * Memory is known at some samples of a process only: until the next one it is as it was.
+     * The metric memory, which only some samples of a process have. The other samples get the
+     * process' previous known value.
      *
      * @param {number} metric
      */
@@ -312,7 +314,7 @@ class Grouping {
 }
 
 /**
- * Of each stack the Erlang frame next to the root, 0 if there is none.
+ * By stack, the Erlang frame nearest to the root; 0: none.
  *
  * @param {Recording} recording
  */

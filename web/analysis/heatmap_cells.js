@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* FlameScope's heatmap: a column a second, in it the offset within that second upwards. */
+/* The heatmap of FlameScope: a column is a second; the offset within the second grows upwards. */
 import { matchSamples } from "#analysis/selection";
 
 /** @typedef {import("../types").Recording} Recording */
@@ -12,7 +12,7 @@ import { matchSamples } from "#analysis/selection";
  * @param {Recording} recording
  * @param {Weights} weights
  * @param {Uint32Array} samples
- * @param {number} cellMs by which a second can be divided
+ * @param {number} cellMs a divisor of 1000
  * @returns {Cells}
  */
 export function heatmapCells(recording, weights, samples, cellMs) {
@@ -62,7 +62,7 @@ function bounds(of) {
 }
 
 /**
- * By cell, 1 where a sample that counts has a frame that matches.
+ * By cell, 1 if a sample with a weight has a matching frame.
  *
  * @param {Recording} recording
  * @param {Cells} cells

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What sorts of frames there are, in the colours of the graph and in words. */
+/* The kinds of frames, for the colours of the graph, and their names. */
 
 /** @typedef {import("../types").Recording} Recording */
 
 export const ROOT = 0;
 const ERLANG = 1, NATIVE = 4, ELIXIR = 7, COLLECTION = 8;
 
-/** Of each kind its name (svg_style.c has those of the recording). */
+/** Names by kind (src/output/svg_style.c names the kinds of the recording). */
 export const KINDS = ["who ran", "Erlang", "BIF, NIF", "JIT runtime", "native", "kernel", "mark",
     "Elixir", "garbage collection"];
 
-/* Functions of erl_gc.c (OTP 24 to 29) and what compilers make of them, "do_minor.isra.0". */
+/* Functions of erl_gc.c (OTP 24 to 29), also with a compiler's suffix: "do_minor.isra.0". */
 const COLLECTOR = new RegExp("^(?:(?:erts_)?garbage_collect|minor_collection|major_collection|" +
     "do_minor|full_sweep_heaps|sweep_(?:new_heap|heaps|rootset|off_heap|literals_to_old_heap)|" +
     "erts_gc_after_bif_call|adjust_after_fullsweep|erts_sweep_)");
 
 /**
- * By frame id. Garbage collection is native code, too: of a function that is neither, what it calls
- * (memmove) is told by its own name alone.
+ * Kinds by frame id. A native frame is garbage collection if its own name is a function of the
+ * collector. The collector's callees, such as memmove, stay native code.
  *
  * @param {Recording} recording
  */

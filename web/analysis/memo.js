@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What follows from a recording or a part of it is worked out once, and again only after others. */
+/* Caches results that are computed from a recording or a part of it. */
 
 /** @type {WeakMap<object, Map<string, Map<string, unknown>>>} */
 const known = new WeakMap();
@@ -7,13 +7,13 @@ const known = new WeakMap();
 const KEPT = 6;
 
 /**
- * What `make` gives, made when it is first asked for. Of all keys of one sort of thing that follows
- * from `owner`, those used last are kept.
+ * Return the cached result of `make`, or call it. For each pair of `owner` and `sort` the cache
+ * holds the KEPT most recently used results. The results of an owner are freed with it.
  *
  * @template T
  * @param {object} owner
  * @param {string} sort
- * @param {string} key all that the thing depends on, besides its owner
+ * @param {string} key everything that the result depends on, besides the owner
  * @param {() => T} make
  * @returns {T}
  */
@@ -35,7 +35,7 @@ const names = new WeakMap();
 let named = 0;
 
 /**
- * A name for the keys of what depends on a thing that was remembered.
+ * A unique name of an object, for cache keys of results that depend on it.
  *
  * @param {object} thing
  */

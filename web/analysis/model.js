@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is shown of a recording for a choice. Each thing is worked out when it is first asked for,
- * and again only after a part of the choice has changed on which it depends.
+ * Everything that the page shows of a recording for a choice. A result is computed at its first use
+ * and cached for the parts of the choice that it depends on (memo.js).
  */
 import { weigh } from "#analysis/weights";
 import { group } from "#analysis/grouping";
@@ -38,7 +38,7 @@ export class Model {
         return group(this.recording, choice, this.weights(choice));
     }
 
-    /** At any time. @param {Choice} choice */
+    /** The selected samples of the whole time. @param {Choice} choice */
     samples(choice) {
         return select(this.recording, choice, this.roots(choice), null);
     }
@@ -54,7 +54,7 @@ export class Model {
             choice.against && select(recording, choice, roots, choice.against)];
     }
 
-    /** Of what is the same for two choices that give the same stacks. @param {Choice} choice */
+    /** A cache key: equal for choices that select the same stacks. @param {Choice} choice */
     key(choice) {
         const { range, against, per, foldRecursion, hidden } = choice;
 
@@ -63,7 +63,7 @@ export class Model {
     }
 
     /**
-     * One tree; or, of a sandwich, callers and callees.
+     * One tree, or a sandwich's two: callers and callees.
      *
      * @param {Choice} choice
      * @returns {Tree[]}
@@ -84,7 +84,7 @@ export class Model {
         });
     }
 
-    /** By tree; null where nothing is searched. @param {Choice} choice */
+    /** A Match for each tree; null without a valid search. @param {Choice} choice */
     matches(choice) {
         const trees = this.trees(choice), pattern = readPattern(choice.search);
 
@@ -92,7 +92,7 @@ export class Model {
             (pattern.test ? trees.map((tree) => matchTree(tree, pattern)) : null));
     }
 
-    /** The whole time, of all else that is wanted. @param {Choice} choice */
+    /** The heatmap of the selected samples of the whole time. @param {Choice} choice */
     cells(choice) {
         const weights = this.weights(choice), samples = this.samples(choice);
 
@@ -100,7 +100,7 @@ export class Model {
             heatmapCells(this.recording, weights, samples, CELL_MS));
     }
 
-    /** Of cells in which something that is searched for ran. @param {Choice} choice */
+    /** The cells with a match of the search; null without a valid search. @param {Choice} choice */
     marks(choice) {
         const cells = this.cells(choice), roots = this.roots(choice);
         const pattern = readPattern(choice.search);
@@ -110,7 +110,7 @@ export class Model {
                 this.samples(choice), pattern) : null));
     }
 
-    /** Also those that are not chosen, so that they can be. @param {Choice} choice */
+    /** Also processes that are not selected: the user can select them. @param {Choice} choice */
     processes(choice) {
         const any = ofAnyProcess(choice);
 
@@ -124,7 +124,7 @@ export class Model {
             functionRows(this.recording, choice, this.weights(choice), this.sides(choice)));
     }
 
-    /** What shares are of: of growth and release, both. @param {Choice} choice */
+    /** The weight that is 100 %; growth and release are both added. @param {Choice} choice */
     whole(choice) {
         const { of } = this.weights(choice), [samples] = this.sides(choice);
         let sum = 0;
@@ -144,7 +144,7 @@ export class Model {
     }
 }
 
-/** What the rows of processes are of. @param {Choice} choice */
+/** The choice of the table of processes: all processes, not compared. @param {Choice} choice */
 export function ofAnyProcess(choice) {
     return { ...choice, processes: [], against: null };
 }

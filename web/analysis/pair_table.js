@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Dense ids from 0 on for pairs of numbers, in columns: no object a pair, however many there are. */
+/* A hash table that gives pairs of numbers dense ids from 0 on. It allocates no object per pair. */
 
 export class PairTable {
-    /** @param {number} [expected] how many pairs, about */
+    /** @param {number} [expected] approximate number of pairs */
     constructor(expected = 1024) {
         const capacity = 2 ** Math.ceil(Math.log2(Math.max(expected, 64)));
 
         this.count = 0;
-        /** Of each id, the pair. */
+        /** The pair of an id is a[id], b[id]. */
         this.a = new Uint32Array(capacity);
         this.b = new Uint32Array(capacity);
-        /** Of each hash an id and 1 more, 0 for none: twice as many as ids. */
+        /** The hash table: id + 1, or 0 for a free slot; twice as many slots as ids. */
         this.slots = new Uint32Array(capacity * 2);
     }
 
     /**
-     * The id of a pair; that is `count` before the call if it is a new one.
+     * Return the id of a pair. A new pair gets the value of `count` before the call.
      *
      * @param {number} a
      * @param {number} b
@@ -55,7 +55,7 @@ export class PairTable {
     }
 }
 
-/* Multipliers of xxHash (PRIME32_1, PRIME32_2): neighbours end up far from each other. */
+/* The multipliers of xxHash (PRIME32_1, PRIME32_2) spread neighbouring numbers. */
 /**
  * @param {number} a
  * @param {number} b

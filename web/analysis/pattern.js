@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Regular expressions as -I and -X have them: POSIX extended, as regcomp(3) of glibc reads them
- * (regcomp.c, RE_SYNTAX_POSIX_EXTENDED), said in those of JavaScript.
+ * Translates the regular expressions of -I and -X into JavaScript's. They are POSIX extended
+ * expressions as regcomp(3) of glibc reads them (regcomp.c, RE_SYNTAX_POSIX_EXTENDED).
  *
- * Where they differ from JavaScript's: a ')' without a '(' is itself, as is a backslash in
- * brackets; there are [[:alpha:]] and the like, \< and \>; repetitions can be repeated; (?: ), \d
- * and lazy repetitions are unknown. What only finds out whether a text matches, as all here does,
- * cannot tell which of several ways to match was taken.
+ * Differences from JavaScript's expressions: a ')' without a '(' is a literal. So is a backslash in
+ * brackets. [[:alpha:]] and the like, \< and \> exist. A repetition can be repeated. (?: ), \d and
+ * lazy repetitions do not exist. POSIX prefers the longest match, JavaScript the first one. Here
+ * only the existence of a match counts, which is the same for both.
  *
- * Where they differ from `beamflame report`, which runs in the C locale: '.' and a bracket are a
- * whole character, there a byte of it. And a letter after a backslash that has no meaning is refused,
- * not taken for itself.
+ * Differences from `beamflame report`, which runs in the C locale: '.' and a bracket match a whole
+ * character, there one byte of it. A letter or 0 after a backslash that has no meaning is an error
+ * here, and a literal there.
  */
 
 /** @typedef {import("../types").Pattern} Pattern */
@@ -21,7 +21,7 @@ const CLASSES = new Map(Object.entries({
     graph: "!-~", cntrl: "\\0-\\x1f\\x7f", xdigit: "0-9A-Fa-f",
 }));
 
-/* GNU's; an anchor can't be repeated. */
+/* GNU's escapes. Anchors have a map of their own because they can't be repeated. */
 const ESCAPES = new Map(Object.entries({
     w: "\\w", W: "\\W", s: "[ \\t\\n\\v\\f\\r]", S: "[^ \\t\\n\\v\\f\\r]",
 }));
@@ -53,7 +53,7 @@ class Reader {
         return this.characters[this.at] ?? "";
     }
 
-    /** The next one, that and the one after it if it is a backslash. */
+    /** The next character, with its successor if it is a backslash. */
     get token() {
         return this.next === "\\" ? this.next + (this.characters[this.at + 1] ?? "") : this.next;
     }
@@ -179,7 +179,7 @@ class Reader {
         return `[${result}]`;
     }
 
-    /** A class, a character or a range of a list in brackets. */
+    /** Read a class, a character or a range of a bracket expression. */
     element() {
         const named = this.named(":");
 
@@ -223,7 +223,8 @@ class Reader {
     }
 
     /**
-     * What [:name:] names; null if there is no such thing here.
+     * Read [:name:], [.name.] or [=name=] (by `sign`) and return the name; null if the next
+     * characters do not begin one.
      *
      * @param {string} sign
      */

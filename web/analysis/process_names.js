@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a process is called wherever it is told: in the table, and where it is chosen. */
+/* The name of a process in the table of processes and in the chips of the selection. */
 import { bottomsOf } from "#analysis/grouping";
 import { remember } from "#analysis/memo";
 import { isNamedByStack, nameText, targetText } from "#analysis/root_texts";
 
 /** @typedef {import("../types").Recording} Recording */
-/** @typedef {{ name: string, pid: string, node: string }} ProcessName `pid` is "" where that is the
- *     name, `node` where there is only one and in a comparison */
+/** @typedef {{ name: string, pid: string, node: string }} ProcessName `pid` is "" if it is the
+ *     name; `node` is "" if there is only one, and in a comparison */
 
 /**
  * @param {Recording} recording
@@ -26,7 +26,7 @@ export function processName(recording, process) {
 }
 
 /**
- * By Processes.same, the newest entry and the Erlang frame at the root of the newest complete stack.
+ * By Processes.same, the newest entry, and the root Erlang frame of the newest complete stack.
  *
  * @param {Recording} recording
  */

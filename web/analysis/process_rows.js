@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is known of each process that the samples are of, by all of their events. */
+/* The rows of the table of processes, from the samples of all events. */
 import { processName } from "#analysis/process_names";
 
 /** @typedef {import("../types").Recording} Recording */
@@ -35,8 +35,8 @@ export function processRows(recording, weights, samples) {
 }
 
 /**
- * A row for each process, in the order in which they are met: by entry, the row and 1 more; by row,
- * Processes.same.
+ * Give each process of the samples a row, in the order of first samples. `rowOf` has row + 1 by
+ * entry of Processes, 0 for no row; `ids` has Processes.same by row.
  *
  * @param {Recording} recording
  * @param {Uint32Array} samples
@@ -101,8 +101,8 @@ function sumCpu({ events, samples: { process, event, value } }, samples, rowOf, 
 }
 
 /**
- * Row by row the shares by status: of time, where event wall tells what processes do in all of it;
- * else of what was sampled, whatever that is.
+ * Shares by status, row by row. With event wall they are shares of time: it samples processes in
+ * each status. Without it they are shares of the number of samples.
  *
  * @param {Recording} recording
  * @param {Uint32Array} samples
@@ -130,7 +130,7 @@ function statusShares({ header, events, samples: all }, samples, rowOf, count) {
 }
 
 /**
- * By row what was known first and last; NaN if nothing was.
+ * By row, the first and the last known value of a metric; NaN: none.
  *
  * @param {Recording} recording
  * @param {Uint32Array} samples

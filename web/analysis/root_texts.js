@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What root frames say (src/profile/root_frame.c). */
+/* The texts of root frames (src/profile/root_frame.c). */
 
 /** @typedef {import("../types").Recording} Recording */
 
-/* enum activity of those that are told otherwise than by their name */
+/* Values of enum activity with a text other than their name. */
 export const PROCESS = 0, PORT = 5;
 const AUX_WORK = 6, ASYNC = 7, POLL = 8, OTHER = 9;
 
@@ -19,7 +19,7 @@ export const showsThread = (activity) =>
 /**
  * @param {Recording} recording
  * @param {number} activity
- * @param {number} who the port's name for PORT, a thread where showsThread()
+ * @param {number} who string id of the port's name for PORT, a thread id if showsThread(); 0: none
  */
 export function activityText({ strings, threads, header }, activity, who) {
     if (activity === PORT)
@@ -32,7 +32,8 @@ export function activityText({ strings, threads, header }, activity, who) {
 }
 
 /**
- * Whether a process can only be named by the function at the bottom of its stack.
+ * True if only the root function of its stack can name a process: it has no name, no label, and no
+ * initial call but that of a fun.
  *
  * @param {Recording} recording
  * @param {number} process
@@ -53,7 +54,7 @@ const givenName = ({ processes }, process) => processes.name[process] || process
 /**
  * @param {Recording} recording
  * @param {number} process
- * @param {number} bottom the Erlang frame at the root of its stack, 0 if that is not to name it
+ * @param {number} bottom the root Erlang frame of its stack; 0: it does not name the process
  */
 export function nameText(recording, process, bottom) {
     const { processes, frames, strings } = recording;
@@ -88,8 +89,8 @@ export function schedulerText({ threads, strings }, thread) {
 }
 
 /**
- * The name of a node that is not distributed says nothing, and nodes in containers of their own
- * can have the same name.
+ * The name of a node, with its pid and host if the name is not unique. Nodes in different
+ * containers can have the same name. Nodes that are not distributed are all "nonode@nohost".
  *
  * @param {Recording} recording
  * @param {number} id
@@ -103,10 +104,10 @@ export function targetText({ targets }, id) {
 }
 
 /**
- * Powers of ten: "[msgq 0]", "[msgq 10 to 100]", "[memory 1 MB to 10 MB]".
+ * A range between powers of ten: "[msgq 0]", "[msgq 10 to 100]", "[memory 1 MB to 10 MB]".
  *
  * @param {string} what
- * @param {number} digits of a number, 0 having none, and 1 more; 0: not known
+ * @param {number} digits see digitsOf()
  * @param {boolean} isBytes
  */
 export function decadeText(what, digits, isBytes) {
@@ -127,7 +128,7 @@ function powerText(power, isBytes) {
         (isBytes ? ` ${["B", "kB", "MB", "GB", "TB", "PB", "EB"][thousands]}` : "");
 }
 
-/** @param {number} value NaN: not known */
+/** The number of decimal digits + 1; 1 for 0, and 0 for NaN. @param {number} value NaN: unknown */
 export function digitsOf(value) {
     let digits = 1;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What of a tree matches, and how much that is together. */
+/* The nodes of a tree that match a search, and their weight. */
 
 /** @typedef {import("../types").Tree} Tree */
 /** @typedef {import("../types").Pattern} Pattern */
@@ -13,7 +13,7 @@
 export function matchTree(tree, { test }) {
     const { count, name, names, parent } = tree;
     const ofName = new Uint8Array(names.length), of = new Uint8Array(count);
-    const within = new Uint8Array(count); /* a match, or below one */
+    const within = new Uint8Array(count); /* 1: the node or a caller matches */
     let found = 0;
 
     for (let node = 1; test && node < count; node++) {
@@ -27,7 +27,7 @@ export function matchTree(tree, { test }) {
 }
 
 /**
- * By what nodes are themselves, for what they are with their children may be growth and release.
+ * Sums `self`, not `total`: in a total, growth and release cancel out.
  *
  * @param {Float64Array} self
  * @param {Uint8Array} within

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which samples are wanted (src/profile/selection.c). A sample has to meet all of what is asked. Those
- * of other events are among them, as what follows counts by weights, and theirs are 0.
+ * The selected samples (src/profile/selection.c). A sample must meet all conditions. Samples of
+ * other events are included: they have weight 0.
  */
 import { nameOf, remember } from "#analysis/memo";
 import { readPattern } from "#analysis/pattern";
@@ -14,12 +14,12 @@ import { firstSince } from "#analysis/time_axis";
 /** @typedef {import("../types").Pattern} Pattern */
 
 /**
- * Indexes of samples, in order of time. A pattern that is none matches nothing.
+ * The indexes of the selected samples, in order of time. An invalid pattern matches nothing.
  *
  * @param {Recording} recording
- * @param {Choice} choice all but its ranges
+ * @param {Choice} choice its ranges do not count here
  * @param {Roots} roots
- * @param {Range | null} range null: at any time
+ * @param {Range | null} range null: the whole time
  */
 export function select(recording, choice, roots, range) {
     const wanted = selectAtAnyTime(recording, choice, roots), { time } = recording.samples;
@@ -82,7 +82,7 @@ function marks(count, ids) {
 }
 
 /**
- * All entries of these processes.
+ * By entry of Processes, 1 if it is of one of these processes.
  *
  * @param {Recording} recording
  * @param {number[]} ids
@@ -97,7 +97,7 @@ function processesOf({ processes }, ids) {
  * @param {Uint8Array} wanted
  * @param {Uint8Array | Uint32Array} column
  * @param {Uint8Array | Uint32Array} marked by value of the column
- * @param {number} asked what the mark is of those that stay
+ * @param {number} asked the mark of the samples to keep
  */
 function keep(wanted, column, marked, asked) {
     for (let i = 0; i < wanted.length; i++)
@@ -121,7 +121,7 @@ function keepMatches(wanted, recording, roots, pattern, asked) {
 }
 
 /**
- * Whether a sample has a frame that matches, root frames among them: 1 or 0.
+ * A function that returns 1 if a sample has a matching frame or root frame, else 0.
  *
  * @param {Recording} recording
  * @param {Roots} roots

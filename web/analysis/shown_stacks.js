@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The stacks of a recording as they are shown: without what is hidden, without runs of one function
- * where recursion is folded, and equal ones merged. As ever a node is a function under a parent.
+ * The stacks of a recording as they are shown: without hidden frames, with direct recursion folded
+ * if selected, and with equal stacks merged. A node is a function and its parent node, the caller.
  */
 import { functionsOf, textsOf } from "#analysis/functions";
 import { nameOf, remember } from "#analysis/memo";
@@ -14,10 +14,10 @@ import { readPattern } from "#analysis/pattern";
 
 /**
  * @typedef {object} ShownStacks
- * @property {Uint32Array} of by stack id: its node, 0 where nothing of it is shown
- * @property {number} count
- * @property {Uint32Array} parent by node, a lower one
- * @property {Uint32Array} fn the function (functionsOf()), by node
+ * @property {Uint32Array} of the node by stack id; 0: no frame of the stack is shown
+ * @property {number} count of nodes
+ * @property {Uint32Array} parent by node, always a lower node
+ * @property {Uint32Array} fn the function (functionsOf()) by node
  */
 
 /**
@@ -41,10 +41,10 @@ function show(recording, hidden, fold) {
     const isHidden = hiddenFunctions(recording, hidden);
     const same = fold ? sameFunctions(recording) : functions.of;
     const count = stacks.parent.length, of = new Uint32Array(count);
-    const last = new Uint32Array(count); /* the innermost frame shown of each stack */
+    const last = new Uint32Array(count); /* by stack, the youngest frame that is shown */
     const nodes = new PairTable(count);
 
-    nodes.add(0, frames.kind.length); /* node 0, of no function */
+    nodes.add(0, frames.kind.length); /* node 0 has no function */
     for (let id = 1; id < count; id++) {
         const parent = stacks.parent[id], frame = stacks.frame[id], before = last[parent];
         const goes = isHidden[functions.of[frame]] ||
@@ -57,7 +57,7 @@ function show(recording, hidden, fold) {
 }
 
 /**
- * By function.
+ * By function, 1 if a pattern hides it.
  *
  * @param {Recording} recording
  * @param {string[]} hidden
@@ -73,7 +73,8 @@ function hiddenFunctions(recording, hidden) {
 }
 
 /**
- * What folds into one frame, by frame id: equal symbols of one module and kind (view.c).
+ * Ids of functions for folding, by frame id: frames with the same symbol, module and kind fold
+ * (src/profile/view.c).
  *
  * @param {Recording} recording
  */
@@ -85,13 +86,13 @@ function sameFunctions({ frames }) {
 }
 
 /**
- * Samples that are shown alike: pairs of root frames and a stack.
+ * Groups of samples that look the same: each group is a pair of root frames and a shown stack.
  *
  * @typedef {object} Alike
- * @property {Uint32Array} of by sample
- * @property {number} count
- * @property {Uint32Array} root
- * @property {Uint32Array} node of the shown stacks
+ * @property {Uint32Array} of the group by sample
+ * @property {number} count of groups
+ * @property {Uint32Array} root by group, a node of Roots
+ * @property {Uint32Array} node by group, a node of ShownStacks
  */
 
 /**

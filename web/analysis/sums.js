@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What samples that are alike count together, on each side of a comparison. */
+/* The sums of groups of samples, and the scale between the sides of a comparison. */
 import { recordedMs } from "#analysis/time_axis";
 
 /** @typedef {import("../types").Recording} Recording */
@@ -8,15 +8,15 @@ import { recordedMs } from "#analysis/time_axis";
 /** @typedef {import("../types").Sides} Sides */
 
 /**
- * @typedef {object} Sums by id of what is alike
+ * @typedef {object} Sums by group
  * @property {Float64Array} weight
- * @property {Float64Array} samples how many these are
- * @property {Float64Array} squares the variance of the weight, where samples are met by chance
+ * @property {Float64Array} samples number of samples with a weight
+ * @property {Float64Array} squares the variance of `weight`, if samples hit a group by chance
  */
 
 /**
- * @param {Uint32Array} ids by sample
- * @param {number} count of ids
+ * @param {Uint32Array} ids the group by sample
+ * @param {number} count of groups
  * @param {Weights} weights
  * @param {Uint32Array} samples
  * @returns {Sums}
@@ -38,15 +38,16 @@ export function sumUp(ids, count, weights, samples) {
 }
 
 /**
- * Whether a weight of 3 is 3 samples, not one that weighs as much (src/output/changes.c).
+ * True if a weight of 3 means 3 samples, and not one sample with a weight of 3
+ * (src/output/changes.c).
  *
  * @param {Weights} weights
  */
 export const countsSamples = ({ unit, name }) => unit === "samples" || name === "samples";
 
 /**
- * What side 1 is multiplied by, so that both sides are of as much time or of equal totals. Where one
- * side is nothing, they are compared as they are.
+ * The factor for side 1, so that both sides cover the same time (per "time") or have the same total
+ * (per "total"). It is 1 if one side is empty.
  *
  * @param {Recording} recording
  * @param {Choice} choice

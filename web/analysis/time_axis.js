@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Samples lie in order of time: those of a stretch of it are neighbours. */
+/* Ranges of time. Samples are in order of time, so a range is a run of neighbouring samples. */
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Range} Range */
 
 /**
- * The samples of a part of the time axis: [first, after the last].
+ * The samples of a part of the recording, as [first, last + 1].
  *
  * @param {Recording} recording
  * @param {number} index
@@ -18,7 +18,7 @@ export function samplesOfPart({ header, samples }, index) {
 }
 
 /**
- * The first index whose time is not before `from`, of times in order.
+ * The index of the first time that is not before `from`. The times must be in order.
  *
  * @param {Uint32Array} times
  * @param {number} from
@@ -38,7 +38,7 @@ export function firstSince(times, from) {
 }
 
 /**
- * How much of a range was recorded, in ms; of all there is where it is null.
+ * The recorded time within a range, or the whole recorded time if it is null. In ms.
  *
  * @param {Recording} recording
  * @param {Range | null} range

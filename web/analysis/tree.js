@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stacks merged for a flame graph: from the root (src/output/frame_tree.c), from the leaf, or around
- * one function.
+ * Merges stacks into the tree of a flame graph: from the root (src/output/frame_tree.c), from the
+ * leaf, or around one function.
  *
- * What costs is one addition a sample and a step for each node of the tree, not for each frame of
- * each sample: a stack ends where it meets one that is there already.
+ * The cost is one addition for each sample, and from the root one step for each node of the tree,
+ * not for each frame of each sample: a stack stops at the first node that is known.
  */
 import { functionsOf, textsOf } from "#analysis/functions";
 import { ROOT } from "#analysis/kinds";
@@ -25,7 +25,7 @@ import { layOut } from "#analysis/tree_layout";
 /** @typedef {import("#analysis/sums").Sums} Sums */
 
 /**
- * In the form of `choice`; for a sandwich there is buildSandwich().
+ * The tree in the form of `choice`, but not "sandwich": see buildSandwich().
  *
  * @param {Recording} recording
  * @param {Choice} choice
@@ -57,15 +57,15 @@ export function buildSandwich(recording, choice, weights, roots, sides) {
 }
 
 /**
- * Nodes that stacks have met: each a pair of two numbers, of which the callers of this know the
- * meaning. Node 0 is everything.
+ * The nodes of merged stacks. A node is a pair of numbers; the method that makes a Merged says what
+ * they mean. Node 0 is the whole.
  *
  * @typedef {object} Merged
  * @property {PairTable} nodes
  * @property {ArrayLike<number>} parent
- * @property {(node: number) => number} label of a node but 0: a function; or of a root frame that
- *     of its text and as many more as there are functions
- * @property {Int32Array} ends by id of what is alike: its node, -1 for none
+ * @property {(node: number) => number} label of a node but 0: the function; for a root frame, the
+ *     number of functions + the id of its text
+ * @property {Int32Array} ends by group of Alike: the node at which its stack ends, -1: none
  */
 
 class Stacks {
@@ -90,7 +90,7 @@ class Stacks {
     }
 
     /**
-     * What is alike and counts on some side.
+     * Call `each` for the groups of Alike that have a weight on a side.
      *
      * @param {(id: number) => void} each
      */
@@ -102,11 +102,11 @@ class Stacks {
                 each(id);
     }
 
-    /** As a node's pair: root frames, and of the shown stacks a node or 0 for the root frame itself.
+    /** A node is the pair of a node of Roots and a node of ShownStacks, 0 for the root frame alone.
      * @returns {Merged} */
     fromRoot() {
         const { alike, roots, shown } = this;
-        const nodes = new PairTable(alike.count * 4); /* most have a few of their own */
+        const nodes = new PairTable(alike.count * 4); /* most groups add a few nodes */
         const ends = new Int32Array(alike.count).fill(-1);
         let parent = new Uint32Array(nodes.a.length);
 
@@ -135,13 +135,14 @@ class Stacks {
         return this.functions.count + this.roots.text[root];
     }
 
-    /** As a node's pair: its parent and its label. @returns {Merged} */
+    /** A node is the pair of its parent and its label. @returns {Merged} */
     fromLeaf() {
         return this.fromInside((id) => this.alike.node[id], () => true);
     }
 
     /**
-     * From a node of each shown stack up to its root.
+     * Merge stacks from a node of each shown stack outwards to its root. A node is the pair of its
+     * parent and its label.
      *
      * @param {(id: number) => number} begin
      * @param {(id: number) => boolean} wants
@@ -178,7 +179,7 @@ class Stacks {
     }
 
     /**
-     * By node of the shown stacks, the outermost node of a function that is in its stack; 0 if none is.
+     * By node of the shown stacks, the outermost call of a function in its stack; 0: none.
      *
      * @param {string} name of the function
      */
@@ -200,6 +201,8 @@ class Stacks {
     }
 
     /**
+     * A node is the pair of its parent and its label.
+     *
      * @param {Uint32Array} calls
      * @returns {Merged}
      */

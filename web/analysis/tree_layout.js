@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The nodes of a tree in the order in which they are drawn: parents first, children side by side. */
+/* Sorts the nodes of a tree: parents before children, siblings side by side. */
 /** @typedef {import("../types").Tree} Tree */
 /** @typedef {import("#analysis/sums").Sums} Sums */
 
 /**
- * Nodes in any order, 0 being the root of all.
+ * Nodes in any order; node 0 is the whole.
  *
  * @typedef {object} Nodes
  * @property {number} count
@@ -12,13 +12,13 @@
  * @property {Uint32Array} name
  * @property {Uint8Array} kind
  * @property {Uint32Array} frame
- * @property {Int32Array} ends by id of what is alike: the node that its stack ends at, -1 for none
+ * @property {Int32Array} ends by group of Alike: the node at which its stack ends, -1: none
  */
 
 /**
  * @param {Nodes} nodes
  * @param {Uint32Array} ranks by name
- * @param {Sums[]} sides by id of what is alike
+ * @param {Sums[]} sides by group of Alike
  * @returns {Omit<Tree, "names" | "scale" | "weights">}
  */
 export function layOut(nodes, ranks, sides) {
@@ -49,7 +49,8 @@ function placed(column, place) {
 }
 
 /**
- * Level by level: dealt out to the parents, then taken parent by parent, sorted by name and kind.
+ * Give each node its index in the sorted tree, `place`. Nodes are sorted by depth; siblings lie
+ * together, sorted by name and kind.
  *
  * @param {Nodes} nodes
  * @param {Uint32Array} ranks
@@ -58,7 +59,7 @@ function placeNodes({ count, parent: above, name, kind }, ranks) {
     const order = new Uint32Array(count), place = new Uint32Array(count);
     const parents = Uint32Array.from(above).subarray(0, count);
 
-    parents[0] = count; /* its own child it is not */
+    parents[0] = count; /* node 0 is not its own child */
     const start = starts(parents, count + 1), siblings = dealOut(parents, start.slice());
     /** @type {(a: number, b: number) => number} */
     const compare = (a, b) => ranks[name[a]] - ranks[name[b]] || kind[a] - kind[b];
@@ -69,7 +70,7 @@ function placeNodes({ count, parent: above, name, kind }, ranks) {
         const node = order[at];
 
         first[at] = end;
-        if (start[node + 1] - start[node] > 1) /* which few have */
+        if (start[node + 1] - start[node] > 1) /* few nodes have more than one child */
             siblings.subarray(start[node], start[node + 1]).sort(compare);
         for (let i = start[node]; i < start[node + 1]; i++, end++) {
             order[end] = siblings[i];
@@ -83,10 +84,10 @@ function placeNodes({ count, parent: above, name, kind }, ranks) {
 }
 
 /**
- * Where those of each key begin among all that are sorted by it.
+ * By key, the index of its first item when the items are sorted by key.
  *
- * @param {Uint32Array} keys
- * @param {number} count of keys that there can be
+ * @param {Uint32Array} keys by item
+ * @param {number} count of possible keys
  */
 function starts(keys, count) {
     const start = new Uint32Array(count + 1);
@@ -99,10 +100,10 @@ function starts(keys, count) {
 }
 
 /**
- * The items of each key together.
+ * The items, sorted by key.
  *
  * @param {Uint32Array} keys by item
- * @param {Uint32Array} next where those of each key begin; it is written to
+ * @param {Uint32Array} next the result of starts(); overwritten
  */
 function dealOut(keys, next) {
     const items = new Uint32Array(keys.length);

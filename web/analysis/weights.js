@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What each sample counts (src/output/weight.c, src/output/metric_changes.c). */
+/* The weight of each sample (src/output/weight.c, src/output/metric_changes.c). */
 import { remember } from "#analysis/memo";
 import { samplesOfPart } from "#analysis/time_axis";
 
@@ -14,8 +14,8 @@ export function eventsOf(recording) {
 }
 
 /**
- * What samples of an event can count: the names and units of its values, the first being what
- * counts where nothing is asked for; then what all can. Of metrics there is the change, too.
+ * The weights that samples of an event can have, with units. The values of the event come first,
+ * and the first of them is the default. A metric (`metric`) can also be weighed by its change.
  *
  * @param {Recording} recording
  * @param {string} event
@@ -35,7 +35,7 @@ export function weightsOf(recording, event) {
 }
 
 /**
- * 0 if there is none; without a name the first one.
+ * The id of an event, 0: there is none. "" is the first event.
  *
  * @param {Recording} recording
  * @param {string} name
@@ -57,7 +57,7 @@ export function eventOf(recording, { event, weight }) {
 }
 
 /**
- * Of samples of other events 0, which is: not there.
+ * The weights of samples. Samples of other events have weight 0: they do not count.
  *
  * @param {Recording} recording
  * @param {Choice} choice
@@ -100,7 +100,7 @@ function ones({ samples }, id) {
  * @param {Recording} recording
  * @param {number} id
  * @param {number} value
- * @param {boolean} perPeriod in periods of the sampling frequency
+ * @param {boolean} perPeriod count periods of the sampling frequency, where that is known
  * @returns {Weights}
  */
 function valueWeights(recording, id, value, perPeriod) {
@@ -124,6 +124,8 @@ function valueWeights(recording, id, value, perPeriod) {
 }
 
 /**
+ * Convert times in ns to numbers of periods, rounded, at least 1.
+ *
  * @param {Float64Array} of
  * @param {Uint8Array} events
  * @param {number} id
@@ -167,8 +169,8 @@ function metricWeights(recording, id, metric, change) {
 }
 
 /**
- * Of values since the sample before of the same process and event; 0 at the first one. Returns how
- * many are not known.
+ * Replace values by their changes since the process' previous known value at this event; 0 at the
+ * first one. Return the number of samples with a process and an unknown value.
  *
  * @param {Recording} recording
  * @param {number} id

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Columns of numbers: the bytes of the page's data block, as src/output/html.c describes them. */
+/* Decodes the columns of numbers in the page's data block (format: src/output/html.c). */
 
 const ESCAPE = "^".charCodeAt(0), FLIPPED = 0x40;
 
-/** The numbers of a column, one after the other. */
+/** Reads the numbers of a column in their order. */
 export class Numbers {
-    /** @param {Uint8Array} bytes @param {Numbers | null} higher column of bytes after the first */
+    /** @param {Uint8Array} bytes @param {Numbers | null} higher the column with the later bytes */
     constructor(bytes, higher) {
         this.bytes = bytes;
         this.higher = higher;
@@ -20,7 +20,7 @@ export class Numbers {
         if (this.higher)
             return this.higher.next() * 128 + (byte & 127);
         let value = byte & 127;
-        /* Not by shifts: numbers have more than 32 bits. */
+        /* Shifts would cut the number to 32 bits. */
         for (let scale = 128; byte >= 128; scale *= 128) {
             byte = this.bytes[this.at++];
             value += (byte & 127) * scale;
@@ -35,7 +35,8 @@ export class Numbers {
 }
 
 /**
- * What src/util/ascii.h makes text of: 7 bits a character, and those after '^' flipped.
+ * The bytes of a text that src/util/ascii.h wrote: 7 bits a character. The character after a '^' is
+ * stored with bit 0x40 flipped.
  * @param {string} text
  */
 export function bytesOf(text) {
@@ -62,7 +63,7 @@ async function unpack(bytes) {
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** The unpacked columns by name. */
+/** The decompressed columns by name. */
 export class Columns {
     /** @param {Map<string, Uint8Array>} bytes */
     constructor(bytes) {
@@ -99,7 +100,7 @@ export class Columns {
     }
 
     /**
-     * Numbers as they are, the first to index order[0] of `to`.
+     * Read plain numbers: the first one into to[order[0]], the second into to[order[1]], ...
      * @template {Uint8Array | Uint32Array} T
      * @param {string} name @param {T} to @param {Uint32Array} order
      */
@@ -111,7 +112,7 @@ export class Columns {
     }
 
     /**
-     * Numbers that are told less the one before.
+     * Read numbers that are stored as differences from the previous number, to index `from` on.
      * @template {Uint8Array | Uint32Array} T
      * @param {string} name @param {T} to @param {number} from
      */
@@ -123,7 +124,7 @@ export class Columns {
     }
 
     /**
-     * Ids of entries before, told by how far before.
+     * Read ids of earlier entries. They are stored as distances: own id - earlier id.
      * @param {string} name @param {Uint32Array} to
      */
     distances(name, to) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What was recorded, from the data block of the page: src/output/html.c describes its bytes.
- * Columns of samples that not every view needs are decoded when they are first asked for.
+ * Reads a recording from the data block of the page (format: src/output/html.c). Values and metrics
+ * of samples are decoded at their first use, because not every view needs them.
  */
 import { bytesOf, Columns } from "#recording/columns";
 
@@ -9,7 +9,7 @@ import { bytesOf, Columns } from "#recording/columns";
 /** @import { Recording, Header, Frames, Processes, Samples, Target, RecordedEvent } from "../types.js" */
 
 /**
- * What the page's #header is: the Header, and what the columns are read by.
+ * The content of the page's #header: the Header, and the sizes needed to read the columns.
  * @typedef {Header & {
  *     targets: Target[], events: RecordedEvent[], columns: [string, number, number][],
  *     counts: { samples: number, strings: number, frames: number, stacks: number,
@@ -17,10 +17,10 @@ import { bytesOf, Columns } from "#recording/columns";
  * }} PageHeader
  */
 
-/** Frame.kind: Erlang functions, and BIFs as called from Erlang. */
+/** Values of Frames.kind: Erlang functions, and BIFs that Erlang code calls. */
 const FRAME_ERLANG = 1, FRAME_BIF = 2;
 
-/** Values of event gc, by number (src/profile/events.h). */
+/** Indexes of values of event gc (src/profile/events.h). */
 const GC_RECLAIMED = 2, GC_HEAP_BEFORE = 4, GC_HEAP_AFTER = 5;
 
 /** @type {Target} */
@@ -42,7 +42,7 @@ function readStrings(columns, count) {
 }
 
 /**
- * Columns of 32 bits of one table, by their names.
+ * Read 32-bit columns of one table. Return them by name.
  * @template {string} K
  * @param {Columns} columns @param {string} table @param {number} count @param {K[]} names
  * @returns {Record<K, Uint32Array>}
@@ -55,8 +55,8 @@ function readTable(columns, table, count, names) {
 }
 
 /**
- * Code of Elixir is named as there ("Enum.map/2"), that of Erlang by an atom that begins with a
- * small letter or a quote (mfa_format() of src/beam/atom.c).
+ * True for a function of Elixir. Its name is written as in Elixir ("Enum.map/2"). The name of an
+ * Erlang function begins with a lower-case letter or a quote (mfa_format() of src/beam/atom.c).
  * @param {string} symbol @param {number} kind
  */
 function isElixir(symbol, kind) {
@@ -104,7 +104,7 @@ function readTimes(columns, count) {
 }
 
 /**
- * Samples by process, and in order of time within one.
+ * The indexes of samples, sorted by process, then by time.
  * @param {Uint32Array} process @param {number} processes
  */
 function orderByProcess(process, processes) {
@@ -131,9 +131,7 @@ function readSampleStacks(columns, order) {
     return stacks;
 }
 
-/**
- * Metrics of the samples' processes, and which are known.
- */
+/** The metrics of the samples' processes. */
 class Metrics {
     /**
      * @param {Columns} columns @param {Header["metrics"]} list
@@ -150,7 +148,7 @@ class Metrics {
         this.get = kept((index) => this.read(index));
     }
 
-    /** Bits by number of metric. */
+    /** By sample: bit i is 1 if metric i is known. */
     readKnown() {
         const { process } = this.samples, known = new Uint32Array(process.length);
         const numbers = this.columns.numbers("known");
@@ -165,7 +163,7 @@ class Metrics {
         return known;
     }
 
-    /** NaN where it is not known. @param {number} index */
+    /** The values of a metric by sample; NaN: unknown. @param {number} index */
     read(index) {
         const values = new Float64Array(this.known.length).fill(NaN);
         switch (this.names[index]) {
@@ -178,7 +176,7 @@ class Metrics {
     }
 
     /**
-     * Call for each sample at which it is known, by process.
+     * Call `take` for each sample with a known value of the metric, process by process.
      * @param {number} index @param {Float64Array} values
      * @param {(i: number, numbers: Numbers) => void} take
      */
@@ -190,7 +188,10 @@ class Metrics {
         return values;
     }
 
-    /** @param {number} index @param {Float64Array} values */
+    /**
+     * Other metrics are stored as changes since the process' previous known value.
+     * @param {number} index @param {Float64Array} values
+     */
     readChanges(index, values) {
         const { process } = this.samples;
         let of = 0, newest = 0;
@@ -201,14 +202,20 @@ class Metrics {
         });
     }
 
-    /** By that of the stack's sample before. @param {number} index @param {Float64Array} values */
+    /**
+     * Stack sizes are stored as changes since the previous sample with the same stack.
+     * @param {number} index @param {Float64Array} values
+     */
     readStackSizes(index, values) {
         const newest = new Float64Array(this.stacks + 1), { stack } = this.samples;
         return this.each(index, values, (i, numbers) =>
             values[i] = newest[stack[i]] += numbers.signed());
     }
 
-    /** By its parts. @param {number} index @param {Float64Array} values */
+    /**
+     * Heap sizes are stored as differences from young + old + mbuf.
+     * @param {number} index @param {Float64Array} values
+     */
     readHeap(index, values) {
         const parts = ["young", "old", "mbuf"].map((name) => this.get(this.names.indexOf(name)));
         return this.each(index, values, (i, numbers) =>
@@ -216,7 +223,7 @@ class Metrics {
     }
 }
 
-/** Values of samples, by what their events measure. */
+/** The values of samples. Their meaning depends on the event. */
 class Values {
     /** @param {Columns} columns @param {Uint8Array} event @param {RecordedEvent[]} events */
     constructor(columns, event, events) {
@@ -226,7 +233,7 @@ class Values {
         this.get = kept((index) => this.read(index));
     }
 
-    /** 0 where an event has fewer. @param {number} index */
+    /** A value by sample; 0 for an event without this value. @param {number} index */
     read(index) {
         const { event, events } = this, newest = new Float64Array(events.length);
         const values = new Float64Array(event.length);
@@ -246,7 +253,7 @@ class Values {
 }
 
 /**
- * What `make` gives for an index, made once.
+ * A function that calls `make` once for each index and keeps the result.
  * @param {(index: number) => Float64Array} make
  */
 function kept(make) {
@@ -284,7 +291,7 @@ function readSamples(columns, header, events) {
 /* ---- all of it ---- */
 
 /**
- * The text of a script element, of a page as it is shown or as it is in a file.
+ * The text of a script element of an open page, or of the text of a page's file.
  * @param {Document | string} page @param {string} id
  */
 function scriptText(page, id) {
@@ -297,7 +304,7 @@ function scriptText(page, id) {
 }
 
 /**
- * @param {Document | string} page as it is shown, or the text of the file
+ * @param {Document | string} page the open page, or the text of its file
  * @returns {Promise<Recording>}
  */
 export async function readRecording(page) {

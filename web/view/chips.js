@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is selected, each as a chip that can be taken away. */
+/* Shows each part of the selection as a chip with a button that removes it. */
 import { button, element, fill } from "#view/dom";
 import { rangeText } from "#view/heatmap";
 import { PLUMBING, toggled } from "#view/graph_controls";

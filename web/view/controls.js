@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is counted, and of whom: event, weight, groups, filters. */
+/* The controls of the selection: event, weight, groups, filters. */
 import { eventOf, eventsOf, weigh, weightsOf } from "#analysis/weights";
 import { GROUP_KEYS } from "#analysis/grouping";
 import { readPattern } from "#analysis/pattern";
@@ -8,7 +8,7 @@ import { checkList } from "#view/menu";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").View} View */
-/** @typedef {(changes: Partial<View>, typed?: boolean) => void} Set `typed`: State.set() */
+/** @typedef {(changes: Partial<View>, typed?: boolean) => void} Set State.set() */
 
 /**
  * @param {string} label
@@ -32,7 +32,7 @@ function setOptions(select, options, chosen) {
 }
 
 /**
- * A field for a regular expression, that says when it is none.
+ * A field for a regular expression. It marks an invalid one and shows why it is invalid.
  *
  * @param {string} label
  * @param {string} hint
@@ -72,7 +72,7 @@ export function patternField(label, hint, onchange) {
     } };
 }
 
-/** Root frames, the outermost first. */
+/** The control of the group keys, the outermost first. */
 class Groups {
     /** @param {Set} set */
     constructor(set) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Elements, made in one expression; icons. */
+/* Helpers that make and fill elements. */
 
 /** @typedef {Node | string | null | false | undefined} Child */
 
 /**
- * An element with properties ("onclick", "className", ...) and attributes (all with a dash, and
- * "role"), and what is in it; false things are left out.
+ * Make an element with properties ("onclick", "className", ...), attributes (names with a dash, and
+ * "role") and children. Children that are null, undefined or false are left out.
  *
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
@@ -27,7 +27,7 @@ export function element(tag, properties = {}, ...children) {
 }
 
 /**
- * Put these in place of all that is in an element.
+ * Replace the children of an element.
  *
  * @param {Element} parent
  * @param {...Child} children
@@ -38,7 +38,7 @@ export function fill(parent, ...children) {
 }
 
 /**
- * The element of index.html with this id.
+ * The element of index.html with this id. Throws if there is none.
  *
  * @param {string} id
  * @returns {HTMLElement}
@@ -61,7 +61,7 @@ export function button(text, onclick, properties = {}) {
 }
 
 /**
- * A button that stays pressed: `set` presses it or not.
+ * A button that stays pressed. `set` changes its state.
  *
  * @param {string} text
  * @param {(pressed: boolean) => void} onchange
@@ -75,7 +75,7 @@ export function toggle(text, onchange, properties = {}) {
         made.setAttribute("aria-pressed", String(pressed)) };
 }
 
-/** @param {EventTarget | null} target whether keys typed there are text */
+/** True if keys pressed on the element are its input. @param {EventTarget | null} target */
 export function takesText(target) {
     return target instanceof HTMLElement && (target.isContentEditable
         || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement

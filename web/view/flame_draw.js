@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Draws the boxes of a layout: colours, labels, what is searched for, what is hovered or focused. */
+/* Draws the boxes of a layout: colours, labels, matches, the hovered and the focused frame. */
 import { SHADES, changeColour, kindColour, styleColour } from "#view/theme";
 import { Labels } from "#view/labels";
 import { extents } from "#view/flame_layout";
@@ -13,9 +13,9 @@ export const ROW = 18;
 const FONT = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 const INSET = 4;
 const LEAST_LABEL = 24;
-const KINDS = 9, STEPS = 8; /* of change, to each side */
+const KINDS = 9, STEPS = 8; /* STEPS: colours of change on each side of 0 */
 
-/** @typedef {{ hovered: number, focused: number }} Marks nodes that stand out; -1: none */
+/** @typedef {{ hovered: number, focused: number }} Marks nodes with an outline; -1: none */
 
 export class Painter {
     /** @param {CanvasRenderingContext2D} context */
@@ -42,7 +42,7 @@ export class Painter {
     /**
      * @param {Picture} picture
      * @param {Boxes} boxes
-     * @param {(row: number) => number} top where a row is, in px
+     * @param {(row: number) => number} top y of a row's top, px
      * @param {Marks} marks
      */
     draw(picture, boxes, top, marks) {
@@ -145,13 +145,13 @@ export class Painter {
     }
 }
 
-/** A tree with what its drawing needs of each node. */
+/** A tree with the properties of its nodes that drawing needs. */
 export class Picture {
     /**
      * @param {Tree} tree
      * @param {Match | null} match
-     * @param {string} all what the first row is called
-     * @param {boolean} signed colours tell more and less
+     * @param {string} all the label of node 0
+     * @param {boolean} signed colours show changes: of a comparison, or growth and release
      */
     constructor(tree, match, all, signed) {
         this.tree = tree;
@@ -159,7 +159,7 @@ export class Picture {
         this.all = all;
         this.shade = Uint8Array.from(tree.names, shadeOf);
         this.change = signed ? changes(tree) : null;
-        /** What shares are of: of growth and release, both. */
+        /** The weight that is 100 %; growth and release are both added. */
         this.whole = signed && !tree.total[1] ? extents(tree)[0] : tree.total[0][0];
     }
 
@@ -182,7 +182,7 @@ export class Picture {
 }
 
 /**
- * The same for all functions of a module (FNV-1a).
+ * The shade of a function: a hash (FNV-1a) of its module, so that a module's functions share it.
  *
  * @param {string} name
  */
@@ -196,8 +196,8 @@ function shadeOf(name) {
 }
 
 /**
- * How much more or less each node is in the first side: -1 (none of it) to 1 (all of it); without
- * another side, what is left of growth after release.
+ * The change of each node, from -1 (all of its weight is in the other side) to 1 (all is in this
+ * side). Without another side: (growth - release) / (growth + release).
  *
  * @param {Tree} tree
  */

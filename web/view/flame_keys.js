@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Moving between frames by keys. */
+/* Moves the focus between frames by keys. */
 import { nodeOfPath, pathOf } from "#view/flame_path";
 
 /** @typedef {import("./flamegraph.js").Place} Place */
@@ -7,12 +7,12 @@ import { nodeOfPath, pathOf } from "#view/flame_path";
 /** @typedef {import("./flame_layout.js").Boxes} Boxes */
 
 /**
- * Where a key leads to from a frame: as it looks on the screen. null if the key does not move.
+ * The frame that a key moves to, in the direction on the screen; null if the key does not move.
  *
  * @param {string} key
  * @param {Place} place
  * @param {Part[]} parts
- * @param {(part: number) => Boxes} boxesOf what is in sight of a part
+ * @param {(part: number) => Boxes} boxesOf the visible boxes of a part
  * @returns {Place | null}
  */
 export function moved(key, place, parts, boxesOf) {
@@ -39,7 +39,7 @@ export function moved(key, place, parts, boxesOf) {
 /**
  * @param {Place} place
  * @param {Part[]} parts
- * @param {boolean} outwards to the widest child; else to the parent
+ * @param {boolean} outwards true: to the widest child; false: to the parent
  */
 function vertical(place, parts, outwards) {
     const { layout, base, picture: { tree } } = parts[place.part];
@@ -57,7 +57,7 @@ function vertical(place, parts, outwards) {
 }
 
 /**
- * The node of another part that a node is in that, too.
+ * The node with the same path in another part, or its nearest ancestor that exists there.
  *
  * @param {Place} place
  * @param {Part[]} parts
@@ -86,7 +86,7 @@ function widestChild({ tree, extent }, node) {
 }
 
 /**
- * The frame so many further in its row, of those in sight.
+ * The frame `step` further in the row. Only frames with a visible box of their own count.
  *
  * @param {Place} place
  * @param {Part[]} parts

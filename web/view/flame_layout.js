@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where the nodes of a tree are: how wide, how far from the left, and which of them can be seen.
+ * The layout of a tree: the position and width of each node, and the nodes that are visible.
  *
- * Widths are of what a node counts, whatever its sign; of a comparison, of both sides together: so
- * what is in one of them only has its place, too, and a parent is as wide as its children need.
+ * The width of a node is the sum of the absolute weights of its stacks; in a comparison, of both
+ * sides. So a node with weight in one side only is visible, and a parent has room for its children.
+ * Positions and widths are in units of weight.
  */
 
 /** @typedef {import("../types.js").Tree} Tree */
 
-/** Narrower ones, in px, are drawn together with their neighbours. */
+/** Nodes narrower than this, in px, are drawn as one box with narrow neighbours. */
 const LEAST = 1;
 
-/** What is drawn: a node (`run` is 0), or `run` narrow ones beginning with `node`. */
+/** The boxes to draw. A box is one node (`run` is 0), or `run` narrow nodes from `node` on. */
 export class Boxes {
     constructor() {
         this.count = 0;
@@ -64,14 +65,14 @@ export class Layout {
         this.boxes = new Boxes();
     }
 
-    /** How far into the tree a node ends. @param {number} node */
+    /** The position of a node's right end. @param {number} node */
     end(node) {
         return this.start[node] + this.extent[node];
     }
 
     /**
-     * What is seen between two places of the tree on `width` px, in rows of `firstRow` to
-     * `lastRow`; row by row, from left to right. Valid until the next call.
+     * The boxes between the positions `from` and `to`, drawn on `width` px, in rows `firstRow` to
+     * `lastRow`. They are sorted by row, then from left to right. Valid until the next call.
      *
      * @param {number} from
      * @param {number} to
@@ -124,7 +125,7 @@ export class Layout {
     }
 
     /**
-     * The first child that is not left of a place.
+     * The first child that ends after a position.
      *
      * @param {number} parent
      * @param {number} place
@@ -144,7 +145,7 @@ export class Layout {
     }
 
     /**
-     * The node at a place of a row, -1 where there is none.
+     * The node at a position of a row; -1: none.
      *
      * @param {number} place
      * @param {number} row
@@ -165,7 +166,7 @@ export class Layout {
     }
 }
 
-/** How wide the nodes of a tree are. @param {Tree} tree */
+/** The widths of the nodes of a tree, in units of weight. @param {Tree} tree */
 export function extents(tree) {
     const extent = new Float64Array(tree.count);
     const [own, other] = tree.self;
@@ -198,7 +199,7 @@ function starts(tree, extent) {
 }
 
 /**
- * Rows above were only needed to find those below.
+ * Remove the rows before `firstRow`: they were only needed to find the others.
  *
  * @param {Boxes} boxes
  * @param {number} firstRow

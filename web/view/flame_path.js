@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Nodes by the names that lead to them, which are the same in another tree of the same stacks. */
+/* Paths of nodes by names of frames. A path is valid in another tree of the same stacks, too. */
 
 /** @typedef {import("../types.js").Tree} Tree */
 
 /**
- * Names of the frames from the root's child on.
+ * The names of the frames from the child of node 0 to the node.
  *
  * @param {Tree} tree
  * @param {number} node
@@ -18,7 +18,7 @@ export function pathOf(tree, node) {
 }
 
 /**
- * As far as there are such frames.
+ * The node of a path, or the last one that exists on it.
  *
  * @param {Tree} tree
  * @param {string[]} path

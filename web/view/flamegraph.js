@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The flame graph: one tree; or two around a function, which is the row that they share: its callers
- * above, what it calls below.
+ * The flame graph. It has one part, a tree; or the two parts of a sandwich, a function's callers
+ * above and its callees below. Both parts share the row of the function.
  *
- *   scroller ─ spacer (as high as all rows) ─ canvas (as large as the scroller, stays in sight)
+ *   scroller ─ spacer (as high as all rows) ─ canvas (as large as the scroller, always visible)
  *
- * Rows are numbered from the root of each tree; `top` says where they are.
+ * Rows are numbered from the root of each tree. `top` gives their y.
  */
 import { element } from "#view/dom";
 import { Layout } from "#view/flame_layout";
@@ -16,8 +16,8 @@ import { nodeOfPath, pathOf } from "#view/flame_path";
 /** @typedef {import("../types.js").View} View */
 /** @typedef {import("./theme.js").Theme} Theme */
 /** @typedef {{ part: number, node: number }} Place */
-/** @typedef {{ picture: Picture, upwards: boolean, base: number }} Shown `base`: its row that is
- *     next to the other part, 0 if there is none */
+/** @typedef {{ picture: Picture, upwards: boolean, base: number }} Shown `upwards`: the root is at
+ *     the bottom; `base`: the row of a sandwich's function, else 0 */
 /** @typedef {Shown & { layout: Layout, from: number, to: number,
  *     aim: { from: number, to: number } }} Part */
 /**
@@ -53,9 +53,9 @@ export class FlameGraph {
         this.hovered = null;
         /** @type {Place | null} */
         this.focused = null;
-        this.height = 0; /* of all rows, and of those in sight */
-        this.shown = 0;
-        this.asked = 0;
+        this.height = 0; /* px of the spacer */
+        this.shown = 0; /* px of the scroller */
+        this.asked = 0; /* id of the requested animation frame; 0: none */
         this.animated = { start: 0, until: 0 };
         this.listen();
     }
@@ -155,7 +155,7 @@ export class FlameGraph {
         this.paint();
     }
 
-    /** Where a row is in the spacer. @param {number} part @param {number} row */
+    /** The y of a row's top in the spacer, px. @param {number} part @param {number} row */
     top(part, row) {
         const { parts, height } = this;
 
@@ -221,12 +221,12 @@ export class FlameGraph {
         });
     }
 
-    /** That a part draws: the shared row is the second one's. @param {number} index */
+    /** The first row that a part draws: part 1 draws the shared row. @param {number} index */
     firstRow(index) {
         return this.parts[index].base + (this.parts.length === 2 && index === 0 ? 1 : 0);
     }
 
-    /** What is in sight of a part. @param {number} index */
+    /** The visible boxes of a part. @param {number} index */
     boxesOf(index) {
         const { scroller } = this, part = this.parts[index];
         const bottom = scroller.scrollTop + scroller.clientHeight;
@@ -239,10 +239,10 @@ export class FlameGraph {
             Math.ceil(Math.max(a, b)) + 1);
     }
 
-    /* ---- what the user does ---- */
+    /* ---- actions of the user ---- */
 
     /**
-     * The frame there, and whether it is drawn together with others.
+     * The frame at the pointer, or null.
      *
      * @param {MouseEvent} event
      * @returns {Place | null}
@@ -372,7 +372,7 @@ export class FlameGraph {
         this.draw();
     }
 
-    /** All, or the function that both parts are about; null where there is nothing. */
+    /** Node 0, or in a sandwich its function; null before the first show(). */
     firstPlace() {
         const index = this.parts.length - 1, part = this.parts[index];
         let node = 0;
@@ -385,7 +385,7 @@ export class FlameGraph {
     }
 
     /**
-     * With Ctrl about the pointer; with Shift, or a wheel that has it, sideways.
+     * Zoom around the pointer with Ctrl. Move sideways with Shift or a horizontal wheel.
      *
      * @param {WheelEvent} event
      */

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What can be done with a frame, in its menu and by keys. */
+/* The actions for a frame, in its menu and by keys. */
 import { toggled } from "#view/graph_controls";
 
 /** @typedef {import("../types.js").View} View */
 /** @typedef {import("../types.js").Tree} Tree */
 /** @typedef {import("./menu.js").Entry} Entry */
 
-/** A pattern that matches what begins with this text. @param {string} text */
+/** A pattern for names that begin with this text. @param {string} text */
 function beginningWith(text) {
     return `^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`;
 }
 
-/** A pattern that matches just this text. @param {string} text */
+/** A pattern for exactly this text. @param {string} text */
 function exactly(text) {
     return `${beginningWith(text)}$`;
 }
 
-/** "lists:" of "lists:map/2", "Enum." of "Enum.map/2", "" of others. @param {string} text */
+/** "lists:" of "lists:map/2", "Enum." of "Enum.map/2", "" if there is none. @param {string} text */
 function modulePrefix(text) {
     return /^(?:'[^']*'|[\w@]+):/.exec(text)?.[0] ?? /^(?:[A-Z]\w*\.)+/.exec(text)?.[0] ?? "";
 }
@@ -55,7 +55,7 @@ export function frameActions(tree, node, { view, set, zoom }) {
     ];
 }
 
-/** Pages of files may not have a clipboard. @param {string} text */
+/** Copy a text. A page opened from a file may have no clipboard. @param {string} text */
 function copy(text) {
     navigator.clipboard?.writeText(text).catch(() => {});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The functions of what is selected; the one picked is shown between its callers and callees. */
+/* The table of the functions in the selected stacks. Picking one shows its sandwich. */
 import { button, element, fill } from "#view/dom";
 import { figureText, percentText, withPlus } from "#view/number_text";
 import { Table } from "#view/table";
@@ -112,7 +112,7 @@ export class FunctionTable {
         return this.weights?.unit ?? "samples";
     }
 
-    /** Who calls it. @param {FunctionRow} row */
+    /** Show the callers of a function below the table. @param {FunctionRow} row */
     tell(row) {
         const callers = this.callersOf(row).slice(0, CALLERS);
         const named = (/** @type {string} */ name) => (name

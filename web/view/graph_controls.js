@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How stacks are shown: form, orientation, what is folded or hidden, search. */
+/* The controls of the graph: form, orientation, folding, hiding, comparison, search. */
 import { button, element, fill, toggle } from "#view/dom";
 import { patternField } from "#view/controls";
 
 /** @typedef {import("../types.js").View} View */
 /** @typedef {import("./controls.js").Set} Set */
 
-/** Frames of behaviours and of what starts processes, between what a user has written. */
+/** Matches frames of OTP behaviours and of process starts. They lie between frames of user code. */
 export const PLUMBING = "^('?(proc_lib|gen|gen_server|gen_statem|gen_event|gen_fsm|supervisor|"
     + "supervisor_bridge|sys)'?:|(GenServer|Supervisor|DynamicSupervisor|Task[.]Supervised|"
     + "Agent[.]Server)[.])";
@@ -19,7 +19,7 @@ const FORMS = [
 ];
 
 /**
- * All hidden patterns with this one, or without it.
+ * The hidden patterns with this one added, or removed if it is there.
  *
  * @param {string[]} hidden
  * @param {string} pattern

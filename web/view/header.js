@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What was recorded, and what of it could mislead. */
+/* Shows what was recorded, and warnings about missing data. */
 import { element, fill } from "#view/dom";
 import { amountText, durationText, numberText, percentText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Header["parts"][number]} Part */
 
-/* Shares of samples from which on what is missing changes the picture. */
+/* Limits of warnings, as shares. Warn below FEW_COMPLETE complete stacks, and above the other
+ * limits for truncated stacks and lost samples. */
 const FEW_COMPLETE = 0.95, MANY_TRUNCATED = 0.01, MANY_LOST = 0.001;
 
 /**
@@ -66,7 +67,7 @@ function factsOf({ targets }, part) {
     return facts.flatMap((fact) => (fact ? [fact] : []));
 }
 
-/** Stacks of some programs have none: all are at its begin. @param {Part} part */
+/** False for inputs without times: all of their samples are at the start. @param {Part} part */
 export function hasTime({ from, to }) {
     return to - from > 1;
 }
@@ -83,7 +84,7 @@ function lossText(part) {
     return lost ? `${numberText(lost)} lost` : "none lost";
 }
 
-/** Samples that were dropped. @param {Part} part */
+/** The number of lost samples. @param {Part} part */
 function lostOf(part) {
     return part.losses.filter(({ name }) => name === "ring_full" || name === "bad_sample")
         .reduce((sum, { count }) => sum + count, 0);
@@ -95,7 +96,7 @@ function sentenceOf({ count, sentence }) {
 }
 
 /**
- * Sentences about what is missing, if it is much.
+ * The warnings about missing data.
  *
  * @param {Part} part
  */

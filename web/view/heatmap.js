@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The heatmap: a column is a second, a cell a part of it; dragging selects a range of time, with
- * Shift the range to compare with. A click selects a second; keys do the same as the pointer.
+ * The heatmap. A column is a second, a cell is a part of it. Dragging selects a range of time, with
+ * Shift the range to compare with. A click selects a second. Keys do the same as the pointer.
  */
 import { element } from "#view/dom";
 import { clockText } from "#view/number_text";
@@ -14,13 +14,13 @@ import { AXIS, HeatPainter } from "#view/heatmap_draw";
  * @typedef {object} Listener
  * @property {(which: "range" | "against", range: Range) => void} onselect
  * @property {() => void} onclear
- * @property {(text: string, x: number, y: number) => void} onhover "" for nowhere
+ * @property {(text: string, x: number, y: number) => void} onhover "": the pointer has left
  * @property {(amount: number) => string} amountText
  * @property {(text: string) => void} onsay
  */
 
 const LEAST_WIDTH = 4, MOST_WIDTH = 64; /* of a column, px */
-const HEIGHT = 150; /* of all rows together, about */
+const HEIGHT = 150; /* approximate height of all rows, px */
 
 export class Heatmap {
     /**
@@ -44,7 +44,7 @@ export class Heatmap {
         this.marks = null;
         /** @type {{ range: Range | null, against: Range | null }} */
         this.selected = { range: null, against: null };
-        this.drawn = this.selected; /* with a range that is begun */
+        this.drawn = this.selected; /* with the range that is being selected */
         /** @type {{ cell: number, which: "range" | "against" } | null} */
         this.begun = null;
         this.cursor = -1;
@@ -130,7 +130,7 @@ export class Heatmap {
 
     /* ---- cells and time ---- */
 
-    /** The cell there, or next to there. @param {MouseEvent} event */
+    /** The cell at the pointer, or the nearest one. @param {MouseEvent} event */
     cellAt(event) {
         const { cells, columnWidth = 1, rowHeight = 1 } = this;
 
@@ -142,7 +142,7 @@ export class Heatmap {
         return clamp(column, cells.columns) * cells.rows + clamp(row, cells.rows);
     }
 
-    /** When a cell begins, ms. @param {number} cell */
+    /** The start of a cell on the time axis, ms. @param {number} cell */
     timeOf(cell) {
         const { start = 0, rows = 1 } = this.cells ?? {};
 
@@ -150,7 +150,7 @@ export class Heatmap {
     }
 
     /**
-     * From the first until the end of the last of two cells.
+     * The range from the start of the earlier to the end of the later of two cells.
      *
      * @param {number} a
      * @param {number} b
@@ -160,7 +160,7 @@ export class Heatmap {
         return { from: this.timeOf(Math.min(a, b)), to: this.timeOf(Math.max(a, b) + 1) };
     }
 
-    /** The second that a cell is of. @param {number} cell */
+    /** The range of the second that contains a cell. @param {number} cell */
     secondOf(cell) {
         const rows = this.cells?.rows ?? 1, first = cell - cell % rows;
 
@@ -176,7 +176,7 @@ export class Heatmap {
         return `${clockText(this.timeOf(cell))}: ${what}`;
     }
 
-    /* ---- what the user does ---- */
+    /* ---- actions of the user ---- */
 
     /** @param {PointerEvent} event */
     press(event) {
@@ -265,7 +265,7 @@ export class Heatmap {
             scroller.scrollLeft = x - scroller.clientWidth / 2;
     }
 
-    /** Begins a range at the cursor, or ends it there. @param {"range" | "against"} which */
+    /** Begin a range at the cursor, or end the begun one. @param {"range" | "against"} which */
     choose(which) {
         const { begun } = this;
 

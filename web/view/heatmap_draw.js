@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Draws the columns of a heatmap that are in sight: cells, axis, selected ranges, marks, cursor. */
+/* Draws the visible columns of a heatmap: cells, axis, selected ranges, marks, cursor. */
 import { heatScale, styleColour } from "#view/theme";
 import { clockText } from "#view/number_text";
 
@@ -16,8 +16,8 @@ const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
 /**
  * @typedef {object} Scene
  * @property {Cells} cells
- * @property {Uint8Array | null} marks of cells in which something was found
- * @property {number} left px of the first column that are out of sight
+ * @property {Uint8Array | null} marks by cell, 1 if the search matches a sample; null: no search
+ * @property {number} left px scrolled out of view on the left
  * @property {number} width
  * @property {number} columnWidth
  * @property {number} rowHeight
@@ -62,7 +62,7 @@ export class HeatPainter {
     }
 
     /**
-     * One pixel a cell, enlarged: as fast for hours as for seconds.
+     * Draw an image with one pixel per cell, and enlarge it: that is fast for any number of cells.
      *
      * @param {Scene} scene
      * @param {number} first
@@ -93,7 +93,8 @@ export class HeatPainter {
     }
 
     /**
-     * By square roots, so that a cell with little is told from one with nothing.
+     * The colour of a cell. The scale is a square root, so that a cell with a small weight looks
+     * different from an empty one.
      *
      * @param {Cells} cells
      * @param {number} amount
@@ -149,7 +150,7 @@ export class HeatPainter {
     }
 
     /**
-     * Below the cells, so that ranges are seen that are narrower than a column.
+     * Draw a range below the cells, at least 2 px wide, so that a very short range is visible.
      *
      * @param {Scene} scene
      * @param {Range | null} range
@@ -203,7 +204,8 @@ export class HeatPainter {
 }
 
 /**
- * Whether a cell stands out: it is in a selected range, if there is one, and marked, if any can be.
+ * True if a cell is not faded: it is in a selected range, if there is one, and it has a match, if
+ * something is searched.
  *
  * @param {Scene} scene
  * @param {number} cell
@@ -217,7 +219,7 @@ function standsOut({ cells, marks, range, against }, cell) {
 }
 
 /**
- * A pixel of which little is seen (of ImageData's words the highest byte is alpha).
+ * A pixel with less opacity. Alpha is the highest byte of a word of ImageData.
  *
  * @param {number} pixel
  */

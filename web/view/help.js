@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What keys and the pointer do. */
+/* The help: what keys and the pointer do. */
 import { button, element } from "#view/dom";
 
 /** @type {[string, [string, string][]][]} */
@@ -33,7 +33,7 @@ const HELP = [
     ]],
 ];
 
-/** The dialog, which removes itself when it is closed. @param {string} version */
+/** Show the dialog. It removes itself when it is closed. @param {string} version */
 export function showHelp(version) {
     const dialog = element("dialog", { "aria-labelledby": "help-title",
         onclose: () => dialog.remove() },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Keys that work everywhere but where one types. */
+/* Keys that work everywhere but in input fields. */
 import { takesText } from "#view/dom";
 import { PLUMBING, toggled } from "#view/graph_controls";
 
@@ -24,7 +24,7 @@ const KEYS = {
     o: (page) => page.state.set({ hidden: toggled(page.view.hidden, PLUMBING) }),
 };
 
-/** Those of a frame. */
+/** Keys for the focused frame (frame_actions.js). */
 const OF_FRAME = new Set(["f", "i", "x", "h", "H", "y"]);
 
 /** @param {Page} page */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Text in boxes: as much of it as fits, the part that tells most first. */
+/* Shortens labels to the width of their boxes. */
 
-/** Widths of texts in one font; characters are measured once each. */
+/** Measures texts in one font. Each distinct character is measured once. */
 export class Labels {
     /**
      * @param {CanvasRenderingContext2D} context
@@ -28,7 +28,7 @@ export class Labels {
         return advance;
     }
 
-    /** Kerning is not told, and little. @param {string} text */
+    /** The width in px, without kerning, which is small. @param {string} text */
     width(text) {
         let width = 0;
 
@@ -38,8 +38,8 @@ export class Labels {
     }
 
     /**
-     * The text; else without its module, for the function tells more; else as much of that as fits;
-     * "" if that is next to nothing.
+     * The text if it fits. Else the text without its module, which says less than the function, cut
+     * at the end if necessary. "" if fewer than two characters fit.
      *
      * @param {string} text
      * @param {number} room
@@ -79,7 +79,7 @@ export class Labels {
 }
 
 /**
- * "map/2" of "lists:map/2", "update/3" of "Elixir.Map.update/3"; anything else as it is.
+ * "map/2" of "lists:map/2", "update/3" of "Elixir.Map.update/3"; other texts are unchanged.
  *
  * @param {string} text
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the colours mean, of those that are in sight. */
+/* The legend: the meaning of the colours that the trees contain. */
 import { element, fill } from "#view/dom";
 import { KINDS } from "#analysis/kinds";
 import { changeColour, kindColour } from "#view/theme";
@@ -10,7 +10,7 @@ import { changeColour, kindColour } from "#view/theme";
 /**
  * @param {Element} place
  * @param {Tree[]} trees
- * @param {boolean} signed colours tell more and less
+ * @param {boolean} signed colours show changes, not kinds
  * @param {[string, string]} names of less and more
  * @param {Theme} theme
  */

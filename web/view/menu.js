@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Menus: what can be done with a frame, and lists of things to check. */
+/* Menus of actions, and lists of check boxes. */
 import { element, fill } from "#view/dom";
 
-/** @typedef {{ text: string, key?: string, run: () => void } | null} Entry null: a line between */
+/** @typedef {{ text: string, key?: string, run: () => void } | null} Entry null: a separator */
 
 /** @type {HTMLElement | null} */
 let open = null;
 
 /**
- * A menu that takes the keyboard until it is closed.
+ * Open a menu. It has the keyboard focus until it is closed.
  *
  * @param {string} title
  * @param {Entry[]} entries
@@ -75,7 +75,7 @@ function keyed(event, menu, entries, close) {
 }
 
 /**
- * A button that opens a list of things to check, any number of them.
+ * A button that opens a list of check boxes. `set` changes the checked values.
  *
  * @param {string} title
  * @param {{ text: string, value: number }[]} options
@@ -108,7 +108,7 @@ function closeOutside(details, summary) {
             details.open = false;
     }, true);
     details.addEventListener("focusout", ({ relatedTarget }) => {
-        /* A press on what takes no focus, such as a label in here, goes to none. */
+        /* After a press on an element without focus, such as a label of the list, it is null. */
         if (relatedTarget instanceof Node && !details.contains(relatedTarget))
             details.open = false;
     });

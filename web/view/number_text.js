@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Numbers for people, as src/output/number_text.c writes them. */
+/* Numbers as text, as src/output/number_text.c writes them. */
 
 /** @typedef {import("../types.js").Unit} Unit */
 
@@ -18,7 +18,7 @@ export function numberText(number) {
 }
 
 /**
- * In the largest of the units that it is not below 1 of.
+ * An amount in the largest unit in which it rounds to at least 1.0.
  *
  * @param {number} amount
  * @param {string[]} names
@@ -57,7 +57,7 @@ export function amountText(amount, unit) {
 }
 
 /**
- * The same in a column, of which the head says what is counted.
+ * amountText() for a column: counts without a unit, because the head of the column has it.
  *
  * @param {number} amount
  * @param {Unit | "samples"} unit
@@ -67,7 +67,7 @@ export function figureText(amount, unit) {
 }
 
 /**
- * With a sign, for differences.
+ * A difference, with "+" if it is positive.
  *
  * @param {number} amount
  * @param {Unit | "samples"} unit
@@ -77,7 +77,7 @@ export function changeText(amount, unit) {
 }
 
 /**
- * What rounds to 0 has no sign.
+ * `text` with a "+" for a positive amount. An amount that rounds to 0 has no sign.
  *
  * @param {number} amount
  * @param {string} text of it
@@ -87,7 +87,7 @@ export function withPlus(amount, text) {
 }
 
 /**
- * "12.3 %", "0 %" for nothing of nothing.
+ * "12.3 %"; "0.0 %" of a whole of 0.
  *
  * @param {number} part
  * @param {number} whole
@@ -101,7 +101,7 @@ export function percentText(part, whole) {
 }
 
 /**
- * Time on the axis: "12.34 s", "1:02:03.4".
+ * A time on the axis: "12.34 s", "1:02:03.40".
  *
  * @param {number} ms
  * @param {number} [decimals]
@@ -119,7 +119,7 @@ export function clockText(ms, decimals = 2) {
 }
 
 /**
- * How long something was: "20 ms", "15.0 s", "10 min", "1 h 5 min".
+ * A duration: "20 ms", "15.0 s", "10 min", "1 h 5 min".
  *
  * @param {number} ms
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The page: what the user does changes the state, a changed state is shown.
+ * The page. An action of the user changes the state, and each change of the state is shown.
  *
  *      controls, heatmap, graph, tables, keys ── set() ──> State ── show() ──> Model ──> all of them
  */
@@ -74,7 +74,7 @@ export class Page {
         return this.state.view;
     }
 
-    /** Nothing is compared, unless that is what the page is for. */
+    /** The ranges after "Clear all": both sides on a page that compares recordings, else none. */
     get wholeTime() {
         const { range, against } = this.recording.header.compares ? this.state.base : DEFAULTS;
 
@@ -118,7 +118,7 @@ export class Page {
         return this.graph.parts[place.part].picture;
     }
 
-    /** To who does not see it. @param {string} text */
+    /** Send a text to screen readers. @param {string} text */
     say(text) {
         byId("said").textContent = text;
     }
@@ -162,7 +162,7 @@ export class Page {
     }
 
     /**
-     * Tables and heatmap come after the graph was painted, so that it answers at once.
+     * Show tables and heatmap in a later task, so that the graph responds at once.
      *
      * @param {View} view
      */
@@ -200,7 +200,7 @@ export class Page {
         this.show(this.view);
     }
 
-    /* ---- what the user does ---- */
+    /* ---- actions of the user ---- */
 
     /**
      * @param {Place} place
@@ -220,7 +220,7 @@ export class Page {
             { view: () => this.view, set: this.set, zoom: () => this.graph.zoomTo(place) });
     }
 
-    /** Does what the menu of the focused frame has under a key. @param {string} key */
+    /** Run the action of a key in the menu of the focused frame. @param {string} key */
     frameKey(key) {
         const place = this.graph.focused;
 
@@ -228,7 +228,7 @@ export class Page {
             this.actionsOf(place).find((action) => action?.key === key)?.run();
     }
 
-    /** Around the focused frame, else the function that it was around before. */
+    /** Show the sandwich of the focused frame, else of the previous focus. */
     sandwich() {
         const place = this.graph.focused, tree = place && this.pictureOf(place).tree;
         const focus = tree && tree.frame[place.node] ? tree.names[tree.name[place.node]]
@@ -238,7 +238,12 @@ export class Page {
             panel: focus || this.panel.shown(this.view.panel) ? this.view.panel : "functions" });
     }
 
-    /** Also where the wheel has left what the state has. @param {View["zoom"]} zoom */
+    /**
+     * Zoom the graph even if the state already has this zoom: the wheel moves the graph without the
+     * state.
+     *
+     * @param {View["zoom"]} zoom
+     */
     zoom(zoom) {
         this.graph.aimAt(zoom, true);
         this.set({ zoom });
@@ -257,8 +262,7 @@ export class Page {
 }
 
 /**
- * How far from the root a function comes first: what stands outside of it tells growth from release,
- * or nodes apart.
+ * The row of the sandwich's function. The rows before it are root frames: node, growth or release.
  *
  * @param {Tree} tree
  * @param {string} name

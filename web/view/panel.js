@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tables beside the graph: functions, processes; how wide they are. */
+/* The panel beside the graph, with the tables of functions and processes, and its width. */
 import { button, element, fill } from "#view/dom";
 
 /** @typedef {import("../types.js").View} View */
 /** @typedef {"functions" | "processes"} Tab */
 
 const TABS = /** @type {Tab[]} */ (["functions", "processes"]);
-const ROOMY = 1500; /* px of the window from which on there is room for a table */
-const LEAST = 260, STEP = 24; /* px of its width */
+const ROOMY = 1500; /* least width of the window for a table by default, px */
+const LEAST = 260, STEP = 24; /* least width of the panel and step of the arrow keys, px */
 
 export class Panel {
     /**
@@ -65,7 +65,7 @@ export class Panel {
     }
 
     /**
-     * Which table is in sight.
+     * The table that is shown for a value of View.panel; null: none.
      *
      * @param {View["panel"]} chosen
      * @returns {Tab | null}
@@ -88,7 +88,7 @@ export class Panel {
         return tab;
     }
 
-    /** The next one: functions, processes, none. @param {View["panel"]} chosen */
+    /** The next value in the cycle functions, processes, none. @param {View["panel"]} chosen */
     next(chosen) {
         const tab = this.shown(chosen);
 

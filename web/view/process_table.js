@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The processes of what is selected; the one picked narrows all to it, with Ctrl besides others. */
+/* The table of processes. Picking one selects its samples; with Ctrl it is added or removed. */
 import { element } from "#view/dom";
 import { amountText, figureText, numberText, percentText } from "#view/number_text";
 import { Table } from "#view/table";
@@ -30,7 +30,7 @@ export class ProcessTable {
     /**
      * @param {ProcessRow[]} rows
      * @param {Weights} weights
-     * @param {number} whole what shares are of
+     * @param {number} whole the weight that is 100 %
      * @param {number[]} picked
      */
     show(rows, weights, whole, picked) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is wanted and looked at, with undo and redo; it stands in the URL's fragment, so that a view
- * can be sent as a link: "#event=gc&group=name,status&range=1000-2500".
+ * The current View, with undo and redo. The URL's fragment contains it, so that a view can be sent
+ * as a link: "#event=gc&group=name,status&range=1000-2500".
  */
 
 /** @typedef {import("../types.js").View} View */
 /** @typedef {import("../types.js").Range} Range */
 
-/** What a page shows that nobody asked for anything else. */
+/** The View of a page without options of the command line. */
 export const DEFAULTS = /** @type {View} */ (Object.freeze({
     event: "", weight: "", change: false, groupBy: ["name"], range: null, against: null,
     per: "time", include: "", exclude: "", processes: [], statuses: [], schedulers: [],
@@ -62,7 +62,7 @@ const FIELDS = [
 ];
 
 /**
- * What differs from `base`, as a fragment without its "#".
+ * The fields that differ from `base`, as a fragment without "#".
  *
  * @param {View} view
  * @param {View} base
@@ -98,7 +98,7 @@ function fromFragment(fragment, base) {
 }
 
 /**
- * A link may have been cut, in the middle of an escape too.
+ * Read a field, or return `otherwise` if that fails: a link can be cut within an escape.
  *
  * @param {{ read(text: string): any }} form
  * @param {string} text
@@ -112,12 +112,12 @@ function readOr(form, text, otherwise) {
     }
 }
 
-/* What belongs to the graph as it was: anything that makes another graph zooms out. */
+/* A change of these fields keeps the zoom. Other fields change the graph, so they zoom out. */
 const KEEPS_ZOOM = new Set(["zoom", "panel", "search", "icicle"]);
 
 export class State {
     /**
-     * @param {View} base what an empty fragment stands for
+     * @param {View} base the view of an empty fragment
      * @param {(view: View, before: View) => void} onchange
      */
     constructor(base, onchange) {
@@ -128,13 +128,13 @@ export class State {
         this.before = [];
         /** @type {View[]} */
         this.after = [];
-        this.typed = ""; /* the field that was typed in last, "" if something else was done since */
+        this.typed = ""; /* the field of the last change, if it was typed; else "" */
         addEventListener("hashchange", () => this.followLink());
     }
 
     /**
      * @param {Partial<View>} changes
-     * @param {boolean} [typed] in a field, where all that is typed is one step
+     * @param {boolean} [typed] typed in a field: changes in a row of the same field undo together
      */
     set(changes, typed = false) {
         const fresh = { ...this.view, ...changes };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is selected and how much that is; what of it a search finds. */
+/* The status line: the selection and its weight. The share that a search matches. */
 import { amountText, changeText, numberText, percentText } from "#view/number_text";
 import { rangeText } from "#view/heatmap";
 
@@ -7,7 +7,7 @@ import { rangeText } from "#view/heatmap";
 /** @typedef {import("../types.js").Match} Match */
 /** @typedef {import("../types.js").View} View */
 
-/** Counts of other programs' samples have no unit of their own. @param {Tree} tree */
+/** A value named "samples" of another program's recording has unit "count". @param {Tree} tree */
 function unitOf({ weights: { name, unit } }) {
     return name === "samples" ? "samples" : unit;
 }
@@ -46,7 +46,7 @@ export function statusText({ range, against }, tree) {
 }
 
 /**
- * "matched 12.3 % in 5 frames".
+ * "matched 12.3 % in 5 frames", or "" without a search.
  *
  * @param {Match[] | null} matches by tree
  */

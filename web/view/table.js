@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A table of any length: only the rows in sight are elements. Headers sort; arrows move between
- * rows, Enter picks one, as a click does.
+ * A table of any length: only visible rows have elements. A click on a column head sorts. Arrows
+ * move between rows; Enter and a click pick one.
  */
 import { element, fill } from "#view/dom";
 
@@ -11,10 +11,10 @@ const ROW = 24;
  * @template R
  * @typedef {object} Column
  * @property {string} title
- * @property {string} [hint] what it means
- * @property {string} width of CSS grid
- * @property {boolean} [number] right-aligned, most first
- * @property {((row: R) => number | string) | null} order what is sorted by; null: not sortable
+ * @property {string} [hint] the meaning of the column
+ * @property {string} width a track size of CSS grid
+ * @property {boolean} [number] right-aligned, sorted with the greatest first
+ * @property {((row: R) => number | string) | null} order the sort key; null: not sortable
  * @property {(row: R) => Node | string} cell
  */
 
@@ -23,8 +23,8 @@ export class Table {
     /**
      * @param {string} label
      * @param {{ key(row: R): string, text(row: R): string,
-     *     onpick(row: R, more: boolean): void, onfocus(row: R): void }} rows how they are told
-     *     apart, found, picked (`more`: besides those picked) and come to
+     *     onpick(row: R, more: boolean): void, onfocus(row: R): void }} rows `key` is unique;
+     *     find() searches `text`; `more`: Ctrl or Shift is held; onfocus() follows each move
      */
     constructor(label, { key, text, onpick, onfocus }) {
         this.key = key;
@@ -83,7 +83,7 @@ export class Table {
         this.arrange();
     }
 
-    /** Only rows with this text, also where the table is shown later. @param {string} wanted */
+    /** Show only rows with this text, also in later calls of show(). @param {string} wanted */
     find(wanted) {
         this.wanted = wanted.toLowerCase();
         this.active = 0;
@@ -128,7 +128,7 @@ export class Table {
         this.head.children[column].querySelector("button")?.focus();
     }
 
-    /** Of the rows, px: the head stays above them. */
+    /** The height of the visible rows below the head, px. */
     get height() {
         return this.element.clientHeight - this.head.offsetHeight;
     }
@@ -210,7 +210,7 @@ export class Table {
 }
 
 /**
- * What is not known comes first, and so last of what is most.
+ * Compare two sort keys. NaN (unknown) is less than any number: last in descending order.
  *
  * @param {number | string} a
  * @param {number | string} b

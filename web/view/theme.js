@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Dark and light, and the colours of what is drawn on canvases; those of all else are in style.css.
+ * The themes dark and light, and the colours of the canvases. All other colours are in style.css.
  *
- * Colours of kinds are far from each other in OKLab, also as seen with each form of colour
- * blindness (Machado et al. 2009, at full severity): by lightness where hue does not tell. Text is
- * readable on each (WCAG 2, AA).
+ * The colours of kinds are far from each other in OKLab, also with each form of colour blindness
+ * (Machado et al. 2009, at full severity): where hues look the same, the lightness differs. Text is
+ * readable on each colour (WCAG 2, AA).
  */
 
 /** @typedef {"light" | "dark"} Theme */
@@ -36,14 +36,14 @@ const KIND_COLOURS = {
     ],
 };
 
-/* Less and more: blue and vermilion, that nobody mistakes for each other. */
+/* Blue for less and vermilion for more: they look different with each form of colour blindness. */
 /** @type {Record<Theme, { less: Oklch, even: Oklch, more: Oklch }>} */
 const CHANGE_COLOURS = {
     light: { less: [0.68, 0.14, 250], even: [0.94, 0.006, 260], more: [0.7, 0.16, 38] },
     dark: { less: [0.66, 0.13, 250], even: [0.6, 0.006, 260], more: [0.68, 0.15, 38] },
 };
 
-/* Of the heatmap, least to most. */
+/* The colours of the heatmap, from the least to the greatest absolute weight. */
 /** @type {Record<Theme, { positive: Oklch[], negative: Oklch[] }>} */
 const HEAT_COLOURS = {
     light: { positive: [[0.955, 0.03, 85], [0.87, 0.1, 76], [0.74, 0.145, 58], [0.57, 0.155, 40]],
@@ -52,7 +52,7 @@ const HEAT_COLOURS = {
         negative: [[0.3, 0.05, 260], [0.45, 0.1, 258], [0.62, 0.12, 252], [0.83, 0.08, 245]] },
 };
 
-/* Modules are told apart by shades of their kind. */
+/* The number of shades of a kind. They distinguish modules. */
 export const SHADES = 5;
 
 /** @param {Oklch} colour */
@@ -81,7 +81,7 @@ export function kindColour(theme, kind, shade = (SHADES - 1) / 2) {
 }
 
 /**
- * From -1 (only in what is compared with) to 1 (not there at all).
+ * The colour of a change from -1 (all weight is in the other side) to 1 (none is).
  *
  * @param {Theme} theme
  * @param {number} change
@@ -95,12 +95,12 @@ export function changeColour(theme, change) {
 }
 
 /**
- * Colours of a scale in steps, for drawing by the pixel.
+ * The colours of the heatmap's scale, in steps.
  *
  * @param {Theme} theme
  * @param {"positive" | "negative"} sign
  * @param {number} steps
- * @returns {Uint32Array} as pixels of ImageData, in the machine's order of bytes
+ * @returns {Uint32Array} pixels of ImageData, in native byte order
  */
 export function heatScale(theme, sign, steps) {
     const stops = HEAT_COLOURS[theme][sign];
@@ -123,7 +123,7 @@ export function styleColour(name) {
 
 const KEPT_AS = "beamflame-theme";
 
-/* A browser may keep nothing for files. */
+/* A browser may have no storage for pages opened from files. */
 function kept() {
     try {
         return localStorage.getItem(KEPT_AS);
@@ -136,10 +136,10 @@ function kept() {
 function keep(theme) {
     try {
         localStorage.setItem(KEPT_AS, theme);
-    } catch { /* then the next page asks the system again */ }
+    } catch { /* then the next page follows the system's theme */ }
 }
 
-/** The theme of the page: as the system has it until somebody switches. */
+/** The theme of the page: the system's theme until the user switches. */
 export class ThemeSwitch {
     /** @param {() => void} onchange */
     constructor(onchange) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a frame is and counts: beside the pointer, and as a sentence for the live region. */
+/* Describes a frame: in a tooltip beside the pointer, and as a sentence for screen readers. */
 import { element, fill } from "#view/dom";
 import { amountText, changeText, numberText, percentText } from "#view/number_text";
 
@@ -9,7 +9,7 @@ import { amountText, changeText, numberText, percentText } from "#view/number_te
 
 /**
  * @param {HTMLElement} tooltip
- * @param {(Node | string)[]} content nothing: hide it
+ * @param {(Node | string)[]} content empty: hide the tooltip
  * @param {number} x
  * @param {number} y
  */
@@ -27,7 +27,7 @@ export function showTooltip(tooltip, content, x, y) {
 }
 
 /**
- * Where the code is: "lists.erl:123", "/usr/lib/libc.so.6".
+ * The place of the frame's code: "lists.erl:123", "/usr/lib/libc.so.6".
  *
  * @param {Recording} recording
  * @param {number} frame
@@ -43,7 +43,7 @@ function sourceText({ frames, strings }, frame) {
  * @param {Recording} recording
  * @param {Picture} picture
  * @param {number} node
- * @param {string[]} kinds names
+ * @param {string[]} kinds names of kinds
  * @returns {(Node | string)[]}
  */
 export function frameContent(recording, picture, node, kinds) {
@@ -98,7 +98,7 @@ function comparedTable(tree, node) {
 }
 
 /**
- * One sentence of the same.
+ * The weights of a frame as one sentence.
  *
  * @param {Picture} picture
  * @param {number} node
