@@ -30,8 +30,8 @@ struct calibration {
     double return_ns; /* cost of a return probe without the trap at the entry */
 };
 
-/* Measure. It takes some ms of CPU time, and some 50 ms. ERROR_PERMISSION or ERROR_UNSUPPORTED
- * where probes can't be used. */
+/* Measure the costs. Takes some 50 ms, of which some ms are CPU time. ERROR_PERMISSION or
+ * ERROR_UNSUPPORTED where probes can't be used. */
 int calibrate(struct calibration *calibration, struct error *error);
 
 /* How the kernel gets past the instruction at the start of these bytes. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The scale of a measured time, which depends on its length.
+ * The scale of a measured duration, which depends on that duration.
  *
- * A time d is seen only if it begins and ends in one window. At a constant rate, a window of length
- * w shows those that begin in its first w - d. So the longer a time is, the fewer of them are seen.
- * None is seen that is as long as the longest window.
+ * A duration d is seen only if it begins and ends in one window. At a constant rate, a window of
+ * length w shows those that begin in its first w - d. So the longer a duration is, the fewer of
+ * them are seen. None is seen that is as long as the longest window.
  */
 #pragma once
 
@@ -25,6 +25,6 @@ struct window_lengths {
 void window_lengths_add(struct window_lengths *lengths, uint64_t start, uint64_t end,
                         uint64_t represents);
 
-/* The scale of times of `ns`: 1 where windows cover all of the time. Where no window is longer than
- * `ns`, the scale of a time of 0 ns. */
+/* The scale of durations of `ns`: 1 where windows cover all of the time. Where no window is longer
+ * than `ns`, the scale of a duration of 0. */
 double window_lengths_scale(const struct window_lengths *lengths, uint64_t ns);
