@@ -442,7 +442,7 @@ int sched_in_dirty(struct pt_regs *ctx)
     return run(bpf_get_attach_cookie(ctx), ctx->si);
 }
 
-/* ---- long slices, where they are ---- */
+/* ---- long slices, sampled while they run ---- */
 
 /* The slot of the event `sched`, by the VM's pid. */
 struct {
