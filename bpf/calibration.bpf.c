@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Next to nothing, to see what a hit costs beside its program (src/capture/calibration.h). */
+/* A minimal program, to measure what a hit costs without its program
+ * (src/capture/calibration.h). */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 

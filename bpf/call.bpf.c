@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Calls of one function of the VM, a BIF or a NIF, with the time they take; and hits of a place in
- * its code.
+ * Calls of one function of the VM, such as a BIF or a NIF, with the time they take; and hits of one
+ * place in the VM's code.
  */
 #include "event.h"
 
@@ -10,10 +10,10 @@ struct call_key {
     __u64 slot;
 };
 
-/* A call that goes on. A function that calls itself is one call until the first returns. */
+/* A call that has not returned. The time of a recursion is that of its outermost call. */
 struct call {
     __u64 began; /* ns */
-    __u64 depth; /* further calls inside of it */
+    __u64 depth; /* nested calls that have not returned */
 };
 
 struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Each interrupt of the sampling clock: how much it counted since the last one, and the guard
- * against clocks that interrupt too often (include/wire.h). */
+/* Ticks of the sampling clock: how much it counted since the last tick, and the guard against a
+ * clock that interrupts too often (include/wire.h). */
 #ifndef BEAMFLAME_CLOCK_H
 #define BEAMFLAME_CLOCK_H
 
@@ -20,12 +20,12 @@ struct {
     __type(value, struct wire_guard);
 } guards SEC(".maps");
 
-/* A tick while the program handles it. */
+/* A tick that the program is handling. */
 struct tick {
     struct wire_clock *clock;
     struct wire_guard *guard;
     __u64 now;
-    __u64 counted; /* that its sample stands for; 0: not known */
+    __u64 counted; /* the clock's count that its sample stands for; 0: unknown */
 };
 
 static __always_inline void leak(__u64 *level, __u64 amount)
@@ -33,7 +33,7 @@ static __always_inline void leak(__u64 *level, __u64 amount)
     *level -= amount < *level ? amount : *level;
 }
 
-/* Stop all sampling, and wake the reader to take the clock away. */
+/* Stop CPU sampling, and wake the reader, which takes the clock away. */
 static __always_inline void guard_stop(struct wire_guard *guard, __u32 reason)
 {
     if (guard->reason)
@@ -71,7 +71,7 @@ static __always_inline void limit_late_tick(struct tick *tick)
         tick->counted = tick->guard->tick_ns;
 }
 
-/* False if the guard has stopped sampling. */
+/* Begin a tick. Return false if the guard has stopped CPU sampling. */
 static __always_inline bool tick_begin(struct bpf_perf_event_data *ctx, struct tick *tick)
 {
     __u32 key = 0;
@@ -97,7 +97,7 @@ static __always_inline bool tick_begin(struct bpf_perf_event_data *ctx, struct t
     return false;
 }
 
-/* The program has handled the tick. */
+/* End a tick that the program has handled. */
 static __always_inline void tick_end(const struct tick *tick)
 {
     __u64 run = bpf_ktime_get_ns() - tick->now;

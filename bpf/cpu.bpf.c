@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* CPU samples: on each tick of the clock that hits a thread of a target. */
+/* CPU samples: one at each tick that hits a thread of a target. */
 #include "clock.h"
 #include "entry.h"
 
@@ -15,7 +15,7 @@ static __always_inline void put_kernel_stack(struct scratch *scratch, void *ctx)
     scratch->used = scratch->sample.kernel_depth * sizeof(__u64);
 }
 
-/* Of all segments the first, so that there is room for it. */
+/* Add the segment of the tick: before all others, so that there is room for it. */
 static __always_inline void put_tick(struct scratch *scratch, const struct tick *tick)
 {
     __u64 used = scratch->used;

@@ -2,20 +2,20 @@
 /*
  * The registers of user code at a tick that hit the kernel.
  *
- * The kernel saves them at the top of the thread's kernel stack when it is entered (struct
- * pt_regs). A clock that interrupts by NMI can hit the kernel before it has done that, and what
- * lies there is then of an earlier entry, maybe of other Erlang code. Where the stack pointer is
- * tells how far the entry got (arch/x86/entry/entry_64.S, Linux 6.18):
+ * On each entry, the kernel saves the registers of user code at the top of the thread's kernel
+ * stack (struct pt_regs). A clock that interrupts by NMI can hit the kernel before it has saved
+ * them. What lies there is then from an earlier entry, maybe from other Erlang code. The stack
+ * pointer tells how far the entry got (arch/x86/entry/entry_64.S, Linux 6.18):
  *
  *   an interrupt or exception   The CPU switches to the entry stack and pushes ss, rsp, rflags, cs
  *                               and rip there. error_entry() pushes the other registers behind
- *                               them, and sync_regs() copies all of them to the thread's stack,
- *                               which the stack pointer moves to only then.
- *   a system call               rsp is user code's until the kernel loads the thread's stack, onto
- *                               which it pushes all registers, ss first.
+ *                               them. sync_regs() copies all registers to the thread's stack. Only
+ *                               then does the stack pointer move there.
+ *   a system call               rsp is user code's until the kernel loads the thread's stack. The
+ *                               kernel pushes all registers there, ss first.
  *
- * On the way out the kernel copies the five words back to the entry stack, and what lies on the
- * thread's stack still holds.
+ * On the way out the kernel copies the five words back to the entry stack. The registers on the
+ * thread's stack are still valid.
  */
 #ifndef BEAMFLAME_ENTRY_H
 #define BEAMFLAME_ENTRY_H
@@ -26,12 +26,12 @@
 static const __u64 ENTRY_AREA = 0xfffffe0000000000, ENTRY_AREA_BYTES = 1ULL << 39;
 enum { ENTRY_PAGE = 4096 };
 
-/* What the CPU pushes, or the entry of a system call: the end of struct pt_regs. */
+/* The end of struct pt_regs. The CPU pushes it, or the entry code of a system call. */
 struct entry_frame {
     __u64 ip, cs, flags, sp, ss;
 };
 
-/* Where in the code and on the stack user code was is known, no other register. */
+/* Take rsp and rip of user code from the frame at `address`. No other register is known. */
 static __always_inline void frame_registers(struct scratch *scratch, __u64 address)
 {
     struct entry_frame frame;
@@ -57,7 +57,7 @@ static __always_inline void on_entry_stack(struct scratch *scratch, struct task_
         user_registers(scratch, task); /* on the way out */
 }
 
-/* Of a tick that hit the kernel with this stack pointer. */
+/* Find the registers of user code at a tick that hit the kernel with stack pointer `sp`. */
 static __always_inline void entry_registers(struct scratch *scratch, struct task_struct *task,
                                             __u64 sp)
 {

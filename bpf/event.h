@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * What the programs on probes share: count each hit, and take a sample with its stacks at some.
+ * Shared by the programs on probes: count each hit, and take a sample with its stacks at some hits.
  *
- * Counting is exact and cheap (tens of ns), a sample costs microseconds. So all totals come from
- * counts, and samples say how they divide among stacks: they are chosen by size (struct wire_hit),
- * at a period that user space sets so that they stay within their budget.
+ * Counting is exact and cheap (tens of ns). A sample costs microseconds. So all totals are counts,
+ * and samples only divide the totals among stacks. A hit is chosen for a sample by its size (struct
+ * wire_hit). User space sets the period so that samples stay within their budget.
  *
- * Unlike those on perf events, these programs can be preempted by others on the same CPU: counts
- * are atomic, scratches are claimed.
+ * Unlike the programs on perf events, these programs can be preempted by others on the same CPU. So
+ * counts are atomic, and a program claims its scratch.
  */
 #ifndef BEAMFLAME_EVENT_H
 #define BEAMFLAME_EVENT_H
@@ -38,7 +38,7 @@ struct histograms {
 };
 extern struct histograms histograms SEC(".maps");
 
-/* A hit while a program handles it. */
+/* A hit that a program is handling. */
 struct event {
     struct wire_hit hit;
     const struct wire_slot *slot;
@@ -51,7 +51,7 @@ static __always_inline void add(__u64 *sum, __u64 value)
         __sync_fetch_and_add(sum, value);
 }
 
-/* The program runs for a hit of this probe. False if hits do not count now. */
+/* Begin a hit of the probe with this cookie. Return false if hits do not count now. */
 static __always_inline bool event_begin(struct event *event, __u64 cookie)
 {
     __u32 slot = (__u32)cookie;
@@ -65,14 +65,15 @@ static __always_inline bool event_begin(struct event *event, __u64 cookie)
     return event->slot->open;
 }
 
-/* Whether what began then began in this window. The probe at return is not hit where a window ends
- * meanwhile, and what was noted at the entry is still there in the next one. */
+/* True if what began at `began` began in this window. If a window ends between entry and return,
+ * the probe at return is not hit, and what was noted at the entry is still there in a later
+ * window. */
 static __always_inline bool event_is_in_window(const struct event *event, __u64 began)
 {
     return began >= event->slot->opened;
 }
 
-/* Count the hit, whose size and values are known now. */
+/* Count the hit. Its size and values must be set. */
 static __always_inline void event_count(struct event *event)
 {
     struct wire_slot_counts *counts = event->counts;
@@ -83,7 +84,7 @@ static __always_inline void event_count(struct event *event)
         add(&counts->values[i], event->hit.values[i]);
 }
 
-/* Count a number in the n-th histogram of the event. */
+/* Count a number in the event's n-th histogram. */
 static __always_inline void event_histogram(const struct event *event, __u32 n, __u64 number)
 {
     __u32 key = event->slot->histogram + n;
@@ -106,7 +107,7 @@ static __always_inline bool event_is_chosen(struct event *event)
     return (bpf_get_prandom_u32() | (__u64)bpf_get_prandom_u32() << 32) % hit->period < hit->size;
 }
 
-/* A scratch that no program uses which this one has preempted; its number, or -1. */
+/* Claim a scratch that no preempted program uses. Return its number, or -1 if there is none. */
 static __always_inline int claim_scratch(void)
 {
     __u32 first = bpf_get_smp_processor_id() * WIRE_SCRATCHES;
@@ -120,7 +121,7 @@ static __always_inline int claim_scratch(void)
     return -1;
 }
 
-/* Begin the sample of a hit, in a scratch; its number, or -1. */
+/* Begin the sample of a hit in a scratch. Return the number of the scratch, or -1. */
 static __always_inline int event_sample_begin(struct event *event)
 {
     int at = claim_scratch();
@@ -147,8 +148,8 @@ static __always_inline void event_sample_end(struct event *event, int at)
         scratch->busy = 0;
 }
 
-/* Take a sample of this hit if it is chosen: of the current thread where it is, or, where
- * `process` is given (and no registers), of that process at rest. */
+/* Take a sample of this hit if it is chosen. The sample is of the current thread with `registers`.
+ * If `registers` is NULL, it is of `process` at rest. */
 static __always_inline void event_sample(struct event *event, const struct pt_regs *registers,
                                          __u64 process)
 {
@@ -170,7 +171,7 @@ static __always_inline void event_sample(struct event *event, const struct pt_re
     event_sample_end(event, at);
 }
 
-/* The target that the current process is. */
+/* The VM that the current thread belongs to; NULL if it is no target. */
 static __always_inline const struct wire_target *this_target(void)
 {
     __u32 pid = bpf_get_current_pid_tgid() >> 32;
@@ -202,7 +203,7 @@ static __always_inline __u16 user_u16(__u64 address)
     return value;
 }
 
-/* The scheduler that the current thread is; NULL if none. */
+/* The scheduler of the current thread; NULL if the thread is no scheduler. */
 static __always_inline const struct wire_thread *this_scheduler(void)
 {
     struct task_struct *task = (void *)bpf_get_current_task();
@@ -212,7 +213,7 @@ static __always_inline const struct wire_thread *this_scheduler(void)
     return bpf_map_lookup_elem(&schedulers, &key);
 }
 
-/* The process that this scheduler thread runs; 0 if none. */
+/* The Process * that the current scheduler thread runs; 0 if none. */
 static __always_inline __u64 current_process(const struct wire_target *target)
 {
     const struct wire_thread *thread = this_scheduler();

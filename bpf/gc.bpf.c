@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Garbage collections and heap allocation: at the entry and the return of
+ * Garbage collections and heap allocation. Programs are at the entry and the return of these two
+ * functions, which do all collections of a process heap:
  *
  *      garbage_collect(Process *p, ErlHeapFragment *live_hf_end, ...)     erl_gc.c 25:690, 27:720
  *      erts_garbage_collect_hibernate(Process *p, ...)
  *
- * through which all collections of a process heap go. What a process has allocated since its last
- * collection lies between Process.high_water, where that one left the heap's top, and htop, and in
- * heap fragments: so it is known at the next one without having seen the last. And at the entry of
+ * What a process has allocated since its last collection lies on the heap between
+ * Process.high_water, where that collection left the heap's top, and htop; and in heap fragments.
+ * So the next collection shows it even if the last one was not seen. Another program is at the
+ * entry of
  *
  *      erts_heap_alloc(Process *p, Uint need, Uint more)                  utils.c 25:132, 29:135
  *
- * by which C code, as of maps and big integers, gets heap fragments where the heap is full: it does
- * not collect, a function that knows nothing of it does later.
+ * which gives heap fragments to C code (for maps and big integers, for example) where the heap is
+ * full. It does not collect: the collection comes later, in a function that did not allocate these
+ * words.
  */
 #include "event.h"
 
-/* A collection that goes on, by thread. */
+/* A collection in progress, by thread. */
 struct collection {
     __u64 began; /* ns */
     __u64 process;
     __u64 heap;
-    __u64 words;    /* in use before */
-    __u64 binaries; /* words of off-heap binaries before */
+    __u64 words;    /* in use before the collection */
+    __u64 binaries; /* words of off-heap binaries before the collection */
 };
 
 struct {
@@ -32,9 +35,9 @@ struct {
     __type(value, struct collection);
 } collections SEC(".maps");
 
-/* What a process held of off-heap binaries after its last collection. */
+/* The off-heap binaries of a process after its last collection. */
 struct held_binaries {
-    __u64 pid; /* term: the struct may be another process' by now */
+    __u64 pid; /* pid term; the struct may belong to another process by now */
     __u64 words;
     __u32 window;
     __u32 unused;
@@ -47,7 +50,8 @@ struct {
     __type(value, struct held_binaries);
 } held_binaries SEC(".maps");
 
-/* Words since the last collection, which left `high_water`, that were charged before the next. */
+/* Words that were allocated since the last collection and are charged before the next one. The last
+ * collection left `high_water`. */
 struct charged {
     __u64 pid; /* term */
     __u64 high_water;
@@ -65,12 +69,12 @@ struct {
 
 enum {
     STATE_DIRTY_RUNNING_SYS = 1 << 30, /* ERTS_PSFLG_DIRTY_RUNNING_SYS, erl_process.h 25:1299 */
-    /* What HeapFragOnlyAlloc(), alone, has as `more` (erl_vm.h 25:220, 27:222, 29:224): arithmetic
-     * gets its results in fragments whether the heap is full or not. */
+    /* The `more` of HeapFragOnlyAlloc() alone (erl_vm.h 25:220, 27:222, 29:224): arithmetic gets
+     * its results in fragments whether the heap is full or not. */
     ALWAYS_FRAGMENT = 512,
 };
 
-/* Words of the heap, the old heap and heap fragments that are in use. */
+/* The words in use on the heap, on the old heap and in heap fragments. */
 static __always_inline __u64 words_in_use(const struct wire_target *target, __u64 process)
 {
     __u64 heap = user_u64(process + target->process_heap);
@@ -81,7 +85,8 @@ static __always_inline __u64 words_in_use(const struct wire_target *target, __u6
     return (htop - heap + old_htop - old_heap) / 8 + user_u64(process + target->process_mbuf_sz);
 }
 
-/* Words of off-heap binaries: those seen since the last collection and before are counted apart. */
+/* The words of off-heap binaries. The VM counts those since the last collection and the older ones
+ * in two fields. */
 static __always_inline __u64 binary_words(const struct wire_target *target, __u64 process)
 {
     return user_u64(process + target->process_off_heap_overhead) +
@@ -113,9 +118,9 @@ int gc_begin(struct pt_regs *ctx)
     return 0;
 }
 
-/* Where collecting is not allowed now, or left to a dirty scheduler, the function only gives the
- * process another piece of heap (delay_garbage_collection(), erl_gc.c 27:568); before it
- * hibernates, nothing. */
+/* True if the function has collected. Where collecting is disabled now, or left to a dirty
+ * scheduler, garbage_collect() only gives the process another piece of heap
+ * (delay_garbage_collection(), erl_gc.c 27:568), and the function for hibernation does nothing. */
 static __always_inline bool was_collected(const struct wire_target *target,
                                           const struct collection *collection, __u32 kind)
 {
@@ -124,7 +129,8 @@ static __always_inline bool was_collected(const struct wire_target *target,
     return user_u64(collection->process + target->process_abandoned_heap) == 0;
 }
 
-/* A major collection begins to count minor ones anew (do_minor, do_major: GEN_GCS). */
+/* The exact kind of a collection. A major collection resets the count of minor ones (do_minor,
+ * do_major: GEN_GCS). */
 static __always_inline __u32 kind_of(const struct wire_target *target, __u64 process, __u32 kind)
 {
     bool dirty = user_u32(process + target->process_state) & STATE_DIRTY_RUNNING_SYS;
@@ -179,8 +185,8 @@ int gc_end(struct pt_regs *ctx)
     return 0;
 }
 
-/* Words of off-heap binaries that the process has got since its last collection; 0 if that one was
- * not seen. */
+/* The words of off-heap binaries that the process got since its last collection; 0 if that
+ * collection was not seen. */
 static __always_inline __u64 new_binaries(const struct event *event,
                                           const struct wire_target *target, __u64 process)
 {
@@ -192,7 +198,7 @@ static __always_inline __u64 new_binaries(const struct event *event,
     return less(user_u64(process + target->process_off_heap_overhead), held->words);
 }
 
-/* Words on the heap since the last collection. */
+/* The words that were allocated on the heap since the last collection. */
 static __always_inline __u64 new_on_heap(const struct wire_target *target, __u64 process)
 {
     return less(user_u64(process + target->process_htop),
@@ -200,7 +206,7 @@ static __always_inline __u64 new_on_heap(const struct wire_target *target, __u64
            8;
 }
 
-/* What is charged already. */
+/* Find the words that have been charged since the last collection. */
 static __always_inline void find_charged(const struct event *event,
                                          const struct wire_target *target, __u64 process,
                                          struct charged *charged)
@@ -227,7 +233,7 @@ int alloc_begin(struct pt_regs *ctx)
 
     if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
-    /* Counted already, when the collection was put off. */
+    /* The words were counted when the collection was put off. */
     if (user_u64(process + target->process_abandoned_heap))
         return 0;
     find_charged(&event, target, process, &charged);
@@ -242,8 +248,8 @@ int alloc_begin(struct pt_regs *ctx)
     return 0;
 }
 
-/* A fragment is charged to who gets it; if it is one because the heap is full, so is what is there.
- */
+/* The words to charge for a fragment. If the process gets the fragment because its heap is full,
+ * the new words on the heap are charged too. */
 static __always_inline __u64 charge_fragment(const struct wire_target *target, __u64 process,
                                              __u64 need, __u32 kind, struct charged *charged)
 {
@@ -270,8 +276,8 @@ int alloc_fragment(struct pt_regs *ctx)
 
     if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
-    /* A dirty NIF allocates for a process that has no heap
-     * (ErtsSchedulerData.dirty_shadow_process): that is counted when the real one has got it. */
+    /* A dirty NIF allocates for a process without a heap (ErtsSchedulerData.dirty_shadow_process).
+     * These words count when the real process has them. */
     if (!user_u64(process + target->process_heap) ||
         user_u64(process + target->process_abandoned_heap))
         return 0;

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Messages and other signals between processes, at the entry of
+ * Messages and other signals between processes. Programs are at the entry of
  *
  *      erts_proc_sig_queue_try_enqueue_to_buffer(Eterm from, Process *to, ErtsProcLocks,
  *              ErtsSignal *first, ErtsSignal **last, ...)   erl_proc_sig_queue.c 25:8666, 27:9011
  *      beam_jit_remove_message(Process *p, ...)             jit/beam_jit_common.cpp
  *
- * All signals come by at the first on their way into a queue: messages as such, from processes,
- * ports, timers and other nodes, and messages to aliases, which are signals until the receiver has
- * looked at them. Not so those that go around the queue's buffers: some that the VM itself sends
- * (of monitor_nodes, time_offset), and process_info() until OTP 26. OTP 24 has no such buffers;
- * there, messages from one process to another are seen, at
+ * All signals pass the first function on their way into a queue: messages from processes, ports,
+ * timers and other nodes, and messages to aliases, which are signals until the receiver has
+ * examined them. Exceptions go around the queue's buffers: some signals that the VM itself sends
+ * (for monitor_nodes, time_offset), and process_info() until OTP 26. OTP 24 has no such buffers.
+ * There only messages from one process to another are seen, at
  *
  *      erts_queue_proc_message(Process *from, Process *to, ErtsProcLocks,
  *                              ErtsMessage *message, Eterm term)          erl_message.c 24:481
  *
- * A message is the same ErtsMessage from sending to receiving, so its address tells which it is;
- * also one that was made of a signal (convert_prepared_sig_to_msg(), erl_proc_sig_queue.c 27:3710).
+ * A message is the same ErtsMessage from sending to receiving, so its address identifies it. That
+ * holds also for a message that was made from a signal (convert_prepared_sig_to_msg(),
+ * erl_proc_sig_queue.c 27:3710).
  */
 #include "event.h"
 
 enum {
-    AT_ONCE = 16,     /* signals that are looked at of those that are queued together */
-    FRAGMENTS = 4,    /* of one message */
-    LIST_CELLS = 128, /* of one list */
+    AT_ONCE = 16,     /* signals of one hit that are examined */
+    FRAGMENTS = 4,    /* fragments of one message that are counted */
+    LIST_CELLS = 128, /* cells of one list that are followed */
 
     TAG_MASK = 0x3f,   /* _TAG_HEADER_MASK, erl_term.h */
     TAG_SIGNAL = 0x30, /* _TAG_HEADER_EXTERNAL_PID: ERTS_SIG_IS_NON_MSG_TAG, erl_message.h */
@@ -44,7 +45,7 @@ enum {
     FRAGMENT_USED = 32, /* ErlHeapFragment.used_size, erl_message.h 25:192; words */
 };
 
-/* A message in a queue. The oldest are given up when there are too many. */
+/* A message in a queue. If there are too many, the map drops the oldest. */
 struct message_key {
     __u64 address;
     __u64 pid; /* of the VM */
@@ -76,19 +77,20 @@ static __always_inline void tally(const struct event *event, __u32 n)
 
 /* ---- words ----
  *
- * What is sent is copied, unless it is a literal or goes to the sender itself: into heap fragments,
- * whose size is known, or to the top of the receiver's heap if that process rests. There the copy
- * goes up to the top, and begins with the outermost term (copy_struct_x(), copy.c 25:627, 29:640):
+ * What is sent is copied, unless it is a literal or the sender sends to itself. The copy goes into
+ * heap fragments, whose size is known, or onto the receiver's heap if that process is not running.
+ * On the heap the copy ends at the top, and begins with the outermost term (copy_struct_x(), copy.c
+ * 25:627, 29:640):
  *
  *      start                                                   top
  *      | tuples, maps, cells of lists  -->    <-- other terms, |
- *      | whose head is no constant                other cells  |
+ *      | whose head is no immediate              other cells   |
  *
- * unless that is a list whose head is a constant: then its first cell is the last of all.
+ * If the outermost term is a list whose head is an immediate, its first cell is the last of all.
  */
 
-/* Words before the cell of a list that has been copied, down to where the copy begins; not below
- * `bottom`. -1 if there are too many. */
+/* The words from the start of a list's copy to its cell `cell`. The start is not below `bottom`. -1
+ * if there are too many cells. */
 __noinline int message_list_words(__u64 cell, __u64 bottom)
 {
     __u64 at = cell;
@@ -112,7 +114,7 @@ __noinline int message_list_words(__u64 cell, __u64 bottom)
     return -1;
 }
 
-/* Words of [start, end) if the term lies there. */
+/* The words of [start, end); 0 if the term does not lie there. */
 static __always_inline __u64 words_between(__u64 term, __u64 start, __u64 end)
 {
     __u64 at = term & ~7ull;
@@ -120,7 +122,7 @@ static __always_inline __u64 words_between(__u64 term, __u64 start, __u64 end)
     return at >= start && at < end ? (end - start) / 8 : 0;
 }
 
-/* Words of a term that was copied to the receiver's heap, up to `end`. */
+/* The words of a term's copy that lies on the receiver's heap and ends at `end`. */
 static __always_inline __u64 words_on_heap(const struct event *event, __u64 term, __u64 heap,
                                            __u64 end)
 {
@@ -151,17 +153,19 @@ static __always_inline __u64 words_in_fragments(__u64 fragment)
 
 /* ---- sending ----
  *
- * What is queued at once is in memory without pointers, and looked at by a function of its own: the
- * verifier goes through that once, not for each signal that there may be (sample.h). */
+ * A function of its own examines each of the signals that a hit queues. The verifier then checks
+ * that function once, not for each possible signal (sample.h). The function's argument, struct
+ * sending, is memory without pointers.
+ */
 
 struct sending {
     __u64 now;
     __u64 from, to;  /* pid terms; from is 0 if no process of this node sends it */
     __u64 heap, top; /* of the receiver */
-    __u64 address;   /* of the signal that is next */
+    __u64 address;   /* of the next signal */
     __u64 messages, words, signals;
     __u32 slot;
-    __u16 process_id, message_m, message_hfrag, fragment_mem, alias_message; /* wire_target */
+    __u16 process_id, message_m, message_hfrag, fragment_mem, alias_message; /* as in wire_target */
     __u16 unused;
 };
 
@@ -185,7 +189,7 @@ static __always_inline bool begin_sending(struct sending *sending, struct event 
     return true;
 }
 
-/* To be found again when it is received. */
+/* Note the message, so that it is found when it is received. */
 static __always_inline void follow(const struct sending *sending, const struct event *event)
 {
     struct message_key key = {.address = sending->address, .pid = this_pid()};
@@ -227,9 +231,10 @@ static __always_inline __u64 words_of(const struct sending *sending, const struc
     return words_on_heap(event, term, sending->heap, sending->top);
 }
 
-/* Where the copy for a message to an alias begins that is not on the receiver's heap: in a heap
- * fragment, whose address is there in two halves as small integers, at the end of `info` or, until
- * OTP 27, behind the message; else behind the ErtsMessage. */
+/* The start of the copy for a message to an alias, if the copy is not on the receiver's heap. For a
+ * copy in a heap fragment, the address of the fragment is at the end of `info` or, until OTP 27,
+ * behind the message: two small integers, a half each. Otherwise the copy is behind the
+ * ErtsMessage. */
 static __always_inline __u64 start_of_signal(const struct sending *sending, __u64 info)
 {
     __u64 arity = user_u64(info) >> TAG_SHIFT;
@@ -241,10 +246,11 @@ static __always_inline __u64 start_of_signal(const struct sending *sending, __u6
     return sending->address + sending->message_hfrag + sending->fragment_mem;
 }
 
-/* A message to an alias comes with a tuple {From, Message, Alias, ...}, or {From, Alias, Message,
- * ...} until OTP 27, which lies behind copies of the message, of the alias, and of a trace token
- * (erts_proc_sig_send_to_alias(), erl_proc_sig_queue.c 25:1644; send_altact_msg(), 29:2077). From
- * another node it comes with the name of that node instead, and is not copied. */
+/* The words that were copied for a message to an alias. It comes with a tuple {From, Message,
+ * Alias, ...}, or until OTP 27 {From, Alias, Message, ...}. The tuple lies behind copies of the
+ * message, of the alias, and of a trace token (erts_proc_sig_send_to_alias(), erl_proc_sig_queue.c
+ * 25:1644; send_altact_msg(), 29:2077). A message from another node has the name of that node
+ * instead of the tuple, and is not copied. */
 static __always_inline __u64 words_of_signal(const struct sending *sending,
                                              const struct event *event)
 {
@@ -264,7 +270,8 @@ static __always_inline __u64 words_of_signal(const struct sending *sending,
     return words_between(term, start_of_signal(sending, info), end);
 }
 
-/* Those that become a message to the receiver in the same place (the others make a new one). */
+/* True if the receiver may make a message of such a signal in the same ErtsMessage. For other
+ * signals it makes a new one. */
 static __always_inline bool may_become_message(__u32 kind)
 {
     return kind == WIRE_SIGNAL_EXIT || kind == WIRE_SIGNAL_EXIT_LINKED ||
@@ -353,7 +360,7 @@ int message_send(struct pt_regs *ctx)
     return 0;
 }
 
-/* Asking another process for process_info(), where that goes around the buffers:
+/* process_info() of another process, where it goes around the buffers:
  * erts_proc_sig_send_process_info_request(Process *asks, Eterm to, ...) (25:2538). */
 SEC("uprobe")
 int message_ask(struct pt_regs *ctx)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * A sample of a thread of a target: copy what user space needs to say who ran and to rebuild the
- * stack. Nothing is interpreted here but the few fields that say where the stacks lie.
+ * A sample of a target's thread: copy what user space needs to identify the process and to rebuild
+ * the stack. These functions interpret only the few fields that locate the stacks.
  *
  * The Erlang stack of a process, and what is copied of it:
  *
@@ -9,11 +9,12 @@
  *       │ terms ...   │         │┄┄┄┄┄┄┄┄┄│┄┄┄┄┄┄│━━━━━━━━━━━━━━━━━│  grows to the left
  *                               [far]      [near] [leaf ...][root]
  *
- * In JIT code the machine's stack pointer is its top. In C it is Process.stop, or, where the JIT
- * called the runtime without saving it, a callee-saved register: anywhere between htop and hend.
- * User space finds out by unwinding. What must be known here is only which memory to copy, so
- * unless the JIT's code says that stop is the top, the words of the native stack that point below
- * it say where else to look.
+ * The top of the stack is the lowest address in use. In JIT code, the CPU's stack pointer is the
+ * top. In C, Process.stop is the top, unless the JIT called the runtime without saving the top
+ * there. Then a callee-saved register holds it, and it is anywhere between htop and hend. User
+ * space finds the top by unwinding. Here it is only decided which memory to copy: unless the JIT's
+ * code shows that stop is the top, the words of the native stack that point below stop show where
+ * else to look.
  */
 #include "sample.h"
 
@@ -22,7 +23,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 enum {
     PAGE = 4096,
     NATIVE_STACK_MAX = 8 << 20,                     /* a scheduler's native stack is not deeper */
-    WORD_MASK = WIRE_PROCESS_BYTES - sizeof(__u64), /* offsets in structs */
+    WORD_MASK = WIRE_PROCESS_BYTES - sizeof(__u64), /* bound of offsets in structs */
     UPROBE_SLOT_BYTES = 128, /* UPROBE_XOL_SLOT_BYTES, arch/x86/include/asm/uprobes.h */
 };
 
@@ -85,7 +86,7 @@ __noinline int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32
     return size;
 }
 
-/* A segment of one word that is known already. */
+/* Add a segment of one word, which is known already. */
 __noinline int put_word(__u32 at, __u32 kind, __u64 address, __u64 word)
 {
     struct scratch *scratch = scratch_at(at);
@@ -98,8 +99,8 @@ __noinline int put_word(__u32 at, __u32 kind, __u64 address, __u64 word)
     return sizeof(word);
 }
 
-/* Copy what can be read of [address, address + size), page by page, up to three pages. Returns
- * the bytes copied. */
+/* Copy what can be read of [address, address + size), page by page, up to three pages. Return the
+ * bytes copied. */
 __noinline int put_pages(__u32 at, __u32 kind, __u64 address, __u64 size)
 {
     __u64 next = address, end = address + size;
@@ -121,13 +122,13 @@ __noinline int put_pages(__u32 at, __u32 kind, __u64 address, __u64 size)
 struct stack_area {
     __u32 at;   /* the sample's scratch */
     __u64 sp;   /* user stack pointer */
-    __u64 base; /* ErtsSchedulerData.registers: where the JIT's C frame begins; 0 if not known */
-    __u64 top;  /* the register that holds the Erlang stack's top where stop does not */
+    __u64 base; /* ErtsSchedulerData.registers: where the JIT's C frame begins; 0: unknown */
+    __u64 top;  /* the register with the Erlang stack's top where stop is stale */
     __u64 htop, stop, heap, hend;
 };
 
-/* The native stack: up to the JIT's frame where there is one (with its two scratch words TMP_MEM1
- * and TMP_MEM2, beam_asm.hpp), else as much as fits. */
+/* Copy the native stack: up to the JIT's frame where there is one (with its two scratch words
+ * TMP_MEM1 and TMP_MEM2, beam_asm.hpp), else as much as fits. */
 static __always_inline void put_native(const struct stack_area *area)
 {
     __u64 sp = area->sp, end = area->base + 24;
@@ -136,8 +137,8 @@ static __always_inline void put_native(const struct stack_area *area)
         put_pages(area->at, SEGMENT_NATIVE, sp, WIRE_C_STACK_BYTES);
         return;
     }
-    /* Functions with large arrays leave pages of the stack that were never touched, and can't be
-     * read here: take what there is at both ends. */
+    /* Functions with large arrays leave pages of the stack untouched, and these can't be read here.
+     * Copy what can be read at both ends. */
     if (!sample_put(area->at, SEGMENT_NATIVE, sp, end - sp, WIRE_C_STACK_BYTES))
         put_pages(area->at, SEGMENT_NATIVE, sp, end - sp);
     else if (end - sp <= WIRE_C_STACK_BYTES)
@@ -147,8 +148,9 @@ static __always_inline void put_native(const struct stack_area *area)
                    WIRE_C_ROOT_BYTES);
 }
 
-/* Is this word of the native stack a top? What is found is kept in memory and in a function of its
- * own, so that the verifier does not follow it through the loop that calls this. */
+/* Note this word of the native stack if it may be a top. The result is kept in memory, and this is
+ * a function of its own, so that the verifier does not follow the result through the loop that
+ * calls it. */
 __noinline int consider(__u32 at, __u64 word)
 {
     struct scratch *scratch = scratch_at(at);
@@ -171,7 +173,7 @@ __noinline int consider(__u32 at, __u64 word)
 static __always_inline void find_tops(struct scratch *scratch, const struct stack_area *area)
 {
     __u64 size = area->base - area->sp;
-    __u64 *words = room(scratch); /* not kept: the next segment overwrites them */
+    __u64 *words = room(scratch); /* temporary: the next segment overwrites them */
 
     scratch->tops.htop = area->htop;
     scratch->tops.limit = area->stop - WIRE_ERLANG_BELOW_BYTES;
@@ -184,18 +186,18 @@ static __always_inline void find_tops(struct scratch *scratch, const struct stac
     size &= COPY_MASK;
     if (!words || bpf_probe_read_user(words, size, (void *)(area->base - size)))
         return;
-    /* bpf_loop() is there since 5.17 only; this, all verifiers accept, as long as the compiler
+    /* bpf_loop() exists since 5.17 only. All verifiers accept this loop, as long as the compiler
      * does not count in a way that they can't follow. */
     for (__u64 i = 0; i < WIRE_SCAN_WORDS && i < size / sizeof(*words); i++) {
         barrier_var(i);
-        /* Most words are nowhere near: they are not worth the call. */
+        /* Most words point elsewhere, and are not worth the call. */
         if (words[i] - area->htop < area->stop - area->htop)
             consider(area->at, words[i]);
     }
 }
 
-/* Whether the JIT's code has saved the stack's top before it called the runtime: then it takes it
- * from there afterwards, with "mov rsp, [r13 + stop]" first of all (emit_leave_runtime(),
+/* True if the JIT's code saved the stack's top before it called the runtime. If so, the first
+ * instruction after the call takes the top back: "mov rsp, [r13 + stop]" (emit_leave_runtime(),
  * x86/beam_asm.hpp 25:699, 26:734). */
 static __always_inline bool stop_is_top(const struct stack_area *area)
 {
@@ -211,14 +213,14 @@ static __always_inline void put_below(struct scratch *scratch, const struct stac
 {
     struct tops *tops = &scratch->tops;
 
-    /* At base itself is JIT code just before or after a call: nothing is pushed. */
+    /* With sp at base, JIT code is just before or after a call: nothing is pushed. */
     if (!area->base || area->sp > area->base || stop_is_top(area))
         return;
     find_tops(scratch, area);
     sample_put(area->at, SEGMENT_ERLANG, tops->near, area->stop - tops->near,
                WIRE_ERLANG_BELOW_BYTES);
     if (tops->far) {
-        __u64 from = tops->far - 1024; /* a pointer to a Y register lies a little above the top */
+        __u64 from = tops->far - 1024; /* it may point to a Y register, a little above the top */
 
         put_pages(area->at, SEGMENT_ERLANG, from < area->htop ? area->htop : from,
                   WIRE_ERLANG_FAR_BYTES);
@@ -240,10 +242,11 @@ static __always_inline void put_erlang(const struct stack_area *area)
                        WIRE_ERLANG_ROOT_BYTES, WIRE_ERLANG_ROOT_BYTES);
         return;
     }
-    /* In a garbage collection heap and hend can be the new heap's while stop is still the old
-     * one's: the old stack is whole, and ends where its bottom frame is found. (Not so while
-     * realloc() cuts or moves the heap, erl_gc.c shrink_new_heap() and grow_new_heap(): Process
-     * then still says where the stack was, and there is nothing to be read.) */
+    /* In a garbage collection, heap and hend can be of the new heap while stop is still of the old
+     * one. The old stack is then whole, and ends where user space finds its root frame. (An
+     * exception is realloc() that cuts or moves the heap, erl_gc.c shrink_new_heap() and
+     * grow_new_heap(): Process then still says where the stack was, and there is nothing to
+     * read.) */
     put_pages(area->at, SEGMENT_ERLANG, top, 2 * PAGE);
 }
 
@@ -256,8 +259,8 @@ static __always_inline __u64 field(const void *bytes, __u32 offset)
     return value;
 }
 
-/* The struct that lies where the next segment goes, read as far as its last word: keep these words.
- * They move down only, as they come in ascending order. */
+/* A struct was read to where the next segment goes. Keep only its words, as that segment. The words
+ * are in ascending order, so they only move down. */
 static __always_inline void keep_words(struct scratch *scratch, __u32 kind, __u64 address,
                                        const struct wire_words *words)
 {
@@ -273,7 +276,8 @@ static __always_inline void keep_words(struct scratch *scratch, __u32 kind, __u6
     sample_add_segment(scratch, kind, address, count * sizeof(__u64));
 }
 
-/* Read a struct to where the next segment goes, as far as its last word. */
+/* Read a struct to where the next segment goes, as far as its last word. Return 0 if it can't be
+ * read. */
 static __always_inline int read_struct(void *to, __u64 address, const struct wire_words *words)
 {
     __u32 last = words->count - 1;
@@ -285,7 +289,7 @@ static __always_inline int read_struct(void *to, __u64 address, const struct wir
     return !bpf_probe_read_user(to, size, (void *)address);
 }
 
-/* The Process struct and its stack. */
+/* Copy the Process struct and its stack. */
 static __always_inline void put_process(struct scratch *scratch, const struct wire_target *target,
                                         struct stack_area *area)
 {
@@ -300,7 +304,7 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
     area->hend = field(process, target->process_hend);
     current = field(process, target->process_current);
     keep_words(scratch, SEGMENT_PROCESS_WORDS, scratch->sample.process, &target->process_words);
-    if (current) /* of a dirty NIF it is overwritten as soon as that returns */
+    if (current) /* the MFA of a dirty NIF is overwritten as soon as the NIF returns */
         sample_put(area->at, SEGMENT_MFA, current, WIRE_MFA_BYTES, WIRE_MFA_BYTES);
     put_erlang(area);
 }
@@ -334,7 +338,7 @@ static __always_inline void put_stacks(struct scratch *scratch, const struct wir
     if (scratch->sample.process)
         put_process(scratch, target, area);
     if (area->hend && area->sp > area->heap && area->sp <= area->hend)
-        return; /* the machine's stack is the Erlang stack */
+        return; /* the CPU's stack pointer is in the Erlang stack */
     if (!(scratch->sample.flags & WIRE_REGISTERS))
         return;
     put_native(area);
@@ -342,9 +346,9 @@ static __always_inline void put_stacks(struct scratch *scratch, const struct wir
         put_below(scratch, area);
 }
 
-/* While a function with a uretprobe runs, the return address on the stack is the kernel's, and the
- * true one is in its list; an instruction under a uprobe runs in a page of the kernel's
- * (kernel/events/uprobes.c, prepare_uretprobe, pre_ssout). */
+/* Undo what probes change. While a function with a uretprobe runs, the return address on the stack
+ * is the kernel's, and the kernel has the true one in a list. An instruction under a uprobe runs in
+ * a page of the kernel's (kernel/events/uprobes.c, prepare_uretprobe, pre_ssout). */
 static __always_inline void put_probed(struct scratch *scratch, __u32 at)
 {
     struct task_struct *task = (void *)bpf_get_current_task();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * What the programs of all families share: a sample is begun in a scratch, filled with what
- * user space needs to say who ran and to rebuild the stack, and submitted to the ring buffer.
+ * Shared by the programs of all events. A program begins a sample in a scratch, fills it with what
+ * user space needs to identify the process and to rebuild the stack, and submits it to the ring
+ * buffer.
  *
- * A scratch is named by its number and not by a pointer, because global functions, which the
- * verifier looks at once and not at each call, take numbers only (until Linux 5.13).
+ * Functions take the number of a scratch instead of a pointer: global functions, which the verifier
+ * checks once and not at each call, take numbers only (until Linux 5.13).
  */
 #ifndef BEAMFLAME_SAMPLE_H
 #define BEAMFLAME_SAMPLE_H
@@ -17,34 +18,36 @@
 
 enum {
     SCRATCH_LIMIT = 48 * 1024, /* more than all segments together */
-    /* Bounds that the verifier keeps track of, however the compiler moves the checks. */
+    /* Bounds that the verifier sees, wherever the compiler moves the checks. */
     FILL_MASK = 0xffff,
     COPY_MASK = 0x7fff,
     SCRATCH_BYTES = FILL_MASK + COPY_MASK + 2,
 };
 
-/* Where below `stop` the top of the Erlang stack may be: the lowest pointer just below it, and the
- * highest further down (lower ones point to fresh heap), among the register that the JIT saves it
- * in and the words next to the JIT's frame, where the first C function has pushed the callee-saved
- * registers. */
+/* Where the top of the Erlang stack may be if it is below `stop`: `near` is the lowest candidate in
+ * [limit, stop), `far` the highest one below `limit` (lower ones point to fresh heap). The
+ * candidates are the register in which the JIT saves the top, and the words next to the JIT's
+ * frame, where the first C function has pushed the callee-saved registers. */
 struct tops {
     __u64 htop, limit, stop;
     __u64 near, far;
 };
 
-/* A sample while it is put together. */
+/* A buffer for one sample in progress. */
 struct scratch {
     struct wire_sample sample;
     __u8 bytes[SCRATCH_BYTES];
-    __u64 used; /* of bytes[]; kept in memory so that the verifier sees one state, not one a path */
+    __u64 used; /* used bytes of bytes[]; in memory, so that the verifier has one state for all
+                 * paths */
     __u64 thread_pointer; /* of the sampled thread */
     struct pt_regs regs;
     struct tops tops;
-    __u32 busy; /* claimed by a program that can be preempted */
+    __u32 busy; /* claimed by a program, which can be preempted */
 };
 
 struct scratches {
-    __uint(type, BPF_MAP_TYPE_ARRAY); /* WIRE_SCRATCHES a CPU; per-CPU maps end at 32 KB a value */
+    __uint(type, BPF_MAP_TYPE_ARRAY); /* WIRE_SCRATCHES per CPU; a value of a per-CPU map has 32 KB
+                                       * at most */
     __uint(max_entries, 1);
     __type(key, __u32);
     __type(value, struct scratch);
@@ -72,7 +75,7 @@ static __always_inline struct scratch *scratch_at(__u32 at)
     return bpf_map_lookup_elem(&scratches, &at);
 }
 
-/* The bytes of the next segment have been written: [used, used + size). */
+/* Add the next segment, whose bytes have been written to [used, used + size). */
 static __always_inline void sample_add_segment(struct scratch *scratch, __u32 kind, __u64 address,
                                                __u32 size)
 {
@@ -87,7 +90,7 @@ static __always_inline void sample_add_segment(struct scratch *scratch, __u32 ki
     scratch->used += size;
 }
 
-/* Begin the sample of the current thread in a scratch. */
+/* Begin a sample of the current thread in a scratch. */
 static __always_inline void sample_begin(struct scratch *scratch, struct task_struct *task)
 {
     struct wire_sample *sample = &scratch->sample;
@@ -136,9 +139,10 @@ enum { THREAD_SIZE = 16384 }; /* arch/x86/include/asm/page_64_types.h, without K
 
 enum bpf_func_id___new { BPF_FUNC_task_pt_regs___new = 175 };
 
-/* The registers that user code had when it entered the kernel, by system call or by the sample's
- * own interrupt, lie at the top of the kernel stack (bpf_task_pt_regs() says so since 5.15; this
- * is what it computes, and works before). A kernel thread has none. */
+/* The address of the registers that user code had when it entered the kernel, by a system call or
+ * by the sample's own interrupt. They lie at the top of the kernel stack. bpf_task_pt_regs()
+ * returns that address since 5.15; the computation here is the same and works before. A kernel
+ * thread has no such registers. */
 static __always_inline void *saved_registers(struct task_struct *task)
 {
     if (bpf_core_enum_value_exists(enum bpf_func_id___new, BPF_FUNC_task_pt_regs___new))
@@ -154,12 +158,13 @@ static __always_inline void user_registers(struct scratch *scratch, struct task_
         sample_registers(scratch, regs);
 }
 
-/* Copy [address, address + size), at most `max` bytes, as a segment of the sample in scratch `at`
- * if all of it can be read. Returns the bytes copied. */
+/* Copy [address, address + size), at most `max` bytes, as a segment of the sample in scratch `at`.
+ * Return the bytes copied; 0 if not all of them can be read. */
 int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32 max);
 
-/* Copy the scheduler's and the process' structs and the stacks, as far as the sample's flags and
- * registers allow. The process is the scheduler's current one, unless the sample has one. */
+/* Copy the structs of scheduler and process and the stacks, as far as the sample's flags and
+ * registers allow. The process is the scheduler's current one, or with WIRE_AT_REST the one that
+ * the sample names. */
 int sample_fill(__u32 at);
 
 /* Hand the sample over to user space. */

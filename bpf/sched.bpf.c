@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Scheduling: from when a process leaves a scheduler to when it is on one again, at
+ * Scheduling: the time from when a process leaves a scheduler until it runs again. Programs are at
  *
  *      erts_schedule(ErtsSchedulerData *, Process *p, int reds)      erl_process.c 25:9446, 27:9506
  *                                                        p leaves
@@ -13,14 +13,14 @@
  *      ━━━━┥ waiting       │ in the queue  ┝━━━━ slice ━━━━━━━┥
  *          │←── wait ──────┼── delay ─────→│
  *
- * A process may be run for the VM's own tasks alone (signals, for one) without getting to its code.
- * It then leaves again within erts_schedule(), which is no hit here but one of the run queue; and
- * is taken to have waited meanwhile.
+ * The VM may run a process only for the VM's own tasks (signals, for example), and not its code.
+ * The process then leaves again within erts_schedule(). That is a hit of the run queue, but not of
+ * erts_schedule(), and the process counts as waiting meanwhile.
  *
- * Windows cut intervals. One that a window ends is not seen again; one that began before it is
- * known from its end, and of that counts the part within the window (enum wire_open says how
- * often). So sums are right on average for what is shorter than a window, and what is longer counts
- * as one window long.
+ * Windows cut intervals. An interval that the end of a window cuts is not seen. An interval that
+ * began before its window is known from its end, and the part within the window counts (enum
+ * wire_open says with which weight). So sums are right on average for intervals shorter than a
+ * window. A longer one counts as one window long.
  */
 #include "event.h"
 
@@ -42,22 +42,22 @@ enum {
     STATE_GOES_DIRTY = STATE_DIRTY_CPU | STATE_DIRTY_IO | STATE_DIRTY_SYSTEM,
 };
 
-/* Samples are chosen by time; a process that is off for a moment only is to be found too, so that
- * they say well enough how often who is. */
+/* Samples are chosen by time off. This is added to the size of each hit, so that processes that are
+ * off only for a moment are sampled too, and samples show how often each process was off. */
 enum { SIZE_MIN = 10000 }; /* ns */
 
-/* Where a process is, on a scheduler or off, since when. */
+/* What is known of a process: on a scheduler or off, and since when. */
 struct turn {
-    __u64 pid; /* term: the struct may be another process' by now */
+    __u64 pid; /* pid term; the struct may belong to another process by now */
     __u64 since;
-    __u64 runnable;  /* since when; 0: it is not */
-    __u64 waker;     /* pid term of the process that made it so, 0: none did */
-    __u64 scheduler; /* the normal one that it ran on last; 0: not known */
+    __u64 runnable;  /* ns, when it became runnable; 0: it is not */
+    __u64 waker;     /* pid term of the process that made it runnable; 0: none did */
+    __u64 scheduler; /* the normal one that it ran on last; 0: unknown */
     __u32 window;
-    __s32 reds; /* that it may use */
-    __u64 told; /* until when its slice has been told as a long one; 0: not yet */
+    __s32 reds; /* reductions that it may use */
+    __u64 told; /* ns, until when its long slice has been sampled; 0: not yet */
     __u8 on;
-    __u8 left; /* why, enum wire_sched_kind */
+    __u8 left; /* why it left, enum wire_sched_kind */
     __u8 unused[6];
 };
 
@@ -68,8 +68,8 @@ struct {
     __type(value, struct turn);
 } turns SEC(".maps");
 
-/* The window of a slot in which there was no room for another process: what is not known there may
- * have been. */
+/* The last window of a slot in which there was no room for another process. A process that is not
+ * known in that window may have been seen in it. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 1024);
@@ -77,11 +77,11 @@ struct {
     __type(value, __u32);
 } overflows SEC(".maps");
 
-/* What the programs here know of the process and the thread. */
+/* The process and the thread of a hit. */
 struct place {
     struct event event;
     const struct wire_target *target;
-    const struct wire_thread *thread; /* NULL: no scheduler */
+    const struct wire_thread *thread; /* NULL: not a scheduler */
     struct wire_process_key key;
     struct turn *turn; /* NULL: nothing is known */
     __u64 pid;         /* term */
@@ -115,7 +115,7 @@ static __always_inline void tally(struct place *at, __u32 n)
         add(&at->event.counts->tallies[n], 1);
 }
 
-/* What is known of the process from now on. */
+/* Note what is known of the process from now on. */
 static __always_inline void begin_turn(struct place *at, struct turn *turn)
 {
     turn->pid = at->pid;
@@ -137,8 +137,9 @@ static __always_inline bool has_overflown(const struct place *at)
 
 /* ---- leaving ---- */
 
-/* The reductions that a process has used are fewer than what it is charged for where a BIF has made
- * it yield: the rest is virtual (ERTS_VBUMP_ALL_REDS, bif.h 25:210). */
+/* True if the process has used its reductions. Where a BIF made it yield, the process is charged
+ * with more reductions than it has used: the rest is virtual (ERTS_VBUMP_ALL_REDS, bif.h
+ * 25:210). */
 static __always_inline bool has_used_up(const struct place *at, __s32 reds)
 {
     if (at->thread && user_u32(at->thread->scheduler + at->target->scheduler_virtual_reds))
@@ -159,8 +160,8 @@ static __always_inline __u8 why_it_leaves(const struct place *at, __u32 state, _
     return has_used_up(at, reds) ? WIRE_SCHED_REDUCTIONS : WIRE_SCHED_YIELDED;
 }
 
-/* A long slice is always taken, and stands for itself alone. What of it was not told before is now.
- */
+/* True if the slice is long. Then the hit is of the part of the slice that was not sampled before.
+ * It is always sampled, and its sample stands for itself alone. */
 static __always_inline bool is_long(struct place *at, __u32 kind)
 {
     __u64 since = at->turn->since, told = at->turn->told, from = told ? told : since;
@@ -169,7 +170,7 @@ static __always_inline bool is_long(struct place *at, __u32 kind)
     if (is_dirty(at) || at->now - since < at->event.slot->long_us * 1000ull)
         return false;
     hit->kind = kind;
-    /* A tick may come while a hit is looked at: it has told more than is known here. */
+    /* A tick may come while a hit is handled, and may have sampled up to a later time. */
     hit->values[3] = at->now > from ? at->now - from : 0;
     hit->size = ~0ull;
     at->turn->told = at->now;
@@ -187,7 +188,8 @@ static __always_inline void end_slice(struct place *at, __u8 left)
     event_sample(&at->event, 0, at->key.process);
 }
 
-/* It has run on a dirty scheduler for the VM's own task alone, as a collection of its garbage. */
+/* The process leaves a dirty scheduler that ran it only for a task of the VM, such as its garbage
+ * collection. The process still has not run. */
 static __always_inline void waits_on(struct place *at, __u32 state)
 {
     bool has_to_run = (state & STATE_ACTIVE) && !(state & STATE_SUSPENDED);
@@ -231,7 +233,7 @@ int sched_out(struct pt_regs *ctx)
 
 /* ---- becoming runnable ---- */
 
-/* Pid term of the process that this thread runs; 0 if none. */
+/* The pid term of the process that this thread runs; 0 if none. */
 static __always_inline __u64 this_waker(const struct place *at)
 {
     __u64 process = 0;
@@ -246,7 +248,7 @@ static __always_inline bool is_new(const struct place *at)
     return user_u32(at->key.process + at->target->process_reds) == 0;
 }
 
-/* The process is not known: it is new, or has been off since before the window began. */
+/* Note a process that is not known: it is new, or has been off since before the window began. */
 static __always_inline void first_seen(struct place *at)
 {
     struct turn turn = {.runnable = at->now, .since = at->event.slot->opened};
@@ -272,8 +274,8 @@ static __always_inline void is_runnable(struct place *at)
     at->turn->waker = this_waker(at);
 }
 
-/* `again`: a process that is in a run queue is not put into one once more. If it was, it has been
- * taken out meanwhile without having run, as it was suspended. */
+/* The process goes into a run queue. `again`: it is certain that it was in none. If it is noted as
+ * runnable nevertheless, it was suspended and taken out of its queue without having run. */
 static __always_inline void enters_queue(struct place *at, bool again)
 {
     struct turn *turn = at->turn;
@@ -289,8 +291,9 @@ static __always_inline void enters_queue(struct place *at, bool again)
         is_runnable(at);
 }
 
-/* It is in there already, or can't be, or has nothing to do. It may also be leaving a scheduler
- * just now: then it goes into a queue by itself, if it was told to before. */
+/* The process does not go into a run queue: it is in one already, or can't be, or has nothing to
+ * do. It may also be leaving a scheduler just now. Then it goes into a queue by itself, if it was
+ * woken before. */
 static __always_inline void stays_out_of_queue(struct place *at)
 {
     __u32 state;
@@ -309,7 +312,7 @@ static __always_inline void stays_out_of_queue(struct place *at)
 SEC("uprobe")
 int sched_enqueue(struct pt_regs *ctx)
 {
-    __s32 how = ctx->di; /* below 0: as a proxy, maybe not only there (ERTS_ENQUEUE_*) */
+    __s32 how = ctx->di; /* below 0: by a proxy, maybe into a second queue (ERTS_ENQUEUE_*) */
     struct place at = {};
 
     if (!arrive(&at, bpf_get_attach_cookie(ctx), ctx->dx))
@@ -321,7 +324,8 @@ int sched_enqueue(struct pt_regs *ctx)
     return 0;
 }
 
-/* erts_schedule_process(Process *, ...), which is less than all: where the above is not found. */
+/* At erts_schedule_process(Process *, ...), where select_enqueue_run_queue() is not found. It sees
+ * only some of the processes that become runnable. */
 SEC("uprobe")
 int sched_wake(struct pt_regs *ctx)
 {
@@ -334,14 +338,15 @@ int sched_wake(struct pt_regs *ctx)
 
 /* ---- running ---- */
 
-/* Of a part of the time that it was off, how often does it count? */
+/* The weighted time of a part of the time off. `is_cut`: the start of the window cut it. */
 static __always_inline __u64 weighed(const struct place *at, __u64 ns, bool is_cut)
 {
     return is_cut ? ns * at->event.slot->open : ns;
 }
 
-/* Nothing has been seen of it in this window. Where all ways into a run queue are, it was in there
- * before; where they are not, it may be new, since when is not known. */
+/* Measure a process of which this window has seen nothing. Where all ways into a run queue are
+ * probed, the process was in a queue before the window. Elsewhere it may be new, and it is unknown
+ * since when it is runnable. */
 static __always_inline void measure_unknown(struct place *at, bool sees_queues)
 {
     struct wire_hit *hit = &at->event.hit;
@@ -423,7 +428,7 @@ static __always_inline int run(__u64 cookie, __u64 process)
     return 0;
 }
 
-/* The JIT keeps the process in r13 (x86/beam_asm.hpp 25:75): so the probe can be anywhere in the
+/* The JIT keeps the process in r13 (x86/beam_asm.hpp 25:75). So the probe can be anywhere in the
  * first instructions of copy_in_registers(). */
 SEC("uprobe")
 int sched_in(struct pt_regs *ctx)
@@ -437,9 +442,9 @@ int sched_in_dirty(struct pt_regs *ctx)
     return run(bpf_get_attach_cookie(ctx), ctx->si);
 }
 
-/* ---- long slices, where they are ---- */
+/* ---- long slices, sampled while they run ---- */
 
-/* The slot of the event, by the VM's pid. */
+/* The slot of the event `sched`, by the VM's pid. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 256);
@@ -447,8 +452,8 @@ struct {
     __type(value, __u32);
 } ticking SEC(".maps");
 
-/* Now and then, on each CPU: a process that has been running for long is seen where it is, and not
- * only where it goes on once it has left. */
+/* Runs now and then on each CPU. A process that has been running for long is sampled where it is,
+ * and not only where it resumes after it has left. */
 SEC("perf_event")
 int sched_tick(void *ctx)
 {

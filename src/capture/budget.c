@@ -9,54 +9,57 @@
 
 #define SECOND 1e9
 
-/* How often an open group is looked at; one of which nothing is known yet, more often. */
+/* How often an open group is checked, in ns; and in the first TICK of its window, when little is
+ * known of it. */
 static const uint64_t TICK = 10000000;
 static const uint64_t FIRST_TICK = 2000000;
 
-/* A window is long enough that attaching is a fifth of the cost, and within these. */
+/* A window is so long that attaching is a fifth of its cost, within these bounds in ns. */
 static const double WINDOW_MIN = 2e6;
 static const double WINDOW_MAX = 50e6;
 static const double WINDOW_COST_IN_ATTACHING = 4;
 
-/* After a jump windows are short, until it is known what they cost. */
+/* After a jump of the cost, windows are short, and grow by this factor until their cost is
+ * known. */
 static const double WINDOW_GROWTH = 3;
 
-/* Windows that begin in a second, of all groups together. Attaching and detaching hold up threads
- * of the target that map memory, whatever CPU time they cost. */
+/* Windows of all groups together that begin in a second. Attaching and detaching delay threads of
+ * the target that map memory, whatever CPU time they cost. */
 static const double WINDOWS_PER_SECOND = 10;
 
-/* A stratum is not longer than what one waits for. */
+/* The longest stratum, in ns: as long as users wait for results. */
 static const double STRATUM_MAX = 20e9;
 
-/* What hits cost is known to some percent only. */
+/* The cost of hits is known to some percent only. */
 static const double SAFETY = 0.95;
 
-/* A target that does nothing is taken for one that uses a tenth of a CPU. */
+/* An idle target counts as one that uses a tenth of a CPU. */
 static const double IDLE_CPU = 0.1;
 
-/* How far back the target's CPU time and the cost of a group are averaged. What it used before it
- * was looked at says little: a node that has just been started is busy with that. */
+/* How far back the target's CPU time and the cost of a group are averaged, in ns. CPU time from
+ * before profiling says little: a node that has just started is busy with that. */
 static const double INCOME_MEMORY = 1e9;
 static const double DEMAND_MEMORY = 50e6; /* of open time */
 
-/* The cost of less time says nothing by itself. */
+/* The cost of less time than this, in ns, says nothing by itself. */
 static const double TELLING_TIME = 1e6;
 
-/* Savings end at half a second's share, so a jump in cost is noticed by then; but what attaching
- * costs can be saved. */
+/* A group saves at most its share of half a second, so that a jump in cost is noticed by then; but
+ * always enough for attaching. */
 static const double SAVINGS_TIME = 0.5;
 static const double SAVINGS_MIN = 0.5e6;
 
-/* Room between what a group costs and its share: up to FIT of it, it stays open. */
+/* Room between the cost of a group and its share. A group needs NEED times its cost. It stays open
+ * if its cost is at most FIT times its share. */
 static const double NEED = 1.3;
 static const double FIT = 0.8;
 
-/* A window is closed early when it has cost this many times what was planned. */
+/* A window is closed early when it has cost this many times the planned cost. */
 static const double CUT = 8;
 
 static const double STACKS_PART = 1.0 / 3;
 
-/* Before they were measured. */
+/* Assumed until they are measured, in ns. */
 static const double ATTACHING_COST = 200e3;
 static const double ATTACHING_TIME = 10e6;
 
@@ -70,23 +73,23 @@ enum state {
 
 struct group {
     enum state state;
-    /* what was seen */
+    /* measured */
     double demand;         /* ns a second of open time, averaged */
-    double last_demand;    /* the latest */
+    double last_demand;    /* the latest value */
     double attaching_cost; /* with detaching */
     double attaching_time;
-    /* what it may spend */
+    /* income */
     double share, tokens;
     /* the stratum */
     bool continuous;
     uint64_t begin;
     double length; /* of the stratum; 0 if continuous */
-    double window; /* to be open */
+    double window; /* ns that the group is to be open */
     double window_max;
-    double planned; /* what that costs, with attaching */
+    double planned; /* cost of the window, with attaching */
     uint64_t opens_at;
     /* the window */
-    uint64_t opened, told; /* `told`: until when budget_spend() was said */
+    uint64_t opened, told; /* `told`: the time of the last budget_spend() */
     double window_spent, window_attaching;
     bool cut;
     double spent;
@@ -98,7 +101,7 @@ struct budget {
     uint64_t random;
     uint64_t start, now, target_cpu;
     double income;        /* ns a second, averaged */
-    double spent_in_hits; /* since the last income: the target's CPU time is by so much too high */
+    double spent_in_hits; /* since the last income; the target's CPU time is too high by this */
     unsigned count;
     struct group groups[];
 };
@@ -141,8 +144,8 @@ static double savings_max(const struct group *group)
     return fmax(group->share * SAVINGS_TIME, SAVINGS_MIN);
 }
 
-/* Divide the income: who needs less than an equal part gets what it needs, the others get equal
- * parts of the rest. What nobody needs is divided equally too. */
+/* Divide the income. A group that needs less than an equal part gets what it needs; the others get
+ * equal parts of the rest. What no group needs is divided equally too. */
 static void divide(struct budget *budget)
 {
     double rest = budget->income, level;
@@ -206,7 +209,7 @@ void budget_income(struct budget *budget, uint64_t now, uint64_t target_cpu_ns)
 
 /* ---- plan ---- */
 
-/* In [0, 1): splitmix64. */
+/* A random number in [0, 1): splitmix64. */
 static double random_part(struct budget *budget)
 {
     uint64_t z = budget->random += 0x9e3779b97f4a7c15;
@@ -216,7 +219,7 @@ static double random_part(struct budget *budget)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* Open the group at `offset` into its stratum, or as soon after as it can be attached. */
+/* Plan to open the group at `offset` into its stratum, or as soon after as it can be attached. */
 static void order_at(struct group *group, uint64_t now, double offset)
 {
     double wait = (double)(group->begin - now) + offset - group->attaching_time;
@@ -233,7 +236,8 @@ static unsigned groups_left(const struct budget *budget)
     return count;
 }
 
-/* Where windows would come too often, they come less often and are longer, for the same share. */
+/* Where windows would come too often, make the stratum and its window longer, for the same
+ * share. */
 static void space_out(const struct budget *budget, struct group *group, double demand)
 {
     double shortest = groups_left(budget) / WINDOWS_PER_SECOND * SECOND;
@@ -247,7 +251,7 @@ static void space_out(const struct budget *budget, struct group *group, double d
     group->length = shortest;
 }
 
-/* The stratum that begins at `begin`, which may be some time after `now`. */
+/* Plan the stratum that begins at `begin`, which may be some time after `now`. */
 static void plan(struct budget *budget, struct group *group, uint64_t now, uint64_t begin)
 {
     double demand = fmax(group->demand, group->last_demand);
@@ -314,7 +318,7 @@ enum budget_order budget_order(struct budget *budget, unsigned number, uint64_t 
     return BUDGET_OPEN;
 }
 
-/* ---- what was done ---- */
+/* ---- reports ---- */
 
 static void charge(struct group *group, double cost_ns)
 {
@@ -386,7 +390,7 @@ void budget_retire(struct budget *budget, unsigned number)
     divide(budget);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 bool budget_is_continuous(const struct budget *budget, unsigned number)
 {

@@ -20,7 +20,7 @@
 enum {
     BATCHES = 5,
     HITS = 100,
-    STEPPED_HITS = 20, /* they can cost 15 us each */
+    STEPPED_HITS = 20, /* each can cost 15 us */
     WARM_UP = 10,      /* the kernel sets up its page for stepping, and rewrites nops */
     INSTRUCTION_MAX = 15,
 };
@@ -36,7 +36,7 @@ enum trap trap_of_code(const uint8_t *code, size_t size)
         return TRAP_NOP5;
     if (size >= sizeof(endbr) && memcmp(code, endbr, sizeof(endbr)) == 0)
         return TRAP_ENDBR;
-    if (size >= 2 && code[0] == 0x41) /* REX.B, of push */
+    if (size >= 2 && code[0] == 0x41) /* REX.B of push */
         return (code[1] & 0xf8) == 0x50 ? TRAP_EMULATED : TRAP_STEPPED;
     if (size >= 2 && code[0] == 0x0f) /* jcc rel32 */
         return (code[1] & 0xf0) == 0x80 ? TRAP_EMULATED : TRAP_STEPPED;
@@ -59,8 +59,8 @@ enum trap trap_of_site(const struct probe_site *site)
 
 /* ---- cost of a group ---- */
 
-/* In a loop the kernel's code and data are in the caches; on a node that works, a hit was measured
- * to cost 10 to 14 % more (OTP 27, erts_schedule, at entry and at return). */
+/* In a loop, the kernel's code and data are in the caches. On a node that works, a hit costs 10 to
+ * 14 % more (measured: OTP 27, erts_schedule, at entry and at return). */
 static const double COLD = 1.15;
 
 static bool same_place(const struct probe_site *a, const struct probe_site *b)
@@ -68,7 +68,7 @@ static bool same_place(const struct probe_site *a, const struct probe_site *b)
     return a->file_offset == b->file_offset && strcmp(a->path, b->path) == 0;
 }
 
-/* All probes where `site` is. */
+/* The average cost in ns of a hit of the probes at the place of `site`. */
 static double place_hit_ns(const struct calibration *calibration, const struct probe_site *site,
                            const struct probe_site *sites, int count)
 {
@@ -120,13 +120,13 @@ static void (*const functions[TRAPS])(void) = {
 
 /* ---- measuring ---- */
 
-/* One way of attaching, tried. */
+/* The trial of one way of attaching. */
 struct trial {
     struct calibration calibration;
     struct probe_point points[TRAPS];
     struct calibration_bpf *skeleton;
     struct probe_links *entries, *returns;
-    uint64_t hits, cookies; /* that the program should have counted */
+    uint64_t hits, cookies; /* what the program should have counted */
     int result;
     struct error error;
 };
@@ -138,13 +138,13 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The cookie of a probe tells its function, and entry from return. */
+/* The cookie of a probe identifies its function, or the return. */
 static uint64_t cookie_of(enum trap trap, bool is_return)
 {
     return is_return ? 100 : 1 + (uint64_t)trap;
 }
 
-/* Median ns of a call. */
+/* The median time of a call, in ns. */
 static double call_ns(struct trial *trial, enum trap trap, int hits)
 {
     int calls = WARM_UP + BATCHES * hits;
@@ -217,8 +217,9 @@ static int measure(struct trial *trial)
     return check_counts(trial);
 }
 
-/* On a thread that is not the first of its process: the first kernels with uprobe_multi let only
- * hits of that one through (fixed in 6.10, "bpf: fix multi-uprobe PID filtering logic"). */
+/* Runs on a thread that is not the first of its process: the first kernels with uprobe_multi let
+ * only hits of the first thread through (fixed in 6.10, "bpf: fix multi-uprobe PID filtering
+ * logic"). */
 static void *run_trial(void *argument)
 {
     struct trial *trial = argument;
@@ -240,7 +241,8 @@ static void *end_trial(void *argument)
     return NULL;
 }
 
-/* Detaching takes as long as all the rest, and nobody needs to wait for it. */
+/* Detach in the background. Detaching takes as long as all the rest, and nothing has to wait for
+ * it. */
 static void end_in_background(struct trial *trial)
 {
     pthread_attr_t attributes;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a hit of a probe costs on this machine, measured on functions of our own.
+ * The cost of a hit of a probe on this machine, measured on functions of our own.
  *
- * What decides is how the kernel gets past the instruction under the breakpoint. Pushes, branches
- * and nops it emulates; a nop of five bytes it replaces by a call (Linux 6.18); any other is
- * executed elsewhere, with a trap after it (arch/x86/kernel/uprobes.c: branch_setup_xol_ops,
- * push_setup_xol_ops, arch_uprobe_optimize). In a virtual machine that second trap can cost thirty
- * times as much as the rest.
+ * The cost depends on how the kernel gets past the instruction under the breakpoint. The kernel
+ * emulates pushes, branches and nops. It replaces a nop of five bytes by a call (Linux 6.18). It
+ * executes any other instruction elsewhere, with a trap after it (arch/x86/kernel/uprobes.c:
+ * branch_setup_xol_ops, push_setup_xol_ops, arch_uprobe_optimize). In a virtual machine that second
+ * trap can cost thirty times as much as the rest.
  */
 #pragma once
 
@@ -19,29 +19,29 @@
 enum trap {
     TRAP_EMULATED, /* push, call, jump, nop */
     TRAP_NOP5,
-    TRAP_ENDBR,   /* endbr64, with which functions begin where -fcf-protection is the default */
+    TRAP_ENDBR,   /* endbr64: functions begin with it where -fcf-protection is the default */
     TRAP_STEPPED, /* all others */
     TRAPS,
 };
 
 struct calibration {
-    enum probe_way way; /* the better one that works here */
+    enum probe_way way; /* the best way that works here */
     double trap_ns[TRAPS];
-    double return_ns; /* what a return probe costs beside the trap at the entry */
+    double return_ns; /* cost of a return probe without the trap at the entry */
 };
 
-/* Takes some ms of CPU time, and some 50 ms. ERROR_PERMISSION or ERROR_UNSUPPORTED where probes
- * can't be used. */
+/* Measure the costs. Takes some 50 ms, of which some ms are CPU time. ERROR_PERMISSION or
+ * ERROR_UNSUPPORTED where probes can't be used. */
 int calibrate(struct calibration *calibration, struct error *error);
 
-/* How the kernel gets past the instruction that these bytes begin with. */
+/* How the kernel gets past the instruction at the start of these bytes. */
 enum trap trap_of_code(const uint8_t *code, size_t size);
 
-/* The same of the code at a site; TRAP_STEPPED where its file can't be read. */
+/* How the kernel gets past the instruction at a site; TRAP_STEPPED if its file can't be read. */
 enum trap trap_of_site(const struct probe_site *site);
 
-/* What a hit of this group costs on a node, beside the run time of its program; of the dearest
- * place where they differ. Where a function has a probe at its entry and one at its return, both
- * are hits and share the trap. */
+/* The cost in ns of a hit of these sites on a node, without the run time of its program. Where
+ * sites differ, it is that of the most expensive one. A probe at the entry and one at the return of
+ * a function share the trap, and both have hits. */
 double calibration_hit_ns(const struct calibration *calibration, const struct probe_site *sites,
                           int count);

@@ -18,7 +18,7 @@
 enum {
     SECOND = 1000000000,
     MEASURE_NS = SECOND / 10,
-    COUNT_MIN = 100, /* in that time: fewer do not tell the rate */
+    COUNT_MIN = 100, /* in MEASURE_NS; fewer do not give the rate */
 };
 
 static const struct clock_event events[] = {
@@ -96,7 +96,7 @@ bool clock_under_hypervisor(void)
     return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & 1u << 31);
 }
 
-/* The kernel holds the frequencies that it searches periods for below this. */
+/* The kernel keeps the frequencies that it searches periods for below this limit. */
 static int check_frequency(uint32_t frequency, struct error *error)
 {
     FILE *file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
@@ -148,7 +148,7 @@ static int counting_begin(struct counting *counting, const struct clock_event *e
     return 0;
 }
 
-/* The most that one CPU has counted. */
+/* The count of the CPU that has counted most. */
 static uint64_t counting_most(const struct counting *counting)
 {
     uint64_t most = 0, value;
@@ -159,7 +159,7 @@ static uint64_t counting_most(const struct counting *counting)
     return most;
 }
 
-/* Keep a CPU busy for that long. */
+/* Keep a CPU busy for `ns`. */
 static void spin(uint64_t ns)
 {
     uint64_t end = clock_ns(CLOCK_MONOTONIC) + ns;

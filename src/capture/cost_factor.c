@@ -3,15 +3,16 @@
 
 #include <math.h>
 
-/* Measured: 1.0 where probes are all that a node does, 1.5 to 2 in a load of many processes. */
+/* Measured: 1.0 where a node does little else than hit probes, 1.5 to 2 in a load of many
+ * processes. */
 static const double FIRST = 1.5;
 static const double FIRST_ERROR = 0.5;
 static const double MOST = 10;
 
-/* CPU time of the target after which an interval weighs 1/e: loads change. */
+/* The CPU time of the target, in ns, after which an interval weighs 1/e: loads change. */
 static const double MEMORY = 60e9;
 
-/* As many intervals as there are unknowns, and some to tell how well they fit. */
+/* Intervals for the two unknowns, and some more to see how well they fit. */
 static const double INTERVALS_MIN = 5;
 
 static void forget(struct cost_factor *factor, double part)
@@ -39,7 +40,8 @@ void cost_factor_add(struct cost_factor *factor, double cpu_ns, double work, dou
     factor->work_work += work * work / cpu_ns;
 }
 
-/* Weighted least squares, and the mean with what was known before, by their variances. */
+/* Weighted least squares. The result is averaged with the factor assumed at first, each weighted by
+ * the inverse of its variance. */
 double cost_factor_get(const struct cost_factor *factor)
 {
     double known = 1 / (FIRST_ERROR * FIRST_ERROR), told, speed, lost, variance;

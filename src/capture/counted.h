@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the BPF programs counted since a moment: they count from when they were loaded. */
+/* What the BPF programs counted since a moment. They count from when they were loaded. */
 #pragma once
 
 #include "wire.h"
 
-/* Take off what was counted before. */
+/* Subtract what was counted before. */
 void counted_since(struct wire_slot_counts *counts, const struct wire_slot_counts *before);
 
-/* The same. Where the greatest number came before, only the bucket of the greatest one since is
- * known: it is taken to be the highest of that. */
+/* Subtract what was counted before. If the maximum is from before, only the bucket of the greatest
+ * number since then is known. Its highest number is then the maximum. */
 void counted_histogram_since(struct wire_histogram *histogram, const struct wire_histogram *before);

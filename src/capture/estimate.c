@@ -6,9 +6,9 @@
 
 static const uint64_t WINDOWS_MIN = 3;
 
-/* The variance of a stratum's scaled value is that of the rate times its length squared; that of
- * the rate, half of what two neighbours differ by, squared. What was seen of the stratum is not
- * uncertain. */
+/* The variance of a stratum's scaled value is that of the rate times its length squared. The
+ * variance of the rate is half of the squared difference of two neighbours. The part of the stratum
+ * that was seen is not uncertain. */
 static void add_differences(struct estimate *estimate, double weight, double rate, double work_rate)
 {
     double own = rate - estimate->last_rate, work = work_rate - estimate->last_work_rate;
@@ -48,7 +48,7 @@ static bool by_work(const struct estimate *estimate, struct estimate_span all)
     return estimate->scaled_work > 0 && all.work > estimate->exact_work;
 }
 
-/* What there was beside what was seen as a whole, in parts of what the other windows stand for. */
+/* What exact windows do not cover, in relation to what the scaled windows stand for. */
 static double rest(const struct estimate *estimate, struct estimate_span all)
 {
     if (all.ns <= estimate->exact_ns)
@@ -77,9 +77,9 @@ double estimate_slowdown(const struct estimate *estimate, struct estimate_span a
            estimate->scaled_work;
 }
 
-/* The number of standard errors on each side that hold 95 %: Student's t with the degrees of
- * freedom that n - 1 differences of neighbours have, which are not independent; by the expansion of
- * Cornish and Fisher (Abramowitz and Stegun 26.7.5). */
+/* The number of standard errors on each side of a 95 % interval: Student's t. The n - 1 differences
+ * of neighbours are not independent, so the degrees of freedom are fewer. Computed by the expansion
+ * of Cornish and Fisher (Abramowitz and Stegun 26.7.5). */
 static double errors_of_95_percent(double n)
 {
     const double z = 1.959964, freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
@@ -89,7 +89,7 @@ static double errors_of_95_percent(double n)
            (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * pow(freedom, 3));
 }
 
-/* Of what the value differs by from its part in the work. */
+/* The variance of the difference between the value and its part in the work. */
 static double variance(const struct estimate *estimate, struct estimate_span all)
 {
     double n = (double)estimate->windows;

@@ -164,7 +164,7 @@ static const struct event_kind kinds[] =
             .histogram_count = 1,
         },
         {
-            .name = "probe:", /* of a place in a function, not of the function */
+            .name = "probe:", /* a place in a function, not the function */
             .sites = {{PLACE_BY_SYMBOL, .program = "place_hit"}},
             .site_count = 1,
             .is_place = true,

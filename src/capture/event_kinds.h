@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How each kind of event is seen: which hooks of the VM have which BPF program on them, and what
- * the programs' histograms hold. What their values are is in profile/events.h.
+ * The kinds of events: which hooks of the VM carry which BPF program for each, and what the
+ * programs' histograms hold. profile/events.h defines the values of each kind.
  */
 #pragma once
 
@@ -12,30 +12,31 @@
 #include "profile/profile.h"
 #include "wire.h"
 
-/* What the places of a probe are found by. */
+/* How the places of a probe are found. */
 enum place_by {
     PLACE_BY_HOOK,   /* site.hook */
     PLACE_BY_BIF,    /* the event's argument: "erlang:md5/1" */
-    PLACE_BY_NIF,    /* the same */
+    PLACE_BY_NIF,    /* the event's argument */
     PLACE_BY_SYMBOL, /* "erts_schedule", or "erts_schedule+0x24" */
     PLACE_BY_USDT,   /* "message-send", or "erlang:message-send" */
 };
 
-/* A site may be there for the case only that another hook is found, or is not. */
+/* A condition of a site: another hook is found, or is not found. */
 enum event_condition { SITE_ALWAYS, SITE_WITH, SITE_WITHOUT };
 
 struct event_site {
     enum place_by by;
     enum hook hook;
-    const char *program;    /* of bpf/ */
-    unsigned int arguments; /* of the function, that the program reads: the first ones */
+    const char *program;    /* name of a program in bpf/ */
+    unsigned int arguments; /* number of the function's arguments that the program reads, from the
+                             * first */
     bool is_return;
-    bool is_optional; /* the event is of use without it */
-    uint32_t kind;    /* for the program: the high half of the probe's cookie */
+    bool is_optional; /* the event is useful without this site */
+    uint32_t kind;    /* for the program, as the high half of the probe's cookie */
     enum event_condition condition;
-    enum hook other;    /* of the condition */
-    const char *symbol; /* by symbol: NULL is the event's argument */
-    int until;          /* the last release that it is for; 0: all */
+    enum hook other;    /* the hook of the condition */
+    const char *symbol; /* with PLACE_BY_SYMBOL; NULL: the event's argument */
+    int until;          /* the last release that has this site; 0: all */
 };
 
 struct event_histogram_kind {
@@ -43,11 +44,11 @@ struct event_histogram_kind {
     enum unit unit;
 };
 
-/* A hit may become several samples: parts of the time that it took. */
+/* A part of the time of a hit. A hit becomes one sample for each part. */
 struct event_part {
-    enum process_status status; /* of the process meanwhile */
+    enum process_status status; /* of the process in that time */
     bool shows_status;          /* at the leaf of its stack */
-    bool stands_alone;          /* for no other hit than its own */
+    bool stands_alone;          /* stands for its own hit only: not scaled */
     uint64_t values[EVENT_VALUES];
 };
 
@@ -59,34 +60,34 @@ enum {
 };
 
 struct event_kind {
-    const char *name; /* "gc"; one that ends in ':' is followed by an argument */
-    bool is_place;    /* its argument must have an offset: "erts_schedule+0x24" */
+    const char *name; /* "gc"; a name that ends in ':' is followed by an argument */
+    bool is_place;    /* the argument must have an offset: "erts_schedule+0x24" */
     struct event_site sites[EVENT_SITES_MAX];
     int site_count;
     struct event_histogram_kind histograms[EVENT_KIND_HISTOGRAMS_MAX];
     int histogram_count;
     const char *tallies[EVENT_KIND_TALLIES_MAX]; /* "left: waits" */
     int tally_count;
-    const char *tick; /* a program that runs on each CPU now and then in windows; NULL: none */
-    /* Which of its values are the time of many processes at once, a bit each: what grows as time
-     * goes by, however much the target gets done meanwhile. */
+    const char *tick; /* a program that runs now and then on each CPU, in windows; NULL: none */
+    /* A bit for each value that is the time of many processes at once. Such a value grows as time
+     * passes, however much work the target does meanwhile. */
     uint32_t by_time;
-    /* The parts of a hit, and how many; NULL: it is one sample. */
+    /* Set the parts of a hit, and return their number. NULL: a hit is one sample. */
     int (*parts)(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX]);
 };
 
-/* An event as it was asked for: "gc", or "bif:erlang:md5/1". The name is borrowed. */
+/* An event as it was requested: "gc", or "bif:erlang:md5/1". The name is borrowed. */
 struct event_request {
     const char *name;
     const struct event_kind *kind;
-    const char *argument; /* "erlang:md5/1"; "" if its kind has none */
+    const char *argument; /* "erlang:md5/1"; "" if the kind has none */
 };
 
-/* ERROR_USAGE if there is no such event, or its argument is not of the form that it needs. */
+/* ERROR_USAGE if there is no such event, or if its argument has a wrong form. */
 int event_request_parse(const char *name, struct event_request *request, struct error *error);
 
-/* The names of those that need no argument; NULL at the end. */
+/* The names of the kinds that need no argument; NULL at the end. */
 const char *const *event_kind_list(void);
 
-/* "gc, alloc, bif:MODULE:FUNCTION/ARITY": all there are, for messages. */
+/* All kinds, for messages: "gc, alloc, bif:MODULE:FUNCTION/ARITY". */
 const char *event_kind_names(void);

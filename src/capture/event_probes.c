@@ -12,11 +12,12 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
-/* All of the target's CPU time means: whatever it costs, for the target has no more to give. */
+/* With a budget of all of the target's CPU time, probes may cost anything: the target has no more
+ * to give. */
 #define NO_BUDGET 1e6
 
-/* What a sample with stacks costs the target, measured (docs/measurements.md); and how many of them
- * an event may take a second at most, whatever the budget has room for. */
+/* The cost of a sample with stacks for the target, in ns, measured (docs/measurements.md); and the
+ * most samples an event may take a second, even if the budget has room for more. */
 #define STACK_NS          4000.0
 #define STACKS_PER_SECOND 2000.0
 
@@ -26,7 +27,7 @@
 /* What was counted up to a moment. */
 struct counts {
     struct wire_slot_counts slot;
-    struct wire_histogram *histograms; /* of the event's kind, in order */
+    struct wire_histogram *histograms; /* those of the event's kind, in order */
     double cost_ns;
     uint64_t target_cpu_ns;
 };
@@ -37,22 +38,22 @@ struct event {
     uint32_t slot, histogram;
     struct event_places places;
     struct probe_site sites[EVENT_PLACES_MAX];
-    int group; /* of the governor; -1 if refused */
+    int group; /* number in the governor; -1 if refused */
     struct error refused;
     struct wire_slot state;
     struct estimate estimates[EVENT_VALUES], hits;
     struct window_lengths lengths;
-    struct counts before; /* that summaries begin */
+    struct counts before; /* what was counted when summaries began */
 };
 
 struct event_probes {
     struct event_probes_options options;
     struct event *events;
     struct governor *governor;
-    uint64_t started, stopped;   /* that summaries begin; that it was detached, 0 before */
+    uint64_t started, stopped;   /* when summaries begin; when the probes were detached, 0 before */
     uint64_t work_at_start;      /* 0 if not known */
-    uint64_t work;               /* as the governor was told last */
-    struct estimate_span so_far; /* since it was started */
+    uint64_t work;               /* the last value that the governor got */
+    struct estimate_span so_far; /* since `started` */
 };
 
 uint32_t event_slots(int targets, int count)
@@ -94,7 +95,7 @@ static void find_sites(struct event_probes *probes, struct event *event)
             .is_return = place->site->is_return,
         };
     }
-    event->group = 0; /* its number comes with the governor */
+    event->group = 0; /* the governor gives the number */
 }
 
 static void prepare_programs(const struct event_probes *probes, const struct event *event)
@@ -191,7 +192,7 @@ static void set_period(void *context, unsigned group, uint64_t period)
     programs_set_slot(probes->options.programs, event->slot, &event->state);
 }
 
-/* Of a target that has ended, what it had done before. */
+/* The work of the target. After its end, the last value from before. */
 static uint64_t read_work(void *context)
 {
     struct event_probes *probes = context;
@@ -241,7 +242,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
     return 0;
 }
 
-/* What there was to see until now; of a target that has ended, until it did. */
+/* Update the whole time and its work. The work of a target that has ended stays as it was. */
 static void look_at_target(struct event_probes *probes, uint64_t now)
 {
     uint64_t work;
@@ -269,7 +270,7 @@ int event_probes_refused(const struct event_probes *probes, int event, struct er
     return governor_error(probes->governor, (unsigned)probes->events[event].group, error);
 }
 
-/* ---- what it came to ---- */
+/* ---- results ---- */
 
 int event_probes_event(const struct event_probes *probes, uint32_t slot)
 {
@@ -278,7 +279,8 @@ int event_probes_event(const struct event_probes *probes, uint32_t slot)
     return event < (uint32_t)probes->options.count ? (int)event : -1;
 }
 
-/* A window that stands for itself is of the target as it was, however slow. */
+/* A hit in a window that stands for itself has no correction for the slowdown: the window shows the
+ * target as it was. */
 enum window_answer event_probes_scale(struct event_probes *probes, int event,
                                       const struct wire_hit *hit, uint64_t time,
                                       struct event_scale *ret_scale)
@@ -343,7 +345,8 @@ void event_probes_begin(struct event_probes *probes)
     start_span(probes);
 }
 
-/* What there was to see: while it goes on, what windows stand for. */
+/* The whole time of an event. Until the probes are stopped, it is the time that windows stand
+ * for. */
 static struct estimate_span span_of(const struct event_probes *probes, const struct event *event)
 {
     if (!probes->stopped)
@@ -377,7 +380,7 @@ static void add_cost(const struct event_probes *probes, const struct event *even
     summary->target_cpu_ns += status.target_cpu_ns - event->before.target_cpu_ns;
 }
 
-/* `correction`: to what is scaled as if all windows were alike, so that it adds up to the sums. */
+/* `correction` multiplies the scales of single windows, so that histograms add up to the sums. */
 static void add_histograms(const struct event_probes *probes, const struct event *event,
                            double correction, struct event_histogram *histograms)
 {

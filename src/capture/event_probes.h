@@ -5,7 +5,7 @@
  *   new ──> (programs_load, programs_add_target) ──> start ──> { scale, summary, begin }...
  *       ──> stop ──> { scale, summary }... ──> free
  *
- * An event whose probe points are not found is refused, and says why; the others go on.
+ * An event whose places are not found is refused, with the reason; the others continue.
  */
 #pragma once
 
@@ -28,32 +28,32 @@ struct event_probes_options {
     const struct calibration *calibration;
     const struct event_request *events;
     int count;
-    uint32_t target;       /* 0, 1, 2...: of those in `programs` */
-    double budget;         /* part of the target's CPU time: 0.01 */
-    uint32_t long_us;      /* what a long schedule is */
-    struct sampler *ticks; /* runs the kinds' tick program, started and unwanted; NULL: none */
+    uint32_t target;       /* number of the target in `programs`: 0, 1, 2... */
+    double budget;         /* share of the target's CPU time that probes may cost: 0.01 */
+    uint32_t long_us;      /* us from which a slice is a long schedule */
+    struct sampler *ticks; /* runs the kinds' tick program; started, without users; NULL: none */
 };
 
-/* All borrowed, also the array. Finds the probe points. */
+/* Find the places of the probes. All options are borrowed, the array of events too. */
 struct event_probes *event_probes_new(const struct event_probes_options *options);
 void event_probes_free(struct event_probes *probes);
 
-/* The first slot and histogram of event `i` of a target, and how many there are of all. */
+/* The number of slots and histograms of `count` events in `targets` targets. */
 uint32_t event_slots(int targets, int count);
 uint32_t event_histograms(const struct event_request *events, int count, int targets);
 
-/* -1 with error if the event was refused: its probe points were not found, or not attached. */
+/* -1 with error if the event was refused: its places were not found, or its probes not attached. */
 int event_probes_refused(const struct event_probes *probes, int event, struct error *error);
 
 int event_probes_start(struct event_probes *probes, struct error *error);
-/* The last windows close. */
+/* Close the last windows, and detach. */
 void event_probes_stop(struct event_probes *probes);
 
-/* Which event of this target a sample is of; -1 if of none. */
+/* The event of this target that a slot belongs to; -1 if none. */
 int event_probes_event(const struct event_probes *probes, uint32_t slot);
 
-/* What a sample stands for: its values are to be multiplied by that of them that goes with the kind
- * of value (event_kind.by_time). */
+/* The scales of a sample. Each value is multiplied by the scale for its kind
+ * (event_kind.by_time). */
 struct event_scale {
     double by_time, by_work;
 };
@@ -61,16 +61,17 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
                                       const struct wire_hit *hit, uint64_t time,
                                       struct event_scale *ret_scale);
 
-/* Take notice of windows that were closed. */
+/* Take the windows that have been closed into account. */
 void event_probes_update(struct event_probes *probes);
 
-/* End what is counted now, and take notice of it: what is in a summary until event_probes_begin().
- */
+/* End the current windows, and take them into account: they are in summaries until
+ * event_probes_begin(). */
 void event_probes_end(struct event_probes *probes);
-/* Summaries are of what is counted from now on. A window that is open now is of it as a whole. */
+/* Begin new summaries, of what is counted from now on. A window that is open now belongs to them as
+ * a whole. */
 void event_probes_begin(struct event_probes *probes);
 
-/* Add what was counted of an event to a summary: of several targets, each is added. Histograms and
+/* Add what was counted of an event to a summary. For several targets, add each. Histograms and
  * tallies are those of the event's kind, in order. */
 void event_probes_add_summary(const struct event_probes *probes, int event,
                               struct event_summary *summary, struct event_histogram *histograms,

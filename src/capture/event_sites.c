@@ -25,7 +25,7 @@ static int too_many(const struct event_request *request, struct error *error)
 
 /* ---- by address ---- */
 
-/* "erts_schedule", or "erts_schedule+0x24": a place in it, which must be an instruction's. */
+/* Find "erts_schedule", or the place "erts_schedule+0x24", where an instruction must begin. */
 static int find_symbol(const struct event_target *target, const char *text,
                        struct hook_point *point, struct error *error)
 {
@@ -73,7 +73,8 @@ static int find_address(const struct event_target *target, const struct event_re
         target->hooks, function.module, function.name, function.arity, point, error);
 }
 
-/* Where nops of five bytes can't have probes, beside one if that is as good. */
+/* Find the point of a probe. Where a nop of five bytes can't have a probe, try for an equivalent
+ * point elsewhere. */
 static int find_point(const struct event_target *target, uint64_t address,
                       const struct event_site *site, struct probe_point *point, struct error *error)
 {
@@ -119,7 +120,7 @@ struct usdt_search {
     struct error *error;
 };
 
-/* "message-send", or "erlang:message-send". */
+/* True if the probe has this name: "message-send", or "erlang:message-send". */
 static bool is_named(const struct usdt_probe *probe, const char *name)
 {
     size_t size = strlen(probe->provider);

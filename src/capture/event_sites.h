@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where in the code of a target the probes of an event go. */
+/* The places in a target's code where the probes of an event go. */
 #pragma once
 
 #include "capture/event_kinds.h"
@@ -15,7 +15,7 @@ struct event_target {
 
 struct event_place {
     const struct event_site *site;
-    const char *way; /* how it was found: "symbol", "caller", ..., "USDT" */
+    const char *way; /* how the place was found: "symbol", "caller", ..., "USDT" */
     struct probe_point point;
     uint64_t semaphore_offset; /* in the file; 0: none */
 };
@@ -25,12 +25,12 @@ struct event_places {
     int count;
 };
 
-/* ERROR_UNSUPPORTED, and what was looked for, where a place that the event can't do without is not
- * found. */
+/* Find the places of an event. ERROR_UNSUPPORTED, with what was looked for, if a place is not found
+ * that the event needs. */
 int event_sites_find(const struct event_target *target, const struct event_request *request,
                      struct event_places *places, struct error *error);
 
-/* "erlang:md5/1"; false if the text is not of that form. */
+/* Parse "erlang:md5/1". Return false if the text has another form. */
 struct event_function {
     char module[256], name[256];
     uint32_t arity;

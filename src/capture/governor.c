@@ -12,15 +12,17 @@
 #include "util/clock.h"
 
 static const uint64_t SECOND = 1000000000;
-static const uint64_t INCOME_TICK = 100000000; /* while all is closed */
+static const uint64_t INCOME_TICK = 100000000; /* ns, while all groups are closed */
 
-/* Wakes for other groups that come sooner than this are no time to look at an open one. */
+/* An open group is charged at intervals of this many ns at least. The thread may wake more often,
+ * for other groups. */
 static const uint64_t CHARGE_TICK = 1500000;
 
-/* Run time of a program where the kernel does not say. */
+/* The run time of a program, in ns, where the kernel does not account it. */
 static const double PROGRAM_NS = 1000;
 
-/* A close can take a second on a busy machine, so a group may be open again meanwhile. */
+/* The most tasks of a group. Closing can take a second on a busy machine, so a group may be open
+ * again meanwhile. */
 enum { TASKS_MAX = 4 };
 
 /* ---- set up ---- */
@@ -77,7 +79,7 @@ unsigned governor_add(struct governor *governor, const struct probe_site *sites,
 
 /* ---- the thread ---- */
 
-/* Look after a group. `*next`: when to do so again at the latest. */
+/* Look after a group. Set `*next` to the time of the next call, if that is earlier. */
 static void govern_group(struct group *group, uint64_t *next)
 {
     struct governor *governor = group->governor;
@@ -114,7 +116,7 @@ static void wait_until(struct governor *governor, uint64_t time)
     pthread_cond_timedwait(&governor->changed, &governor->lock, &until);
 }
 
-/* Close what is open, and what threads still open, until all have ended. */
+/* Close the open groups, and those that threads are still opening, until all tasks have ended. */
 static void close_all(struct governor *governor)
 {
     bool busy = true;
@@ -143,7 +145,7 @@ static void *govern(void *argument)
 {
     struct governor *governor = argument;
 
-    /* A window of 2 ms has to end in time where the target uses all CPUs. */
+    /* A window of 2 ms must end in time even if the target uses all CPUs. */
     setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
     pthread_mutex_lock(&governor->lock);
     while (!governor->stop) {
@@ -169,7 +171,7 @@ static bool all_tried(const struct governor *governor)
     return true;
 }
 
-/* Signals are for the threads that were there before. */
+/* Start the thread with all signals blocked: they are for the other threads. */
 static int start_thread(struct governor *governor)
 {
     sigset_t all, before;
@@ -244,7 +246,7 @@ void governor_stop(struct governor *governor)
     governor->stats_fd = -1;
 }
 
-/* ---- what others ask ---- */
+/* ---- public functions ---- */
 
 int governor_error(struct governor *governor, unsigned group, struct error *error)
 {

@@ -6,7 +6,7 @@
 #include "util/average.h"
 #include "util/clock.h"
 
-/* How far back rates are averaged, of open time. */
+/* How far back rates are averaged, in ns of open time. */
 static const double RATE_MEMORY = 50e6;
 
 struct probe_counts group_counts(const struct group *group)
@@ -18,8 +18,8 @@ struct probe_counts group_counts(const struct group *group)
     return counts;
 }
 
-/* Run time of the group's programs since this was last called; other groups can have a part in it,
- * which is taken to be alike. */
+/* Update the average run time of the group's programs since the last call. Other groups can have a
+ * part in it, which is assumed to be alike. */
 static void update_program_ns(struct group *group)
 {
     struct run_time now = run_time_of(group->sites, group->count);
@@ -44,7 +44,7 @@ double group_take_cost(struct group *group, const struct probe_counts *counts)
     return reckoned * cost_factor_get(&governor->cost_factor);
 }
 
-/* Take stacks at a period that keeps them within their part. */
+/* Set the period of samples so that they stay within their part of the budget. */
 static void set_period(struct group *group)
 {
     const struct governor_options *options = &group->governor->options;

@@ -5,10 +5,10 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
-/* Of counts and the clock read together, with nothing between that took time. */
+/* The longest time in ns for reading counts and clock as one moment. */
 static const uint64_t AT_ONCE = 50000;
 
-/* What a thread that attaches or detaches works on. */
+/* The task of a thread that attaches or detaches. */
 struct task {
     struct group *group;
     struct probe_links *links;
@@ -16,8 +16,8 @@ struct task {
 
 /* ---- windows ---- */
 
-/* What was counted and done until now. A window is short, and this thread may be put off for as
- * long between one reading and the next: then they are read anew. */
+/* Read what has been counted and done until now. Windows are short, and this thread may be
+ * suspended for as long between two of these reads. Then they are repeated. */
 static struct moment look_at(const struct group *group)
 {
     const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
@@ -39,7 +39,7 @@ static struct moment look_at(const struct group *group)
     return best;
 }
 
-/* Hand out what was counted since the window began, or since this was last called. */
+/* Hand out what has been counted since the window began, or since the last call. */
 static void put_window(struct group *group, const struct moment *end, uint64_t represents)
 {
     const struct moment *first = &group->first;
@@ -153,7 +153,8 @@ static void *detach_task(void *argument)
     return NULL;
 }
 
-/* Both attaching and detaching wait for the kernel, while other groups have to be looked after. */
+/* Start a task in a thread of its own. Attaching and detaching wait for the kernel, and other
+ * groups need attention meanwhile. */
 static void start_task(struct group *group, void *(*run)(void *), struct probe_links *links)
 {
     struct task *task = xcalloc(1, sizeof(*task));

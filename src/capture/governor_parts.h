@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the governor is made of, for its own files:
+ * The parts of the governor, for its own files:
  *
- *      governor.c         the thread that looks after all groups, and what others ask
- *      governor_group.c   opening and closing a group, and the windows between
- *      governor_costs.c   what hits cost
+ *      governor.c         the thread that looks after all groups, and the public functions
+ *      governor_group.c   opening and closing a group, and its windows
+ *      governor_costs.c   the cost of hits
  *
- * All of it is called with the governor's lock held.
+ * All functions are called with the governor's lock held.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 #include "capture/run_time.h"
 #include "util/buffer.h"
 
-/* No stacks but of the largest, until it is known how many hits there are. */
+/* The period until the rate of hits is known: stacks of the largest hits only. */
 enum { GROUP_FIRST_PERIOD = 1 << 20 };
 
 struct moment {
@@ -32,45 +32,45 @@ struct group {
     struct probe_site *sites;
     int count;
     double trap_ns;
-    bool tried; /* to attach */
+    bool tried; /* attaching was tried */
     struct error error;
-    int tasks; /* threads that attach or detach */
+    int tasks; /* threads that are attaching or detaching */
     struct probe_links *links;
     /* while open */
     bool open;
-    struct moment first; /* of the part of the window that is not handed out yet */
-    /* what it costs */
-    struct probe_counts charged; /* until here */
+    struct moment first; /* start of the part of the window that is not handed out yet */
+    /* cost */
+    struct probe_counts charged; /* counts whose cost is charged */
     uint64_t charged_time;
     struct run_time run_time;
     double program_ns;
     double runs_per_second, size_per_second; /* while open */
     uint64_t period;
-    /* what came of it */
+    /* results */
     struct window_log log;
     uint64_t covered, represented;
 };
 
-/* Of the target, and of probes in it. */
+/* What the target has done, and the cost of the probes in it. */
 struct effort {
     uint64_t cpu, work;
-    double cost; /* of hits, as they are reckoned */
+    double cost; /* estimated cost of hits */
 };
 
 struct governor {
     struct governor_options options;
     struct calibration calibration;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* guards all fields below */
     pthread_cond_t changed;
     pthread_t thread;
     bool started, stop;
     uint64_t start_time, stop_time;
     int stats_fd;
     clockid_t target_clock;
-    uint64_t target_cpu_start, target_cpu; /* until now; until it ended, if it has */
+    uint64_t target_cpu_start, target_cpu; /* until now, or until the target ended */
     struct budget *budget;
-    double cost;            /* of all hits, as it is reckoned */
-    struct effort observed; /* when observe() was last called */
+    double cost;            /* estimated cost of all hits */
+    struct effort observed; /* at the last governor_observe() */
     struct cost_factor cost_factor;
     struct group **groups;
     unsigned group_count;
@@ -83,31 +83,31 @@ struct governor {
 /* What the group's programs have counted so far. */
 struct probe_counts group_counts(const struct group *group);
 
-/* What hits cost since this was last called, in ns. */
+/* The cost of hits since the last call, in ns. */
 double group_take_cost(struct group *group, const struct probe_counts *counts);
 
-/* Say what an open group has cost until `now`. */
+/* Charge an open group with its cost until `now`. */
 void group_charge(struct group *group, uint64_t now, const struct probe_counts *counts);
 
-/* False if the target has ended: then what it had used is known. */
+/* Read the target's CPU time. Return false if the target has ended: the last value then stays. */
 bool governor_read_target_cpu(struct governor *governor);
 
-/* What the target did since this was last called, against what its hits cost. Called before probes
- * are attached and after they are detached, so that what these two cost the target is in intervals
- * that have hits. */
+/* Observe the work of the target and the cost of hits since the last call. It is called before
+ * probes are attached and after they are detached. So the cost of attaching and detaching for the
+ * target lies in intervals that have hits. */
 void governor_observe(struct governor *governor);
 
 /* ---- groups ---- */
 
-/* Attach its probes, and open it; or refuse it. In a thread of its own. */
+/* Attach the group's probes and open it, or refuse it. A thread of its own does this. */
 void group_open(struct group *group);
 
-/* Close it at once; its probes are detached in a thread of their own. */
+/* Close the group at once. A thread of its own detaches the probes. */
 void group_close(struct group *group);
 
-/* It can't be attached. */
+/* Refuse a group that can't be attached. */
 void group_refuse(struct group *group, const struct error *error);
 
-/* Hand out what was counted since the window began, or since this was last called, of a group that
- * stays open. */
+/* Hand out, as a window, what an open group has counted since its window began or since the last
+ * call. */
 void group_hand_out(struct group *group);

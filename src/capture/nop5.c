@@ -10,10 +10,10 @@
 #include "os/mappings.h"
 #include "os/memory.h"
 
-enum { RUNS = 20 }; /* the first hit is a breakpoint's, those after it may be a call's */
+enum { RUNS = 20 }; /* the first hit is of a breakpoint, the later ones may be of a call */
 
-/* Fills its red zone with `value`, comes by the nop, and returns how many of the 16 words have
- * another value then. */
+/* Fills its red zone with `value`, runs the nop, and returns how many of the 16 words have another
+ * value then. */
 uint64_t nop5_in_leaf(uint64_t value) __attribute__((visibility("hidden")));
 void nop5_of_leaf(void) __attribute__((visibility("hidden")));
 __asm__(".pushsection .text\n.balign 64\n.type nop5_in_leaf, @function\n"

@@ -18,7 +18,7 @@
 #include "util/alloc.h"
 #include "util/apart.h"
 
-/* Of include/uapi/linux/bpf.h, Linux 6.6: newer than the headers that we build with. */
+/* From include/uapi/linux/bpf.h of Linux 6.6, which is newer than the headers of our build. */
 enum {
     ATTACH_UPROBE_MULTI = 48, /* BPF_TRACE_UPROBE_MULTI */
     UPROBE_MULTI_RETURN = 1,  /* BPF_F_UPROBE_MULTI_RETURN */
@@ -42,7 +42,7 @@ struct link_create_uprobe_multi {
 /* Descriptors; -1: none. */
 struct link {
     int link;
-    int event; /* the perf event that it is of, with PROBE_PERF */
+    int event; /* the perf event of the link, with PROBE_PERF */
 };
 
 struct probe_links {
@@ -122,7 +122,7 @@ static void create_multi(void *argument)
     call->code = errno;
 }
 
-/* Attach all sites that share a link with `first`. Returns 0, or an errno. */
+/* Attach all sites that share a link with `first`. Return 0, or an errno. */
 static int attach_multi(struct probe_links *links, pid_t pid, const struct probe_site *first,
                         const struct probe_site *sites, int count)
 {
@@ -175,8 +175,8 @@ static int attach_all_multi(struct probe_links *links, pid_t pid, const struct p
 
 /* ---- one event for each site ---- */
 
-/* Of Documentation/ABI/testing/sysfs-bus-event_source-devices*: the number that the kernel has
- * given to this kind of event, and which bit of `config` asks for a probe at return. */
+/* Documentation/ABI/testing/sysfs-bus-event_source-devices*: the kernel's number of this kind of
+ * event, and the bit of `config` for a probe at return. */
 #define UPROBE_EVENTS "/sys/bus/event_source/devices/uprobe/"
 enum { SEMAPHORE_SHIFT = 32 }; /* in `config`: PERF_UPROBE_REF_CTR_OFFSET_SHIFT */
 
@@ -244,9 +244,9 @@ static int attach_all_perf(struct probe_links *links, pid_t pid, const struct pr
     return 0;
 }
 
-/* Have the kernel read the code that it is to probe. Where it has to do so itself, while it
- * attaches (install_breakpoint() in kernel/events/uprobes.c), ext4 of Linux 6.18 warns in the
- * kernel's log about a lock that is not held. Where a page can't be read, attaching says so. */
+/* Make the kernel read the code that it is to probe. If the kernel has to read it while it attaches
+ * (install_breakpoint() in kernel/events/uprobes.c), ext4 of Linux 6.18 warns in the kernel's log
+ * about a lock that is not held. Where a page can't be read, attaching fails with the reason. */
 static void read_in(const struct probe_site *sites, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -310,8 +310,8 @@ static void *end_link(void *argument)
     return NULL;
 }
 
-/* Each end waits 40 ms and more for the kernel, and until it has come to the next one the traps of
- * that one are hit: so all at the same time. */
+/* Each link waits 40 ms or more for the kernel. If links were closed in turn, the traps of the
+ * later ones would be hit meanwhile. So all are closed at the same time. */
 uint64_t probe_detach(struct probe_links *links)
 {
     struct end *ends;

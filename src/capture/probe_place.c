@@ -16,7 +16,7 @@ enum {
     NOP5_SIZE = 5,
 };
 
-/* By argument, and rsp behind them (System V ABI 3.2.3). */
+/* The registers of each argument, and last those of rsp (System V ABI 3.2.3). */
 static const unsigned int passed[][5] = {
     {X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL},
     {X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL},
@@ -47,7 +47,8 @@ static bool is_needed(unsigned int reg, const struct probe_needs *needs)
     return needs->stack && is_part_of(reg, STACK_POINTER);
 }
 
-/* Of memory, only what the function keeps on its own stack may be written. */
+/* True if the instruction writes memory that may be needed: any but the function's own stack, and
+ * that too if the stack is needed. */
 static bool writes_memory(const cs_x86 *x86, const struct probe_needs *needs)
 {
     for (int i = 0; i < x86->op_count; i++) {
@@ -60,7 +61,7 @@ static bool writes_memory(const cs_x86 *x86, const struct probe_needs *needs)
     return false;
 }
 
-/* The instruction goes on to the next one, and changes nothing that is needed. */
+/* True if the next instruction runs after this one, and nothing that is needed changes. */
 static bool leaves_alone(csh decoder, const cs_insn *insn, const struct probe_needs *needs)
 {
     static const unsigned int leaving[] = {CS_GRP_JUMP, CS_GRP_CALL, CS_GRP_RET,
@@ -83,8 +84,8 @@ static bool leaves_alone(csh decoder, const cs_insn *insn, const struct probe_ne
     return true;
 }
 
-/* At the entry, where the probe may stay, or further on, where it may go. It does not go to a nop
- * of five bytes: on some kernels a probe there does harm (capture/nop5.h). */
+/* True if a probe is cheap there. At the entry it may be on a nop of five bytes. Further on it may
+ * not: on some kernels a probe on one does harm (capture/nop5.h). */
 static bool is_cheap(const uint8_t *code, size_t size, bool at_entry,
                      const struct probe_needs *needs)
 {
@@ -93,7 +94,7 @@ static bool is_cheap(const uint8_t *code, size_t size, bool at_entry,
     return trap == TRAP_EMULATED || (trap == TRAP_NOP5 && at_entry && !needs->no_nop5);
 }
 
-/* The first cheap instruction that can be reached only as said; 0 if there is none. */
+/* The offset of the first cheap instruction, if all before it leave the needs alone; else 0. */
 static size_t first_cheap(csh decoder, cs_insn *insn, const uint8_t *code, size_t size,
                           const struct probe_needs *needs)
 {
@@ -107,7 +108,7 @@ static size_t first_cheap(csh decoder, cs_insn *insn, const uint8_t *code, size_
     return address < REACH && size > 0 ? address : 0;
 }
 
-/* The first instruction behind nops of five bytes; 0 if there are none. */
+/* The offset of the first instruction behind nops of five bytes; 0 if there are none. */
 static size_t behind_nop5(const uint8_t *code, size_t size)
 {
     size_t place = 0;
@@ -117,7 +118,7 @@ static size_t behind_nop5(const uint8_t *code, size_t size)
     return place < size ? place : 0;
 }
 
-/* Whether a jump leads to behind the entry, up to `place`; also where that can't be told. */
+/* True if a jump leads behind the entry, up to `place`, or if that is unknown. */
 static bool has_jump_before(csh decoder, cs_insn *insn, const uint8_t *code, size_t size,
                             size_t place)
 {
@@ -135,7 +136,7 @@ static bool has_jump_before(csh decoder, cs_insn *insn, const uint8_t *code, siz
     return false;
 }
 
-/* As probe_place(). */
+/* Like probe_place(). */
 static size_t find_place(csh decoder, cs_insn *insn, const uint8_t *code, size_t size,
                          const struct probe_needs *needs)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where in a function a breakpoint costs least and tells the same.
+ * The place in a function where a breakpoint is cheapest and shows the same as at the entry.
  *
- * What a hit costs depends on the instruction (capture/calibration.h), and functions often begin
- * with a dear one: endbr64, or a move. A few instructions further lies one that the kernel
- * emulates: if those before it leave alone what the program there needs, and no jump leads to
- * between, then each call comes by once and is seen as it would have been at the entry.
+ * The cost of a hit depends on the instruction (capture/calibration.h), and functions often begin
+ * with an expensive one: endbr64, or a move. A few instructions further there is often one that the
+ * kernel emulates. That place is as good as the entry on two conditions: the instructions before it
+ * do not change what the program needs, and no jump leads between. Then each call passes the place
+ * once.
  */
 #pragma once
 
@@ -17,17 +18,17 @@ struct elf_file;
 
 /* What a program reads of a call. */
 struct probe_needs {
-    unsigned int arguments; /* the first ones that are in registers, up to 6 */
-    bool stack;             /* the return address on top of the stack, or what lies behind it: all
+    unsigned int arguments; /* arguments in registers, from the first, up to 6 */
+    bool stack;             /* the return address at the stack pointer, or what lies behind it: all
                              * probes at return need that */
-    bool no_nop5;           /* nor may the place be a nop of five bytes (capture/nop5.h) */
+    bool no_nop5;           /* the place must not be a nop of five bytes (capture/nop5.h) */
 };
 
-/* Offset of that place in a function of `size` bytes, 0 if it is none but the entry. It is a nop of
- * five bytes only at the entry. */
+/* The offset of that place in a function of `size` bytes; 0 if only the entry will do. The place is
+ * a nop of five bytes only at the entry. */
 size_t probe_place(const uint8_t *code, size_t size, const struct probe_needs *needs);
 
-/* The same for the code of `file` at `address` in the target; the address itself if no function
- * is known to begin there. */
+/* The address of that place for the code of `file` at `address` in the target; `address` itself if
+ * no function is known to begin there. */
 uint64_t probe_place_of(const struct elf_file *file, uint64_t address,
                         const struct probe_needs *needs);

@@ -58,8 +58,8 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
     return 0;
 }
 
-/* Why the kernel did not take the program. EACCES is the verifier's word for what it does not
- * accept; who may not load programs gets EPERM (kernel/bpf/syscall.c). */
+/* Set the error for a program that the kernel refused. The verifier refuses with EACCES. A user who
+ * must not load programs gets EPERM (kernel/bpf/syscall.c). */
 static int load_error(int code, struct error *error)
 {
     if (code == -EPERM)
@@ -130,7 +130,7 @@ struct bpf_program *programs_want(struct programs *programs, const char *name)
     return program;
 }
 
-/* Nodes grow. */
+/* Twice the room for the processes there are: nodes grow. */
 static uint32_t room_for_processes(const struct programs *programs)
 {
     uint32_t room = PROCESSES_MIN;
@@ -278,7 +278,7 @@ int programs_poll(struct programs *programs, int timeout_ms, programs_each each,
     programs->context = context;
     programs->passed = 0;
     result = ring_buffer__poll(programs->ring, timeout_ms);
-    if (result >= 0) /* samples that were too few to wake us */
+    if (result >= 0) /* samples that were too few to wake this thread */
         result = ring_buffer__consume(programs->ring);
     if (result < 0 && result != -EINTR)
         return error_set(error, ERROR_FAILED, "samples can't be read: %s", strerror(-result));

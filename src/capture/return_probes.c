@@ -44,7 +44,7 @@ static void filter_uretprobe(void)
         _exit(1);
 }
 
-/* Call the function when told to, and end with 0 if it returns. */
+/* Call the function when `go` has a byte, and end with status 0 if it returns. */
 static void try_it(int ready, int go)
 {
     const struct rlimit no_core = {0};
@@ -82,7 +82,7 @@ static struct probe_links *attach(enum probe_way way, pid_t pid, struct calibrat
     return links;
 }
 
-/* False also if it can't be tried. */
+/* True if the process survives the probe. False also if that can't be tried. */
 static bool survives(enum probe_way way, struct calibration_bpf *skeleton, pid_t pid, int ready,
                      int go)
 {
@@ -142,7 +142,7 @@ static bool are_harmless(enum probe_way way)
     return result;
 }
 
-/* ---- who is concerned ---- */
+/* ---- the check ---- */
 
 static bool has_returns(const struct probe_site *sites, int count)
 {

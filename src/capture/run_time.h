@@ -10,9 +10,9 @@ struct run_time {
     uint64_t runs, ns;
 };
 
-/* The kernel accounts as long as the descriptor is open that this returns; -1 if it can't (before
+/* Make the kernel account run time while the returned descriptor is open. -1 if it can't (before
  * Linux 5.8, or without CAP_SYS_ADMIN). */
 int run_time_account(void);
 
-/* Of the programs of these sites, each once, since they were loaded; zeros if not known. */
+/* The run time since loading of these sites' programs, each counted once; zeros if unknown. */
 struct run_time run_time_of(const struct probe_site *sites, int count);

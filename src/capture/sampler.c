@@ -18,10 +18,10 @@ struct sampler {
     const struct clock_event *clock;
     uint32_t frequency;
     uint64_t period;
-    /* By CPU; NULL and -1 where one is not online. */
-    struct bpf_link **links; /* own the clocks */
+    /* By CPU; NULL and -1 for a CPU that is not online. */
+    struct bpf_link **links; /* the links own the clocks */
     int *clocks;
-    pthread_mutex_t lock; /* of the users, and of what the clocks do */
+    pthread_mutex_t lock; /* guards users, and the state of the clocks */
     unsigned users;
 };
 
@@ -47,7 +47,7 @@ void sampler_free(struct sampler *sampler)
     free(sampler);
 }
 
-/* A CPU that is not online is left out. */
+/* Start the clock of a CPU. A CPU that is not online is skipped. */
 static int start_on(struct sampler *sampler, int cpu, struct error *error)
 {
     int fd = clock_event_open(sampler->clock, cpu, sampler->period);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sampling in time: a BPF program at each tick of a clock, on each CPU.
+ * Sampling in time: a BPF program runs at each tick of a clock, on each CPU.
  *
  *   new ──> (programs_load) ──> start ──> { want, unwant }... ──> stop ──> free
  *
- * A tick interrupts a CPU, also one that idles: a user who looks at ticks now and then wants them
- * only meanwhile.
+ * A tick interrupts a CPU even if it idles. So a user that needs ticks only at times wants them
+ * only then.
  */
 #pragma once
 
@@ -17,8 +17,8 @@
 
 struct sampler;
 
-/* `frequency`: runs of `program` a second and CPU. The programs are borrowed, and not loaded yet.
- */
+/* `frequency` is the runs of `program` a second on each CPU. `programs` is borrowed, and not loaded
+ * yet. */
 struct sampler *sampler_new(struct programs *programs, const char *program,
                             const struct clock_event *clock, uint32_t frequency);
 void sampler_free(struct sampler *sampler);
@@ -27,10 +27,10 @@ void sampler_free(struct sampler *sampler);
 int sampler_start(struct sampler *sampler, struct error *error);
 void sampler_stop(struct sampler *sampler);
 
-/* Add a user, and remove one. sampler_start() adds the first. The clock ticks while there is one.
+/* Add a user; remove one. sampler_start() adds the first. The clock ticks while there is a user.
  * May be called from any thread between start and stop. */
 void sampler_want(struct sampler *sampler);
 void sampler_unwant(struct sampler *sampler);
 
-/* What the clock counts from tick to tick, once started. */
+/* What the clock counts from tick to tick. Valid after sampler_start(). */
 uint64_t sampler_period(const struct sampler *sampler);

@@ -3,8 +3,8 @@
 
 #include "profile/events.h"
 
-/* What a process is while it is off and in no run queue. One that left with more to do is not in
- * there only if it was suspended meanwhile. */
+/* The status of a process while it is off and in no run queue. A process that left with more to do
+ * is in no run queue only if it was suspended meanwhile. */
 static enum process_status status_off_queue(uint32_t left)
 {
     switch (left) {
@@ -18,7 +18,7 @@ static enum process_status status_off_queue(uint32_t left)
     }
 }
 
-/* What a process is when it leaves. */
+/* The status of a process when it leaves. */
 static enum process_status status_leaving(uint32_t left)
 {
     switch (left) {
@@ -31,7 +31,7 @@ static enum process_status status_leaving(uint32_t left)
     }
 }
 
-/* Of a long slice. The status tells which part is the last. */
+/* A part of a long slice. Only the last part has another status than running. */
 static struct event_part long_part(const struct wire_hit *hit)
 {
     return (struct event_part){.status = hit->kind == WIRE_SCHED_LONG

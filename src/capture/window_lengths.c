@@ -15,7 +15,7 @@ void window_lengths_add(struct window_lengths *lengths, uint64_t start, uint64_t
     lengths->last_end = end;
 }
 
-/* The time in which something that takes `ns` could begin and be seen. */
+/* The time in which something that takes `ns` could begin and be seen as a whole. */
 static double chance(const struct window_lengths *lengths, uint64_t ns)
 {
     uint64_t last = lengths->last_end - lengths->last_start;

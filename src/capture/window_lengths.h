@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How many things that took a certain time one that was seen stands for.
+ * The scale of a measured duration, which depends on that duration.
  *
- * Of what takes time d only that is seen which begins and ends in one window: in a window of length
- * w and at a constant rate, those that begin in its first w - d. So the longer it takes the fewer
- * are seen, and none as long as the longest window.
+ * A duration d is seen only if it begins and ends in one window. At a constant rate, a window of
+ * length w shows those that begin in its first w - d. So the longer a duration is, the fewer of
+ * them are seen. None is seen that is as long as the longest window.
  */
 #pragma once
 
@@ -14,17 +14,17 @@
 
 struct window_lengths {
     double represented_ns;
-    uint64_t last_start, last_end; /* of the newest, which may go on */
+    uint64_t last_start, last_end; /* of the latest window, which may continue */
     struct {
         uint64_t count;
         double ns;
-    } buckets[LOG_HISTOGRAM_BUCKETS]; /* the others, by length */
+    } buckets[LOG_HISTOGRAM_BUCKETS]; /* the earlier windows, by length */
 };
 
-/* The window [start, end) was seen. It goes on from the last one where that ended at `start`. */
+/* Add the window [start, end). If it begins where the last one ended, the two are one window. */
 void window_lengths_add(struct window_lengths *lengths, uint64_t start, uint64_t end,
                         uint64_t represents);
 
-/* Of things that took so many ns: 1 where all of the time was seen. For one that took as long as
- * the longest window, or longer: as if it took no time. */
+/* The scale of durations of `ns`: 1 where windows cover all of the time. Where no window is longer
+ * than `ns`, the scale of a duration of 0. */
 double window_lengths_scale(const struct window_lengths *lengths, uint64_t ns);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
-static const double SHORTEST_PART = 0.1; /* of a window, to have begun in */
+static const double SHORTEST_PART = 0.1; /* of a window, in which a hit could begin */
 
 void window_log_open(struct window_log *log, uint64_t start, bool continuous)
 {
@@ -23,7 +23,7 @@ void window_log_close(struct window_log *log, uint64_t end, uint64_t represents)
     last->represents = represents;
 }
 
-/* The latest window that began at or before `time`, if `time` lies within. */
+/* The window that contains `time`; NULL if none does. */
 static const struct logged_window *find(const struct window_log *log, uint64_t time)
 {
     uint64_t kept = log->count < WINDOW_LOG_LENGTH ? log->count : WINDOW_LOG_LENGTH;
