@@ -12,7 +12,7 @@ static const struct {
     {"dump", command_dump},     {"ps", command_ps},         {"probes", command_probes},
 };
 
-/* For help and messages of usage, which are of one command. */
+/* The program's name in help and usage messages of a command. */
 static char *name_of(const char *program, const char *command)
 {
     static char name[256];

@@ -36,7 +36,7 @@ enum {
     OPTION_HOLDOFF,
 };
 
-enum { BEFORE_MOST = 3600 }; /* seconds that are kept in memory */
+enum { BEFORE_MOST = 3600 }; /* seconds to keep in memory */
 
 static const struct argp_child output_children[] = {
     {&output_argp, 0, NULL, 0},
@@ -67,7 +67,7 @@ void record_options_free(struct record_options *options)
     output_options_free(&options->output);
 }
 
-/* A whole number in [low, high], or the program ends with a usage error. */
+/* Parse a whole number in [low, high]. Other text ends the program with a usage error. */
 static long number(struct argp_state *state, const char *what, const char *text, long low,
                    long high)
 {
@@ -92,7 +92,7 @@ static double seconds(struct argp_state *state, const char *what, const char *te
     return value;
 }
 
-/* "100k": bytes. */
+/* Parse a number of bytes: "100k". */
 static uint64_t size(struct argp_state *state, const char *what, const char *text)
 {
     static const char units[] = "kMG";
@@ -246,7 +246,7 @@ static void check_parts(struct argp_state *state, const struct record_options *o
         argp_error(state, "give --loop, which records all of the time, or --trigger, not both");
 }
 
-/* Seconds that are not given are negative. */
+/* Negative seconds mean that the option is not given. */
 static void check_triggers(struct argp_state *state, struct record_options *options)
 {
     double *const seconds[] = {&options->before, &options->after, &options->holdoff};
@@ -355,7 +355,7 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
             1000 * (uint32_t)number(state, "a long schedule", arg, 1, 1000000);
         return 0;
     case ARGP_KEY_ARG:
-        if (!state->quoted) /* not behind "--" */
+        if (!state->quoted) /* not after "--" */
             argp_error(state, "'%s' is not understood (a command to start goes behind --)", arg);
         options->targets.command = state->argv + state->next - 1;
         state->next = state->argc;
@@ -470,7 +470,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Puts the list of values into the help, below the options. */
+/* Add the list of values to the help, below the options. */
 static char *add_values(int key, const char *text, void *input)
 {
     struct buffer list = {0};
@@ -481,7 +481,7 @@ static char *add_values(int key, const char *text, void *input)
         return (char *)text;
     buffer_text(&list, "Events and their values:\n");
     event_kinds_text(&list);
-    result = xasprintf("%.*s", (int)list.size - 1, list.data); /* argp ends the line itself */
+    result = xasprintf("%.*s", (int)list.size - 1, list.data); /* argp itself ends the line */
     buffer_free(&list);
     return result;
 }

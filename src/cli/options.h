@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Options of `record`, `report` and `diff`, checked. */
+/* Parses and checks the options of `record`, `report` and `diff`. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 enum { OUTPUTS_MAX = 32 };
 
-/* What both commands take. */
+/* Options of all three commands. */
 struct output_options {
     struct output_request requests[OUTPUTS_MAX];
     size_t count;
@@ -20,18 +20,18 @@ struct output_options {
     const char *stats_path;
     bool quiet;
     bool no_summary;
-    bool compares; /* outputs are of a comparison */
+    bool compares; /* outputs show a comparison */
 };
 
 struct record_options {
     struct target_options targets;
     struct session_options session;
-    double duration;      /* seconds; 0: until it is ended */
-    double loop;          /* seconds of a part; 0: there are no parts */
-    size_t keep;          /* of the files of each output; 0: all */
-    double before, after; /* a trigger fires, seconds that are recorded */
-    double holdoff;       /* seconds from one firing to the next, at least */
-    uint64_t max_size;    /* of a recording, bytes; 0: any */
+    double duration;      /* seconds; 0: until stopped */
+    double loop;          /* seconds of a segment; 0: no segments */
+    size_t keep;          /* newest files to keep of each output; 0: all */
+    double before, after; /* seconds to record around the firing of a trigger */
+    double holdoff;       /* minimum seconds from one firing to the next */
+    uint64_t max_size;    /* of a recording, bytes; 0: unlimited */
     struct output_options output;
 };
 
@@ -42,16 +42,16 @@ struct report_options {
 };
 
 struct diff_options {
-    struct report_options report; /* two paths: what is compared with, and what is compared */
+    struct report_options report; /* two paths: the base, and what is compared with it */
     enum comparison_per per;
 };
 
-/* Parse the arguments behind the program's (or command's) name. On bad usage or --help they print
- * and end the program, as argp does, with exit code 2 or 0. */
+/* Parse the arguments after the name of the program (or command). On bad usage or --help, print and
+ * end the program as argp does, with exit code 2 or 0. */
 void parse_record_options(int argc, char **argv, struct record_options *options);
 void parse_report_options(int argc, char **argv, struct report_options *options);
 void parse_diff_options(int argc, char **argv, struct diff_options *options);
-/* Whether several recordings are made, each with files of its own. */
+/* True if several recordings are made, each with its own files. */
 bool record_makes_parts(const struct record_options *options);
 
 void record_options_free(struct record_options *options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The options that say what is written; the input is a struct output_parser. */
+/* The options for outputs. The parser's input is a struct output_parser. */
 #pragma once
 
 #include <argp.h>
@@ -8,7 +8,7 @@
 
 struct output_parser {
     struct output_options *options;
-    const struct output_format *next_format; /* of the next -o; NULL: that of its name */
+    const struct output_format *next_format; /* of the next -o; NULL: by its name */
 };
 
 extern const struct argp output_argp;

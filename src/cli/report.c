@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `beamflame report`: other formats from a recording, on any machine. */
+/* `beamflame report`: makes other formats from a recording, on any machine. */
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options.h"

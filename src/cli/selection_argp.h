@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The options that say which samples are wanted; the input is a struct selection_options. */
+/* The options that select samples. The parser's input is a struct selection_options. */
 #pragma once
 
 #include <argp.h>
