@@ -198,8 +198,8 @@ const char *perf_event_line(struct span line, struct perf_event_line *ret_event)
 
 /* ---- frames ---- */
 
-/* The text without " (MODULE)" at its end, and the module. The module may be a deleted file: "foo
- * (/usr/bin/foo (deleted))" (proc(5), /proc/PID/maps). */
+/* The text without " (MODULE)" at its end, and the module. The module may be a deleted file:
+ * "foo (/usr/bin/foo (deleted))" (proc(5), /proc/PID/maps). */
 static struct span split_module(struct span text, struct span *ret_module)
 {
     static const char deleted[] = " (deleted))";

@@ -33,7 +33,7 @@ enum mark {
     MARK_CHECK_IO,   /* erts_check_io(), driver_select() */
     MARK_PORT,       /* a callback of a driver */
     MARK_COLLECT,    /* garbage_collect() */
-    MARK_FULL_SWEEP, /* full_sweep_heaps(), or its caller in garbage_collect() */
+    MARK_FULL_SWEEP, /* full_sweep_heaps(), or a caller below garbage_collect() */
     MARK_POLL,       /* the system call that waits for file descriptors, or checks them */
     MARK_SLEEP,      /* other system calls of an idle thread */
 };

@@ -40,7 +40,8 @@ void symbolizer_refresh(struct symbolizer *symbolizer);
 /* The process with this pid term. 0 if it is no pid of this node. */
 process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint64_t time);
 
-/* Find slowly what is not needed before the first sample. Samples can wait meanwhile. */
+/* Find what takes long to find and is not needed before the first sample. Samples can wait
+ * meanwhile. */
 void symbolizer_prepare(struct symbolizer *symbolizer);
 
 /* Notice what changes seldom, and append how long each thread ran since the first call. Call when

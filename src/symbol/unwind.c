@@ -376,8 +376,7 @@ static unsigned emit_return_address(struct unwinder *unwinder, uint64_t word)
 }
 
 /* With +JPperf fp each return address has a frame pointer before it, which points up the stack. It
- * points outside of [heap, hend] if a garbage collection has already replaced
- * heap and hend. */
+ * points outside of [heap, hend] if a garbage collection has already replaced heap and hend. */
 static bool is_frame_pointer(struct unwinder *unwinder, uint64_t at, uint64_t word)
 {
     return code_frame_pointers(unwinder->code) && (word & 7) == 0 && word > at &&
