@@ -93,7 +93,8 @@ static void bash(struct buffer *out)
     buffer_text(out, "\"\n"
                      "            [ $command = help ] && words=\"");
     put_command_words(out);
-    buffer_text(out, "\" ;;\n"
+    buffer_text(out, "\"\n"
+                     "            [ $command = completion ] && words=\"bash zsh fish\" ;;\n"
                      "        esac ;;\n"
                      "    esac\n"
                      "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"

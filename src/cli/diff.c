@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `beamflame diff`: what one recording has more or less of than another. */
+/* `beamflame diff`: compares two recordings. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,16 +14,17 @@
 #include "profile/events.h"
 #include "profile/recording_join.h"
 
-/* Between the two on the time axis: seen as such on a page, where a column is a second. */
+/* The gap between the two recordings on the time axis. It is wide enough to be visible on a page,
+ * where a column is a second. */
 static const uint64_t GAP_NS = 5000000000;
 
-/* One of the two, as it was. */
+/* One of the two recordings, as read. */
 struct side {
     const char *path;
-    int fd; /* reads it from its start; -1: there is none */
+    int fd; /* reads it from its start; -1: none */
     struct recording *recording;
     struct profile *profile;
-    uint64_t last; /* when its newest sample was */
+    uint64_t last; /* time of its newest sample */
 };
 
 static int take_time(void *context, const struct sample *sample, struct error *error)
@@ -35,7 +36,7 @@ static int take_time(void *context, const struct sample *sample, struct error *e
     return 0;
 }
 
-/* Reads it through, for what is known at its end. */
+/* Open a recording and read it completely, because its totals are at its end. */
 static int open_side(struct side *side, const char *path, struct error *error)
 {
     bool cut;
@@ -67,7 +68,7 @@ static void close_side(struct side *side)
 
 /* ---- what is compared ---- */
 
-/* The first event that both have, where none is asked for. */
+/* The first event that both recordings have, for use if none is requested. */
 static const char *common_event(const struct side sides[2])
 {
     const struct profile *profile = sides[0].profile;
@@ -107,7 +108,7 @@ static int choose_event(const struct side sides[2], struct output_settings *sett
                                                                                             : 0;
 }
 
-/* It begins so many ns after the whole. */
+/* One side of the comparison. `after`: its start in the joined recording, ns. */
 static struct comparison_side compared_side(const struct side *side, uint64_t after)
 {
     struct comparison_side compared = {
@@ -117,14 +118,14 @@ static struct comparison_side compared_side(const struct side *side, uint64_t af
         .from_ms = after / 1000000,
     };
 
-    /* One that was cut has samples after its totals. */
+    /* A recording that was cut has samples after its totals. */
     if (compared.totals.end_monotonic <= side->last)
         compared.totals.end_monotonic = side->last + 1;
     compared.to_ms = compared.from_ms + recording_ms(&compared.header, &compared.totals);
     return compared;
 }
 
-/* Folded stacks do not tell when they were. */
+/* True if the length is known. Folded stacks have no times. */
 static bool has_length(const struct comparison_side *side)
 {
     return side->to_ms - side->from_ms > 1;
@@ -142,9 +143,9 @@ static void check_lengths(struct comparison *comparison)
     }
 }
 
-/* ---- both as one ---- */
+/* ---- both recordings as one ---- */
 
-/* Takes over the descriptors of both. Returns one that reads the whole. */
+/* Join both recordings. Takes over both descriptors. Returns one that reads the result. */
 static int join_sides(struct side sides[2], uint64_t starts[2], struct error *error)
 {
     const struct join_part parts[] = {{sides[0].fd, sides[0].path}, {sides[1].fd, sides[1].path}};

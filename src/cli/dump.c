@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* beamflame dump: the stacks of all Erlang processes of a VM, now. */
+/* `beamflame dump`: the stacks of all Erlang processes of a VM at one moment. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "session/top_option.h"
 
 struct dump_options {
-    struct target_options target; /* which VM */
+    struct target_options target; /* the VM */
     struct census_request request;
     struct selection_options selection;
     const char *core, *executable; /* NULL: not given */
@@ -109,7 +109,7 @@ static int check(void *target, struct error *error)
 
 /* ---- the dump ---- */
 
-/* Keep the processes that are asked for. */
+/* Keep the selected processes. */
 static int select_processes(struct census *census, const struct selection_options *options,
                             struct error *error)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The newest parts of a recording, kept in memory: what led up to something. */
+/* The newest segments of a recording, kept in memory for what happened before a trigger. The code
+ * calls a segment a part. */
 #pragma once
 
 #include <stddef.h>
@@ -8,27 +9,27 @@
 #include "util/error.h"
 
 struct kept_part {
-    int fd;              /* reads it */
+    int fd;              /* reads the segment */
     uint64_t begin, end; /* ns, CLOCK_MONOTONIC */
     uint64_t bytes;
 };
 
-/* All zero is empty. The oldest comes first. */
+/* All zero is empty. The oldest segment comes first. */
 struct kept_parts {
     struct kept_part *list;
     size_t count, room;
     uint64_t bytes; /* of all */
 };
 
-/* A file in memory to record a part into. -1 with error. */
+/* Create a file in memory to record a segment into. -1 with error. */
 int kept_parts_file(struct error *error);
 
-/* Takes over the descriptor. */
+/* Add a segment. Takes over its descriptor. */
 void kept_parts_add(struct kept_parts *parts, const struct kept_part *part);
 
-/* Drop those that ended before this time, and the oldest ones as long as there are more bytes than
- * these. */
+/* Drop the segments that ended before `time`, and then the oldest ones while the segments have more
+ * than `bytes` bytes in total. */
 void kept_parts_drop(struct kept_parts *parts, uint64_t time, uint64_t bytes);
 
-/* Drop all. */
+/* Drop all segments. */
 void kept_parts_free(struct kept_parts *parts);

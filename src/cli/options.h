@@ -12,7 +12,7 @@
 
 enum { OUTPUTS_MAX = 32 };
 
-/* What both commands take. */
+/* Options of all three commands. */
 struct output_options {
     struct output_request requests[OUTPUTS_MAX];
     size_t count;
@@ -20,19 +20,19 @@ struct output_options {
     const char *stats_path;
     bool quiet;
     bool no_summary;
-    bool compares;                           /* outputs are of a comparison */
+    bool compares;                           /* outputs show a comparison */
     const struct output_format *next_format; /* of the next -o; NULL: that of its name */
 };
 
 struct record_options {
     struct target_options targets;
     struct session_options session;
-    double duration;      /* seconds; 0: until it is ended */
-    double loop;          /* seconds of a part; 0: there are no parts */
-    size_t keep;          /* of the files of each output; 0: all */
-    double before, after; /* a trigger fires, seconds that are recorded */
-    double holdoff;       /* seconds from one firing to the next, at least */
-    uint64_t max_size;    /* of a recording, bytes; 0: any */
+    double duration;      /* seconds; 0: until stopped */
+    double loop;          /* seconds of a segment; 0: no segments */
+    size_t keep;          /* newest files to keep of each output; 0: all */
+    double before, after; /* seconds to record around the firing of a trigger */
+    double holdoff;       /* minimum seconds from one firing to the next */
+    uint64_t max_size;    /* of a recording, bytes; 0: unlimited */
     struct output_options output;
 };
 
@@ -43,7 +43,7 @@ struct report_options {
 };
 
 struct diff_options {
-    struct report_options report; /* two paths: what is compared with, and what is compared */
+    struct report_options report; /* two paths: the base, and what is compared with it */
     enum comparison_per per;
 };
 

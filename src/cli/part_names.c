@@ -22,10 +22,10 @@
 
 enum {
     TIME_LENGTH = 15,
-    LATER_MAX = 3600, /* seconds that a name may be later than its part */
+    LATER_MAX = 3600, /* seconds that a name may be later than its segment */
 };
 
-/* A name is directory/head TIME tail. */
+/* A name is: directory, head, TIME, tail. */
 struct pattern {
     char *directory; /* with the slash, or "" */
     char *head;      /* "x-shop@web-1-" */
@@ -35,13 +35,13 @@ struct pattern {
 struct part_names {
     struct pattern *patterns;
     size_t count;
-    /* Of these; -1: none. Those of outputs are the first ones. */
+    /* Indexes in `patterns`; -1: none. The outputs come first. */
     int temporary, recording, statistics;
 };
 
 /* ---- patterns ---- */
 
-/* Where TIME goes: before the suffix that tells the format, or whatever suffix there is. */
+/* The place of TIME: before the suffix of the format, or before any other suffix. */
 static size_t suffix_start(const char *path, const struct output_format *format)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -53,7 +53,7 @@ static size_t suffix_start(const char *path, const struct output_format *format)
     return dot && dot > base ? (size_t)(dot - path) : strlen(path);
 }
 
-/* What should not be in a file's name becomes '-'. */
+/* Replace characters that should not be in a file name by '-'. */
 static char *plain_node(const char *node)
 {
     char *plain = xstrdup(node);
@@ -129,7 +129,8 @@ static void add_splits(struct part_names *names, const struct record_options *op
     }
 }
 
-/* Beside the recording, or where none is asked for beside the first output. */
+/* The recording in progress is beside the recording, or beside the first output if no recording is
+ * requested. */
 static void add_temporary(struct part_names *names, const struct output_options *outputs,
                           const char *recording, const char *node)
 {
@@ -210,7 +211,7 @@ char *part_names_statistics(const struct part_names *names, struct part_time tim
     return name_of(names, names->statistics, time);
 }
 
-/* ---- a new part ---- */
+/* ---- a new segment ---- */
 
 static bool is_free(const struct part_names *names, struct part_time time)
 {
@@ -235,8 +236,8 @@ static struct part_time time_text(time_t seconds)
     return time;
 }
 
-/* The lock tells others that the file is written to; it ends with the process, however that ends.
- */
+/* The lock shows others that the file is being written. It ends with the process, however the
+ * process ends. */
 static int create_locked(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -270,7 +271,7 @@ int part_names_create(const struct part_names *names, time_t seconds, struct par
     return error_set(error, ERROR_FAILED, "there are files of all names that a part could have");
 }
 
-/* ---- old ones ---- */
+/* ---- old files ---- */
 
 static bool is_time(const char *text)
 {
@@ -280,7 +281,8 @@ static bool is_time(const char *text)
     return true;
 }
 
-/* Whether a file's name is "HEAD TIME TAIL"; where `ret_more` is not NULL, with more behind it. */
+/* True if a file's name is HEAD, TIME, TAIL. If `ret_more` is not NULL, more text may follow, and
+ * *ret_more points to it. */
 static bool matches(const struct pattern *pattern, const char *name, const char **ret_more)
 {
     size_t head = strlen(pattern->head), tail = strlen(pattern->tail);
@@ -294,7 +296,7 @@ static bool matches(const struct pattern *pattern, const char *name, const char 
     return ret_more || !*name;
 }
 
-/* Whether someone has the lock of a file: who made it, and still writes. */
+/* True if the process that created the file still writes it, and so has its lock. */
 static bool is_locked(int directory, const char *name)
 {
     int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -355,7 +357,7 @@ void part_names_remove_old(const struct part_names *names, size_t keep)
         remove_old(&names->patterns[i], keep);
 }
 
-/* ".NAME.PID-N.tmp", as output/output_file.c has it. */
+/* True for ".NAME.PID-N.tmp", the temporary name in output/output_file.c. */
 static bool is_leftover(const struct pattern *pattern, const char *name)
 {
     const char *more;

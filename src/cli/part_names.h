@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The files of a recording that is made in parts. "x.svg" becomes
+ * Names the files of a recording that is made in segments. The code calls a segment a part. "x.svg"
+ * becomes
  *
- *      x-shop@web-1-20261121-203000.svg          NODE and TIME (UTC) when the part began
- *      x-shop@web-1-20261121-203000.gc.svg       of one event, where there are several
+ *      x-shop@web-1-20261121-203000.svg          NODE and TIME (UTC) when the segment began
+ *      x-shop@web-1-20261121-203000.gc.svg       of one event, if there are several
  *      x-shop@web-1-20261121-203000.bfr.part     the recording, while it is made
  *
- * The time is the first second, from the begin of the part on, that no file of these names has yet:
- * what is there is never written over.
+ * TIME is the first second, from the segment's start on, for which no file with any of these names
+ * exists. Existing files are never overwritten.
  */
 #pragma once
 
@@ -16,34 +17,34 @@
 
 struct part_names;
 
-/* Of the outputs, and of the recording where one is asked for (else `recording` is NULL); borrowed.
- */
+/* The names of the outputs, and of the recording if one is requested (else `recording` is NULL).
+ * Borrows all. */
 struct part_names *part_names_new(const struct record_options *options, const char *recording,
                                   const char *node);
 void part_names_free(struct part_names *names);
 
-/* When a part began, as it is in its names. */
+/* The start of a segment, as in its names. */
 struct part_time {
     char text[16]; /* "20261121-203000" */
 };
 
-/* Create the file to record into, which no one else writes to while it is open. `seconds`: since
- * 1970. -1 with error. */
+/* Create the file to record into. It is locked while it is open, so that no one else writes to it.
+ * `seconds`: since 1970. -1 with error. */
 int part_names_create(const struct part_names *names, time_t seconds, struct part_time *ret_time,
                       struct error *error);
 
-/* The names of a part, to be freed. */
+/* The names of a segment. The caller frees them. */
 char *part_names_temporary(const struct part_names *names, struct part_time time);
-/* NULL if none is asked for. */
+/* NULL if no recording is requested. */
 char *part_names_recording(const struct part_names *names, struct part_time time);
 /* Of options->output.requests[index]. */
 char *part_names_output(const struct part_names *names, size_t index, struct part_time time);
-/* NULL if none are asked for. */
+/* NULL if no statistics are requested. */
 char *part_names_statistics(const struct part_names *names, struct part_time time);
 
-/* Of each of these names, remove all files but the newest `keep`; what is written to now stays. */
+/* For each of these names, remove all files except the newest `keep`. Files that are being written
+ * stay. */
 void part_names_remove_old(const struct part_names *names, size_t keep);
 
-/* Remove what was left of outputs by a run that was killed while it wrote them. Recordings that it
- * left are no such thing. */
+/* Remove unfinished outputs of a run that was killed. Its recordings stay. */
 void part_names_remove_leftovers(const struct part_names *names);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* beamflame probes: what can be probed in a VM, how, and what a hit costs. */
+/* `beamflame probes`: the events of a VM, their probes, and the cost of a hit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +138,7 @@ static bool note_usdt(void *context, const struct usdt_probe *probe)
         }
     }
     if (all->count == 1024 || !strncmp(probe->name, "user_trace-n", 12)) {
-        free(name); /* 950 of them: what a program of the user may fire */
+        free(name); /* 950 probes, which the user's own programs fire */
         return true;
     }
     all->names[all->count] = name;
@@ -163,7 +163,7 @@ static void show_usdt(struct vm *vm)
     }
 }
 
-/* ---- all ---- */
+/* ---- the command ---- */
 
 static int show(const struct probes_options *options, struct error *error)
 {

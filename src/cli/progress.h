@@ -6,14 +6,14 @@
 #include "session/session.h"
 
 struct progress {
-    bool live; /* standard error is a terminal, and it is wanted */
+    bool live; /* standard error is a terminal, and progress is wanted */
     uint64_t shown;
 };
 
 struct progress progress_new(const struct record_options *options);
 
-/* Twice a second. `state`: what comes first in the line, "" if nothing does. */
+/* Show the line, at most twice a second. `state`: the beginning of the line, or "". */
 void progress_show(struct progress *progress, const struct session *session, const char *state);
 
-/* Make room for other lines. */
+/* Clear the line before other output. */
 void progress_clear(const struct progress *progress);

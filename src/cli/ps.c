@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* beamflame ps: the Erlang VMs of this host, in all of its containers. */
+/* `beamflame ps`: the Erlang VMs of this host, in all of its containers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,27 +14,27 @@
 #include "util/buffer.h"
 #include "util/utf8.h"
 
-/* One VM, or a process that seems to be one and can't be read. */
+/* One VM, or an OS process that seems to be one and can't be read. */
 struct row {
     pid_t pid;
-    struct build build; /* release 0: not known */
+    struct build build; /* release 0: unknown */
     char node[1024];
     char container[80];
     enum vm_frames frames;
     const char *layout;
     uint32_t schedulers[3];
     uint32_t processes;
-    int64_t run_queue; /* -1: not known */
+    int64_t run_queue; /* -1: unknown */
     struct error error;
 };
 
 struct rows {
     struct row *all;
     size_t count;
-    size_t not_permitted; /* processes that may be VMs, for all we may know */
+    size_t not_permitted; /* OS processes that may not be read, and may be VMs */
 };
 
-/* A process whose executable may not be read: is it worth a line? */
+/* True if an OS process whose executable may not be read seems to be a VM, and so gets a line. */
 static bool looks_like_vm(pid_t pid)
 {
     size_t size;
@@ -72,7 +72,7 @@ static void describe(struct row *row)
     vm_close(vm);
 }
 
-/* Fill *row if the process is a VM, or seems to be one that may not be read. */
+/* Fill *row if the OS process is a VM, or seems to be one that may not be read. */
 static bool look_at(pid_t pid, struct rows *rows, struct row *row)
 {
     struct error error = {0};
@@ -90,7 +90,7 @@ static bool look_at(pid_t pid, struct rows *rows, struct row *row)
     describe(row);
     if (row->error.code == ERROR_PERMISSION)
         rows->not_permitted++;
-    return row->error.code != ERROR_NO_PROCESS; /* it ended meanwhile */
+    return row->error.code != ERROR_NO_PROCESS; /* else it ended meanwhile */
 }
 
 static int collect(struct rows *rows, struct error *error)
@@ -212,8 +212,8 @@ static void print_json(const struct rows *rows)
     buffer_free(&out);
 }
 
-/* The exit code. Root in a container may not read some processes either, and need not: what counts
- * is whether a VM was missed. */
+/* Returns the exit code. Root in a container may not read some OS processes either. That is an
+ * error only if a VM was missed. */
 static int report_permission(const struct rows *rows)
 {
     bool missed = rows->count == 0 && rows->not_permitted > 0 && geteuid() != 0;

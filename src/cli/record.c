@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `beamflame [record]`: profile VMs until told to end, then write the outputs. */
+/* `beamflame [record]`: profiles VMs until it is stopped, then writes the outputs. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +45,8 @@ static void add_default(struct output_options *output, char *path)
     output->requests[output->count++] = (struct output_request){.path = path, .optional = true};
 }
 
-/* Without -o: beamflame-PID-TIME.perf and .svg in the current directory; of parts, where names have
- * node and time, beamflame.perf and .svg. */
+/* Without -o, write beamflame-PID-TIME.perf and .svg in the current directory. For segments, whose
+ * names get node and time, the base is beamflame.perf and .svg. */
 static void default_outputs(struct record_options *options, pid_t pid)
 {
     char moment[32];
@@ -62,7 +62,8 @@ static void default_outputs(struct record_options *options, pid_t pid)
     free(name);
 }
 
-/* The first .bfr output is what is recorded into: it is readable whatever happens later. */
+/* The path of the first .bfr output, which is removed from the list. Samples are recorded into this
+ * file, so it is readable whatever happens later. */
 static const char *take_recording_path(struct output_options *output)
 {
     for (size_t i = 0; i < output->count; i++) {
@@ -121,8 +122,8 @@ static struct session *start(const struct record_options *options, struct target
     return session;
 }
 
-/* Record into a file; a descriptor that reads it is handed out in *ret_fd, -1 if there is none. A
- * failure while recording ends it early, and what it holds is kept. */
+/* Record into a file. *ret_fd becomes a descriptor that reads it, or -1. A failure ends the
+ * recording early, and what was recorded is kept. */
 static int make_recording(const struct record_options *options, struct targets *targets,
                           const char *path, const char *command_line, uint64_t started, int *ret_fd,
                           struct error *error)
@@ -158,7 +159,7 @@ static int record_and_render(const struct record_options *options, struct target
     return failed ? failed : rendered;
 }
 
-/* What parts are named after: the node, or of several the host. */
+/* The NODE in names of segments: the node, or the host if there are several nodes. */
 static void name_of_node(const struct record_options *options, struct targets *targets, char *name,
                          size_t size)
 {
@@ -207,7 +208,7 @@ static int record(struct record_options *options, struct targets *targets, const
     return record_and_render(options, targets, path, command_line, started);
 }
 
-/* Parts are files. */
+/* Segments must go to files. */
 static int check_parts(const struct record_options *options, struct error *error)
 {
     const struct output_options *outputs = &options->output;

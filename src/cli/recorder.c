@@ -11,17 +11,17 @@ enum { STEP_MS = 100 };
 
 static const uint64_t SECOND = 1000000000;
 
-/* A part that ends so much later than it was to: the next ones are reckoned from there. */
+/* If a segment ends this late, the ends of the next ones are computed from its actual end. */
 static const uint64_t LATE = 1000000000;
 
 struct recorder {
     struct session *session;
     const struct record_options *options;
     const volatile int *stop;
-    struct rotation *rotation; /* NULL: there are no parts */
+    struct rotation *rotation; /* NULL: no segments */
     uint64_t end, part_end;    /* CLOCK_MONOTONIC */
     struct progress progress;
-    bool open; /* a recording is being made */
+    bool open; /* a recording is in progress */
 };
 
 static struct recorder recorder(struct session *session, const struct record_options *options,
@@ -40,7 +40,7 @@ static struct recorder recorder(struct session *session, const struct record_opt
     };
 }
 
-/* Not within its first second, whatever its size: what begins a recording alone has some. */
+/* False in the first second, because the beginning of a recording alone has some bytes. */
 static bool has_its_size(const struct recorder *recorder)
 {
     struct session_status status;
@@ -65,7 +65,8 @@ static int begin_part(struct recorder *recorder, struct error *error)
     return 0;
 }
 
-/* Where the next part can't begin, there is none. */
+/* End the segment and begin the next one. The end of the current segment is reported if it fails.
+ * Returns the error if the next one can't begin. */
 static int next_part(struct recorder *recorder, struct error *error)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -84,7 +85,7 @@ static int next_part(struct recorder *recorder, struct error *error)
     return 0;
 }
 
-/* A part that fails at once would do so again. */
+/* Continue with the next segment. A segment that failed at once would fail again. */
 static int after_failure(struct recorder *recorder, struct error *error)
 {
     if (!recorder->rotation || session_status(recorder->session).part_ns < SECOND)
@@ -127,7 +128,7 @@ static int run(struct recorder *recorder, struct error *error)
     return result;
 }
 
-/* Both errors would say the same if there are two. */
+/* If there are two errors, both have the same cause. The first is returned. */
 static int end(struct recorder *recorder, int result, int *ret_fd, struct error *error)
 {
     struct error end_error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Takes samples until it is told to end, and divides them into parts where they are asked for. */
+/* Takes samples until it is stopped. Divides the recording into segments if requested. */
 #pragma once
 
 #include "cli/options.h"
@@ -7,15 +7,15 @@
 #include "session/session.h"
 #include "util/error.h"
 
-/* Records from now on, until the time is over, `*stop`, the targets have ended or the recording has
- * its size; then the session is stopped.
+/* Record into `fd`, which is taken over. Recording ends after its duration, when `*stop` is set,
+ * when all targets have ended, or when the recording reaches its size. Then the session is stopped.
  *
- * Into `fd`, which is taken over; what reads it then is handed out in *ret_fd, on failure too if
- * there is anything to read, else -1. */
+ * *ret_fd becomes a descriptor that reads the recording, even on failure if there is anything to
+ * read. Otherwise it becomes -1. */
 int record_whole(struct session *session, const struct record_options *options,
                  const volatile int *stop, int fd, int *ret_fd, struct error *error);
 
-/* Or in parts, which are written by `rotation`. Of one that can't be recorded to its end, what
- * there is is kept, and that is said; where the next one can't begin either, it fails. */
+/* The same in segments, which `rotation` writes. If a segment fails, what was recorded of it is
+ * kept, and the error is reported. Returns the error if the next segment can't begin either. */
 int record_parts(struct session *session, const struct record_options *options,
                  const volatile int *stop, struct rotation *rotation, struct error *error);

@@ -8,7 +8,7 @@
 #include "cli/message.h"
 #include "output/formats.h"
 
-enum { REQUESTS_MAX = OUTPUTS_MAX + 2 }; /* the summary and the statistics too */
+enum { REQUESTS_MAX = OUTPUTS_MAX + 2 }; /* plus the summary and the statistics */
 
 static void add_statistics(const struct output_options *options, struct output_request *requests,
                            size_t *count)

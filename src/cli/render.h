@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From a recording to the outputs that were asked for, the summary, and the statistics. */
+/* Writes the requested outputs, the summary and the statistics of a recording. */
 #pragma once
 
 #include "cli/options.h"
 #include "util/error.h"
 
-/* Whether the outputs can be written, as output_check() tells. */
+/* Check that the outputs can be written, as output_check() does. */
 int render_check(const struct output_options *options, uint32_t events, bool peers,
                  struct error *error);
 
-/* Write the outputs and, unless it is not wanted, the summary on standard output (of a comparison
- * what has changed). Takes over `fd`;
- * `name` is the recording's, for messages. Prints errors; returns the exit code. */
+/* Write the outputs, and the summary unless it is off. The summary (for a comparison: the changes)
+ * goes to standard output, or to standard error if an output goes to standard output. Takes over
+ * `fd`. `name`: of the recording, for messages. Prints errors. Returns the exit code. */
 int render(int fd, const char *name, const struct output_options *options);

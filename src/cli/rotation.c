@@ -19,7 +19,7 @@
 struct rotation {
     const struct record_options *options;
     struct part_names *names;
-    struct part_time time; /* of the part that is recorded */
+    struct part_time time; /* of the segment that is being recorded */
     pid_t child;           /* 0: none */
     unsigned written, empty, failed, cut, late;
     bool late_now;
@@ -52,11 +52,11 @@ void rotation_drop(struct rotation *rotation)
 
 /* ---- the child ---- */
 
-/* What the child writes a part of. */
+/* The input of a child. */
 struct source {
-    const int *fds; /* read the part, or its pieces */
+    const int *fds; /* read the segment, or its pieces */
     size_t count;
-    const char *occasion; /* of pieces, that are to be joined into `file`; else NULL and -1 */
+    const char *occasion; /* of pieces that the child joins into `file`; else NULL and -1 */
     int file;
 };
 
@@ -65,7 +65,7 @@ static int ascending(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* Descriptors of probes must not outlive the process that asked for them. */
+/* Close all other descriptors. Those of probes must not outlive the process that opened them. */
 static void keep_only(const struct source *source)
 {
     int *kept = xcalloc(source->count + 1, sizeof(*kept));
@@ -84,7 +84,7 @@ static void keep_only(const struct source *source)
     free(kept);
 }
 
-/* What reads the part, -1 if it can't be read. */
+/* A descriptor that reads the segment, or -1 if it can't be read. */
 static int open_source(const struct source *source)
 {
     struct join_part *pieces;
@@ -103,7 +103,7 @@ static int open_source(const struct source *source)
     return fd;
 }
 
-/* Give the recording the name that was asked for. */
+/* Give the recording its requested name. */
 static int publish(const char *temporary, const char *recording, bool quiet)
 {
     struct error error;
@@ -128,7 +128,7 @@ static int render_outputs(const struct rotation *rotation, int fd, const char *n
     return outputs.count || outputs.stats_path ? render(fd, name, &outputs) : 0;
 }
 
-/* Returns the exit code. Memory is left to the end of the process. */
+/* Returns the exit code. Memory is not freed, because the process ends. */
 static int write_part(const struct rotation *rotation, int fd)
 {
     const struct record_options *options = rotation->options;
@@ -150,7 +150,7 @@ static void run_child(const struct rotation *rotation, const struct source *sour
 {
     int fd;
 
-    /* They are for the process that samples, but a terminal sends them to all. */
+    /* The signals are for the process that samples, but a terminal sends them to all. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     keep_only(source);
@@ -158,7 +158,7 @@ static void run_child(const struct rotation *rotation, const struct source *sour
     _exit(fd < 0 ? ERROR_FAILED : write_part(rotation, fd));
 }
 
-/* ---- its parent ---- */
+/* ---- the parent ---- */
 
 static void take_status(struct rotation *rotation, int status)
 {
@@ -178,7 +178,7 @@ static void wait_for_child(struct rotation *rotation)
 
     while (rotation->child && waitpid(rotation->child, &status, 0) < 0)
         if (errno != EINTR)
-            abort(); /* it is ours */
+            abort(); /* impossible: the child is ours */
     if (rotation->child)
         take_status(rotation, status);
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Writes the outputs of parts, while sampling goes on: each in a child process, one at a time.
+ * Writes the outputs of segments while sampling continues: each segment in a child process, one at
+ * a time. The code calls a segment a part.
  *
- * A child that renders does not hold up those who take samples, and what goes wrong in it does not
- * end the recording. It lives on if this process is killed, and writes what it was to write.
+ * The rendering child does not delay the sampling process, and its errors do not end the recording.
+ * If the sampling process is killed, the child continues and finishes its outputs.
  *
- *   new ──> { create ──> (the part is recorded) ──> write }... ──> finish
+ *   new ──> { create ──> (the segment is recorded) ──> write }... ──> finish
  */
 #pragma once
 
@@ -17,29 +18,31 @@
 
 struct rotation;
 
-/* `recording`: where recordings go, NULL if they are not asked for; `node`: for names. Borrowed. */
+/* `recording`: path of recordings, or NULL if they are not requested. `node`: for names. Borrows
+ * all. */
 struct rotation *rotation_new(const struct record_options *options, const char *recording,
                               const char *node);
 
-/* The file to record the next part into. `seconds`: since 1970, for its names. -1 with error. */
+/* Create the file to record the next segment into. `seconds`: since 1970, for its names. -1 with
+ * error. */
 int rotation_create(struct rotation *rotation, time_t seconds, struct error *error);
 
-/* Nothing is recorded into it. */
+/* Remove the file that was created. Nothing was recorded into it. */
 void rotation_drop(struct rotation *rotation);
 
-/* Whether a child is still at work on an earlier part: then the one that is recorded had better go
- * on. */
+/* True if a child still writes an earlier segment. Then the current segment should continue. */
 bool rotation_is_busy(struct rotation *rotation);
 
-/* The part that was created is recorded: give it its names, in the background; after an earlier
- * child, if that is still at work. Takes over `fd`, which reads the recording; -1: it can't be
- * read. `whole`: it was recorded to its end; else why not was told. */
+/* Write the outputs of the segment that was created, and give its recording the final name, in the
+ * background. Waits first if a child still writes an earlier segment. Takes over `fd`, which reads
+ * the recording; -1: it can't be read. `whole`: the segment was recorded to its end. Otherwise the
+ * caller has reported the reason. */
 void rotation_write(struct rotation *rotation, int fd, bool whole);
 
-/* The same of a part that was recorded in several pieces, which the child joins into `file`, the
- * one that was created (profile/recording_join.h). Takes over all descriptors. */
+/* The same for a segment that was recorded in several pieces. The child joins them into `file`, the
+ * file that was created (profile/recording_join.h). Takes over all descriptors. */
 void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *occasion,
                    int file, bool whole);
 
-/* Wait for the last child, say what went wrong on the way, and free. Returns the exit code. */
+/* Wait for the last child, report problems, and free. Returns the exit code. */
 int rotation_finish(struct rotation *rotation);

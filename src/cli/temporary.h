@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where unnamed files are made that nobody asked for by name. */
+/* The directory of unnamed temporary files. */
 #pragma once
 
 #include <stdlib.h>

@@ -15,13 +15,13 @@
 
 enum {
     STEP_MS = 100,
-    PARTS = 5, /* that the time before is kept in: so much more than that may be recorded */
+    PARTS = 5, /* segments that span the time before; up to two more may be recorded */
 };
 
 static const uint64_t SECOND = 1000000000;
 static const uint64_t PART_MOST = 60000000000;
 
-/* What is kept, where no other size is asked for: 100 MB. */
+/* The most bytes to keep, if no size is requested: 100 MiB. */
 static const uint64_t BYTES_MOST = 100 << 20;
 
 struct triggered {
@@ -33,12 +33,12 @@ struct triggered {
     struct kept_parts kept;
     uint64_t part_ns, bytes_most;
     uint64_t end, part_begin; /* CLOCK_MONOTONIC */
-    uint64_t ready;           /* from then on a trigger may fire */
-    uint64_t until;           /* the end of what is recorded as one has fired; 0: none has */
+    uint64_t ready;           /* the earliest next firing */
+    uint64_t until;           /* end of the recording that a trigger began; 0: none */
     time_t fired_at;          /* seconds since 1970 */
     char *occasion;
     unsigned fired;
-    bool open; /* a part is being made */
+    bool open; /* a segment is in progress */
 };
 
 static uint64_t ns(double seconds)
@@ -66,7 +66,7 @@ static struct triggered triggered(struct session *session, const struct record_o
     };
 }
 
-/* ---- parts ---- */
+/* ---- segments ---- */
 
 static int begin_part(struct triggered *triggered, struct error *error)
 {
@@ -79,7 +79,7 @@ static int begin_part(struct triggered *triggered, struct error *error)
     return 0;
 }
 
-/* Of one that could not be recorded to its end, what there is is kept. */
+/* If a segment fails, what was recorded of it is kept. */
 static int end_part(struct triggered *triggered, struct error *error)
 {
     uint64_t bytes = session_status(triggered->session).part_bytes;
@@ -109,7 +109,7 @@ static int next_part(struct triggered *triggered, struct error *error)
 
 /* ---- when it fires ---- */
 
-/* When what is recorded begins. */
+/* The start of what is recorded. */
 static uint64_t kept_since(const struct triggered *triggered)
 {
     return triggered->kept.count ? triggered->kept.list[0].begin : triggered->part_begin;
@@ -130,7 +130,7 @@ static void fire(struct triggered *triggered, const char *occasion, double after
     triggered->ready = now + ns(triggered->options->holdoff);
 }
 
-/* Hand all that is kept to the rotation. */
+/* Hand all kept segments to the rotation. */
 static int write_kept(struct triggered *triggered, bool whole, struct error *error)
 {
     struct kept_parts *kept = &triggered->kept;
@@ -144,7 +144,7 @@ static int write_kept(struct triggered *triggered, bool whole, struct error *err
         fds[i] = kept->list[i].fd;
     rotation_join(triggered->rotation, fds, kept->count, triggered->occasion, file, whole);
     free(fds);
-    kept->count = 0; /* their descriptors are the rotation's */
+    kept->count = 0; /* the rotation owns their descriptors */
     kept->bytes = 0;
     return 0;
 }
@@ -208,7 +208,7 @@ static int run(struct triggered *triggered, struct error *error)
     return result;
 }
 
-/* Why nothing else would be recorded of a node that has ended. */
+/* Fire the exit trigger if the node has ended. Nothing else would be recorded of it. */
 static void fire_on_exit(struct triggered *triggered)
 {
     if (triggered->until || session_alive(triggered->session))
@@ -220,7 +220,7 @@ static void fire_on_exit(struct triggered *triggered)
         }
 }
 
-/* After a failure too: what there is of a recording is written. */
+/* Write what was recorded, also after a failure. */
 static int end(struct triggered *triggered, int result, struct error *error)
 {
     struct error own;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Takes samples until it is told to end, and records them only when a trigger fires.
+ * Takes samples until it is stopped, and records them only when a trigger fires.
  *
- * What is sampled goes into short parts in memory, of which the newest are kept. When a trigger
- * fires, the part that is made then goes on to the end, and is written together with those.
+ * Samples go into short segments in memory, of which the newest are kept. The code calls a segment
+ * a part. When a trigger fires, the current segment continues to the end of the recording. Then it
+ * is written together with the kept segments.
  *
  *      kept ─ kept ─ kept ─ part ...│fires ...... end   ──>  one recording
  *      └─── before, or more ────────┘└── after ──┘
@@ -15,7 +16,7 @@
 #include "session/session.h"
 #include "util/error.h"
 
-/* From now on, until the time is over, `*stop`, or the targets have ended; then the session is
- * stopped. What was begun is written. ERROR_NO_SAMPLES if nothing has fired. */
+/* Run until the duration is over, `*stop` is set, or all targets have ended. Then the session is
+ * stopped, and a recording that has begun is written. ERROR_NO_SAMPLES if no trigger has fired. */
 int record_triggered(struct session *session, const struct record_options *options,
                      const volatile int *stop, struct rotation *rotation, struct error *error);

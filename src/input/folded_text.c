@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Folded stacks: "root;...;leaf COUNT". They have no time: all are at 0. */
+/* Reads folded stacks: "root;...;leaf COUNT". They have no time, so all samples are at 0. */
 #include "input/readers.h"
 
 #include <stdlib.h>
@@ -11,17 +11,17 @@
 #include "util/buffer.h"
 #include "util/escape.h"
 
-/* The one event there is. */
+/* The only event. */
 #define EVENT "stacks"
 
-/* Text of frames that is kept to know them again. */
+/* Bytes of frame texts to cache. */
 #define FRAME_TEXT_MAX ((size_t)16 << 20)
 
-enum { INNER, OUTERMOST }; /* the first frame says who ran */
+enum { INNER, OUTERMOST }; /* the root frame says who ran */
 
-/* A frame of the line before: lines are sorted as a rule, and begin alike. */
+/* A frame of the previous line. Lines are usually sorted, so neighbours begin alike. */
 struct level {
-    size_t end; /* of the frame in the line, where its ';' is */
+    size_t end; /* of the frame, in bytes of the line: the place of its ';' */
     stack_id stack;
 };
 
@@ -31,12 +31,12 @@ struct folded_text {
     struct text_cache *frames;
     struct buffer scratch;
     event_id event;
-    struct buffer before; /* the stack of the line before... */
-    struct level *levels; /* ...and its frames, the outermost first */
+    struct buffer before; /* the stack of the previous line... */
+    struct level *levels; /* ...and its frames, root first */
     size_t depth, room;
 };
 
-/* Where " COUNT" begins at the end of the line; 0 if it does not. */
+/* The place of " COUNT" at the end of the line, or 0 if there is none. */
 static size_t find_count(struct span line)
 {
     size_t at = line.size;
@@ -76,7 +76,8 @@ static frame_id take_frame(struct folded_text *folded, struct span text, uint32_
     return id;
 }
 
-/* Eight bytes at a time: most of a sorted file is looked at here only. */
+/* The size of the common beginning. It compares eight bytes at a time, because most of a sorted
+ * file is only read here. */
 static size_t size_of_same(struct span text, const struct buffer *other)
 {
     size_t most = text.size < other->size ? text.size : other->size, size = 0;
@@ -93,8 +94,8 @@ static size_t size_of_same(struct span text, const struct buffer *other)
     return size;
 }
 
-/* Leave of the line before only frames that this one begins with, too, and does not end with: the
- * last frame of a line may be all of it, and then is of another kind. */
+/* Keep only those frames of the previous line with which this line begins, but does not end. The
+ * last frame of a line may be its only frame, which has another kind. */
 static void keep_same_levels(struct folded_text *folded, struct span text)
 {
     size_t same = size_of_same(text, &folded->before);
@@ -123,7 +124,7 @@ static stack_id take_stack(struct folded_text *folded, struct span text)
         const char *separator = memchr(text.at + at, ';', text.size - at);
 
         end = separator ? (size_t)(separator - text.at) : text.size;
-        /* A stack of one frame may be any function. */
+        /* The only frame of a stack may be any function. */
         stack = profile_stack(folded->import.profile, stack,
                               take_frame(folded, (struct span){text.at + at, end - at},
                                          separator && !folded->depth ? OUTERMOST : INNER));

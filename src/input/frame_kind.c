@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/frame_kind.h"
 
-/* "/tmp/perf-100.map", whose code a JIT made. */
+/* True for "/tmp/perf-100.map", which contains code of a JIT. */
 static bool is_map(struct span module)
 {
     const char *base = memrchr(module.at, '/', module.size);
@@ -16,13 +16,13 @@ static bool is_map(struct span module)
 
 enum frame_kind frame_kind_of_code(uint64_t address, struct span module)
 {
-    /* The upper half of addresses is the kernel's, on x86-64 and arm64. */
+    /* The upper half of addresses belongs to the kernel, on x86-64 and arm64. */
     if (address >> 63 || span_begins(module, "[kernel.") || span_begins(module, "[guest.kernel."))
         return FRAME_KERNEL;
     return is_map(module) ? FRAME_ERLANG : FRAME_NATIVE;
 }
 
-/* "lists:map/2", also with something behind it. */
+/* True for "lists:map/2", also with text after it. */
 static bool is_function(struct span text)
 {
     const char *colon = memchr(text.at, ':', text.size);

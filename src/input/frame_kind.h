@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What kind of frame a text is of, as far as it tells. */
+/* Guesses the kind of a frame from its text. */
 #pragma once
 
 #include "profile/profile.h"
 #include "util/span.h"
 
-/* The one frame that beamflame writes where there is no stack at all. */
+/* The only frame that beamflame writes if there is no stack. */
 #define NO_STACK "[no stack]"
 
-/* By perf's dso and where the code is. */
+/* The kind by the code's address and perf's dso (`module`). */
 enum frame_kind frame_kind_of_code(uint64_t address, struct span module);
 
-/* By its text alone. */
+/* The kind by the text alone. */
 enum frame_kind frame_kind_of_text(struct span text);

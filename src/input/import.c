@@ -42,7 +42,7 @@ int import_sample(struct import *import, const struct sample *sample, struct err
         if (!import->writer)
             return -1;
     }
-    /* Nothing is before the start, though the first samples may come out of order. */
+    /* No sample is before the start, but the first samples may come out of order. */
     if (own.time < import->header.start_monotonic) {
         own.time = import->header.start_monotonic;
         import->totals.losses[LOSS_OUT_OF_ORDER]++;

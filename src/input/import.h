@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording that is made of another file: in an unnamed one, as samples are read from that. */
+/* Makes a recording from another file, in an unnamed file, one sample at a time. */
 #pragma once
 
 #include "profile/profile.h"
@@ -9,21 +9,21 @@
 
 struct import {
     struct profile *profile;
-    struct recording_header header;  /* its texts are the profile's */
-    bool has_start;                  /* the header's; else it is that of the samples */
-    struct recording_totals totals;  /* but for `samples` and the end */
-    struct recording_writer *writer; /* NULL: there was no sample */
+    struct recording_header header;  /* its texts belong to the profile */
+    bool has_start;                  /* in the header; else the first sample sets it */
+    struct recording_totals totals;  /* import_sample() counts `samples` and sets the end */
+    struct recording_writer *writer; /* NULL: no sample yet */
     const char *directory;
 };
 
-/* `directory`: for the unnamed file; borrowed. */
+/* `directory`: of the unnamed file. Borrowed. */
 struct import import_new(const char *directory);
 void import_free(struct import *import);
 
-/* Text for the header. */
+/* A text for the header. It belongs to the profile. */
 const char *import_text(struct import *import, struct span text);
 
 int import_sample(struct import *import, const struct sample *sample, struct error *error);
 
-/* The descriptor that reads the recording, -1 with error. */
+/* Returns a descriptor that reads the recording, or -1 with error. */
 int import_finish(struct import *import, struct error *error);

@@ -41,7 +41,7 @@ static int copy_all(int from, int to, const char *path, struct error *error)
     return 0;
 }
 
-/* The same bytes where one can go back; takes over `fd`. */
+/* A descriptor with the same bytes that can seek. Takes over `fd`. */
 static int seekable(int fd, const char *path, const char *directory, struct error *error)
 {
     int copy, failed;
@@ -68,7 +68,7 @@ static int open_file(const char *path, struct error *error)
     return fd;
 }
 
-/* As the first line that is no comment tells. */
+/* Import a text in the format of its first line that is no comment. */
 static int import_text_file(struct text *text, const char *directory, struct error *error)
 {
     struct perf_event_line event;
@@ -119,7 +119,7 @@ int input_open(const char *path, const char *directory, struct error *error)
     return fd;
 }
 
-/* Takes over the descriptors of the parts. */
+/* Takes over the descriptors of the recordings. */
 static int join_parts(const struct join_part *parts, size_t count,
                       const struct join_options *options, const char *directory,
                       struct error *error)

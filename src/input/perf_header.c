@@ -12,7 +12,7 @@ static struct span trimmed(struct span text)
     return text;
 }
 
-/* "# key   : value" */
+/* Split "# key   : value". */
 static bool split(struct span line, struct span *ret_key, struct span *ret_value)
 {
     const char *colon = memmem(line.at, line.size, " : ", 3);
@@ -35,7 +35,7 @@ static const char *unescaped(struct import *import, struct span value)
     return result;
 }
 
-/* "12.345678901" seconds as ns; false if it is something else. */
+/* Read "12.345678901" seconds as ns. False if the text is something else. */
 static bool take_seconds(struct span value, uint64_t *ret_ns)
 {
     uint64_t seconds, ns;
@@ -50,7 +50,7 @@ static bool take_seconds(struct span value, uint64_t *ret_ns)
     return true;
 }
 
-/* "change of reductions in count" */
+/* Read "change of reductions in count". */
 static void take_weight(struct perf_header *header, struct span value, struct import *import)
 {
     static const char separator[] = " in ";
@@ -69,7 +69,7 @@ static void take_weight(struct perf_header *header, struct span value, struct im
     }
 }
 
-/* What beamflame alone writes. */
+/* Read a key that only beamflame writes. */
 static void take_own(struct perf_header *header, struct span key, struct span value,
                      struct import *import)
 {
@@ -103,7 +103,7 @@ static void take_key(struct perf_header *header, struct span key, struct span va
         take_own(header, key, value, import);
 }
 
-/* "loss ring_full 12", "left out 12 samples..." */
+/* Read "loss ring_full 12" or "left out 12 samples...". */
 static void take_count(struct span line, struct import *import)
 {
     struct recording_totals *totals = &import->totals;

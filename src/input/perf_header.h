@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The comments of perf-script text: "# KEY : VALUE" before the samples, and behind those what
- * beamflame counted (output/perf.c).
+ * Reads the comments of perf-script text: "# KEY : VALUE" before the samples, and after them the
+ * counters that beamflame writes (output/perf.c).
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 
 struct perf_header {
     bool own;           /* beamflame wrote the file */
-    struct span weight; /* what event lines count, of the profile; empty: samples */
-    enum unit unit;     /* of that */
+    struct span weight; /* what event lines count, a text of the profile; empty: samples */
+    enum unit unit;     /* of `weight` */
 };
 
-/* Take what a line that begins with '#' tells. What is not understood is only a comment. */
+/* Read a line that begins with '#'. Unknown comments are ignored. */
 void perf_header_take(struct perf_header *header, struct span line, struct import *import);

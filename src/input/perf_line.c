@@ -31,7 +31,7 @@ static const char *take_cpu(struct span *text, struct perf_event_line *event)
     if (!rest.size || *rest.at != '[')
         return NULL;
     rest = span_skip(rest, 1);
-    is_none = span_begins(rest, "-"); /* a sample without a CPU has -1 there */
+    is_none = span_begins(rest, "-"); /* a sample without a CPU has -1 here */
     rest = span_skip(rest, is_none);
     if (!rest.size || !is_digit(*rest.at))
         return NO_EVENT;
@@ -45,7 +45,7 @@ static const char *take_cpu(struct span *text, struct perf_event_line *event)
     return NULL;
 }
 
-/* "12.345678:", with 6 digits behind the point, or 9. */
+/* Read "12.345678:", with 6 or 9 digits after the point. */
 static const char *take_time(struct span *text, struct perf_event_line *event)
 {
     uint64_t seconds, ns = 0, unit = 1000000000;
@@ -66,7 +66,7 @@ static const char *take_time(struct span *text, struct perf_event_line *event)
     return NULL;
 }
 
-/* "    10101010 cycles:u:", where the number may be missing. */
+/* Read "    10101010 cycles:u:", where the number is optional. */
 static const char *take_event(struct span *text, struct perf_event_line *event)
 {
     struct span rest = *text;
@@ -102,7 +102,7 @@ static const char *take_rest(struct span text, struct perf_event_line *event)
 
 /* ---- who ran ---- */
 
-/* "100", "100/102", and what is behind it. */
+/* Read "100" or "100/102". *text becomes the rest. */
 static const char *take_ids(struct span *text, struct perf_event_line *event)
 {
     uint64_t pid = 0, tid;
@@ -126,7 +126,8 @@ static const char *take_ids(struct span *text, struct perf_event_line *event)
     return NULL;
 }
 
-/* A name may hold blanks and numbers: the first number behind which all is right is an id. */
+/* A name may contain blanks and numbers. The first number after which the line is valid is an
+ * id. */
 static const char *named_event(struct span line, struct perf_event_line *event)
 {
     const char *worst = NO_EVENT;
@@ -155,7 +156,7 @@ static const char *named_event(struct span line, struct perf_event_line *event)
     return worst;
 }
 
-/* "running<tab>0.123.0 [000] 12.345678: cpu-clock:" */
+/* Parse "running<tab>0.123.0 [000] 12.345678: cpu-clock:". */
 static const char *flame_prof_event(struct span line, struct perf_event_line *event)
 {
     const char *tab = memchr(line.at, '\t', line.size);
@@ -197,7 +198,7 @@ const char *perf_event_line(struct span line, struct perf_event_line *ret_event)
 
 /* ---- frames ---- */
 
-/* The text without " (MODULE)" at its end, and the module; that may be a file that is gone:
+/* The text without " (MODULE)" at its end, and the module. The module may be a deleted file:
  * "foo (/usr/bin/foo (deleted))" (proc(5), /proc/PID/maps). */
 static struct span split_module(struct span text, struct span *ret_module)
 {

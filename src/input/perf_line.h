@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Lines of `perf script`, in its default form and the usual variants of it, and in that of
- * flame_prof (output/flame_prof.h). What perf writes is in tools/perf/builtin-script.c,
- * perf_sample__fprintf_start() and process_event() (Linux 6.1), and util/evsel_fprintf.c,
+ * Parses lines of `perf script`, in its default form and the usual variants, and in the form of
+ * flame_prof (output/flame_prof.h). perf writes them in tools/perf/builtin-script.c,
+ * perf_sample__fprintf_start() and process_event() (Linux 6.1), and in util/evsel_fprintf.c,
  * sample__fprintf_callchain().
  */
 #pragma once
@@ -10,29 +10,29 @@
 #include "util/span.h"
 
 struct perf_event_line {
-    struct span who;  /* name and ids as they stand there */
-    struct span comm; /* of flame_prof: the status */
-    uint32_t pid;     /* 0: not told */
+    struct span who;  /* name and ids, as in the line */
+    struct span comm; /* thread name; in flame_prof: the status */
+    uint32_t pid;     /* 0: not in the line */
     uint32_t tid;
-    struct span erlang_pid; /* of flame_prof, "0.123.0"; else empty */
+    struct span erlang_pid; /* in flame_prof: "0.123.0"; else empty */
     bool has_cpu;
     uint16_t cpu;
     uint64_t time; /* ns */
     bool has_period;
     uint64_t period;
     struct span event;
-    struct span rest; /* behind the event: its fields, or where it was if there is no stack */
-    bool alone;       /* no stack follows: perf indents names if it records none */
+    struct span rest; /* after the event: its fields, or the only frame */
+    bool alone;       /* no stack follows: perf indents such lines */
 };
 
-/* What is wrong with the line, NULL if nothing is. */
+/* Parse an event line. Returns NULL, or what is wrong with the line. */
 const char *perf_event_line(struct span line, struct perf_event_line *ret_event);
 
 struct perf_frame_line {
     uint64_t address;
-    struct span symbol; /* with its offset, if that is there */
-    struct span module; /* empty if there is none */
+    struct span symbol; /* with its offset, if the line has one */
+    struct span module; /* empty: none */
 };
 
-/* Whether the line is a frame. */
+/* True if the line is a frame. */
 bool perf_frame_line(struct span line, struct perf_frame_line *ret_frame);

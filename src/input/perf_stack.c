@@ -11,11 +11,11 @@
 #include "util/escape.h"
 #include "util/intern.h"
 
-/* Text of stacks and of single lines that is kept to know them again. */
+/* Bytes of the texts of stacks and of single lines to cache. */
 #define STACK_TEXT_MAX ((size_t)64 << 20)
 #define LINE_TEXT_MAX  ((size_t)16 << 20)
 
-/* What perf writes where there is no name. */
+/* The text of perf for a missing name. */
 static const char UNKNOWN[] = "[unknown]";
 static const char ANONYMOUS[] = "(anonymous namespace)";
 static const char INLINED[] = "_[i]"; /* as in stackcollapse-perf.pl */
@@ -23,10 +23,10 @@ static const char INLINED[] = "_[i]"; /* as in stackcollapse-perf.pl */
 struct perf_stacks {
     struct profile *profile;
     bool own;
-    struct text_cache *known; /* stacks by their text and root: number in `stacks` */
+    struct text_cache *known; /* text and root of a stack -> index in `stacks` */
     struct intern stacks;     /* struct perf_stack */
-    struct text_cache *lines; /* lines that are one frame */
-    frame_id *list;           /* of the stack that is read, leaf first */
+    struct text_cache *lines; /* lines with one frame -> frame_id */
+    frame_id *list;           /* of the stack that is being read, leaf first */
     size_t count, room;
     struct buffer scratch;
 };
@@ -80,7 +80,7 @@ static module_id module_named(struct perf_stacks *stacks, struct span path)
     return id ? profile_module(stacks->profile, &(struct module){.path = id}) : 0;
 }
 
-/* Valid until the next one. */
+/* Valid until the next call. */
 static struct span unescaped(struct perf_stacks *stacks, struct span text)
 {
     stacks->scratch.size = 0;
@@ -88,7 +88,7 @@ static struct span unescaped(struct perf_stacks *stacks, struct span text)
     return (struct span){stacks->scratch.data, stacks->scratch.size};
 }
 
-/* As output/perf.c and view.c wrote it. */
+/* Add a frame that output/perf.c and view.c wrote. */
 static void push_own(struct perf_stacks *stacks, const struct perf_frame_line *line)
 {
     struct frame frame = {
@@ -106,7 +106,8 @@ static void push_own(struct perf_stacks *stacks, const struct perf_frame_line *l
     push(stacks, &frame);
 }
 
-/* "schedule+0x12": without the offset, which is taken from the address. */
+/* The symbol of "schedule+0x12". The offset is subtracted from *address. Without an offset,
+ * *address becomes 0. */
 static struct span without_offset(struct span symbol, uint64_t *address)
 {
     const char *plus = memrchr(symbol.at, '+', symbol.size);
@@ -127,8 +128,8 @@ static struct span without_offset(struct span symbol, uint64_t *address)
     return symbol;
 }
 
-/* Where the arguments of a function begin, its size if there are none. Go has methods like
- * "net/http.(*Client).Do". */
+/* The place where the arguments of a function begin, or the symbol's size if there are none. Go has
+ * methods like "net/http.(*Client).Do". */
 static size_t find_arguments(struct span symbol)
 {
     const char *receiver = memmem(symbol.at, symbol.size, ".(", 2);
@@ -175,7 +176,8 @@ static void put_module_name(struct buffer *text, struct span module)
     buffer_byte(text, ']');
 }
 
-/* A function of the line; `inlined` into another one. What `frame` says of the code holds. */
+/* Add one function of the line. `inlined`: into another function. `frame` contains address, kind
+ * and module of the code. */
 static void push_function(struct perf_stacks *stacks, struct frame frame, struct span symbol,
                           struct span module, bool inlined, bool java)
 {
@@ -193,7 +195,7 @@ static void push_function(struct perf_stacks *stacks, struct frame frame, struct
     push(stacks, &frame);
 }
 
-/* The "->" after which the innermost function begins; NULL if there is one function only. */
+/* The "->" before the innermost function, or NULL if there is only one function. */
 static const char *last_arrow(struct span symbol)
 {
     for (size_t at = symbol.size; at > 2; at--) {
@@ -215,7 +217,7 @@ static void push_functions(struct perf_stacks *stacks, const struct perf_frame_l
     struct span symbol = without_offset(line->symbol, &frame.address);
     const char *arrow;
 
-    /* Old perf shows what a process was started as. */
+    /* Old perf adds the name of a process as a frame, in parentheses. */
     if (span_begins(symbol, "(") && !span_begins(symbol, ANONYMOUS))
         return;
     if (frame.kind != FRAME_ERLANG && !span_is(line->module, UNKNOWN))
@@ -267,7 +269,7 @@ static void push_root(struct perf_stacks *stacks, const char *comm)
                  });
 }
 
-/* The list as a stack. */
+/* Make a stack of the list. */
 static struct perf_stack make_stack(struct perf_stacks *stacks)
 {
     struct perf_stack stack = {.frames = (uint32_t)stacks->count};

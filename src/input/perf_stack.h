@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stacks of `perf script`, leaf first, as stacks of a profile.
+ * Turns stacks of `perf script`, leaf first, into stacks of a profile.
  *
- * Those that beamflame wrote become what they were: escapes are undone, and the frames that say who
- * ran are marks. Of any other the root is the name of the thread, and symbols are as
- * stackcollapse-perf.pl has them: without offset, arguments and quotes, the module's name in
- * brackets where there is no symbol, "a->b" two frames of which the second is inlined ("b_[i]").
- * Other than there, "operator->" is one frame, and "(anonymous namespace)" is not left out.
+ * Stacks that beamflame wrote get their original form: escapes are undone, and the frames that say
+ * who ran are marks. In all other stacks the root is the name of the thread. Symbols have the form
+ * of stackcollapse-perf.pl: without offset, arguments and quotes, with the module's name in
+ * brackets if there is no symbol. "a->b" becomes two frames, of which the second is inlined
+ * ("b_[i]"). Unlike in stackcollapse-perf.pl, "operator->" is one frame, and "(anonymous
+ * namespace)" stays.
  */
 #pragma once
 
@@ -20,11 +21,12 @@ struct perf_stack {
     uint32_t frames, unresolved;
 };
 
-/* `profile` is borrowed. `own`: beamflame wrote them. */
+/* Borrows `profile`. `own`: beamflame wrote the stacks. */
 struct perf_stacks *perf_stacks_new(struct profile *profile, bool own);
 void perf_stacks_free(struct perf_stacks *stacks);
 
-/* The stack whose frames are the lines of `text`, each with its end; of other programs with a root
- * for `comm`. 0, or the number of the line that is no frame, from 1 on. */
+/* Read the stack whose frames are the lines of `text`, each with its line end. Stacks of other
+ * programs get a root for `comm`. Returns 0, or the number of the first line that is no frame, from
+ * 1 on. */
 uint64_t perf_stacks_read(struct perf_stacks *stacks, struct span text, string_id comm,
                           struct perf_stack *ret_stack);

@@ -14,18 +14,18 @@
 #include "util/alloc.h"
 #include "util/escape.h"
 
-/* Names of events and threads may be anything, but not any number of them. */
+/* Events and threads may have any names, but their number is limited. */
 enum { EVENTS_MOST = 255 };
 #define WHO_TEXT_MAX ((size_t)4 << 20)
 
-/* An event as its first line has it. */
+/* An event as in its first line. */
 struct seen_event {
     char *name;
     bool has_period;
 };
 
-/* All events are defined before the first sample: where one is met later, the text is read anew
- * with those that are known by then. */
+/* All events must be defined before the first sample. If a new event appears later, the text is
+ * read again with all events that are known by then. */
 struct seen_events {
     struct seen_event list[EVENTS_MOST];
     uint32_t count;
@@ -36,17 +36,18 @@ struct perf_text {
     struct seen_events *seen;
     struct import import;
     struct perf_header header;
-    event_id events[EVENTS_MOST]; /* of those that were seen */
+    event_id events[EVENTS_MOST]; /* ids of `seen` */
     struct perf_stacks *stacks;   /* NULL before the first sample */
-    struct text_cache *who;       /* threads by name and ids */
-    bool again;                   /* an event was met too late */
-    uint64_t newest;              /* time of a sample */
-    uint64_t event_line;          /* number of the newest one */
+    struct text_cache *who;       /* threads, by name and ids */
+    bool again;                   /* an event appeared too late */
+    uint64_t newest;              /* time of the newest sample */
+    uint64_t event_line;          /* line number of the newest event */
 };
 
 /* ---- events ---- */
 
-/* Files of beamflame are of one event, which is its own where no number of the kind is known. */
+/* True if the event is `cpu`. A file of beamflame has one event. If it has a frequency, no weight
+ * and a name that is no event of beamflame, the name is that of the clock. */
 static bool is_cpu(const struct perf_text *perf, const struct seen_event *event)
 {
     return event == perf->seen->list && perf->header.own && !perf->header.weight.size &&
@@ -58,7 +59,7 @@ static bool is_time(const char *name)
     return !strncmp(name, "cpu-clock", 9) || !strncmp(name, "task-clock", 10);
 }
 
-/* With what its lines count: of perf the period, in ns where that is time. */
+/* Define an event with its value: for perf the period, in ns if the event counts time. */
 static event_id define(struct perf_text *perf, const struct seen_event *seen)
 {
     struct profile *profile = perf->import.profile;
@@ -94,7 +95,7 @@ static char *event_name(const struct perf_text *perf, struct span event)
     return name.data;
 }
 
-/* Its index in the list, the count of the list if it is not there. */
+/* The index of the event in the list, or the list's count if it is not there. */
 static uint32_t find_event(const struct seen_events *seen, const char *name)
 {
     uint32_t i = 0;
@@ -167,7 +168,7 @@ static uint8_t status_named(struct span name)
     return STATUS_NONE;
 }
 
-/* "<tab>metric_erlang_reductions: 1200, -5" and so on; of each its value. */
+/* Read "<tab>metric_erlang_reductions: 1200, -5" and so on: the value of each metric. */
 static void take_metrics(struct span text, struct metrics *metrics)
 {
     static const char prefix[] = "\tmetric_erlang_";
@@ -191,7 +192,7 @@ static void take_metrics(struct span text, struct metrics *metrics)
     }
 }
 
-/* Of flame_prof: the process, which is "0.0.0" where none ran. */
+/* Read the process of a flame_prof line. "0.0.0": none ran. */
 static void take_process(struct perf_text *perf, const struct perf_event_line *line,
                          struct sample *sample)
 {
@@ -211,7 +212,7 @@ static void take_process(struct perf_text *perf, const struct perf_event_line *l
 
 /* ---- samples ---- */
 
-/* What the event counts; of CPU samples the lines have numbers of samples. */
+/* The value of a sample. Lines of event `cpu` count samples, which stand for ns. */
 static uint64_t value_of(const struct perf_text *perf, const struct perf_event_line *line,
                          event_id event)
 {
@@ -222,7 +223,7 @@ static uint64_t value_of(const struct perf_text *perf, const struct perf_event_l
     return count < UINT64_MAX / period ? count * period : UINT64_MAX;
 }
 
-/* What the frames are that follow, or is at the end of the event's own line. */
+/* Read the stack: the frames that follow, or the frame at the end of the event's own line. */
 static int take_stack(struct perf_text *perf, const struct perf_event_line *line, string_id comm,
                       stack_id *ret_stack, struct error *error)
 {
@@ -265,7 +266,7 @@ static int check_time(struct perf_text *perf, uint64_t time, struct error *error
     return 0;
 }
 
-/* What comments tell is known. */
+/* The comments before the first sample are read now. */
 static void begin_samples(struct perf_text *perf)
 {
     perf->stacks = perf_stacks_new(perf->import.profile, perf->header.own);
@@ -299,7 +300,7 @@ static int take_sample(struct perf_text *perf, struct span text, struct error *e
         sample.thread = take_thread(perf, &line);
         comm = profile_get_thread(perf->import.profile, sample.thread)->name;
     }
-    /* From here on what the line points to is gone. */
+    /* From here on, what the line points to is invalid. */
     if (take_stack(perf, &line, comm, &sample.stack, error))
         return -1;
     return import_sample(&perf->import, &sample, error);
@@ -319,7 +320,7 @@ static int read_lines(struct perf_text *perf, struct error *error)
     return failed || got < 0 ? -1 : 0;
 }
 
-/* Read all of it with the events that are known. */
+/* Read the whole text with the events that are known. */
 static int read_once(struct perf_text *perf, struct error *error)
 {
     if (text_rewind(perf->text, error) || read_lines(perf, error) || perf->again)

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The readers of text formats. Each reads a text from its first line on into a recording in an
- * unnamed file in `directory`, whose descriptor is handed out, -1 with error. Bad text is one error
- * that names its line.
+ * unnamed file in `directory`. Each returns the descriptor of that file, or -1 with error. Bad text
+ * is an error that names the line.
  */
 #pragma once
 
 #include "input/text.h"
 
-/* What a line may count: sums of as many lines as there can be do not overflow. */
+/* The largest count of a line. A sum over as many lines as there can be does not overflow. */
 #define WEIGHT_MOST ((uint64_t)1 << 53)
 
-/* perf-script text: perf's own, beamflame's (output/perf.c) and flame_prof's
+/* perf-script text: of perf, of beamflame (output/perf.c) and of flame_prof
  * (output/flame_prof.h). */
 int perf_text_import(struct text *text, const char *directory, struct error *error);
 
 /* Folded stacks. */
 int folded_text_import(struct text *text, const char *directory, struct error *error);
 
-/* Whether a line could be one of folded stacks. */
+/* True if the line could be a folded stack. */
 bool folded_line(struct span line);

@@ -11,17 +11,17 @@
 #include "util/alloc.h"
 #include "util/buffer.h"
 
-/* Read at a time. */
+/* Bytes to read at a time. */
 #define BLOCK ((size_t)256 << 10)
 
 struct text {
     gzFile file;
     char *name;
     struct buffer bytes;
-    size_t at;   /* of the next line, in `bytes` */
-    size_t kept; /* what is before it may go */
+    size_t at;   /* start of the next line in `bytes` */
+    size_t kept; /* start of the lines to keep in `bytes` */
     bool keeps;
-    bool ended; /* there is nothing behind `bytes` */
+    bool ended; /* the file ends at the end of `bytes` */
     uint64_t line;
 };
 
@@ -82,7 +82,7 @@ int text_fail(const struct text *text, uint64_t back, struct error *error, const
     return -1;
 }
 
-/* The same of the line that comes next. */
+/* The same for the next line. */
 __attribute__((format(printf, 3, 4))) static int
 fail_next(const struct text *text, struct error *error, const char *format, ...)
 {

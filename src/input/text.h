@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads a text file by lines, unpacking it on the way where gzip made it smaller. */
+/* Reads a text file by lines. Decompresses gzip on the way. */
 #pragma once
 
 #include <stdint.h>
@@ -7,33 +7,34 @@
 #include "util/error.h"
 #include "util/span.h"
 
-/* Longest line, or run of lines that are kept together. */
+/* The longest line, or run of lines that are kept together, bytes. */
 #define TEXT_MAX ((size_t)16 << 20)
 
 struct text;
 
-/* Takes `fd` over, also on failure, and reads it from its start. `name` is for messages. */
+/* Takes over `fd`, even on failure, and reads the file from its start. `name` is for messages. */
 struct text *text_open(int fd, const char *name, struct error *error);
 void text_close(struct text *text);
-/* Back to the first line. */
+/* Go back to the first line. */
 int text_rewind(struct text *text, struct error *error);
 
-/* The next line, without its end, in *line: 1; 0 at the end of the file; -1 with error, also where
- * the file ends within a line. The line is valid until the next call. */
+/* Read the next line, without its end, into *line. Returns 1, 0 at the end of the file, or -1 with
+ * error, also if the file ends within a line. The line is valid until the next call. */
 int text_line(struct text *text, struct span *line, struct error *error);
-/* The first byte of the next line in *ret_byte, -1 at the end of the file. Where it can't be read,
- * text_line() says why. */
+/* The first byte of the next line, or -1 at the end of the file. -1 also if the file can't be read;
+ * then text_line() returns the error. */
 int text_peek(struct text *text);
 
-/* From here on lines stay in memory, one behind the other with their ends... */
+/* Keep all lines that are read from here on in memory, adjacent and with their ends... */
 void text_keep(struct text *text);
-/* ...until this is called, which has all of them; valid until the next call. */
+/* ...until this call, which returns all of them. Valid until the next call. */
 struct span text_kept(struct text *text);
 
 const char *text_name(const struct text *text);
-/* Number of the line that was read last, from 1 on. */
+/* The number of the line that was read last, from 1 on. */
 uint64_t text_line_number(const struct text *text);
 
-/* "NAME: line 12: ..."; returns -1. `back`: so many lines before the one that was read last. */
+/* Set the error "NAME: line 12: ...", and return -1. `back`: how many lines before the one that was
+ * read last. */
 int text_fail(const struct text *text, uint64_t back, struct error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

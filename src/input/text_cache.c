@@ -28,7 +28,7 @@ struct text_cache *text_cache_new(size_t limit)
     struct text_cache *cache = xcalloc(1, sizeof(*cache));
 
     cache->limit = limit;
-    buffer_reserve(&cache->bytes, 1); /* also an empty text is somewhere */
+    buffer_reserve(&cache->bytes, 1); /* so that an empty text has an address, too */
     return cache;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a text was found to mean, for the next time that it comes. Bounded: when it is full,
- * everything is forgotten.
+ * Remembers the number of a text for its next occurrence. A full cache forgets everything.
  */
 #pragma once
 
@@ -12,12 +11,11 @@
 
 struct text_cache;
 
-/* `limit`: bytes of text that it may hold. */
+/* `limit`: the bytes of text that fit. */
 struct text_cache *text_cache_new(size_t limit);
 void text_cache_free(struct text_cache *cache);
 
-/* The number that was put for an equal text of the same kind, which the caller chooses; 0 if there
- * is none. */
+/* The number of an equal text of the same kind, or 0. The caller chooses the kinds. */
 uint32_t text_cache_get(const struct text_cache *cache, uint32_t kind, struct span text);
-/* For a text that has none yet. */
+/* Add the number of a text that has none yet. */
 void text_cache_put(struct text_cache *cache, uint32_t kind, struct span text, uint32_t value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a thread does that runs no Erlang process. */
+/* The activity of a thread that runs no Erlang process. */
 #pragma once
 
 #include "beam/vm.h"
@@ -7,9 +7,9 @@
 #include "profile/profile.h"
 #include "symbol/snapshot.h"
 
-/* By its state, for a scheduler, and by its name, for another thread. */
+/* The activity of a scheduler follows from `state`, that of any other thread from its name. */
 enum activity activity_of(const struct snapshot *snapshot, enum microstate state);
 
-/* Name of the port whose task the scheduler runs, "" if none or not known. */
+/* The name of the port whose task the scheduler runs; "" if it runs none or the name is unknown. */
 void activity_port_name(const struct vm *vm, const struct snapshot *snapshot, char *name,
                         size_t size);

@@ -10,10 +10,10 @@
 
 enum {
     PROCESSES_MAX = 1 << 16,
-    STATE_GC = 0x20000, /* ERTS_PSFLG_GC, erl_process.h 25:1252: same value in 25, 27, 29 */
+    STATE_GC = 0x20000, /* ERTS_PSFLG_GC, erl_process.h 25.2.3:1264: same value in 25, 27, 29 */
 };
 
-/* What was seen of a process since its last collection, which left `high_water`. */
+/* The state of a process since its last collection, which left `high_water`. */
 struct progress {
     uint64_t high_water, top;
     uint64_t charged; /* words */
@@ -61,8 +61,9 @@ static const uint8_t *process_of(const struct allocation *allocation,
                             (size_t)allocation->vm->layout.sizeof_process);
 }
 
-/* The heap's top: JIT code has it in r15 and stores it when it calls C that may allocate
- * (x86/beam_asm.hpp 25:86, 27:89, 29:119); what C has not stored is seen later. */
+/* The heap's top. JIT code has it in r15, and stores it when it calls C code that may allocate
+ * (x86/beam_asm.hpp 25.2.3:95, 27.3.4.1:98, 29:119). Growth that C code has not stored yet is seen
+ * at a later sample. */
 static uint64_t heap_top(const struct allocation *allocation, const struct snapshot *snapshot,
                          const uint8_t *process)
 {

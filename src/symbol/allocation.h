@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who allocates, between garbage collections.
+ * Attributes heap allocations between garbage collections to stacks.
  *
- * Where the heap is full all that a process has allocated since the last collection is known, but
- * not by whom: it would be charged to the function that filled it, and one that allocates while its
- * stack shrinks (a body-recursive list function on its way back) never does, for stack and heap
- * grow towards each other. So what CPU samples see of the heap's top is charged to their stacks,
- * and a probe's hit is charged with the rest: sums stay what they are.
+ * When the heap is full, the number of words that a process has allocated since its last collection
+ * is known, but not which functions allocated them. A probe there would charge all words to the
+ * function that filled the heap. A function that allocates while its stack shrinks (a
+ * body-recursive list function that returns) never fills the heap, because stack and heap grow
+ * towards each other.
+ *
+ * So each CPU sample charges the growth of the heap's top to its own stack, and a probe's hit is
+ * charged with the remaining words. The sums do not change.
  */
 #pragma once
 
@@ -16,14 +19,14 @@
 
 struct allocation;
 
-/* Both borrowed. */
+/* Borrows both. */
 struct allocation *allocation_new(const struct vm *vm, struct code *code);
 void allocation_free(struct allocation *allocation);
 
-/* At a CPU sample: words that its process has allocated since it was last seen here, or since its
- * last collection. 0 where that can't be told. */
+/* The words to charge to a CPU sample: what its process has allocated since it was last seen here,
+ * or since its last collection. 0 if unknown. */
 uint64_t allocation_at_sample(struct allocation *allocation, const struct snapshot *snapshot);
 
-/* At a hit of a probe that charges all words so far, as at the beginning of a collection: words of
- * those which samples were charged with since the last one. */
+/* For a hit of a probe that charges all words since the last collection, such as the probe at the
+ * beginning of a collection. Returns how many of these words were already charged to samples. */
 uint64_t allocation_at_hit(struct allocation *allocation, const struct snapshot *snapshot);

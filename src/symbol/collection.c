@@ -25,15 +25,15 @@ static bool needs_full_sweep(const struct layout *layout, const uint8_t *process
     return number_at(process, layout->process_flags, 4) & FLAG_NEED_FULLSWEEP;
 }
 
-/* There were enough minor ones (garbage_collect(), erl_gc.c 26:758). */
+/* True if there were enough minor collections (garbage_collect(), erl_gc.c 26:758). */
 static bool is_due(const struct layout *layout, const uint8_t *process)
 {
     return number_at(process, layout->process_gen_gcs, 2) >=
            number_at(process, layout->process_max_gen_gcs, 2);
 }
 
-/* There is nothing that a minor one could move to an old heap, and none (minor_collection(),
- * erl_gc.c 26:1412). */
+/* True if a minor collection would have nothing to move to an old heap, and there is no old heap
+ * (minor_collection(), erl_gc.c 26:1412). */
 static bool has_nothing_old(const struct layout *layout, const uint8_t *process)
 {
     uint64_t abandoned = word_at(process, layout->process_abandoned_heap);
@@ -60,6 +60,6 @@ enum microstate collection_kind(const struct layout *layout, const uint8_t *proc
     case CALL_UNKNOWN:
         break;
     }
-    /* The flag is only there until the sweep begins (major_collection(), erl_gc.c 26:1860). */
+    /* The flag is set only until the sweep begins (major_collection(), erl_gc.c 26:1860). */
     return needs_full_sweep(layout, process) ? MICROSTATE_GC_MAJOR : MICROSTATE_GC;
 }

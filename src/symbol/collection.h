@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Of which kind a collection is that garbage_collect() makes (erl_gc.c 26:681): minor or major.
+ * The kind of a collection in garbage_collect() (erl_gc.c 26:681): minor or major.
  *
- * It tries a minor one unless a major one is due. That makes an old heap where it needs one, and
- * has one from then on; or finds that there is no room, and a major one follows (26:1372). That
- * allocates a new heap, sweeps all heaps into it with full_sweep_heaps(), which frees the old heap
- * at its end, and has none from then on (26:1808). So where the function can't come to the sweep
- * any more, the old heap tells them apart, and where it must, it is major.
+ * garbage_collect() runs a minor collection unless a major one is due. A minor collection allocates
+ * an old heap if it needs one, and the process has an old heap from then on. If the minor
+ * collection finds no room, a major one follows (26:1372). A major collection allocates a new heap
+ * and sweeps all heaps into it with full_sweep_heaps(), which frees the old heap at its end. The
+ * process has no old heap from then on (26:1808).
+ *
+ * So if garbage_collect() can no longer reach the sweep, the old heap tells the two kinds apart. If
+ * it must reach the sweep, the collection is major.
  */
 #pragma once
 
@@ -16,8 +19,9 @@
 #include "os/code_ways.h"
 #include "profile/microstates.h"
 
-/* `process`: its bytes; `sweep`: what garbage_collect() has still ahead, full_sweep_heaps() not
- * running. Until it is decided it counts as minor, as the VM has it, unless it is bound to be
- * major. MICROSTATE_GC where it can't be told. */
+/* `process`: the bytes of the Process struct. `sweep`: whether garbage_collect() still has a full
+ * sweep ahead; full_sweep_heaps() must not be running. A collection whose kind is not decided yet
+ * counts as minor, as in the VM, unless it is bound to become major. MICROSTATE_GC if the kind is
+ * unknown. */
 enum microstate collection_kind(const struct layout *layout, const uint8_t *process,
                                 enum call_ahead sweep);

@@ -13,7 +13,7 @@
 
 enum {
     ANSWERS_MAX = 1 << 12,
-    FUNCTION_MAX = 1 << 14, /* bytes; the loop has less than 1000 in 25, 27 and 29 */
+    FUNCTION_MAX = 1 << 14, /* bytes; the loop has fewer than 1000 in 25, 27 and 29 */
     CALL = 0xe8,            /* call rel32 */
     CALL_BYTES = 5,
 };
@@ -25,7 +25,7 @@ struct dirty_loop {
     struct vm *vm;
     struct runtime_names *names;
     struct address_map *answers; /* by address */
-    uint64_t named;              /* return address into erts_call_dirty_nif(), once seen */
+    uint64_t named;              /* return address into erts_call_dirty_nif(); 0: not seen yet */
 };
 
 struct dirty_loop *dirty_loop_new(struct vm *vm, struct runtime_names *names)
@@ -112,8 +112,8 @@ static bool is_loop(struct dirty_loop *loop, const struct unwound_frame *frame)
     return answer == THE_LOOP;
 }
 
-/* While ErtsSchedulerData.current_nif is set, what the loop called is erts_call_dirty_nif(), which
- * sets it for the time of its call of the NIF (erl_nif.c). */
+/* Name erts_call_dirty_nif(). It sets ErtsSchedulerData.current_nif while it calls the NIF
+ * (erl_nif.c). So while that field is set, the loop's callee is erts_call_dirty_nif(). */
 static void name_callee(struct dirty_loop *loop, const struct snapshot *snapshot,
                         const struct unwound_frame *callee)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What of a dirty scheduler's native stack belongs to the scheduler.
+ * Separates the frames of a dirty scheduler from those of its process.
  *
- * Its thread runs erts_dirty_process_main(), a loop that gets a process from erts_schedule() and
- * calls C code for it (beam_common.c). What that calls is the process' work; the loop itself and
- * how the thread came to it are not:
+ * The scheduler's thread runs erts_dirty_process_main(), a loop that gets a process from
+ * erts_schedule() and calls C code for it (beam_common.c). The frames that the loop calls belong to
+ * the process. The loop and its callers belong to the scheduler:
  *
  *   clone ─ start_thread ─ thr_wrapper ─ sched_dirty_cpu_thread_func ─ erts_dirty_process_main
  *         ─ erts_call_dirty_nif ─ the NIF ...
  *
- * The loop is told by its symbol, or, in a binary that does not export it, by what it does: with
- * the JIT it is the only C function that calls erts_schedule(); schedulers proper do so from code
- * that the JIT makes.
+ * The loop is found by its symbol. In a binary that does not export the symbol, it is found by its
+ * call: with the JIT it is the only C function that calls erts_schedule(). Normal schedulers call
+ * erts_schedule() from JIT code.
  */
 #pragma once
 
@@ -22,11 +22,12 @@
 
 struct dirty_loop;
 
-/* Both borrowed. */
+/* Borrows both. */
 struct dirty_loop *dirty_loop_new(struct vm *vm, struct runtime_names *names);
 void dirty_loop_free(struct dirty_loop *loop);
 
-/* Take the scheduler's frames out of the stack of a process on a dirty scheduler. Where the loop is
- * not found among them, all stay. Names what it recognizes, also when no process runs. */
+/* Remove the scheduler's frames from the stack of a process on a dirty scheduler. All frames stay
+ * if the loop is not among them. Also gives names to the functions that it recognizes, even if no
+ * process runs. */
 void dirty_loop_cut(struct dirty_loop *loop, const struct snapshot *snapshot,
                     struct unwound *unwound);

@@ -22,7 +22,7 @@ struct frame_names {
     const struct kernel_symbols *kernel;
     struct profile *profile;
     struct runtime_names *runtime;
-    uint64_t epoch;                            /* of the code that cached[ADDRESS_CODE] speaks of */
+    uint64_t epoch;                            /* of cached[ADDRESS_CODE], cached[ADDRESS_EXPORT] */
     struct address_map *cached[ADDRESS_KINDS]; /* by kind: address and is_return -> frame_id */
 };
 
@@ -107,7 +107,7 @@ static module_id module_of_mapping(struct frame_names *names, const struct mappi
     return module_of(names, path, build_id.text);
 }
 
-/* Start of the native function at `address` where that can be told, else `address`. */
+/* The start of the native function at `address`, or `address` if it is unknown. */
 static uint64_t start_of(struct frame_names *names, uint64_t address, struct mapping **mapping)
 {
     struct elf_file *file;
@@ -118,8 +118,8 @@ static uint64_t start_of(struct frame_names *names, uint64_t address, struct map
     return file && native_function_find(file, address, &start, &end) ? start : address;
 }
 
-/* Where it is in its file as addr2line and objdump count, which is mostly its offset: what is left
- * to tell of a file that is not here. */
+/* The address in the file as addr2line and objdump count it, mostly the file offset. It identifies
+ * the code even if the file is not here. */
 static uint64_t place_in_file(const struct mapping *mapping, uint64_t address)
 {
     if (mapping && mapping->file)
@@ -127,8 +127,8 @@ static uint64_t place_in_file(const struct mapping *mapping, uint64_t address)
     return mapping && mapping->path[0] ? mapping->offset + (address - mapping->start) : address;
 }
 
-/* Code without a symbol of its own: by who calls it, else "beam.smp+0x1a2b3c", where its function
- * starts. */
+/* Code without a symbol gets the name that its callers give it (symbol/runtime_names.h), else a
+ * name like "beam.smp+0x1a2b3c" with the start of its function. */
 static frame_id name_without_symbol(struct frame_names *names, uint64_t address)
 {
     struct frame frame = {.kind = FRAME_NATIVE};
@@ -203,7 +203,8 @@ static bool read_mfa(struct frame_names *names, const struct unwound_mfa *terms,
     return mfa->module && mfa->function;
 }
 
-/* An Export holds an ErtsCodeMFA: {module, function, arity} as two terms and a word (code_ix.h). */
+/* An Export contains an ErtsCodeMFA: {module, function, arity} as two terms and a word
+ * (code_ix.h). */
 static bool read_export(struct frame_names *names, uint64_t address, struct mfa *mfa)
 {
     const struct layout *layout = &names->vm->layout;
@@ -244,8 +245,8 @@ static frame_id name_export(struct frame_names *names, uint64_t address)
     return name_bif(names, address, read_export(names, address, &mfa) ? &mfa : NULL);
 }
 
-/* The number of words is rounded down to a power of two, so that stacks that differ in nothing
- * else stay equal. */
+/* The number of words is rounded down to a power of two, so that stacks that are otherwise equal
+ * stay equal. */
 static frame_id name_cut(struct frame_names *names, uint64_t words)
 {
     struct frame frame = {.kind = FRAME_MARK};
@@ -321,7 +322,7 @@ void frame_names_learn(struct frame_names *names, const struct unwound *unwound)
 
         if (bif->kind != ADDRESS_EXPORT || bif[-1].kind != ADDRESS_NATIVE)
             continue;
-        /* Only frames that were not named before are worth the look. */
+        /* Only a frame that has no name yet is worth the look-up. */
         if (!address_map_get(names->cached[ADDRESS_NATIVE], bif[-1].address * 2 + bif[-1].is_return,
                              &cached) &&
             read_export(names, bif->address, &mfa))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * An address of an unwound stack becomes a frame of the profile.
+ * Turns the addresses of an unwound stack into frames of the profile.
  *
- * Names are looked up once an address and cached until the code changes; frames of equal name,
- * file and line are one, whatever the exact address.
+ * The name of an address is looked up once and cached until the code changes. Addresses with the
+ * same name, file and line share one frame.
  */
 #pragma once
 
@@ -17,18 +17,18 @@
 
 struct frame_names;
 
-/* All borrowed. */
+/* Borrows all. */
 struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct code *code,
                                     struct runtime_names *runtime, struct profile *profile);
-/* Until kernel symbols are given, kernel functions are named by their address. Borrowed. */
+/* Until this is called, kernel functions are named by their address. Borrows `kernel`. */
 void frame_names_set_kernel(struct frame_names *names, const struct kernel_symbols *kernel);
 void frame_names_free(struct frame_names *names);
 
-/* Frames are made in this profile from now on. */
+/* Create frames in this profile from now on. */
 void frame_names_move(struct frame_names *names, struct profile *profile);
 
-/* Take from a stack what it tells of native functions without a symbol. Call before its frames are
- * named. */
+/* Learn the names of native functions without a symbol from a stack. Call this before naming the
+ * stack's frames. */
 void frame_names_learn(struct frame_names *names, const struct unwound *unwound);
 
 /* The frame of one entry of an unwound stack. */

@@ -14,11 +14,11 @@ enum {
     FUNCTION_BYTES_MAX = 4 << 20,
     FUNCTIONS_MAX = 1 << 14, /* in the cache */
     TARGETS_MAX = 1 << 16,
-    ENTRY_OFFSET = 0x28, /* of the header of a function: ErtsCodeInfo, then what is called */
+    ENTRY_OFFSET = 0x28, /* of the callers' entry in a function's header, behind ErtsCodeInfo */
     STUBS_MAX = 2,       /* one after the other */
 };
 
-enum { TARGET_LIGHT_BIF = STACK_TARGET_NO_WAY_BACK + 1 }; /* besides enum stack_target */
+enum { TARGET_LIGHT_BIF = STACK_TARGET_NO_WAY_BACK + 1 }; /* beyond enum stack_target */
 
 struct function {
     uint64_t start;
@@ -76,8 +76,8 @@ bool leaf_frames_are_known(const struct leaf_frames *frames)
 
 /* ---- the targets of calls and jumps ---- */
 
-/* Where a jump of a module's table leads: "jmp rel32", in OTP 25 with a prefix, to a fragment
- * (x86/beam_asm_module.cpp resolve_fragment). 0: it is none. */
+/* The target of a jump in a module's table: "jmp rel32" to a fragment, with a prefix in OTP 25
+ * (x86/beam_asm_module.cpp resolve_fragment). 0 if there is no such jump. */
 static uint64_t stub_target(const struct leaf_frames *frames, uint64_t address)
 {
     uint8_t bytes[6];
@@ -93,7 +93,7 @@ static uint64_t stub_target(const struct leaf_frames *frames, uint64_t address)
     return address + at + 5 + (uint64_t)(int64_t)offset;
 }
 
-/* The place that a call or jump leads to. False if it is in no known code. */
+/* Find the place that a call or jump leads to. False if it is in no known code. */
 static bool find_target(struct leaf_frames *frames, uint64_t *address, struct code_place *place)
 {
     for (int i = 0; i <= STUBS_MAX; i++) {
@@ -121,8 +121,8 @@ static bool starts_with(const char *text, const char *start)
     return !strncmp(text, start, strlen(start));
 }
 
-/* Fragments that raise an exception. One that handles a call of what is no fun returns what is to
- * be called instead. */
+/* True for fragments that raise an exception. handle_call_fun_error, for a call of a term that is
+ * no fun, returns what to call instead. */
 static bool never_returns(const char *symbol)
 {
     size_t length = strlen(symbol);
@@ -134,8 +134,8 @@ static bool never_returns(const char *symbol)
            (length > 13 && !strcmp(symbol + length - 13, "_error_shared"));
 }
 
-/* Where a function pauses at its entry or raises function_clause, a saved frame pointer is on the
- * stack already, if there are such. */
+/* The class of a fragment that pauses at a function's entry or raises function_clause. With frame
+ * pointers, the caller's frame pointer is already on the stack there, so the depth is not 0. */
 static int class_at_entry(const struct leaf_frames *frames)
 {
     return code_frame_pointers(frames->code) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_PAUSE;
@@ -152,7 +152,7 @@ static int class_of_fragment(const struct leaf_frames *frames, const char *symbo
     return never_returns(symbol) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_OTHER;
 }
 
-/* What begins the header of a function raises function_clause. */
+/* The code at the beginning of a function's header raises function_clause. */
 static int class_of(struct leaf_frames *frames, uint64_t address)
 {
     struct code_place place;
@@ -167,9 +167,9 @@ static int class_of(struct leaf_frames *frames, uint64_t address)
     return address == place.start ? STACK_TARGET_FUNCTION : STACK_TARGET_OTHER;
 }
 
-/* BIFs behind whose call compilers put nothing, for they only raise (compiler's
- * erl_bifs:is_exit_bif/3; 25 has a return there, later ones don't). An Export holds module,
- * function and arity. */
+/* True for BIFs that only raise, so that compilers put no code behind their call
+ * (erl_bifs:is_exit_bif/3 of the compiler; OTP 25 puts a return there, later releases don't). An
+ * Export contains module, function and arity. */
 static bool is_exit_bif(struct leaf_frames *frames, uint64_t export)
 {
     static const char *const names[] = {"error", "exit", "throw"};
@@ -200,7 +200,7 @@ static int classify(struct leaf_frames *frames, uint64_t address)
     return target;
 }
 
-/* What call_light_bif_shared calls is told by the Export in rcx (x86/instr_bif.cpp
+/* call_light_bif_shared calls the BIF whose Export is in rcx (x86/instr_bif.cpp
  * emit_call_light_bif). */
 static enum stack_target call_target(void *context, uint64_t address, uint64_t rcx)
 {
@@ -273,13 +273,13 @@ int32_t leaf_frame_words(struct leaf_frames *frames, uint64_t address)
 
 /* ---- calls ---- */
 
-/* The code of the function that has its header or its code at `place`. */
+/* The start of a function's code; `place` is its header or its code. */
 static uint64_t function_start(struct leaf_frames *frames, const struct code_place *place)
 {
     return leaf_frame_is_header(frames, place) ? place->end : place->start;
 }
 
-/* A call of another function than the one that is looked for. */
+/* A call of another function than the wanted one. */
 static enum call_proof through_other(struct leaf_frames *frames, const struct code_place *place)
 {
     const struct stack_depths *depths;
@@ -291,14 +291,14 @@ static enum call_proof through_other(struct leaf_frames *frames, const struct co
     return depths && depths->count && !depths->jumps_out ? CALL_DISPROVEN : CALL_POSSIBLE;
 }
 
-/* What "call rel32" before the return address leads to. */
+/* The target of the "call rel32" before the return address. */
 static enum call_proof direct_call(struct leaf_frames *frames, uint64_t target, uint64_t callee)
 {
     struct code_place place, wanted;
 
     if (!find_target(frames, &target, &place) || !code_find(frames->code, callee, &wanted))
         return CALL_POSSIBLE;
-    if (place.kind == CODE_FRAGMENT) /* a collection calls nothing; BIFs can */
+    if (place.kind == CODE_FRAGMENT) /* a collection calls no Erlang code; BIFs can */
         return strcmp(place.symbol, "global::garbage_collect") ? CALL_POSSIBLE : CALL_DISPROVEN;
     if (function_start(frames, &place) == function_start(frames, &wanted))
         return CALL_PROVEN;

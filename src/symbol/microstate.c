@@ -8,34 +8,34 @@
 #include "util/alloc.h"
 
 enum {
-    STATE_GC = 0x20000, /* ERTS_PSFLG_GC (erl_process.h 25:1172) */
-    R10 = 10,           /* in struct wire_registers */
+    STATE_GC = 0x20000, /* ERTS_PSFLG_GC (erl_process.h 25.2.3:1264) */
+    R10 = 10,           /* index in struct wire_registers */
 };
 
-/* ErtsSchedulerSleepInfo.flags and ERTS_SSI_FLG_* (erl_process.h 25:150; same values and place
- * seen on live 25.2, 27.3 and 29.1). */
+/* ErtsSchedulerSleepInfo.flags and ERTS_SSI_FLG_* (erl_process.h 25.2.3:263; same values and offset
+ * in running 25.2, 27.3 and 29.1). */
 enum {
     SLEEP_INFO_FLAGS = 24,
     SSI_POLL_SLEEPING = 1 << 1, /* sleeps, or is about to, in the poll system call */
-    SSI_TSE_SLEEPING = 1 << 2,  /* the same on its own event */
-    SSI_WAITING = 1 << 3,       /* has no work: in scheduler_wait(), which spins first */
+    SSI_TSE_SLEEPING = 1 << 2,  /* the same, on its own event */
+    SSI_WAITING = 1 << 3,       /* has no work: in scheduler_wait(), which first spins */
 };
 
-/* What a frame says of those that it called. */
+/* What a frame tells about the frames that it called. */
 enum mark {
     MARK_NOT_LOOKED_AT = 0,
     MARK_ERLANG,     /* not native code */
-    MARK_BIF,        /* the same, of which native code is called */
+    MARK_BIF,        /* not native code either, but called native code: a BIF */
     MARK_SYSTEM,     /* the kernel or a library */
-    MARK_VM,         /* a function of the VM, none of the following */
+    MARK_VM,         /* any other function of the VM */
     MARK_SCHEDULE,   /* erts_schedule() */
     MARK_AUX,        /* handle_aux_work() */
     MARK_CHECK_IO,   /* erts_check_io(), driver_select() */
     MARK_PORT,       /* a callback of a driver */
     MARK_COLLECT,    /* garbage_collect() */
-    MARK_FULL_SWEEP, /* full_sweep_heaps(), or what calls it for garbage_collect() */
-    MARK_POLL,       /* the system call that waits for file descriptors, or looks at them */
-    MARK_SLEEP,      /* other system calls of a thread that has nothing to do */
+    MARK_FULL_SWEEP, /* full_sweep_heaps(), or a caller below garbage_collect() */
+    MARK_POLL,       /* the system call that waits for file descriptors, or checks them */
+    MARK_SLEEP,      /* other system calls of an idle thread */
 };
 #define MARKS(mark) (1u << (mark))
 
@@ -43,7 +43,7 @@ struct microstate_finder {
     const struct vm *vm;
     const struct state_functions *functions;
     const struct profile *profile;
-    uint32_t version; /* of functions, when marks were made */
+    uint32_t version; /* of the functions that the marks were made with */
     uint8_t *marks;   /* enum mark, by frame id */
     size_t mark_room;
 };
@@ -78,7 +78,7 @@ static bool contains_any(const char *symbol, const char *const *parts)
     return false;
 }
 
-/* By name, in the kernel and in libraries. */
+/* The mark of a function of the kernel or of a library, by its name. */
 static enum mark mark_of_system(const char *symbol)
 {
     static const char *const polls[] = {"epoll_wait", "epoll_pwait", NULL};
@@ -153,7 +153,7 @@ void microstate_finder_move(struct microstate_finder *finder, const struct profi
     forget_marks(finder);
 }
 
-/* What frames were taken for before more functions were known. */
+/* Forget the marks that were made before more functions became known. */
 static void forget_old_marks(struct microstate_finder *finder)
 {
     if (finder->version == state_functions_version(finder->functions))
@@ -162,9 +162,9 @@ static void forget_old_marks(struct microstate_finder *finder)
     forget_marks(finder);
 }
 
-/* The first of the wanted marks from the leaf on, within native code; where there is none, the one
- * that native code was called from (MARK_SYSTEM if it goes down to the thread's start). *depth is
- * the number of frames before it. */
+/* The first of the wanted marks from the leaf on, within native code. If there is none, the mark of
+ * the native code's caller, or MARK_SYSTEM if the native code is the thread's root. *depth becomes
+ * the number of frames before that frame. */
 static enum mark find_mark(struct microstate_finder *finder, stack_id stack, unsigned int wanted,
                            size_t *depth)
 {
@@ -250,8 +250,8 @@ static uint32_t sleep_flags(const struct snapshot *snapshot)
     return flags;
 }
 
-/* Whether the system call waits: epoll_wait(epfd, events, maxevents, timeout) with a timeout other
- * than 0, which is kept in r10 (syscall(2)). */
+/* True if the system call waits. That is epoll_wait(epfd, events, maxevents, timeout) with a
+ * timeout other than 0, which is in r10 (syscall(2)). */
 static bool poll_waits(const struct snapshot *snapshot)
 {
     if (snapshot->sample->flags & WIRE_IN_KERNEL)
@@ -259,7 +259,7 @@ static bool poll_waits(const struct snapshot *snapshot)
     return sleep_flags(snapshot) & SSI_POLL_SLEEPING;
 }
 
-/* Whether it is the scheduler's own loop that runs, and nothing that it calls but sched_yield(). */
+/* True if the scheduler's own loop runs. It may call sched_yield(), but no other function. */
 static bool is_in_loop(struct microstate_finder *finder, stack_id stack)
 {
     const struct stack_node *node;

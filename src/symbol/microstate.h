@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * In which state of microstate accounting a thread is at a sample (profile/microstates.h).
+ * The state of a thread at a sample, as in microstate accounting (profile/microstates.h).
  *
- * The VM changes the state where it calls certain functions, and back when they return: so the
- * function of that kind that is nearest to the leaf of the stack tells the state, and where there
- * is none, what the scheduler's struct says it runs. The time in a function that is not known
- * (symbol/state_functions.h) counts as what it was called from.
+ * The VM changes the state when it calls certain functions, and changes it back when they return.
+ * So of these functions the one nearest to the leaf of the stack gives the state. If the stack has
+ * none, the scheduler's struct gives it. The time in a function that was not found
+ * (symbol/state_functions.h) counts as the state of its caller.
  */
 #pragma once
 
@@ -17,15 +17,15 @@
 
 struct microstate_finder;
 
-/* All borrowed. */
+/* Borrows all. */
 struct microstate_finder *microstate_finder_new(const struct vm *vm,
                                                 const struct state_functions *functions,
                                                 const struct profile *profile);
 void microstate_finder_free(struct microstate_finder *finder);
 
-/* Stacks are of this profile from now on. */
+/* Stacks belong to this profile from now on. */
 void microstate_finder_move(struct microstate_finder *finder, const struct profile *profile);
 
-/* `stack`: that of the sample, which was made of `unwound`. */
+/* `stack`: the sample's stack in the profile, which was made from `unwound`. */
 enum microstate microstate_of(struct microstate_finder *finder, const struct snapshot *snapshot,
                               const struct unwound *unwound, stack_id stack);

@@ -13,24 +13,25 @@
 enum {
     CACHED_MAX = 1 << 18,
     LEADERS_MAX = 1 << 12,
-    PROCESS_BYTES_MAX = 1024, /* struct process is 736 to 792 bytes */
-    DEPTH_MAX = 64,           /* of parents that are read for a process */
-    NAME_MAX_BYTES = 1024,    /* an atom has 255 characters at most */
+    PROCESS_BYTES_MAX = 1024, /* a Process struct has 736 to 792 bytes */
+    DEPTH_MAX = 64,           /* of the chain of parents to read for a process */
+    NAME_MAX_BYTES = 1024,    /* an atom has at most 255 characters */
 };
 static const uint64_t MAX_AGE = 1000000000;          /* ns */
-static const uint64_t AT_REST_MAX_AGE = 60000000000; /* of what does not run itself */
+static const uint64_t AT_REST_MAX_AGE = 60000000000; /* ns; of processes that have not run since */
 
 struct cached {
     process_id id;
     bool at_rest;
-    uint64_t reg, dictionary, group_leader; /* words of the struct: what is new shows in them */
-    uint64_t reds;                          /* grow each time that it has run */
+    uint64_t reg, dictionary, group_leader; /* words of the struct that show changes */
+    uint64_t reds;                          /* grow each time that the process runs */
     uint64_t read_at;
 };
 
-/* A group leader, which stays the master of one application if it is one. */
+/* A group leader. If it is the master of an application, it stays the master of that
+ * application. */
 struct leader {
-    string_id application; /* 0: of none, as far as is known */
+    string_id application; /* 0: none known */
     uint64_t read_at;
 };
 
@@ -44,7 +45,7 @@ struct process_cache {
     struct cached entries[CACHED_MAX];
     struct address_map *by_leader; /* pid term -> index in leaders */
     struct leader leaders[LEADERS_MAX];
-    unsigned int depth; /* of the parent that is read */
+    unsigned int depth; /* of the parent that is being read */
 };
 
 static process_id find(struct process_cache *cache, uint64_t pid, uint64_t time, uint64_t max_age);
@@ -115,7 +116,7 @@ static string_id application_of(struct process_cache *cache, uint64_t group_lead
     return leader->application;
 }
 
-/* The chain that ends in the nearest one. */
+/* The chain of ancestors. The nearest ancestor is its end. */
 static ancestor_id ancestors_of(struct process_cache *cache, const struct process_info *info)
 {
     ancestor_id id = 0;
@@ -133,7 +134,7 @@ static ancestor_id ancestors_of(struct process_cache *cache, const struct proces
     return id;
 }
 
-/* Of a parent that has been seen it does not matter much how long ago. */
+/* A parent may be as old as a process that has not run since it was read. */
 static process_id parent_of(struct process_cache *cache, uint64_t pid, uint64_t time)
 {
     process_id id;
@@ -175,7 +176,7 @@ static struct cached *entry_of(struct process_cache *cache, uint64_t pid)
     return entry;
 }
 
-/* proc_lib has not yet said what the process really runs: it soon will. */
+/* True if proc_lib has not yet written the real initial call. It soon will. */
 static bool is_starting(const struct process_cache *cache, process_id id)
 {
     const struct process_entry *entry = profile_get_process(cache->profile, id);
@@ -203,8 +204,8 @@ static uint32_t state_of(const struct process_cache *cache, const uint8_t *bytes
     return state;
 }
 
-/* A process that has not run since has not labelled itself either: only others can have renamed it,
- * and its parents. */
+/* True if `known` is still valid. A process that has not run since cannot have changed its label.
+ * Only other processes can have renamed it or its parents, so its entry is valid for longer. */
 static bool is_same(const struct cached *known, const struct cached *now)
 {
     bool rested = known->at_rest && now->at_rest && known->reds == now->reds;
@@ -234,11 +235,11 @@ process_id process_cache_get(struct process_cache *cache, uint64_t address, cons
     read.id = read_process(cache, address, bytes, time);
     if (read.id && (is_starting(cache, read.id) || cache->depth == DEPTH_MAX))
         read.read_at = 0;
-    *entry_of(cache, pid) = read; /* its parents may have taken the place that it had */
+    *entry_of(cache, pid) = read; /* reading its parents may have evicted its entry */
     return read.id;
 }
 
-/* Not kept: the next one may have its names. */
+/* An entry without names. It is not cached, because the next look-up may find names. */
 static process_id nameless(struct process_cache *cache, uint64_t pid)
 {
     struct process_entry entry = {.target = cache->target, .identity = pid};

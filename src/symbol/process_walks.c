@@ -11,17 +11,17 @@
 #define SECOND           ((uint64_t)1000000000)
 #define LONGEST_INTERVAL (64 * SECOND)
 
-/* A read takes about a microsecond: a walk is no longer than a millisecond or two, and all of them
- * take no more than one or two parts in a hundred of a CPU. */
+/* A read takes about 1 us. So a walk takes at most 1 or 2 ms, and all walks take at most 1 or 2 %
+ * of a CPU. */
 enum { PROCESSES_MAX = 1 << 16, READS_OF_PROCESS = 1000, READS_OF_SECOND = 10000 };
 
 struct process_walks {
     struct vm *vm;
     struct address_map *walked; /* time of the last walk, by process */
-    uint64_t interval;          /* from one walk through a process to the next, ns */
-    uint64_t since;             /* when the second began */
-    size_t reads;               /* that are left of it */
-    uint8_t *bytes;             /* of a process struct */
+    uint64_t interval;          /* between walks through the same process, ns */
+    uint64_t since;             /* start of the current second */
+    size_t reads;               /* left in the current second */
+    uint8_t *bytes;             /* buffer for a Process struct */
 };
 
 struct process_walks *process_walks_new(struct vm *vm)
@@ -44,14 +44,14 @@ void process_walks_free(struct process_walks *walks)
     free(walks);
 }
 
-/* Samples come a little out of order. */
+/* Samples arrive slightly out of order. */
 static bool is_later_by(uint64_t time, uint64_t than, uint64_t ns)
 {
     return time > than && time - than >= ns;
 }
 
-/* A second begins. Where the reads of the one before did not last, those whose samples come first
- * would have them all: with longer intervals the others have their turn. */
+/* Begin a second. If the reads of the last second were used up, the processes with the earliest
+ * samples would get all of them. Longer intervals leave reads to the others. */
 static void begin_second(struct process_walks *walks, uint64_t time)
 {
     if (walks->since && !walks->reads && walks->interval < LONGEST_INTERVAL)
@@ -62,7 +62,7 @@ static void begin_second(struct process_walks *walks, uint64_t time)
     walks->reads = READS_OF_SECOND;
 }
 
-/* May this process be walked through now? */
+/* May this process be walked now? If so, this counts as its walk. */
 static bool is_due(struct process_walks *walks, uint64_t address, uint64_t time)
 {
     uint64_t last;
@@ -76,7 +76,7 @@ static bool is_due(struct process_walks *walks, uint64_t address, uint64_t time)
     return true;
 }
 
-/* The process as it is now, which must still be the same one. */
+/* Read and walk the process as it is now. False if it is no longer the same process. */
 static bool read_now(struct process_walks *walks, uint64_t address, uint64_t id,
                      struct metrics *metrics)
 {

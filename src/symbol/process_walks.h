@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Metrics of processes that take a walk (process_metrics_walk()), at samples: of a process once a
- * second, or less often where there are so many that the reads of a second do not last for all; at
- * its other samples they stay unknown.
+ * Adds the metrics that need a walk through a process (process_metrics_walk()) to samples.
+ *
+ * A process is walked once a second, or less often if there are so many processes that the reads of
+ * a second are not enough for all. At its other samples these metrics stay unknown.
  */
 #pragma once
 
@@ -13,10 +14,10 @@
 
 struct process_walks;
 
-/* Borrowed. */
+/* Borrows `vm`. */
 struct process_walks *process_walks_new(struct vm *vm);
 void process_walks_free(struct process_walks *walks);
 
-/* Add to the metrics of a sample what is not known. `id`: pid term of the process at `address`. */
+/* Add the unknown metrics to those of a sample. `id`: pid term of the process at `address`. */
 void process_walks_add(struct process_walks *walks, uint64_t address, uint64_t id, uint64_t time,
                        struct metrics *metrics);

@@ -12,12 +12,12 @@
 
 enum {
     NAMES_MAX = 1 << 14,
-    CALL_SITE_BYTES = 64, /* code before a call in which the called function's address lies */
+    CALL_SITE_BYTES = 64, /* code before a call that contains the address of the called function */
 };
 
 struct runtime_names {
     struct vm *vm;
-    struct address_map *by_start; /* function -> char * */
+    struct address_map *by_start; /* function start -> char * */
     char **owned;                 /* the names of BIFs */
     size_t owned_count, owned_room;
 };
@@ -52,7 +52,8 @@ void runtime_names_free(struct runtime_names *names)
 
 /* ---- BIFs ---- */
 
-/* Does the code before a call hold this address, as an immediate or in a literal that it loads? */
+/* True if the code before a call contains this address, as an immediate or in a literal that the
+ * code loads. */
 static bool mentions(struct runtime_names *names, uint64_t return_address, uint64_t address)
 {
     uint8_t bytes[CALL_SITE_BYTES];

@@ -30,7 +30,7 @@ bool snapshot_open(struct snapshot *snapshot, const void *data, size_t size)
     return true;
 }
 
-/* Segment `i`, of these words, becomes a struct of `size` bytes. */
+/* Replace segment `i`, which contains these words, by a struct of `size` bytes. */
 static void expand(struct snapshot *snapshot, uint32_t i, const struct wire_words *words,
                    enum wire_segment_kind kind, uint64_t *whole, size_t size)
 {
@@ -80,7 +80,8 @@ uint64_t snapshot_scheduler_word(const struct snapshot *snapshot, int32_t offset
     return value;
 }
 
-/* The kernel has put its own return address there, for a uretprobe. */
+/* Read the true return address of a stack slot where the kernel has put its own for a uretprobe.
+ * False if it has not. */
 static bool replaced_return(const struct snapshot *snapshot, uint64_t address, uint64_t *word)
 {
     for (uint32_t i = 0; i < snapshot->sample->segment_count; i++) {

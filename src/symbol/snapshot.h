@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A sample's bytes as the small core dump that they are (include/wire.h): fields, kernel stack,
- * and memory by address. Borrowed from the buffer that it was opened over.
+ * Reads a sample as a small core dump (include/wire.h): fields, kernel stack, and memory by
+ * address. Borrows the buffer with the sample.
  */
 #pragma once
 
@@ -15,30 +15,32 @@ struct snapshot {
     const struct wire_sample *sample;
     const uint64_t *kernel_stack; /* sample->kernel_depth addresses, leaf first */
     struct wire_segment segments[WIRE_SEGMENTS];
-    const uint8_t *bytes[WIRE_SEGMENTS]; /* of the segments */
+    const uint8_t *bytes[WIRE_SEGMENTS]; /* the bytes of each segment */
     uint64_t process[WIRE_PROCESS_BYTES / 8], scheduler[WIRE_SCHEDULER_BYTES / 8];
 };
 
-/* False if the bytes are not a whole sample. `data` must be aligned to 8 bytes. */
+/* False if the bytes are not a complete sample. `data` must be aligned to 8 bytes. */
 bool snapshot_open(struct snapshot *snapshot, const void *data, size_t size);
 
-/* Make the structs of which the sample has words only: segments of these kinds are then the structs
- * (`process_size` bytes of Process), with zeros between the words. */
+/* Rebuild the structs of which the sample contains only single words. The segments with words
+ * become segments with the whole structs (`process_size` bytes of Process), with zeros between the
+ * words. */
 void snapshot_expand(struct snapshot *snapshot, const struct wire_words *process_words,
                      size_t process_size, const struct wire_words *scheduler_words);
 
-/* The bytes of the first segment of a kind, NULL if there is none or it has fewer than `size`. */
+/* The bytes of the first segment of a kind. NULL if there is none or it has fewer than `size`
+ * bytes. */
 const uint8_t *snapshot_segment(const struct snapshot *snapshot, enum wire_segment_kind kind,
                                 size_t size);
 
-/* The word at an offset of the scheduler's struct; 0 if that was not copied: only the head of it
- * is, and a layout can come from anywhere. */
+/* The word at an offset of the scheduler's struct. 0 if the word was not copied: a sample contains
+ * only the head of the struct, and a layout may have any offset. */
 uint64_t snapshot_scheduler_word(const struct snapshot *snapshot, int32_t offset);
 
-/* The word at an address of the native or Erlang stack; false if it was not copied. */
+/* Read the word at an address of the native or Erlang stack. False if it was not copied. */
 bool snapshot_word(const struct snapshot *snapshot, uint64_t address, uint64_t *word);
 
-/* The lowest address at or above `address` of which Erlang stack was copied, or 0. */
+/* The lowest address at or above `address` whose Erlang stack was copied, or 0. */
 uint64_t snapshot_next_erlang(const struct snapshot *snapshot, uint64_t address);
 
 static inline uint64_t snapshot_register(const struct snapshot *snapshot, int number)

@@ -5,8 +5,8 @@
 
 enum {
     SEARCHED_BYTES = 1 << 15,
-    LINKS = 64,       /* frames that are looked at */
-    LINKS_WANTED = 3, /* where they then lead to what is not known */
+    LINKS = 64,       /* frames to follow */
+    LINKS_WANTED = 3, /* frames that suffice if the next one is unknown */
     LOWEST_POINTER = 4096,
     WORD_BYTES = sizeof(uint64_t),
 };
@@ -32,7 +32,7 @@ static bool is_bottom(const struct stack_search *search, uint64_t word)
     return word == code_normal_exit(search->code);
 }
 
-/* Take the first return address whose call could lead to the leaf. */
+/* Find the first return address whose call could lead to the leaf. */
 static bool search_from(const struct stack_search *search, uint64_t top, uint64_t *ret_start)
 {
     uint64_t word;
@@ -56,8 +56,8 @@ static bool search_from(const struct stack_search *search, uint64_t top, uint64_
     return false;
 }
 
-/* Where a return address must be, what is none of a known code counts as one that is not known;
- * what is plainly something else shows that the frame is not what it was taken for. */
+/* False if the word at the place of a return address is clearly something else: then the frame has
+ * another size than assumed. An address in no known code counts as an unknown return address. */
 static bool can_be_return_address(const struct stack_search *search, uint64_t at)
 {
     uint64_t word;
@@ -82,7 +82,7 @@ bool stack_start(const struct stack_search *search, uint64_t top, uint64_t *ret_
     return search_from(search, top, ret_start);
 }
 
-/* Whether frames lead from the return address at `at` to the bottom, or far enough. */
+/* True if frames lead from the return address at `at` to the root, or far enough. */
 static bool is_chain(const struct stack_search *search, uint64_t at)
 {
     uint64_t word, next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where on an Erlang stack the return address of its youngest function is. */
+/* Finds the return address of the youngest function on an Erlang stack. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,16 +13,16 @@ struct stack_search {
     struct leaf_frames *frames;
     struct code *code;
     const struct snapshot *snapshot;
-    uint64_t leaf; /* where the youngest function is, or made its call; 0: not known */
+    uint64_t leaf; /* address in the youngest function, or of its call; 0: unknown */
 };
 
-/* Address of the word on the stack that is at `top`: `leaf` is right there or behind its frame.
- * False where it is only likely to be the one. */
+/* Find the address of this word on a stack whose top is `top`. The word is at `top` or behind the
+ * leaf's frame. False if the result is only likely. */
 bool stack_start(const struct stack_search *search, uint64_t top, uint64_t *ret_start);
 
-/* The same where the top is not known, but is near `about`: the first return address from which
- * each frame leads to the next by its size. 0: there is none. */
+/* The same if the top is unknown but near `about`: the first return address from which each frame
+ * leads to the next by its size. 0 if there is none. */
 uint64_t stack_start_near(const struct stack_search *search, uint64_t about);
 
-/* Whether the stack at `top` can be that of the leaf, by the return address behind its frame. */
+/* Can the stack at `top` belong to the leaf? The return address behind the leaf's frame decides. */
 enum call_proof stack_fits(const struct stack_search *search, uint64_t top);

@@ -20,7 +20,7 @@ struct state_functions {
     struct address_map *by_start;
     bool known[STATE_FUNCTIONS];
     uint32_t version;
-    struct code_ways *collect; /* garbage_collect(), to FUNCTION_FULL_SWEEP; NULL if not known */
+    struct code_ways *collect; /* from garbage_collect() to FUNCTION_FULL_SWEEP; NULL: unknown */
 };
 
 struct state_functions *state_functions_new(struct vm *vm, struct code *code,
@@ -95,7 +95,7 @@ struct sweep_search {
     uint64_t collect;
 };
 
-/* A place where a call of full_sweep_heaps() is. */
+/* Add the function around a call of full_sweep_heaps(). */
 static bool add_sweeping(void *context, uint64_t address)
 {
     const struct sweep_search *search = context;
@@ -135,7 +135,7 @@ enum call_ahead state_functions_sweep_ahead(const struct state_functions *functi
     return functions->collect ? code_ways_ahead(functions->collect, address) : CALL_UNKNOWN;
 }
 
-/* ---- all ---- */
+/* ---- all functions ---- */
 
 void state_functions_find(struct state_functions *functions)
 {

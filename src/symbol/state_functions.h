@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The functions of a VM that its microstate accounting changes the state for, or that tell states
- * apart (symbol/microstate.h). Binaries hardly have symbols for them: beam/hooks.h and
- * beam/drivers.h find them. One that is not found is not known, and nothing is said of it.
+ * The functions of a VM at which its microstate accounting changes the state, or which tell states
+ * apart (symbol/microstate.h). Most binaries have no symbols for them, so beam/hooks.h and
+ * beam/drivers.h find them. A function that is not found stays unknown, without a message.
  */
 #pragma once
 
@@ -21,37 +21,37 @@ enum state_function {
     FUNCTION_CHECK_IO,   /* erts_check_io() */
     FUNCTION_DRIVER,     /* a callback of a driver */
     FUNCTION_COLLECT,    /* garbage_collect() */
-    FUNCTION_FULL_SWEEP, /* full_sweep_heaps(), and what calls it but garbage_collect() itself:
-                          * major_collection(), if compilers make a function of it */
+    FUNCTION_FULL_SWEEP, /* full_sweep_heaps(), and its callers except garbage_collect():
+                          * major_collection(), if the compiler did not inline it */
     STATE_FUNCTIONS,
 };
 
 struct state_functions;
 
-/* All borrowed. None is known yet. */
+/* Borrows all. At first no function is known. */
 struct state_functions *state_functions_new(struct vm *vm, struct code *code,
                                             struct runtime_names *names);
 void state_functions_free(struct state_functions *functions);
 
-/* Find all, which takes some 20 ms, and give names to those that have none. */
+/* Find all functions, which takes about 20 ms, and name those that have no name. */
 void state_functions_find(struct state_functions *functions);
-/* Find those of drivers that are in use since. */
+/* Find the callbacks of drivers that came into use since. */
 void state_functions_find_drivers(struct state_functions *functions);
-/* Find what else calls full_sweep_heaps(), which was added, and how garbage_collect() comes to it:
- * addresses of both. */
+/* Find the other callers of full_sweep_heaps(), and the paths in garbage_collect() that lead to it.
+ * `collect`, `full_sweep`: addresses of these functions; `full_sweep` must have been added. */
 void state_functions_find_sweeps(struct state_functions *functions, uint64_t collect,
                                  uint64_t full_sweep);
 
 void state_functions_add(struct state_functions *functions, enum state_function function,
                          uint64_t start);
 
-/* What the function is that starts at an address. */
+/* The kind of the function that starts at an address. */
 enum state_function state_functions_get(const struct state_functions *functions, uint64_t start);
 bool state_functions_know(const struct state_functions *functions, enum state_function function);
-/* Another number when functions were added. */
+/* A number that changes when functions are added. */
 uint32_t state_functions_version(const struct state_functions *functions);
 
-/* Whether garbage_collect() has a full sweep still ahead at an address in it (os/code_ways.h).
- * CALL_UNKNOWN if its ways are not known. */
+/* Does garbage_collect() still have a full sweep ahead at this address in it (os/code_ways.h)?
+ * CALL_UNKNOWN if its paths are unknown. */
 enum call_ahead state_functions_sweep_ahead(const struct state_functions *functions,
                                             uint64_t address);

@@ -10,10 +10,10 @@
 
 /* ---- of a live VM ---- */
 
-/* The thread of the scheduler: that with its name. */
+/* Find the scheduler's thread by its name. */
 static bool find_named(const struct vm *vm, struct stopped_thread *thread)
 {
-    struct error ignored; /* it ended */
+    struct error ignored; /* the VM ended */
     size_t count;
     pid_t *tids = process_threads(vm->pid, &count, &ignored);
     bool found = false;
@@ -68,7 +68,7 @@ static const struct vm_scheduler *find_scheduler(const struct vm *vm, uint64_t p
     return NULL;
 }
 
-/* A core has no names of threads: as the VM gives them (erl_process.c 25:8810, 27:8853). */
+/* A core has no thread names. Make the name that the VM gives (erl_process.c 25:8810, 27:8853). */
 static void set_name(const struct vm *vm, struct stopped_thread *thread)
 {
     static const char *const types[] = {"sched", "dcpus", "dios"};

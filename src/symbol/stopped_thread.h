@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A scheduler's thread that stands still while it runs a process: it waits in the kernel, or has
- * ended with its VM. */
+/* A scheduler's thread that does not move while it runs a process: it waits in the kernel, or it
+ * has ended with its VM. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,16 +14,17 @@ struct stopped_thread {
     pid_t tid;
     char name[16];
     struct wire_registers registers;
-    bool all_registers; /* hold; else rsp and rip */
+    bool all_registers; /* true: all are valid; false: only rsp and rip */
 };
 
-/* The thread that runs the process at `address` and waits in the kernel; false if none does. */
+/* Find the thread that runs the process at `address` and waits in the kernel. False if there is
+ * none. */
 bool stopped_thread_waiting(struct vm *vm, uint64_t address, struct stopped_thread *thread);
 
-/* Whether it waits where it did, for the same process. */
+/* True if the thread still waits at the same place, for the same process. */
 bool stopped_thread_still_waits(struct vm *vm, uint64_t address,
                                 const struct stopped_thread *thread);
 
-/* The thread that ran the process at `address`, on a scheduler of any type, when the core that the
- * VM is of was written; false if none did, or its registers are not there. */
+/* Find the thread that ran the process at `address` when the core of `vm` was written, on a
+ * scheduler of any type. False if there is none, or if the core does not contain its registers. */
 bool stopped_thread_of_core(struct vm *vm, uint64_t address, struct stopped_thread *thread);

@@ -7,8 +7,8 @@
 #include "symbol/unwind.h"
 
 enum {
-    MIN_NATIVE = 64, /* bytes of a native stack that are worth looking at */
-    /* of the scheduler's registers: what the JIT keeps there over a call (symbol/unwind.c) */
+    MIN_NATIVE = 64, /* smallest useful size of a native stack, bytes */
+    /* bytes of the scheduler's registers that the JIT keeps over a call (symbol/unwind.c) */
     KEPT = 24,
 };
 
@@ -62,8 +62,8 @@ void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struc
     add_stacks(made, swept);
 }
 
-/* The native stack from the stack pointer up, as much of it as can be read, and next to the JIT's
- * frame, which is at its other end, just below the scheduler's registers. */
+/* Add two segments: the native stack from the stack pointer up, as much as can be read; and the
+ * JIT's frame at the other end of the stack, just below the scheduler's registers. */
 static bool add_native(struct swept_snapshot *made, const struct vm *vm,
                        const struct stopped_thread *thread)
 {
@@ -72,7 +72,7 @@ static bool add_native(struct swept_snapshot *made, const struct vm *vm,
         end > from && end - from < sizeof(made->native) ? end - from : sizeof(made->native);
 
     while (size >= MIN_NATIVE && !memory_read(vm->memory, from, made->native, size))
-        size /= 2; /* the thread's first frames are near the end of its stack */
+        size /= 2; /* the thread's oldest frames are near the end of its stack */
     if (from & 7 || size < MIN_NATIVE)
         return false;
     add_segment(made, SEGMENT_NATIVE, from, (const uint8_t *)made->native, size);

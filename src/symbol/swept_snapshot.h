@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a sweep read of a process, in the form of what the kernel side copies of one. */
+/* Converts what a sweep read of a process into the form of a kernel sample. */
 #pragma once
 
 #include "beam/code.h"
@@ -15,12 +15,13 @@ struct swept_snapshot {
     uint64_t native[WIRE_C_STACK_BYTES / 8], frame[8];
 };
 
-/* Fill with a process that does not run, and points to what `swept` does. `time` in ns of
+/* Fill with a process that does not run. Keeps pointers into `swept`. `time` in ns of
  * CLOCK_MONOTONIC. */
 void swept_snapshot_make(struct swept_snapshot *snapshot, const struct vm *vm, struct code *code,
                          const struct swept_process *swept, uint64_t time);
 
-/* Fill with a process that such a thread runs. False if the thread's stack can't be read. */
+/* Fill with a process that `thread` runs. Keeps pointers into `swept`. False if the scheduler's
+ * struct or the thread's native stack can't be read. */
 bool swept_snapshot_stopped(struct swept_snapshot *snapshot, const struct vm *vm, struct code *code,
                             const struct swept_process *swept, const struct stopped_thread *thread,
                             uint64_t time);

@@ -161,7 +161,7 @@ struct code *symbolizer_code(struct symbolizer *symbolizer)
 
 void symbolizer_refresh(struct symbolizer *symbolizer)
 {
-    struct error ignored; /* a target that ended: its samples are still to be named */
+    struct error ignored; /* the target ended: its samples still need names */
 
     code_refresh(symbolizer->code, &ignored);
 }
@@ -298,8 +298,9 @@ void symbolizer_swept(struct symbolizer *symbolizer, const struct swept_process 
     symbolizer_sample(symbolizer, &symbolizer->swept.snapshot, sample, totals);
 }
 
-/* The lowest address at which the stack of a process may begin that a thread with this stack
- * pointer runs: it is its stack pointer in Erlang code, and else at times below Process.stop. */
+/* The lowest address at which the process' stack may begin, if a thread with this stack pointer
+ * runs it. In Erlang code the stack begins at the stack pointer, otherwise at Process.stop or a
+ * little below it. */
 static uint64_t lowest_top(const struct vm *vm, const struct swept_process *swept,
                            uint64_t stack_pointer)
 {
@@ -313,7 +314,7 @@ static uint64_t lowest_top(const struct vm *vm, const struct swept_process *swep
                                                                 : stop;
 }
 
-/* The process at `address` that `thread` runs. */
+/* Make a snapshot of the process at `address`, which `thread` runs. */
 static bool make_stopped(struct symbolizer *symbolizer, struct process_sweep *sweep,
                          uint64_t address, uint64_t id, const struct stopped_thread *thread)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * All that is needed to turn the samples of one VM into samples of a profile: who ran, what it
- * did, and its stack by name. Reads the live target for what the sample only points to.
+ * Turns the samples of one VM into samples of a profile: thread, process, activity, and stack with
+ * names. Reads from the live target what a sample only points to.
  */
 #pragma once
 
@@ -17,51 +17,54 @@
 
 struct symbolizer;
 
-/* `vm` and `profile` are borrowed. NULL with error. */
+/* Borrows `vm` and `profile`. NULL with error. */
 struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct error *error);
-/* Samples and threads become entries of this profile from now on: a new one, in which no more is
- * than events and the targets that were moved before this one. The old one is needed until then. */
+/* Put samples and threads into this new profile from now on. It contains only events, and the
+ * targets of symbolizers that were moved to it earlier. The old profile must exist until this
+ * returns. */
 void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile);
-/* Until kernel symbols are given, kernel functions are named by their address. Borrowed. */
+/* Until this is called, kernel functions are named by their address. Borrows `kernel`. */
 void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_symbols *kernel);
 void symbolizer_free(struct symbolizer *symbolizer);
 
-/* Address of the word that changes when code is loaded: the kernel copies it into each sample. */
+/* The address of the word that changes when code is loaded. The kernel copies it into each
+ * sample. */
 uint64_t symbolizer_code_generation_address(const struct symbolizer *symbolizer);
 
-/* What is known of the target's code; it belongs to the symbolizer. */
+/* The target's code. It belongs to the symbolizer. */
 struct code *symbolizer_code(struct symbolizer *symbolizer);
 
-/* Take notice of code that was loaded since. Call at least every 100 ms. */
+/* Notice code that was loaded since the last call. Call at least every 100 ms. */
 void symbolizer_refresh(struct symbolizer *symbolizer);
 
-/* The process that a pid term names; 0 if it is none of this node. */
+/* The process with this pid term. 0 if it is no pid of this node. */
 process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint64_t time);
 
-/* Find out what takes long, and is not needed before the first sample: samples can wait. */
+/* Find what takes long to find and is not needed before the first sample. Samples can wait
+ * meanwhile. */
 void symbolizer_prepare(struct symbolizer *symbolizer);
 
-/* Take notice of what changes seldom, and append how long each thread ran since the first call.
- * Call when sampling begins and ends, and about once a second between. */
+/* Notice what changes seldom, and append how long each thread ran since the first call. Call when
+ * sampling begins and ends, and about once a second between. */
 void symbolizer_look(struct symbolizer *symbolizer, struct thread_times *times);
 
-/* Expand the snapshot, fill *sample (all but event, values and peer) and count what was found and
- * lost in *totals. */
+/* Expand the snapshot, fill *sample (except event, values and peer), and count the results and the
+ * losses in *totals. */
 void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
                        struct sample *sample, struct recording_totals *totals);
 
-/* The same of a process that does not run, as a sweep read it at `time`. */
+/* The same for a process that does not run, as a sweep read it at `time`. */
 void symbolizer_swept(struct symbolizer *symbolizer, const struct swept_process *swept,
                       uint64_t time, struct sample *sample, struct recording_totals *totals);
 
-/* The same of a process that runs, and has no CPU sample, for its thread waits in the kernel. `id`:
- * pid term of the process at `address`. False if it is not so, or no longer. */
+/* The same for a process that runs but gets no CPU samples because its thread waits in the kernel.
+ * `id`: pid term of the process at `address`. False if the thread does not wait, or no longer. */
 bool symbolizer_waiting(struct symbolizer *symbolizer, struct process_sweep *sweep,
                         uint64_t address, uint64_t id, struct sample *sample,
                         struct recording_totals *totals);
 
-/* The same of a process that ran when the core that the VM is of was written, by the registers of
- * its thread. False if none ran it, or its stack is not there. */
+/* The same for a process that ran when the core of the VM was written, with the registers of its
+ * thread. False if no thread ran the process, or if the core does not contain its stack. */
 bool symbolizer_of_core(struct symbolizer *symbolizer, struct process_sweep *sweep,
                         uint64_t address, uint64_t id, struct sample *sample,
                         struct recording_totals *totals);

@@ -6,10 +6,10 @@
 
 #include "util/alloc.h"
 
-/* Threads whose numbers are equal in their low bits take turns in one place. */
+/* Threads whose ids are equal in their low bits share one place. */
 enum { PLACES = 1 << 10, NAME_SIZE = sizeof(((struct wire_sample *)0)->thread_name) };
 
-/* What of a sample makes the entry: a thread can be renamed, and its number used again. */
+/* What the entry depends on: a thread can be renamed, and its id can be reused. */
 struct cached {
     thread_id id; /* 0: empty */
     uint32_t tid;

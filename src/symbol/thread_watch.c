@@ -12,14 +12,14 @@
 struct watched {
     pid_t tid;
     struct thread_time time;
-    uint64_t first_cpu, first_wait; /* what was counted before it was looked at */
+    uint64_t first_cpu, first_wait; /* counters at the first look, ns */
 };
 
 struct thread_watch {
     pid_t pid;
     target_id target;
     struct profile *profile;
-    uint64_t looked; /* when it was last begun to look at all */
+    uint64_t looked; /* start of the last look at all threads */
     struct watched *list;
     size_t count, room;
 };
@@ -42,7 +42,7 @@ void thread_watch_free(struct thread_watch *watch)
     free(watch);
 }
 
-/* Threads that have ended are left behind. */
+/* Threads that have ended are not moved. */
 void thread_watch_move(struct thread_watch *watch, struct profile *profile, target_id target)
 {
     struct carry carry = {.from = watch->profile, .to = profile};
@@ -121,7 +121,7 @@ static void look_at(struct thread_watch *watch, pid_t tid)
 
 void thread_watch_look(struct thread_watch *watch)
 {
-    struct error ignored; /* it ended */
+    struct error ignored; /* the VM ended */
     size_t count;
     pid_t *tids = process_threads(watch->pid, &count, &ignored);
 

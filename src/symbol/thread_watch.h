@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How long each thread of a VM runs and waits for a CPU, as the kernel counts it, from the first
- * time it was looked at to the last. */
+/* Measures how long each thread of a VM runs and waits for a CPU, by the counters of the kernel,
+ * from the first to the last look at the thread. */
 #pragma once
 
 #include <sys/types.h>
@@ -9,17 +9,17 @@
 
 struct thread_watch;
 
-/* `profile` is borrowed: the threads become entries of it. */
+/* Borrows `profile`. The threads become entries of it. */
 struct thread_watch *thread_watch_new(pid_t pid, target_id target, struct profile *profile);
 void thread_watch_free(struct thread_watch *watch);
 
-/* The threads are entries of this profile from now on, and their times begin where they were last
- * looked at; `target` is that of before in the new profile. What was handed out of the old one is
- * not changed. */
+/* The threads become entries of this profile, and their times begin at the last look. `target`: the
+ * same target in the new profile. Times that were already returned for the old profile do not
+ * change. */
 void thread_watch_move(struct thread_watch *watch, struct profile *profile, target_id target);
 
-/* Look at all threads; of those that ended, what was last seen stays. */
+/* Look at all threads. A thread that has ended keeps its last times. */
 void thread_watch_look(struct thread_watch *watch);
 
-/* Append the times of those threads that were seen twice. */
+/* Append the times of all threads that were seen at least twice. */
 void thread_watch_get(const struct thread_watch *watch, struct thread_times *times);

@@ -23,16 +23,16 @@ struct unwinder {
     struct unwound result;
 };
 
-/* What is known of the process and its scheduler, from the sample's copies of their structs. */
+/* What the sample's copies of the structs tell about the process and its scheduler. */
 struct state {
     const struct snapshot *snapshot;
     struct cfi_registers registers;
     uint64_t pc;
-    bool is_leaf; /* pc is where the thread was stopped, not a return address */
+    bool is_leaf; /* the thread was stopped at pc: no return address */
     bool has_process;
-    uint64_t base; /* ErtsSchedulerData.registers, next to which lies the JIT's C frame; 0: none */
+    uint64_t base; /* ErtsSchedulerData.registers, next to the JIT's C frame; 0: none */
     uint64_t stop, heap, hend, i;
-    uint64_t current; /* BIF or NIF that it is in, or was last: packed, 0 if none */
+    uint64_t current; /* BIF or NIF that runs, or ran last: packed, 0: none */
     uint64_t fcalls;  /* Process.fcalls as a word */
 };
 
@@ -102,7 +102,7 @@ struct unwound_mfa unwound_mfa(uint64_t address)
     };
 }
 
-/* Process.current as it was at the sample, packed; 0 if it was none. */
+/* Process.current at the sample, packed; 0 if none. */
 static uint64_t read_current(const struct snapshot *snapshot)
 {
     const uint8_t *bytes = snapshot_segment(snapshot, SEGMENT_MFA, WIRE_MFA_BYTES);
@@ -155,8 +155,8 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
     return snapshot_word(context, address, word);
 }
 
-/* Unwind C frames until Erlang code or the thread's start. Returns true if state->pc is then in
- * Erlang code. */
+/* Unwind C frames down to Erlang code or the thread's root. True if state->pc is in Erlang code
+ * then. */
 static bool unwind_native(struct unwinder *unwinder, struct state *state)
 {
     for (int i = 0; i < NATIVE_FRAMES_MAX; i++) {
@@ -182,8 +182,8 @@ static bool unwind_native(struct unwinder *unwinder, struct state *state)
     return false;
 }
 
-/* Where CFI ends early, the return address into the JIT is still at its fixed place just below
- * the scheduler's registers (emit_enter_runtime: "lea rsp, [registers]"). */
+/* If CFI ends early, the return address into the JIT is still at its fixed place just below the
+ * scheduler's registers (emit_enter_runtime: "lea rsp, [registers]"). */
 static bool jump_to_jit_frame(struct unwinder *unwinder, struct state *state)
 {
     uint64_t pc;
@@ -199,7 +199,7 @@ static bool jump_to_jit_frame(struct unwinder *unwinder, struct state *state)
 
 /* ---- the top of the Erlang stack ---- */
 
-/* E where Process.stop does not hold it. */
+/* E, for calls that do not store it in Process.stop. */
 static uint64_t stale_top(struct unwinder *unwinder, const struct state *state)
 {
     unsigned int number = vm_saved_top(unwinder->vm);
@@ -216,9 +216,10 @@ static bool is_on_erlang_stack(const struct state *state)
     return state->is_leaf && on_erlang_stack(state, snapshot_register(state->snapshot, CFI_RSP));
 }
 
-/* bs_init_bits_shared is called when its caller is on the C stack already, and calls C from there
- * (x86/instr_bs.cpp). Its return address is then the first word of that stack, where other
- * fragments have one into themselves. Returns it, or 0. */
+/* The return address of bs_init_bits_shared, or 0. Its caller is already on the C stack when it
+ * calls this fragment, and the fragment calls C code from there (x86/instr_bs.cpp). So its return
+ * address is the first word of the C stack, where other fragments have a return address into
+ * themselves. */
 static uint64_t fragment_caller_on_c_stack(struct unwinder *unwinder, const struct state *state)
 {
     struct code_place place, caller;
@@ -246,8 +247,8 @@ static uint64_t erlang_top(struct unwinder *unwinder, const struct state *state)
 
 /* ---- BIFs ---- */
 
-/* A process that is being switched out or in has the address where it goes on in Process.i, and
- * not on its stack (beam_asm: process_main, context_switch). */
+/* True if the process is being switched out or in. Then Process.i contains the address where the
+ * process continues, and the stack does not (beam_asm: process_main, context_switch). */
 static bool is_switched(struct unwinder *unwinder, const struct state *state)
 {
     struct code_place place;
@@ -256,8 +257,9 @@ static bool is_switched(struct unwinder *unwinder, const struct state *state)
            !strcmp(place.symbol, "global::process_main");
 }
 
-/* Process.i is written some instructions after the process stopped, before the next call of C code:
- * until then it is where the process went on when it ran the last time (x86/process_main.cpp). */
+/* Emit Process.i, if it is valid. The VM writes it some instructions after the process stopped,
+ * before the next call of C code. Until then it contains the address where the process last
+ * continued (x86/process_main.cpp). */
 static void emit_switched(struct unwinder *unwinder, const struct state *state)
 {
     struct stack_search search = {unwinder->leaf_frames, unwinder->code, state->snapshot, state->i};
@@ -270,8 +272,8 @@ static void emit_switched(struct unwinder *unwinder, const struct state *state)
         unwinder->result.no_leaf = true;
 }
 
-/* The Export that call_light_bif keeps in TMP_MEM2 (instr_bif.cpp 25:385, 27:393, 29:420), before
- * OTP 25 in the register that is FCALLS in Erlang code (24:381). */
+/* Read the Export that call_light_bif keeps in TMP_MEM2 (instr_bif.cpp 25:385, 27:393, 29:420).
+ * Before OTP 25 it is in the register that holds FCALLS in Erlang code (24:381). */
 static bool light_bif_export(const struct unwinder *unwinder, const struct state *state,
                              uint64_t *export)
 {
@@ -281,8 +283,9 @@ static bool light_bif_export(const struct unwinder *unwinder, const struct state
     return state->registers.known & (1u << CFI_R14);
 }
 
-/* beam_jit_call_nif writes Process.current (jit/beam_jit_common.cpp 25.2.3:550, 27.3.4.1:628). While
- * it is itself the leaf, Process.current can still be what the process called before. */
+/* True if Process.current is valid. beam_jit_call_nif writes it (jit/beam_jit_common.cpp
+ * 25.2.3:550, 27.3.4.1:628). While beam_jit_call_nif is the leaf, Process.current may still name
+ * the last BIF or NIF. */
 static bool is_current_written(const struct unwinder *unwinder, const struct state *state,
                                const char *fragment)
 {
@@ -291,9 +294,9 @@ static bool is_current_written(const struct unwinder *unwinder, const struct sta
     return !strstr(fragment, "::call_nif") || native != 1 || unwinder->result.native_broken;
 }
 
-/* Emit the frame in the JIT's code that calls C, or the BIF or NIF that it calls for: its C
- * function has no name that an Erlang programmer knows.
- *   call_light_bif: its Export is kept over the call
+/* Emit the frame of the JIT code that calls C code. If that code calls a BIF or NIF, emit the BIF
+ * or NIF instead, because Erlang programmers do not know the name of its C function.
+ *   call_light_bif: its Export is kept during the call
  *   call_bif, call_nif, dirty calls: Process.current (instr_bif.cpp 25:746, 27:770, 29:819) */
 static void emit_jit_call(struct unwinder *unwinder, const struct state *state)
 {
@@ -317,9 +320,9 @@ static void emit_jit_call(struct unwinder *unwinder, const struct state *state)
     emit_switched(unwinder, state);
 }
 
-/* What a process does on a dirty scheduler. While a BIF or NIF runs there, Process.i is not Erlang
- * code (erl_nfunc_sched.h 25:42); else it is where the process goes on after a system task, such as
- * a garbage collection. */
+/* Emit what a process does on a dirty scheduler. While a BIF or NIF runs, Process.i is not in
+ * Erlang code (erl_nfunc_sched.h 25:42). Otherwise Process.i is where the process continues after a
+ * system task, such as a garbage collection. */
 static void emit_dirty(struct unwinder *unwinder, const struct state *state)
 {
     if (code_contains(unwinder->code, state->i))
@@ -330,8 +333,8 @@ static void emit_dirty(struct unwinder *unwinder, const struct state *state)
 
 /* ---- the Erlang stack ---- */
 
-/* Words behind the return address of a frame that tracing has put on the stack, which may look
- * like return addresses (gather_stacktrace, beam_common.c 25:776, 27:776, 29:782). */
+/* The number of words behind the return address of a tracing frame. These words may look like
+ * return addresses (gather_stacktrace, beam_common.c 25:776, 27:776, 29:782). */
 static unsigned trace_frame_words(const char *symbol)
 {
     if (strstr(symbol, "return_to_trace"))
@@ -346,7 +349,7 @@ static unsigned trace_frame_words(const char *symbol)
 
 static bool is_return_address(struct unwinder *unwinder, const struct state *state, uint64_t word)
 {
-    /* THE_NON_VALUE and other remains in a slot that is not written yet; saved frame pointers. */
+    /* THE_NON_VALUE, other remains in unwritten slots, and saved frame pointers. */
     if ((word & 3) || word < LOWEST_POINTER || on_erlang_stack(state, word))
         return false;
     return code_contains(unwinder->code, word);
@@ -357,7 +360,7 @@ static bool is_bottom(struct unwinder *unwinder, uint64_t word)
     return word == code_normal_exit(unwinder->code);
 }
 
-/* Emit the frame of a return address; returns how many words behind it are not to be looked at. */
+/* Emit the frame of a return address. Returns the number of words behind it to skip. */
 static unsigned emit_return_address(struct unwinder *unwinder, uint64_t word)
 {
     struct code_place place;
@@ -372,16 +375,16 @@ static unsigned emit_return_address(struct unwinder *unwinder, uint64_t word)
     return 0;
 }
 
-/* With +JPperf fp each return address has a frame pointer before it, which points up the stack:
- * not into [heap, hend] when a garbage collection has already replaced these. */
+/* With +JPperf fp each return address has a frame pointer before it, which points up the stack. It
+ * points outside of [heap, hend] if a garbage collection has already replaced heap and hend. */
 static bool is_frame_pointer(struct unwinder *unwinder, uint64_t at, uint64_t word)
 {
     return code_frame_pointers(unwinder->code) && (word & 7) == 0 && word > at &&
            word - at < STACK_BYTES_MAX;
 }
 
-/* Words that could be a return address by their bits but lie in no code: shown and counted, for
- * something is not understood there. */
+/* Emit a word that could be a return address by its bits but lies in no code. It is shown and
+ * counted, because the unwinder does not understand this place. */
 static void emit_unknown(struct unwinder *unwinder, const struct state *state, uint64_t at,
                          uint64_t word)
 {
@@ -390,7 +393,7 @@ static void emit_unknown(struct unwinder *unwinder, const struct state *state, u
         emit(unwinder, ADDRESS_UNKNOWN, word, true);
 }
 
-/* Continue behind a part of the stack that was not copied; 0 if there is nothing more. */
+/* Continue behind a part of the stack that was not copied. 0 if nothing follows. */
 static uint64_t skip_gap(struct unwinder *unwinder, const struct state *state, uint64_t at)
 {
     uint64_t next = snapshot_next_erlang(state->snapshot, at);
@@ -429,7 +432,7 @@ static void walk(struct unwinder *unwinder, const struct state *state, uint64_t 
     }
 }
 
-/* A fragment begins like a function: with +JPperf fp it pushes the frame pointer of its caller. */
+/* A fragment begins like a function: with +JPperf fp it pushes its caller's frame pointer. */
 static uint64_t skip_frame_pointer(struct unwinder *unwinder, const struct state *state,
                                    uint64_t at)
 {
@@ -441,10 +444,10 @@ static uint64_t skip_frame_pointer(struct unwinder *unwinder, const struct state
                : at;
 }
 
-/* A fragment is called from module code by a plain call, so its return address is not aligned as
- * those between Erlang functions are; it is the first word of the stack, or, in the length/1
- * fragments, one word below. Returns where the walk goes on; `leaf` becomes where the function
- * called that is then the youngest, or 0. */
+/* Emit the callers of a fragment. Module code calls a fragment by a plain call, so the return
+ * address is not aligned, unlike those between Erlang functions. It is the first word of the stack.
+ * In the length/1 fragments it is one word below. Returns where the walk continues. *leaf becomes
+ * the address of the call in the function that is then the youngest, or 0. */
 static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct state *state,
                                      uint64_t top, uint64_t *leaf)
 {
@@ -483,11 +486,11 @@ static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct sta
 
 /* ---- reductions ---- */
 
-/* The JIT counts them down in a register, and stores it in Process.fcalls where C code may take
- * some, too; from there the register is loaded again (x86/beam_asm.hpp 25:618, 27:622, 29:700,
- * Update::eReductions). Within a slice they only become less, so the lower one is the newer one.
- * In process_main, where processes are switched, neither is worth anything (x86/process_main.cpp
- * 25:96, 27:96, 29:100). */
+/* The JIT counts reductions down in a register. It stores the register in Process.fcalls before C
+ * code that may use reductions, and loads it again afterwards (x86/beam_asm.hpp 25:618, 27:622,
+ * 29:700, Update::eReductions). Within a slice both only decrease, so the lower one is newer. In
+ * process_main, where processes are switched, both are invalid (x86/process_main.cpp 25:96, 27:96,
+ * 29:100). */
 static void find_reductions(struct unwinder *unwinder, const struct state *state)
 {
     struct process_registers *registers = &unwinder->result.registers;
@@ -508,7 +511,7 @@ static void find_reductions(struct unwinder *unwinder, const struct state *state
         (uint32_t)snapshot_scheduler_word(state->snapshot, unwinder->vm->layout.sched_virtual_reds);
 }
 
-/* Emit the callers of the function that runs; `top` is the top of the Erlang stack, or about it. */
+/* Emit the callers of the running function. `top` is the top of the Erlang stack, or near it. */
 static void walk_from_leaf(struct unwinder *unwinder, const struct state *state, uint64_t top)
 {
     struct stack_search search = {unwinder->leaf_frames, unwinder->code, state->snapshot,
@@ -517,7 +520,7 @@ static void walk_from_leaf(struct unwinder *unwinder, const struct state *state,
     uint64_t start;
 
     if (is_switched(unwinder, state)) {
-        start = top; /* all of the frame is written, as for a process at rest */
+        start = top; /* the frame is completely written, as in a process that does not run */
     } else if (result->no_leaf) {
         start = stack_start_near(&search, top);
     } else {
@@ -554,7 +557,7 @@ bool unwind_goes_on_at(struct code *code, uint64_t i)
     return code_find(code, i, &place) && strcmp(place.symbol, "erts_beamasm:run_process/3");
 }
 
-/* A process that does not run goes on at Process.i, with the stack at Process.stop. */
+/* A process that does not run continues at Process.i, with the stack at Process.stop. */
 static void unwind_at_rest(struct unwinder *unwinder, const struct state *state)
 {
     unwinder->result.registers =

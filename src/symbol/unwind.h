@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One whole stack from a sample: kernel, native and Erlang code addresses, leaf first.
+ * Unwinds the whole stack of a sample: kernel, native and Erlang code addresses, leaf first.
  *
- * A scheduler thread that runs a process is in one of these states, told apart by where its
- * program counter and stack pointer are (x86-64 JIT with the Erlang stack as machine stack;
- * beam_asm.hpp emit_enter_runtime 25:618, 27:622, 29:700):
+ * A scheduler thread that runs a process is in one of these states. Its program counter and stack
+ * pointer tell them apart (x86-64 JIT with the Erlang stack as machine stack; beam_asm.hpp
+ * emit_enter_runtime 25:618, 27:622, 29:700):
  *
  *   pc       sp              top of the Erlang stack (E)
  *   JIT      Erlang stack    sp
@@ -15,12 +15,12 @@
  *                                                     unwinding the C frames with CFI
  *   C        dirty thread    Process.stop
  *
- * The frame of the youngest Erlang function is left out (leaf_frame.h), for words that it has not
- * written yet can be anything. From there on the Erlang stack is read word by word: what is a code
- * address is a return address, down to normal_exit, the bottom frame of every process.
+ * The walk skips the frame of the youngest Erlang function (leaf_frame.h), because the function may
+ * not have written all words of it. From there on it reads the Erlang stack word by word. Each code
+ * address is a return address. The root is normal_exit, the oldest frame of every process.
  *
- * Where that frame or the top is not known, the stack goes on, behind a mark, at the first return
- * address that could be one by the calls in the code.
+ * If that frame or the top is unknown, a mark is inserted. The stack continues at the first word
+ * that can be a return address according to the calls in the code.
  */
 #pragma once
 
@@ -38,16 +38,16 @@ enum address_kind {
     ADDRESS_KERNEL,
     ADDRESS_NATIVE,
     ADDRESS_CODE,    /* Erlang code or a fragment of the JIT */
-    ADDRESS_EXPORT,  /* BIF that is called: address of its Export */
-    ADDRESS_MFA,     /* BIF or NIF that is called: its name, see unwound_mfa() */
-    ADDRESS_UNKNOWN, /* a word that should be a code address and is in no known code */
-    ADDRESS_CUT,     /* value is the number of words that are missing here */
+    ADDRESS_EXPORT,  /* a BIF that is called: address of its Export */
+    ADDRESS_MFA,     /* a BIF or NIF that is called: its name, see unwound_mfa() */
+    ADDRESS_UNKNOWN, /* a word that should be a code address but is in no known code */
+    ADDRESS_CUT,     /* the address is the number of words that are missing here */
     ADDRESS_MISSING, /* frames may be missing here */
-    ADDRESS_ENTRY,   /* the entry to the kernel: all else is not known */
+    ADDRESS_ENTRY,   /* the entry to the kernel: nothing else is known */
     ADDRESS_KINDS,
 };
 
-/* A BIF or NIF as the address of an ADDRESS_MFA frame: atom terms and arity, packed. 0 is none. */
+/* A BIF or NIF as the address of an ADDRESS_MFA frame: atom terms and arity, packed. 0: none. */
 enum { MFA_INDEX_BITS = 27, MFA_ARITY_BITS = 8 };
 struct unwound_mfa {
     uint64_t module, function;
@@ -59,29 +59,29 @@ struct unwound_mfa unwound_mfa(uint64_t address);
 struct unwound_frame {
     uint64_t address;
     enum address_kind kind;
-    bool is_return; /* a return address: the call is before it */
+    bool is_return; /* a return address: the call is right before it */
 };
 
 struct unwound {
     struct unwound_frame *frames; /* leaf first */
     size_t count, room;
-    bool complete;      /* reached the process' bottom frame */
+    bool complete;      /* reached the process' root frame */
     bool truncated;     /* the middle is missing */
-    bool no_leaf;       /* who called the youngest Erlang function is not known for sure */
-    bool at_entry;      /* nothing is known but the process (WIRE_ENTRY) */
+    bool no_leaf;       /* the caller of the youngest Erlang function is uncertain */
+    bool at_entry;      /* only the process is known (WIRE_ENTRY) */
     bool native_broken; /* native frames ended before Erlang code or the thread's start */
-    struct process_registers registers; /* of the process, where one runs */
+    struct process_registers registers; /* of the process, if one runs */
 };
 
 struct unwinder;
 
-/* All borrowed. */
+/* Borrows all. */
 struct unwinder *unwinder_new(struct vm *vm, struct code *code, struct cfi *cfi);
 void unwinder_free(struct unwinder *unwinder);
 
-/* Whether Process.i of a process that does not run says what it does next. If not, Process.current
- * does: of one that hibernates, or has not run yet (run_process takes the function from its
- * registers), and in a BIF that will be called again. */
+/* True if a process that does not run continues at Process.i. Otherwise Process.current names what
+ * it does next. That is so for a process that hibernates or has not run yet (run_process takes the
+ * function from its registers), and in a BIF that will be called again. */
 bool unwind_goes_on_at(struct code *code, uint64_t i);
 
 /* The result is valid until the next call. */
