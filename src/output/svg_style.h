@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What frames look like in the SVG. */
+/* The look of frames in the SVG. */
 #pragma once
 
 #include <stddef.h>
