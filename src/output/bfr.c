@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording as output: the same samples (of all events), tables and counts, written anew. */
+/* A recording as output: samples (of all events), tables and counts are written again. */
 #include "output/formats.h"
 
 #include <errno.h>

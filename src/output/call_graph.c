@@ -30,7 +30,7 @@ static uint32_t function_of(struct call_graph *graph, const struct view_frame *f
     return intern_add(&graph->functions, &function);
 }
 
-/* What one stack adds to the cost of something that is in it. */
+/* The cost that a stack adds to each function and call in it. */
 struct share {
     view_stack_id stack;
     uint64_t cost, samples;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What functions cost by the stacks they are in: each by itself, with all that it calls, and each
- * of its calls of another one. A stack that holds a function or a call several times, as recursion
- * does, counts once for it.
+ * A call graph: the costs of functions and of their calls, added up from stacks. A function has its
+ * own cost and its cost with all callees. A call has the cost of the stacks that contain it. A
+ * stack that contains a function or a call several times (recursion) counts once for it.
  */
 #pragma once
 
@@ -11,33 +11,33 @@
 #include "profile/view.h"
 #include "util/intern.h"
 
-/* Texts are borrowed; equal texts are the same pointer, as those of one view are. */
+/* Texts are borrowed. Equal texts must be the same pointer, as the texts of one view are. */
 struct call_function {
-    const char *name, *file, *object; /* `object`: the file of machine code, or "Erlang" */
+    const char *name, *file, *object; /* `object`: the file with the machine code, or "Erlang" */
 };
 
-/* The code of `line` in `caller` calls `callee`; 0: it does not call, and the cost is its own. */
+/* `line` of `caller` calls `callee`. `callee` 0: there is no call, the cost is the caller's own. */
 struct call {
     uint32_t caller, line, callee;
 };
 
 struct call_cost {
     uint64_t cost, samples;
-    view_stack_id added; /* the newest stack that counts for it */
+    view_stack_id added; /* the last stack that was added */
 };
 
 struct call_graph {
-    bool by_place; /* functions are told apart by file too, and calls by line; else without them */
+    bool by_place; /* functions differ also by file, and calls by line; else both are ignored */
     struct intern functions, calls;
-    struct call_cost *function_costs, *call_costs; /* by id; of functions with all they call */
+    struct call_cost *function_costs, *call_costs; /* by id; a function's with all callees */
     size_t function_room, call_room;
-    uint64_t total; /* of all stacks */
+    uint64_t total; /* cost of all stacks */
 };
 
 void call_graph_init(struct call_graph *graph, bool by_place);
 void call_graph_free(struct call_graph *graph);
 
-/* Each stack once. */
+/* Add a stack with its cost. Call once per stack. */
 void call_graph_add(struct call_graph *graph, struct view *view, view_stack_id stack, uint64_t cost,
                     uint64_t samples);
 

@@ -5,7 +5,7 @@
 
 #include "util/alloc.h"
 
-/* Calls by one of their ends: those of one function together, what costs most first. */
+/* Calls sorted by callee or by caller, and then by cost, the greatest first. */
 struct calls_of {
     const struct call_graph *graph;
     bool by_callee; /* else by caller */
@@ -17,7 +17,7 @@ struct report {
     FILE *file;
     const struct call_graph *graph;
     const struct weight *weight;
-    uint64_t *own; /* costs of functions themselves, by id */
+    uint64_t *own; /* costs of functions without callees, by id */
     struct calls_of callers, callees;
 };
 
@@ -64,7 +64,7 @@ static struct calls_of sort_calls(const struct call_graph *graph, bool by_callee
     return calls;
 }
 
-/* Where the calls of a function begin. */
+/* Return the index of a function's first call; if it has none, where that would be. */
 static uint32_t first_of(const struct calls_of *calls, uint32_t function)
 {
     uint32_t low = 0, high = calls->count;
@@ -85,7 +85,7 @@ static int compare_functions(const void *a, const void *b, void *costs)
     return compare_costs(costs, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* By what they cost with all they call. */
+/* Return the ids of functions by cost with all callees, the greatest first. To be freed. */
 static uint32_t *sort_functions(const struct call_graph *graph)
 {
     uint32_t count = graph->functions.count, *ids = xcalloc(count + 1, sizeof(*ids));
@@ -136,7 +136,7 @@ static void put_list(const struct report *report, const uint32_t *functions)
     put_left_out(report, "  ", left_out);
 }
 
-/* Callers or callees, with their shares of what the function costs. */
+/* Write callers or callees with their shares of the function's cost with all callees. */
 static void put_calls(const struct report *report, const struct calls_of *calls, uint32_t function,
                       const char *heading)
 {

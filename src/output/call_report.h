@@ -6,8 +6,9 @@
 #include "output/call_graph.h"
 #include "output/weight.h"
 
-/* Write for people what each function costs, itself and with all it calls, who calls it and whom it
- * calls, as gprof and `perf report --stdio` have it; of `event`, by `weight`. What is less than
- * half a percent is left out, and counted. Nothing where there are no stacks. */
+/* Write a report for people, like those of gprof and `perf report --stdio`: the cost of each
+ * function, its own and with all callees, and its callers and callees. Costs are in the unit of
+ * `weight`; the heading names `event`. Entries below 0.5 % are left out and counted. Write nothing
+ * if the graph has no functions. */
 void call_report_write(FILE *file, const struct call_graph *graph, const struct weight *weight,
                        const char *event);

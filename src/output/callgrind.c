@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The format of callgrind, for KCachegrind and callgrind_annotate
- * (https://valgrind.org/docs/manual/cl-format.html): what each function cost by line, and what each
- * of its calls of others cost with all that these called. How often they were called is not known:
- * the samples that saw the call stand in that place. 0 would not do: what callgrind_annotate
- * (valgrind 3.19) finds called 0 times costs it takes for the caller's own.
+ * (https://valgrind.org/docs/manual/cl-format.html): the own cost of each function by line, and the
+ * cost of each of its calls with all callees. The number of calls is not known; the number of
+ * samples that saw the call takes its place. It must not be 0: callgrind_annotate (valgrind 3.19)
+ * adds the cost of a call with count 0 to the caller's own cost.
  */
 #include "output/formats.h"
 
@@ -49,7 +49,7 @@ static int callgrind_sample(void *state, const struct sample *sample, struct err
 
 /* ---- writing ---- */
 
-/* Names end with the line. */
+/* Write a text and a line end. A line end in the text becomes a space, as it would end the name. */
 static void put_text(FILE *file, const char *text)
 {
     for (; *text; text++)
@@ -87,7 +87,7 @@ static void put_call(const struct callgrind *callgrind, const struct call *call,
     fprintf(callgrind->file, "%" PRIu32 " %" PRIu64 "\n", call->line, cost->cost);
 }
 
-/* By function; what it cost itself comes before its calls. */
+/* By function; its own costs (callee 0) come before its calls. */
 static int compare_calls(const void *a, const void *b, void *graph)
 {
     const struct call *x = call_get(graph, *(const uint32_t *)a);

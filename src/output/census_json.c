@@ -63,7 +63,7 @@ static void write_stack(FILE *file, const struct profile *profile, stack_id stac
     putc(']', file);
 }
 
-/* Each stack that a process has, once; `index` of a stack: its place in the array, from 1. */
+/* Write each stack of a process once. index[stack] gets its place in the array, from 1. */
 static void write_stacks(FILE *file, const struct census *census, uint32_t *index)
 {
     uint32_t count = 0;
@@ -93,7 +93,7 @@ static string_id current_function(const struct profile *profile, stack_id stack)
     return 0;
 }
 
-/* Those that are known. */
+/* Write the known metrics. */
 static void write_metrics(FILE *file, const struct metrics *metrics)
 {
     const char *comma = "";
@@ -109,7 +109,8 @@ static void write_metrics(FILE *file, const struct metrics *metrics)
     putc('}', file);
 }
 
-/* Who spawned it, and what it descends from, the nearest first, as `$ancestors` has them. */
+/* Write the process' application, the process that spawned it, and its ancestors, the nearest first
+ * as in `$ancestors`. */
 static void write_family(FILE *file, const struct profile *profile,
                          const struct process_entry *entry)
 {

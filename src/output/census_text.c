@@ -10,7 +10,7 @@
 
 enum { MEMBERS_SHOWN = 5 };
 
-/* Processes of equal stack and status, in census->processes sorted by these. */
+/* Processes with equal stack and status: a range of census->processes, sorted by by_stack(). */
 struct group {
     size_t first, count;
 };
@@ -20,7 +20,7 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* In a group those first that have grown most, then those with the most messages, then memory. */
+/* By stack and status; within a group by growth, message queue and heap, the greatest first. */
 static int by_stack(const void *a, const void *b)
 {
     const struct census_process *x = a, *y = b;
@@ -71,7 +71,7 @@ static bool holds(const struct census *census, const struct group *group, proces
     return false;
 }
 
-/* What the process did in which the VM ended is asked for before all else. */
+/* Move the group of the crashed process to the front: readers look for it first. */
 static void put_struck_first(const struct census *census, struct group *groups, size_t count)
 {
     struct group first;
@@ -86,7 +86,7 @@ static void put_struck_first(const struct census *census, struct group *groups, 
     groups[0] = first;
 }
 
-/* The first frame of a run of one function. */
+/* True for the oldest frame of a run of the same function. */
 static bool begins_run(const struct profile *profile, const struct stack_node *node)
 {
     const struct stack_node *parent =
@@ -96,7 +96,7 @@ static bool begins_run(const struct profile *profile, const struct stack_node *n
                           profile_get_frame(profile, parent->frame)->symbol;
 }
 
-/* Leaf first, and runs of one function as one line. */
+/* Write a stack, leaf first, with a line for each run of the same function. */
 static void write_stack(FILE *file, const struct census *census, stack_id stack)
 {
     const struct profile *profile = census->profile;
@@ -176,7 +176,7 @@ static void write_group(FILE *file, const struct census *census, const struct gr
         fprintf(file, "  and %s more\n", number_text(group->count - shown).text);
 }
 
-/* How the VM ended, and what its core does not have. */
+/* Write how the VM ended, and how much is missing in its core. */
 static void write_core(FILE *file, const struct census *census)
 {
     const struct profile *profile = census->profile;

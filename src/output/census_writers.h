@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A census, for people and for programs. */
+/* Writers of a dump (profile/census.h): text and JSON. */
 #pragma once
 
 #include <stdio.h>
 
 #include "profile/census.h"
 
-/* Processes by equal stacks and status, the largest group first, of each the first few members. */
+/* Write text: processes grouped by stack and status, with the first few members of each group. The
+ * group of the crashed process comes first, then the largest. */
 void census_write_text(FILE *file, const struct census *census);
 
-/* One JSON object with each process, and each stack once. */
+/* Write one JSON object with every process, and every stack once. */
 void census_write_json(FILE *file, const struct census *census);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Text for the terminal: what one recording has more or less of than another, by function. */
+/* Text for the terminal: the functions whose weight differs between two recordings. */
 #include "output/formats.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@ struct changes {
     struct function_changes functions;
 };
 
-/* Whether the weight of a sample is how many it stands for: in folded stacks that are read it may
- * be many. */
+/* True if the weight of a sample is the number of samples that it stands for, which can be many if
+ * the recording was read from folded stacks. */
 static bool counts_samples(const struct weight *weight)
 {
     return weight->period || !strcmp(weight->name, "samples");
@@ -51,7 +51,7 @@ static int changes_sample(void *state, const struct sample *sample, struct error
     return 0;
 }
 
-/* An amount that may be below 0; `plus` is the sign of one that is not. */
+/* The text of an amount, with "-" if it is negative and `plus` if it is positive. */
 static struct number_text cell(const struct changes *changes, double amount, const char *plus)
 {
     uint64_t rounded = (uint64_t)llround(fabs(amount));
@@ -106,7 +106,7 @@ static void put_row(const struct changes *changes, const struct function_change 
             cell(changes, function->self[1] - function->self[0], "+").text, function->name);
 }
 
-/* Those that have changed by more than chance explains. */
+/* Write the functions that have changed by more than chance explains. */
 static void put_functions(const struct changes *changes, const struct function_change *list,
                           size_t count)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What stacks are made of, in the tables that pprof's format has and those that come from it:
- * texts, functions, mappings of files, and locations, each once and numbered from 1, in the order
- * they are met. 0 stands for none; of texts it is the empty one.
+ * The tables of pprof's format and of formats derived from it: texts, functions, mappings of files,
+ * and locations. An entry is stored once and numbered from 1, in the order of first use. Number 0
+ * is "none"; text 0 is the empty text.
  */
 #pragma once
 
@@ -30,15 +30,15 @@ struct code_table {
 void code_table_init(struct code_table *table, const struct profile *profile);
 void code_table_free(struct code_table *table);
 
-/* Number of a text. */
+/* Return the number of a text, which is added if it is new. */
 uint32_t code_table_text(struct code_table *table, const char *text);
 
-/* Make the mapping of the target's executable, as far as it has code in the profile: readers take
- * the first one for what was profiled. */
+/* Add the mapping of the target's executable first, if the profile has frames in it: readers take
+ * the first mapping for the profiled program. */
 void code_table_begin_with(struct code_table *table, target_id target);
 
-/* Number of the location of a frame. */
+/* Return the number of a frame's location, which is added if it is new. */
 uint32_t code_table_location(struct code_table *table, const struct view_frame *frame);
 
-/* What a mapping is of. */
+/* Return the module of a mapping. */
 const struct module *code_table_module(const struct code_table *table, uint32_t mapping);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Two recordings of which one is compared with the other. They lie one after the other in one
- * recording: side 0, what is compared with, and after a gap side 1, what is compared.
+ * A comparison of two recordings. They are concatenated in one recording: first side 0, the
+ * baseline; then, after a gap, side 1, which is compared with the baseline.
  */
 #pragma once
 
@@ -10,21 +10,21 @@
 #include "profile/recording.h"
 #include "util/error.h"
 
-/* What both sides are made equal by, before they are compared. */
+/* How side 0 is scaled before the sides are compared. */
 enum comparison_per {
-    PER_TIME,  /* as if both were as long */
-    PER_TOTAL, /* as if both had the same total */
+    PER_TIME,  /* to the duration of side 1 */
+    PER_TOTAL, /* to the total weight of side 1 */
     PER_NONE,
 };
 const char *comparison_per_name(enum comparison_per per); /* "time" */
-/* ERROR_USAGE names those there are. */
+/* Fails with ERROR_USAGE, which lists the valid names. */
 int comparison_per_parse(const char *name, enum comparison_per *per, struct error *error);
 
 struct comparison_side {
     const char *name;
-    struct recording_header header; /* of the recording that it was */
+    struct recording_header header; /* of the original recording */
     struct recording_totals totals;
-    uint64_t from_ms, to_ms; /* since the start of the whole */
+    uint64_t from_ms, to_ms; /* since the start of the combined recording */
 };
 
 struct comparison {
@@ -32,12 +32,14 @@ struct comparison {
     enum comparison_per per;
 };
 
-/* How long a recording is, in whole ms, rounded up. */
+/* Return the duration of a recording in ms, rounded up. */
 uint64_t recording_ms(const struct recording_header *header, const struct recording_totals *totals);
 
-/* 0 or 1. `start`: of the whole, ns. */
+/* Return the side of a sample, 0 or 1. `start`: CLOCK_MONOTONIC start of the combined recording, in
+ * ns. */
 int comparison_side_of(const struct comparison *comparison, uint64_t start,
                        const struct sample *sample);
 
-/* What side 0 is multiplied by. Where one side is nothing, both are compared as they are. */
+/* Return the factor for side 0; `totals` are the total weights of the sides. The factor is 1 if the
+ * duration or total that counts is 0 on either side. */
 double comparison_scale(const struct comparison *comparison, const double totals[2]);

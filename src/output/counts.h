@@ -17,5 +17,6 @@ struct count_of_id {
 
 void counts_add(struct counts *counts, uint32_t id, uint64_t count);
 void counts_free(struct counts *counts);
-/* The up to `max` ids with the greatest sums, greatest first, without those of sum 0. */
+/* Store the ids with the greatest sums, the greatest first. Returns their number, at most `max`;
+ * ids with sum 0 are left out. */
 size_t counts_top(const struct counts *counts, struct count_of_id *ret_top, size_t max);

@@ -18,8 +18,8 @@ static bool is_timer(const char *clock)
     return !strcmp(clock, "cpu-clock") || !strcmp(clock, "task-clock");
 }
 
-/* A clock that ticks at times that have nothing to do with a thread's sleeps meets it as often as a
- * Poisson process would, at most: two standard errors. */
+/* If ticks are independent of a thread's sleeps, the number of its samples varies at most as that
+ * of a Poisson process. Allow two standard errors. */
 static bool chance_explains(const struct recording_totals *totals, double ratio)
 {
     return totals->cpu_samples && fabs(ratio - 1) <= 2 / sqrt((double)totals->cpu_samples);

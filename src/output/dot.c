@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who sends to whom, or wakes whom, as a graph in the language of graphviz: `dot -Tsvg x.dot`. What
- * is shown as text is also there as numbers, in attributes that graphviz does not know and ignores:
+ * Who sends to whom, or wakes whom, as a graph in the language of graphviz: `dot -Tsvg x.dot`. The
+ * values of an edge are also there as numbers, in attributes that graphviz does not know and
+ * ignores:
  *
  *      "cart" -> "db" [label="1,234 messages...", "count"=1234, "words"=4936, "delay"=812000, ...];
  */
@@ -20,15 +21,15 @@
 #include "util/alloc.h"
 #include "util/buffer.h"
 
-/* In a graph with more edges processes of a kind are one; with more than EDGES_MAX it would show
- * nothing. */
+/* With more than EDGES_EASY edges, processes of a kind are merged (TRAFFIC_BY_KIND). A graph has
+ * the greatest EDGES_MAX edges: more would be unreadable. */
 #define EDGES_EASY 30
 #define EDGES_MAX  60
 
-/* Edges with less of what the greatest has, have no text. */
+/* Edges with less than this share of the greatest weight have no label. */
 #define SHARE_SHOWN 0.01
 
-/* No delay below is shown in the strongest colour. */
+/* Delays below this never have the strongest colour. */
 #define LONG_DELAY_NS 1e7
 
 struct dot {
@@ -62,7 +63,7 @@ static int dot_sample(void *state, const struct sample *sample, struct error *er
 
 /* ---- text ---- */
 
-/* Within quotes '"' ends the text, and '\' begins an escape: \n, \l, \N and others. */
+/* Escape '"', which ends a quoted text, and '\', which begins an escape: \n, \l, \N and others. */
 static void put_text(FILE *file, const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -84,8 +85,8 @@ static void put_number(FILE *file, uint64_t number, const char *of)
     fprintf(file, "%s %s%s", number_text(number).text, of, number == 1 ? "" : "s");
 }
 
-/* "1,234 messages, 411/s", "5.0 words each", "12.3 us in the queue", "12 signals": lines, as far
- * as there are any. */
+/* Write lines for the values that are not 0: "1,234 messages, 411/s", "5.0 words each", "12.3 us in
+ * the queue", "12 signals". Times are averages. */
 static void put_messages(const struct dot *dot, const uint64_t *values, double seconds)
 {
     const char *before = "";
@@ -107,8 +108,8 @@ static void put_messages(const struct dot *dot, const uint64_t *values, double s
     }
 }
 
-/* "woken 1,234 times, 411/s", "after 1.2 ms", "12.3 us in the run queue": lines; the times on
- * average. */
+/* Write lines: "woken 1,234 times, 411/s", "after 1.2 ms", "12.3 us in the run queue". Times are
+ * averages. */
 static void put_wakes(const struct dot *dot, const uint64_t *values, double seconds)
 {
     uint64_t count = values[SCHED_COUNT];
@@ -125,8 +126,8 @@ static void put_wakes(const struct dot *dot, const uint64_t *values, double seco
 
 /* ---- the graph ---- */
 
-/* "shop@web-1, pid 4711, OTP 27", "msg in 10.0 s; width: count; red: long in the queue": two lines.
- */
+/* Write two lines: "shop@web-1, pid 4711, OTP 27" and
+ * "msg in 10.0 s; width: count; red: long in the queue". */
 static void put_title(const struct dot *dot, double seconds, size_t shown, size_t count)
 {
     const struct profile *profile = dot->source.profile;
@@ -165,7 +166,7 @@ static void put_head(const struct dot *dot, double seconds, size_t shown, size_t
           dot->file);
 }
 
-/* Of a message or a process that was woken, ns on average. */
+/* Return the average delay of a message, or of a process that was woken, in ns. */
 static double delay_of(const struct dot *dot, const struct traffic_edge *edge)
 {
     const uint64_t *values = edge->values;
@@ -175,7 +176,7 @@ static double delay_of(const struct dot *dot, const struct traffic_edge *edge)
     return count ? (double)delay / (double)count : 0;
 }
 
-/* What the widths and colours of edges are relative to. */
+/* The maxima for the widths and colours of edges. */
 struct scale {
     double weight, delay;
 };
@@ -191,7 +192,7 @@ static struct scale scale_of(const struct dot *dot, const struct traffic_edge *e
     return scale;
 }
 
-/* From grey to red. */
+/* `share`: 0 for grey to 1 for red. */
 static void put_colour(FILE *file, double share)
 {
     static const int grey[] = {0x5b, 0x62, 0x70}, red[] = {0xd0, 0x2c, 0x1c};
@@ -202,8 +203,7 @@ static void put_colour(FILE *file, double share)
     putc('"', file);
 }
 
-/* Width 1 to 6 by weight, colour by delay. The text of one that hardly counts is shown where the
- * mouse is. */
+/* Width 1 to 6 by weight, colour by delay. An edge below SHARE_SHOWN has its text as a tooltip. */
 static void put_edge(const struct dot *dot, const struct traffic_edge *edge, double seconds,
                      const struct scale *scale)
 {

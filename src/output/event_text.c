@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/event_text.h"
 
-/* Standard errors on each side of 95 % of a normal distribution. */
+/* 95 % of a normal distribution is within so many standard errors of its mean. */
 #define ERRORS_OF_95_PERCENT 1.96
 
 static bool is_unsure(const struct event_summary *summary)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What was counted of an event, as text for people. */
+/* The counts of an event (profile/event_summary.h) as text for people. */
 #pragma once
 
 #include "output/number_text.h"
@@ -10,8 +10,8 @@
  * samples lost". */
 void event_hits_text(const struct event_summary *summary, struct buffer *text);
 
-/* Append a sum, with the interval that holds the true one in 95 of 100 cases: "1.2 s +- 30.1 ms";
- * "+- ?" where windows were too few to tell. One that is not scaled is exact, and stands alone. */
+/* Append a sum with its 95 % confidence interval: "1.2 s +- 30.1 ms", or "+- ?" if there were too
+ * few windows to estimate it. A sum that is not scaled is exact and has no interval. */
 void event_sum_text(const struct event_summary *summary, uint32_t value, enum unit unit,
                     struct buffer *text);
 

@@ -45,7 +45,7 @@ static void write_metric(struct flame_prof *flame_prof, FILE *file, const struct
             change.change);
 }
 
-/* A pid stands there without its brackets, which FlameScope does not like. */
+/* Write status and pid. The pid has no brackets, because FlameScope does not handle them. */
 static void write_process(const struct flame_prof *flame_prof, FILE *file,
                           const struct sample *sample)
 {

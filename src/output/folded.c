@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Folded stacks, one line each: "root;...;leaf WEIGHT", sorted by bytes. A ';' or line end inside
- * of a symbol is escaped (util/escape.h), and a '#' that would begin a comment. Of a comparison a
- * line has two weights, as flamegraph.pl and difffolded.pl have them: that of side 0, scaled,
- * first.
+ * Folded stacks, one line each: "root;...;leaf WEIGHT", sorted by bytes. In a symbol, ';', a line
+ * end, and a '#' that would begin a comment are escaped (util/escape.h). In a comparison a line has
+ * two weights, as with flamegraph.pl and difffolded.pl: first that of side 0, scaled, then that of
+ * side 1.
  */
 #include "output/formats.h"
 
@@ -21,7 +21,7 @@ struct folded {
     FILE *file;
     struct output_source source;
     struct weight weight;
-    struct counts counts[2]; /* by side; there is one where nothing is compared */
+    struct counts counts[2]; /* by side; only [0] without a comparison */
 };
 
 static void *folded_begin(FILE *file, const struct output_source *source, struct error *error)
@@ -55,7 +55,7 @@ static bool must_escape(const char *text, size_t at)
 }
 
 struct line {
-    size_t offset; /* in the text of all lines; ended by NUL */
+    size_t offset; /* in the text of all lines; the line ends with NUL */
     uint64_t counts[2];
 };
 
@@ -102,7 +102,7 @@ static double scale_of(const struct folded *folded)
     return comparison_scale(folded->source.comparison, totals);
 }
 
-/* Stacks that differ only in what is not shown here are one line. */
+/* Write the sorted lines. Stacks that differ only in properties that are not shown share a line. */
 static void write_lines(const struct folded *folded, const struct line *lines, size_t count,
                         const char *text)
 {

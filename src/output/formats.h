@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The formats, each in the file of its name. The last three are reports: they have no suffix, a
- * request names them. */
+/* The formats, each in the file of its name. The last three are reports without a suffix: a request
+ * selects them by its field `format`. */
 #pragma once
 
 #include "output/output.h"
 
-/* Bytes of the longest suffix of the format that the name ends in, 0 if there is none. */
+/* Return the length of the format's longest suffix that the path ends in, or 0. */
 size_t output_suffix_of(const struct output_format *format, const char *path);
 
 extern const struct output_format perf_format;

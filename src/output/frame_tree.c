@@ -34,7 +34,7 @@ void frame_tree_free(struct frame_tree *tree)
     free(tree->sorted);
 }
 
-/* How many frames are those of the stack that was added last. */
+/* Return how many frames, from the root, are those of the last added stack. */
 static size_t shared_depth(const struct frame_tree *tree, const struct view_frame *frames,
                            size_t count)
 {
@@ -69,7 +69,7 @@ void frame_tree_add(struct frame_tree *tree, const struct view_frame *frames, si
     tree->nodes[node].self += count;
 }
 
-/* By parent, then text, then kind: the children of a node side by side. */
+/* By parent, text and kind, so that the children of a node are neighbours. */
 static int compare_nodes(const void *a, const void *b, void *context)
 {
     const struct tree_node *nodes = context;
@@ -84,7 +84,7 @@ static int compare_nodes(const void *a, const void *b, void *context)
 
 void frame_tree_finish(struct frame_tree *tree)
 {
-    /* A child's number is higher than that of its parent. */
+    /* The index of a child is higher than that of its parent. */
     for (uint32_t i = tree->count; i-- > 0;) {
         tree->nodes[i].total += tree->nodes[i].self;
         if (i)

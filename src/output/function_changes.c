@@ -35,7 +35,7 @@ struct function_key {
 
 struct function {
     struct function_sums self[2], total[2];
-    stack_id seen; /* in this stack already: a function that calls itself counts once */
+    stack_id seen; /* the last stack that was added: recursion counts once */
     frame_id frame;
 };
 
@@ -81,9 +81,9 @@ static void add_stack(struct functions *functions, stack_id stack,
     }
 }
 
-/* The numbers of samples of both sides are independent of each other, and so by chance that each
- * has about its square root more or less: 1.96 standard errors hold 95 %. A side that has none
- * might as well have had one. */
+/* Return 1.96 standard errors (95 %) of the difference of the sides. The sides are independent, and
+ * the number of samples of each varies by about its square root. A side without samples might as
+ * well have had one: it gets the variance of an average sample of the other side. */
 static double noise_of(const struct function_sums total[2], double scale)
 {
     double before = total[0].squares * scale * scale, after = total[1].squares;

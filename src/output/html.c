@@ -1,44 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A recording as a page that a browser opens from disk: one file with all samples, and all that it
- * takes to explore them. web/ has the page; what it knows of the recording is two script elements,
- * which web/recording reads.
+ * A recording as a web page that a browser opens from disk: one file with all samples, and with the
+ * code to explore them. web/ has the page. The recording is in two script elements of it, which
+ * web/recording reads.
  *
- * #header is JSON (html_header.c): what was recorded, what was asked for, names of numbers, how
- * many entries each table has ("counts"), and for each column its name, its bytes, and how many
- * those are when unpacked ("columns", in the order of the bytes).
+ * #header is JSON (html_header.c): what was recorded, what was selected, names of numbers, the
+ * number of entries of each table ("counts"), and for each column its name, its size in bytes, and
+ * its uncompressed size ("columns", in the order of their bytes).
  *
- * #recording is the columns, one after the other, each in zlib's format, as util/ascii.h makes
- * bytes text. But for "strings" (UTF-8, a NUL after each) they are numbers of LEB128, 7 bits a
- * byte, low bits first; a number that may be negative is folded, so that 0, -1, 1, -2 are 0, 1, 2,
- * 3 ("signed" below). Ids are those of profile/profile.h, and tables begin with id 1.
+ * #recording has the columns, one after the other. Each is in zlib's format; util/ascii.h makes the
+ * bytes text. The column "strings" is UTF-8 with a NUL after each string. All other columns are
+ * numbers in LEB128: 7 bits a byte, low bits first. A number that can be negative ("signed" below)
+ * is a zigzag: 0, -1, 1, -2 become 0, 1, 2, 3. Ids are those of profile/profile.h; tables begin
+ * with id 1. "minus" below: the column has the difference.
  *
- *   frame.* process.* ancestor.* thread.*     signed, less that of the entry before
- *   process.same                              id less that of the first entry of this very process
- *   stack.distance   stack.frame              id less the parent's; signed, less the one before
+ *   frame.* process.* ancestor.* thread.*   signed, minus that of the previous entry
+ *   process.same                            id minus that of the first entry of the same process
+ *   stack.distance                          id minus that of the parent
+ *   stack.frame                             signed, minus that of the previous entry
  *
- * Of samples, in order of time:
+ * Columns of samples, in order of time:
  *
- *   time                   whole ms since the start, less that of the sample before
- *   process                signed, less that of the sample before
+ *   time                   whole ms since the start, minus that of the previous sample
+ *   process                signed, minus that of the previous sample
  *   event
- *   value 0, 1 ...         signed, less that of the event's sample before; of event gc what was
- *                          reclaimed less heap-before, plus heap-after; none for a value that the
- *                          event does not have
+ *   value 0, 1 ...         signed, minus that of the event's previous sample; but "reclaimed" of
+ *                          event gc minus heap-before plus heap-after; no number if the event does
+ *                          not have the value
  *
- * and process by process, those of one in order of time:
+ * Columns of samples, process by process, and in order of time within a process:
  *
  *   thread detail status activity complete named
- *   stack   leaf           stacks of samples are numbered from 1 as they come; 0 is one that has
- *                          not come yet, whose id is in leaf: signed, less the one before
- *   known                  of those with a process: bits of the metrics that are known, XOR those
- *                          of the process' sample before
- *   metric 0, 1 ...        of those that are known: heap signed, less young, old and mbuf (0 where
- *                          not known); stack signed, less that of the stack's sample before; young
- *                          and mbuf; all others signed, less the newest of the process
+ *   stack                  the number of the stack: stacks of samples are numbered from 1 in this
+ *                          order; 0 for the first sample of a stack, whose id is in leaf
+ *   leaf                   signed, minus the previous one
+ *   known                  only for samples with a process: bits of the known metrics, XOR those of
+ *                          the process' previous sample
+ *   metric 0, 1 ...        only if known: heap signed, minus young, old and mbuf (0 if not known);
+ *                          stack signed, minus that of the previous sample with the same stack;
+ *                          young and mbuf as they are; all others signed, minus the newest of the
+ *                          process
  *
- * Of "stack", "metric 0" and "metric 8" (reductions, minor_gcs) the second byte of each number is
- * in a column "stack+", and its third and later ones in "stack++".
+ * The columns "stack", "metric 0" and "metric 8" (reductions, minor_gcs) are split: the second byte
+ * of each number is in a column "stack+", the third and later bytes are in "stack++".
  */
 #include "output/formats.h"
 
@@ -98,7 +102,7 @@ static void put_style(const struct html *html)
     fputs("</style>\n", html->file);
 }
 
-/* Bytes of NAME in "web/NAME.js"; 0 if it is no module. */
+/* Return the length of NAME in "web/NAME.js", which *ret_name points to; 0 if it is no module. */
 static size_t module_name(const char *path, const char **ret_name)
 {
     static const char before[] = "web/", after[] = ".js";
@@ -110,7 +114,7 @@ static size_t module_name(const char *path, const char **ret_name)
     return size - around;
 }
 
-/* Modules know each other as "#NAME": data: URLs have no relative ones. */
+/* Modules import each other as "#NAME", because data: URLs cannot resolve relative URLs. */
 static void put_modules(const struct html *html)
 {
     const char *comma = "", *name;
@@ -139,7 +143,7 @@ static void put_recording(const struct html *html, const struct recording_totals
     fputs("</script>\n", html->file);
 }
 
-/* What goes to the place that a comment of web/index.html marks. */
+/* Write the content for a place that a comment in web/index.html marks. */
 static void put_place(const struct html *html, const char *name,
                       const struct recording_totals *totals)
 {
@@ -162,7 +166,7 @@ static void put_page(const struct html *html, const struct recording_totals *tot
         const char *place = memmem(at, (size_t)(end - at), mark, (size_t)size);
 
         if (!place)
-            abort(); /* tests/unit/output_html_test.c sees it */
+            abort(); /* tests/unit/output_html_test.c would fail */
         fwrite(at, 1, (size_t)(place - at), html->file);
         put_place(html, places[i], totals);
         at = place + size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The files of web/ that make the page; they are in the program (html_files.S). */
+/* The files of web/ that make up the page, embedded in the program (html_files.S). */
 #pragma once
 
 #include <stddef.h>
@@ -9,5 +9,5 @@ struct html_file {
     const char *start, *end;
 };
 
-/* The last has no path. */
+/* The last entry has no path. */
 extern const struct html_file html_files[];

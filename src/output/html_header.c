@@ -80,8 +80,8 @@ static void put_part(struct json *json, const struct comparison_side *part)
     json_close(json, '}');
 }
 
-/* All that is asked for of a recording, which is not compared. One that was cut has samples after
- * the newest totals. */
+/* Return the selected part of a recording that is not compared. A recording that was cut can have
+ * samples after its newest totals. */
 static struct comparison_side whole(const struct output_source *source,
                                     const struct recording_totals *totals,
                                     const struct html_samples *samples)
@@ -198,7 +198,7 @@ static void put_events(struct json *json, const struct output_source *source)
     json_close(json, ']');
 }
 
-/* ---- what is asked for, and names ---- */
+/* ---- what is selected, and names ---- */
 
 static void put_range(struct json *json, const char *key, const struct comparison_side *side)
 {
@@ -208,7 +208,7 @@ static void put_range(struct json *json, const char *key, const struct compariso
     json_close(json, '}');
 }
 
-/* What has grown in side 1, against side 0. */
+/* The page shows what has grown in side 1 ("range") against side 0 ("against"). */
 static void put_comparison(struct json *json, const struct comparison *comparison)
 {
     put_range(json, "range", &comparison->sides[1]);
@@ -255,7 +255,7 @@ static void put_names(struct json *json)
     json_close(json, ']');
 }
 
-/* Entries of the tables, and where columns are. */
+/* Write the sizes of the tables, and the names and sizes of the columns. */
 static void put_layout(struct json *json, const struct profile *profile,
                        const struct html_samples *samples, const struct html_columns *columns)
 {

@@ -7,7 +7,7 @@
 #include "output/html_samples.h"
 #include "output/output.h"
 
-/* Write as JSON what a page knows besides columns; html.c describes it. */
+/* Write the header of a page as JSON: all of its data but the columns. html.c describes it. */
 void html_header_write(FILE *file, const struct output_source *source,
                        const struct recording_totals *totals, const struct html_samples *samples,
                        const struct html_columns *columns);

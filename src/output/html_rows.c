@@ -71,10 +71,10 @@ static struct sample get_row(const struct html_rows *rows, uint32_t index)
     return sample;
 }
 
-/* Indexes of rows, by process; to be freed. */
+/* Return the indexes of rows, by process and then in order of time. To be freed. */
 static uint32_t *sorted(const struct html_rows *rows, uint32_t processes)
 {
-    uint32_t *at = xcalloc((size_t)processes + 2, sizeof(*at)); /* where each process is next */
+    uint32_t *at = xcalloc((size_t)processes + 2, sizeof(*at)); /* the next place of each process */
     uint32_t *order = xcalloc(rows->count, sizeof(*order));
 
     for (uint32_t i = 0; i < rows->count; i++)

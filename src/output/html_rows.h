@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Samples as bytes, taken in order of time and given back process by process: what is near in a
- * column is alike then, and compresses. A row has of a sample what
- * tells of its process; what tells of its moment is not in it.
+ * Samples as bytes, added in order of time and read process by process: then neighbours in a column
+ * are similar and compress well. A row holds only the fields that a page stores process by process:
+ * stack, thread, detail, status, activity, flags and metrics, but not time, event or values.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 
 struct html_row {
     process_id process;
-    size_t start; /* in bytes */
+    size_t start; /* offset in html_rows.bytes */
 };
 
-/* All zero is none. */
+/* All zero is empty. */
 struct html_rows {
     struct buffer bytes;
     struct html_row *list; /* in order of time */
@@ -25,6 +25,7 @@ struct html_rows {
 void html_rows_add(struct html_rows *rows, const struct sample *sample);
 void html_rows_free(struct html_rows *rows);
 
-/* All of them, by process (there are so many), and in order of time within one. */
+/* Pass all rows to `each`, process by process, and in order of time within a process. `processes`
+ * is the highest process id. */
 void html_rows_each(const struct html_rows *rows, uint32_t processes,
                     void (*each)(void *context, const struct sample *sample), void *context);

@@ -30,7 +30,8 @@ void html_samples_free(struct html_samples *samples)
     free(samples->last_values);
 }
 
-/* What a collection has reclaimed is what the heap was before, less what it is after. */
+/* Predict a value: that of the event's previous sample. But what a collection has reclaimed is the
+ * heap before it minus the heap after it. */
 static uint64_t likely_value(const struct html_samples *samples, const struct sample *sample,
                              uint32_t value)
 {
@@ -77,7 +78,7 @@ int html_samples_add(struct html_samples *samples, const struct sample *sample, 
 struct by_process {
     struct html_column *stack, *leaf, *thread, *detail, *status, *activity, *complete, *named;
     struct html_column *known, *metrics[METRICS];
-    /* What a sample is told relative to. */
+    /* The next sample is stored relative to these. */
     process_id process;
     struct metrics newest;  /* of this process */
     uint64_t *stack_sizes;  /* METRIC_STACK by stack id, newest */
@@ -123,15 +124,15 @@ static void put_metric(struct by_process *by, const struct sample *sample, enum 
     uint64_t *stack_size = &by->stack_sizes[sample->stack];
 
     switch (metric) {
-    case METRIC_HEAP: /* the sum of its parts, but while a process is collected */
+    case METRIC_HEAP: /* the sum of its parts, except during a collection */
         html_column_signed(column, (int64_t)(values[METRIC_HEAP] - values[METRIC_YOUNG] -
                                              values[METRIC_OLD] - values[METRIC_MBUF]));
         break;
-    case METRIC_STACK: /* what is on it tells its size */
+    case METRIC_STACK: /* equal stacks often have the same size */
         html_column_signed(column, (int64_t)(values[METRIC_STACK] - *stack_size));
         *stack_size = values[METRIC_STACK];
         break;
-    case METRIC_YOUNG: /* of few sizes, which come again */
+    case METRIC_YOUNG: /* has few different values, which recur */
     case METRIC_MBUF:
         html_column_number(column, values[metric]);
         break;

@@ -3,7 +3,7 @@
 
 #include "util/intern.h"
 
-/* A table of `count` entries, of which `number` gives one column. Ids are those of the profile. */
+/* Add a column of a table with `count` entries: `number` returns the number of an entry. */
 static void add_column(struct html_columns *columns, const char *name,
                        const struct profile *profile, uint32_t count,
                        uint32_t (*number)(const struct profile *profile, uint32_t id))
@@ -47,7 +47,7 @@ NUMBER(thread_kind, profile_get_thread, scheduler_kind)
 NUMBER(thread_number, profile_get_thread, scheduler_number)
 #undef NUMBER
 
-/* The path of what it is in. */
+/* The path of the frame's module, or 0. */
 static uint32_t frame_module(const struct profile *profile, uint32_t id)
 {
     module_id module = profile_get_frame(profile, id)->module;
@@ -55,7 +55,7 @@ static uint32_t frame_module(const struct profile *profile, uint32_t id)
     return module ? profile_get_module(profile, module)->path : 0;
 }
 
-/* How far before a node its parent is: 1 where it was met right before it. */
+/* How far before a node its parent is: 1 if the parent was added right before it. */
 static void add_distances(struct html_columns *columns, const struct profile *profile)
 {
     struct html_column *column = html_columns_add(columns, "stack.distance");
@@ -74,8 +74,8 @@ static void add_strings(struct html_columns *columns, const struct profile *prof
     html_column_close(column);
 }
 
-/* The first entry of the process that each is of: a process keeps its identity when its name
- * changes. */
+/* How far before an entry the first entry of the same process is. A process gets a new entry when
+ * its name changes, but keeps its identity. */
 static void add_same(struct html_columns *columns, const struct profile *profile)
 {
     struct process_key {

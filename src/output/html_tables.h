@@ -5,5 +5,5 @@
 #include "output/html_columns.h"
 #include "profile/profile.h"
 
-/* All there are; the columns are closed. */
+/* Add the columns of all tables, and close them. */
 void html_tables_add(const struct profile *profile, struct html_columns *columns);

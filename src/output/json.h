@@ -5,19 +5,19 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Write a string of JSON (RFC 8259, section 7) with its quotes; valid UTF-8 is kept as it is. The
- * escapes make it safe inside of an HTML script element as well. */
+/* Write a JSON string (RFC 8259, section 7) with its quotes. Valid UTF-8 is kept as it is. The
+ * escapes also make the string safe inside of an HTML script element. */
 void json_string(FILE *file, const char *text);
 /* The same, but null for an empty text. */
 void json_string_or_null(FILE *file, const char *text);
 
-/* A value in the making, which puts commas where they belong: `before` is "" at first. A key is
- * NULL for what is in an array, or the value itself. */
+/* A JSON value that is being written; it puts the commas. `before` is "" at first. A key is NULL
+ * for an element of an array and for the outermost value. */
 struct json {
     FILE *file;
-    const char *before; /* what comes before the next one */
+    const char *before; /* text before the next element */
 };
-/* '{' or '[', and '}' or ']'. */
+/* `bracket` is '{' or '[' to open, '}' or ']' to close. */
 void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
 void json_text(struct json *json, const char *key, const char *text);

@@ -22,7 +22,7 @@ static bool is_written(const struct json_written *written, uint32_t id)
     return !id || (id < written->room && written->of[id]);
 }
 
-/* Whether it is to be written; it is, from then on. */
+/* True if the entry is not written yet. Marks it as written. */
 static bool must_write(struct json_written *written, uint32_t id)
 {
     if (is_written(written, id))
@@ -187,7 +187,7 @@ static void write_frame(struct json_entries *entries, frame_id id)
     json_line_close(&json);
 }
 
-/* Nodes from the root on: each refers to its parent. */
+/* Write nodes from the root on, because each refers to its parent. */
 static void write_stack(struct json_entries *entries, stack_id id)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines that are an object of JSON each, with a "type" (docs/json.md). */
+/* Lines of JSON: each line is an object with a "type" (docs/json.md). */
 #pragma once
 
 #include "output/json.h"
@@ -19,7 +19,7 @@ static inline void json_line_close(struct json *json)
     putc('\n', json->file);
 }
 
-/* Nothing where it is 0. */
+/* Write a number, unless it is 0. */
 static inline void json_number_if(struct json *json, const char *key, uint64_t number)
 {
     if (number)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * All that is known of samples as JSON, a line for each object (docs/json.md). Lines are written as
- * samples come: nothing is kept but which entries of tables were written.
+ * All data of samples as JSON, one object per line (docs/json.md). Lines are written as samples
+ * come: memory holds only which table entries were written.
  */
 #include "output/formats.h"
 
@@ -12,14 +12,14 @@
 #include "profile/microstates.h"
 #include "util/alloc.h"
 
-/* Of what the lines mean, docs/json.md. */
+/* The version of the format in docs/json.md. */
 enum { JSON_VERSION = 1 };
 
 struct json_lines {
     FILE *file;
     struct output_source source;
     struct json_entries entries;
-    uint64_t samples; /* that were written */
+    uint64_t samples; /* written so far */
 };
 
 static void write_header(FILE *file, const struct recording_header *header)
@@ -40,7 +40,7 @@ static void write_header(FILE *file, const struct recording_header *header)
     json_line_close(&json);
 }
 
-/* Whether it is of what is asked for. */
+/* True if the event is selected. */
 static bool is_asked(const struct json_lines *lines, event_id event)
 {
     return !lines->source.event || lines->source.event == event;

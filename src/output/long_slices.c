@@ -10,9 +10,9 @@
 #include "util/alloc.h"
 #include "util/buffer.h"
 
-enum { CALLERS_MAX = 4 }; /* that are shown of a stack */
+enum { CALLERS_MAX = 4 }; /* shown of a stack */
 
-/* Between parts of one slice, as the clock is read anew for each: ns. */
+/* The greatest gap between samples of one slice, in ns: the clock is read anew for each. */
 static const uint64_t GAP_MAX = 1000000;
 
 void long_slices_free(struct long_slices *slices)
@@ -82,7 +82,8 @@ static bool is_of_erlang(const struct frame *frame)
     return frame->kind == FRAME_ERLANG || frame->kind == FRAME_BIF;
 }
 
-/* The next Erlang function, BIF or NIF, from `stack` on towards the root; 0 if there is none. */
+/* Return the first node of an Erlang function, BIF or NIF, from `stack` on towards the root; 0 if
+ * there is none. */
 static stack_id next_place(const struct profile *profile, stack_id stack)
 {
     while (stack) {
@@ -103,7 +104,7 @@ static const char *text_of(const struct profile *profile, stack_id stack)
         profile, profile_get_frame(profile, profile_get_stack(profile, stack)->frame)->symbol);
 }
 
-/* "in lists:keyfind/3", and on a line of its own "called by a:b/1, a:c/2, ...": a function that
+/* Write "in lists:keyfind/3" and, on the next line, "called by a:b/1, a:c/2, ...". A function that
  * calls itself is named once. */
 static void write_stack(FILE *file, const struct profile *profile, stack_id stack)
 {

@@ -17,7 +17,7 @@ struct metric_changes {
     const struct profile *profile;
     enum metric metric;
     struct intern keys;
-    uint64_t *last; /* of key id - 1 */
+    uint64_t *last; /* last values, by key id - 1 */
     uint32_t capacity;
 };
 
@@ -40,7 +40,7 @@ void metric_changes_free(struct metric_changes *changes)
     free(changes);
 }
 
-/* The value before; false if this is the first one. */
+/* Store a value, and return the previous one in *ret_before. False if there is none. */
 static bool exchange(struct metric_changes *changes, const struct sample *sample, uint64_t value,
                      uint64_t *ret_before)
 {

@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 
 enum {
-    SCHEDULERS_MAX = 8, /* that get a line of their own */
+    SCHEDULERS_MAX = 8, /* with a line of their own, for each VM */
     COLUMN_MIN = 5,
     COLUMN_UNKNOWN = MICROSTATE_COUNT, /* comes after the other states */
     COLUMN_WAIT,
@@ -34,7 +34,7 @@ static const char *const headings[COLUMNS] = {
 };
 
 struct line {
-    const struct microstate_row *first; /* of those it sums up */
+    const struct microstate_row *first; /* of the rows in `sum` */
     uint32_t threads;
     char name[64];
     struct microstate_row sum;
@@ -44,7 +44,7 @@ struct table {
     struct line *lines;
     size_t count;
     int name_width;
-    bool shown[COLUMNS]; /* those that have anything in them */
+    bool shown[COLUMNS]; /* false for columns that have only 0.0 */
 };
 
 static uint64_t cell(const struct microstate_row *row, int column)
@@ -78,7 +78,7 @@ static bool is_among_busiest(const struct microstate_row *rows, size_t count, si
     return busier < SCHEDULERS_MAX;
 }
 
-/* The rows of one type of one VM. */
+/* Add lines for the rows of one type of one VM. */
 static void add_lines(struct table *table, const struct microstate_row *rows, size_t count)
 {
     struct line rest = {0};
@@ -89,7 +89,7 @@ static void add_lines(struct table *table, const struct microstate_row *rows, si
         else
             add_to(&rest, &rows[i]);
     }
-    /* Of other threads there are many that never run. */
+    /* Many other threads never run: they get no line. */
     if (rest.threads && (rows->type == THREAD_SCHEDULER || rest.sum.samples))
         table->lines[table->count++] = rest;
 }
@@ -98,7 +98,7 @@ static void find_columns(struct table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         for (int column = MICROSTATE_NONE + 1; column < COLUMNS; column++)
-            /* What would be shown as 0.0 is nothing. */
+            /* Less than this is written as 0.0. */
             table->shown[column] |=
                 percent_of(cell(&table->lines[i].sum, column), table->lines[i].sum.span_ns) >= 0.05;
 }

@@ -5,7 +5,9 @@
 
 #include "profile/microstates.h"
 
-/* Write for people what the threads did, in percent of the time: a line for each scheduler (for the
- * busiest, where there are many), one for all threads of each other type. Nothing for no rows. */
+/* Write a table for people: the microstates of threads in percent of the time. Each scheduler has a
+ * line; of many schedulers only the busiest have one, the others share one. The threads of each
+ * other type share a line. Rows of the same VM and type must be neighbours. Write nothing if there
+ * are no rows. */
 void microstate_table_write(FILE *file, const struct profile *profile,
                             const struct microstate_row *rows, size_t count);

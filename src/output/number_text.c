@@ -20,7 +20,8 @@ struct number_text number_text(uint64_t number)
     return result;
 }
 
-/* With three or four digits, in the largest of the units that it is not below 1 of. */
+/* The amount in the largest unit in which it is at least 1, with one decimal unless that is the
+ * smallest unit. */
 static struct number_text scaled_text(uint64_t amount, const char *const *names, int count)
 {
     struct number_text result;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The profiles of OpenTelemetry (proto/opentelemetry): a ProfilesData, whose bytes are also those
- * of the ExportProfilesServiceRequest that its services take. It has a resource for each VM, and of
- * that a profile for each thing that samples can count, first the one that is asked for.
+ * of the ExportProfilesServiceRequest that its services take. It has a resource for each VM with
+ * samples. A resource has a profile for each weight of the event, the selected weight first.
  */
 #include "output/formats.h"
 
@@ -16,7 +16,7 @@
 
 enum { LABELS_MAX = 4, NOTES_MAX = LOSS_COUNT + 3, RESOURCE_MAX = 8 };
 
-/* What a sample group refers to in the dictionary. */
+/* A sample group, and the indices of its parts in the dictionary. */
 struct row {
     uint32_t group;
     target_id target;
@@ -28,9 +28,9 @@ struct otlp {
     struct output_source source;
     struct sample_groups groups;
     struct otlp_dictionary dictionary;
-    struct row *rows; /* of all groups */
+    struct row *rows; /* one for each group */
     const struct recording_totals *totals;
-    /* What is being written: */
+    /* The profile that is being written: */
     target_id target;
     size_t weight;
 };
@@ -141,7 +141,7 @@ static int32_t note(struct otlp *otlp, const char *key, uint64_t number)
     return id;
 }
 
-/* What is missing. */
+/* Make attributes for what the profile lacks. Returns their number. */
 static size_t make_notes(struct otlp *otlp, int32_t notes[NOTES_MAX])
 {
     const struct recording_totals *totals = otlp->totals;
@@ -239,7 +239,7 @@ static void add_text(struct attributes *attributes, const char *key, const char 
     value->string_value = (char *)text;
 }
 
-/* By the names of OpenTelemetry's semantic conventions. */
+/* The names are those of OpenTelemetry's semantic conventions. */
 static void add_target(struct attributes *attributes, const struct profile *profile,
                        target_id target)
 {
@@ -255,7 +255,7 @@ static void add_target(struct attributes *attributes, const struct profile *prof
     add_text(attributes, "container.id", profile_text(profile, known->container));
 }
 
-/* The target's own, where there are several hosts. */
+/* Return the target's own host if the recording has several hosts, else the recording's host. */
 static const char *host_of(const struct otlp *otlp)
 {
     const struct profile *profile = otlp->source.profile;

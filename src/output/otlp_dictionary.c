@@ -9,7 +9,7 @@
 struct attribute {
     uint64_t number;
     uint32_t key;   /* a text */
-    uint32_t value; /* one of the values; 0: it is the number */
+    uint32_t value; /* one of `values`; 0: `number` is the value */
 };
 
 void otlp_dictionary_init(struct otlp_dictionary *dictionary, const struct profile *profile)
@@ -93,7 +93,8 @@ static void write_mappings(struct otlp_dictionary *dictionary, struct protobuf *
     }
 }
 
-/* What a frame is of, in words of OpenTelemetry's semantic conventions; NULL for root frames. */
+/* The type of a frame by OpenTelemetry's semantic conventions; NULL if it is no code, as for root
+ * frames. */
 static const char *frame_type(enum frame_kind kind)
 {
     switch (kind) {
@@ -163,7 +164,7 @@ static void write_functions(const struct otlp_dictionary *dictionary, struct pro
     }
 }
 
-/* Samples have no links: there is the one that stands for none, as long as others are. */
+/* Samples have no links: the table has only "none", with ids of zeros in the usual length. */
 static void write_links(struct protobuf *out)
 {
     uint8_t zeros[16] = {0};
@@ -236,7 +237,7 @@ static void write_texts(const struct otlp_dictionary *dictionary, struct protobu
     }
 }
 
-/* Attributes and texts come last: others add to them. */
+/* Attributes and texts come last: writing the other tables adds to them. */
 void otlp_dictionary_write(struct protobuf *out, void *context)
 {
     struct otlp_dictionary *dictionary = context;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tables of an OpenTelemetry ProfilesData, which its samples refer to. Numbers are indices in
- * them: element 0 of each stands for none.
+ * The dictionary of an OpenTelemetry ProfilesData: tables that its samples refer to by index.
+ * Element 0 of each table is "none". Functions that add an element return its index.
  */
 #pragma once
 
@@ -18,10 +18,10 @@
 struct otlp_dictionary {
     struct code_table code;
     struct intern attributes;
-    struct string_table values; /* of attributes: they do not refer to texts */
-    int32_t *stacked; /* locations of all stacks, one after the other, each from its leaf on */
+    struct string_table values; /* texts of attributes, which the format stores inline */
+    int32_t *stacked;           /* locations of all stacks, one after the other, each leaf first */
     size_t stacked_count, stacked_room;
-    size_t *stack_ends; /* by stack - 1 */
+    size_t *stack_ends; /* in `stacked`, by stack - 1 */
     size_t ends_room;
     uint32_t stacks;
 };
@@ -33,14 +33,14 @@ int32_t otlp_text(struct otlp_dictionary *dictionary, const char *text);
 int32_t otlp_attribute(struct otlp_dictionary *dictionary, const char *key, const char *text);
 int32_t otlp_attribute_number(struct otlp_dictionary *dictionary, const char *key, uint64_t number);
 
-/* Each time another one: frames from the root on. */
+/* Add a stack, even if an equal one is there. `frames`: root first. */
 int32_t otlp_stack(struct otlp_dictionary *dictionary, const struct view_frame *frames,
                    size_t count);
 
-/* The parts of a ProfilesDictionary; `context` is a struct otlp_dictionary. */
+/* Write the parts of a ProfilesDictionary; `context` is a struct otlp_dictionary. */
 void otlp_dictionary_write(struct protobuf *out, void *context);
 
-/* Numbers of the format have a sign. */
+/* The format's numbers are signed: limit a number to INT64_MAX. */
 static inline int64_t otlp_number(uint64_t number)
 {
     return number > INT64_MAX ? INT64_MAX : (int64_t)number;

@@ -48,7 +48,8 @@ int output_side(const struct output_source *source, const struct sample *sample)
 
 /* ---- before anything is recorded ---- */
 
-/* Whether a request is for files beside each other, as those of several events are. */
+/* Check that a request can write a file for each event: standard output, devices, pipes and open
+ * files hold only one. */
 static int check_split(const struct output_request *request, struct error *error)
 {
     if (!request->file && !output_file_is_in_place(request->path))
@@ -99,7 +100,7 @@ struct output {
     const struct output_request *request;
     char *path;
     struct output_source source;
-    struct weight weight; /* where the format holds one event */
+    struct weight weight; /* if the format holds one event */
     struct output_file file;
     bool begun;
     void *state; /* NULL: not begun, or finished */
@@ -124,7 +125,7 @@ static int pass_sample(struct output *output, const struct sample *sample, struc
     return 0;
 }
 
-/* What counts nothing is not there. */
+/* True if the output gets the sample (output_format.of_peers). */
 static bool counts(const struct output *output, const struct sample *sample)
 {
     if (sample->event != output->source.event)
@@ -133,7 +134,8 @@ static bool counts(const struct output *output, const struct sample *sample)
                                     : sample_weight(&output->weight, sample) != 0;
 }
 
-/* A sample for a format that holds one event. */
+/* Pass a sample to a format that holds one event. The output begins with the first sample that it
+ * gets. */
 static int pass_counted(struct output *output, const struct sample *sample, struct error *error)
 {
     if (!counts(output, sample))
@@ -154,13 +156,13 @@ struct outputs {
     struct output *list;
     size_t count;
     struct selection *selection;
-    uint64_t samples; /* of the event that is asked for */
-    uint64_t unknown; /* of those, without the metric that counts */
-    bool is_metric;   /* one counts */
+    uint64_t samples; /* selected ones of the selected events */
+    uint64_t unknown; /* of those, without the metric of the weight */
+    bool is_metric;   /* the weight is a metric, or its change */
     enum metric metric;
-    struct metric_changes *changes; /* of it; NULL: it counts itself */
-    int side;                       /* of a comparison, of the newest sample */
-    uint64_t left_out;              /* of that event */
+    struct metric_changes *changes; /* of `metric`; NULL: the weight is no change */
+    int side;                       /* of the newest sample in a comparison */
+    uint64_t left_out;              /* samples of the selected events that are not selected */
 };
 
 static int add(struct outputs *outputs, const struct output_request *request, event_id event,
@@ -201,7 +203,7 @@ static int add_split(struct outputs *outputs, const struct output_request *reque
     return 0;
 }
 
-/* The events are known at the first sample, or at the end. */
+/* Make the outputs. Called when the events are known: at the first sample, or at the end. */
 static int plan(struct outputs *outputs, struct error *error)
 {
     const struct output_settings *settings = outputs->settings;
@@ -227,7 +229,8 @@ static int plan(struct outputs *outputs, struct error *error)
     return 0;
 }
 
-/* A process that is in both recordings of a comparison has not changed between them. */
+/* Set the change of the metric. Side 1 of a comparison begins without previous values: the time
+ * between the recordings has no change. */
 static void apply_changes(struct outputs *outputs, const struct sample *sample,
                           struct sample *ret_counted)
 {
@@ -245,7 +248,7 @@ static void apply_changes(struct outputs *outputs, const struct sample *sample,
 static int each_sample(void *context, const struct sample *sample, struct error *error)
 {
     struct outputs *outputs = context;
-    struct sample counted = *sample; /* as it is shown by what it counts */
+    struct sample counted = *sample; /* with the change, for formats of one event */
     bool is_asked;
 
     if (!outputs->planned && plan(outputs, error))
@@ -279,7 +282,7 @@ static bool any_begun(const struct outputs *outputs, const struct output_request
     return false;
 }
 
-/* The first output of a request that is of an event whose samples may tell peers; NULL if none. */
+/* Return the first output of a request whose event can have peers; NULL if there is none. */
 static struct output *first_of_peers(const struct outputs *outputs,
                                      const struct output_request *request)
 {
@@ -295,7 +298,7 @@ static struct output *first_of_peers(const struct outputs *outputs,
     return NULL;
 }
 
-/* Graphs in which nobody sent or woke: that is no lack of samples. */
+/* Begin a graph for each request whose samples have no peers: an empty graph is a result too. */
 static int begin_empty_graphs(const struct outputs *outputs, struct error *error)
 {
     for (size_t i = 0; i < outputs->request_count; i++) {
@@ -313,7 +316,7 @@ static int begin_empty_graphs(const struct outputs *outputs, struct error *error
     return 0;
 }
 
-/* Whether hits were counted of what is asked for: that is worth telling without a sample, too. */
+/* True if hits of the selected events were counted: outputs report them even without a sample. */
 static bool is_counted(const struct outputs *outputs)
 {
     event_id asked = outputs->source.event;
@@ -377,7 +380,7 @@ static int write_all(struct recording *recording, struct profile *profile, struc
                      struct error *error)
 {
     struct recording_totals totals;
-    bool cut; /* the totals tell it as well */
+    bool cut; /* not used: the totals have it too */
 
     if (recording_read(recording, profile, each_sample, outputs, &cut, error) ||
         check_not_empty(outputs, error) || (!outputs->planned && plan(outputs, error)) ||
@@ -419,7 +422,7 @@ static struct view *new_view(const struct profile *profile, const struct output_
 {
     struct view_options options = settings->view;
 
-    /* A VM that was started anew is another target, of which the same is to be compared. */
+    /* A VM that was restarted is another target, but is compared as the same node. */
     options.one_node = settings->comparison != NULL;
     if (settings->change)
         grouping_add_change(&options.grouping);

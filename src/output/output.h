@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Formats. Each is a file of its own that fills a struct output_format; the list is in output.c.
- * A writer gets every sample through a view, in time order, and ends with finish().
+ * Output formats. Each format is a file of its own that defines a struct output_format; formats.c
+ * lists them. A writer gets samples in order of time, shows their stacks through a view, and ends
+ * with finish().
  */
 #pragma once
 
@@ -15,93 +16,98 @@
 #include "profile/view.h"
 #include "util/error.h"
 
-/* What is asked of all formats. */
+/* Settings for all formats. */
 struct output_settings {
     struct view_options view;
     const char *event; /* only the samples of this event; NULL: of all */
-    const char *value; /* what samples count; NULL: the first value of their event */
-    bool change;       /* since the process' sample before: `value` is a metric */
+    const char *value; /* name of the weight (output/weight.h); NULL: the event's first value */
+    bool change;       /* the weight is the change of `value`, which is a metric */
     struct selection_options selection;
-    const struct comparison *comparison; /* of the two that the recording is; NULL: it is one */
+    const struct comparison *comparison; /* of the two recordings in one; NULL: none */
 };
 
 struct output_source {
-    const struct recording *recording; /* for what was counted, known at the end */
+    const struct recording *recording; /* for summaries and thread times, complete at the end */
     const struct recording_header *header;
-    const struct profile *profile; /* grows while samples are passed, but for its events */
+    const struct profile *profile; /* grows while samples are passed, except its events */
     struct view *view;
-    event_id event;                            /* the one that is asked for; 0: all there are */
-    const char *value;                         /* that is asked for, or NULL (output/weight.h) */
-    bool change;                               /* of it, a metric */
+    event_id event;                            /* the selected one; 0: all */
+    const char *value;                         /* as in output_settings */
+    bool change;                               /* as in output_settings */
     const struct selection_options *selection; /* NULL: none */
     const struct comparison *comparison;       /* NULL: none */
 };
 
-/* Of a comparison the side of a sample, 0 or 1; 0 where nothing is compared. */
+/* Return the side of a sample in a comparison, 0 or 1; 0 without a comparison. */
 int output_side(const struct output_source *source, const struct sample *sample);
 
-/* How long the part of the recording is that is asked for. */
+/* Return the duration of the selected part of the recording, in seconds. */
 double output_seconds(const struct output_source *source, const struct recording_totals *totals);
 
-/* When it begins, ns since 1970. */
+/* Return the start of the selected part, in ns since 1970. */
 uint64_t output_start(const struct output_source *source);
 
 struct output_format {
     const char *name;        /* for --format: "perf" */
     const char *suffixes[3]; /* ".perf", ".perf.gz", NULL */
-    /* Holds samples of one event: where there are several, there is a file for each. */
+    /* A file holds samples of one event: several events are written to a file each. */
     bool one_event;
-    /* Of those, all that know another process, whatever they count; else those that count. */
+    /* With one_event: gets all samples with a peer, whatever their weight; else it gets the samples
+     * with a weight other than 0. */
     bool of_peers;
-    /* What shows a comparison under this name; NULL: nothing. */
+    /* The format that shows comparisons when this one is requested; NULL: none. */
     const struct output_format *comparing;
-    /* Begin to write to `file`. Returns the writer's state, NULL with error. */
+    /* Begin to write to `file`. Returns the writer's state, or NULL with error. */
     void *(*begin)(FILE *file, const struct output_source *source, struct error *error);
     int (*sample)(void *state, const struct sample *sample, struct error *error);
-    /* Write what is left; totals hold the losses. Does not close the file. Frees the state, also
-     * when begin() was the only call before (an aborted output passes totals NULL). */
+    /* Write the rest and free the state. `totals` has the losses; it is NULL for an aborted output,
+     * which writes nothing. begin() may be the only call before. Does not close the file. */
     int (*finish)(void *state, const struct recording_totals *totals, struct error *error);
 };
 
-/* The format that a file name asks for (longest suffix), or NULL. */
+/* Return the format with the longest suffix that a file name ends in, or NULL. */
 const struct output_format *output_format_of(const char *path);
 const struct output_format *output_format_named(const char *name);
-/* "perf, folded, svg, bfr": for messages, and valid until the end of the program. */
+/* Return the names of all formats for messages: "perf, folded, svg, bfr". The text is static. */
 const char *output_format_names(void);
 /* ".perf, .folded, .svg": the first suffix of each format that has one, in the same way. */
 const char *output_suffixes(void);
 
-/* Where to write: `path` ("-" is standard output), in the format of its name where `format` is
- * NULL; or, where `file` is not NULL, into that file, which stays open. */
+/* Where to write: to `path` ("-" is standard output), or to `file` if that is not NULL, which stays
+ * open. If `format` is NULL, the suffix of `path` selects the format. */
 struct output_request {
     const char *path;
     const struct output_format *format;
     FILE *file;
-    bool optional; /* nobody named it, or will miss it */
+    bool optional; /* not requested by the user: if empty, a warning, no error */
 };
 
-/* Before hours of recording: whether the requests can be met by a recording of so many events, some
- * of which tell other processes (`peers`) or none, as far as can be told without writing (formats,
- * directories, no path twice). */
+/* Check requests before hours of recording, as far as possible without writing: formats,
+ * directories, no path twice. `events` is the number of events of the recording; `peers` is true if
+ * samples of one of them can have a peer. */
 int output_check(const struct output_request *requests, size_t count, uint32_t events, bool peers,
                  struct error *error);
 
 struct output_result {
     struct recording_totals totals;
-    char **paths; /* of the files that were written */
+    char **paths; /* of the written files */
     size_t path_count;
-    const struct output_request **empty; /* those that no sample counts for: not written */
+    const struct output_request **empty; /* not written: no sample counts for them */
     size_t empty_count;
 };
 void output_result_free(struct output_result *result);
 
-/* Write a recording into each of `requests` in one pass. Each file is written under a temporary
- * name in the same directory and renamed when all are whole: no partial file is left behind, and
- * what was there before stays on failure. Names that end in `.gz` are compressed.
+/* Write a recording to each of `requests` in one pass. A file is written under a temporary name in
+ * the same directory, and renamed when all files are complete. So no partial file is left behind,
+ * and an existing file stays if writing fails. Names that end in `.gz` are compressed.
  *
- * Of a recording of several events, "x.perf" becomes "x.cpu.perf", "x.gc.perf"... for those events
- * that have samples, unless one is asked for. A recording without samples of what is asked for, of
- * which nothing was counted either, is an error (ERROR_NO_SAMPLES). */
+ * If the recording has several events and none is selected, a format that holds one event writes a
+ * file for each event with samples: "x.perf" becomes "x.cpu.perf", "x.gc.perf"...
+ *
+ * Fails with ERROR_NO_SAMPLES if no sample is selected. A recording without any sample of the
+ * selected event is no error if hits of the event were counted.
+ *
+ * On success *ret_result is set; free it with output_result_free(). */
 int output_write(struct recording *recording, const struct output_settings *settings,
                  const struct output_request *requests, size_t count,
                  struct output_result *ret_result, struct error *error);

@@ -35,7 +35,7 @@ bool output_file_is_in_place(const char *path)
     return !strcmp(path, "-") || (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
 }
 
-/* The path with links followed, so that the file they point to is replaced, not the link. */
+/* Return the path with links resolved, so that the file is replaced, not the link. To be freed. */
 static char *final_path(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -43,7 +43,8 @@ static char *final_path(const char *path)
     return real ? real : xstrdup(path);
 }
 
-/* Create DIRECTORY/.NAME.N.tmp; the umask decides on its mode, as for any new file. */
+/* Create DIRECTORY/.NAME.PID-N.tmp; the umask decides on its mode, as for any new file. Returns its
+ * descriptor, and its path to be freed; -1 with errno if that fails. */
 static int create_temporary(const char *path, char **ret_temporary)
 {
     char *directory = xstrdup(path), *base = xstrdup(path), *temporary = NULL;
@@ -64,13 +65,13 @@ static int create_temporary(const char *path, char **ret_temporary)
         free(temporary);
         return -1;
     }
-    flock(fd, LOCK_EX | LOCK_NB); /* tells others that it is no leftover; not every one can */
+    flock(fd, LOCK_EX | LOCK_NB); /* marks it as in use; some file systems cannot */
     *ret_temporary = temporary;
     return fd;
 }
 
-/* A file that can be made beside `path` says that there may be one: rights alone do not (/proc, a
- * read-only mount). */
+/* Check that a file can be created beside `path`, by creating one: permissions are not enough
+ * (/proc, a read-only mount). Returns -1 with errno if not. */
 static int check_creation(const char *path)
 {
     char *temporary;
@@ -129,7 +130,7 @@ int output_file_open(struct output_file *output, const char *path, FILE *given, 
         output_file_release(&new);
         return -1;
     }
-    new.buffer = xmalloc(WRITE_BUFFER); /* glibc takes a size only together with a buffer */
+    new.buffer = xmalloc(WRITE_BUFFER); /* glibc's setvbuf() uses a size only with a buffer */
     setvbuf(new.file, new.buffer, _IOFBF, WRITE_BUFFER);
     *output = new;
     return 0;

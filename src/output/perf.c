@@ -7,7 +7,7 @@
  *      <tab>ADDRESS SYMBOL (MODULE)           leaf first
  *      <empty line>
  *
- * Characters in a symbol that one of them takes for something else are escaped (util/escape.h).
+ * Characters in a symbol that one of these readers would misread are escaped (util/escape.h).
  */
 #include "output/formats.h"
 
@@ -24,15 +24,15 @@
 #include "util/buffer.h"
 #include "util/escape.h"
 
-/* The name of the threads. The real ones differ by scheduler ("erts_sched_1"), which would split
- * the graph: root frames say who ran. */
+/* The name of all threads. The real names differ by scheduler ("erts_sched_1"), which would split
+ * the graph. Root frames say who ran. */
 #define COMM "beam.smp"
 
-/* Text of stacks that is kept for the next sample of the same stack. */
+/* Bytes of rendered stacks that are kept for the next sample of the same stack. */
 #define CACHE_MAX (64u << 20)
 
 struct rendered {
-    uint32_t generation; /* of the cache; any other: not there */
+    uint32_t generation; /* valid if it is that of struct perf */
     uint32_t size;
     size_t offset;
 };
@@ -46,7 +46,7 @@ struct perf {
     struct rendered *stacks; /* by view_stack_id */
     size_t stack_count;
     uint32_t generation;
-    uint32_t targets; /* that the texts were made for: a second one adds a root frame */
+    uint32_t targets;              /* when stacks were rendered: a second one adds a root frame */
     struct flame_prof *flame_prof; /* NULL: event lines are perf's own */
 };
 
@@ -93,7 +93,7 @@ static void write_time(FILE *file, const char *key, uint64_t ns)
     fprintf(file, "# %s : %" PRIu64 ".%09u\n", key, ns / 1000000000, (unsigned)(ns % 1000000000));
 }
 
-/* For who reads the file back: when its samples were, and how many there are a second. */
+/* Write what input/perf_header.c reads back: the start times and the sampling frequency. */
 static void write_start(FILE *file, const struct recording_header *header)
 {
     write_time(file, "start by clock", header->start_monotonic);
@@ -122,7 +122,7 @@ static void write_header(FILE *file, const struct recording_header *header)
     write_start(file, header);
 }
 
-/* What the numbers of the event lines are, where they are not numbers of samples. */
+/* Write the name and unit of the weight, unless it is a number of samples. */
 static void write_weight(const struct perf *perf)
 {
     struct buffer text = {0};
@@ -137,7 +137,7 @@ static void write_weight(const struct perf *perf)
     fputs("# ========\n#\n", perf->file);
 }
 
-/* CPU samples have the name that perf gives what they are taken by. */
+/* Set the name of the event. For CPU samples it is perf's name of their clock. */
 static void put_event(struct perf *perf)
 {
     const struct output_source *source = &perf->source;
@@ -172,7 +172,7 @@ static void put_frame(struct buffer *text, const struct view_frame *frame)
     uint64_t rest = frame->address;
     int at = 16;
 
-    /* "\t%16x ", where the time goes when most stacks are new. */
+    /* "\t%16x " without printf(): this takes most of the time when most stacks are new. */
     memset(address, ' ', sizeof(address));
     address[0] = '\t';
     do {
@@ -243,8 +243,8 @@ static int perf_sample(void *state, const struct sample *sample, struct error *e
     uint64_t micros = sample->time / 1000;
 
     (void)error;
-    /* FlameScope fails on a file whose last time is a whole second; as any sample may be the last
-     * one, none is: 1 us is the price. */
+    /* FlameScope fails on a file whose last time is a whole second. Any sample may be the last one,
+     * so the time of each such sample moves by 1 us. */
     if (micros % 1000000 == 0)
         micros++;
     if (perf->flame_prof)
@@ -255,7 +255,7 @@ static int perf_sample(void *state, const struct sample *sample, struct error *e
     return 0;
 }
 
-/* What was counted of an event, where that is more than the samples. */
+/* Write the counts of the event over all hits. False if it has none, or the weight is a metric. */
 static bool write_counted(const struct perf *perf)
 {
     const struct event_summary *summary =
@@ -272,7 +272,8 @@ static bool write_counted(const struct perf *perf)
     return true;
 }
 
-/* As comments, without what could be taken for a sample; the file ends in an empty line. */
+/* Write counts and losses as comments that no reader takes for a sample. The file ends with an
+ * empty line. */
 static void write_end(const struct perf *perf, const struct recording_totals *totals)
 {
     bool any = write_counted(perf);

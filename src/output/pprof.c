@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pprof's format (proto/pprof), for `go tool pprof` and the services that take it: stacks
- * with who ran as labels. Written message by message as it is: in it, all that there are many of is
- * repeated (output/protobuf_file.h).
+ * pprof's format (proto/pprof), for `go tool pprof` and services that accept it: stacks, with
+ * labels that say who ran. It is written message by message, because all its large parts are
+ * repeated fields (output/protobuf_file.h).
  */
 #include "output/cpu_account.h"
 #include "output/formats.h"
@@ -73,7 +73,7 @@ static void add_label(void *context, const char *key, const struct buffer *text)
     labels->pointers[labels->count++] = label;
 }
 
-/* The leaf comes first. */
+/* Return the locations of a stack, leaf first. To be freed. */
 static uint64_t *locations_of(struct pprof *pprof, view_stack_id stack, size_t *ret_count)
 {
     const struct view_frame *frames;
@@ -126,7 +126,7 @@ static void write_samples(struct pprof *pprof)
     free(ids);
 }
 
-/* ---- what they refer to ---- */
+/* ---- tables that samples refer to ---- */
 
 static void write_locations(struct pprof *pprof)
 {
@@ -165,8 +165,8 @@ static void write_functions(struct pprof *pprof)
     }
 }
 
-/* Where in memory they were is not recorded; that functions are named keeps readers from naming
- * them by files of the machine they run on. */
+/* Addresses of mappings are not recorded. `has_functions` keeps readers from naming functions by
+ * files of their own host. */
 static void write_mappings(struct pprof *pprof)
 {
     const struct profile *known = pprof->source.profile;
@@ -198,7 +198,7 @@ static void write_texts(struct pprof *pprof)
     }
 }
 
-/* ---- what they are of ---- */
+/* ---- the profile itself ---- */
 
 static Perftools__Profiles__ValueType type_of(struct pprof *pprof, const struct weight *weight)
 {
@@ -253,7 +253,7 @@ static void write_comment(struct pprof *pprof, struct buffer *text)
     text->size = 0;
 }
 
-/* What was profiled, by what, and what is missing. */
+/* Write how the recording was made, what was profiled, and what is missing. */
 static void write_comments(struct pprof *pprof, const struct recording_totals *totals)
 {
     const struct recording_header *header = pprof->source.header;

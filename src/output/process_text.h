@@ -4,6 +4,6 @@
 #include "profile/profile.h"
 #include "util/buffer.h"
 
-/* Append who a process is, in one line: "<0.85.0> cart", by its registered name, else its label,
- * else its initial call. */
+/* Append the pid of a process and its registered name, else its label, else its initial call:
+ * "<0.85.0> cart". */
 void process_text(const struct profile *profile, process_id id, struct buffer *text);

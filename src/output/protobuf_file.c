@@ -3,7 +3,7 @@
 
 #include "util/buffer.h"
 
-/* How a field begins that is a message (protobuf.dev, "Encoding": LEN). */
+/* The tag of a field that is a message (protobuf.dev, "Encoding": LEN). */
 enum { WIRE_TYPE_LEN = 2, WIRE_TYPE_BITS = 3 };
 
 struct to_file {

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Messages of Protocol Buffers that are never in memory as a whole. A message is written in parts:
- * the bytes of several messages of one type, one after the other, are those of one that has the
- * repeated fields of all of them, and of others what was written last.
+ * Messages of Protocol Buffers that are never in memory as a whole. A message is written in parts,
+ * which are messages of the same type. Such parts, one after the other, are read as one message: it
+ * has the repeated fields of all parts, and the last value of every other field.
  */
 #pragma once
 
 #include <protobuf-c/protobuf-c.h>
 #include <stdio.h>
 
-/* Where parts go. What could not be written the file's error flag tells. */
+/* Where parts go. A write error sets the file's error flag. */
 struct protobuf {
-    FILE *file;  /* NULL: they are only counted */
+    FILE *file;  /* NULL: bytes are only counted */
     size_t size; /* bytes so far */
 };
 
-/* A part of the message that is being written. */
+/* Write a part of the current message. */
 void protobuf_put(struct protobuf *out, const ProtobufCMessage *part);
 
-/* A message inside of it, as the field `name` of it, of type `of`: `write` puts its parts. It is
- * called twice, as the size of a message comes before it, and must put the same each time. */
+/* Write a nested message as field `name` of the current message, whose type is `of`. `write` puts
+ * the parts of the nested message. It is called several times, because the size of a message comes
+ * before it, and must put the same bytes each time. */
 void protobuf_nested(struct protobuf *out, const ProtobufCMessageDescriptor *of, const char *name,
                      void (*write)(struct protobuf *out, void *context), void *context);

@@ -4,12 +4,12 @@
 #include "output/number_text.h"
 #include "profile/events.h"
 
-enum { QUEUES_MAX = 10 }; /* that are shown */
+enum { QUEUES_MAX = 10 }; /* shown */
 
 struct queue_key {
     target_id target;
     uint16_t kind;   /* enum scheduler_kind */
-    uint16_t number; /* 0: of all of that kind */
+    uint16_t number; /* 0: shared by all of that kind */
 };
 
 void run_queues_init(struct run_queues *queues)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How often processes came to run out of which run queue, and how long they had been in it: of
- * event sched, by the scheduler that ran them. Normal schedulers have a queue each, dirty ones of a
- * kind share one.
+ * Run queues, from samples of event sched: how often a process left a queue to run, and how long it
+ * was in the queue. The scheduler that ran the process determines the queue: a normal scheduler has
+ * its own queue, dirty schedulers of a kind share one.
  */
 #pragma once
 
@@ -23,5 +23,5 @@ void run_queues_free(struct run_queues *queues);
 void run_queues_add(struct run_queues *queues, const struct profile *profile,
                     const struct sample *sample);
 
-/* Those with most delay, as a table of the summary; nothing if there are none. */
+/* Write the queues with the most delay as a table of the summary; nothing if none has a delay. */
 void run_queues_write(FILE *file, const struct profile *profile, const struct run_queues *queues);

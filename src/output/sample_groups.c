@@ -67,7 +67,7 @@ void sample_group_labels(const struct sample_groups *groups, const struct root_k
         each(context, "pid", &text);
         text.size = 0;
         root_text(profile, GROUP_NAME, who, &text);
-        if (text.size) /* else the stack tells it */
+        if (text.size) /* else the stack shows it */
             each(context, "name", &text);
     }
     if (who->status) {

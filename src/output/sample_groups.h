@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Samples of one event that look the same and are of the same process, in the same status, on the
- * same thread: how much they count together, by all that samples of the event can count. For
- * formats that tell who ran beside the stack, as labels.
+ * Groups of samples of one event: samples of a group have the same stack in the view, process,
+ * status and thread. A group has a sum for each weight of the event (weights_of_event()). For
+ * formats that have labels beside the stack, which say who ran.
  */
 #pragma once
 
@@ -19,17 +19,17 @@ struct sample_groups {
     struct output_source source;
     struct weight weights[WEIGHTS_MAX];
     size_t weight_count;
-    size_t asked; /* index of the weight that is asked for */
+    size_t asked; /* index of the selected weight */
     struct intern keys;
-    uint64_t *sums; /* weight_count of each group */
-    size_t room;    /* of groups in it */
+    uint64_t *sums; /* weight_count for each group */
+    size_t room;    /* for groups, in `sums` */
 };
 
 void sample_groups_init(struct sample_groups *groups, const struct output_source *source);
 void sample_groups_free(struct sample_groups *groups);
 void sample_groups_add(struct sample_groups *groups, const struct sample *sample);
 
-/* Ids of all groups, 1..keys.count, those of the same stack together; to be freed. */
+/* Return the ids of all groups (1..keys.count), ordered by stack. To be freed. */
 uint32_t *sample_groups_by_stack(const struct sample_groups *groups);
 
 static inline const struct sample_group *sample_group_get(const struct sample_groups *groups,
@@ -43,8 +43,8 @@ static inline const uint64_t *sample_group_sums(const struct sample_groups *grou
     return groups->sums + (id - 1) * groups->weight_count;
 }
 
-/* Pass what is known of who ran to `each`: "pid", "name", "status", and of which thread,
- * "scheduler". */
+/* Pass the known labels of a group to `each`: "pid", "name", "status", and "scheduler", which names
+ * the thread. */
 void sample_group_labels(const struct sample_groups *groups, const struct root_key *who,
                          void (*each)(void *context, const char *key, const struct buffer *text),
                          void *context);

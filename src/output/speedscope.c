@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * speedscope's own format (https://www.speedscope.app/file-format-schema.json): a profile for each
- * scheduler and other thread, and for each process, where processes are asked for. Samples come in
- * the order of time; neighbours with the same stack are one.
+ * thread, and for each process if processes are selected. Samples are in order of time; neighbours
+ * with the same stack are merged.
  */
 #include "output/formats.h"
 
@@ -22,23 +22,23 @@ struct run {
     uint64_t weight;
 };
 
-/* Of one thread, or one process. */
+/* The samples of one thread or one process. */
 struct track {
-    thread_id thread;   /* 0: of none */
+    thread_id thread;   /* 0: none */
     process_id process; /* 0: the track is of a thread */
     struct run *runs;
     size_t count, room;
     uint64_t total;
 };
 
-/* Numbers of tracks, from 1, by the id of what they are of. */
+/* Numbers of tracks, from 1, by thread id or process id. */
 struct track_index {
     uint32_t *of;
     size_t size;
 };
 
 struct speedscope_frame {
-    const char *text, *file; /* equal texts are the same pointer, as those of one view are */
+    const char *text, *file; /* equal texts of one view are the same pointer */
     uint64_t line;
 };
 
@@ -86,7 +86,7 @@ static uint32_t new_track(struct speedscope *speedscope, thread_id thread, proce
     return (uint32_t)speedscope->count;
 }
 
-/* A process that has got a name meanwhile is the same one. */
+/* Return the track of a process, which can have another entry for an earlier name. */
 static uint32_t track_of_process(struct speedscope *speedscope, process_id id)
 {
     const struct profile *profile = speedscope->source.profile;
@@ -217,7 +217,8 @@ static void put_track(struct speedscope *speedscope, const struct track *track)
     fputs("]}", file);
 }
 
-/* Schedulers first, by number, then other threads, then processes in the order they came. */
+/* Threads of each target before processes: schedulers by kind and number, then other threads.
+ * Processes by id. */
 static int compare_tracks(const void *a, const void *b, void *context)
 {
     const struct track *x = a, *y = b;

@@ -7,11 +7,10 @@
 #include "output/formats.h"
 #include "util/alloc.h"
 
-/* Names of files have 255 bytes at most, the longest suffix and that of a temporary file have to
- * fit as well. */
+/* A file name has at most 255 bytes: the longest suffix and that of a temporary file must fit. */
 #define EVENT_MAX 100
 
-/* Where the suffix begins; ".gz" is one for any format, since it says that the file is packed. */
+/* Return where the suffix begins. ".gz" is a suffix for any format: the file is compressed. */
 static size_t suffix_start(const char *path, const struct output_format *format)
 {
     size_t size = strlen(path), suffix = output_suffix_of(format, path);

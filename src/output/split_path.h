@@ -3,6 +3,6 @@
 
 #include "output/output.h"
 
-/* Where the samples of one event go that were to go to `path`: "x.perf.gz" becomes "x.gc.perf.gz".
- * What a file's name should not have in it becomes '-'. To be freed. */
+/* Return the path for the samples of one event: "x.perf.gz" becomes "x.gc.perf.gz". Characters of
+ * the event's name that a file name should not have become '-'. To be freed. */
 char *split_path(const char *path, const struct output_format *format, const char *event);

@@ -7,7 +7,7 @@
 #include "output/json.h"
 #include "profile/events.h"
 
-/* The start of a key, and what comes before it. */
+/* Write `before` and a key. */
 static void put_key(FILE *file, const char *before, const char *key)
 {
     fputs(before, file);
@@ -20,7 +20,7 @@ static void put_ms(FILE *file, const char *key, uint64_t ns)
     fprintf(file, ", \"%s\": %" PRIu64 ".%03u", key, ns / 1000000, (unsigned)(ns / 1000 % 1000));
 }
 
-/* Buckets that are in use: the lowest number of each, and how many numbers there are in it. */
+/* Write the buckets that are not empty: the lowest number of each, and the count of its numbers. */
 static void put_buckets(FILE *file, const struct histogram *histogram)
 {
     const char *before = "";
@@ -48,7 +48,7 @@ static void put_histogram(FILE *file, const struct event_histogram *named)
     put_buckets(file, histogram);
 }
 
-/* 0 where nothing is scaled, null where windows were too few to tell. */
+/* Write 0 if the sum is not scaled, null if there were too few windows to estimate the error. */
 static void put_error(FILE *file, uint64_t error)
 {
     if (error == EVENT_ERROR_UNKNOWN)

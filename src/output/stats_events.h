@@ -4,6 +4,7 @@
 #include "output/counts.h"
 #include "output/output.h"
 
-/* Write the key "events" of --stats: what was counted of each event. Not there for a recording that
- * is of CPU samples alone, whose numbers are those of the samples. */
+/* Write the key "events" of --stats: the counts of each event. `samples` is the number of samples
+ * by event. Write nothing for a recording of CPU samples alone: it has no counts besides its
+ * samples. */
 void stats_put_events(FILE *file, const struct output_source *source, const struct counts *samples);

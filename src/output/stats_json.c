@@ -36,7 +36,7 @@ static int stats_sample(void *state, const struct sample *sample, struct error *
     (void)error;
     counts_add(&stats->samples, sample->event, 1);
     microstates_add(stats->microstates, sample);
-    return 0; /* all else that is wanted was counted when it was recorded */
+    return 0; /* all other numbers were counted while recording */
 }
 
 static void put_number(FILE *file, const char *key, uint64_t number)
@@ -55,7 +55,7 @@ static void put_text(FILE *file, const char *key, const char *text)
     json_string_or_null(file, text);
 }
 
-/* Of all of its threads: the CPU time that the kernel accounts to them, and the clock's. */
+/* Write the CPU time of all threads of a target, by the kernel and by the sampling clock. */
 static void put_target_time(FILE *file, const struct stats *stats, target_id id)
 {
     const struct thread_times *times = recording_get_threads(stats->source.recording);
@@ -176,7 +176,7 @@ static void write_stats(const struct stats *stats, const struct recording_totals
     fputs(",\n", file);
     put_targets(stats);
     stats_put_events(file, &stats->source, &stats->samples);
-    if (!totals->left_out) /* else they are not those of the threads */
+    if (!totals->left_out) /* else the samples do not cover the threads' time */
         put_microstates(stats, totals);
     put_losses(file, totals->losses);
     fputs("}\n", file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a person wants to know at the end of a recording, as text. */
+/* The summary at the end of a recording, as text for people. */
 #include "output/formats.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static int summary_sample(void *state, const struct sample *sample, struct error
     return 0;
 }
 
-enum { TARGETS_SHOWN = 20 }; /* perf can sample all processes of a host */
+enum { TARGETS_SHOWN = 20 }; /* perf's text can have all processes of a host */
 
 static void write_target(FILE *file, const struct profile *profile, target_id id)
 {
@@ -62,7 +62,7 @@ static void write_target(FILE *file, const struct profile *profile, target_id id
     buffer_free(&text);
 }
 
-/* What the samples are of: "of cpu-clock at 100 Hz", or ": 12 cpu (cpu-clock at 100 Hz), 3 gc". */
+/* Write the events: ", of cpu-clock at 100 Hz", or ": 12 cpu (cpu-clock at 100 Hz), 3 gc". */
 static void write_events(const struct summary *summary)
 {
     const struct recording_header *header = summary->source.header;
@@ -123,7 +123,7 @@ static void write_overview(const struct summary *summary, const struct recording
     if (!totals->samples)
         return;
     fputs("coverage  ", file);
-    /* Of text that was read nothing tells which stacks are whole. */
+    /* A recording that was read from text does not say which stacks are complete. */
     if (totals->erlang_samples)
         fprintf(file, "Erlang stacks: %.1f %% complete, %.1f %% truncated; ",
                 percent_of(totals->complete_stacks, totals->erlang_samples),
@@ -164,7 +164,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
     (void)error;
     if (totals) {
         write_overview(summary, totals);
-        if (!totals->left_out) /* else they are not those of the threads */
+        if (!totals->left_out) /* else the samples do not cover the threads' time */
             write_microstates(summary, totals);
         for (event_id id = 1; id <= summary->event_count; id++)
             if (!summary->source.event || summary->source.event == id)

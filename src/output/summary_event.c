@@ -11,7 +11,7 @@
 
 enum { TOP = 10, NAME_WIDTH = 16 };
 
-/* One process, under whatever name. */
+/* A process, whatever its name. */
 struct process_key {
     uint64_t identity;
     target_id target;
@@ -75,7 +75,7 @@ static uint32_t id_of_process(struct summary_processes *processes, const struct 
     return id;
 }
 
-/* The Erlang frame next to the leaf; the leaf if there is none. */
+/* Return the Erlang frame nearest to the leaf; the leaf if there is none. */
 static frame_id call_site(const struct profile *profile, stack_id stack)
 {
     frame_id leaf = profile_get_stack(profile, stack)->frame;
@@ -115,7 +115,8 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
 
 /* ---- writing ---- */
 
-/* "WHAT of gc by reclaimed"; CPU time is what everybody expects, and says more. */
+/* Write "WHAT of gc by reclaimed", or `of_cpu` for event cpu: everybody expects CPU time, and that
+ * text says more. */
 static void write_heading(FILE *file, const struct profile *profile,
                           const struct summary_event *event, event_id id, const char *of_cpu,
                           const char *what)
@@ -208,7 +209,7 @@ static void widen(int *width, const struct profile *profile, string_id name)
         *width = size;
 }
 
-/* Of the rows of write_counted(). */
+/* The width of the names in the rows of write_counted(). */
 static int width_of_names(const struct profile *profile, const struct event_summary *summary)
 {
     const struct event_entry *event = profile_get_event(profile, summary->event);
@@ -282,7 +283,7 @@ void summary_event_write(FILE *file, struct summary_event *event,
     else if (!event->is_cpu)
         fputc('\n', file);
     write_places(file, profile, event, id);
-    if (event->is_wall) /* of which each process has as much as the others */
+    if (event->is_wall) /* each process has the same wall time */
         write_statuses(file, profile, event, id);
     else
         write_processes(file, profile, event, processes, id);

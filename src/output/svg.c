@@ -34,7 +34,7 @@
 /* The advance of monospace fonts is 0.6 em (DejaVu Sans Mono 0.602, Consolas 0.55); 11 px. */
 #define CELL_WIDTH 6.63
 
-/* How much text of the title and of a line at the foot is sure to fit. */
+/* Characters that always fit in the title, and in a line at the foot. */
 #define TITLE_CELLS 90
 #define FOOT_CELLS  140
 
@@ -101,7 +101,7 @@ static double write_key(FILE *file, double x, struct svg_colour colour, const ch
     return x + 44 + 6.8 * (double)strlen(name);
 }
 
-/* Colours tell kinds of code apart; or growth and release, where changes are shown. */
+/* Colours stand for kinds of code, or for growth and release if changes are shown. */
 static void write_legend(FILE *file, bool changes)
 {
     double x = MARGIN;
@@ -129,7 +129,7 @@ static void cpu_note(const struct svg *svg, const struct frame_tree *tree,
         buffer_format(note, "; %.3f of the CPU time, scaled to 1", cpu_account_ratio(totals));
 }
 
-/* What the samples stand for, and of all hits what was counted. */
+/* Append the weight and number of the samples, and the counts of the event over all hits. */
 static void event_note(const struct svg *svg, const struct frame_tree *tree, struct buffer *note)
 {
     const struct profile *profile = svg->source.profile;
@@ -178,7 +178,7 @@ static void write_head(const struct svg *svg, const struct frame_tree *tree,
     write_legend(svg->file, svg->weight.is_change);
 }
 
-/* As much of the text as fits, with ".." where it is cut. */
+/* Write as much of the text as fits, with ".." if it is cut. */
 static void write_label(FILE *file, const char *text, double x, double y, double width)
 {
     double room = (width - 2 * TEXT_INSET) / CELL_WIDTH;
@@ -194,7 +194,7 @@ static void write_label(FILE *file, const char *text, double x, double y, double
     fprintf(file, "%s</text>", whole ? "" : "..");
 }
 
-/* Whether each node shows growth or release; NULL where no change is shown. */
+/* Return whether each node is growth or release, to be freed; NULL if changes are not shown. */
 static enum svg_change *node_changes(const struct svg *svg, const struct frame_tree *tree)
 {
     enum svg_change *changes;
@@ -223,7 +223,7 @@ static void write_box(const struct svg *svg, const struct frame_tree *tree,
     const struct tree_node *node = &tree->nodes[box->node];
     const char *text = box->cut ? cut_text : node->text;
     FILE *file = svg->file;
-    /* A hair of background between neighbours, as long as there is something to see. */
+    /* Show a thin line of background between neighbours, unless the box is too narrow. */
     double width = box->width > 1.5 ? box->width - 0.5 : box->width;
     struct svg_colour colour =
         svg_frame_colour(node->kind, changes ? changes[box->node] : SVG_NO_CHANGE, text);
@@ -242,7 +242,7 @@ static void write_box(const struct svg *svg, const struct frame_tree *tree,
     fputs("</g>\n", file);
 }
 
-/* The losses, in lines that fit the width. Returns how many lines there are. */
+/* Append the losses, in lines that fit the width. Returns the number of lines, at least 1. */
 static int foot_lines(const struct recording_totals *totals, struct buffer *lines)
 {
     const char *before = "lost or incomplete: ";

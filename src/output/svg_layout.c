@@ -13,7 +13,7 @@ static void push_box(struct svg_layout *layout, const struct svg_box *box)
         layout->levels = box->level + 1u;
 }
 
-/* The box and what is above it; no deeper than SVG_MAX_DEPTH calls. */
+/* Add a box and the boxes above it. Recurses no deeper than SVG_MAX_DEPTH. */
 static void place(struct svg_layout *layout, const struct frame_tree *tree,
                   const struct svg_box *box, double scale)
 {

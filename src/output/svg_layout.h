@@ -15,7 +15,7 @@ struct svg_box {
     double x, width; /* px */
     uint32_t node;
     uint16_t level; /* 0 at the bottom */
-    bool cut;       /* there is more above, and this stands for it */
+    bool cut;       /* stands for this frame and all above it */
 };
 
 struct svg_layout {
@@ -24,7 +24,7 @@ struct svg_layout {
     uint32_t levels;
 };
 
-/* All boxes of the tree, for a node 0 that is `width` wide and starts at `x`. */
+/* Make the boxes of a tree. Node 0 starts at `x` and is `width` wide, in px. */
 void svg_layout_make(struct svg_layout *layout, const struct frame_tree *tree, double x,
                      double width);
 void svg_layout_free(struct svg_layout *layout);

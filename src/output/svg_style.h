@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What frames look like in the SVG. */
+/* The look of frames in the SVG. */
 #pragma once
 
 #include <stddef.h>
@@ -14,10 +14,10 @@ struct svg_colour {
 
 enum svg_change { SVG_NO_CHANGE, SVG_GROWTH, SVG_RELEASE, SVG_CHANGES };
 
-/* The hue tells the kind, or the change; the shade tells functions of one module from those of
- * others. */
+/* Return the colour of a frame. Its hue depends on the change, or on the kind without one, and
+ * varies a little by module; its lightness varies by function. `text` is the frame's text. */
 struct svg_colour svg_frame_colour(enum frame_kind kind, enum svg_change change, const char *text);
-/* The middle of the shades, for the legend. */
+/* The colour in the middle of the range, for the legend. */
 struct svg_colour svg_kind_colour(enum frame_kind kind);
 struct svg_colour svg_change_colour(enum svg_change change);
 const char *svg_kind_name(enum frame_kind kind);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A report to read: what the summary says, and then of each event what functions cost, who calls
- * them and whom they call (output/call_report.h). */
+/* A report for people: the summary, and then for each event the costs of functions with their
+ * callers and callees (output/call_report.h). */
 #include "output/formats.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct text {
     FILE *file;
     struct output_source source;
     void *summary;       /* state of summary_format */
-    struct counts *sums; /* by stack, of each event */
+    struct counts *sums; /* by stack, for each event */
     struct weight *weights;
     uint32_t event_count;
 };

@@ -10,7 +10,7 @@
 #include "util/alloc.h"
 #include "util/buffer.h"
 
-/* A process by its pid, or what else sends by its text (a port, a thread). */
+/* An end of an edge: a process by its pid, or another sender (a port, a thread) by its text. */
 struct end_key {
     uint64_t identity;
     target_id target;
@@ -18,13 +18,13 @@ struct end_key {
 };
 
 struct edge_key {
-    uint32_t from, to; /* ends, or texts */
+    uint32_t from, to; /* ids of ends, or of texts */
 };
 
-/* What is known of an end that is a process. */
+/* The entries from which the text of a process is made. */
 struct traffic_name {
     process_id newest;
-    frame_id bottom; /* of its stack */
+    frame_id bottom; /* Erlang frame at the root of its stack, or 0 */
 };
 
 struct traffic_sum {
@@ -75,7 +75,7 @@ static uint32_t end_of_process(struct traffic *traffic, process_id process)
     return end;
 }
 
-/* Make each number in a text, from `start` on, a '*'. */
+/* Replace each number in a text, from `start` on, by '*'. */
 static void leave_out_numbers(struct buffer *text, size_t start)
 {
     size_t size = start;
@@ -109,7 +109,7 @@ static uint32_t add_text(struct traffic *traffic, target_id target, const struct
     return id;
 }
 
-/* Who the sample is of. */
+/* Return the end for the process of a sample, or for what ran instead. */
 static uint32_t end_of_sample(struct traffic *traffic, const struct sample *sample)
 {
     static const struct grouping by_name = {{GROUP_NAME}};
@@ -140,7 +140,7 @@ static void add_values(struct traffic_sum *sum, const uint64_t *values)
         sum->values[i] += values[i];
 }
 
-/* The sums of an edge, which may be new. */
+/* Return the sums of an edge, which is added if it is new. */
 static struct traffic_sum *sum_of(struct intern *edges, struct traffic_sum **sums,
                                   const struct edge_key *key)
 {
@@ -167,7 +167,7 @@ void traffic_add(struct traffic *traffic, const struct sample *sample)
                sample->values);
 }
 
-/* ---- in the end ---- */
+/* ---- the edges at the end ---- */
 
 static uint32_t text_of_end(struct traffic *traffic, enum traffic_names names, uint32_t end)
 {
@@ -195,7 +195,8 @@ static int compare_edges(const void *a, const void *b, void *value)
     return order ? order : strcmp(x->to, y->to);
 }
 
-/* Those that `value` is not 0 of, by text, in order. */
+/* Return the edges whose `value` is not 0, in the order of compare_edges(). `edges` has ids of
+ * texts. To be freed. */
 static struct traffic_edge *list_edges(const struct traffic *traffic, const struct intern *edges,
                                        const struct traffic_sum *sums, uint32_t value,
                                        size_t *ret_count)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who sends to whom: what the samples of an event say that know another process (sample.peer), as
- * edges from sender to receiver.
+ * Traffic between processes: edges from sender to receiver, from the samples of an event that have
+ * a peer (sample.peer).
  *
- * Of event msg each message is seen twice: where it is sent (the peer receives) it counts, with the
- * words copied, and where it is received (the peer has sent it) its delay. Of any other event the
- * peer acts on the process, as what wakes it does.
+ * Event msg sees each message twice. Where it is sent, the peer is the receiver; the sample has the
+ * count and the copied words. Where it is received, the peer is the sender; the sample has the
+ * delay. With any other event the peer acts on the process, as the process that wakes it does.
  *
- * Processes are told apart by pid as long as samples come, since names come late: one that was
- * started with a fun has none but the function at the bottom of its stack, which only samples of
- * its own tell. In the end those with the same text are one.
+ * While samples are added, processes are identified by pid, because names come late. A process that
+ * was started with a fun has no name but the function at the root of its stack, and only its own
+ * samples have that stack. At the end, processes with the same text are merged.
  */
 #pragma once
 
@@ -21,7 +21,7 @@
 
 struct traffic {
     const struct profile *profile;
-    bool by_pid; /* processes of one name are kept apart */
+    bool by_pid; /* processes with the same name stay separate */
     bool is_msg;
     struct string_table texts;
     struct intern ends, edges;
@@ -33,7 +33,7 @@ void traffic_init(struct traffic *traffic, const struct profile *profile, event_
                   bool by_pid);
 void traffic_free(struct traffic *traffic);
 
-/* One without a peer says nothing, and is ignored. */
+/* Add a sample. A sample without a peer is ignored. */
 void traffic_add(struct traffic *traffic, const struct sample *sample);
 
 struct traffic_edge {
@@ -41,10 +41,10 @@ struct traffic_edge {
     uint64_t values[EVENT_VALUES];
 };
 
-/* Whether processes whose names differ in numbers only, as {worker,1} and {worker,2}, are one:
- * {worker,*}. */
+/* TRAFFIC_BY_KIND merges processes whose names differ only in numbers: {worker,1} and {worker,2}
+ * become {worker,*}. */
 enum traffic_names { TRAFFIC_AS_NAMED, TRAFFIC_BY_KIND };
 
-/* The edges for which this value is not 0, the greatest first: to be freed. */
+/* Return the edges whose value with index `value` is not 0, the greatest first. To be freed. */
 struct traffic_edge *traffic_edges(struct traffic *traffic, enum traffic_names names,
                                    uint32_t value, size_t *ret_count);

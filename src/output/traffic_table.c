@@ -8,7 +8,7 @@
 
 enum { EDGES_MAX = 10 };
 
-/* An average time; empty where there is none. */
+/* An average time; empty if `count` is 0. */
 static struct number_text average_text(uint64_t ns, uint64_t count)
 {
     return count ? amount_text(ns / count, UNIT_NS) : (struct number_text){{0}};

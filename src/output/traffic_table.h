@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who sends to whom, and who wakes whom, as tables of the summary. */
+/* Traffic as a table of the summary: who sends to whom, or who wakes whom. */
 #pragma once
 
 #include <stdio.h>
 
 #include "output/traffic.h"
 
-/* The edges with most of a value, in so many seconds; nothing if there are none. */
+/* Write the edges with the most of the value with index `value`; nothing if there are none.
+ * `seconds` is the duration, for rates. */
 void traffic_table_write(FILE *file, struct traffic *traffic, uint32_t value, double seconds);

@@ -13,7 +13,7 @@ static bool has_name(const struct profile *profile, string_id id, const char *na
     return !strcmp(profile_text(profile, id), name);
 }
 
-/* The index of a value, the count of values if the event has no such one. */
+/* Return the index of a value, or `value_count` if the event does not have it. */
 static uint32_t find_value(const struct profile *profile, const struct event_entry *event,
                            const char *name)
 {
@@ -24,7 +24,7 @@ static uint32_t find_value(const struct profile *profile, const struct event_ent
     return i;
 }
 
-/* `value`: index of the one that counts. */
+/* Return the weight for the value with index `value`. */
 static struct weight weight_by(const struct output_source *source, event_id id, uint32_t value)
 {
     const struct event_entry *event = profile_get_event(source->profile, id);
@@ -206,7 +206,7 @@ static int check_value(const struct profile *profile, event_id id, const char *v
     return no_value(profile, event, value, error);
 }
 
-/* Only of metrics it is known what they were before. */
+/* Only metrics have a previous value to compare with. */
 static int check_change(const char *value, struct error *error)
 {
     struct buffer names = {0};

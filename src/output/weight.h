@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a sample counts in outputs: one of its values, the first of its event if none was asked for;
- * or a metric of its process (profile/metrics.h), or the change of that (output/metric_changes.h);
- * or 1 ("samples"), or the time of event cpu or wall, and nothing of others ("cpu", "wall").
+ * The weight of a sample in outputs. The user selects one of these by name:
  *
- * CPU samples count 1, or more for one that stands for more time than a period of the sampling
- * frequency (as when only part of the time was observed): so numbers stay numbers of samples where
- * all are alike.
+ * - a value of the event; without a selection, the first one
+ * - a metric of the process (profile/metrics.h), or its change (output/metric_changes.h)
+ * - "samples": each sample weighs 1
+ * - "cpu" or "wall": the time of that event; samples of other events are left out
+ *
+ * A CPU sample weighs 1, or more if it stands for more time than a period of the sampling frequency
+ * (as when only a part of the time was observed). So weights are numbers of samples if all samples
+ * stand for the same time.
  */
 #pragma once
 
@@ -16,39 +19,41 @@
 struct weight {
     uint64_t period; /* ns that count as 1 sample; 0: the value counts as it is */
     uint32_t value;  /* index in sample.values */
-    bool is_metric;  /* then it is `metric` that counts, and not that value */
-    bool is_change;  /* of the metric */
-    bool is_one;     /* then each sample counts 1 */
+    bool is_metric;  /* the weight is `metric`, not the value */
+    bool is_change;  /* the weight is the change of `metric` */
+    bool is_one;     /* each sample weighs 1 */
     enum metric metric;
-    enum unit unit; /* of what counts */
+    enum unit unit; /* of the weight */
     const char *name;
 };
 
 struct weight weight_of_event(const struct output_source *source, event_id event);
 
-/* The same where numbers have units: CPU samples count the time that they stand for. */
+/* The same for formats with units: a CPU sample weighs the time that it stands for, in ns. */
 struct weight weight_with_unit(const struct output_source *source, event_id event);
 
-/* Where only values of the event are of use: the first one, where a metric is asked for. */
+/* The same for outputs of values only: the first value if the selected weight is no value of the
+ * event. */
 struct weight weight_of_values(const struct output_source *source, event_id event);
 
 enum { WEIGHTS_MAX = EVENT_VALUES + 2 };
 
-/* All that a sample of the event can count, with units: 1, each of its values but levels, of which
- * sums mean nothing (profile/events.h), and what is asked for where it is none of these. Returns
- * how many; `*ret_asked` is the index of the one that is asked for, or counts where none is. */
+/* Store all weights of an event, with units: 1; each of its values but levels, whose sums mean
+ * nothing (profile/events.h); and the selected weight if it is none of these. Returns their number.
+ * `*ret_asked` is the index of the selected weight, or of the default without a selection. */
 size_t weights_of_event(const struct output_source *source, event_id event,
                         struct weight weights[WEIGHTS_MAX], size_t *ret_asked);
 
-/* What such a weight is called where it stands for itself: "samples", "cpu" and "wall" for the time
- * of these events, else as the value is. */
+/* The name of such a weight where the event is not named beside it: "samples"; "cpu" and "wall" for
+ * the time of these events; else the name of the value or metric. */
 const char *weight_type_name(const struct output_source *source, event_id event,
                              const struct weight *weight);
 
-/* What its unit is called in pprof's format and those that come from it: "nanoseconds". */
+/* The name of its unit in pprof's format and formats derived from it: "nanoseconds". */
 const char *weight_type_unit(const struct weight *weight);
 
-/* Of what processes do to each other (output/traffic.h): how often, where no value is asked for. */
+/* The weight of traffic between processes (output/traffic.h): the selected value of the event, else
+ * its value "count", else its first value. */
 struct weight weight_of_traffic(const struct output_source *source, event_id event);
 
 static inline uint64_t sample_weight(const struct weight *weight, const struct sample *sample)
@@ -70,8 +75,10 @@ static inline uint64_t sample_weight(const struct weight *weight, const struct s
 /* A sum of weights for people: "12 samples", "1.5 ms", "1,234 words". */
 struct number_text weight_text(const struct weight *weight, uint64_t sum);
 
-/* Resolve names: the event of that name, or whose time `value` is, in *ret_event (0 where none is
- * asked for), and check that it, or else all there are, have that value, or that it is a metric;
- * `change`: that it is. */
+/* Resolve names that the user selected; each may be NULL. *ret_event is the event named `event`, or
+ * whose time `value` is ("cpu", "wall"); 0 if neither is selected. Check that `value` is a weight
+ * of this event (of all events for 0), and with `change` that it is a metric. Fails with
+ * ERROR_USAGE, or with ERROR_NO_SAMPLES if only `value` names the event and the recording does not
+ * have it. */
 int weight_select(const struct profile *profile, const char *event, const char *value, bool change,
                   event_id *ret_event, struct error *error);
