@@ -235,7 +235,8 @@ static int flush(struct recording_writer *writer, const struct profile *profile,
     if (put_samples(writer, profile, all, error) || put_entries(writer, profile, error) ||
         write_records(writer, error))
         return -1;
-    /* Set the number instead of adding to it: the caller may keep its totals or count them anew. */
+    /* Set the number instead of adding to it: the caller may keep its totals or start them at 0
+     * again. */
     if (totals->losses[LOSS_OUT_OF_ORDER] < writer->reorder.late)
         totals->losses[LOSS_OUT_OF_ORDER] = writer->reorder.late;
     return write_totals(writer, totals, error);

@@ -28,7 +28,7 @@ static inline uint64_t record_base_value(const struct record_base *base, event_i
 }
 
 struct record_encoder {
-    struct record_base base;       /* starts anew with each chunk */
+    struct record_base base;       /* reset for each chunk */
     struct profile_counts encoded; /* table entries that were encoded */
     bool sampled;                  /* a sample was encoded: no event may follow */
 };
@@ -41,7 +41,7 @@ void record_encode_sample(struct record_encoder *encoder, const struct profile *
                           const struct sample *sample, struct buffer *records);
 
 struct record_decoder {
-    struct record_base base;      /* starts anew with each chunk */
+    struct record_base base;      /* reset for each chunk */
     struct profile_counts counts; /* table entries that were decoded */
     bool sampled;                 /* a sample was decoded */
     uint64_t last;                /* time of the newest sample */

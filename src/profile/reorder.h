@@ -22,7 +22,7 @@ struct reorder {
     size_t count, capacity;
     uint64_t sequence; /* keeps the order of samples with equal times */
     uint64_t newest;   /* time of the newest sample that came */
-    uint64_t last;     /* time of the newest sample that was handed out */
+    uint64_t last;     /* time of the newest sample that was popped */
     uint64_t late;     /* samples that came too late and got the time `last` */
 };
 
