@@ -13,7 +13,7 @@ void carry_free(struct carry *carry)
     free(carry->threads.ids);
 }
 
-/* The place of what `id` has become, 0 where it was not carried. */
+/* The element of `id`: its id in `to`, or 0 if it was not copied yet. */
 static uint32_t *place_of(struct carried *carried, uint32_t id)
 {
     carried->ids = xgrow(carried->ids, &carried->room, id, sizeof(*carried->ids));
@@ -25,7 +25,7 @@ string_id carry_string(struct carry *carry, string_id id)
     return id ? profile_string_z(carry->to, profile_text(carry->from, id)) : 0;
 }
 
-/* The target that differs in nothing but the number of processes; else it is added. */
+/* The target that is equal except for the number of processes; added if there is none. */
 static target_id same_target(struct profile *profile, const struct target_entry *target)
 {
     struct target_entry own = *target;
@@ -72,7 +72,7 @@ thread_id carry_thread(struct carry *carry, thread_id id)
     return profile_thread(carry->to, &thread);
 }
 
-/* Chains are read from their near end and made from the far one; they can be long. */
+/* A list of ids. A chain is read from its leaf, but built from its root; it can be long. */
 struct chain {
     uint32_t *ids;
     size_t count, room;
@@ -163,7 +163,7 @@ static stack_id carry_stack(struct carry *carry, stack_id id)
     return result;
 }
 
-/* What `id` has become, from now on known. */
+/* The id in `to` for `id`; made and remembered if it was not copied yet. */
 static uint32_t known(struct carry *carry, struct carried *carried, uint32_t id,
                       uint32_t (*make)(struct carry *carry, uint32_t id))
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From one profile into another: what is equal in both gets an id in the new one. 0 stays 0.
+ * Copies entries of one profile into another. An entry that is equal to one in the new profile gets
+ * the id of that one. Id 0 stays 0.
  *
- * A VM that was attached to again, and had another number of processes by then, is the same target.
+ * A target that was attached to twice is one target, even if its number of processes has changed.
  */
 #pragma once
 
@@ -11,8 +12,8 @@
 struct carry {
     const struct profile *from;
     struct profile *to;
-    const char *host; /* of targets that tell none; NULL: there is only one host */
-    /* By id in `from` what has an id in `to` already; to be freed by carry_free(). */
+    const char *host; /* given to targets without a host; NULL: none is given */
+    /* Ids in `to`, indexed by the id in `from`; 0: not copied yet. Freed by carry_free(). */
     struct carried {
         uint32_t *ids;
         size_t room;
@@ -25,5 +26,5 @@ target_id carry_target(struct carry *carry, target_id id);
 thread_id carry_thread(struct carry *carry, thread_id id);
 event_id carry_event(struct carry *carry, event_id id);
 
-/* All that a sample refers to, but for its event. */
+/* Replace all ids of the sample by those in `to`, except that of its event. */
 void carry_sample(struct carry *carry, struct sample *sample);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* All Erlang processes of one VM at one moment: what `beamflame dump` shows. */
+/* A dump: all Erlang processes of one VM at one moment. `beamflame dump` shows it. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,31 +13,31 @@ struct census_process {
     process_id process;
     struct metrics metrics;
     stack_id stack;   /* 0: not known */
-    thread_id thread; /* that runs it, 0 if none */
+    thread_id thread; /* that runs the process; 0: none */
     uint8_t status;   /* enum process_status */
     uint8_t flags;    /* enum sample_flag */
-    int64_t growth;   /* of `grown` */
+    int64_t growth;   /* growth of the metric `grown` */
 };
 
-/* All zero: an empty one. */
+/* A dump. All zero is an empty one. */
 struct census {
     const struct profile *profile; /* borrowed */
     target_id target;
     uint64_t realtime; /* ns since 1970 */
-    bool of_core;      /* what a core file has, and not what is now */
-    int signal;        /* that ended the VM; 0: none, or not known */
-    process_id struck; /* that ran on the thread which got it; 0: none */
+    bool of_core;      /* read from a core file, not from a running VM */
+    int signal;        /* the signal that ended the VM; 0: none or unknown */
+    process_id struck; /* crashed process: ran on the thread that got the signal; 0: none */
     struct census_process *processes;
     size_t count, room;
-    bool has_growth; /* those were asked for that have grown most of this metric */
+    bool has_growth; /* processes were selected by their growth of `grown` */
     enum metric grown;
-    uint64_t left_out; /* not asked for */
-    uint64_t gone;     /* ended, or were not there yet, while they were read; not in the core */
-    uint64_t torn;     /* ran while they were read */
+    uint64_t left_out; /* processes that were not selected */
+    uint64_t gone;     /* processes that started or ended during the read; not in the core file */
+    uint64_t torn;     /* processes that ran during each attempt to read them */
 };
 
 void census_free(struct census *census);
 struct selection;
-/* Leave out those that are not wanted. */
+/* Remove the processes that are not selected. */
 void census_keep(struct census *census, struct selection *selection);
 void census_add(struct census *census, const struct census_process *process);

@@ -26,7 +26,8 @@ struct chunk_head {
     uint32_t stored, size, crc;
 };
 
-/* Bytes read, fewer than `size` only at the end of the file; -1 with error. */
+/* Read up to `size` bytes. Return their number, which is smaller only at the end of the file, or -1
+ * with error. */
 static ssize_t read_up_to(struct chunk_reader *reader, void *to, size_t size, struct error *error)
 {
     size_t done = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads the chunks of a recording (recording_format.h) from a file or a pipe, one by one, checked
- * and unpacked.
+ * Reads the chunks of a recording (recording_format.h) from a file or a pipe, one by one. Each
+ * chunk is checked and unpacked.
  */
 #pragma once
 
@@ -21,16 +21,17 @@ struct chunk {
     uint64_t offset; /* in the file */
 };
 
-/* Takes `fd` over, also on failure; reads magic and version. `name` is for messages. */
+/* Read magic and version. Takes ownership of `fd`, also on failure. `name` is for messages. NULL
+ * with error. */
 struct chunk_reader *chunk_reader_new(int fd, const char *name, struct error *error);
 void chunk_reader_free(struct chunk_reader *reader);
 
-/* 1 and a chunk; 0 at the end of the file, where *ret_cut tells whether it ends inside of a chunk;
- * -1 if the bytes are not a chunk. */
+/* Return 1 with a chunk, 0 at the end of the file, or -1 with error if the file can't be read or
+ * the bytes are not a chunk. At the end of the file, *ret_cut is true if it ends inside a chunk. */
 int chunk_read(struct chunk_reader *reader, struct chunk *ret_chunk, bool *ret_cut,
                struct error *error);
 
-/* "NAME: byte 1234: `problem`", for a chunk that is whole but makes no sense at its unpacked byte
- * `at`. Returns -1. */
+/* Set the error "NAME: byte 1234: `problem`", for a complete chunk whose content is invalid at its
+ * unpacked byte `at`. Return -1. */
 int chunk_malformed(const struct chunk_reader *reader, const struct chunk *chunk, size_t at,
                     const char *problem, struct error *error);

@@ -21,7 +21,7 @@ struct chunk_writer {
     struct error failed;
 };
 
-/* Append bytes to the file, or none of them. The error is kept for all later calls. */
+/* Append all bytes to the file, or none. An error is kept for all later calls. */
 static int put(struct chunk_writer *writer, const char *data, size_t size, struct error *error)
 {
     size_t done = 0;
@@ -34,7 +34,7 @@ static int put(struct chunk_writer *writer, const char *data, size_t size, struc
         if (n <= 0) {
             error_set(&writer->failed, ERROR_FAILED, "cannot write the recording: %s",
                       n ? strerror(errno) : "nothing was written");
-            /* No way back for a pipe; a reader then finds a cut chunk, which is allowed too. */
+            /* A pipe can't be truncated. Its reader finds a cut chunk, which is allowed, too. */
             if (done && ftruncate(writer->fd, (off_t)writer->written) == 0)
                 lseek(writer->fd, (off_t)writer->written, SEEK_SET);
             *error = writer->failed;
@@ -64,7 +64,7 @@ struct chunk_writer *chunk_writer_new(int fd, struct error *error)
     return writer;
 }
 
-/* Put the payload behind the room for the header, packed if that makes it smaller. */
+/* Put the payload after the room for the header, compressed if that makes it smaller. */
 static enum chunk_encoding pack(struct chunk_writer *writer, const void *data, size_t size)
 {
     struct buffer *chunk = &writer->chunk;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Writes the chunks of a recording (recording_format.h): a chunk is in the file as a whole or not
- * at all. After the first error the file ends with its last whole chunk, and stays so.
+ * Writes the chunks of a recording (recording_format.h). A chunk is written as a whole or not at
+ * all. After the first error a file ends with its last whole chunk, and nothing more is written. A
+ * pipe can end inside a chunk.
  */
 #pragma once
 
@@ -13,13 +14,14 @@
 
 struct chunk_writer;
 
-/* Takes `fd` over and writes magic and version; on failure `fd` is closed. */
+/* Take ownership of `fd` and write magic and version. On failure, close `fd` and return NULL with
+ * error. */
 struct chunk_writer *chunk_writer_new(int fd, struct error *error);
 int chunk_write(struct chunk_writer *writer, enum chunk_type type, const void *data, size_t size,
                 struct error *error);
-/* 0 while all went well, -1 with the error of the first failure after it. */
+/* Return 0, or -1 with the first error that occurred. */
 int chunk_writer_check(const struct chunk_writer *writer, struct error *error);
-/* Bytes in the file. */
+/* Return the number of bytes in the file. */
 uint64_t chunk_writer_size(const struct chunk_writer *writer);
-/* Frees the writer. Returns the descriptor, which the caller owns now. */
+/* Free the writer. Return its descriptor, which the caller owns then. */
 int chunk_writer_release(struct chunk_writer *writer);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What was counted of an event, apart from its samples: every hit is in here, while samples with
- * stacks may be taken of some hits only. Where a probe was attached for a part of the time, sums
- * and histograms are scaled up to all of it, and standard errors say how sure they are.
+ * The counts of one event, apart from its samples. They include every hit, while samples with
+ * stacks may be taken of some hits only. If a probe was attached for a part of the time, sums and
+ * histograms are scaled up to all of the time. Standard errors show how exact the sums are.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 enum { EVENT_HISTOGRAMS_MAX = 64, EVENT_TALLIES_MAX = 64 };
 
-/* The standard error of a sum from too few windows to tell. */
+/* The standard error of a sum of too few windows to estimate it. */
 #define EVENT_ERROR_UNKNOWN UINT64_MAX
 
 struct event_histogram {
@@ -22,7 +22,7 @@ struct event_histogram {
     struct histogram histogram;
 };
 
-/* How often something was so at a hit of the event. */
+/* How many hits of the event had a property. */
 struct event_tally {
     string_id name; /* "out of reductions" */
     uint64_t count;
@@ -30,34 +30,35 @@ struct event_tally {
 
 struct event_summary {
     event_id event;
-    uint64_t hits;                 /* that were seen, not scaled */
+    uint64_t hits;                 /* hits that were seen, not scaled */
     uint64_t lost;                 /* samples that were dropped */
-    uint64_t span_ns, covered_ns;  /* the time that there was, and that it was watched */
-    uint64_t windows;              /* that sums are scaled up from; 0: none is scaled */
-    uint64_t cost_ns;              /* of its probes: hits, attaching and detaching */
-    uint64_t target_cpu_ns;        /* CPU time that the target used meanwhile, hits among it */
+    uint64_t span_ns, covered_ns;  /* all of the time; the part that was observed */
+    uint64_t windows;              /* windows that sums are scaled up from; 0: not scaled */
+    uint64_t cost_ns;              /* cost of the probes: hits, attaching, detaching */
+    uint64_t target_cpu_ns;        /* CPU time of the target meanwhile, with that of hits */
     uint64_t sums[EVENT_VALUES];   /* of the event's values */
-    uint64_t errors[EVENT_VALUES]; /* their standard errors: 1.96 of them hold 95 % */
+    uint64_t errors[EVENT_VALUES]; /* standard errors; sum +- 1.96 errors is the 95 % interval */
     const struct event_histogram *histograms;
     size_t histogram_count; /* at most EVENT_HISTOGRAMS_MAX */
     const struct event_tally *tallies;
     size_t tally_count; /* at most EVENT_TALLIES_MAX */
 };
 
-/* Summaries by event, each with histograms and tallies of its own. All zero is empty. */
+/* The summaries of all events. Each has its own histograms and tallies. All zero is empty. */
 struct event_summaries {
-    struct event_summary *of; /* of[event - 1]; one whose event is 0 is not there */
+    struct event_summary *of; /* indexed by event - 1; absent if its `event` is 0 */
     uint32_t count;
 };
 
 void event_summaries_free(struct event_summaries *summaries);
-/* The place of an event, made if it was not there; valid until another one is. */
+/* The summary of an event, added if it is absent. Valid until another one is added. */
 struct event_summary *event_summaries_place(struct event_summaries *summaries, event_id event);
-/* NULL if there is none. */
+/* The summary of an event, or NULL. */
 const struct event_summary *event_summaries_get(const struct event_summaries *summaries,
                                                 event_id event);
 
-/* As bytes (recording_format.h), and back: replaces the summary of the event. */
+/* Encode to bytes (recording_format.h), and decode. Decoding replaces the summary of the event, or
+ * sets cursor->problem. */
 void event_summary_encode(const struct profile *profile, const struct event_summary *summary,
                           struct buffer *bytes);
 void event_summary_decode(struct event_summaries *summaries, const struct profile *profile,

@@ -4,14 +4,14 @@
 #include <string.h>
 
 struct event_kind {
-    const char *name; /* one that ends in ':' goes on with any text */
+    const char *name; /* a prefix of event names if it ends in ':' */
     struct {
         const char *name;
         enum unit unit;
     } values[EVENT_VALUES];
 };
 
-/* Time in the function, of those that return; for a probe that is hit and left none. */
+/* The time is that of calls that return. A probe that has only hits, no calls, has no time. */
 #define CALL_VALUES                                                                                \
     {                                                                                              \
         [CALL_TIME] = {"time", UNIT_NS}, [CALL_COUNT] = {"count", UNIT_COUNT},                     \
@@ -82,7 +82,7 @@ static event_id define(struct profile *profile, const char *name, const struct e
     return profile_event(profile, &event);
 }
 
-/* NULL if there is none. */
+/* The kind of event with this name, or NULL. */
 static const struct event_kind *kind_named(const char *name)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

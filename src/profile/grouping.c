@@ -42,7 +42,7 @@ static int no_key(const char *name, int size, struct error *error)
                      grouping_key_names());
 }
 
-/* GROUP_COUNT if there is no such key. */
+/* The key with this name, or GROUP_COUNT. */
 static enum group_by key_named(const char *name, size_t size)
 {
     enum group_by key = GROUP_NONE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* By what samples can be grouped: each key gives a root frame (profile/root_frame.h). */
+/* The keys that samples can be grouped by. Each key adds root frames (profile/root_frame.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -17,28 +17,29 @@ enum group_by {
     GROUP_APPLICATION,
     GROUP_ANCESTORS,
     GROUP_NODE,
-    GROUP_MEMORY, /* powers of ten */
+    GROUP_MEMORY, /* by powers of ten */
     GROUP_MSGQ,   /* the same */
     GROUP_COUNT,
-    GROUP_CHANGE = GROUP_COUNT, /* growth or release of a metric: not asked for, but added */
+    GROUP_CHANGE = GROUP_COUNT, /* growth or release of a metric; not an option, but added */
 };
 
 enum { GROUPS_MAX = 8 };
 
-/* Keys, the outermost first; all that follow the last are GROUP_NONE, as the last of all is. */
+/* Keys, outermost first. All elements after them are GROUP_NONE, at least the last one. */
 struct grouping {
     enum group_by keys[GROUPS_MAX + 2];
 };
 
-const char *group_by_name(enum group_by key); /* of those that can be asked for: "status" */
+const char *group_by_name(enum group_by key); /* "status"; not for GROUP_CHANGE */
 
-/* "none, name, pid": all there are. Valid until the end of the program. */
+/* The names of all keys: "none, name, pid". Valid until the end of the program. */
 const char *grouping_key_names(void);
 
-/* "status,name"; "none" goes alone. ERROR_USAGE names the keys there are. */
+/* Parse a list of keys: "status,name"; "none" must be the only key. Return 0, or -1 with
+ * ERROR_USAGE, which lists the keys. */
 int grouping_parse(const char *text, struct grouping *grouping, struct error *error);
 
-/* Growth and release outermost. */
+/* Add GROUP_CHANGE as the outermost key. */
 void grouping_add_change(struct grouping *grouping);
 
 bool grouping_has(const struct grouping *grouping, enum group_by key);

@@ -19,7 +19,7 @@ uint64_t histogram_count(const struct histogram *histogram)
     return count;
 }
 
-/* The number at `part` (0..1) of a bucket. */
+/* The number at the fraction `part` (0..1) of a bucket. */
 static uint64_t number_in_bucket(const struct histogram *histogram, uint32_t bucket, double part)
 {
     uint64_t low = log_histogram_low(bucket), high = log_histogram_low(bucket + 1) - 1;

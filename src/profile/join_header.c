@@ -6,8 +6,8 @@
 
 #include "util/buffer.h"
 
-/* One that has been started again has another clock, which is as much behind real time as that
- * took; of one that goes on, real time is set by less. */
+/* Clocks of one host that differ by at least this much (ns), compared with real time, are different
+ * ones: the host was rebooted. While a host runs, real time is corrected by less. */
 static const uint64_t CLOCKS_DIFFER = 1000000000;
 
 typedef const char *(*text_of)(const struct recording_header *header);
@@ -45,7 +45,7 @@ static bool is_first(const struct recording_header *const *headers, size_t i, te
     return true;
 }
 
-/* Each text once. */
+/* The texts of all headers, each once. */
 static char *join_texts(const struct recording_header *const *headers, size_t count, text_of text,
                         const char *separator)
 {
@@ -114,7 +114,7 @@ const struct recording_header *join_header_first(const struct recording_header *
 uint64_t join_header_shift(const struct recording_header *base,
                            const struct recording_header *header)
 {
-    uint64_t clocks = base->start_monotonic - header->start_monotonic; /* all of this wraps */
+    uint64_t clocks = base->start_monotonic - header->start_monotonic; /* these differences wrap */
     uint64_t real = header->start_realtime - base->start_realtime, shift = clocks + real;
 
     if (!header->start_realtime || !base->start_realtime)

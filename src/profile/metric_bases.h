@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Metrics of each process at its newest sample in a chunk of a recording: those of the next one are
- * relative to them. All zero is none. */
+/* The metrics of each process at its newest sample in a chunk of a recording. The metrics of its
+ * next sample are stored relative to them. All zero is empty. */
 #pragma once
 
 #include "profile/profile.h"
@@ -8,14 +8,14 @@
 
 struct metric_bases {
     struct intern processes;
-    struct metrics *of; /* by id - 1; a metric that was not known since has its last known value */
+    struct metrics *of; /* by id in `processes` - 1; an unknown metric keeps its last value */
     uint32_t capacity;
 };
 
-/* Those of a process, all zero at first; valid until the next call. */
+/* The metrics of a process, all zero at first. Valid until the next call. */
 struct metrics *metric_bases_get(struct metric_bases *bases, process_id process);
-/* Begin anew; also frees. */
+/* Remove and free everything. */
 void metric_bases_clear(struct metric_bases *bases);
 
-/* `metrics` are then the newest ones. */
+/* Make `metrics` the newest ones of the process. */
 void metric_base_set(struct metrics *base, const struct metrics *metrics);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is measured of an Erlang process, at a sample or in a sweep. */
+/* The metrics of an Erlang process, read at a sample or in a sweep. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,8 +7,8 @@
 
 #include "profile/unit.h"
 
-/* The numbers are those of recordings: new ones go to the end. What each is equal to is said by
- * erlang:process_info/2 of the process, at rest. */
+/* Recordings contain these numbers: add new metrics at the end. Each comment names the item of
+ * erlang:process_info/2 that has the same value while the process is at rest. */
 enum metric {
     METRIC_REDUCTIONS, /* reductions */
     METRIC_MSGQ,       /* message_queue_len */
@@ -20,7 +20,7 @@ enum metric {
     METRIC_BIN_VHEAP,  /* garbage_collection_info, bin_vheap_size */
     METRIC_MINOR_GCS,  /* garbage_collection, minor_gcs: since the last major one */
     METRIC_MEMORY,     /* memory */
-    METRIC_BINARIES,   /* binary: the sizes, each binary once */
+    METRIC_BINARIES,   /* binary: sum of the sizes, each binary once */
     METRIC_OLD_VHEAP,  /* garbage_collection_info, bin_old_vheap_size: what has survived a GC */
     METRICS,
 };
@@ -28,14 +28,13 @@ enum metric {
 
 const char *metric_name(enum metric metric); /* "bin_vheap" */
 enum unit metric_unit(enum metric metric);
-/* The metric with this name; false if there is none. */
+/* Set *metric to the metric with this name; false if there is none. */
 bool metric_find(const char *name, enum metric *metric);
 
-/* What flame_prof calls it, which takes most of these names from process_info/2 (flame_prof.erl,
- * sample_p/3). */
+/* The name that flame_prof uses, mostly that of process_info/2 (flame_prof.erl, sample_p/3). */
 const char *metric_flame_prof_name(enum metric metric); /* "bin_vheap_size" */
 
-/* A value that is not known is 0. */
+/* The metrics of one process. A value that is not known is 0. */
 struct metrics {
     uint32_t known; /* bit 1 << enum metric */
     uint64_t values[METRICS];

@@ -37,7 +37,7 @@ struct thread_key {
 };
 
 struct thread_sums {
-    thread_id thread; /* an entry of it that says which scheduler it is, if there is one */
+    thread_id thread; /* an entry of the thread, one with its scheduler if there is one */
     uint64_t samples;
     uint64_t ns[MICROSTATE_COUNT];
 };
@@ -112,8 +112,9 @@ static void describe(const struct profile *profile, thread_id id, struct microst
     }
 }
 
-/* Samples were scaled to the account of all threads together. Here each thread has its own, so what
- * they stand for by their clock is kept, and what is missing counts as not known. */
+/* Set the times from the samples. They were scaled to the CPU time of all threads together, but a
+ * row has the CPU time of its own thread. So restore the samples' time by their clock. What is
+ * missing then counts as unknown. */
 static void set_sampled(const struct thread_sums *sums, struct microstate_row *row)
 {
     uint64_t weight = 0;
@@ -129,7 +130,8 @@ static void set_sampled(const struct thread_sums *sums, struct microstate_row *r
         row->ns[i] = (uint64_t)((double)row->ns[i] * (double)row->sampled_ns / (double)weight);
 }
 
-/* What samples do not tell of the time on a CPU is not known, the rest of the time is sleep. */
+/* Set the time in each state. Time on a CPU that samples do not show is unknown. Time off the CPU
+ * that is not wait_ns is sleep. */
 static void set_states(const struct thread_sums *sums, struct microstate_row *row)
 {
     uint64_t on_cpu, off_cpu, told = 0;

@@ -2,8 +2,7 @@
 /* Names of the enums of profile.h, as they appear in outputs. */
 #include "profile/profile.h"
 
-/* erts/emulator/beam/erl_process.c, erts_process_state2status(); OTP 27. Nothing there is
- * STATUS_NONE. */
+/* erts/emulator/beam/erl_process.c, erts_process_state2status(); OTP 27. It has no STATUS_NONE. */
 static const char *const status_names[] = {
     [STATUS_NONE] = "none",
     [STATUS_RUNNING] = "running",

@@ -13,7 +13,7 @@ struct profile {
     struct intern modules, frames, stacks, events, ancestors, processes, threads, targets;
 };
 
-/* The bytes of a struct up to the end of `last`: what makes it equal to another one. */
+/* The size of a struct up to the end of `last`, its last field. These bytes are compared. */
 #define KEY_SIZE(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
 
 struct profile *profile_new(void)

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The profile: everything that was seen, each thing stored once.
+ * A profile: the tables that samples refer to. Each distinct entry is stored once.
  *
  * Strings, modules, frames, stacks, events, ancestors, processes, threads and targets are interned:
- * the same content gives the same id, ids are dense, start at 1 (0 is "none") and never change, and
- * an entry only refers to entries with lower ids of its own kind or to other tables. So the tables
- * can be written as a stream (profile/recording.h) and memory grows with distinct content, not with
- * samples.
+ * equal content gets the same id. Ids are dense, start at 1 (0 is "none") and never change. An
+ * entry refers only to entries of its own kind with lower ids, or to entries of other tables. So
+ * the tables can be written as a stream (profile/recording.h). Memory grows with distinct content,
+ * not with the number of samples.
  *
- * A stack is a node of a tree: (parent, frame). Node 0 is the root; the node that is deepest in
- * the tree is the leaf of the stack. A sample holds one node.
+ * A stack is a node of a tree: (parent, frame). Node 0 is the root of the tree; the deepest node is
+ * the leaf of the stack. A sample holds one node.
  *
  *      0 ── lists:map/2 ── foo:bar/1 ── [kernel] ...
  *      root side                        leaf side
  *
- * Stacks do not hold who ran: processes, status and scheduler are fields of the sample, and
- * become root frames when a view is made (profile/view.h).
+ * Stacks do not contain the process: process, status and scheduler are fields of the sample. A view
+ * turns them into root frames (profile/view.h).
  */
 #pragma once
 
@@ -36,7 +36,7 @@ typedef uint32_t ancestor_id;
 typedef uint32_t thread_id;
 typedef uint32_t target_id;
 
-/* What machine code is in: a file, the kernel, or a module of that. */
+/* Where machine code is: in a file, the kernel, or a module of the kernel. */
 struct module {
     string_id path;     /* as perf calls the dso: "/usr/lib/libc.so.6", "[kernel.kallsyms]" */
     string_id build_id; /* the GNU build id, lower-case hexadecimal; 0: not known */
@@ -45,16 +45,15 @@ struct module {
 enum frame_kind {
     FRAME_ERLANG = 1, /* a function in loaded code */
     FRAME_BIF,        /* a BIF or NIF as called from Erlang (its C code is FRAME_NATIVE) */
-    FRAME_RUNTIME,    /* code fragment of the JIT itself, such as global::call_bif_shared */
+    FRAME_RUNTIME,    /* a fragment of the JIT, such as global::call_bif_shared */
     FRAME_NATIVE,     /* machine code of the VM, a NIF or driver, or a library */
     FRAME_KERNEL,
-    FRAME_MARK, /* no code: "[N words truncated]" and the like */
+    FRAME_MARK, /* no code, but a note: "[N words truncated]" */
 };
 
-/* Content of a frame; strings as ids. `symbol` is final text ("lists:map/2", "Enum.map/2",
- * "memcpy", "beam.smp+0x1234"). `module` is 0 for Erlang code, `file` and `line` are where not
- * known. `address` is where the symbol starts, not where the sample was, so that equal stacks are
- * equal. */
+/* A frame. `symbol` is the final text ("lists:map/2", "Enum.map/2", "memcpy", "beam.smp+0x1234").
+ * `module` is 0 for Erlang code. `file` and `line` are 0 if unknown. `address` is the start of the
+ * symbol, not the sampled address, so that equal stacks have the same id. */
 struct frame {
     uint64_t address;
     string_id symbol;
@@ -72,8 +71,8 @@ struct stack_node {
 
 enum { EVENT_VALUES = 6 };
 
-/* What samples are taken of (profile/events.h lists them). Each sample of the event has a number
- * for each of its values; the first is the one that counts where none is asked for. */
+/* An event (profile/events.h lists them). Each sample of it has a number for each of these values.
+ * The first value is the default weight. */
 struct event_entry {
     string_id name;       /* "cpu", "gc", "bif:erlang:term_to_binary/1" */
     uint32_t value_count; /* 1..EVENT_VALUES */
@@ -83,24 +82,24 @@ struct event_entry {
     } values[EVENT_VALUES];
 };
 
-/* What started a process, as proc_lib keeps it in `$ancestors`: a chain like that of a stack, the
- * outermost supervisor being its root. */
+/* An ancestor of a process, from `$ancestors` of proc_lib. Ancestors form a chain like frames; the
+ * outermost supervisor is its root. */
 struct ancestor {
-    ancestor_id up; /* its own ancestors; 0: none */
-    string_id name; /* registered, when the process was started; else its pid */
+    ancestor_id up; /* the next ancestor towards the root; 0: none */
+    string_id name; /* registered name when the process was started, else pid */
 };
 
-/* An Erlang process as it looked when sampled; a new entry when a name changes. */
+/* An Erlang process as it was when sampled. A changed name makes a new entry. */
 struct process_entry {
-    uint64_t identity; /* the pid term's bits: tells apart processes with equal text */
+    uint64_t identity; /* the pid term: distinguishes processes with equal texts */
     target_id target;
     string_id pid;          /* "<0.85.0>" */
     string_id name;         /* registered name, or 0 */
     string_id label;        /* process label, or 0 */
     string_id initial_call; /* "my_server:init/1", or 0 */
-    string_id application;  /* that it belongs to, or 0 */
-    process_id parent;      /* who spawned it; 0: nobody, or not known */
-    ancestor_id ancestors;  /* the nearest one; 0: none */
+    string_id application;  /* that the process belongs to, or 0 */
+    process_id parent;      /* the process that spawned it; 0: none or unknown */
+    ancestor_id ancestors;  /* the nearest ancestor; 0: none */
 };
 
 enum scheduler_kind {
@@ -115,20 +114,20 @@ struct thread_entry {
     uint32_t tid;
     string_id name;            /* the OS thread's name */
     uint16_t scheduler_kind;   /* enum scheduler_kind */
-    uint16_t scheduler_number; /* 1.. within its kind, 0 if none */
+    uint16_t scheduler_number; /* from 1 within its kind, 0 if none */
 };
 
-/* A VM that was profiled. Texts are 0 where not known. */
+/* A target. Texts are 0 if unknown. */
 struct target_entry {
     uint32_t pid;
     uint32_t schedulers, dirty_cpu_schedulers, dirty_io_schedulers;
-    uint32_t processes; /* when attached */
+    uint32_t processes; /* number of processes when attached */
     string_id node, otp_release, erts, flavor, executable, container;
-    string_id layout; /* where struct layouts came from: "dwarf" or "table" */
-    string_id host;   /* of a recording of several hosts; else the recording's is meant */
+    string_id layout; /* source of the layout: "dwarf" or "table" */
+    string_id host;   /* only in a recording of several hosts; else its header has the host */
 };
 
-/* Process status as process_info(status) would name it. */
+/* Process status, as process_info(status) names it. */
 enum process_status {
     STATUS_NONE = 0, /* no process ran */
     STATUS_RUNNING,
@@ -142,9 +141,9 @@ enum process_status {
 };
 const char *process_status_name(enum process_status status); /* "running", ... */
 
-/* What a thread did that ran no Erlang process. */
+/* What a thread does while it runs no Erlang process. */
 enum activity {
-    ACTIVITY_PROCESS = 0, /* it ran one */
+    ACTIVITY_PROCESS = 0, /* it runs a process */
     ACTIVITY_SCHEDULING,  /* picks work, moves between run queues */
     ACTIVITY_BUSY_WAIT,   /* spins, waiting for work */
     ACTIVITY_SLEEP,       /* goes to sleep or wakes up */
@@ -153,29 +152,29 @@ enum activity {
     ACTIVITY_AUX_WORK,    /* delayed frees, thread progress, timers */
     ACTIVITY_ASYNC,       /* async thread of a driver */
     ACTIVITY_POLL,        /* poll thread */
-    ACTIVITY_OTHER,       /* any other thread; told by the thread's name */
+    ACTIVITY_OTHER,       /* any other thread; shown by the thread's name */
     ACTIVITY_COUNT,
 };
 const char *activity_name(enum activity activity); /* "busy-wait", ... */
 
 enum sample_flag {
     SAMPLE_ERLANG = 1 << 0,    /* an Erlang process ran */
-    SAMPLE_COMPLETE = 1 << 1,  /* its stack was walked to the bottom frame */
-    SAMPLE_TRUNCATED = 1 << 2, /* the middle of its stack was too deep to copy */
+    SAMPLE_COMPLETE = 1 << 1,  /* its stack was walked to the root frame */
+    SAMPLE_TRUNCATED = 1 << 2, /* its stack was too deep to copy: the middle is missing */
     SAMPLE_NO_LEAF = 1 << 3,   /* frames on the leaf side are known to be missing */
-    SAMPLE_NAMED = 1 << 4,     /* who ran is told by the frames at the root of its stack */
-    /* Of the metric that an output shows, if it shows changes; not recorded. */
+    SAMPLE_NAMED = 1 << 4,     /* the root frames of its stack already name the process */
+    /* Growth or release of the metric that an output shows, if it shows changes. Not recorded. */
     SAMPLE_GROWTH = 1 << 5,
     SAMPLE_RELEASE = 1 << 6,
 };
 
 struct sample {
     uint64_t time;                 /* ns, CLOCK_MONOTONIC */
-    uint64_t values[EVENT_VALUES]; /* that the sample stands for, as its event defines them */
+    uint64_t values[EVENT_VALUES]; /* as the event defines them */
     event_id event;
     stack_id stack;
-    process_id process; /* 0: none ran */
-    process_id peer;    /* the other one: who woke this one, who receives; 0: none, or not known */
+    process_id process; /* 0: no process ran */
+    process_id peer;    /* the process that woke this one, or that receives; 0: none or unknown */
     thread_id thread;
     string_id detail; /* port name, or 0 */
     uint16_t cpu;
@@ -183,23 +182,23 @@ struct sample {
     uint8_t activity;       /* enum activity */
     uint8_t microstate;     /* enum microstate (profile/microstates.h) */
     uint8_t flags;          /* enum sample_flag */
-    struct metrics metrics; /* of the process; nothing is known where none ran */
-    uint64_t change;        /* by how much its metric has grown, or was released: as the flags */
+    struct metrics metrics; /* of the process; unknown if no process ran */
+    uint64_t change;        /* size of the growth or release that `flags` show */
 };
 
-/* Things lost, counted by reason; one list for the whole program. */
+/* Reasons for lost data, each with a count. One list for the whole program. */
 enum loss {
     LOSS_RING_FULL,        /* sample dropped: the ring buffer was full */
-    LOSS_BAD_SAMPLE,       /* sample dropped: its bytes make no sense */
-    LOSS_STACK_INCOMPLETE, /* Erlang stack did not reach the process' bottom frame */
-    LOSS_STACK_TRUNCATED,  /* middle of the stack was too deep to copy */
-    LOSS_STACK_POINTER,    /* exact Erlang stack pointer not known */
+    LOSS_BAD_SAMPLE,       /* sample dropped: its bytes are invalid */
+    LOSS_STACK_INCOMPLETE, /* Erlang stack does not reach the root frame of the process */
+    LOSS_STACK_TRUNCATED,  /* stack too deep to copy: its middle is missing */
+    LOSS_STACK_POINTER,    /* exact Erlang stack pointer unknown */
     LOSS_NATIVE_UNWIND,    /* native part not unwound down to Erlang code or the thread's start */
     LOSS_UNKNOWN_ERLANG,   /* frame: Erlang code address without a name */
     LOSS_UNKNOWN_NATIVE,   /* frame: native address without a symbol, shown as file+offset */
     LOSS_KERNEL_STACK,     /* kernel stack cut or not available */
     LOSS_OUT_OF_ORDER,     /* sample's time moved forward to keep the order */
-    LOSS_KERNEL_ENTRY,     /* stack not known: an NMI hit the entry to the kernel */
+    LOSS_KERNEL_ENTRY,     /* stack unknown: an NMI hit the entry to the kernel */
     LOSS_CLOCK_STOPPED,    /* the guard stopped CPU sampling (wire.h) */
     LOSS_COUNT,
 };
@@ -211,8 +210,9 @@ struct profile;
 struct profile *profile_new(void);
 void profile_free(struct profile *profile);
 
-/* Intern; the id of the equal entry if there is one. Strings need no NUL at the end and are made
- * valid UTF-8 (bad bytes become U+FFFD) without control characters. */
+/* Add an entry and return its id; if there is an equal entry, return the id of that one.
+ * profile_string() needs no NUL at the end. Strings are made valid UTF-8 (invalid bytes become
+ * U+FFFD) without control characters. */
 string_id profile_string(struct profile *profile, const char *text, size_t size);
 string_id profile_string_z(struct profile *profile, const char *text);
 module_id profile_module(struct profile *profile, const struct module *module);
@@ -224,8 +224,8 @@ process_id profile_process(struct profile *profile, const struct process_entry *
 thread_id profile_thread(struct profile *profile, const struct thread_entry *thread);
 target_id profile_target(struct profile *profile, const struct target_entry *target);
 
-/* Look up by id; the id must be one that was handed out (1..count). Pointers are valid until the
- * next call that interns the same kind, texts until the profile is freed. */
+/* Look up an entry by its id, which must be valid (1..count). Pointers are valid until the next
+ * call that adds an entry of the same kind, texts until the profile is freed. */
 const char *profile_text(const struct profile *profile, string_id id); /* "" for 0 */
 const struct module *profile_get_module(const struct profile *profile, module_id id);
 const char *profile_module_path(const struct profile *profile, module_id id); /* "" for 0 */
@@ -237,7 +237,7 @@ const struct process_entry *profile_get_process(const struct profile *profile, p
 const struct thread_entry *profile_get_thread(const struct profile *profile, thread_id id);
 const struct target_entry *profile_get_target(const struct profile *profile, target_id id);
 
-/* How many of each there are (the highest id). */
+/* The number of entries of each kind, which is also the highest id. */
 struct profile_counts {
     uint32_t strings, modules, frames, stacks, events, ancestors, processes, threads, targets;
 };

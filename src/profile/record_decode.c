@@ -10,7 +10,7 @@
 
 /* Fields are assigned one by one: an initializer list may be evaluated in any order. */
 
-/* An entry must be new, so that it gets the next id, the one that later records use. */
+/* Check that an entry was new, and so got the next id, which later records use. */
 static void check_new(struct cursor *cursor, uint32_t *count, uint32_t id)
 {
     if (id == *count + 1)
@@ -197,7 +197,7 @@ static void decode_target(struct record_decoder *decoder, struct cursor *cursor,
         check_new(cursor, &decoder->counts.targets, profile_target(profile, &target));
 }
 
-/* The event of a sample and as many values as it has. */
+/* Decode the event of a sample, and as many values as the event has. */
 static void decode_values(struct record_decoder *decoder, struct cursor *cursor,
                           const struct profile *profile, struct sample *sample)
 {

@@ -31,10 +31,10 @@
  * for each value of the event the varints sum, standard error (2^64 - 1: not known); varint count
  * of histograms (64 at most), each: varints name, unit, greatest number, count of buckets (256 at
  * most), the buckets from the first on; varint count of tallies (64 at most), each: varints name,
- * count. The newest of an event counts.
+ * count. The newest summary of an event is valid.
  *
  * CHUNK_THREADS: varint count of threads, each the varints thread, from, to - from, cpu_ns,
- * wait_ns, sampled_ns (profile/thread_time.h). The newest chunk counts, and holds all threads.
+ * wait_ns, sampled_ns (profile/thread_time.h). The newest chunk is valid; it has all threads.
  *
  * CHUNK_END: empty.
  *
@@ -46,7 +46,7 @@
  *      RECORD_FRAME    zigzag address - address of the frame record before in this chunk; varints
  *                      symbol, module, file, line, kind, unresolved
  *      RECORD_STACK    varint own id - parent's id; varint frame. A parent of 0 is own id - 0.
- *      RECORD_EVENT    varints name, count of values (1 to 4), for each value name, unit. All
+ *      RECORD_EVENT    varints name, count of values (1 to 6), for each value name, unit. All
  *                      events come before the first sample.
  *      RECORD_ANCESTOR varint own id - that of the next one up, as in RECORD_STACK; varint name
  *      RECORD_PROCESS  varints identity, target, pid, name, label, initial_call, application,

@@ -16,10 +16,10 @@ struct part {
     struct recording *recording;
     struct profile *profile;
     struct carry carry;
-    event_id *events;        /* what its events are in the whole, by id - 1 */
-    uint64_t shift;          /* of its times, to those of the whole; wraps */
-    bool has_next, is_whole; /* there are no more samples, and none is missing */
-    struct sample next;      /* with its own ids and time */
+    event_id *events;        /* joined ids of its events, by id - 1 */
+    uint64_t shift;          /* added to its times for joined times; wraps */
+    bool has_next, is_whole; /* `next` is valid; all samples were read */
+    struct sample next;      /* with the ids and the time of the part */
 };
 
 struct join {
@@ -31,8 +31,8 @@ struct join {
     struct recording_totals totals;
     struct event_summaries summaries;
     struct thread_times threads;
-    uint64_t end; /* of the part before, by JOIN_IN_TURN */
-    int result;   /* -1: something failed, and the error says what did first */
+    uint64_t end; /* end of the part before, for JOIN_IN_TURN */
+    int result;   /* -1: something failed; `error` has the first failure */
     struct error *error;
 };
 
@@ -53,7 +53,7 @@ static void take_counts(struct join *join, struct part *part)
                       part->shift);
 }
 
-/* Look for the next sample of a part; what is damaged has no more. */
+/* Read the next sample of a part. A damaged part has no more samples. */
 static void advance(struct join *join, struct part *part)
 {
     struct error own;
@@ -67,14 +67,14 @@ static void advance(struct join *join, struct part *part)
         join->result = -1;
 }
 
-/* ---- what is checked before ---- */
+/* ---- checks ---- */
 
 static bool has_cpu(const struct part *part)
 {
     return event_find(part->profile, EVENT_CPU) != 0;
 }
 
-/* The numbers of CPU samples are only of one kind where they are taken alike. */
+/* CPU samples can be added up only if they have the same clock and frequency. */
 static int check_cpu(const struct join *join, struct error *error)
 {
     const struct part *first = NULL;
@@ -99,7 +99,8 @@ static int check_cpu(const struct join *join, struct error *error)
     return 0;
 }
 
-/* Define the events of a part; those that are there must count the same. */
+/* Define the events of a part in the joined profile. An event that exists already must have the
+ * same values. */
 static int define_events(struct join *join, struct part *part, struct error *error)
 {
     uint32_t count = profile_counts(part->profile).events;
@@ -122,7 +123,7 @@ static int define_events(struct join *join, struct part *part, struct error *err
 
 /* ---- time ---- */
 
-/* Where parts are by their clocks; the whole begins with the first of them. */
+/* Place the parts by their clocks. The joined recording begins with the earliest part. */
 static void place_by_time(struct join *join, struct recording_header *header)
 {
     struct recording_header base = *header;
@@ -167,7 +168,7 @@ static int put_sample(struct join *join, struct part *part)
     return recording_append(join->writer, join->profile, &sample, join->error);
 }
 
-/* The part whose sample is the next one in time; NULL if all are through. */
+/* The part with the earliest next sample; NULL if no part has one. */
 static struct part *earliest(struct join *join)
 {
     struct part *first = NULL;
@@ -214,7 +215,7 @@ static int join_in_turn(struct join *join)
     return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- the joined recording ---- */
 
 static int put_counts(struct join *join, struct error *error)
 {
@@ -247,7 +248,7 @@ static int put_all(struct join *join, int *ret_fd)
     return join->result;
 }
 
-/* Frequency and event are those of CPU samples, if there are some. */
+/* Take frequency and clock from the first part with CPU samples, if there is one. */
 static void take_sampling(const struct join *join, struct recording_header *header)
 {
     for (size_t i = join->count; i--;) {
@@ -260,7 +261,7 @@ static void take_sampling(const struct join *join, struct recording_header *head
     }
 }
 
-/* The header of the whole, and where its parts are. */
+/* Make the header of the joined recording, and place the parts in it. */
 static void place(struct join *join, struct join_header *joined)
 {
     const struct recording_header **headers = xcalloc(join->count, sizeof(*headers));
@@ -292,7 +293,7 @@ static int begin(struct join *join)
     return check_cpu(join, join->error);
 }
 
-/* Takes over `fd`. */
+/* Takes ownership of `fd`. */
 static int join_all(struct join *join, int fd, int *ret_fd)
 {
     struct join_header joined;
@@ -307,7 +308,7 @@ static int join_all(struct join *join, int fd, int *ret_fd)
     return join->writer ? put_all(join, ret_fd) : -1;
 }
 
-/* Takes over all descriptors. */
+/* Takes ownership of all descriptors. */
 static int open_all(struct join *join, const struct join_part *parts)
 {
     int result = 0;

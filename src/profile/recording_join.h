@@ -1,40 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Several recordings as one: parts that one session made, recordings of one VM from different days,
- * or those of several hosts.
+ * Joins several recordings: segments that one session recorded, recordings of one VM from different
+ * days, or recordings of several hosts.
  *
- * What is equal is one thing: a VM in two of them is one target, unless they are of different
- * hosts. What was counted is the sum. Events may differ, but those of one name must count the same:
- * so CPU samples must be of one frequency, else ERROR_FAILED.
+ * Equal entries become one: a VM in two recordings is one target, unless their hosts differ. Counts
+ * are added up. The recordings may have different events. Events of the same name must have the
+ * same values, and CPU samples must have the same clock and frequency; else ERROR_FAILED.
  */
 #pragma once
 
 #include "profile/recording.h"
 
 struct join_part {
-    int fd;           /* reads it from its start */
+    int fd;           /* reads the recording from its start */
     const char *name; /* for messages */
 };
 
-/* Where the times of a part are among those of the others. */
+/* How the times of the parts are aligned. */
 enum join_order {
-    /* When it was: by the clock of the host, or by real time where hosts differ, or one has been
-     * started again. A part of which that is not known begins with the first one. */
+    /* By the actual time: by the clock of the host, or by real time if the hosts differ or the host
+     * was rebooted. A part whose real time is unknown begins together with the first one. */
     JOIN_BY_TIME,
-    /* In the order that they are given in, each `gap_ns` after the end of the one before it. */
+    /* In the given order: each part begins `gap_ns` after the end of the part before it. */
     JOIN_IN_TURN,
 };
 
 struct join_options {
     enum join_order order;
     uint64_t gap_ns;
-    const char *occasion; /* what the whole was made for; NULL: what they were */
-    uint64_t *starts;     /* room for one of each part: when it begins in the whole, ns by its
-                             clock; NULL: not asked for */
+    const char *occasion; /* of the joined recording; NULL: those of the parts */
+    uint64_t *starts;     /* out: start of each part, ns in joined time; NULL: not needed */
 };
 
-/* Write all parts to `fd`, and hand out what reads that as recording_finish() does: on failure too,
- * for where a part is damaged, what was written of it and all others is valid. All descriptors are
- * taken over, also on failure. */
+/* Write all parts to `fd`. *ret_fd reads the result, as in recording_finish(); also on failure: if
+ * a part is damaged, its samples before the damage and all other parts are valid. Takes ownership
+ * of all descriptors, also on failure. */
 int recording_join(const struct join_part *parts, size_t count, const struct join_options *options,
                    int fd, int *ret_fd, struct error *error);

@@ -16,13 +16,13 @@ struct recording {
     struct record_decoder decoder;
     struct event_summaries summaries;
     struct thread_times threads;
-    struct chunk chunk; /* that is read now, up to the cursor */
+    struct chunk chunk; /* the current one; the cursor is in it */
     struct cursor cursor;
-    uint64_t samples; /* that were read */
+    uint64_t samples; /* number of samples read */
     bool was_read, ended;
 };
 
-/* A clean copy; these strings are shown. */
+/* A clean copy (util/utf8.h), because these strings are displayed. */
 static char *read_text(struct cursor *cursor)
 {
     size_t size = 0;
@@ -72,7 +72,7 @@ static void read_totals(struct cursor *cursor, struct recording_totals *ret_tota
         *ret_totals = totals;
 }
 
-/* The end of a chunk: all its bytes were understood, or error. */
+/* Check that all bytes of the chunk were decoded. Return 0, or -1 with error. */
 static int check_chunk(const struct recording *recording, const struct chunk *chunk,
                        struct cursor *cursor, struct error *error)
 {
@@ -155,7 +155,7 @@ const struct thread_times *recording_get_threads(const struct recording *recordi
 
 /* ---- samples ---- */
 
-/* A chunk that is no records. */
+/* Read a chunk of another type than CHUNK_RECORDS. */
 static int read_counts(struct recording *recording, struct profile *profile, struct error *error)
 {
     const struct chunk *chunk = &recording->chunk;
@@ -172,7 +172,8 @@ static int read_counts(struct recording *recording, struct profile *profile, str
     return check_chunk(recording, chunk, cursor, error);
 }
 
-/* Go through the records of the chunk up to a sample: 1, or 0 where it has none left. */
+/* Decode the records of the chunk up to a sample. Return 1 with the sample, 0 if the chunk has no
+ * more, or -1 with error. */
 static int next_in_chunk(struct recording *recording, struct profile *profile,
                          struct sample *ret_sample, struct error *error)
 {
@@ -186,14 +187,14 @@ static int next_in_chunk(struct recording *recording, struct profile *profile,
             return 1;
         }
         if (cursor->problem) {
-            cursor->at = record; /* the record is what to look at */
+            cursor->at = record; /* the error names the start of the record */
             return check_chunk(recording, &recording->chunk, cursor, error);
         }
     }
     return 0;
 }
 
-/* What was counted last may be older than the last samples. */
+/* The totals may be older than the last samples. */
 static void mark_cut(struct recording *recording)
 {
     struct recording_totals *totals = &recording->totals;
@@ -205,7 +206,8 @@ static void mark_cut(struct recording *recording)
         totals->end_monotonic = recording->decoder.last;
 }
 
-/* The next chunk: 1 if it is of records, which are read next. */
+/* Read up to the next chunk of records. Return 1 with that chunk, 0 at the end of the file, or -1
+ * with error. */
 static int next_chunk(struct recording *recording, struct profile *profile, bool *ret_cut,
                       struct error *error)
 {

@@ -21,7 +21,7 @@ struct recording_writer {
     struct buffer counted; /* the next CHUNK_SUMMARY or CHUNK_THREADS */
 };
 
-/* A reader takes no longer ones. */
+/* Cut the text: a reader accepts no longer ones. */
 static void put_text(struct buffer *bytes, const char *text)
 {
     char *copy = xstrdup(text);
@@ -107,7 +107,7 @@ static int put_entries(struct recording_writer *writer, const struct profile *pr
     return 0;
 }
 
-/* Encode the samples that waited long enough; all of them if `all`. */
+/* Encode the samples that have waited long enough, or all of them if `all`. */
 static int put_samples(struct recording_writer *writer, const struct profile *profile, bool all,
                        struct error *error)
 {
@@ -196,7 +196,7 @@ int recording_append(struct recording_writer *writer, const struct profile *prof
     return put_samples(writer, profile, false, error);
 }
 
-/* What was counted refers to entries, which must be in the file before it. */
+/* Write the new table entries first: counts refer to them, so they must come before in the file. */
 static int begin_counted(struct recording_writer *writer, const struct profile *profile,
                          struct error *error)
 {
@@ -235,7 +235,8 @@ static int flush(struct recording_writer *writer, const struct profile *profile,
     if (put_samples(writer, profile, all, error) || put_entries(writer, profile, error) ||
         write_records(writer, error))
         return -1;
-    /* The same number each time, so that the caller may keep its totals or count them anew. */
+    /* Set the number instead of adding to it: the caller may keep its totals or start them at 0
+     * again. */
     if (totals->losses[LOSS_OUT_OF_ORDER] < writer->reorder.late)
         totals->losses[LOSS_OUT_OF_ORDER] = writer->reorder.late;
     return write_totals(writer, totals, error);
@@ -269,7 +270,7 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
             result = error_set(error, ERROR_FAILED, "cannot read the recording again: %s",
                                strerror(errno));
     }
-    /* Network file systems report some write errors no earlier than here. */
+    /* Network file systems report some write errors only here. */
     if (close(fd) && !result)
         result = error_set(error, ERROR_FAILED, "cannot write the recording: %s", strerror(errno));
     return result;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Records of CHUNK_RECORDS (recording_format.h): a profile's tables and its samples as bytes, and
- * back. One encoder or decoder serves a whole recording.
+ * Encodes a profile's tables and its samples as records of CHUNK_RECORDS (recording_format.h), and
+ * decodes them. One encoder or decoder serves a whole recording.
  */
 #pragma once
 
@@ -12,14 +12,14 @@
 #include "util/buffer.h"
 #include "util/cursor.h"
 
-/* What numbers in the next record are relative to. */
+/* The values that numbers in the next record are relative to. */
 struct record_base {
-    uint64_t address; /* of the frame before */
+    uint64_t address; /* of the previous frame */
     struct sample sample;
     struct metric_bases metrics;
 };
 
-/* With each chunk, and to free it. */
+/* Reset the base. Call it for each chunk, and to free the base. */
 void record_base_reset(struct record_base *base);
 
 static inline uint64_t record_base_value(const struct record_base *base, event_id event, uint32_t i)
@@ -28,26 +28,26 @@ static inline uint64_t record_base_value(const struct record_base *base, event_i
 }
 
 struct record_encoder {
-    struct record_base base;       /* starts anew with each chunk */
-    struct profile_counts encoded; /* of the tables */
+    struct record_base base;       /* reset for each chunk */
+    struct profile_counts encoded; /* table entries that were encoded */
     bool sampled;                  /* a sample was encoded: no event may follow */
 };
 
-/* Append the next table entry that was not encoded yet; false if there is none. Strings and what
- * else others refer to come first. */
+/* Append the next table entry that was not encoded yet; false if there is none. Strings and other
+ * entries come before those that refer to them. */
 bool record_encode_entry(struct record_encoder *encoder, const struct profile *profile,
                          struct buffer *records);
 void record_encode_sample(struct record_encoder *encoder, const struct profile *profile,
                           const struct sample *sample, struct buffer *records);
 
 struct record_decoder {
-    struct record_base base;      /* starts anew with each chunk */
-    struct profile_counts counts; /* of what was decoded */
+    struct record_base base;      /* reset for each chunk */
+    struct profile_counts counts; /* table entries that were decoded */
     bool sampled;                 /* a sample was decoded */
     uint64_t last;                /* time of the newest sample */
 };
 
-/* Decode one record: an entry goes into the profile, a sample is handed out and true returned.
- * What is wrong with it is cursor->problem. */
+/* Decode one record. An entry is added to the profile. A sample is stored in *ret_sample, and the
+ * result is true. On error, cursor->problem is set and the result is false. */
 bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct profile *profile,
                    struct sample *ret_sample);

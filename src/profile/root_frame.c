@@ -9,7 +9,7 @@
 /* A process started with a fun has this initial call (erlang:spawn/1 is apply/2 of the fun). */
 #define INITIAL_CALL_OF_FUN "erlang:apply/2"
 
-/* Whether a process can only be named by the function at the bottom of its stack. */
+/* True if only the function at the root of its stack can name a process. */
 static bool is_named_by_stack(const struct profile *profile, process_id id)
 {
     const struct process_entry *process = profile_get_process(profile, id);
@@ -26,7 +26,8 @@ static bool shows_thread(const struct sample *sample)
            sample->activity == ACTIVITY_OTHER;
 }
 
-/* What a thread did that ran no process is shown instead of what is asked of the process. */
+/* True if the key describes a process. If no process ran, the activity of the thread replaces it.
+ */
 static bool is_of_processes(enum group_by group_by)
 {
     return group_by != GROUP_SCHEDULER && group_by != GROUP_NODE && group_by != GROUP_CHANGE;
@@ -58,7 +59,7 @@ static uint8_t power_of_ten(const struct metrics *metrics, enum metric metric)
     return power;
 }
 
-/* What one key of a grouping shows. */
+/* Set the fields that one key of a grouping shows. */
 static void add_to_key(struct root_key *key, const struct profile *profile, enum group_by group_by,
                        const struct sample *sample, frame_id bottom)
 {
@@ -194,7 +195,7 @@ static void scheduler_text(const struct profile *profile, const struct root_key 
         buffer_text(text, "[thread]");
 }
 
-/* A power of ten from 0 on, as "100" or "100 MB". */
+/* Append 10 to the power of `power`, as "100" or "100 MB". */
 static void put_power(int power, bool is_bytes, struct buffer *text)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
@@ -207,7 +208,7 @@ static void put_power(int power, bool is_bytes, struct buffer *text)
         buffer_format(text, " %s", units[thousands]);
 }
 
-/* "[msgq 0]", "[msgq 10 to 100]", "[memory 1 MB to 10 MB]": from one until below the other. */
+/* Append "[msgq 0]", "[msgq 10 to 100]", "[memory 1 MB to 10 MB]". The upper bound is exclusive. */
 static void decade_text(const char *what, uint8_t decade, bool is_bytes, struct buffer *text)
 {
     buffer_format(text, "[%s ", what);
@@ -223,7 +224,7 @@ static void decade_text(const char *what, uint8_t decade, bool is_bytes, struct 
     buffer_byte(text, ']');
 }
 
-/* A text of the process, or that it has none. */
+/* Append a text of the process, or "[no WHAT]" if it has none. */
 static void put_or_none(const struct profile *profile, string_id id, const char *what,
                         struct buffer *text)
 {
@@ -248,7 +249,7 @@ static void text_of_process(const struct profile *profile, enum group_by group_b
     case GROUP_APPLICATION:
         put_or_none(profile, process->application, "application", text);
         break;
-    case GROUP_ANCESTORS: /* root_texts() has those that there are */
+    case GROUP_ANCESTORS: /* root_texts() passes existing ones */
         buffer_text(text, "[no ancestors]");
         break;
     case GROUP_LABEL:
@@ -294,7 +295,7 @@ void root_text(const struct profile *profile, enum group_by group_by, const stru
         text_of_process(profile, group_by, key, text);
 }
 
-/* A chain of ancestors as frames, from its root on. */
+/* Pass a chain of ancestors as frames to `each`, root first. */
 static void ancestor_texts(const struct profile *profile, ancestor_id nearest, root_each each,
                            void *context)
 {
@@ -322,7 +323,7 @@ void root_texts(const struct profile *profile, const struct grouping *grouping,
                 const struct root_key *key, root_each each, void *context)
 {
     const enum group_by *at = grouping->keys;
-    bool told = false; /* what the thread did */
+    bool told = false; /* the activity was passed */
     ancestor_id nearest;
     struct buffer text = {0};
 
@@ -347,7 +348,7 @@ void root_texts(const struct profile *profile, const struct grouping *grouping,
     buffer_free(&text);
 }
 
-/* Nodes in containers of their own can have the same name. */
+/* True if another target has the same node name, which is possible in different containers. */
 static bool another_has_name(const struct profile *profile, target_id id)
 {
     string_id node = profile_get_target(profile, id)->node;
@@ -362,7 +363,7 @@ void root_target_text(const struct profile *profile, target_id id, struct buffer
 {
     const struct target_entry *target = profile_get_target(profile, id);
     const char *node = profile_text(profile, target->node);
-    /* The name of a node that is not distributed says nothing. */
+    /* A node that is not distributed has no name of its own. */
     bool is_named = *node && strcmp(node, "nonode@nohost") != 0;
 
     buffer_text(text, is_named ? node : "beam");

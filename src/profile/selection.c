@@ -7,7 +7,7 @@
 #include "util/alloc.h"
 #include "util/buffer.h"
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 static void free_patterns(struct selection_patterns *patterns)
 {
@@ -89,18 +89,18 @@ int selection_add_statuses(struct selection_options *options, const char *names,
     return 0;
 }
 
-/* ---- what is known ---- */
+/* ---- results that are kept ---- */
 
 enum flag {
     KNOWN = 1 << 0,
-    INCLUDED = 1 << 1, /* has a frame that matches */
+    INCLUDED = 1 << 1, /* a frame matches */
     EXCLUDED = 1 << 2,
-    PROCESS = 1 << 3, /* is asked for */
-    CHILD = 1 << 4,   /* its parent is */
+    PROCESS = 1 << 3, /* is in `processes` */
+    CHILD = 1 << 4,   /* its parent is in `children_of` */
     DESCENDANT = 1 << 5,
 };
 
-/* By id. */
+/* Sets of enum flag, by id. */
 struct flags {
     uint8_t *of;
     size_t size;
@@ -178,7 +178,7 @@ static uint8_t flags_of_frame(struct selection *selection, frame_id id)
     return *flags;
 }
 
-/* In the order of ids: a parent's id is lower than that of its child. */
+/* Computed in the order of ids: a parent's id is lower than that of its child. */
 static uint8_t flags_of_stack(struct selection *selection, stack_id id)
 {
     if (!id)
@@ -223,7 +223,7 @@ static bool wants_frames(struct selection *selection, const struct sample *sampl
 
 /* ---- by process ---- */
 
-/* Whether a function is in the module of "module:_". */
+/* True if `who` is "MODULE:_" and the function is in that module. */
 static bool is_in_module(const char *function, const char *who)
 {
     size_t size = strlen(who);
@@ -263,8 +263,8 @@ static bool is_named(const char *name, const struct selection_processes *process
     return false;
 }
 
-/* Of what has this ancestor as its nearest one. As with stacks, ids of what is referred to are
- * lower. */
+/* The flags of a process whose nearest ancestor is `id`. Computed in the order of ids: an entry
+ * refers only to lower ids. */
 static uint8_t flags_of_ancestor(struct selection *selection, ancestor_id id)
 {
     const struct selection_options *options = selection->options;
@@ -286,7 +286,7 @@ static uint8_t flags_of_ancestor(struct selection *selection, ancestor_id id)
     return *flags_at(&selection->ancestors, id);
 }
 
-/* What a process is by its parent. */
+/* The flags that a process has because of its parent `id`. */
 static uint8_t flags_of_parent(struct selection *selection, process_id id)
 {
     const struct selection_options *options = selection->options;

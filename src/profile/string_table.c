@@ -62,7 +62,7 @@ uint32_t string_table_add(struct string_table *table, const char *text, size_t s
     if (size <= STRING_MAX && utf8_is_clean(text, size))
         return string_table_add_clean(table, text, size);
     if (size > STRING_MAX + 1)
-        size = STRING_MAX + 1; /* enough to be cut; cleaning makes it no shorter */
+        size = STRING_MAX + 1; /* enough to be cut: cleaning does not shorten it */
     clean = xmalloc(size * 3);
     size = string_cut(clean, utf8_clean(clean, text, size));
     id = string_table_add_clean(table, clean, size);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each text once, numbered 1, 2, 3... and never moved; 0 is the empty text.
+ * A table of texts: each is stored once, has a number 1, 2, 3..., and never moves. 0 is the empty
+ * text.
  *
- * Texts are made clean (util/utf8.h), and cut at STRING_MAX bytes with "..." at the end: nothing
- * real is that long.
+ * Texts are made clean (util/utf8.h). A text longer than STRING_MAX bytes is cut and ends in "...":
+ * no real text is that long.
  */
 #pragma once
 
@@ -22,7 +23,7 @@ struct string_table {
     struct arena arena;
 };
 
-/* Cut a text at STRING_MAX bytes, between characters; its size then. */
+/* Cut a text at STRING_MAX bytes, between characters. Return its new size. */
 size_t string_cut(char *text, size_t size);
 
 void string_table_free(struct string_table *table);

@@ -37,7 +37,7 @@ void totals_join(struct recording_totals *totals, const struct recording_totals 
 
 /* ---- summaries ---- */
 
-/* The errors of different times have nothing to do with each other. */
+/* Combine two standard errors. Errors of different times are independent. */
 static uint64_t join_errors(uint64_t one, uint64_t other)
 {
     if (one == EVENT_ERROR_UNKNOWN || other == EVENT_ERROR_UNKNOWN)
@@ -45,7 +45,7 @@ static uint64_t join_errors(uint64_t one, uint64_t other)
     return (uint64_t)(hypot((double)one, (double)other) + 0.5);
 }
 
-/* The histogram of that name, a new one if there is none; NULL if there is no room for it. */
+/* The histogram with this name, added if it is absent; NULL if there is no room for it. */
 static struct histogram *histogram_named(struct event_summary *summary, string_id name,
                                          uint32_t unit)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What was counted in several recordings, as if it had been counted in one. Each function adds the
- * next one's to what it is given, all zero at first; `carry` is from the next one's profile to that
- * of all, `shift` what is added to its times (wrapping).
+ * Joins the counts of several recordings, as if they came from one. Each function adds the counts
+ * of the next recording to a sum, which is all zero at first. `carry` copies from the profile of
+ * the next recording to the joined one. `shift` is added to the times of the next recording
+ * (wrapping).
  */
 #pragma once
 
@@ -14,11 +15,12 @@
 void totals_join(struct recording_totals *totals, const struct recording_totals *next,
                  uint64_t shift);
 
-/* `event`: what it is in the profile of all. Histograms and tallies beyond those that a summary can
- * hold are left out. */
+/* `event` is the id in the joined profile. Histograms and tallies beyond the maximum of a summary
+ * are dropped. */
 void event_summaries_join(struct event_summaries *summaries, event_id event, struct carry *carry,
                           const struct event_summary *next);
 
-/* The time between two recordings is not counted: a thread then ends earlier. */
+/* The time between two recordings is not counted, so a thread's `to` is earlier than its real end.
+ */
 void thread_times_join(struct thread_times *times, struct carry *carry,
                        const struct thread_times *next, uint64_t shift);

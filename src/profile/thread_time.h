@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How long each thread of the VMs was on a CPU and waited for one, as the kernel counts it: what
- * samples can only estimate, and what they can't see at all.
+ * The time that each thread of the VMs was on a CPU or waited for one, as the kernel counts it.
+ * Samples can only estimate the first, and can't see the second.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 
 struct thread_time {
     thread_id thread;
-    uint64_t from, to; /* ns, CLOCK_MONOTONIC: when it was read first and last */
-    uint64_t cpu_ns;   /* between these: on a CPU */
-    uint64_t wait_ns;  /* able to run, but without a CPU */
-    /* What the clock of CPU samples gave to its samples, before they were scaled to the time that
+    uint64_t from, to; /* ns, CLOCK_MONOTONIC: first and last reading */
+    uint64_t cpu_ns;   /* between these readings: on a CPU */
+    uint64_t wait_ns;  /* the same: runnable, but without a CPU */
+    /* Time of the thread's CPU samples by their clock, before they were scaled to the CPU time that
      * the kernel accounts to the VM. */
     uint64_t sampled_ns;
 };
@@ -28,7 +28,8 @@ struct thread_times {
 void thread_times_add(struct thread_times *times, const struct thread_time *time);
 void thread_times_free(struct thread_times *times);
 
-/* As bytes (recording_format.h), and back: replaces what there was. */
+/* Encode to bytes (recording_format.h), and decode. Decoding replaces the content; on error, it
+ * sets cursor->problem. */
 void thread_times_encode(const struct thread_times *times, struct buffer *bytes);
 void thread_times_decode(struct thread_times *times, const struct profile *profile,
                          struct cursor *cursor);

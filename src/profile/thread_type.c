@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name is `before`, a number, `after` and what else fits: the kernel keeps 15 bytes of it. */
+/* A name is `before`, a number, `after` and any text: the kernel keeps only 15 bytes of a name. */
 static const struct {
     enum thread_type type;
     const char *before, *after;
 } patterns[] = {
-    /* From 26 on (erl_process.c 27:8853, erl_async.c 27:202). */
+    /* OTP 26 and later (erl_process.c 27:8853, erl_async.c 27:202). */
     {THREAD_SCHEDULER, "erts_sched_", ""},
     {THREAD_DIRTY_CPU, "erts_dcpus_", ""},
     {THREAD_DIRTY_IO, "erts_dios_", ""},
     {THREAD_AUX, "erts_aux_", ""},
     {THREAD_POLL, "erts_poll_", ""},
     {THREAD_ASYNC, "erts_async_", ""},
-    /* Up to 25 (erl_process.c 25:8810, erl_async.c 25:202). */
+    /* OTP 25 and before (erl_process.c 25:8810, erl_async.c 25:202). */
     {THREAD_SCHEDULER, "", "_scheduler"},
     {THREAD_DIRTY_CPU, "", "_dirty_cpu"},
     {THREAD_DIRTY_IO, "", "_dirty_io"},
@@ -44,7 +44,7 @@ enum thread_type thread_type_of(const char *name, uint32_t *ret_number)
         if (!starts_with(after, patterns[i].after))
             continue;
         if (patterns[i].type == THREAD_ASYNC && *ret_number)
-            --*ret_number; /* the accounting counts these from 0 */
+            --*ret_number; /* microstate accounting counts these from 0 */
         return patterns[i].type;
     }
     *ret_number = 0;

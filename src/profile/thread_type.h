@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The threads of a VM, by the names that it gives them. */
+/* The types of a VM's threads, by the names that the VM gives them. */
 #pragma once
 
 #include <stdint.h>
 
-/* Those that microstate accounting knows, and all others. */
+/* The types that microstate accounting knows, and all other threads. */
 enum thread_type {
     THREAD_SCHEDULER,
     THREAD_DIRTY_CPU,

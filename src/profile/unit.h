@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What numbers are of. */
+/* The units of values. */
 #pragma once
 
 enum unit {

@@ -10,17 +10,17 @@
 #include "util/escape.h"
 #include "util/intern.h"
 
-/* A chain of root frames. */
+/* A root frame in a chain of them. */
 struct chain_node {
-    uint32_t parent; /* in view->chains; 0: this is the outermost one */
+    uint32_t parent; /* in view->chains; 0: this is the outermost frame */
     uint32_t text;   /* in view->texts */
 };
 
-/* Root frames as shown: samples with other keys but the same texts share them. */
+/* Root frames as shown. Samples with different keys but equal texts share them. */
 struct view_root {
-    target_id target; /* kept also where it is not shown: modules name its pid */
+    target_id target; /* set even if it is not shown: modules name its pid */
     uint32_t chain;   /* in view->chains; 0: no root frame */
-    uint32_t named;   /* no frame for the node: the stack tells it */
+    uint32_t named;   /* the stack shows the node itself: no frame for it */
 };
 
 struct view_stack {
@@ -28,13 +28,13 @@ struct view_stack {
     stack_id stack;    /* in the profile, or in view->folded */
 };
 
-/* What is known of each stack of the profile; made from that of its parent. */
+/* Results for a stack of the profile, computed from those of its parent. */
 struct stack_memo {
-    stack_id folded; /* without runs of one function */
+    stack_id folded; /* the stack with recursion folded */
     frame_id bottom; /* first Erlang frame from the root, 0 if none */
 };
 
-/* Texts of modules by their number, in view->texts. */
+/* Texts of modules, by id: in view->texts; 0: not made yet. */
 struct text_memo {
     uint32_t *texts;
     size_t room;
@@ -51,7 +51,7 @@ struct view {
     struct intern folded;        /* struct stack_node */
     struct stack_memo *memos;    /* of stack id - 1 */
     uint32_t memo_count, memo_capacity;
-    uint64_t *memory; /* newest by process id; 0: not known */
+    uint64_t *memory; /* newest, by process id; 0: unknown */
     size_t memory_room;
     struct text_memo files, maps; /* by module and by target */
     struct view_frame *frames;
@@ -110,7 +110,7 @@ static bool is_same_function(const struct profile *profile, frame_id a, frame_id
     return x->symbol == y->symbol && x->module == y->module && x->kind == y->kind;
 }
 
-/* The stack of a parent that is folded already, and a frame. */
+/* Add a frame to a folded stack, unless it repeats the last function. Return the folded stack. */
 static stack_id fold(struct view *view, stack_id parent, frame_id frame)
 {
     const struct stack_node *last = parent ? intern_get(&view->folded, parent) : NULL;
@@ -120,7 +120,7 @@ static stack_id fold(struct view *view, stack_id parent, frame_id frame)
     return intern_add(&view->folded, &(struct stack_node){parent, frame});
 }
 
-/* Memos in the order of ids: a parent's id is lower than that of its child. */
+/* Computed in the order of ids: a parent's id is lower than that of its child. */
 static const struct stack_memo *view_memo(struct view *view, stack_id id)
 {
     static const struct stack_memo none = {0};
@@ -221,7 +221,7 @@ static bool must_escape_in_module(const char *text, size_t at)
     return (unsigned char)text[at] <= ' ' || strchr("();", text[at]);
 }
 
-/* The dso of perf-script for machine code: without spaces. */
+/* The dso of machine code for perf-script: a path without spaces. */
 static uint32_t text_of_file(struct view *view, module_id id)
 {
     static const char deleted[] = " (deleted)"; /* proc(5), /proc/PID/maps */
@@ -237,7 +237,7 @@ static uint32_t text_of_file(struct view *view, module_id id)
     return view_scratch_text(view);
 }
 
-/* For Erlang code: a map, as `perf` would have it. */
+/* The dso of Erlang code: a map file, as for `perf`. */
 static uint32_t text_of_map(struct view *view, target_id target)
 {
     view->scratch.size = 0;
@@ -246,7 +246,7 @@ static uint32_t text_of_map(struct view *view, target_id target)
     return view_scratch_text(view);
 }
 
-/* The place of a text, 0 where it is not made yet. */
+/* The element for an id: its text, or 0 if that is not made yet. */
 static uint32_t *memo_of(struct text_memo *memo, uint32_t id)
 {
     memo->texts = xgrow(memo->texts, &memo->room, id, sizeof(*memo->texts));

@@ -16,14 +16,14 @@
 #include "util/clock.h"
 
 enum {
-    HZ = 997,           /* of CPU samples */
-    ROUND_NS = 2000000, /* between looks at the processes that run */
-    PATIENCE = 20,      /* of them, until a process seems to wait in the kernel */
-    ROUNDS = 100,       /* until what still has no stack is left without one */
-    GROWTH_SECONDS = 1, /* by which growth is told, where it was not said */
+    HZ = 997,           /* frequency of CPU samples */
+    ROUND_NS = 2000000, /* between two reads of the running processes */
+    PATIENCE = 20,      /* rounds until a process seems to wait in the kernel */
+    ROUNDS = 100,       /* rounds until processes stay without a stack */
+    GROWTH_SECONDS = 1, /* default time over which growth is measured */
 };
 
-/* A process that ran when it was read; address 0: what it does is known. */
+/* A process that ran when it was read; address 0: it is in the dump, or has ended. */
 struct running {
     uint64_t address, id;
 };
@@ -44,7 +44,7 @@ struct taker {
     size_t running_count, running_room;
 };
 
-/* The `depth` frames next to the leaf, below a mark if there are more. */
+/* The `depth` frames next to the leaf; if there are more, the mark "..." is the root. */
 static stack_id cut_stack(struct profile *profile, stack_id stack, uint32_t depth)
 {
     frame_id frames[CENSUS_DEPTH_MAX];
@@ -96,7 +96,8 @@ static void add_at_rest(struct taker *taker, const struct swept_process *swept)
     add_sample(taker, &sample);
 }
 
-/* In a core the stack of a process on a dirty scheduler goes on in native code, too. */
+/* In a core file, a process on a dirty scheduler counts as well: its stack continues in native
+ * code. */
 static bool is_running(const struct vm *vm, const struct swept_process *swept)
 {
     return swept->is_running || (vm->core && swept_process_status(vm, swept) == STATUS_RUNNING);
@@ -112,9 +113,9 @@ static void visit(void *context, const struct swept_process *swept)
         add_at_rest(taker, swept);
 }
 
-/* ---- those that run ---- */
+/* ---- running processes ---- */
 
-/* A CPU sample: the first of each process that is looked for is its stack. */
+/* Take a CPU sample. The first one of each running process gives its stack. */
 static void take(void *context, const void *data, size_t size)
 {
     struct taker *taker = context;
@@ -169,7 +170,8 @@ static bool take_waiting(struct taker *taker, const struct running *running)
     return true;
 }
 
-/* Those that have come to rest, or ended, or don't get on. */
+/* Read the running processes again: add those that are at rest now, and drop those that have ended.
+ * Unless `patient`, also add those that wait in the kernel. */
 static void look_again(struct taker *taker, bool patient)
 {
     for (size_t i = 0; i < taker->running_count; i++) {
@@ -195,7 +197,8 @@ static void look_again(struct taker *taker, bool patient)
     }
 }
 
-/* What neither came to rest nor was sampled: its thread waits in the kernel, or for a CPU. */
+/* Add the processes that neither came to rest nor were sampled: their threads wait in the kernel,
+ * or for a CPU. */
 static void add_without_stack(struct taker *taker)
 {
     for (size_t i = 0; i < taker->running_count; i++) {
@@ -226,9 +229,10 @@ static void look_at_running(struct taker *taker, struct error *sampling)
     add_without_stack(taker);
 }
 
-/* ---- those that ran when a core was written ---- */
+/* ---- running processes of a core file ---- */
 
-/* The first thread is the one that got the signal (fs/binfmt_elf.c, fill_note_info). */
+/* Note the crashed process. The first thread is the one that got the signal (fs/binfmt_elf.c,
+ * fill_note_info). */
 static void note_struck(struct taker *taker, const struct sample *sample)
 {
     const struct core_thread *first = taker->vm->core->threads;
@@ -260,9 +264,9 @@ static void look_at_threads(struct taker *taker)
     add_without_stack(taker);
 }
 
-/* ---- all ---- */
+/* ---- the dump ---- */
 
-/* Growth is found by comparing with what there was some time before. */
+/* Read the metric a first time, and wait: growth is the difference between two readings. */
 static int let_grow(struct taker *taker, struct error *error)
 {
     double seconds = taker->request->top.seconds ? taker->request->top.seconds : GROWTH_SECONDS;
@@ -291,7 +295,7 @@ static int find_top(struct taker *taker, struct sweep_request *request, struct e
     return result;
 }
 
-/* By how much each has grown, where that is what they were found by. */
+/* Set the growth of each process, if processes were selected by growth. */
 static void note_growth(struct taker *taker)
 {
     struct census *census = taker->census;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Take a census of a VM: all of its processes, as they are now.
+ * Takes a dump of a VM: all of its processes, as they are now.
  *
- *   those at rest      read out of memory (beam/process_sweep.h)
- *   those that run     by a CPU sample each, or at rest a moment later; of a core, by the
- *                      registers that their threads had
+ *   at rest    read from memory (beam/process_sweep.h)
+ *   running    from a CPU sample of each, or from memory once it is at rest; in a core file, from
+ *              the registers of its thread
  */
 #pragma once
 
@@ -20,7 +20,8 @@ struct census_request {
     uint32_t depth; /* frames of a stack, from the leaf, CENSUS_DEPTH_MAX at most; 0: all */
 };
 
-/* Fill *census, which is all zero, of a new `profile`. `vm` and `profile` are borrowed. What keeps
- * processes that run from being sampled is no failure, but told in *sampling (code 0: nothing). */
+/* Fill *census, which must be all zero, with entries of a new `profile`. Borrows `vm` and
+ * `profile`. If running processes can't be sampled, that is no failure: *sampling says why (code 0:
+ * they can be). Return 0, or -1 with error. */
 int census_take(struct vm *vm, const struct census_request *request, struct profile *profile,
                 struct census *census, struct error *sampling, struct error *error);

@@ -13,24 +13,24 @@
 enum {
     WINDOW_NS = 200000000,
     STEP_NS = 10000,
-    HOLD_NS = 300000000, /* the recording sorts samples that come 0.5 s late */
-    HELD_MAX = 1 << 13,  /* then a window ends early */
+    HOLD_NS = 300000000, /* below the 0.5 s by which the recording sorts samples */
+    HELD_MAX = 1 << 13,  /* samples with which a window ends early */
 };
 
-/* How far from the usual a window's samples may be scaled, and how much time it takes until what is
- * usual is what was seen, and not 1. */
+/* VARY: the factor by which the scale of a window may differ from the usual scale. The usual scale
+ * is the scale seen so far, averaged with FIRST_NS (ns) at a scale of 1. */
 static const double VARY = 1.4, FIRST_NS = 2e8;
 
-/* What is known of one VM. */
+/* The CPU time of one VM. */
 struct target_time {
     struct sample *held;
     size_t count, room;
-    uint64_t began;     /* ns, when the window did */
-    uint64_t accounted; /* by the kernel, until now */
-    double due; /* of that: what samples are still to get; below 0, what they had too much */
-    double accounted_since, sampled; /* since the start, and the bases of all samples */
-    double counted;                  /* by the clock, for all samples */
-    bool ended;                      /* then it has no account, and samples keep their bases */
+    uint64_t began;     /* ns, start of the window */
+    uint64_t accounted; /* by the kernel so far */
+    double due;         /* accounted time that samples still get; < 0: they got too much */
+    double accounted_since, sampled; /* since the start; bases of all samples */
+    double counted;                  /* by the clock for all samples, in its unit */
+    bool ended;                      /* the VM has no account then: samples keep their bases */
 };
 
 struct cpu_time {
@@ -41,10 +41,10 @@ struct cpu_time {
     bool is_timer, stopped;
     uint64_t *sampled; /* by thread id: sum of bases */
     size_t sampled_count;
-    struct recording_totals totals; /* of the part */
+    struct recording_totals totals; /* of the segment */
 };
 
-/* What the kernel has accounted since is due. */
+/* Add the CPU time that the kernel has accounted since the last call to what is due. */
 static void account(struct cpu_time *cpu_time, size_t target)
 {
     struct target_time *own = &cpu_time->of[target];
@@ -91,8 +91,8 @@ void cpu_time_free(struct cpu_time *cpu_time)
     free(cpu_time);
 }
 
-/* ns that one of what the clock counts stands for: of a timer 1, else what was measured at the
- * start, and then what was seen of this VM. */
+/* The ns that one count of the clock stands for: 1 for a timer. For other clocks, first the value
+ * measured at the start, then more and more the value seen for this VM. */
 static double ns_per_count(const struct cpu_time *cpu_time, const struct target_time *own)
 {
     if (cpu_time->is_timer)
@@ -148,9 +148,9 @@ static uint64_t sum_of(const struct sample *samples, size_t count)
     return sum;
 }
 
-/* What the first `count` held samples get: by their bases their part of what is due, but not far
- * from what samples got so far. So chance in a window with few of them is evened out by the next
- * windows, and most samples count as one. */
+/* The time for the first `count` held samples: their part of what is due, by their bases, but
+ * within a factor of VARY around the usual scale. So chance in a window with few samples is evened
+ * out over the next windows, and most samples have almost the same weight. */
 static uint64_t share(const struct target_time *own, size_t count)
 {
     double base = (double)sum_of(own->held, count);
@@ -160,7 +160,8 @@ static uint64_t share(const struct target_time *own, size_t count)
     return (uint64_t)fmax(0, fmin(fmax(part, usual * base / VARY), usual * base * VARY));
 }
 
-/* In steps, so that most samples have equal values and take little room; the sum is exact. */
+/* Scale the first `count` held samples to `sum`, in steps: so most samples have equal values and
+ * need little space. The sum is exact. */
 static void scale(struct target_time *own, size_t count, uint64_t sum)
 {
     uint64_t whole = sum_of(own->held, count), done = 0, given = 0;
@@ -178,8 +179,8 @@ static void scale(struct target_time *own, size_t count, uint64_t sum)
     own->due -= (double)sum;
 }
 
-/* End the window of the first `count` held samples. Where no sample is left to wait, they get all
- * that is due: there may be no other before the end. */
+/* End the window of the first `count` held samples. If these are all, they get all that is due:
+ * there may be no other sample before the end. */
 static int settle(struct target_time *own, size_t count, struct part *part, struct error *error)
 {
     int result = 0;
@@ -194,9 +195,9 @@ static int settle(struct target_time *own, size_t count, struct part *part, stru
     return result;
 }
 
-/* How many samples the window has that ends now, 0 if it goes on. The newest sample waits for the
- * next window, as long as nothing that is much newer was appended: so there is one to take what is
- * accounted until the end. */
+/* The number of samples of a window that ends now, or 0 if it continues. The newest sample waits
+ * for the next window, unless a much newer one was appended. So one sample remains to get the time
+ * that is accounted until the end. */
 static size_t window_of(const struct target_time *own, uint64_t now, const struct part *part)
 {
     if (!own->count || (now - own->began < WINDOW_NS && own->count < HELD_MAX))
@@ -235,7 +236,7 @@ void cpu_time_totals(const struct cpu_time *cpu_time, struct recording_totals *t
     totals->cpu_accounted_ns = cpu_time->totals.cpu_accounted_ns;
 }
 
-/* A thread has several entries if its name changed. */
+/* True if both entries are of one thread: it has several if its name changed. */
 static bool same_thread(const struct profile *profile, thread_id a, thread_id b)
 {
     const struct thread_entry *one = profile_get_thread(profile, a);

@@ -2,13 +2,13 @@
 /*
  * The CPU time that each CPU sample stands for.
  *
- * A sample first gets the time since the clock's last tick on its CPU (a clock that does not count
- * time: what it counted, at the rate that was seen so far). Ticks come late, clocks
- * change their rate, and a thread that sleeps between ticks is met by chance. So samples of a VM
- * are held for a window of 0.2 s, and then their times are scaled to the CPU time that the kernel
- * accounts to the VM in that window. What would scale a window far from the others goes to the
- * next ones. So the samples add up to the kernel's account; what they had before is kept for each
- * thread, to be compared with it.
+ * A sample first gets its base: the time since the clock's last tick on its CPU. If the clock does
+ * not count time, the base is what it counted, at the rate seen so far. Bases are inexact: ticks
+ * come late, clocks change their rate, and a thread that sleeps between ticks is hit by chance. So
+ * samples of a VM are held for a window of 0.2 s. Then their times are scaled to the CPU time that
+ * the kernel accounts to the VM in that window. If a window's scale would differ far from the
+ * others, the excess goes to the next windows. So the samples add up to the kernel's account. The
+ * bases are summed for each thread, to be compared with the account.
  *
  *   new ──> { base, hold, settle, threads }... ──> stop ──> settle ──> free
  */
@@ -21,30 +21,30 @@
 
 struct cpu_time;
 
-/* Accounts count from now on. `period`: of the clock, in its own unit; `frequency`: of it on a busy
- * CPU. `targets` is borrowed. */
+/* Accounts start now. `period` is that of the clock, in its own unit. `frequency` is that of the
+ * clock on a busy CPU. Borrows `targets`. */
 struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, uint32_t frequency,
                               const struct targets *targets);
 void cpu_time_free(struct cpu_time *cpu_time);
 
-/* ns that a new sample stands for before its window is scaled. */
+/* Return the base of a new sample: the ns that it stands for before its window is scaled. */
 uint64_t cpu_time_base(struct cpu_time *cpu_time, size_t target, const struct snapshot *snapshot);
 
-/* Hold a CPU sample, whose value is its base. */
+/* Hold a CPU sample until its window is scaled. Its value must be its base. */
 void cpu_time_hold(struct cpu_time *cpu_time, size_t target, const struct sample *sample);
 
-/* Scale the windows that are long enough, or `all`, and append their samples to the part. Returns
- * what recording_append() does. */
+/* Scale the windows that are long enough, or `all`, and append their samples to `part`. Return 0,
+ * or -1 with the error of part_append(). */
 int cpu_time_settle(struct cpu_time *cpu_time, bool all, struct part *part, struct error *error);
 
-/* No more samples are taken from now on: nothing counts that is accounted later. */
+/* Sampling has stopped: CPU time that is accounted later does not count. */
 void cpu_time_stop(struct cpu_time *cpu_time);
 
-/* Set what the clock gave to each of these threads (thread_time.sampled_ns), and to all, since the
- * last part began. */
+/* Set the CPU totals, and add the bases of each thread to its thread_time.sampled_ns. Both are
+ * counted since the segment began. */
 void cpu_time_totals(const struct cpu_time *cpu_time, struct recording_totals *totals);
 void cpu_time_threads(const struct cpu_time *cpu_time, const struct profile *profile,
                       struct thread_times *times);
 
-/* Another part, with other thread ids; all of the last one is settled. */
+/* Begin another segment, with new thread ids. All samples of the last one must be settled. */
 void cpu_time_begin(struct cpu_time *cpu_time);

@@ -20,26 +20,27 @@ struct held {
     int event;
 };
 
-enum { TICKS_MIN = 20, TICKS_MAX = 1000 }; /* a second */
+enum { TICKS_MIN = 20, TICKS_MAX = 1000 }; /* per second */
 
 struct events {
     const struct session_options *options;
     struct profile *profile;
     struct calibration calibration;
     event_id ids[EVENTS_MAX];
-    /* What rounding has left of the values, so that sums stay right. */
+    /* Remainders of rounding the values, added to the next ones so that sums stay right. */
     double rest[EVENTS_MAX][EVENT_VALUES];
-    struct sampler *ticks; /* NULL: no event has any */
+    struct sampler *ticks; /* NULL: no event needs them */
     struct hooks *hooks[PIDS_MAX];
     struct event_probes *probes[PIDS_MAX];
     struct allocation *allocations[PIDS_MAX];
     size_t targets;
-    event_id alloc; /* 0: not asked for */
+    event_id alloc; /* 0: not recorded */
     struct held *held;
     size_t held_count, held_room;
 };
 
-/* The ids are those of any profile in which they are defined in the same order. */
+/* Define the events. The ids are equal in all profiles in which the same events are defined in the
+ * same order. */
 static void define(struct events *events, struct profile *profile)
 {
     events->profile = profile;
@@ -84,8 +85,8 @@ void events_sizes(const struct events *events, const struct targets *targets,
         sizes->processes += vm_process_count(targets->vms[i]);
 }
 
-/* Five ticks while a slice is not yet a long one: what is left of it after the last tick is charged
- * to where the process goes on, which says little. */
+/* The frequency at which a slice gets five ticks before it is a long schedule. The rest of a slice
+ * after its last tick is charged to the place where the process resumes, which says little. */
 static uint32_t tick_frequency(const struct events *events)
 {
     uint32_t frequency = 5000000 / events->options->long_us;
@@ -138,9 +139,10 @@ int events_find(struct events *events, struct programs *programs, const struct t
     return 0;
 }
 
-/* ---- attached ---- */
+/* ---- attaching ---- */
 
-/* Say which events are refused, and why. Returns how many are seen at one target or more. */
+/* Report the refused events with their reasons; *last is the last reason. Return the number of
+ * events that at least one target has. */
 static int say_refused(const struct events *events, struct error *last)
 {
     int seen = 0;
@@ -162,7 +164,7 @@ static int say_refused(const struct events *events, struct error *last)
     return seen;
 }
 
-/* Probes want ticks in their windows only. */
+/* Start the sampler, but let it tick only while probes want it: in their windows. */
 static int start_ticks(struct events *events, struct error *error)
 {
     if (!events->ticks)
@@ -216,7 +218,7 @@ int events_cpu_sample(struct events *events, size_t target, const struct snapsho
     return part_append(part, &allocated, error);
 }
 
-/* What CPU samples were charged with already is not this hit's. */
+/* Take off the words that CPU samples were charged with already. */
 static void take_off_allocated(struct events *events, size_t target,
                                const struct snapshot *snapshot, struct wire_hit *hit)
 {
@@ -244,7 +246,7 @@ void events_sample(struct events *events, size_t target, const struct snapshot *
         take_off_allocated(events, target, snapshot, &held->hit);
 }
 
-/* "[waiting]" as the leaf of a stack that was not left meanwhile. */
+/* Add a mark as leaf, such as "[waiting]": the process stayed in this stack with this status. */
 static stack_id add_mark(struct profile *profile, stack_id stack, enum process_status status)
 {
     struct frame frame = {.kind = FRAME_MARK};

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The events of a session: probes of each target, and their samples on the way into the recording.
+ * The events of a session: the probes of each target, and the way of their samples into the
+ * recording.
  *
  *   new ──> find ──> (programs_load, programs_add_target) ──> start ──> { sample, release }...
  *       ──> stop ──> release ──> free
  *
- * For another recording: end ──> release ──> put_summaries ──> begin.
+ * For the next segment: end ──> release ──> put_summaries ──> begin.
  */
 #pragma once
 
@@ -20,40 +21,42 @@
 
 struct events;
 
-/* Defines the events in the profile. Options and profile are borrowed. */
+/* Define the events in the profile. Borrows options and profile. */
 struct events *events_new(const struct session_options *options, struct profile *profile);
 void events_free(struct events *events);
 
-/* How much room the programs need. */
+/* Set the sizes that the programs need. */
 void events_sizes(const struct events *events, const struct targets *targets,
                   struct programs_options *sizes);
 
-/* Find the probe points of each target in its code, and say that their programs are wanted. */
+/* Find the hooks of each target in its code, and request their programs. */
 int events_find(struct events *events, struct programs *programs, const struct targets *targets,
                 struct symbolizer *const *symbolizers, struct error *error);
 
-/* Attach. An event that a target refuses is a warning; if all are refused, that is an error. */
+/* Attach the probes. An event that a target refuses is a warning. If all targets refuse all events,
+ * and CPU time is not sampled either, that is an error. */
 int events_start(struct events *events, struct error *error);
 void events_stop(struct events *events);
 
-/* A sample of an event, named, comes from target `target`. What it stands for is known when its
- * window is closed: until then it is held. */
+/* Take a symbolized sample of an event of target `target`. It is held until its window is closed,
+ * because its scale is not known before. */
 void events_sample(struct events *events, size_t target, const struct snapshot *snapshot,
                    const struct wire_hit *hit, const struct sample *sample);
 
-/* Some events learn from CPU samples, whether or not these are recorded. */
+/* True if an event needs CPU samples, even if these are not recorded. */
 bool events_need_cpu_samples(const struct events *events);
 int events_cpu_sample(struct events *events, size_t target, const struct snapshot *snapshot,
                       const struct sample *sample, struct part *part, struct error *error);
 
-/* Append the samples that are no longer held. */
+/* Append the held samples whose scale is known now. */
 int events_release(struct events *events, struct part *part, struct error *error);
 
-/* Write what was counted since the recording began. */
+/* Write the summaries of what was counted since the segment began. */
 int events_put_summaries(struct events *events, struct part *part, struct error *error);
 
-/* End what is counted for this recording. */
+/* End the counts of this segment. */
 void events_end(struct events *events);
-/* Go on for another one: `profile` is new, and has nothing but the events that were defined before
- * these. Samples that are still held go there. The old one is needed until then. */
+/* Begin the next segment. `profile` must be new, and have the events that the old one had before
+ * events_new(), but no others. Samples that are still held move there; the old profile is needed
+ * until then. */
 void events_begin(struct events *events, struct profile *profile);

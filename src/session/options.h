@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is asked of a session: which VMs, and what is recorded of them. */
+/* The options of a session: which VMs to profile, and what to record. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,31 +13,31 @@
 
 enum { PIDS_MAX = 64 };
 
-/* Takes what people should know though it is no error, as printf does. */
+/* Prints a warning for the user; the arguments are those of printf. */
 typedef void (*warn_function)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Which VMs. Nothing of these three: the only one of the host. */
+/* Which VMs. With neither pids, `all` nor `command`: the only VM of the host. */
 struct target_options {
     pid_t pids[PIDS_MAX];
     size_t pid_count;
-    bool all;       /* every BEAM of the host */
+    bool all;       /* every VM of the host */
     char **command; /* start this and profile it; NULL: none */
     warn_function warn;
 };
 
 struct session_options {
     const struct clock_event *clock;         /* of CPU samples */
-    uint32_t frequency;                      /* of CPU samples, a second and CPU */
+    uint32_t frequency;                      /* of CPU samples, per second and CPU */
     bool cpu;                                /* sample CPU time */
-    struct event_request events[EVENTS_MAX]; /* what else is recorded */
+    struct event_request events[EVENTS_MAX]; /* other events to record */
     int event_count;
-    bool wall;               /* sweep over processes */
-    uint32_t wall_frequency; /* how often a second */
-    struct top_option top;   /* of those that it sweeps over */
-    double budget;           /* part of the target's CPU time that its probes may cost */
-    uint32_t long_us;        /* from here on a slice of time on a scheduler is a long schedule */
+    bool wall;               /* record the wall event */
+    uint32_t wall_frequency; /* sweeps per second */
+    struct top_option top;   /* the processes to sweep over */
+    double budget;           /* share of the target's CPU time that probes may cost */
+    uint32_t long_us;        /* a slice of at least this time on a scheduler is a long schedule */
     struct trigger triggers[TRIGGERS_MAX];
-    size_t trigger_count; /* 0: all of the time is recorded */
-    uint64_t flush_ns;    /* from one time that the recording is written out to the next */
+    size_t trigger_count; /* 0: record all of the time */
+    uint64_t flush_ns;    /* interval at which the recording is flushed */
     warn_function warn;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One recording while it is made: its tables, its file, and what is counted for it. A session makes
- * one, or one after the other.
+ * A segment: one recording while it is written, with its tables, its file and its counts. A session
+ * writes one, or several in turn.
  *
  *   new ──> open ──> { samples, flush }... ──> finish ──> free
  */
@@ -18,26 +18,27 @@ struct part {
     struct recording_writer *writer; /* NULL: not open */
     struct recording_totals totals;
     struct thread_times threads;
-    uint64_t begin;                      /* ns, CLOCK_MONOTONIC; 0: not yet */
-    uint64_t newest;                     /* the same, of a sample that was appended */
-    uint64_t lost_before, cpu_ns_before; /* what was counted until then */
+    uint64_t begin;                      /* ns, CLOCK_MONOTONIC; 0: not begun */
+    uint64_t newest;                     /* the same: newest sample that was appended */
+    uint64_t lost_before, cpu_ns_before; /* counts of all segments before */
 };
 
-/* `before`: the part that it follows, finished, and where it begins; NULL: it begins when it is
- * opened. */
+/* `before` is the segment that this one follows, which must be finished: this one begins at its
+ * end. NULL: it begins at `begin` if the caller sets it, else when it is opened. */
 struct part *part_new(const struct session_options *options, const struct part *before);
 void part_free(struct part *part);
 
-/* Write to `fd`, which is taken over, also on failure. The times in the header are the part's. */
+/* Begin a recording in `fd`; takes ownership, also on failure. The start times in its header are
+ * those of the segment, not those of *header. */
 int part_open(struct part *part, int fd, const struct recording_header *header,
               struct error *error);
 
-/* A sample of before the part began, of which only now is known what it stands for, is put where it
- * begins. */
+/* Append a sample. A sample from before the segment began, whose scale was not known until now,
+ * gets the time at which the segment began. */
 int part_append(struct part *part, const struct sample *sample, struct error *error);
 
-/* Write out what is complete. `lost`: samples that the kernel dropped so far, in all parts. */
+/* Write all complete data. `lost`: samples that the kernel has dropped so far, in all segments. */
 int part_flush(struct part *part, uint64_t lost, struct error *error);
 
-/* End it now. What reads it is handed out as recording_finish() does. */
+/* End the segment now. *ret_fd as in recording_finish(). */
 int part_finish(struct part *part, uint64_t lost, int *ret_fd, struct error *error);

@@ -39,17 +39,17 @@ struct session {
     struct walls walls;
     struct triggers triggers;
     struct part *part;
-    uint64_t samples; /* of the parts before */
+    uint64_t samples; /* of the segments before */
     uint64_t first_ns, looked_ns, flushed_ns;
     bool stopped;     /* no more samples are taken */
-    int write_result; /* of appending while samples are passed */
+    int write_result; /* of appending while samples are processed */
     struct error write_error;
     struct busiest busiest;
 };
 
 /* ---- start ---- */
 
-/* Of all VMs of the host, one that can't be profiled is left out. */
+/* If all VMs of the host are targets, those that can't be profiled are skipped. */
 static int open_symbolizers(struct session *session, struct error *error)
 {
     struct targets *targets = session->targets;
@@ -76,7 +76,8 @@ static int add_targets(struct session *session, struct error *error)
     return 0;
 }
 
-/* Takes longer than all of the rest, so samples are let to wait for it. */
+/* This takes longer than the rest of the start, so it comes after it: samples wait in the ring
+ * buffer. */
 static void prepare_symbolizers(struct session *session)
 {
     struct error ignored; /* kernel functions are then shown by address */
@@ -114,7 +115,7 @@ static int load_programs(struct session *session, struct error *error)
     return programs_load(session->programs, error);
 }
 
-/* Accounts of CPU time begin with the samples. */
+/* Start the sampler, and the account of CPU time with it. */
 static int start_sampling(struct session *session, struct error *error)
 {
     if (session->sampler) {
@@ -181,7 +182,7 @@ void session_free(struct session *session)
 
 /* ---- parts ---- */
 
-/* All that refers to the old one goes on in the new one. */
+/* Begin the next segment, and let everything refer to it instead of the old one. */
 static void follow_part(struct session *session)
 {
     struct part *before = session->part;
@@ -221,7 +222,7 @@ int session_begin(struct session *session, int fd, struct error *error)
 
 /* ---- samples ---- */
 
-/* Which target a process is; -1 if none. */
+/* The index of the target with this pid; -1 if there is none. */
 static int target_of(const struct session *session, uint32_t pid)
 {
     for (size_t i = 0; i < session->targets->count; i++)
@@ -260,7 +261,7 @@ static void take_hit(struct session *session, int target, const struct snapshot 
 static void take(void *context, const void *data, size_t size)
 {
     struct session *session = context;
-    struct recording_totals not_recorded = {0}; /* CPU samples that others only learn from */
+    struct recording_totals not_recorded = {0}; /* CPU samples that only other events need */
     struct snapshot snapshot;
     const struct wire_hit *hit;
     struct sample sample;
@@ -282,7 +283,7 @@ static void take(void *context, const void *data, size_t size)
         take_cpu(session, target, &snapshot, &sample);
 }
 
-/* How long threads ran, as they were last looked at, which completes what CPU samples say. */
+/* Write the times of threads, as they were last read, and the totals of CPU samples with them. */
 static int put_threads(struct session *session, struct error *error)
 {
     struct part *part = session->part;
@@ -337,7 +338,7 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
     return flush(session, error);
 }
 
-/* The guard has made ticks do nothing; now they end. */
+/* Stop the sampler if the guard has disabled its ticks. Return 0, or -1 with the reason. */
 static int check_clock(struct session *session, struct error *error)
 {
     const char *name = session->options->clock->name;
@@ -402,7 +403,7 @@ struct session_status session_status(const struct session *session)
     };
 }
 
-/* Take what the kernel still holds, and complete what was counted. */
+/* Process the samples that the kernel still holds, and complete the counts. */
 static int take_rest(struct session *session, struct error *error)
 {
     events_end(session->events);

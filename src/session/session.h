@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The VMs while they are watched, the kernel side, and the recording that samples go to: one, or
- * one after the other without a gap.
+ * A session: the targets, the kernel side, and the recording that gets the samples. The recording
+ * is one segment, or several in turn without a gap.
  *
  *   sampler (kernel) ──> symbolizer of the VM ──> part: profile + recording writer
  *
@@ -18,18 +18,19 @@
 
 struct session;
 
-/* `started_ns`: CLOCK_MONOTONIC when the program began, for attach time. Borrows options, targets,
- * of which it may leave some out, and the command line. Samples are being taken when it returns. */
+/* Start sampling. `started_ns`: CLOCK_MONOTONIC when the program began, for the attach time.
+ * Borrows the options, the targets, of which it may skip some, and the command line. NULL with
+ * error. */
 struct session *session_start(const struct session_options *options, struct targets *targets,
                               const char *command_line, uint64_t started_ns, struct error *error);
 void session_free(struct session *session);
 
-/* Begin a recording in `fd`, which is taken over; where there was one before, it goes on from its
- * end. */
+/* Begin a segment in `fd`, and take ownership of `fd`. If there was a segment before, the new one
+ * begins at its end. */
 int session_begin(struct session *session, int fd, struct error *error);
 
-/* Take in samples for up to `timeout_ms`. Fails if the recording can't be written any more (what
- * was written is valid). */
+/* Process samples for up to `timeout_ms`. Fails if the recording can't be written any more, or if
+ * the guard has stopped CPU sampling. What was written before is valid. */
 int session_step(struct session *session, int timeout_ms, struct error *error);
 
 /* False once every target has ended. */
@@ -37,21 +38,21 @@ bool session_alive(const struct session *session);
 
 struct session_status {
     double seconds;               /* since the first sample was possible */
-    uint64_t part_ns, part_bytes; /* of the recording that is made */
-    uint64_t samples, lost;       /* of all */
+    uint64_t part_ns, part_bytes; /* of the current segment */
+    uint64_t samples, lost;       /* of all segments */
     const char *busiest;          /* process with the most samples in the last second, "" if none */
-    double busiest_share;         /* of that second's samples of processes */
+    double busiest_share;         /* its share of that second's samples of processes */
 };
-/* While there is a recording: look whether a trigger fires, if it may. What fires, valid until the
- * next call, NULL if nothing does. */
+/* Check the triggers, while there is a segment. Return the text of the one that fires, valid until
+ * the next call, or NULL. None fires unless `may_fire`. */
 const char *session_look(struct session *session, bool may_fire);
 
-/* While there is a recording. */
+/* Only while there is a segment. */
 struct session_status session_status(const struct session *session);
 
 /* Stop sampling. */
 void session_stop(struct session *session);
 
-/* Take in what is left and end the recording. A descriptor that reads it is handed out in *ret_fd,
- * on failure too if there is anything to read, else -1. */
+/* Process the remaining samples and end the segment. *ret_fd reads it, also on failure if there is
+ * anything to read; else it is -1. */
 int session_end(struct session *session, int *ret_fd, struct error *error);

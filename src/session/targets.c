@@ -29,12 +29,12 @@ static int add(struct targets *targets, pid_t pid, struct error *error)
     return 0;
 }
 
-/* Every BEAM that can be seen: their pids, to be freed. */
+/* The pids of all VMs that are visible, which the caller frees. NULL with error. */
 static pid_t *find_beams(size_t *count, struct error *error)
 {
     size_t listed, found = 0;
     pid_t *pids = process_list(&listed, error);
-    struct error ignored; /* processes that ended, or that may not be looked at */
+    struct error ignored; /* processes that ended, or that may not be read */
     struct build build;
 
     if (!pids)
@@ -179,7 +179,7 @@ static bool descends_from(pid_t pid, pid_t ancestor)
     return false;
 }
 
-/* The BEAM that `child` has become, or has started; 0 if there is none yet. */
+/* The VM that `child` has become or has started; 0 if there is none yet. */
 static pid_t beam_of(pid_t child)
 {
     struct error ignored;
@@ -193,7 +193,7 @@ static pid_t beam_of(pid_t child)
     return found;
 }
 
-/* A VM that is starting has no tables yet: try until it has. */
+/* A VM that is starting has no tables yet: retry until it has them. */
 static int open_command(char **command, const volatile int *stop, struct targets *targets,
                         struct error *error)
 {

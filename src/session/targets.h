@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which VMs to profile. */
+/* The targets: the VMs that are profiled. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,22 +12,24 @@
 struct targets {
     struct vm *vms[PIDS_MAX];
     size_t count;
-    bool all; /* that there are on this host: one of them can be left out */
+    bool all; /* all VMs of this host were requested: some may be skipped */
     warn_function warn;
     pid_t child; /* the command that was started, 0 if none */
 };
 
-/* Open what the options ask for: the pids, every BEAM, the command's, or the only one there is.
- * `stop` ends the wait for a command to become a VM. */
+/* Open the requested VMs: the pids, every VM, that of the command, or the only one of the host. A
+ * *stop that is not 0 ends the wait for a command to become a VM. Return 0, or -1 with error. */
 int targets_open(const struct target_options *options, const volatile int *stop,
                  struct targets *targets, struct error *error);
 
-/* Why a VM could not be attached to: with its pid, or that it has ended. Returns -1. */
+/* Complete the error of a VM that could not be attached to: add its pid or, if it has ended, say so
+ * instead. Return -1. */
 int targets_error(const struct vm *vm, struct error *error);
 
-/* Of all that there are, one VM that can't be profiled does not keep us from the others: whether it
- * was left out, which it is unless it is the last one. That is told unless it has only ended. */
+/* Skip a VM that can't be profiled, if all VMs of the host were requested and it is not the last
+ * one. A VM that is not supported is skipped with a warning, one that has ended without. Return
+ * true if it was skipped; other errors skip none. */
 bool targets_leave_out(struct targets *targets, size_t index, const struct error *error);
 
-/* Closes the VMs. A command that was started is left to run. */
+/* Close the VMs. A command that was started continues to run. */
 void targets_close(struct targets *targets);

@@ -10,7 +10,7 @@
 static const char DEFAULT[] = "+reductions";
 static const double SECONDS_MAX = 1e9;
 
-/* Cut the text at its first colon; what is behind that, or NULL. */
+/* Cut the text at its first colon. Return the text after it, or NULL. */
 static char *cut(char *text)
 {
     char *colon = text ? strchr(text, ':') : NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* N[:METRIC[:SECONDS]]: the processes with the most of something, or those of which it grows most,
- * as commands take it. */
+/* The option N[:METRIC[:SECONDS]]: the N processes with the largest metric, or with its largest
+ * growth. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,17 +9,18 @@
 #include "profile/metrics.h"
 #include "util/error.h"
 
-/* For the help of options, and messages. */
+/* For help texts and messages. */
 #define TOP_METRICS                                                                                \
     "reductions, msgq, mbuf, heap, stack, young, old, bin_vheap, bin_old_vheap or minor_gcs, or "  \
     "with + before it what it has grown by (+msgq)"
 
 struct top_option {
-    size_t count; /* 0: not asked for */
+    size_t count; /* 0: not given */
     enum metric metric;
-    bool by_growth; /* of the metric */
-    double seconds; /* of growth, or until they are chosen anew; 0: not said */
+    bool by_growth; /* rank by growth of the metric */
+    double seconds; /* time of growth, or until processes are chosen again; 0: not given */
 };
 
-/* Parse `text`, which is written to; who works now, where no metric is given. Else ERROR_USAGE. */
+/* Parse `text`, which is modified. Without a metric, it is the growth of reductions. Return 0, or
+ * -1 with ERROR_USAGE. */
 int top_option_parse(char *text, struct top_option *top, struct error *error);

@@ -12,7 +12,7 @@
 static const struct kind {
     const char *name;
     enum trigger_kind kind;
-    const char *unit; /* what may stand behind the number */
+    const char *unit; /* units that may follow the number */
 } kinds[] = {
     {"cpu", TRIGGER_CPU, "%"},
     {"gc", TRIGGER_GC, "%"},
@@ -29,7 +29,7 @@ static int no_such(const char *text, struct error *error)
                      text);
 }
 
-/* Without spaces at its ends; to be freed. */
+/* A copy without spaces at its ends, which the caller frees. */
 static char *trimmed(const char *text, size_t size)
 {
     while (size && *text == ' ') {
@@ -41,7 +41,7 @@ static char *trimmed(const char *text, size_t size)
     return xstrndup(text, size);
 }
 
-/* `units`: a percent sign, letters of sizes, or none. */
+/* Parse the number. `units` may follow it: a percent sign, letters of sizes, or none. */
 static int parse_limit(const char *text, const char *units, const char *whole, double *limit,
                        struct error *error)
 {
@@ -61,7 +61,7 @@ static int parse_limit(const char *text, const char *units, const char *whole, d
     return 0;
 }
 
-/* "NAME METRIC", where the name may hold spaces. */
+/* Parse "NAME METRIC". The name may contain spaces. */
 static int parse_named(const char *text, struct trigger *trigger, struct error *error)
 {
     const char *space = strrchr(text, ' ');
@@ -77,7 +77,7 @@ static int parse_named(const char *text, struct trigger *trigger, struct error *
     return 0;
 }
 
-/* What is compared; *units: what may stand behind the number. */
+/* Parse what is compared. *units: units that may follow the number. */
 static int parse_subject(const char *text, struct trigger *trigger, const char **units,
                          struct error *error)
 {
@@ -101,7 +101,7 @@ static int parse_subject(const char *text, struct trigger *trigger, const char *
 
 int trigger_parse(const char *text, struct trigger *trigger, struct error *error)
 {
-    /* The last one: a pid ends in one too. */
+    /* The last '>': a pid ends in one, too. */
     const char *sign = strrchr(text, '>'), *units;
     char *subject, *limit;
     int result;

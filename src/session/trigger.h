@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a recording is made for: conditions as they are asked for on the command line. */
+/* Triggers: conditions on the command line for which a recording is made. */
 #pragma once
 
 #include "profile/metrics.h"
@@ -8,22 +8,22 @@
 enum { TRIGGERS_MAX = 16 };
 
 enum trigger_kind {
-    TRIGGER_CPU,     /* percent of the time of its schedulers that the node is on a CPU */
-    TRIGGER_GC,      /* percent of its CPU time that goes to collections of garbage */
-    TRIGGER_MEMORY,  /* bytes that the node has resident */
-    TRIGGER_RUNQ,    /* processes and ports in its run queues */
-    TRIGGER_PROCESS, /* `metric` of any process, or of those that are called `process` */
-    TRIGGER_EXIT,    /* the node ends */
+    TRIGGER_CPU,     /* CPU time of the VM, percent of the time of its normal schedulers */
+    TRIGGER_GC,      /* percent of its CPU samples that are in garbage collections */
+    TRIGGER_MEMORY,  /* resident memory of the VM, bytes */
+    TRIGGER_RUNQ,    /* length of its run queues: processes and ports */
+    TRIGGER_PROCESS, /* `metric` of any process, or of any that is called `process` */
+    TRIGGER_EXIT,    /* the VM ends */
 };
 
 struct trigger {
-    const char *text; /* as it was asked for, borrowed */
+    const char *text; /* as it was given, borrowed */
     enum trigger_kind kind;
     enum metric metric;
-    char *process; /* as struct selection_processes has them; NULL: any */
-    double limit;  /* it fires above this */
+    char *process; /* as in struct selection_processes; NULL: any */
+    double limit;  /* fires above this value */
 };
 
-/* ERROR_USAGE says what there is. */
+/* Return 0, or -1 with ERROR_USAGE, which lists the triggers. */
 int trigger_parse(const char *text, struct trigger *trigger, struct error *error);
 void trigger_free(struct trigger *trigger);

@@ -13,23 +13,23 @@
 #include "util/clock.h"
 
 static const uint64_t LOOK_NS = 1000000000;
-static const uint64_t SAMPLES_NS = 10000000000; /* in which these are to come */
+static const uint64_t SAMPLES_NS = 10000000000; /* after this, too few samples are a share of 0 */
 
 enum {
-    SWEEP_SHARE = 50,   /* of the time, the part that sweeps may take */
-    SAMPLES_LEAST = 50, /* of fewer no part can be told */
+    SWEEP_SHARE = 50,   /* time between sweeps, in durations of a sweep */
+    SAMPLES_LEAST = 50, /* needed to compute a share */
 };
 
-/* What a look found for a trigger. */
+/* What a check found for a trigger. */
 struct found {
     bool known;
     double value;
-    uint64_t process; /* pid term of the one that has most; 0: none */
+    uint64_t process; /* pid term of the process with the most; 0: none */
 };
 
 struct condition {
     const struct trigger *trigger;
-    bool armed; /* it did not hold, or has not fired since it does */
+    bool armed; /* it may fire: it has not since its condition began to hold */
     struct found found;
 };
 
@@ -38,11 +38,11 @@ struct trigger_watch {
     struct symbolizer *symbolizer;
     struct condition *conditions;
     size_t count;
-    struct process_sweep *sweep; /* NULL: no trigger is on processes */
+    struct process_sweep *sweep; /* NULL: no trigger needs one */
     const struct profile *profile;
     uint64_t now, looked, next_sweep;
-    uint64_t cpu_ns;      /* of the VM, when it was looked at */
-    uint64_t samples, gc; /* of the CPU since then: */
+    uint64_t cpu_ns;      /* of the VM at the last check */
+    uint64_t samples, gc; /* CPU samples since `counted`, and those in garbage collections */
     uint64_t counted;
 };
 
@@ -99,7 +99,7 @@ static bool is_called(struct trigger_watch *watch, uint64_t id, const char *who)
     return process && selection_is_process(watch->profile, process, who);
 }
 
-/* Names are found out only of processes that are above the limit. */
+/* Visit a process. Names are resolved only for processes above the limit. */
 static void visit(void *context, const struct swept_process *swept)
 {
     struct trigger_watch *watch = context;
@@ -142,7 +142,7 @@ static void look_at_processes(struct trigger_watch *watch)
 
 /* ---- the node ---- */
 
-/* In percent, since the look before. */
+/* CPU time since the last check, in percent of the time of the normal schedulers. */
 static struct found cpu_share(struct trigger_watch *watch)
 {
     uint64_t cpu_ns, before = watch->cpu_ns, schedulers = watch->vm->scheduler_counts[0];
@@ -157,7 +157,8 @@ static struct found cpu_share(struct trigger_watch *watch)
     };
 }
 
-/* Too few samples: the node does next to nothing, whatever that is. */
+/* The percentage of samples in garbage collections. With too few samples in SAMPLES_NS it is 0: the
+ * node does almost nothing. */
 static struct found gc_share(struct trigger_watch *watch)
 {
     bool enough = watch->samples >= SAMPLES_LEAST;
@@ -210,7 +211,7 @@ static void look(struct trigger_watch *watch)
 
 /* ---- what fires ---- */
 
-/* "msgq>1000: 1532, <0.85.0> cart". */
+/* Append "msgq>1000: 1532, <0.85.0> cart". */
 static void describe(struct trigger_watch *watch, const struct condition *condition,
                      struct buffer *text)
 {
@@ -239,7 +240,7 @@ static void describe(struct trigger_watch *watch, const struct condition *condit
     }
 }
 
-/* Each as it was found; the first that may fire does. */
+/* Update all conditions with what was found. Return the first one that fires, or NULL. */
 static const struct condition *fire(struct trigger_watch *watch, bool may_fire)
 {
     const struct condition *fires = NULL;

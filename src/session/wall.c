@@ -13,13 +13,13 @@
 #include "util/clock.h"
 
 enum {
-    SWEEP_MOST = 100,       /* processes of a sweep; of more some are chosen by chance */
-    RECENT = 1 << 10,       /* processes that ran, of which the last CPU sample is kept */
-    TOP_SECONDS = 10,       /* after which the top is chosen anew, where it was not said */
-    GROWTH_NS = 1000000000, /* after which it is the second time, at most, by growth */
-    CPU_INTERVALS = 3,      /* a process that goes on running is sampled by then */
-    STACK_NS = 1000000000,  /* a CPU sample of a process tells what it runs, for so long */
-    ORDER_NS = 400000000,   /* samples can be appended late by a little more than this */
+    SWEEP_MOST = 100,       /* processes of a sweep; if there are more, it visits a random part */
+    RECENT = 1 << 10,       /* slots for the last CPU sample of a process */
+    TOP_SECONDS = 10,       /* default time after which the top is chosen again */
+    GROWTH_NS = 1000000000, /* most time until the top is chosen a second time, by growth */
+    CPU_INTERVALS = 3,      /* a process that continues to run is sampled by then */
+    STACK_NS = 1000000000,  /* time for which a CPU sample gives the stack of its process */
+    ORDER_NS = 400000000,   /* samples may be appended late by a little more than this */
 };
 
 const char *const wall_tally_names[] = {
@@ -31,7 +31,7 @@ const char *const wall_tally_names[] = {
     [WALL_OTHERS] = "processes left out of the top",
 };
 
-/* A process that ran when it was met. */
+/* A process that ran when the sweep visited it. */
 struct pending {
     struct sample sample;
     uint64_t address, id; /* of its struct; pid term */
@@ -44,22 +44,22 @@ struct wall {
     struct wall_options options;
     struct process_sweep *sweep;
     struct process_top *top;
-    uint64_t started, swept, next; /* ns; of the last sweep, the next */
-    uint64_t choose_at, others;    /* when the top is chosen next; that are not in it */
+    uint64_t started, swept, next; /* ns: counts, last sweep, next sweep */
+    uint64_t choose_at, others;    /* next choice of the top; processes not in it */
     uint64_t weight;               /* ns that a sample of this sweep stands for */
     struct pending *pending;
     size_t pending_count, pending_room;
-    struct sample recent[RECENT]; /* CPU samples, by process */
-    /* of the call */
+    struct sample recent[RECENT]; /* CPU samples, by process id modulo RECENT */
+    /* of the current call */
     uint64_t now;
     struct part *part;
     struct error *error;
     int result;
-    /* of the part */
+    /* of the segment */
     uint64_t samples, time, tallies[WALL_TALLIES];
 };
 
-/* With what the first sweep compares, by growth. */
+/* If the top is by growth, read what the first sweep compares with. */
 static int begin_top(struct wall *wall, struct error *error)
 {
     const struct top_option *option = &wall->options.top;
@@ -142,8 +142,8 @@ static void add_running(struct wall *wall, const struct swept_process *swept)
         .flags = SAMPLE_ERLANG,
     };
 
-    /* Its metrics are those of the sweep, as those of all others are: with those of a CPU sample,
-     * which may be of a later time, it would seem to go back. */
+    /* The metrics are those of the sweep, as for all other processes. Those of a CPU sample, which
+     * may be later, could seem to go back at the next sweep. */
     process_metrics_read(wall->vm, swept->bytes, NULL, &sample.metrics);
     set_values(wall, &sample);
     wall->pending =
@@ -152,8 +152,8 @@ static void add_running(struct wall *wall, const struct swept_process *swept)
         (struct pending){sample, swept->address, swept_process_id(wall->vm, swept), false};
 }
 
-/* What a process does while it runs is told by CPU samples of it, before or after: so each of its
- * stacks comes to the part of the time that it has of these. */
+/* Append a sample of a running process, with the stack of a CPU sample of it, before or after the
+ * sweep. So each stack gets its share of the time that the process runs. */
 static void append_running(struct wall *wall, struct pending *pending, const struct sample *cpu)
 {
     struct sample sample = pending->sample;
@@ -185,10 +185,10 @@ static void append_unsampled(struct wall *wall, struct pending *pending)
     pending->done = true;
 }
 
-/* A process that has not been on a CPU since. */
+/* Append a process that has not been on a CPU since the sweep. False if it has. */
 static bool append_waiting(struct wall *wall, struct pending *pending)
 {
-    struct recording_totals counted = {0}; /* as that of the sweep */
+    struct recording_totals counted = {0}; /* not used: append_late() counts it */
     struct sample sample;
 
     if (!symbolizer_waiting(wall->symbolizer, wall->sweep, pending->address, pending->id, &sample,
@@ -198,8 +198,8 @@ static bool append_waiting(struct wall *wall, struct pending *pending)
     return true;
 }
 
-/* Those that have run on are sampled by now; of those that have left the CPU there may be a sample
- * of before. */
+/* Append the samples of running processes that have waited long enough, or `all`. A process that
+ * continued to run has been sampled by now. One that left the CPU may have a sample from before. */
 static void settle(struct wall *wall, bool all)
 {
     uint64_t wait = CPU_INTERVALS * wall->options.cpu_interval;
@@ -255,7 +255,7 @@ static void visit(void *context, const struct swept_process *swept)
     append(wall, &sample);
 }
 
-/* The part of all processes that a sweep meets. */
+/* The share of all processes that a sweep visits. */
 static double share(const struct wall *wall)
 {
     uint32_t count = vm_process_count(wall->vm);
@@ -263,8 +263,8 @@ static double share(const struct wall *wall)
     return wall->top || count <= SWEEP_MOST ? 1 : (double)SWEEP_MOST / count;
 }
 
-/* By growth it is chosen anew soon after the first time, which tells little: what has grown from
- * one sweep to the next. */
+/* The time until the top is chosen again. The first choice by growth says little, because the
+ * reading that it compares with is only one sweep older. So the second choice follows soon. */
 static uint64_t top_interval(const struct wall *wall)
 {
     const struct top_option *option = &wall->options.top;
@@ -333,7 +333,7 @@ int wall_finish(struct wall *wall, struct part *part, struct error *error)
     return wall->result;
 }
 
-/* The CPU samples are looked for by the number of their process, which is another now. */
+/* Move the CPU samples to the new profile, and to the slots of their new process ids. */
 static void carry_recent(struct wall *wall, struct carry *carry)
 {
     struct sample *recent = xcalloc(RECENT, sizeof(*recent));

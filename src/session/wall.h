@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Event `wall`: what processes do in time, whether they run or not. Sweeps over the processes of a
- * VM at a rate of its own; each process that is met stands for the time since the sweep before, and
- * where only some are met, by chance, for the others too.
+ * The wall event counts the time of processes, running or not. It sweeps over the processes of a VM
+ * at its own rate. Each process that a sweep visits stands for the time since the sweep before. If
+ * a sweep visits only some processes, chosen by chance, these stand for the others, too.
  *
- *   at rest    its stack is read out of memory
+ *   at rest    its stack is read from memory
  *   running    its stack is that of a CPU sample of it, next to the sweep
  */
 #pragma once
@@ -16,36 +16,36 @@
 #include "util/error.h"
 
 struct wall_options {
-    uint32_t frequency;    /* of sweeps, a second */
+    uint32_t frequency;    /* sweeps per second */
     uint64_t cpu_interval; /* ns between CPU samples */
     struct top_option top; /* only these processes */
 };
 
 struct wall;
 
-/* All are borrowed. NULL with error. */
+/* Borrows `vm` and `symbolizer`. NULL with error. */
 struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer,
                       const struct wall_options *options, struct error *error);
 void wall_free(struct wall *wall);
 
-/* ns until the next sweep is due, at `now` (CLOCK_MONOTONIC). */
+/* Return the ns from `now` (CLOCK_MONOTONIC) until the next sweep is due. */
 uint64_t wall_due(const struct wall *wall, uint64_t now);
 
-/* Sweep, if it is time to, and append the samples whose stacks are known by now, counted. A VM that
- * has ended is swept no more. */
+/* Sweep, if a sweep is due. Append the samples whose stacks are known by now, and count them in the
+ * totals of `part`. A VM that has ended gives no samples. */
 int wall_step(struct wall *wall, uint64_t now, struct part *part, struct error *error);
 
-/* A CPU sample of a thread of this VM. */
+/* Take a CPU sample of a thread of this VM: it gives the stack of a process that runs. */
 int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct part *part,
                     struct error *error);
 
-/* Append what still waits for a CPU sample. */
+/* Append the samples that still wait for a CPU sample. */
 int wall_finish(struct wall *wall, struct part *part, struct error *error);
 
-/* Go on from one part to the next: what waits comes into that, and summaries are of it. */
+/* Begin the next segment. Samples that wait move to its profile; the counts start at 0. */
 void wall_begin(struct wall *wall, const struct profile *before, struct profile *profile);
 
-/* Add what was counted to the sums, tallies (enum wall_tally) and times of *summary. */
+/* Add the counts to the sums and times of *summary, and to `tallies` (by enum wall_tally). */
 enum wall_tally {
     WALL_SWEEPS,
     WALL_LATE,

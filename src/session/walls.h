@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Event `wall` of a session: the sweeps of each target, and what they come to in its recording. */
+/* The wall event of a session: the sweeps of each target, and their summary in the recording. */
 #pragma once
 
 #include "session/options.h"
@@ -7,28 +7,28 @@
 #include "session/targets.h"
 #include "session/wall.h"
 
-/* All zero is none. */
+/* All zero is empty. */
 struct walls {
     struct wall *of[PIDS_MAX];
     size_t count;
 };
 
-/* Sweeps begin, where the options ask for them. All are borrowed. */
+/* Begin the sweeps, if the wall event is recorded. Borrows the VMs and symbolizers. */
 int walls_start(struct walls *walls, const struct session_options *options,
                 const struct targets *targets, struct symbolizer *const *symbolizers,
                 struct part *part, struct error *error);
 void walls_free(struct walls *walls);
 
-/* The sweeps that are due, and samples that are known by now. */
+/* Run the sweeps that are due, and append the samples whose stacks are known by now. */
 int walls_step(struct walls *walls, struct part *part, struct error *error);
 
-/* `timeout_ms`, but no longer than until the next sweep. */
+/* Return `timeout_ms`, or less if a sweep is due before. */
 int walls_limit_timeout(const struct walls *walls, int timeout_ms);
 
-/* Samples that still wait. */
+/* Append the samples that still wait. */
 int walls_finish(struct walls *walls, struct part *part, struct error *error);
 
 int walls_put_summary(const struct walls *walls, struct part *part, struct error *error);
 
-/* Go on in another part, which follows `before`. */
+/* Begin the next segment `part`, which follows `before`. */
 void walls_begin(struct walls *walls, const struct part *before, struct part *part);
