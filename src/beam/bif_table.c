@@ -101,8 +101,8 @@ int bif_table_read(struct vm *vm, struct elf_file *executable, struct bif_table 
     if (rows)
         return 0;
     return error_set(error, ERROR_UNSUPPORTED,
-                     "the VM's table of BIFs (bif_table) was looked for by symbol and as the only "
-                     "run of %d or more of its rows in the writable data of the emulator",
+                     "the VM's table of BIFs (bif_table) has no symbol, and no single run of %d or "
+                     "more of its rows is in the writable data of beam.smp",
                      ROWS_MIN);
 }
 

@@ -291,7 +291,8 @@ struct code *code_new(struct vm *vm, struct error *error)
     code->call_classes = address_map_new(CALL_CLASSES_MAX);
     if (!vm->roots.jit_descriptor)
         error_set(error, ERROR_UNSUPPORTED,
-                  "this VM keeps no list of its compiled code (interpreter?)");
+                  "this VM has no list of compiled code: it may be the interpreter (emu), which is "
+                  "not supported");
     else if (code_refresh(code, error) == 0) {
         if (code->normal_exit && code->live_count)
             return code;

@@ -25,7 +25,7 @@ static const char *take_string(struct cursor *cursor)
     size_t left = (size_t)(cursor->end - cursor->at);
     size_t length = strnlen((const char *)cursor->at, left);
 
-    return cursor_take(cursor, length + 1, "name without an end");
+    return cursor_take(cursor, length + 1, "a name does not end");
 }
 
 /* Take a string of `size` bytes that include the NUL at its end. */
@@ -34,7 +34,7 @@ static const char *take_sized_string(struct cursor *cursor, size_t size)
     const char *at = cursor_take(cursor, size, "name is cut off");
 
     if (at && (size == 0 || at[size - 1] != 0))
-        cursor_fail(cursor, "name without an end");
+        cursor_fail(cursor, "a name does not end");
     return cursor->problem ? NULL : at;
 }
 
@@ -45,8 +45,7 @@ static void skip(struct cursor *cursor, size_t size)
 
 static int malformed(const struct cursor *cursor, struct error *error)
 {
-    return error_set(error, ERROR_UNSUPPORTED,
-                     "the JIT's symbol list holds an entry that is not understood: %s",
+    return error_set(error, ERROR_UNSUPPORTED, "an entry of the JIT's symbol list is damaged: %s",
                      cursor->problem);
 }
 
@@ -74,7 +73,7 @@ static void copy_name(struct cursor *cursor, const char *name, struct gdb_jit_he
     if (name && strlen(name) < sizeof(header->name))
         strcpy(header->name, name);
     else
-        cursor_fail(cursor, "name of a module is too long");
+        cursor_fail(cursor, "the name of a module is too long");
 }
 
 static void parse_header(struct cursor *cursor, struct gdb_jit_header *header)
@@ -96,7 +95,7 @@ static void parse_header(struct cursor *cursor, struct gdb_jit_header *header)
     name = take_sized_string(cursor, cursor_u16(cursor));
     skip(cursor, HEADER_PADDING);
     if (kind != 1)
-        cursor_fail(cursor, "unknown kind of entry");
+        cursor_fail(cursor, "the kind of the entry is unknown");
     copy_name(cursor, name, header);
 }
 
@@ -113,7 +112,7 @@ static void parse_old_header(struct cursor *cursor, struct gdb_jit_header *heade
     }
     code_size = cursor_u64(cursor);
     if (functions > UINT32_MAX || code_size > UINT32_MAX)
-        cursor_fail(cursor, "module is too large");
+        cursor_fail(cursor, "the module is too large");
     header->base = base;
     header->range_count = (uint32_t)functions;
     header->code_size = (uint32_t)code_size;
@@ -128,7 +127,7 @@ static bool header_at(struct cursor *cursor, bool old_format, struct gdb_jit_hea
     else
         parse_header(cursor, header);
     if (header->base > UINT64_MAX - header->code_size)
-        cursor_fail(cursor, "module ends behind the last address");
+        cursor_fail(cursor, "the module ends after the last address");
     return !cursor->problem;
 }
 
@@ -225,7 +224,7 @@ static void parse_range(struct cursor *cursor, struct builder *builder)
 
     skip(cursor, RANGE_PADDING);
     if (end < start)
-        cursor_fail(cursor, "function ends before it begins");
+        cursor_fail(cursor, "a function ends before it begins");
     if (cursor->problem)
         return;
     *range = (struct gdb_jit_range){.start = start,
@@ -250,7 +249,7 @@ static void parse_old_range(struct cursor *cursor, struct builder *builder,
     const char *name = take_string(cursor);
 
     if (start < header->base || end < start || end - header->base > UINT32_MAX)
-        cursor_fail(cursor, "function outside of its module");
+        cursor_fail(cursor, "a function lies outside of its module");
     if (cursor->problem)
         return;
     builder->module.ranges[builder->module.range_count++] =
@@ -283,7 +282,7 @@ int gdb_jit_parse_module(const uint8_t *bytes, size_t size, bool old_format,
 
     if (header_at(&cursor, old_format, &header) &&
         (header.emulator || header.range_count > size / 16))
-        cursor_fail(&cursor, "not a module of this size");
+        cursor_fail(&cursor, "no module has this size");
     if (cursor.problem)
         return malformed(&cursor, error);
     builder.module.ranges = xcalloc((size_t)header.range_count + 1, sizeof(struct gdb_jit_range));
@@ -299,7 +298,7 @@ int gdb_jit_parse_module(const uint8_t *bytes, size_t size, bool old_format,
         qsort(builder.module.ranges, builder.module.range_count, sizeof(struct gdb_jit_range),
               compare_ranges);
     if (!in_order(&builder.module))
-        cursor_fail(&cursor, "functions are not in order");
+        cursor_fail(&cursor, "the functions are not in order");
     if (cursor.problem) {
         gdb_jit_free_module(&builder.module);
         return malformed(&cursor, error);

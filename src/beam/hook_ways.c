@@ -365,72 +365,79 @@ static void find_exit_continue(struct hooks *hooks, struct function_set *found)
 
 const struct hook_function hook_functions[HOOK_COUNT] = {
     [HOOK_SCHEDULE_OUT] = {"erts_schedule", HOOK_BY_CALLER,
-                           "what the JIT's scheduler loop gets processes from", hook_find_schedule},
-    [HOOK_SCHEDULE_IN] = {"copy_in_registers", HOOK_BY_CALLER,
-                          "what the JIT's scheduler loop passes a new process to, with the X "
-                          "registers",
-                          hook_find_copy_in},
+                           "the function from which the JIT's scheduler loop gets processes",
+                           hook_find_schedule},
+    [HOOK_SCHEDULE_IN] =
+        {"copy_in_registers", HOOK_BY_CALLER,
+         "the function to which the JIT's scheduler loop passes a new process and the X registers",
+         hook_find_copy_in},
     [HOOK_WAKE] = {"erts_schedule_process", HOOK_BY_CODE,
-                   "what erts_queue_proc_message leads to that is passed a process, its state and "
-                   "locks, and changes the state",
+                   "the function below erts_queue_proc_message that takes a process, its state and "
+                   "its locks, and changes the state",
                    hook_find_wake},
     [HOOK_WAKE_SIGNAL] = {"erts_proc_sys_schedule", HOOK_BY_CODE,
-                          "what erts_queue_proc_message leads to that is passed a process, its "
+                          "the function below erts_queue_proc_message that takes a process, its "
                           "state and a flag, and changes the state",
                           hook_find_wake_signal},
     [HOOK_ENQUEUE] = {"select_enqueue_run_queue", HOOK_BY_CODE,
-                      "what erts_schedule_process passes its process to that also erts_schedule "
-                      "calls, or that ends a list with it",
+                      "the function to which erts_schedule_process passes its process, and that "
+                      "erts_schedule calls too or that ends a list with the process",
                       hook_find_enqueue},
     [HOOK_GC] = {"garbage_collect", HOOK_BY_CALLER,
-                 "what erts_garbage_collect_nobump, called by the JIT, passes its arguments to",
+                 "the function to which erts_garbage_collect_nobump, called by the JIT, passes its "
+                 "arguments",
                  find_collect},
-    [HOOK_GC_HIBERNATE] = {"erts_garbage_collect_hibernate", HOOK_BY_CODE,
-                           "what erlang:hibernate/3 leads to that charges the process for a call "
-                           "with (p, 1)",
-                           find_collect_hibernate},
-    [HOOK_FRAGMENT] = {"erts_heap_alloc", HOOK_BY_CODE,
-                       "what setelement/3 passes its process to and that gives it a heap fragment",
-                       find_fragment},
+    [HOOK_GC_HIBERNATE] =
+        {"erts_garbage_collect_hibernate", HOOK_BY_CODE,
+         "the function below erlang:hibernate/3 that charges the process for a call with (p, 1)",
+         find_collect_hibernate},
+    [HOOK_FRAGMENT] =
+        {"erts_heap_alloc", HOOK_BY_CODE,
+         "the function to which setelement/3 passes its process, and that returns a heap fragment",
+         find_fragment},
     [HOOK_SEND] = {"erts_queue_proc_message", HOOK_BY_CODE,
-                   "what enif_send calls that stores its last argument and the sender's pid in a "
-                   "message",
+                   "the function that enif_send calls, and that stores its last argument and the "
+                   "sender's pid in a message",
                    find_send},
-    [HOOK_SEND_MANY] = {"erts_queue_proc_messages", HOOK_BY_CODE,
-                        "what comes after erts_queue_proc_message and calls the same function",
-                        find_send_many},
+    [HOOK_SEND_MANY] =
+        {"erts_queue_proc_messages", HOOK_BY_CODE,
+         "the function that follows erts_queue_proc_message and calls the same function",
+         find_send_many},
     [HOOK_QUEUE] = {"erts_proc_sig_queue_try_enqueue_to_buffer", HOOK_BY_CODE,
-                    "what both erts_queue_proc_message and erts_queue_proc_messages offer their "
-                    "messages to",
+                    "the function to which erts_queue_proc_message and erts_queue_proc_messages "
+                    "pass their messages",
                     find_queue},
     [HOOK_RECEIVE] = {"beam_jit_remove_message", HOOK_BY_CALLER,
-                      "what code with a receive passes the JIT's state to", find_receive},
-    [HOOK_COPY] = {"copy_struct_x", HOOK_BY_CALLER, "what enif_make_copy passes its term to",
-                   find_copy},
+                      "the function to which code with a receive passes the JIT's state",
+                      find_receive},
+    [HOOK_COPY] = {"copy_struct_x", HOOK_BY_CALLER,
+                   "the function to which enif_make_copy passes its term", find_copy},
     [HOOK_SPAWN] = {"erl_create_process", HOOK_BY_CALLER,
-                    "what erlang:spawn/3 passes its arguments to", find_create},
+                    "the function to which erlang:spawn/3 passes its arguments", find_create},
     [HOOK_EXIT] = {"erts_do_exit_process", HOOK_BY_CALLER,
-                   "what the JIT's normal_exit calls with the reason 'normal'", find_exit},
-    [HOOK_EXIT_CONTINUE] = {"erts_continue_exit_process", HOOK_BY_CALLER,
-                            "what both the JIT's continue_exit and erts_do_exit_process call",
-                            find_exit_continue},
+                   "the function that the JIT's normal_exit calls with the reason 'normal'",
+                   find_exit},
+    [HOOK_EXIT_CONTINUE] =
+        {"erts_continue_exit_process", HOOK_BY_CALLER,
+         "the function that the JIT's continue_exit and erts_do_exit_process call",
+         find_exit_continue},
     [HOOK_DIRTY_NIF] = {"erts_call_dirty_nif", HOOK_BY_CODE,
-                        "what erts_schedule's C caller passes a process to, and that sets the "
-                        "scheduler's current NIF",
+                        "the function to which erts_schedule's C caller passes a process, and that "
+                        "sets the scheduler's current NIF",
                         hook_find_dirty_nif},
     [HOOK_DIRTY_BIF] = {"erts_call_dirty_bif", HOOK_BY_CODE,
-                        "what erts_schedule's C caller passes a process to, and that sets no "
-                        "current NIF",
+                        "the function to which erts_schedule's C caller passes a process, and that "
+                        "sets no current NIF",
                         hook_find_dirty_bif},
     [HOOK_AUX_WORK] = {"handle_aux_work", HOOK_BY_CALLER,
-                       "what erts_schedule passes the scheduler's aux_work_data to, and that "
-                       "resets a field of it",
+                       "the function to which erts_schedule passes the scheduler's aux_work_data, "
+                       "and that resets a field of it",
                        hook_find_aux_work},
     [HOOK_CHECK_IO] = {"erts_check_io", HOOK_BY_CALLER,
-                       "what erts_schedule calls with the lowest time there is",
+                       "the function that erts_schedule calls with the lowest time that exists",
                        hook_find_check_io},
     [HOOK_FULL_SWEEP] = {"full_sweep_heaps", HOOK_BY_CALLER,
-                         "what both garbage_collect and erts_garbage_collect_hibernate pass the "
-                         "process and a new heap to",
+                         "the function to which garbage_collect and erts_garbage_collect_hibernate "
+                         "pass the process and a new heap",
                          hook_find_full_sweep},
 };

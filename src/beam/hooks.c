@@ -72,8 +72,8 @@ static int look_for(struct hooks *hooks, enum hook hook, struct hook_point *poin
         return 0;
     }
     return error_set(error, ERROR_UNSUPPORTED,
-                     "%s was looked for by symbol and as %s, and %zu functions of the VM fit",
-                     function->name, function->looked_for, found.count);
+                     "%s has no symbol; %zu functions of the VM match its description: %s",
+                     function->name, found.count, function->looked_for);
 }
 
 int hooks_find(struct hooks *hooks, enum hook hook, struct hook_point *point, struct error *error)
@@ -112,7 +112,7 @@ int hooks_symbol(struct hooks *hooks, const char *name, struct hook_point *point
         if (!strcmp(name, hook_functions[hook].name))
             return hooks_find(hooks, (enum hook)hook, point, error);
     return error_set(error, ERROR_UNSUPPORTED,
-                     "this VM exports no function %s, and there is no other way to it", name);
+                     "this VM exports no function %s, and nothing else leads to it", name);
 }
 
 /* ---- BIFs ---- */
@@ -196,7 +196,7 @@ int hooks_nif(struct hooks *hooks, const char *module, const char *function, uin
         return 0;
     }
     return error_set(error, ERROR_UNSUPPORTED,
-                     search.module ? "%s is no NIF, or its library is not loaded yet"
+                     search.module ? "%s is not a NIF, or its library is not loaded yet"
                                    : "%s is not loaded",
                      search.symbol);
 }

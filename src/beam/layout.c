@@ -146,13 +146,13 @@ int layout_from_table(const struct build *build, struct layout *layout, struct e
 
     if (build->otp_release < FIRST_RELEASE || build->otp_release > LAST_RELEASE)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "no layout of OTP %d (erts %s) is built in (there are %d to %d) and its "
-                         "executable has no DWARF",
+                         "OTP %d (erts %s) is not supported: layouts are built in for OTP %d to "
+                         "%d, and the executable has no debug information (DWARF)",
                          build->otp_release, build->erts, FIRST_RELEASE, LAST_RELEASE);
     if (build->hipe || build->special[0])
         return error_set(error, ERROR_UNSUPPORTED,
-                         "no layout of OTP %d (erts %s) built with %s is built in and its "
-                         "executable has no DWARF",
+                         "OTP %d (erts %s) built with %s is not supported: its layout is not built "
+                         "in, and the executable has no debug information (DWARF)",
                          build->otp_release, build->erts, build->hipe ? "HiPE" : build->special);
     for (size_t row = 0; row < ROWS; row++)
         rows_of(&found)[row] = columns[row][build->otp_release - FIRST_RELEASE];

@@ -121,10 +121,10 @@ static int find_root(const struct roots_search *search, struct elf_file *executa
     *root = count == 1 ? found : 0;
     if (count == 1 || !kind->required)
         return 0;
-    return error_set(error, ERROR_UNSUPPORTED,
-                     "%s was looked for by symbol and in the writable data of the emulator, and "
-                     "%u candidates passed its checks",
-                     kind->what, count);
+    return error_set(
+        error, ERROR_UNSUPPORTED,
+        "%s has no symbol, and %u candidates in the writable data of beam.smp passed its checks",
+        kind->what, count);
 }
 
 /* The value of an exported pointer, 0 if it is not exported. There is no search for it, because no
@@ -151,9 +151,9 @@ int roots_find(struct roots_search *search, struct elf_file *executable, struct 
             return -1;
     }
     if (!found.jit_descriptor && !found.code_ranges)
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "neither the JIT's list of code nor the code ranges were found in the "
-                         "writable data of the emulator");
+        return error_set(
+            error, ERROR_UNSUPPORTED,
+            "the writable data of beam.smp has neither the JIT's list of code nor the code ranges");
     found.normal_exit = exported_value(search, executable, "beam_normal_exit");
     *roots = found;
     return 0;

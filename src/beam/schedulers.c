@@ -109,7 +109,8 @@ int vm_read_schedulers(struct vm *vm, struct error *error)
     }
     if (counts[0] == 0 || !all_run(schedulers, count)) {
         free(schedulers);
-        return error_set(error, ERROR_UNSUPPORTED, "the VM has not started its schedulers");
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the VM has not started its schedulers yet: try again");
     }
     vm->schedulers = xreallocarray(schedulers, count, sizeof(*schedulers));
     vm->scheduler_count = count;

@@ -28,7 +28,8 @@ static int open_error(pid_t pid, const char *what, struct error *error)
             what, pid);
     if (process_exists(pid))
         return error_set(error, ERROR_NO_PROCESS,
-                         "process %d has no executable (a kernel thread, or it is ending)", pid);
+                         "process %d has no executable: it is a kernel thread, or it is ending",
+                         pid);
     return error_set(error, ERROR_NO_PROCESS, "there is no process %d", pid);
 }
 
@@ -210,7 +211,7 @@ struct vm *vm_open(pid_t pid, struct error *error)
     if (!vm && error->code == ERROR_UNSUPPORTED)
         nanosleep(&pause, NULL); /* a process that is killed loses its memory before its pid */
     if (!vm && error->code != ERROR_PERMISSION && has_ended(pid, start_time))
-        error_set(error, ERROR_NO_PROCESS, "process %d ended while it was examined", pid);
+        error_set(error, ERROR_NO_PROCESS, "process %d ended while beamflame read it", pid);
     return vm;
 }
 

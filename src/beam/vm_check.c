@@ -102,7 +102,7 @@ static int count_processes(struct census *census, struct error *error)
             return 0;
     }
     return error_set(error, ERROR_UNSUPPORTED,
-                     "the process table should hold %llu processes and %llu were found in it",
+                     "the process table says that it has %llu processes, but has %llu",
                      (unsigned long long)after, (unsigned long long)census->seen);
 }
 
@@ -112,13 +112,13 @@ static int check_processes(struct census *census, struct error *error)
         return -1;
     if ((!census->has_init && !census->unread) || census->with_id * 2 <= census->read)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "of %u processes in the table, %u have the pid of their place and <0.0.0> "
-                         "is %samong them",
+                         "%u processes are in the table, %u of them have the pid of their place, "
+                         "and <0.0.0> is %samong these",
                          census->read, census->with_id, census->has_init ? "" : "not ");
     if (census->with_heap * 2 <= census->read)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "of %u processes in the table, only %u have a heap and a stack where the "
-                         "layout says",
+                         "%u processes are in the table, but only %u of them have a heap and a "
+                         "stack where the layout says",
                          census->read, census->with_heap);
     return 0;
 }
@@ -147,7 +147,7 @@ static int check_schedulers(struct vm *vm, struct error *error)
             (process && memory_read_u64(vm->memory, process + vm->layout.process_id, &id) &&
              !term_is_pid(id)))
             return error_set(error, ERROR_UNSUPPORTED,
-                             "scheduler %u runs something that is no process",
+                             "scheduler %u runs something that is not a process",
                              vm->schedulers[i].number);
     }
     return 0;
@@ -159,7 +159,7 @@ static int check_code_list(struct vm *vm, struct error *error)
     if (!vm->roots.jit_descriptor || vm_frames(vm) != VM_FRAMES_UNKNOWN)
         return 0;
     return error_set(error, ERROR_UNSUPPORTED,
-                     "the JIT's list of code does not say how the emulator lays out frames");
+                     "the JIT's list of code does not say which kind of frames the VM uses");
 }
 
 int vm_check(struct vm *vm, struct error *error)

@@ -24,8 +24,8 @@ static int examine(struct vm *vm, const char *executable, struct error *error)
         return -1;
     snprintf(vm->executable, sizeof(vm->executable), "%s", file->path);
     if (!identified)
-        return error_set(error, ERROR_NO_PROCESS, "it is of %s, which is not an Erlang VM",
-                         vm->executable);
+        return error_set(error, ERROR_NO_PROCESS,
+                         "the core file is of %s, which is not an Erlang VM", vm->executable);
     return vm_examine(vm, error);
 }
 
@@ -36,8 +36,8 @@ static void tell_core(const char *path, const struct vm *vm, struct error *error
 
     if (core->missing && vm->build.otp_release)
         error_prefix(error,
-                     "core '%s' is cut short (%" PRIu64 " MB of it are there, %" PRIu64
-                     " MB are not), and what is there is not enough",
+                     "core file '%s' is incomplete (%" PRIu64 " MB are there, %" PRIu64
+                     " MB are missing), and the rest is not enough",
                      path, core->size >> 20, core->missing >> 20);
     else
         error_prefix(error, "core '%s'", path);

@@ -193,7 +193,8 @@ static int check_counts(struct trial *trial)
     if (hits == trial->hits && trial->skeleton->bss->cookies == trial->cookies)
         return 0;
     return error_set(&trial->error, ERROR_UNSUPPORTED,
-                     "probes don't work on this kernel: of %llu hits %llu were counted, or wrongly",
+                     "probes don't work on this kernel: a test made %llu hits, and %llu were "
+                     "counted, or counted wrongly",
                      (unsigned long long)trial->hits, (unsigned long long)hits);
 }
 

@@ -107,7 +107,7 @@ static int check_frequency(uint32_t frequency, struct error *error)
         fclose(file);
     if (known && frequency > most)
         return error_set(error, ERROR_USAGE,
-                         "%u samples a second are more than this machine allows: the sysctl "
+                         "%u samples a second are more than the kernel allows: the sysctl "
                          "kernel.perf_event_max_sample_rate is %u",
                          frequency, most);
     return 0;
@@ -191,7 +191,7 @@ int clock_event_period(const struct clock_event *event, uint32_t frequency, uint
     *ret_period = most * (SECOND / MEASURE_NS) / frequency;
     if (most < COUNT_MIN || !*ret_period)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "'%s' happened %llu times in 0.1 s: too rarely to be a clock of %u Hz",
+                         "'%s' happened %llu times in 0.1 s, too rarely for a clock of %u Hz",
                          event->name, (unsigned long long)most, frequency);
     return 0;
 }

@@ -213,7 +213,7 @@ int event_request_parse(const char *name, struct event_request *request, struct 
                              "'%s' needs a probe after it, as in usdt:process-spawn", name);
         return 0;
     }
-    return error_set(error, ERROR_USAGE, "there is no event '%s'; there are: cpu, %s", name,
+    return error_set(error, ERROR_USAGE, "there is no event '%s'; the events are: cpu, %s", name,
                      event_kind_names());
 }
 

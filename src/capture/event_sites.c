@@ -38,7 +38,7 @@ static int find_symbol(const struct event_target *target, const char *text,
         return hooks_symbol(target->hooks, text, point, error);
     offset = strtoull(plus + 1, &end, 0);
     if (end == plus + 1 || *end)
-        return error_set(error, ERROR_USAGE, "'%s' is no offset", plus + 1);
+        return error_set(error, ERROR_USAGE, "'%s' is not an offset", plus + 1);
     snprintf(name, sizeof(name), "%.*s", (int)(plus - text), text);
     file = vm_executable(target->vm, error);
     if (!file || hooks_symbol(target->hooks, name, point, error))
@@ -65,10 +65,11 @@ static int find_address(const struct event_target *target, const struct event_re
     case PLACE_BY_NIF:
         break;
     case PLACE_BY_USDT:
-        return error_set(error, ERROR_FAILED, "a USDT probe has no one address");
+        return error_set(error, ERROR_FAILED,
+                         "a USDT probe can have several addresses, so it takes no offset");
     }
     if (!event_function_parse(request->argument, &function))
-        return error_set(error, ERROR_USAGE, "'%s' is no function", request->argument);
+        return error_set(error, ERROR_USAGE, "'%s' is not a function", request->argument);
     return (site->by == PLACE_BY_BIF ? hooks_bif : hooks_nif)(
         target->hooks, function.module, function.name, function.arity, point, error);
 }
@@ -172,9 +173,10 @@ static int add_usdt_places(const struct event_target *target, const struct event
     if (search.result)
         return -1;
     if (!places->count)
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "this VM has no USDT probe '%s': see beamflame probes -p %d",
-                         request->argument, (int)target->vm->pid);
+        return error_set(
+            error, ERROR_UNSUPPORTED,
+            "this VM has no USDT probe '%s'; 'beamflame probes -p %d' lists those that it has",
+            request->argument, (int)target->vm->pid);
     return 0;
 }
 

@@ -120,7 +120,7 @@ int nop5_check(enum probe_way way, const struct probe_point *point, struct error
     if (trap_of_site(&site) != TRAP_NOP5 || is_harmless_here(way))
         return 0;
     return error_set(error, ERROR_UNSUPPORTED,
-                     "there is a nop of five bytes at offset 0x%llx of its file, and a probe on "
-                     "one makes this kernel overwrite what the program has on its stack",
+                     "offset 0x%llx of its file has a nop of five bytes; a probe there makes this "
+                     "kernel overwrite the stack of the program",
                      (unsigned long long)point->file_offset);
 }

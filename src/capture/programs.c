@@ -106,8 +106,8 @@ int programs_open(struct programs *programs, struct error *error)
 
     if (!process_numbers_are_the_hosts())
         return error_set(error, ERROR_FAILED,
-                         "samples carry the host's process numbers, which are not known in this "
-                         "container: run it in the host's pid namespace (hostPID: true)");
+                         "this container does not know the host's process ids, which samples "
+                         "carry: run beamflame in the host's pid namespace (hostPID: true)");
     libbpf_set_print(quiet);
     programs->cpus = libbpf_num_possible_cpus();
     if (programs->cpus < 1)

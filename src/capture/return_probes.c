@@ -171,7 +171,7 @@ int return_probes_check(enum probe_way way, pid_t pid, const struct probe_site *
     if (result)
         return 0;
     return error_set(error, ERROR_UNSUPPORTED,
-                     "process %d filters its system calls (seccomp), and probes at the return of "
-                     "functions would end it on this kernel",
+                     "process %d filters its system calls (seccomp), and on this kernel a probe at "
+                     "the return of a function would end it",
                      (int)pid);
 }

@@ -136,7 +136,7 @@ static void check_lengths(struct comparison *comparison)
     for (int i = 0; i < 2 && comparison->per == PER_TIME; i++) {
         if (has_length(&comparison->sides[i]))
             continue;
-        message_warning("%s does not tell how long it was, so both are compared as they are; "
+        message_warning("the duration of %s is not known, so neither recording is scaled; "
                         "--normalize total compares shares",
                         comparison->sides[i].name);
         comparison->per = PER_NONE;

@@ -122,7 +122,8 @@ static int select_processes(struct census *census, const struct selection_option
     selection_free(selection);
     view_free(view);
     if (had && !census->count)
-        return error_set(error, ERROR_NO_SAMPLES, "none of the %zu processes is asked for", had);
+        return error_set(error, ERROR_NO_SAMPLES, "the options select none of the %zu processes",
+                         had);
     return 0;
 }
 
@@ -134,7 +135,7 @@ static int dump(struct vm *vm, const struct dump_options *options, struct error 
     int result = census_take(vm, &options->request, profile, &census, &sampling, error);
 
     if (!result && sampling.code)
-        message_warning("processes that run can't be sampled: %s", sampling.text);
+        message_warning("running processes can't be sampled: %s", sampling.text);
     if (!result)
         result = select_processes(&census, &options->selection, error);
     if (!result)
@@ -167,7 +168,7 @@ static int dump_core(const struct dump_options *options, struct error *error)
     if (!vm)
         return -1;
     if (vm->core->missing)
-        message_warning("the core is cut short: %s of it are there, %s are missing",
+        message_warning("the core file is incomplete: %s are there, %s are missing",
                         amount_text(vm->core->size, UNIT_BYTES).text,
                         amount_text(vm->core->missing, UNIT_BYTES).text);
     result = dump(vm, options, error);

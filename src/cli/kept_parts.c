@@ -14,7 +14,7 @@ int kept_parts_file(struct error *error)
     int fd = memfd_create("beamflame", MFD_CLOEXEC);
 
     if (fd < 0)
-        error_set(error, ERROR_FAILED, "cannot record into memory: %s", strerror(errno));
+        error_set(error, ERROR_FAILED, "can't record into memory: %s", strerror(errno));
     return fd;
 }
 

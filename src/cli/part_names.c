@@ -261,14 +261,14 @@ int part_names_create(const struct part_names *names, time_t seconds, struct par
         fd = create_locked(path);
         code = errno;
         if (fd < 0 && code != EEXIST)
-            error_set(error, ERROR_FAILED, "cannot create %s: %s", path, strerror(code));
+            error_set(error, ERROR_FAILED, "can't create %s: %s", path, strerror(code));
         free(path);
         if (fd < 0 && code == EEXIST)
             continue;
         *ret_time = time;
         return fd;
     }
-    return error_set(error, ERROR_FAILED, "there are files of all names that a part could have");
+    return error_set(error, ERROR_FAILED, "every name that this segment could have is taken");
 }
 
 /* ---- old files ---- */

@@ -155,7 +155,7 @@ static void show_usdt(struct vm *vm)
     if (file)
         usdt_each(file, note_usdt, &all);
     printf("\n%d USDT probes%s\n", all.count,
-           all.count ? " (-e usdt:NAME; with the number of their places):"
+           all.count ? " (-e usdt:NAME), each with its number of places:"
                      : ": this VM was built without them");
     for (int i = 0; i < all.count; i++) {
         printf("  %-40s %d\n", all.names[i], all.places[i]);
@@ -184,8 +184,8 @@ static int show(const struct probes_options *options, struct error *error)
     }
     target.way = calibration.way;
     show_events(&target, options, &calibration);
-    printf("\nAny BIF, NIF or function of the VM: -e bif:MODULE:FUNCTION/ARITY, "
-           "-e nif:MODULE:FUNCTION/ARITY, -e probe:SYMBOL[+OFFSET]\n");
+    printf("\nCalls of any BIF, NIF or function of the VM: -e bif:MODULE:FUNCTION/ARITY, -e "
+           "nif:MODULE:FUNCTION/ARITY, -e probe:SYMBOL[+OFFSET]\n");
     show_usdt(target.vm);
     hooks_free(target.hooks);
     code_free(code);

@@ -104,9 +104,9 @@ static void say_start(const struct record_options *options, size_t targets)
     else
         fprintf(stderr, "until Ctrl-C");
     if (options->loop > 0)
-        fprintf(stderr, ", in parts of %g s", options->loop);
+        fprintf(stderr, ", in segments of %g s", options->loop);
     if (options->session.trigger_count)
-        fprintf(stderr, ", to record %g s before and %g s after a trigger", options->before,
+        fprintf(stderr, ", recording %g s before and %g s after a trigger", options->before,
                 options->after);
     fputc('\n', stderr);
 }
@@ -152,7 +152,7 @@ static int record_and_render(const struct record_options *options, struct target
     if (fd < 0)
         return failed;
     if (failed)
-        message_warning("recording ended early; what it holds up to then is kept");
+        message_warning("the recording ended early; what it has is kept");
     if (path && !options->output.quiet)
         message_say("wrote %s", path);
     rendered = render(fd, path ? path : "the recording", &options->output);
@@ -218,8 +218,9 @@ static int check_parts(const struct record_options *options, struct error *error
 
         if (path && output_file_is_in_place(path))
             return error_set(
-                error, ERROR_USAGE, "%s: a file is written for each %s; name one", path,
-                options->session.trigger_count ? "time that a trigger fires" : "part of --loop");
+                error, ERROR_USAGE,
+                "%s is not a regular file, and each %s needs a file of its own: name a file", path,
+                options->session.trigger_count ? "firing of a trigger" : "segment of --loop");
     }
     return 0;
 }

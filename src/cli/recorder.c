@@ -96,7 +96,7 @@ static int after_failure(struct recorder *recorder, struct error *error)
 static void say_size(const struct record_options *options)
 {
     if (!options->output.quiet)
-        message_say("the recording ends here: it has the %llu bytes that it may have",
+        message_say("the recording ends: it has reached the %llu bytes of --max-size",
                     (unsigned long long)options->max_size);
 }
 

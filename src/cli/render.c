@@ -57,7 +57,7 @@ static int say_what_is_empty(const struct output_result *result)
         const struct output_request *request = result->empty[i];
         struct error error;
 
-        error_set(&error, ERROR_NO_SAMPLES, "%s: no sample counts for it, so it was not written",
+        error_set(&error, ERROR_NO_SAMPLES, "%s was not written: no sample counts for it",
                   request->path);
         if (request->optional)
             message_warning("%s", error.text);

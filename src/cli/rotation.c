@@ -95,7 +95,7 @@ static int open_source(const struct source *source)
         return source->fds[0];
     pieces = xcalloc(source->count, sizeof(*pieces));
     for (size_t i = 0; i < source->count; i++)
-        pieces[i] = (struct join_part){source->fds[i], "a part that was kept"};
+        pieces[i] = (struct join_part){source->fds[i], "a kept segment"};
     if (recording_join(pieces, source->count, &(struct join_options){.occasion = source->occasion},
                        source->file, &fd, &error))
         message_error(&error);
@@ -109,7 +109,7 @@ static int publish(const char *temporary, const char *recording, bool quiet)
     struct error error;
 
     if (rename(temporary, recording)) {
-        error_set(&error, ERROR_FAILED, "cannot write %s: %s", recording, strerror(errno));
+        error_set(&error, ERROR_FAILED, "can't write %s: %s", recording, strerror(errno));
         return message_error(&error);
     }
     if (!quiet)
@@ -140,7 +140,7 @@ static int write_part(const struct rotation *rotation, int fd)
     if (!recording && (rendered == 0 || rendered == ERROR_NO_SAMPLES))
         unlink(temporary);
     else if (!recording || published)
-        message_warning("the recording of that part is kept in %s", temporary);
+        message_warning("the recording of that segment is kept in %s", temporary);
     if (options->keep)
         part_names_remove_old(rotation->names, options->keep);
     return published ? published : rendered;
@@ -166,7 +166,7 @@ static void take_status(struct rotation *rotation, int status)
 
     rotation->child = 0;
     if (WIFSIGNALED(status))
-        message_warning("writing a part was ended by signal %d", WTERMSIG(status));
+        message_warning("signal %d ended the process that wrote a segment", WTERMSIG(status));
     rotation->written += code == 0;
     rotation->empty += code == ERROR_NO_SAMPLES;
     rotation->failed += code != 0 && code != ERROR_NO_SAMPLES;
@@ -201,7 +201,8 @@ static void start_child(struct rotation *rotation, const struct source *source)
     if (rotation->child == 0)
         run_child(rotation, source);
     if (rotation->child < 0) {
-        message_warning("a part can't be written: no process can be started: %s", strerror(errno));
+        message_warning("a segment can't be written, because no process can be started: %s",
+                        strerror(errno));
         rotation->child = 0;
         rotation->failed++;
     }
@@ -232,12 +233,13 @@ void rotation_join(struct rotation *rotation, const int *pieces, size_t count, c
 static void say_sum(const struct rotation *rotation)
 {
     if (rotation->late)
-        message_warning("%u parts went on for longer, as the one before was still being written",
-                        rotation->late);
+        message_warning(
+            "%u segments are longer than asked for, because the one before was still being written",
+            rotation->late);
     if (rotation->cut)
-        message_warning("%u parts ended early; what they held up to then is kept", rotation->cut);
+        message_warning("%u segments ended early; what they have is kept", rotation->cut);
     if (rotation->failed)
-        message_warning("%u of %u parts could not be written as a whole", rotation->failed,
+        message_warning("%u of %u segments could not be written completely", rotation->failed,
                         rotation->written + rotation->empty + rotation->failed);
 }
 

@@ -121,7 +121,7 @@ static void fire(struct triggered *triggered, const char *occasion, double after
 
     progress_clear(&triggered->progress);
     if (!triggered->options->output.quiet)
-        message_say("trigger %s; recording from %.1f s before it to %g s after it", occasion,
+        message_say("trigger %s fired; recording from %.1f s before to %g s after", occasion,
                     (double)(now - kept_since(triggered)) / 1e9, after);
     triggered->occasion = xstrdup(occasion);
     triggered->fired_at = time(NULL);
@@ -238,7 +238,7 @@ static int end(struct triggered *triggered, int result, struct error *error)
     kept_parts_free(&triggered->kept);
     free(triggered->occasion);
     if (!result && !triggered->fired)
-        return error_set(error, ERROR_NO_SAMPLES, "no trigger has fired, so nothing was recorded");
+        return error_set(error, ERROR_NO_SAMPLES, "no trigger fired, so nothing was recorded");
     return result;
 }
 

@@ -143,8 +143,9 @@ static int take_line(struct folded_text *folded, struct span line, struct error 
     struct span count = span_skip(line, end + 1);
 
     if (!end)
-        return text_fail(folded->text, 0, error,
-                         "this is no folded stack, which ends in a space and a whole number");
+        return text_fail(
+            folded->text, 0, error,
+            "this is not a folded stack: it does not end in a space and a whole number");
     if (!span_take_number(&count, WEIGHT_MOST, &sample.values[0]))
         return text_fail(folded->text, 0, error, "the count is too large");
     line.size = end;

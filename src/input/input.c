@@ -20,7 +20,7 @@ static int write_all(int fd, const char *bytes, size_t size, struct error *error
         ssize_t written = write(fd, bytes, size);
 
         if (written < 0)
-            return error_set(error, ERROR_FAILED, "cannot write a temporary file: %s",
+            return error_set(error, ERROR_FAILED, "can't write a temporary file: %s",
                              strerror(errno));
         bytes += written;
         size -= (size_t)written;
@@ -85,13 +85,12 @@ static int import_text_file(struct text *text, const char *directory, struct err
         if (folded_line(line))
             return folded_text_import(text, directory, error);
         return text_fail(text, 0, error,
-                         "this is neither a recording (.bfr) nor perf-script text nor folded "
-                         "stacks");
+                         "the file is not a recording (.bfr), perf-script text or folded stacks");
     }
     if (got < 0)
         return -1;
     return error_set(error, ERROR_FAILED, "%s: %s", text_name(text),
-                     any ? "there are no samples in it" : "the file is empty");
+                     any ? "it has no samples" : "the file is empty");
 }
 
 static bool is_recording(int fd)

@@ -3,7 +3,8 @@
 
 #include "input/readers.h"
 
-static const char NO_EVENT[] = "this is no event (COMM PID [CPU] TIME: EVENT:)";
+static const char NO_EVENT[] =
+    "this is not the first line of an event (COMM PID [CPU] TIME: EVENT:)";
 static const char TOO_LARGE[] = "a number of this event is too large";
 
 static bool is_blank(char c)

@@ -246,7 +246,7 @@ static int take_stack(struct perf_text *perf, const struct perf_event_line *line
     bad = perf_stacks_read(perf->stacks, text, comm, &stack);
     if (bad)
         return text_fail(perf->text, lines < bad ? 0 : lines - bad, error,
-                         "this is no frame (ADDRESS SYMBOL (MODULE))");
+                         "this is not a frame (ADDRESS SYMBOL (MODULE))");
     perf->import.totals.frames += stack.frames;
     perf->import.totals.unknown_native_frames += stack.unresolved;
     *ret_stack = stack.stack;
@@ -258,7 +258,7 @@ static int check_time(struct perf_text *perf, uint64_t time, struct error *error
     if (perf->newest > REORDER_NS && time < perf->newest - REORDER_NS)
         return text_fail(perf->text, 0, error,
                          "time goes back from %" PRIu64 ".%06u to %" PRIu64
-                         ".%06u s; name several files, instead of stringing them together",
+                         ".%06u s; give several files as several arguments instead of joining them",
                          perf->newest / 1000000000, (unsigned)(perf->newest % 1000000000 / 1000),
                          time / 1000000000, (unsigned)(time % 1000000000 / 1000));
     if (perf->newest < time)
@@ -326,8 +326,7 @@ static int read_once(struct perf_text *perf, struct error *error)
     if (text_rewind(perf->text, error) || read_lines(perf, error) || perf->again)
         return -1;
     if (!perf->import.writer)
-        return error_set(error, ERROR_NO_SAMPLES, "%s: there are no samples in it",
-                         text_name(perf->text));
+        return error_set(error, ERROR_NO_SAMPLES, "%s: it has no samples", text_name(perf->text));
     return import_finish(&perf->import, error);
 }
 

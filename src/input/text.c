@@ -55,7 +55,7 @@ void text_close(struct text *text)
 int text_rewind(struct text *text, struct error *error)
 {
     if (gzrewind(text->file))
-        return error_set(error, ERROR_FAILED, "cannot read %s again", text->name);
+        return error_set(error, ERROR_FAILED, "can't read %s again", text->name);
     text->bytes.size = text->at = text->kept = 0;
     text->keeps = text->ended = false;
     text->line = 0;
@@ -124,7 +124,7 @@ static int fill(struct text *text, struct error *error)
         return 0;
     return fail_next(text, error, "cannot be read: %s",
                      code == Z_ERRNO       ? strerror(errno)
-                     : code == Z_BUF_ERROR ? "the compressed file was cut"
+                     : code == Z_BUF_ERROR ? "the compressed file is incomplete"
                                            : "the compressed file is damaged");
 }
 
@@ -144,7 +144,9 @@ int text_line(struct text *text, struct span *line, struct error *error)
         }
         seen = left;
         if (text->ended)
-            return left ? fail_next(text, error, "the file was cut: its last line has no end") : 0;
+            return left ? fail_next(text, error,
+                                    "the file is incomplete: its last line does not end")
+                        : 0;
         if (fill(text, error))
             return -1;
     }

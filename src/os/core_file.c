@@ -263,17 +263,16 @@ static int no_core(const char *path, const Elf64_Ehdr *header, struct error *err
     if (memcmp(header->e_ident, ELFMAG, SELFMAG))
         return error_set(error, ERROR_FAILED, "'%s' is not a core file", path);
     return error_set(error, ERROR_FAILED,
-                     "'%s' is not a core file but another ELF file (the executable is what --exe "
-                     "is for)",
+                     "'%s' is not a core file but another ELF file; --exe takes the executable",
                      path);
 }
 
 static int cut_short(const char *path, const struct core_file *core, struct error *error)
 {
-    return error_set(error, ERROR_FAILED,
-                     "'%s' is cut short: of its %llu bytes, not even what says where memory is in "
-                     "it is whole",
-                     path, (unsigned long long)core->size);
+    return error_set(
+        error, ERROR_FAILED,
+        "'%s' is incomplete: it has %llu bytes, and even the table of its memory is missing", path,
+        (unsigned long long)core->size);
 }
 
 /* Fail if this is not a core file of an x86-64 process. */
@@ -287,8 +286,8 @@ static int check_header(const char *path, const struct core_file *core, const El
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
         header->e_machine != EM_X86_64)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "'%s' is of another machine (ELF machine %u, %s): only cores of 64-bit "
-                         "x86-64 processes are understood",
+                         "'%s' comes from another machine (ELF machine %u, %s); only core files of "
+                         "64-bit x86-64 processes can be read",
                          path, header->e_machine,
                          header->e_ident[EI_CLASS] == ELFCLASS64 ? "64-bit" : "32-bit");
     return header->e_type == ET_CORE ? 0 : no_core(path, header, error);
@@ -326,8 +325,8 @@ static int open_file(const char *path, struct core_file *core, struct error *err
     if (core->fd < 0 || fstat(core->fd, &status))
         return error_set(error, ERROR_FAILED, "can't open '%s': %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return error_set(error, ERROR_FAILED, "'%s' is not a file that can be read in any order",
-                         path);
+        return error_set(error, ERROR_FAILED,
+                         "'%s' can't be read in any order: copy it to a regular file", path);
     core->size = (uint64_t)status.st_size;
     core->written = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
     return 0;

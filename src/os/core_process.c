@@ -193,26 +193,25 @@ static struct elf_file *open_executable(const struct core_file *core, const stru
     errno = 0;
     fd = named ? reopen_regular(open(named, O_PATH | O_CLOEXEC)) : open_in_root("/", was);
     if (fd < 0) {
-        error_set(
-            error, ERROR_FAILED,
-            "can't open '%s' (%s): name the executable that the core is of (build id %s) with "
-            "--exe FILE",
-            path, errno ? strerror(errno) : "not a regular file", known_text(&group->id).text);
+        error_set(error, ERROR_FAILED,
+                  "can't open the executable of the core file, '%s' (%s): give it with --exe FILE "
+                  "(build id %s)",
+                  path, errno ? strerror(errno) : "not a regular file",
+                  known_text(&group->id).text);
         return NULL;
     }
     file = lay_out(core, group, fd, root);
     if (!file) {
-        error_set(error, ERROR_FAILED, "'%s' is not the executable that the core is of (%s)", path,
+        error_set(error, ERROR_FAILED, "'%s' is not the executable of the core file (%s)", path,
                   was);
         return NULL;
     }
     if (group->id.size ? build_id_equal(&file->build_id, &group->id) : !!named)
         return file;
-    error_set(
-        error, ERROR_FAILED,
-        "'%s' is not the executable that the core is of: its build id is %s, that of the core "
-        "%s; name the right one with --exe FILE",
-        path, known_text(&file->build_id).text, known_text(&group->id).text);
+    error_set(error, ERROR_FAILED,
+              "'%s' is not the executable of the core file: its build id is %s, not %s; give the "
+              "right one with --exe FILE",
+              path, known_text(&file->build_id).text, known_text(&group->id).text);
     elf_file_free(file);
     return NULL;
 }
@@ -305,7 +304,7 @@ struct mappings *mappings_of_core(const struct core_file *core, const char *exec
 
     if (!find_executable(core, &own)) {
         error_set(error, ERROR_UNSUPPORTED,
-                  "it does not say which files were mapped where (notes NT_FILE and NT_AUXV)");
+                  "it does not list the mapped files (notes NT_FILE and NT_AUXV)");
         return NULL;
     }
     maker.root = root_of(executable, core->mappings[own.first].path);

@@ -149,7 +149,7 @@ struct mappings *mappings_new(pid_t pid, struct memory *memory, struct error *er
                       (int)pid);
         else
             error_set(error, ERROR_NO_PROCESS,
-                      "process %d does not exist, or it has no memory of its own", (int)pid);
+                      "process %d does not exist, or has no memory of its own", (int)pid);
         return NULL;
     }
     mappings = xcalloc(1, sizeof(*mappings));

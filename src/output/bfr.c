@@ -21,12 +21,12 @@ static void *bfr_begin(FILE *file, const struct output_source *source, struct er
     int fd;
 
     if (fileno(file) < 0) {
-        error_set(error, ERROR_USAGE, "a recording is compressed already, use a name without .gz");
+        error_set(error, ERROR_USAGE, "a recording is already compressed: use a name without .gz");
         return NULL;
     }
     fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
     if (fd < 0) {
-        error_set(error, ERROR_FAILED, "cannot write a recording: %s", strerror(errno));
+        error_set(error, ERROR_FAILED, "can't write the recording: %s", strerror(errno));
         return NULL;
     }
     writer = recording_create_fd(fd, source->header, error);

@@ -104,7 +104,7 @@ static void write_stack(FILE *file, const struct census *census, stack_id stack)
 
     if (!stack)
         fprintf(file, "    (no stack: %s)\n",
-                census->of_core ? "the core does not have what its thread did"
+                census->of_core ? "the core file does not have its thread"
                                 : "its thread did not get a CPU meanwhile");
     for (const struct stack_node *node; stack; stack = node->parent) {
         const struct frame *frame;
@@ -195,7 +195,7 @@ static void write_core(FILE *file, const struct census *census)
     for (size_t i = 0; i < census->count; i++)
         cut += !(census->processes[i].flags & SAMPLE_COMPLETE);
     if (cut)
-        fprintf(file, "%s have a stack of which a part is not known\n", number_text(cut).text);
+        fprintf(file, "%s have a stack of which some frames are missing\n", number_text(cut).text);
 }
 
 static void write_head(FILE *file, const struct census *census)
@@ -219,13 +219,13 @@ static void write_head(FILE *file, const struct census *census)
     }
     putc('\n', file);
     if (census->left_out)
-        fprintf(file, "%s others were not asked for\n", number_text(census->left_out).text);
+        fprintf(file, "%s others were not selected\n", number_text(census->left_out).text);
     if (census->of_core)
         write_core(file, census);
     else if (census->gone)
-        fprintf(file, "%s came or ended meanwhile\n", number_text(census->gone).text);
+        fprintf(file, "%s started or ended meanwhile\n", number_text(census->gone).text);
     if (census->torn)
-        fprintf(file, "%s ran each time that they were read, and are not shown\n",
+        fprintf(file, "%s were running each time they were read, and are not shown\n",
                 number_text(census->torn).text);
 }
 

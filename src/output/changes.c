@@ -81,8 +81,8 @@ static void put_side(const struct changes *changes, int side, const char *label)
 static void put_head(const struct changes *changes, double scale)
 {
     static const char *const whys[] = {
-        [PER_TIME] = "as if both were as long",
-        [PER_TOTAL] = "as if both had the same total",
+        [PER_TIME] = "to the duration of the second",
+        [PER_TOTAL] = "to the total of the second",
         [PER_NONE] = "as it is",
     };
     const struct output_source *source = &changes->source;
@@ -127,7 +127,7 @@ static void put_functions(const struct changes *changes, const struct function_c
     if (clear > shown)
         fprintf(changes->file, "%zu more functions have changed by more than the noise\n",
                 clear - shown);
-    fprintf(changes->file, "%zu functions have changed by no more than chance explains\n",
+    fprintf(changes->file, "%zu functions have not changed by more than chance explains\n",
             count - clear);
 }
 

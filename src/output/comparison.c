@@ -22,8 +22,8 @@ int comparison_per_parse(const char *name, enum comparison_per *per, struct erro
             *per = (enum comparison_per)i;
             return 0;
         }
-    return error_set(error, ERROR_USAGE, "can't normalize by '%s'; there are: time, total, none",
-                     name);
+    return error_set(error, ERROR_USAGE,
+                     "can't normalize by '%s'; choose one of: time, total, none", name);
 }
 
 uint64_t recording_ms(const struct recording_header *header, const struct recording_totals *totals)

@@ -33,12 +33,12 @@ static const char *reason(const struct recording_header *header,
     if (totals->losses[LOSS_RING_FULL])
         return "samples were lost";
     if (chance_explains(totals, ratio))
-        return "chance explains it, by the number of samples";
+        return "with this number of samples, chance explains it";
     if (!is_timer(header->event))
-        return "the rate of this event changes";
-    return ratio < 1
-               ? "threads were switched, or the hypervisor took CPUs away, when ticks were due"
-               : "the reason is not known";
+        return "the rate of this event varies";
+    return ratio < 1 ? "the kernel switched threads, or the hypervisor took CPUs away, when ticks "
+                       "were due"
+                     : "the reason is not known";
 }
 
 bool cpu_account_text(const struct recording_header *header, const struct recording_totals *totals,
@@ -49,8 +49,8 @@ bool cpu_account_text(const struct recording_header *header, const struct record
     if (!totals->cpu_accounted_ns || fabs(ratio - 1) <= CLOSE)
         return false;
     buffer_format(text,
-                  "by %s, samples stand for %.3f of the %.0f ms CPU time that the kernel accounts; "
-                  "they are scaled to the account (%s)",
+                  "%s saw %.3f of the %.0f ms CPU time that the kernel accounts; samples are "
+                  "scaled to the account (%s)",
                   header->event, ratio, (double)totals->cpu_accounted_ns / 1e6,
                   reason(header, totals, ratio));
     return true;

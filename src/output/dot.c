@@ -148,7 +148,7 @@ static void put_title(const struct dot *dot, double seconds, size_t shown, size_
     if (!count)
         buffer_text(&line, "; none seen");
     if (shown < count)
-        buffer_format(&line, "; the greatest %zu of %zu edges", shown, count);
+        buffer_format(&line, "; the largest %zu of %zu edges", shown, count);
     put_text(dot->file, line.data, line.size);
     buffer_free(&line);
 }
@@ -249,7 +249,7 @@ static void put_graph(struct dot *dot, const struct recording_totals *totals)
     for (size_t i = 0; i < shown; i++)
         put_edge(dot, &edges[i], seconds, &scale);
     if (totals->left_out)
-        fprintf(dot->file, "    // %" PRIu64 " samples are left out that were not asked for\n",
+        fprintf(dot->file, "    // %" PRIu64 " samples are not selected and left out\n",
                 totals->left_out);
     fputs("}\n", dot->file);
     free(edges);

@@ -20,7 +20,7 @@ void event_hits_text(const struct event_summary *summary, struct buffer *text)
         buffer_format(text, " in %s window%s", number_text(summary->windows).text,
                       summary->windows > 1 ? "s" : "");
     if (is_unsure(summary))
-        buffer_text(text, ", too few to tell how sure totals are");
+        buffer_text(text, ", too few to estimate the error of totals");
     if (summary->target_cpu_ns)
         buffer_format(text, ", at %.2f %% of the VM's CPU time",
                       percent_of(summary->cost_ns, summary->target_cpu_ns));

@@ -72,8 +72,9 @@ static void *html_begin(FILE *file, const struct output_source *source, struct e
     struct html *html;
 
     if (events > EVENTS_MAX) {
-        error_set(error, ERROR_UNSUPPORTED, "a page holds %d events, and there are %u", EVENTS_MAX,
-                  events);
+        error_set(error, ERROR_UNSUPPORTED,
+                  "a page can hold %d events, and the recording has %u: choose some with --event",
+                  EVENTS_MAX, events);
         return NULL;
     }
     html = xcalloc(1, sizeof(*html));

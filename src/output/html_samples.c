@@ -58,8 +58,8 @@ int html_samples_add(struct html_samples *samples, const struct sample *sample, 
 
     if (ms > UINT32_MAX)
         return error_set(error, ERROR_FAILED,
-                         "the recording is longer than the 49 days that a page can show; choose a "
-                         "part of it with --from and --to");
+                         "the recording is longer than the 49 days that a page can show: choose a "
+                         "time with --from and --to");
     if (samples->rows.count == UINT32_MAX)
         return error_set(error, ERROR_FAILED,
                          "the recording has more samples than a page can show");

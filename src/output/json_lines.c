@@ -51,7 +51,8 @@ static void *json_lines_begin(FILE *file, const struct output_source *source, st
     struct json_lines *lines;
 
     if (source->change) {
-        error_set(error, ERROR_USAGE, "--delta is not for .json, which has the metrics themselves");
+        error_set(error, ERROR_USAGE,
+                  "--delta does not work with .json, which has the metrics themselves");
         return NULL;
     }
     lines = xcalloc(1, sizeof(*lines));

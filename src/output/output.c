@@ -55,16 +55,17 @@ static int check_split(const struct output_request *request, struct error *error
     if (!request->file && !output_file_is_in_place(request->path))
         return 0;
     return error_set(error, ERROR_USAGE,
-                     "%s: there are several events, and %s holds one; name a file, or choose one "
-                     "with --event",
+                     "%s: the recording has several events, and %s holds one: name a file, or "
+                     "choose one event with --event",
                      request->path, format_of_request(request)->name);
 }
 
 static int no_peers(const char *path, enum error_code code, struct error *error)
 {
-    return error_set(error, code,
-                     "%s: nothing tells who sends to whom or wakes whom; events msg and sched do",
-                     path);
+    return error_set(
+        error, code,
+        "%s: the recording has neither event msg (who sends to whom) nor sched (who wakes whom)",
+        path);
 }
 
 int output_check(const struct output_request *requests, size_t count, uint32_t events, bool peers,
@@ -75,9 +76,10 @@ int output_check(const struct output_request *requests, size_t count, uint32_t e
         const char *path = requests[i].path;
 
         if (!format)
-            return error_set(error, ERROR_USAGE,
-                             "%s: the name tells no format; use --format with one of: %s", path,
-                             output_format_names());
+            return error_set(
+                error, ERROR_USAGE,
+                "%s: the name does not end in the suffix of a format; choose one with --format: %s",
+                path, output_format_names());
         if (format->one_event && events > 1 && check_split(&requests[i], error))
             return -1;
         if (format->of_peers && !peers)
@@ -86,7 +88,7 @@ int output_check(const struct output_request *requests, size_t count, uint32_t e
             continue;
         for (size_t j = 0; j < i; j++)
             if (!requests[j].file && !strcmp(requests[j].path, path))
-                return error_set(error, ERROR_USAGE, "%s: output is given twice", path);
+                return error_set(error, ERROR_USAGE, "%s is given twice as an output", path);
         if (output_file_check(path, error))
             return -1;
     }
@@ -120,7 +122,7 @@ static int pass_sample(struct output *output, const struct sample *sample, struc
     if (output->format->sample(output->state, sample, error))
         return -1;
     if (ferror_unlocked(output->file.file))
-        return error_set(error, ERROR_FAILED, "cannot write %s: %s",
+        return error_set(error, ERROR_FAILED, "can't write %s: %s",
                          output->file.path ? output->file.path : "the output", strerror(errno));
     return 0;
 }
@@ -336,8 +338,7 @@ static int check_not_empty(const struct outputs *outputs, struct error *error)
         return 0;
     if (outputs->left_out)
         return error_set(error, ERROR_NO_SAMPLES,
-                         "none of the %" PRIu64 " samples is one that is asked for",
-                         outputs->left_out);
+                         "the options select none of the %" PRIu64 " samples", outputs->left_out);
     return error_set(error, ERROR_NO_SAMPLES, "the recording holds no samples%s%s",
                      outputs->source.event ? " of event " : "",
                      outputs->source.event ? outputs->settings->event : "");

@@ -24,7 +24,7 @@ static bool has_suffix(const char *text, const char *suffix)
 
 static int cannot_write(const char *path, int code, struct error *error)
 {
-    return error_set(error, ERROR_FAILED, "cannot write %s: %s", path, strerror(code));
+    return error_set(error, ERROR_FAILED, "can't write %s: %s", path, strerror(code));
 }
 
 /* Devices and pipes must be written in place: a rename would replace /dev/null by a file. */

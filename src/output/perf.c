@@ -286,7 +286,7 @@ static void write_end(const struct perf *perf, const struct recording_totals *to
         any = true;
     }
     if (totals->left_out)
-        fprintf(file, "# left out %" PRIu64 " samples that are not asked for\n", totals->left_out);
+        fprintf(file, "# left out %" PRIu64 " samples that are not selected\n", totals->left_out);
     if (totals->unknown)
         fprintf(file, "# unknown %" PRIu64 " samples whose weight is not known\n", totals->unknown);
     if (any || totals->left_out || totals->unknown)

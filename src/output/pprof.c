@@ -275,7 +275,7 @@ static void write_comments(struct pprof *pprof, const struct recording_totals *t
     if (cpu_account_text(header, totals, &text))
         write_comment(pprof, &text);
     if (totals->left_out) {
-        buffer_format(&text, "%" PRIu64 " samples left out that are not asked for",
+        buffer_format(&text, "%" PRIu64 " samples left out that are not selected",
                       totals->left_out);
         write_comment(pprof, &text);
     }

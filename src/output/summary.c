@@ -112,12 +112,12 @@ static void write_overview(const struct summary *summary, const struct recording
     if (summary->source.header->occasion[0])
         fprintf(file, "trigger   %s\n", summary->source.header->occasion);
     if (totals->left_out)
-        fprintf(
-            file,
-            "left out  %s samples that are not asked for; coverage, hits and losses are of all\n",
-            number_text(totals->left_out).text);
+        fprintf(file,
+                "left out  %s samples that are not selected; coverage, hits and losses count all "
+                "samples\n",
+                number_text(totals->left_out).text);
     if (totals->unknown)
-        fprintf(file, "unknown   %s samples do not count: '%s' of their process is not known\n",
+        fprintf(file, "unknown   %s samples without a known '%s' do not count\n",
                 number_text(totals->unknown).text, summary->source.value);
     write_account(summary, totals);
     if (!totals->samples)

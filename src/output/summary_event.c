@@ -144,8 +144,7 @@ static void write_places(FILE *file, const struct profile *profile,
     size_t count = counts_top(&event->places, top, TOP);
 
     if (count)
-        write_heading(file, profile, event, id, "functions with most CPU time of their own",
-                      "call sites");
+        write_heading(file, profile, event, id, "functions with most CPU time", "call sites");
     for (size_t i = 0; i < count; i++) {
         write_share(file, event, top[i].count);
         fprintf(file, "%s\n", top[i].id ? profile_text(profile, top[i].id) : "[unknown]");
@@ -277,7 +276,7 @@ void summary_event_write(FILE *file, struct summary_event *event,
                 profile_text(profile, profile_get_event(profile, id)->name),
                 number_text(event->samples).text);
     if (summary && !summary->span_ns)
-        fputs(", could not be recorded\n", file);
+        fputs(", were lost\n", file);
     else if (summary)
         write_counted(file, profile, summary);
     else if (!event->is_cpu)

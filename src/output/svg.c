@@ -126,7 +126,7 @@ static void cpu_note(const struct svg *svg, const struct frame_tree *tree,
         buffer_format(note, "; %.1f %% of Erlang stacks complete",
                       percent_of(totals->complete_stacks, totals->erlang_samples));
     if (svg->weight.unit == UNIT_NS && totals->cpu_accounted_ns)
-        buffer_format(note, "; %.3f of the CPU time, scaled to 1", cpu_account_ratio(totals));
+        buffer_format(note, "; scaled from %.3f of the CPU time", cpu_account_ratio(totals));
 }
 
 /* Append the weight and number of the samples, and the counts of the event over all hits. */
@@ -252,11 +252,10 @@ static int foot_lines(const struct recording_totals *totals, struct buffer *line
     if (totals->cut)
         buffer_text(lines, "the recording was cut; ");
     if (totals->left_out)
-        buffer_format(lines, "%s samples are left out that were not asked for; ",
+        buffer_format(lines, "%s samples are not selected and left out; ",
                       number_text(totals->left_out).text);
     if (totals->unknown)
-        buffer_format(lines, "%s samples do not count, as what counts is not known; ",
-                      number_text(totals->unknown).text);
+        buffer_format(lines, "%s samples have no known value; ", number_text(totals->unknown).text);
     for (int i = 0; i < LOSS_COUNT; i++) {
         if (!totals->losses[i])
             continue;

@@ -25,8 +25,8 @@ static void *text_begin(FILE *file, const struct output_source *source, struct e
 
     if (source->change) {
         error_set(error, ERROR_USAGE,
-                  "--delta is not for .txt, which does not tell growth from "
-                  "release; .svg and .folded do");
+                  "--delta does not work with .txt, which can't show growth and release apart: use "
+                  ".svg or .folded");
         return NULL;
     }
     text = xcalloc(1, sizeof(*text));

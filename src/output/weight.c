@@ -184,7 +184,7 @@ static int no_value(const struct profile *profile, const struct event_entry *eve
 
     for (uint32_t i = 0; i < event->value_count; i++)
         put_name(profile, event->values[i].name, &names);
-    buffer_text(&names, "; and of its process: ");
+    buffer_text(&names, "; and metrics of the process: ");
     put_metrics(&names);
     buffer_format(&names, "; or " EVENT_CPU " or " EVENT_WALL ", the time of these events, or %s",
                   SAMPLES);
@@ -215,7 +215,7 @@ static int check_change(const char *value, struct error *error)
     if (value && metric_find(value, &metric))
         return 0;
     put_metrics(&names);
-    error_set(error, ERROR_USAGE, "--delta is for the change of one of these by --weight: %.*s",
+    error_set(error, ERROR_USAGE, "--delta needs one of these metrics as --weight: %.*s",
               (int)names.size, names.data);
     buffer_free(&names);
     return -1;

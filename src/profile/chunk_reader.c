@@ -70,7 +70,7 @@ static int read_start(struct chunk_reader *reader, struct error *error)
     if (n < 0)
         return -1;
     if (n < (ssize_t)sizeof(start) || memcmp(start, RECORDING_MAGIC, RECORDING_MAGIC_SIZE))
-        return malformed(reader, 0, "this is not a recording of beamflame (.bfr)", error);
+        return malformed(reader, 0, "the file is not a recording (.bfr)", error);
     if (get_le32(start + RECORDING_MAGIC_SIZE) != RECORDING_VERSION)
         return error_set(error, ERROR_UNSUPPORTED,
                          "%s: byte %d: format version %" PRIu32 ", this program reads version %d",
@@ -112,16 +112,17 @@ static int check_head(const struct chunk_reader *reader, const struct chunk_head
                       const char *bytes, struct error *error)
 {
     if (head->type < CHUNK_HEADER || head->type > CHUNK_THREADS)
-        return malformed(reader, reader->offset, "unknown type of chunk", error);
+        return malformed(reader, reader->offset, "the type of the chunk is unknown", error);
     if (head->encoding > ENCODING_ZSTD)
-        return malformed(reader, reader->offset + 1, "unknown encoding of chunk", error);
+        return malformed(reader, reader->offset + 1, "the encoding of the chunk is unknown", error);
     if (bytes[2] || bytes[3])
         return malformed(reader, reader->offset + 2, "reserved bytes are not zero", error);
     if (head->stored > CHUNK_MAX ||
         (head->encoding == ENCODING_PLAIN && head->stored != head->size))
-        return malformed(reader, reader->offset + 4, "length of chunk makes no sense", error);
+        return malformed(reader, reader->offset + 4, "the length of the chunk is impossible",
+                         error);
     if (head->size > CHUNK_MAX)
-        return malformed(reader, reader->offset + 8, "size of chunk makes no sense", error);
+        return malformed(reader, reader->offset + 8, "the size of the chunk is impossible", error);
     return 0;
 }
 
@@ -136,8 +137,8 @@ static int unpack(struct chunk_reader *reader, const struct chunk_head *head,
                                           reader->stored.data, head->stored);
 
         if (ZSTD_isError(size) || size != head->size)
-            return malformed(reader, reader->offset + CHUNK_HEADER_SIZE, "chunk cannot be unpacked",
-                             error);
+            return malformed(reader, reader->offset + CHUNK_HEADER_SIZE,
+                             "the chunk can't be unpacked", error);
     }
     *ret_chunk = (struct chunk){head->type, (const uint8_t *)data, head->size, reader->offset};
     return 0;
@@ -165,7 +166,8 @@ int chunk_read(struct chunk_reader *reader, struct chunk *ret_chunk, bool *ret_c
     if (n < (ssize_t)head.stored)
         return 0;
     if (chunk_crc(bytes, reader->stored.data, head.stored) != head.crc)
-        return malformed(reader, reader->offset, "chunk is damaged, its checksum differs", error);
+        return malformed(reader, reader->offset, "the chunk is damaged: its checksum differs",
+                         error);
     if (unpack(reader, &head, ret_chunk, error))
         return -1;
     reader->offset += sizeof(bytes) + head.stored;

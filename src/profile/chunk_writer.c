@@ -32,7 +32,7 @@ static int put(struct chunk_writer *writer, const char *data, size_t size, struc
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            error_set(&writer->failed, ERROR_FAILED, "cannot write the recording: %s",
+            error_set(&writer->failed, ERROR_FAILED, "can't write the recording: %s",
                       n ? strerror(errno) : "nothing was written");
             /* A pipe can't be truncated. Its reader finds a cut chunk, which is allowed, too. */
             if (done && ftruncate(writer->fd, (off_t)writer->written) == 0)

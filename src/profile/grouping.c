@@ -38,7 +38,7 @@ const char *grouping_key_names(void)
 
 static int no_key(const char *name, int size, struct error *error)
 {
-    return error_set(error, ERROR_USAGE, "can't group by '%.*s'; there are: %s", size, name,
+    return error_set(error, ERROR_USAGE, "can't group by '%.*s'; the keys are: %s", size, name,
                      grouping_key_names());
 }
 
@@ -65,11 +65,12 @@ int grouping_parse(const char *text, struct grouping *grouping, struct error *er
         if (key == GROUP_COUNT)
             return no_key(text, (int)size, error);
         if (key == GROUP_NONE && (count || more))
-            return error_set(error, ERROR_USAGE, "to group by none and by something contradicts");
+            return error_set(error, ERROR_USAGE,
+                             "--group-by none can't be combined with another key");
         if (grouping_has(&parsed, key) && key)
-            return error_set(error, ERROR_USAGE, "'%s' is given twice to group by", names[key]);
+            return error_set(error, ERROR_USAGE, "--group-by has '%s' twice", names[key]);
         if (count == GROUPS_MAX)
-            return error_set(error, ERROR_USAGE, "at most %d keys to group by", GROUPS_MAX);
+            return error_set(error, ERROR_USAGE, "--group-by takes at most %d keys", GROUPS_MAX);
         parsed.keys[count] = key;
         text += size + more;
     }

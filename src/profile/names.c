@@ -38,11 +38,11 @@ static const struct {
     const char *sentence; /* after a count, as in "12 samples ..." */
 } losses[] = {
     [LOSS_RING_FULL] = {"ring_full", "samples dropped because the ring buffer was full"},
-    [LOSS_BAD_SAMPLE] = {"bad_sample", "samples dropped because their bytes make no sense"},
+    [LOSS_BAD_SAMPLE] = {"bad_sample", "samples dropped because their bytes are damaged"},
     [LOSS_STACK_INCOMPLETE] = {"stack_incomplete",
-                               "Erlang stacks that do not reach the bottom frame of the process"},
+                               "Erlang stacks that do not reach the first function of the process"},
     [LOSS_STACK_TRUNCATED] = {"stack_truncated",
-                              "stacks whose middle was too deep to copy and is left out"},
+                              "stacks too deep to copy, whose middle is left out"},
     [LOSS_STACK_POINTER] = {"stack_pointer",
                             "samples whose exact Erlang stack pointer was not known"},
     [LOSS_NATIVE_UNWIND] = {"native_unwind",
@@ -51,11 +51,11 @@ static const struct {
     [LOSS_UNKNOWN_NATIVE] = {"unknown_native",
                              "native frames without a symbol, shown as file and offset"},
     [LOSS_KERNEL_STACK] = {"kernel_stack", "kernel stacks that were cut or not available"},
-    [LOSS_OUT_OF_ORDER] = {"out_of_order", "samples whose time was moved to keep the order"},
+    [LOSS_OUT_OF_ORDER] = {"out_of_order", "samples whose time was changed to keep the order"},
     [LOSS_KERNEL_ENTRY] = {"kernel_entry",
-                           "samples hit the entry to the kernel: their stacks are not known"},
+                           "samples that hit the entry to the kernel, without a stack"},
     [LOSS_CLOCK_STOPPED] = {"clock_stopped",
-                            "time CPU sampling was stopped: its clock interrupted too often"},
+                            "stop of CPU sampling, because its clock interrupted too often"},
 };
 _Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "one name each");
 
@@ -81,5 +81,5 @@ const char *loss_name(enum loss loss)
 
 const char *loss_sentence(enum loss loss)
 {
-    return loss < LOSS_COUNT ? losses[loss].sentence : "losses of a kind not known";
+    return loss < LOSS_COUNT ? losses[loss].sentence : "losses of an unknown kind";
 }

@@ -91,8 +91,8 @@ static int check_cpu(const struct join *join, struct error *error)
         other = recording_get_header(part->recording);
         if (one->frequency != other->frequency || strcmp(one->event, other->event) != 0)
             return error_set(error, ERROR_FAILED,
-                             "%.120s has CPU samples of %s at %u Hz and %.120s of %s at %u Hz: "
-                             "their numbers can't be added up",
+                             "%.120s has CPU samples by %s at %u Hz, and %.120s by %s at %u Hz: "
+                             "such files can't be joined",
                              first->name, one->event, one->frequency, part->name, other->event,
                              other->frequency);
     }
@@ -114,8 +114,7 @@ static int define_events(struct join *join, struct part *part, struct error *err
         part->events[id - 1] = carry_event(&part->carry, id);
         if (is_known && profile_counts(join->profile).events > before)
             return error_set(error, ERROR_FAILED,
-                             "%.200s: event %.100s counts something else there than in the file "
-                             "before it",
+                             "%.200s: event %.100s has other values than in the file before",
                              part->name, name);
     }
     return 0;

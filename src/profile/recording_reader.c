@@ -64,7 +64,7 @@ static void read_totals(struct cursor *cursor, struct recording_totals *ret_tota
 
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         *fields[i] = cursor_varint(cursor, UINT64_MAX, "");
-    totals.cut = cursor_varint(cursor, 1, "not whether it was cut") != 0;
+    totals.cut = cursor_varint(cursor, 1, "does not say if it was cut") != 0;
     losses = cursor_varint(cursor, LOSS_COUNT, "unknown kinds of losses");
     for (uint64_t i = 0; i < losses; i++)
         totals.losses[i] = cursor_varint(cursor, UINT64_MAX, "");

@@ -135,7 +135,7 @@ static int create_unnamed(const char *directory, struct error *error)
     path = xasprintf("%s/beamflame.XXXXXX", directory);
     fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
-        error_set(error, ERROR_FAILED, "cannot create a temporary file in %s: %s", directory,
+        error_set(error, ERROR_FAILED, "can't create a temporary file in %s: %s", directory,
                   strerror(errno));
     else
         unlink(path);
@@ -169,7 +169,7 @@ int recording_file(const char *path, const char *directory, struct error *error)
         return create_unnamed(directory, error);
     fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
-        error_set(error, ERROR_FAILED, "cannot create %s: %s", path, strerror(errno));
+        error_set(error, ERROR_FAILED, "can't create %s: %s", path, strerror(errno));
     return fd;
 }
 
@@ -267,11 +267,11 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
             return result;
         *ret_fd = -1;
         if (!result)
-            result = error_set(error, ERROR_FAILED, "cannot read the recording again: %s",
+            result = error_set(error, ERROR_FAILED, "can't read the recording again: %s",
                                strerror(errno));
     }
     /* Network file systems report some write errors only here. */
     if (close(fd) && !result)
-        result = error_set(error, ERROR_FAILED, "cannot write the recording: %s", strerror(errno));
+        result = error_set(error, ERROR_FAILED, "can't write the recording: %s", strerror(errno));
     return result;
 }

@@ -35,7 +35,8 @@ int selection_add_pattern(struct selection_patterns *patterns, const char *patte
 
     if (result) {
         regerror(result, &compiled, problem, sizeof(problem));
-        return error_set(error, ERROR_USAGE, "'%s' is no regular expression: %s", pattern, problem);
+        return error_set(error, ERROR_USAGE, "'%s' is not a regular expression: %s", pattern,
+                         problem);
     }
     patterns->list = xreallocarray(patterns->list, patterns->count + 1, sizeof(*patterns->list));
     patterns->list[patterns->count++] = compiled;
@@ -47,8 +48,8 @@ int selection_add_process(struct selection_processes *processes, const char *who
 {
     if (!*who)
         return error_set(error, ERROR_USAGE,
-                         "a process is told by its pid, registered name, label, initial call, or "
-                         "the module of that (MODULE:_)");
+                         "name a process by its pid, registered name, label, initial call, or the "
+                         "module of its initial call (MODULE:_)");
     processes->list =
         xreallocarray(processes->list, processes->count + 1, sizeof(*processes->list));
     processes->list[processes->count++] = who;
@@ -61,7 +62,7 @@ static int no_status(const char *name, int size, struct error *error)
 
     for (int i = STATUS_NONE + 1; i < STATUS_COUNT; i++)
         buffer_format(&names, "%s%s", names.size ? ", " : "", process_status_name(i));
-    error_set(error, ERROR_USAGE, "there is no status '%.*s'; there are: %.*s", size, name,
+    error_set(error, ERROR_USAGE, "there is no status '%.*s'; the statuses are: %.*s", size, name,
               (int)names.size, names.data);
     buffer_free(&names);
     return -1;

@@ -157,7 +157,8 @@ static int say_refused(const struct events *events, struct error *last)
                 continue;
             refused++;
             *last = why;
-            events->options->warn("no %s events: %s", events->options->events[i].name, why.text);
+            events->options->warn("event %s is not recorded: %s", events->options->events[i].name,
+                                  why.text);
         }
         seen += refused < events->targets;
     }

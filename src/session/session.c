@@ -352,7 +352,7 @@ static int check_clock(struct session *session, struct error *error)
     if (reason == WIRE_GUARD_STORM)
         return error_set(error, ERROR_FAILED,
                          "CPU sampling was stopped to protect the machine: '%s' interrupted CPU %u "
-                         "more than twice as often as -F %u asks for",
+                         "more than twice as often as -F %u says",
                          name, cpu, session->options->frequency);
     return error_set(error, ERROR_FAILED,
                      "CPU sampling was stopped to protect the machine: at -F %u, handling the "

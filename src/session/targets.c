@@ -50,15 +50,15 @@ static int none_found(struct error *error)
 {
     if (geteuid())
         return error_set(error, ERROR_PERMISSION,
-                         "no Erlang VM can be seen: run as root, or with CAP_SYS_PTRACE, to see "
-                         "those of other users");
+                         "no Erlang VM is visible: run as root, or with CAP_SYS_PTRACE, to see VMs "
+                         "of other users");
     return error_set(error, ERROR_NO_PROCESS, "no Erlang VM is running on this host");
 }
 
 int targets_error(const struct vm *vm, struct error *error)
 {
     if (!process_exists(vm->pid))
-        return error_set(error, ERROR_NO_PROCESS, "process %d ended while it was attached to",
+        return error_set(error, ERROR_NO_PROCESS, "process %d ended while beamflame attached to it",
                          vm->pid);
     return error_prefix(error, "process %d", vm->pid);
 }
@@ -66,7 +66,7 @@ int targets_error(const struct vm *vm, struct error *error)
 static bool may_leave_out(const struct targets *targets, pid_t pid, const struct error *error)
 {
     if (error->code == ERROR_UNSUPPORTED)
-        targets->warn("process %d is left out: %s", pid, error->text);
+        targets->warn("process %d is skipped: %s", pid, error->text);
     return error->code == ERROR_UNSUPPORTED || error->code == ERROR_NO_PROCESS;
 }
 
@@ -88,7 +88,7 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, str
 
     for (size_t i = 0; i < count; i++) {
         if (targets->count == PIDS_MAX) {
-            targets->warn("%zu VMs are left out: at most %d are profiled at once", count - i,
+            targets->warn("%zu VMs are skipped: at most %d can be profiled at once", count - i,
                           PIDS_MAX);
             break;
         }
@@ -115,8 +115,8 @@ static int too_many(const pid_t *pids, size_t count, struct error *error)
     for (size_t i = 0; i < count && used < sizeof(list) - 12; i++)
         used += (size_t)snprintf(list + used, sizeof(list) - used, " %d", pids[i]);
     return error_set(error, ERROR_USAGE,
-                     "%zu Erlang VMs are running: choose with -p PID, or -a for all:%s (see "
-                     "beamflame ps)",
+                     "%zu Erlang VMs are running:%s; choose with -p PID, or -a for all ('beamflame "
+                     "ps' lists them)",
                      count, list);
 }
 
@@ -213,8 +213,8 @@ static int open_command(char **command, const volatile int *stop, struct targets
             return 0;
         if (!pid && waitpid(targets->child, NULL, WNOHANG) == targets->child) {
             targets->child = 0;
-            return error_set(error, ERROR_NO_PROCESS, "'%s' ended and was no Erlang VM",
-                             command[0]);
+            return error_set(error, ERROR_NO_PROCESS,
+                             "'%s' ended without having started an Erlang VM", command[0]);
         }
         nanosleep(&pause, NULL);
     }

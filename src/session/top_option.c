@@ -25,7 +25,7 @@ static int parse_metric(const char *text, struct top_option *top, struct error *
     top->by_growth = *text == '+';
     if (metric_find(text + top->by_growth, &top->metric) && process_top_ranks(top->metric))
         return 0;
-    return error_set(error, ERROR_USAGE, "there is no --top by '%s'; there is by %s", text,
+    return error_set(error, ERROR_USAGE, "--top can't choose by '%s', but by %s", text,
                      TOP_METRICS);
 }
 
@@ -45,7 +45,7 @@ int top_option_parse(char *text, struct top_option *top, struct error *error)
     top->seconds = strtod(seconds, &end);
     if (end == seconds || *end || !isfinite(top->seconds) || top->seconds <= 0 ||
         top->seconds > SECONDS_MAX)
-        return error_set(error, ERROR_USAGE, "--top takes a positive number of seconds, not '%s'",
-                         seconds);
+        return error_set(error, ERROR_USAGE,
+                         "the seconds of --top must be a positive number, not '%s'", seconds);
     return 0;
 }

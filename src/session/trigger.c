@@ -22,11 +22,11 @@ static const struct kind {
 
 static int no_such(const char *text, struct error *error)
 {
-    return error_set(error, ERROR_USAGE,
-                     "there is no trigger '%s'; there are: cpu>PERCENT%%, gc>PERCENT%%, "
-                     "memory>BYTES (k, M, G), runq>N, METRIC>N of any process, process NAME "
-                     "METRIC>N, exit. METRIC: " TOP_METRICS,
-                     text);
+    return error_set(
+        error, ERROR_USAGE,
+        "there is no trigger '%s'; the triggers are: cpu>PERCENT%%, gc>PERCENT%%, memory>BYTES (k, "
+        "M, G), runq>N, METRIC>N of any process, process NAME METRIC>N, exit. METRIC: " TOP_METRICS,
+        text);
 }
 
 /* A copy without spaces at its ends, which the caller frees. */
@@ -50,8 +50,7 @@ static int parse_limit(const char *text, const char *units, const char *whole, d
     const char *unit = *end && !end[1] ? strchr(units, *end) : NULL;
 
     if (end == text || (*end && !unit) || !isfinite(value) || value < 0)
-        return error_set(error, ERROR_USAGE,
-                         "trigger '%s': '%s' is no number%s that can be compared with", whole, text,
+        return error_set(error, ERROR_USAGE, "trigger '%s': '%s' is not a number%s", whole, text,
                          *units == '%' ? " (of percent)"
                          : *units      ? " (of bytes, or with k, M or G)"
                                        : "");

@@ -24,10 +24,10 @@ enum {
 
 const char *const wall_tally_names[] = {
     [WALL_SWEEPS] = "sweeps",
-    [WALL_LATE] = "sweeps left out, for the one before took too long",
-    [WALL_GONE] = "came or ended while they were read",
-    [WALL_TORN] = "ran each time that they were read, left out",
-    [WALL_UNSAMPLED] = "ran without a CPU sample, stack not known",
+    [WALL_LATE] = "sweeps skipped, because the one before took too long",
+    [WALL_GONE] = "started or ended while they were read",
+    [WALL_TORN] = "were running each time they were read, left out",
+    [WALL_UNSAMPLED] = "were running without a CPU sample, stack not known",
     [WALL_OTHERS] = "processes left out of the top",
 };
 

@@ -102,7 +102,7 @@ class Events:
                                  "-o", self.out / "x.bfr")
             self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
             self.assertIn("erlang:no_such/7", done.stderr)
-            self.assertIn("no_such/7: 0 samples, could not be recorded\n", done.stdout)
+            self.assertIn("no_such/7: 0 samples, were lost\n", done.stdout)
             done = beamflame.run("-p", node.pid, "-d", 1, "-e", "probe:no_such_function",
                                  "-o", self.out / "y.bfr")
             self.assertEqual(done.returncode, beamflame.UNSUPPORTED, done.stderr)

@@ -112,7 +112,7 @@ class InputsTest(unittest.TestCase):
             "empty": (b"", "the file is empty"),
             "last": (SAMPLES.encode() + b"beam 20", "line 8: the file was cut"),
             "frame": (SAMPLES.replace("lists", "\n lists").encode(), "line 6: this is no frame"),
-            "packed": (cut, "the compressed file was cut"),
+            "packed": (cut, "the compressed file is incomplete"),
             "folded": (b"a;b 1\na;b 1.5\n", "line 2: this is no folded stack"),
         }
         for name, (content, says) in bad.items():

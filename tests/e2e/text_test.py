@@ -43,7 +43,7 @@ class Text(unittest.TestCase):
     def test_summary(self):
         """What is said at the end of a recording is in it."""
         self.assertTrue(self.direct.startswith(self.said.partition("beamflame: wrote")[0][:200]))
-        for part in ("samples  ", "functions with most CPU time of their own", "\nevent gc: ",
+        for part in ("samples  ", "functions with most CPU time", "\nevent gc: ",
                      "\nfunctions of gc by time, of "):
             self.assertIn(part, self.text)
 

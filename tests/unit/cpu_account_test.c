@@ -45,8 +45,8 @@ static void test_reasons(void **state)
     (void)state;
     assert_string_equal(text_of("cpu-clock", &totals),
                         "by cpu-clock, samples stand for 0.900 of the 1000 ms CPU time that the "
-                        "kernel accounts; they are scaled to the account (threads were switched, "
-                        "or the hypervisor took CPUs away, when ticks were due)");
+                        "kernel accounts; they are scaled to the account (the kernel switched "
+                        "threads, or the hypervisor took CPUs away, when ticks were due)");
     assert_non_null(strstr(text_of("cycles", &totals), "rate of this event changes"));
     totals.cpu_samples = 350;
     assert_non_null(strstr(text_of("cycles", &totals), "chance explains it"));

@@ -99,7 +99,7 @@ static void test_bad_text(void **state)
 {
     static const char *const cases[][2] = {
         {"", "the file is empty"},
-        {"# ========\n", "there are no samples in it"},
+        {"# ========\n", "it has no samples"},
         {"hello\n", "line 1: this is neither a recording"},
         {"\x7f"
          "ELF\x01\x02\n",
@@ -181,7 +181,7 @@ static void test_packed(void **state)
     assert_string_equal(text, "a;b 12\na;c 1\n");
     free(text);
     assert_int_equal(open_packed("a;b 12\na;c 1\n", 9, &error), -1);
-    assert_non_null(strstr(error.text, "cannot be read: the compressed file was cut"));
+    assert_non_null(strstr(error.text, "cannot be read: the compressed file is incomplete"));
 }
 
 /* What beamflame wrote says the same when it is read back, and is the same when written again. */

@@ -157,13 +157,11 @@ static void test_per(void **state)
 static void test_text(void **state)
 {
     (void)state;
-    assert_compared(&changes_format, PER_TIME,
-                    "cpu, time in samples\n"
-                    "  before  old.bfr: 3 in 3 samples, 1.5 s\n"
-                    "  after   new.bfr: 1 in 1 samples, 0.5 s\n"
-                    "before is multiplied by 0.3333, as if both were as long\n"
-                    "\n"
-                    "5 functions have changed by no more than chance explains\n");
+    assert_compared(
+        &changes_format, PER_TIME,
+        "cpu, time in samples\n  before  old.bfr: 3 in 3 samples, 1.5 s\n  after   new.bfr: 1 in 1 "
+        "samples, 0.5 s\nbefore is multiplied by 0.3333, to the duration of the second\n\n5 "
+        "functions have changed by no more than chance explains\n");
 }
 
 /* Each sample stands for two; that there is none of six is hardly by chance, of two it may be. */

@@ -146,8 +146,8 @@ static void test_choices_are_named(void **state)
 {
     (void)state;
     refuse("redactions", false,
-           "has no value 'redactions'; it has: time; and of its process: "
-           "reductions, msgq, mbuf, heap, stack, young, old, bin_vheap");
+           "has no value 'redactions'; it has: time; and metrics of the process: reductions, msgq, "
+           "mbuf, heap, stack, young, old, bin_vheap");
     refuse("time", true, "--delta is for the change of one of these by --weight: reductions,");
     refuse(NULL, true, "--delta is for the change of one of these by --weight: reductions,");
 }

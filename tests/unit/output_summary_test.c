@@ -10,27 +10,16 @@ static void test_exact(void **state)
 
     (void)state;
     small_profile_make(&small);
-    assert_output(&small, &summary_format,
-                  "target    shop@\"web\", pid 100, OTP 27\n"
-                  "samples   4 in 2.5 s, of cpu-clock at 100 Hz\n"
-                  "coverage  Erlang stacks: 100.0 % complete, 0.0 % truncated; frames: "
-                  "12.50 % unresolved\n"
-                  "\n"
-                  "what threads did, in % of the time\n"
-                  "               emulator   port  busy wait  sleep\n"
-                  "  scheduler 1       0.8    0.4        0.4   98.4\n"
-                  "\n"
-                  "functions with most CPU time of their own\n"
-                  "       20.0 ms  50.0 %  erlang:+/2\n"
-                  "       10.0 ms  25.0 %  do_syscall_64\n"
-                  "       10.0 ms  25.0 %  spin\n"
-                  "\n"
-                  "processes with most CPU time\n"
-                  "       30.0 ms  75.0 %  <0.85.0>  cart\n"
-                  "\n"
-                  "lost or incomplete\n"
-                  "             2  samples dropped because the ring buffer was full\n"
-                  "             1  native frames without a symbol, shown as file and offset\n");
+    assert_output(
+        &small, &summary_format,
+        "target    shop@\"web\", pid 100, OTP 27\nsamples   4 in 2.5 s, of cpu-clock at 100 "
+        "Hz\ncoverage  Erlang stacks: 100.0 % complete, 0.0 % truncated; frames: 12.50 % "
+        "unresolved\n\nwhat threads did, in % of the time\n               emulator   port  busy "
+        "wait  sleep\n  scheduler 1       0.8    0.4        0.4   98.4\n\nfunctions with most CPU "
+        "time\n       20.0 ms  50.0 %  erlang:+/2\n       10.0 ms  25.0 %  do_syscall_64\n       "
+        "10.0 ms  25.0 %  spin\n\nprocesses with most CPU time\n       30.0 ms  75.0 %  <0.85.0>  "
+        "cart\n\nlost or incomplete\n             2  samples dropped because the ring buffer was "
+        "full\n             1  native frames without a symbol, shown as file and offset\n");
 }
 
 /* One started with a fun is called by the function at the bottom of its stacks, as in other
