@@ -111,8 +111,8 @@ static void assert_seen(const uint8_t *const *expected, size_t count)
 }
 
 /* The callbacks of each port's driver are found, once for two ports, and the functions that
- * callbacks end in. Not found: the functions of the driver interface, calls that return, and bytes
- * that only look like a jump. */
+ * callbacks tail-call. Not found: the functions of the driver interface, functions of calls that
+ * return, and bytes that only look like a jump. */
 static void test_functions(void **state)
 {
     static const uint8_t *const expected[] = {inet_start, inet_outputv, inet_control,
