@@ -23,8 +23,7 @@ enum { GROUPS_MAX = 4 };
 static const double hit_ns = 800;
 static double attach_ns = 80e3; /* also for detaching */
 static const uint64_t attach_time = 8 * MS;
-static const uint64_t gone_time = 1 * MS; /* from closing until the kernel has removed the
-                                           * breakpoints */
+static const uint64_t gone_time = 1 * MS; /* from closing until the breakpoints are gone */
 static const uint64_t detach_time = 40 * MS;
 
 static uint64_t jump_at = UINT64_MAX;
@@ -36,8 +35,7 @@ struct simulated_group {
     bool open;
     uint64_t opened;
     double hits, told;                          /* of the window, and reported by budget_spend() */
-    double late;                                /* hits between closing and the removal of the
-                                                 * breakpoints */
+    double late;                                /* hits after closing */
     uint64_t attach_done, gone_at, detach_done; /* 0: not in progress */
     /* results */
     double true_hits, scaled_hits;
@@ -310,8 +308,7 @@ static void test_jump(void **state)
         finish(s);
         assert_in_range(s->groups[0].longest_after_jump, 1, 200 * MS);
         assert_true(cost_part(s) <= PART);
-        assert_near(scaled_to_true(s, 0), 1, 0.06); /* there are few windows after the highest
-                                                     * jump */
+        assert_near(scaled_to_true(s, 0), 1, 0.06); /* few windows after the highest jump */
         assert_true(budget_status(s->budget, 0).cut > 0);
         simulation_free(s);
     }

@@ -79,8 +79,7 @@ static void test_hit_ns(void **state)
     assert_int_equal(trap_of_site(&stepped), TRAP_STEPPED);
     assert_int_equal(trap_of_site(&gone), TRAP_STEPPED);
     cost = calibration_hit_ns(&calibration, &entry, 1);
-    assert_true(cost > 400 && cost < 500); /* a hit costs more than in the loop of the
-                                            * calibration */
+    assert_true(cost > 400 && cost < 500); /* more than in the calibration's loop */
     assert_near(calibration_hit_ns(&calibration, &returns, 1), cost / 400 * 600);
     assert_near(calibration_hit_ns(&calibration, (struct probe_site[]){entry, returns}, 2),
                 cost / 400 * 300);

@@ -249,8 +249,7 @@ static void test_flush(void **state)
     assert_int_equal(recording_flush(writer, small.profile, &small.totals, &error), 0);
     assert_int_equal(read_fd(open(path, O_RDONLY), &seen, &error), 0);
     assert_true(seen.cut && seen.totals.cut);
-    assert_int_equal(seen.count, SMALL_SAMPLES - 1); /* older samples may still come before the last
-                                                      * one */
+    assert_int_equal(seen.count, SMALL_SAMPLES - 1); /* the last one still waits for order */
     seen_free(&seen);
 
     small.samples[0].time = small.samples[3].time + 500000000;
