@@ -51,7 +51,7 @@ class Checks(unittest.TestCase):
         beamflame.require()
 
     def test_changed_byte(self):
-        """They find a byte of code that differs from its file."""
+        """The check finds a byte of code that differs from its file."""
         with nodes.Node(25, "request") as node:
             self.assertEqual(kills.changed_code(node.pid), [])
             start, _, offset, name = next(m for m in kills.code_mappings(node.pid)
@@ -66,7 +66,7 @@ class Checks(unittest.TestCase):
         self.assertTrue(changes[0].startswith(f"{name}+0x{offset:x}: {byte:02x}"), changes)
 
     def test_pinned_object(self):
-        """They find a BPF object that no process has."""
+        """The check finds a BPF object that no process has."""
         before = set(kills.objects())
         self.assertEqual(kills.orphans(before), [])
         folder = beamflame.folder(self.addCleanup)
@@ -79,7 +79,7 @@ class Checks(unittest.TestCase):
         self.assertIn("left_behind", left[0])
 
     def test_process(self):
-        """They find a process of beamflame while it runs."""
+        """The check finds a process of beamflame while it runs."""
         out = beamflame.folder(self.addCleanup)
         with nodes.Node(25, "request") as node, \
                 beamflame.recording("-p", node.pid, "-o", out / "x.bfr"):
@@ -87,7 +87,7 @@ class Checks(unittest.TestCase):
         self.assertEqual(kills.processes(), [])
 
     def test_kernel_log(self):
-        """They find a new line in the kernel's log."""
+        """The check finds a new line in the kernel's log."""
         log = kills.KernelLog()
         self.addCleanup(log.close)
         with open("/dev/kmsg", "w", encoding="ascii") as kernel:

@@ -231,7 +231,7 @@ static void test_two_hosts(void **state)
     other.start_realtime += 100 * SECOND + 5000000;
     other.occasion = "exit";
     recording = join_two(recording_of(&other, 0), recording_number(0), &by_time, &seen);
-    /* Its clock is 99.995 s ahead. */
+    /* The monotonic clock of web-2 is 99.995 s ahead. */
     assert_times(&seen,
                  (const uint64_t[]){2000000000, 2005000000, 2010000000, 2015000000, 2020000000,
                                     2025000000, 3000000000, 3005000000},
