@@ -2,12 +2,12 @@
 #
 # make            build/beamflame
 # make deps       install what building and testing need (Debian)
-# make demo       build, start a small Erlang node, profile it, say where the flame graph is
-# make test       every test this machine can run
+# make demo       build, start a small Erlang node, profile it, print where the flame graph is
+# make test       every test that this machine can run
 # make install    the program, manual pages and completions, below $(prefix)
 # make check      format, static analysis, layering
 # make bench      measure what the docs claim
-# make fuzz       feed nonsense to what reads untrusted bytes
+# make fuzz       feed random input to the parsers of untrusted bytes
 # make SAN=1      everything with the address and undefined-behaviour sanitizers, in build/san
 # V=1             show the commands
 
@@ -47,15 +47,16 @@ SCHEMAS := $(shell find proto -name '*.proto')
 SCHEMA_HEADERS := $(SCHEMAS:proto/%.proto=$(BUILD)/gen/%.pb-c.h)
 SCHEMA_OBJECTS := $(SCHEMAS:proto/%.proto=$(BUILD)/obj/proto/%.o)
 ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS)) $(PAGE) $(SCHEMA_OBJECTS)
-# First those that define maps for others: the linker of libbpf 1.1 misplaces a map that it meets as
-# a declaration first.
+# The files that define maps for others come first: the linker of libbpf 1.1 misplaces a map if it
+# reads the declaration before the definition.
 BPF_SHARED := bpf/sample.bpf.c bpf/event.bpf.c
 BPF_SOURCES := $(BPF_SHARED) $(filter-out $(BPF_SHARED) bpf/calibration.bpf.c,$(wildcard bpf/*.bpf.c))
 BPF_OBJECTS := $(BPF_SOURCES:bpf/%.bpf.c=$(BUILD)/gen/%.bpf.o)
 SKELETONS := $(BUILD)/gen/beamflame.skel.h $(BUILD)/gen/calibration.skel.h
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*_test.c))
 
-# Only pattern rules name them, so make would delete them as intermediate, and build them again.
+# Only pattern rules name these files, so make would delete them as intermediate and build them
+# again.
 .SECONDARY: $(SKELETONS) $(BPF_OBJECTS) $(BUILD)/gen/calibration.bpf.o $(SCHEMA_HEADERS) \
             $(SCHEMA_HEADERS:.h=.c)
 
@@ -71,7 +72,7 @@ $(BUILD)/obj/%.o: src/%.c | $(SKELETONS) $(SCHEMA_HEADERS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# What the HTML page is made of, as bytes in the program. A file that comes or goes changes its
+# The files of the HTML page, as bytes in the program. A file that is added or removed changes its
 # folder.
 PAGE_FILES := web/index.html web/style.css $(sort $(wildcard web/*.js web/*/*.js))
 $(BUILD)/gen/html_files.inc: $(sort $(dir $(PAGE_FILES)))
@@ -82,7 +83,7 @@ $(PAGE): src/output/html_files.S $(BUILD)/gen/html_files.inc $(PAGE_FILES)
 	$(say) AS $<
 	$(Q)$(CC) -Wa,-I,$(BUILD)/gen -c -o $@ $<
 
-# Messages of the formats that others publish a schema of.
+# Messages of formats with a published schema.
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: proto/%.proto
 	$(say) PROTO $<
 	$(Q)mkdir -p $(BUILD)/gen
@@ -93,7 +94,7 @@ $(BUILD)/obj/proto/%.o: $(BUILD)/gen/%.pb-c.c | $(SCHEMA_HEADERS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
-# The BPF programs of each family, all of them linked; those that calibrate; and the skeletons
+# The BPF programs of each family, linked together; those of the calibration; and the skeletons
 # through which C loads them.
 $(BUILD)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/*.h vmlinux/*.h)
 	$(say) BPF $<
@@ -130,8 +131,8 @@ $(BUILD)/tests/replay_capture: $(wildcard tests/tools/replay_*.[ch]) $(IMAGE) $(
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Itests/replay $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
-# What is known of a VM, for the end-to-end tests: where its hooks are, what its processes hold, what
-# frames its functions have.
+# Programs that print properties of a VM for the end-to-end tests: its hooks, its processes, the
+# frames of its functions.
 LISTS := $(BUILD)/tests/hook_list $(BUILD)/tests/process_list $(BUILD)/tests/leaf_depths
 $(LISTS): $(BUILD)/tests/%: tests/tools/%.c $(ROOM_OBJECTS)
 	$(say) LINK $@
@@ -141,7 +142,7 @@ $(LISTS): $(BUILD)/tests/%: tests/tools/%.c $(ROOM_OBJECTS)
 .PHONY: unit-tests
 unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test $(LISTS)
 
-# Fuzzing: each of tests/fuzz for FUZZ_SECONDS, with the sanitizers.
+# Fuzzing: run each fuzzer of tests/fuzz for FUZZ_SECONDS, with the sanitizers.
 FUZZ_SECONDS ?= 20
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
 FUZZ_FLAGS := -std=c11 -O1 -g -Wno-gnu-variable-sized-type-not-at-end -fno-omit-frame-pointer \
@@ -170,8 +171,9 @@ fuzz: $(FUZZERS)
 			-artifact_prefix=$$fuzzer- >$$fuzzer.log 2>&1 || { cat $$fuzzer.log; exit 1; }; \
 	done
 
-# Of `make check`: what was compiled anew is looked at anew. .clang-tidy says what is looked for,
-# compile_flags.txt how it is compiled; of the lines that only count what was left out, none is kept.
+# Part of `make check`: files that were recompiled are analysed again. .clang-tidy selects the
+# checks, compile_flags.txt has the compiler's flags. clang-tidy's counts of suppressed warnings are
+# printed only on a failure.
 TIDY := $(OBJECTS:$(BUILD)/obj/%.o=$(BUILD)/tidy/%.ok)
 $(BUILD)/tidy/%.ok: src/%.c $(BUILD)/obj/%.o .clang-tidy compile_flags.txt
 	$(say) TIDY $<

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The program behind tools/layout-gen: prints the lines of src/beam/layout_tables.h, the columns of
- * the releases that are given read from DWARF and the others as they are. */
+/* The program behind tools/layout-gen: print the lines of src/beam/layout_tables.h, with the
+ * columns of the given releases read from DWARF and the others unchanged. */
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>

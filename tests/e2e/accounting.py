@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What probes cost: the trap as beamflame calibrates it, the BPF programs by the kernel's accounting
-(which is on while beamflame has probes)."""
+"""The cost of probes: the trap, as beamflame calibrates it, and the BPF programs, by the kernel's
+accounting. Beamflame turns that accounting on while it has probes."""
 import re
 from pathlib import Path
 
@@ -11,8 +11,9 @@ PLACE = re.compile(r"(entry|return) +(\w+) +\S+ +(0x\w+) +(\d+) ns")
 
 
 def traps(pid, *events):
-    """Nanoseconds of a hit beside the program's own, by program. A return is listed with the trap on
-    the instruction where it is, which it shares with the entry if that is there too. Of several places, the dearest."""
+    """Return {program: nanoseconds that the trap of a hit costs, without the program itself}. The
+    listed cost of a return contains the trap of its instruction; an entry at the same offset has
+    paid for that trap already. A program with several places gets the most expensive one."""
     options = [word for event in events for word in ("-e", event)]
     listed = beamflame.record("probes", "-p", pid, *options).stdout
     places = [(where, program, offset, int(ns))
@@ -26,7 +27,7 @@ def traps(pid, *events):
 
 
 def program_ids(pid):
-    """The BPF programs that a process holds."""
+    """Return the ids of the BPF programs that a process has open."""
     held = set()
     for path in Path(f"/proc/{pid}/fdinfo").iterdir():
         try:
@@ -37,12 +38,12 @@ def program_ids(pid):
 
 
 def counted(process):
-    """Runs and nanoseconds by name, of the programs on probes of a beamflame that runs."""
+    """Return {name: (runs, ns)} of the programs on probes of a running beamflame."""
     return counted_of_type(process, "kprobe")
 
 
 def counted_of_type(process, kind):
-    """The same of its programs of another type."""
+    """Return {name: (runs, ns)} of its programs of the given type."""
     found, held = {}, program_ids(process.pid)
     for program in beamflame.bpftool("prog", "show"):
         name = program.get("name")
@@ -54,10 +55,10 @@ def counted_of_type(process, kind):
 
 
 def total(sums):
-    """Runs and nanoseconds of all programs."""
+    """Return the sum of runs and of nanoseconds over all programs."""
     return tuple(map(sum, zip((0, 0), *sums.values())))
 
 
 def cost_ns(sums, trap):
-    """What all hits cost. Programs that are not attached have none."""
+    """Return the cost of all hits, in nanoseconds. Programs that are not attached have no hits."""
     return sum(runs * trap[name] + ns for name, (runs, ns) in sums.items() if runs)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose split of CPU time is known, profiled: each part gets its share."""
+"""Profiles of programs with a known split of CPU time: each part gets its share."""
 import beamflame
 import known_split
 import rounds
 
 SECONDS = 10
-POINTS = 0.02  # how far a part may be off, as a share of the whole; or 4 standard deviations of
-               # what chance does to so many samples, where the machine lets the node run little
-NOBODY = 0.03  # how much of the time may be charged to no part
+POINTS = 0.02  # largest error of a part, as a share of the whole, or 4 standard deviations
+               # of so many samples if the machine lets the node run little
+NOBODY = 0.03  # largest share of the time that is charged to no part
 
 
 def off_by(truth, found, samples, points=POINTS):
-    """How far the worst part is off, of what is allowed."""
+    """Return the error of the worst part, divided by the allowed error."""
     return max(abs(found[part] - share) / max(points, 4 * (share * (1 - share) / samples) ** 0.5)
                for part, share in truth.items())
 
@@ -24,7 +24,7 @@ class Accuracy:
         beamflame.require()
 
     def check(self, measure):
-        """`measure` returns figures that are to be at most 1, and what they come from."""
+        """Check `measure`, which returns figures that must be at most 1, and last their data."""
         measured = []
 
         def worst():
@@ -41,8 +41,8 @@ class Accuracy:
         self.check(measure)
 
     def test_parts_in_processes_of_their_own(self):
-        """Schedulers look for work between turns. That costs more on a machine that others use, where
-        it was 1 to 2 % and what belongs to no part beside it 2 %."""
+        """Schedulers look for work between turns. A machine with other users makes that more
+        expensive: there it took 1 to 2 % of the time, and another 2 % belonged to no part."""
         def measure():
             truth, found, true_functions, functions, scheduling, samples = \
                 known_split.parts(self.release, SECONDS)

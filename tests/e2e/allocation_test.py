@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who allocates, against the node's own profiler of allocation (tprof, call_memory)."""
+"""Which functions allocate, compared with the node's own profiler (tprof, call_memory)."""
 import json
 import re
 import tempfile
@@ -14,8 +14,9 @@ FUNCTION = re.compile(r"[a-z'][^ ]*:.+/\d+")
 
 
 def words_by_function(stacks):
-    """By the function nearest to the leaf, which may be a BIF: the node's profiler charges what one
-    allocates to the BIF too, for it is called as any function. C code below is the function's."""
+    """Sum words by the function nearest to the leaf, which may be a BIF. The node's profiler also
+    charges a BIF with what it allocates, because a BIF is called like any function. Frames of C
+    code count for the function above them."""
     words = Counter()
     for stack, weight in stacks.items():
         words[next((f for f in reversed(stack) if FUNCTION.fullmatch(f)), None)] += weight
@@ -23,7 +24,7 @@ def words_by_function(stacks):
 
 
 def rank_correlation(one, other):
-    """Spearman's, of two dicts with the same keys."""
+    """Return Spearman's rank correlation of two dicts with the same keys."""
     def ranks(values):
         return {key: rank for rank, key in enumerate(sorted(values, key=values.get))}
     ranks_one, ranks_other = ranks(one), ranks(other)
@@ -32,7 +33,7 @@ def rank_correlation(one, other):
 
 
 class Allocation:
-    """What holds for each release that has tprof."""
+    """The tests for each release that has tprof."""
 
     release = None
 

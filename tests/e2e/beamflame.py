@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running beamflame in tests, and reading what it writes."""
+"""Helpers that run beamflame in tests and read its outputs."""
 import json
 import os
 import signal
@@ -21,8 +21,8 @@ DONE, FAILED, USAGE, NO_PROCESS, PERMISSION, UNSUPPORTED, NO_SAMPLES = range(7)
 
 
 def require():
-    """Skip the test where the kernel does not let us load BPF programs. Told without beamflame,
-    so that an error of its own can't pass for a machine that is not able to."""
+    """Skip the test if the kernel does not let us load BPF programs. This check does not use
+    beamflame, so that an error of beamflame is not taken for a limit of the machine."""
     if os.geteuid() != 0:
         raise unittest.SkipTest("needs root")
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
@@ -32,15 +32,15 @@ def require():
 
 
 def has_pmu():
-    """Whether the machine counts cycles."""
+    """True if the machine counts cycles."""
     done = subprocess.run(["perf", "stat", "-x,", "-e", "cycles", "true"], capture_output=True,
                           text=True, check=False)
     return done.returncode == 0 and done.stderr.split(",")[0].isdigit()
 
 
 def each_release_and_clock(tests):
-    """Class decorator: as nodes.each_release(), and each case once more by the clock `cycles`,
-    which all recordings are then made by. Skipped where there is no PMU."""
+    """Class decorator: like nodes.each_release(), with a second case per release whose recordings
+    all use the clock `cycles`. That case is skipped if there is no PMU."""
     nodes.each_release(tests)
     module = sys.modules[tests.__module__]
     for release in nodes.RELEASES:
@@ -52,7 +52,7 @@ def each_release_and_clock(tests):
     return tests
 
 
-_clock = []  # the options that choose it
+_clock = []  # the options that select the clock
 
 
 def _set_up_cycles(case):
@@ -64,7 +64,7 @@ def _set_up_cycles(case):
 
 
 def _with_clock(arguments):
-    """The arguments, of a recording with the clock that is tested."""
+    """Return the arguments, with the options of the tested clock added for a recording."""
     is_recording = "-p" in arguments[:-1] or "-a" in arguments or "--" in arguments
     is_command = arguments and not str(arguments[0]).startswith("-")
     given = "--clock" in arguments
@@ -72,7 +72,7 @@ def _with_clock(arguments):
 
 
 def bpftool(*arguments):
-    """What bpftool says, None where it fails."""
+    """Return bpftool's JSON output, or None if bpftool fails."""
     path = next((p for p in ("/usr/sbin/bpftool", "/usr/local/sbin/bpftool") if os.path.exists(p)),
                 "bpftool")
     try:
@@ -83,47 +83,49 @@ def bpftool(*arguments):
 
 
 def folder(clean_up):
-    """A folder for files; `clean_up`, a test's addCleanup or addClassCleanup, has it removed."""
+    """Create a temporary folder. `clean_up`, a test's addCleanup or addClassCleanup, gets the
+    function that removes it."""
     made = tempfile.TemporaryDirectory(prefix="beamflame-test-")
     clean_up(made.cleanup)
     return Path(made.name)
 
 
 def run(*arguments, timeout=120, **options):
-    """Run to the end; returns the finished process with its text output."""
+    """Run beamflame to its end; return the finished process with its text output."""
     return subprocess.run([BINARY, *map(str, _with_clock(arguments))], capture_output=True, text=True,
                           timeout=timeout, **options)
 
 
 def start(*arguments, **options):
-    """Start and go on; the caller ends it."""
+    """Start beamflame and return the process; the caller ends it."""
     return subprocess.Popen([BINARY, *map(str, _with_clock(arguments))], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, **options)
 
 
 class Profilers:
-    """What tests of how recordings end have in common: for a unittest.TestCase."""
+    """Mixin for unittest.TestCase: helpers of tests about the end of recordings."""
 
     def start(self, *arguments):
-        """A profiler that is ended with the test at the latest."""
+        """Start a profiler; the end of the test kills it if it still runs."""
         profiler = start(*arguments)
         self.addCleanup(profiler.communicate)
         self.addCleanup(profiler.kill)
         return profiler
 
     def ended(self, profiler):
-        """Its exit code and what it said; what it started has ended too."""
+        """Wait for the profiler and all its children to end; return its exit code and its
+        stderr."""
         _, said = profiler.communicate(timeout=60)
         return profiler.returncode, said
 
 
 class BadOptions:
-    """Options of a recording that are usage errors: for a unittest.TestCase."""
+    """Mixin for unittest.TestCase: options of a recording that are usage errors."""
 
-    cases = ()  # (options, what is said)
+    cases = ()  # (options, part of the message)
 
     def test_bad_options(self):
-        """Each is a usage error that says what there is."""
+        """Each case is a usage error, and the message lists the valid choices."""
         self.assertGreater(len(self.cases), 0)
         for options, says in self.cases:
             with self.subTest(options):
@@ -134,7 +136,8 @@ class BadOptions:
 
 @contextmanager
 def recording(*arguments):
-    """Recording meanwhile: the block begins when all is attached, and what it does is in there."""
+    """Record while the block runs. The block starts when all probes are attached; the recording
+    ends after it."""
     process = start(*arguments, stdin=subprocess.DEVNULL)
     try:
         said = process.stderr.readline()
@@ -151,7 +154,7 @@ def recording(*arguments):
 
 
 def record(*arguments, timeout=120):
-    """Record with success, else fail with what it said."""
+    """Run beamflame; fail with its messages unless it succeeds."""
     done = run(*arguments, timeout=timeout)
     if done.returncode != DONE:
         raise AssertionError(f"exit code {done.returncode}: {done.stderr}")
@@ -159,7 +162,7 @@ def record(*arguments, timeout=120):
 
 
 def folded(recording, *options):
-    """A recording as {(root, ..., leaf): count}, by way of the report command."""
+    """Return a recording as {(root, ..., leaf): count}, made by the report command."""
     path = Path(recording).with_suffix(".test.folded")
     record("report", recording, *options, "-o", path)
     return read_folded(path)
@@ -170,16 +173,16 @@ def read_folded(path):
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             stack, count = line.rstrip("\n").rsplit(" ", 1)
-            # What a format gives a meaning is percent-escaped, such as a ';' in a name.
+            # The folded format percent-escapes its own separators in names, such as ';'.
             stacks[tuple(map(unquote, stack.split(";")))] += int(count)
     return stacks
 
 
 def weight_where(stacks, predicate):
-    """Sum of the counts of the stacks for which `predicate(stack)` holds."""
+    """Return the sum of the counts of the stacks for which `predicate(stack)` is true."""
     return sum(count for stack, count in stacks.items() if predicate(stack))
 
 
 def weight_of(stacks, frame):
-    """Sum of the counts of the stacks that hold this frame."""
+    """Return the sum of the counts of the stacks that contain this frame."""
     return weight_where(stacks, lambda stack: frame in stack)

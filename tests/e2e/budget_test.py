@@ -12,13 +12,13 @@ import nodes
 import rounds
 
 EVENTS = ("gc", "alloc", "sched", "msg")
-TICKS_PER_SECOND = 500  # on each CPU: five until a slice of time is a long one
+TICKS_PER_SECOND = 500  # on each CPU; a long schedule lasts at least five ticks
 
 
 @nodes.each_release
 class Budget:
-    """What holds for each release. All is told for a second of the node's CPU time, so that it does
-    not matter what else the machine does."""
+    """The tests for each release. All figures are per second of the node's CPU time, so that other
+    programs on the machine do not matter."""
 
     release = None
 
@@ -32,7 +32,7 @@ class Budget:
 
     @staticmethod
     def grown(node, seconds):
-        """How much the numbers of the node's report grow meanwhile."""
+        """Return how much the numbers of the node's report grow in that time."""
         before = node.report()
         time.sleep(seconds)
         after = node.report()
@@ -40,13 +40,14 @@ class Budget:
                 for name in ("requests", "cpu_ns", "context_switches")}
 
     def work(self, node):
-        """Rounds for each second of CPU time."""
+        """Return the rounds of the load per second of CPU time."""
         grown = self.grown(node, 0.8)
         return grown["requests"] / grown["cpu_ns"] * 1e9
 
     def ratio(self, node, budget, error):
-        """Work with the profiler to that in the windows just before and after: the median, of so many
-        rounds that their mean has this standard error (15 at most, which take a minute)."""
+        """Return the work with the profiler, divided by the work in the windows just before and
+        after. The result is the median of 5 to 15 rounds (15 take a minute), as many as bring the
+        standard error of their mean down to `error`."""
         ratios = []
         before = self.work(node)
         while len(ratios) < 5 or (statistics.stdev(ratios) / len(ratios) ** 0.5 > error
@@ -59,8 +60,9 @@ class Budget:
         return statistics.median(ratios)
 
     def costs(self, node, budget, seconds):
-        """The part of the node's CPU time that probes took: by beamflame's own account, and by the
-        kernel's with the trap of each hit; and that of one window of each event."""
+        """Return the share of the node's CPU time that probes took, by beamflame's own account and
+        by the kernel's (with the trap of each hit added), and the share of one window of each
+        event."""
         trap = accounting.traps(node.pid, *EVENTS)
         with self.recording(node, budget) as process:
             grown = self.grown(node, seconds)
@@ -72,14 +74,15 @@ class Budget:
         return sum(parts.values()), kernel, window
 
     def used(self, node, budget, seconds):
-        """The part of the budget that was used, by the account that has more. But for a window of each
-        event: the last is yet to be waited for, and where the machine is busy some are closed
-        late and cost more than others."""
+        """Return the used part of the budget, by the account with the higher cost. One window of
+        each event is subtracted, because the time that pays for the last window is still to come,
+        and on a busy machine some windows close late and cost more."""
         own, kernel, window = self.costs(node, budget, seconds)
         return (max(own, kernel) - window) / (budget / 100)
 
     def test_a_storm(self):
-        """Of messages to and fro, each a switch of processes, of more than 500,000 a second."""
+        """A storm of more than 500,000 messages a second to and fro; each message is a context
+        switch."""
         with nodes.Node(self.release, "storm", "what=messages") as node:
             time.sleep(1)
             grown = self.grown(node, 1)
@@ -93,7 +96,7 @@ class Budget:
             self.assertLess(self.ratio(node, 100, 0.1), 0.5, "cost is seen where there is some")
 
     def test_ticks_come_in_windows_only(self):
-        """They interrupt every CPU of the machine, so between windows there are none."""
+        """Ticks interrupt every CPU of the machine, so there are none between windows."""
         with nodes.Node(self.release, "storm", "what=messages") as node:
             with self.recording(node, 1) as process:
                 time.sleep(4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each caller that a stack shows is one, also where the stack has words that look like callers."""
+"""Each caller in a stack is a real one, even if the stack contains words that look like callers."""
 import json
 import shlex
 import subprocess
@@ -27,11 +27,11 @@ class Callers:
         beamflame.require()
         cls.node = nodes.Node(cls.release, "callers", flags=nodes.NO_BUSY_WAIT + cls.flags)
         cls.addClassCleanup(cls.node.kill)
-        while cls.node.report()["compiled"] < 2:  # what it runs is loaded
+        while cls.node.report()["compiled"] < 2:  # wait until the code that it runs is loaded
             time.sleep(0.2)
 
     def test_callers_can_be(self):
-        """No function is shown as the caller of one that it can't have called."""
+        """No stack shows a caller that cannot have called its callee."""
         folded = beamflame.folder(self.addCleanup) / "x.folded"
         run = beamflame.run("-p", self.node.pid, "-d", 10, "-F", 999, "-o", folded)
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -49,7 +49,8 @@ class Callers:
         self.assertLess(marked / total, 0.01)
 
     def test_frames_are_known(self):
-        """The size of the frame is known of nearly all instructions, and no two ways to one differ."""
+        """Nearly all instructions have a known frame size, and no two paths to an instruction give
+        different sizes."""
         done = subprocess.run([LEAF_DEPTHS, str(self.node.pid)], input="\n".join(MODULES) + "\n",
                               capture_output=True, text=True, check=True)
         found = json.loads(done.stdout)
@@ -59,8 +60,8 @@ class Callers:
 
 
 class CallersWithFramePointers(Callers, unittest.TestCase):
-    """The same where frames have frame pointers: code of functions differs, and that of fragments."""
+    """The same tests with frame pointers, which change the code of functions and of fragments."""
 
     release = 29
     flags = ("+JPperf", "fp")
-    known = 0.98  # the dead code behind the jump of a BIF is not told from others
+    known = 0.98  # dead code after the jump of a BIF looks like other code

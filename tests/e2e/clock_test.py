@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CPU samples stand for the CPU time that the kernel accounts, by each clock; and a clock that
+"""With each clock, CPU samples add up to the CPU time that the kernel accounts. A clock that
 interrupts too often is stopped."""
 import json
 import os
@@ -15,7 +15,7 @@ import nodes
 
 SECONDS = 3
 HZ = 499
-ACCOUNTED = 0.02  # how far the sum of samples may be from the account
+ACCOUNTED = 0.02  # largest difference between the sum of samples and the account
 FEW = 4  # samples
 LOADS = {  # options of load halfidle
     "busy": ("sleep=0",),
@@ -24,21 +24,21 @@ LOADS = {  # options of load halfidle
     "sleeps of 10 ms": ("sleep=10",),
     "bursts": ("sleep=150", "rounds=100"),
 }
-FAULTS = 4096  # pages that are touched in one go
+FAULTS = 4096  # pages that one round touches
 
 
 def cpu_seconds(pid):
-    """CPU time of a process so far, by its own clock (clock_getcpuclockid)."""
+    """Return the CPU time of a process so far, from its own clock (clock_getcpuclockid)."""
     return time.clock_gettime((~pid << 3) | 2)
 
 
 def sampled_seconds(recording, *options):
-    """What all samples of a recording stand for together."""
+    """Return the time of all samples of a recording together, in seconds."""
     return sum(beamflame.folded(recording, "--weight", "cpu", *options).values()) / 1e9
 
 
 def seconds_of_targets(recording):
-    """The same of each node, by pid."""
+    """Return {pid: seconds of its samples} of a recording."""
     path, pids, threads = recording.with_suffix(".json"), {}, {}
     sums = Counter()
     beamflame.record("report", recording, "-o", path)
@@ -62,8 +62,9 @@ class Account:
         cls.out = beamflame.folder(cls.addClassCleanup)
 
     def test_samples_add_up(self):
-        """Their sum is the node's CPU time, read around the recording, whether it is busy, sleeps
-        between ticks or works in bursts; and the statistics say how much the clock saw itself."""
+        """The samples add up to the node's CPU time, read around the recording, whether the node is
+        busy, sleeps between ticks or works in bursts. The statistics contain the part that the
+        clock itself saw."""
         for name, options in LOADS.items():
             with self.subTest(name), nodes.Node(self.release, "halfidle", *options) as node:
                 time.sleep(0.5)
@@ -81,17 +82,18 @@ class Account:
         self.assertGreaterEqual(sampled, inner * (1 - ACCOUNTED))
         self.assertLessEqual(sampled, outer * (1 + ACCOUNTED))
         self.assertAlmostEqual(told["cpu_accounted_ms"] / 1000, sampled, delta=0.001 + sampled / 1e4)
-        # The kernel counts threads up to their last tick of 10 ms at most, at both ends.
+        # At both ends, the kernel counts threads up to their last tick only, 10 ms ago at most.
         self.assertAlmostEqual(told["target"]["cpu_ms"] / 1000, sampled,
                                delta=ACCOUNTED * sampled + 0.01 * 2 * os.cpu_count())
-        # What the clock saw before it was scaled is of that order: else it is no clock of CPU time.
+        # The time that the clock saw before scaling has the same order. Otherwise the clock does
+        # not measure CPU time.
         self.assertGreater(told["cpu_sampled_ratio"], 0.4)
         self.assertLess(told["cpu_sampled_ratio"], 1.5)
         self.assertEqual(told["losses"]["clock_stopped"], 0)
 
     def test_four_nodes(self):
-        """Each of several nodes has its own account, whatever share of the CPUs it has. Of one that
-        has few samples, what it used after the last one may be missing: a few samples' worth."""
+        """Each of several nodes has its own account, whatever its share of the CPUs. A node with
+        few samples may lack its time after the last one: a few samples' worth."""
         path, stats = self.out / "four.bfr", self.out / "four.stats"
         with ExitStack() as stack:
             pids = [stack.enter_context(nodes.Node(self.release, "halfidle", f"sleep={ms}")).pid
@@ -112,20 +114,20 @@ class Account:
 
 
 class Events(unittest.TestCase):
-    """Clocks that are not timers, and that are none."""
+    """Events that are clocks without being timers, and events that cannot be clocks."""
 
     def setUp(self):
         beamflame.require()
         self.out = beamflame.folder(self.addCleanup)
 
     def test_unknown(self):
-        """What is no clock is a usage error that names those that there are."""
+        """An unknown clock is a usage error that lists the clocks."""
         done = beamflame.run("-p", 1, "--clock", "sundial")
         self.assertEqual(done.returncode, beamflame.USAGE)
         self.assertIn("there is no clock 'sundial'; the clocks are: cpu-clock", done.stderr)
 
     def test_frequency_limit(self):
-        """More samples than the machine allows are refused, with the sysctl that says so."""
+        """A frequency above the limit of the machine is refused; the message names the sysctl."""
         most = int(open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="utf-8").read())
         if most >= 50000:
             raise unittest.SkipTest(f"perf_event_max_sample_rate is {most}: -F ends at 50000")
@@ -135,7 +137,7 @@ class Events(unittest.TestCase):
         self.assertIn("perf_event_max_sample_rate", done.stderr)
 
     def test_no_pmu(self):
-        """Without a PMU cycles are refused, and the message says what to use."""
+        """Without a PMU `cycles` is refused, and the message names the clock to use."""
         if beamflame.has_pmu():
             raise unittest.SkipTest("this machine has a PMU")
         with nodes.Node(25, "halfidle") as node:
@@ -146,7 +148,7 @@ class Events(unittest.TestCase):
         self.assertIn("use --clock cpu-clock", done.stderr)
 
     def test_too_rare(self):
-        """An event that hardly ever happens can't be a clock."""
+        """An event that hardly ever happens cannot be a clock."""
         with nodes.Node(25, "halfidle", "sleep=1000") as node:
             done = beamflame.run("-p", node.pid, "--clock", "branch-misses" if beamflame.has_pmu()
                                  else "page-faults", "-F", 50000, "-d", 1, "-o", self.out / "x.svg")
@@ -156,7 +158,7 @@ class Events(unittest.TestCase):
         self.assertIn("too rarely", done.stderr)
 
 
-# Touches pages of its own: with pauses, until a line comes in, then without.
+# Touches pages of its own: with pauses until a line arrives on stdin, then without pauses.
 FAULTER = f"""
 import mmap, select, sys, time
 size = {FAULTS} * mmap.PAGESIZE
@@ -173,7 +175,7 @@ while True:
 
 
 class Guard(unittest.TestCase):
-    """The guard against interrupts that come too often or take too long."""
+    """The guard against interrupts that are too frequent or too slow."""
 
     def setUp(self):
         beamflame.require()
@@ -191,13 +193,13 @@ class Guard(unittest.TestCase):
         return faulter
 
     def check_recording(self):
-        """What was recorded is kept, and says that it ends early."""
+        """The recording up to the stop is kept, and the report says that it ends early."""
         self.assertEqual(json.loads(self.stats.read_text())["losses"]["clock_stopped"], 1)
         beamflame.record("report", self.path, "-o", self.out / "x.txt")
         self.assertIn("CPU sampling was stopped", (self.out / "x.txt").read_text())
 
     def test_slow(self):
-        """So many ticks that handling them takes more than 5 % of a CPU are stopped."""
+        """The clock is stopped if handling its ticks takes more than 5 % of a CPU."""
         with nodes.Node(25, "halfidle", "sleep=0") as node:
             node.take_precedence()
             done = beamflame.run("-p", node.pid, "-F", 50000, "-d", 5, "-o", self.path,
@@ -208,7 +210,7 @@ class Guard(unittest.TestCase):
         self.check_recording()
 
     def test_storm(self):
-        """A clock that begins to interrupt far too often is stopped at once."""
+        """A clock that starts to interrupt far too often is stopped at once."""
         faulter = self.start_faulter()
         with nodes.Node(25, "halfidle") as node:
             profiler = beamflame.start("-p", node.pid, "--clock", "page-faults", "-F", 99,

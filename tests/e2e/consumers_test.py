@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs read that our files are made for: each loads one, and has what report has."""
+"""The programs that our files are made for: each loads its file and finds the same stacks and sums
+as report."""
 import json
 import re
 import shutil
@@ -21,7 +22,7 @@ def require(program, package):
 
 
 def evented_stacks(profile, frames):
-    """{(root, ..., leaf): weight} of a profile in speedscope's evented form."""
+    """Return {(root, ..., leaf): weight} of a profile in speedscope's evented form."""
     stacks, stack, since = Counter(), [], profile["startValue"]
     for event in profile["events"]:
         stacks[tuple(stack)] += event["at"] - since
@@ -34,7 +35,7 @@ def evented_stacks(profile, frames):
 
 
 def speedscope_stacks(path):
-    """What speedscope has read, of all the profiles that it tells apart."""
+    """Return the stacks that speedscope has read, summed over all profiles of the file."""
     module = SPEEDSCOPE.parent / "node_modules" / "speedscope"
     require("node", "nodejs")
     require("chromium", "chromium")
@@ -46,11 +47,11 @@ def speedscope_stacks(path):
     document, stacks = json.loads(done.stdout), Counter()
     for profile in document["profiles"]:
         stacks.update(evented_stacks(profile, document["shared"]["frames"]))
-    return +stacks  # without what took no time
+    return +stacks  # without stacks of no time
 
 
 def annotated(path):
-    """What callgrind_annotate says: the sum of all, and {function: self}."""
+    """Return callgrind_annotate's total and {function: self}."""
     require("callgrind_annotate", "valgrind")
     done = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", path],
                           capture_output=True, text=True, timeout=120)
@@ -87,20 +88,21 @@ class Consumers(unittest.TestCase):
         return path
 
     def test_speedscope(self):
-        """speedscope has each stack of its own format with its time."""
+        """speedscope finds each stack of its own format, with its time."""
         seen = speedscope_stacks(self.written(".speedscope.json"))
         self.assertEqual(seen, self.stacks)
 
     def test_speedscope_reads_perf_script(self):
-        """It has each stack of perf-script text; their times it takes from when samples were."""
+        """speedscope finds each stack of perf-script text. It computes times from the time stamps
+        of samples."""
         seen = speedscope_stacks(self.written(".perf"))
         names = {tuple(map(unquote, stack)) for stack in seen}
-        # The last sample of a thread lasts for no time.
+        # To speedscope, the last sample of a thread has no duration.
         self.assertLessEqual(len(set(self.stacks) - names), 8)
         self.assertEqual(names - set(self.stacks), set())
 
     def test_callgrind(self):
-        """callgrind_annotate has the sum, and the time of each function itself."""
+        """callgrind_annotate finds the total and the self time of each function."""
         total, functions = annotated(self.written(".callgrind"))
         self.assertEqual(total, sum(self.stacks.values()))
         leaves = Counter()

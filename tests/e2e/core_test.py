@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`beamflame dump --core` against dumps of the same nodes when they were alive."""
+"""`beamflame dump --core`, compared with dumps of the same nodes while they were alive."""
 import os
 import re
 import shutil
@@ -14,8 +14,8 @@ import nodes
 from dump_test import described
 
 CROWD = 1000
-NOT_KNOWN = re.compile(r"\[|0x")  # names of functions: the core does not have them
-# A function of the node's own library: where 27 and 29 run it is in a file that is not here.
+NOT_KNOWN = re.compile(r"\[|0x")  # names of functions that the core does not contain
+# A function of the node's own library. For 27 and 29, the library's file is not in this root.
 CRASH = r"crash$|spin_nif\.so\+0x[0-9a-f]{4}$"
 
 
@@ -24,13 +24,13 @@ def dump(*arguments):
 
 
 def same(process):
-    """What must not change while a process is at rest."""
+    """Return the fields that must not change while a process is at rest."""
     return {key: value for key, value in process.items() if key != "stack"}
 
 
 @nodes.each_release
 class Core:
-    """Of a node with many processes, that stood still and then was killed."""
+    """A core of a node with many processes, which stood still and was then killed."""
 
     release = None
 
@@ -55,7 +55,8 @@ class Core:
         return dump("--core", self.core, "--exe", self.exe, *options)
 
     def test_says_what_the_live_node_did(self):
-        """All about processes that did not run in between; names and numbers of the node."""
+        """The core gives the same processes that did not run in between, and the same names and
+        numbers of the node."""
         got, live = self.of_core(), self.live
         for key in ("pid", "node", "otp_release", "erts"):
             self.assertEqual(got[key], live[key])
@@ -73,7 +74,7 @@ class Core:
         self.assertEqual((got["gone"], got["torn"]), (0, 0))
 
     def test_options(self):
-        """Which processes, and how much of them."""
+        """Options select the processes and limit their stacks."""
         longest = self.of_core("--top", "1:msgq")
         suspended = self.of_core("--status", "suspended")
         cut = self.of_core("--depth", 3, "--process", "crowd:_")
@@ -90,7 +91,8 @@ class Core:
         self.assertIn("    gen_server:loop/", text)
 
     def test_cut_short(self):
-        """What is there is shown, what is not is counted, or it is said that it is not enough."""
+        """A cut core: its complete processes are shown and the missing ones counted, or an error
+        says that too much is missing."""
         whole = self.of_core()
         size = os.stat(self.core).st_size
         cut = self.folder / "cut"
@@ -115,7 +117,8 @@ class Core:
                 self.assertEqual(functions, whole["by_pid"][process["pid"]]["functions"])
 
     def test_executable(self):
-        """It is taken from where it was, or named; another one is refused."""
+        """The executable is found at its original path or given by an option; another executable is
+        refused."""
         other = nodes.emulator(27 if nodes.otp(self.release) != "27" else 25)
         copy = self.folder / "copy"
         shutil.copy(self.exe, copy)
@@ -137,12 +140,12 @@ class Core:
 
 @nodes.each_release
 class Crash:
-    """The process that ended its node, and what it did in native code and in Erlang."""
+    """The crashed process, with its native and Erlang stack."""
 
     release = None
 
     def crash(self, how):
-        """The dump of a core, and the process that it was."""
+        """Return the dump of a core, and the crashed process."""
         core = beamflame.folder(self.addCleanup) / "core"
         with cores.Node(self.release, "crash", f"how={how}") as node:
             told = node.report()["told"]
@@ -182,7 +185,7 @@ class Crash:
 
 
 class Errors(unittest.TestCase):
-    """What is no core of a BEAM."""
+    """Files that are not a core of a BEAM."""
 
     def check(self, code, says, *arguments):
         done = beamflame.run("dump", *arguments)
@@ -209,7 +212,7 @@ class Errors(unittest.TestCase):
         self.check(beamflame.FAILED, "zstd -d", "--core", packed)
 
     def test_no_beam(self):
-        """A core of another program."""
+        """A core of another program is refused."""
         folder = beamflame.folder(self.addCleanup)
         with cores.into_working_directory():
             subprocess.run(["sh", "-c", "ulimit -c unlimited && exec sh -c 'kill -ABRT $$'"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that end with a core, written by the kernel."""
+"""Nodes that end with a core file, written by the kernel."""
 import os
 import resource
 import subprocess
@@ -15,7 +15,7 @@ PATTERN = Path("/proc/sys/kernel/core_pattern")
 
 @contextmanager
 def into_working_directory():
-    """Meanwhile the kernel writes the core of a process into its working directory."""
+    """Inside the block, the kernel writes core files into the working directory of the process."""
     before = PATTERN.read_text(encoding="ascii").rstrip("\n")
     if before.startswith("|") or "/" in before:
         try:
@@ -30,11 +30,11 @@ def into_working_directory():
 
 
 class Node(nodes.Node):
-    """A node that ends with a core. In no pid namespace of its own: signals don't end the first
-    process of one."""
+    """A node that ends with a core. It has no pid namespace of its own, because signals do not end
+    the first process of a namespace."""
 
     def __init__(self, release, load, *options):
-        # As the node sees it: where 27 and 29 run, /tmp is empty, and the node's own.
+        # The path as the node sees it. 27 and 29 have their own root, where /tmp is empty.
         self.folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
         in_host = release == 25 or nodes.OWN + str(release) in os.environ
         where = self.folder.name if in_host else "/tmp"
@@ -47,7 +47,7 @@ class Node(nodes.Node):
         self.folder.cleanup()
 
     def core(self, end, to):
-        """Have `end()` end the node; its core becomes file `to`."""
+        """Call `end()`, which ends the node; copy the core to file `to`."""
         directory = os.open(f"/proc/{self.pid}/cwd", os.O_RDONLY)
         try:
             with into_working_directory():

@@ -17,14 +17,14 @@ def amount(text):
 
 
 def changes(text):
-    """The rows of the table: {function: (before, after, change, noise, without callees)}."""
+    """Return the rows of the table: {function: (before, after, change, noise, self change)}."""
     cells = r"([+-]?[\d,]+)"
     rows = re.findall(rf"^ *{'  +'.join([cells] * 5)}  (.+)$", text, re.MULTILINE)
     return {row[5]: tuple(map(amount, row[:5])) for row in rows}
 
 
 def totals(stacks):
-    """What each function counts, once where it calls itself."""
+    """Return {function: total count}. A stack counts once for a recursive function."""
     return {name: beamflame.weight_of(stacks, name) for stack in stacks for name in stack}
 
 
@@ -44,7 +44,8 @@ class DiffTest(unittest.TestCase):
         return done.stdout
 
     def test_text(self):
-        """What has changed by more than chance explains, in which direction; both ways round."""
+        """The table has the changes that exceed chance, with their sign, in both orders of the
+        recordings."""
         there = self.diff(self.old, self.new, "--normalize", "none")
         self.assertIn(f"before  {self.old}: 500 in 500 samples", there)
         self.assertEqual(changes(there), {"main": (500, 710, 210, 68, 0),
@@ -54,7 +55,8 @@ class DiffTest(unittest.TestCase):
         self.assertEqual(changes(back)["parse"], (300, 100, -200, 39, -200))
 
     def test_folded(self):
-        """Two weights a line, the first as if it were of as much in all."""
+        """The folded form has two weights per line; --normalize scales the first to the total of
+        the second."""
         path = self.folder / "x.folded"
         self.diff("-q", self.old, self.new, "--normalize", "none", "-o", path)
         self.assertEqual(path.read_text(encoding="utf-8"),
@@ -64,7 +66,7 @@ class DiffTest(unittest.TestCase):
                          "main;parse 142 300\nmain;send 568 410\n")
 
     def test_bad_usage(self):
-        """One sentence says why they can't be compared, and nothing is written."""
+        """One sentence says why the files cannot be compared, and nothing is written."""
         perf = self.write("perf", "a 1/1 [000] 1.000000: 1 cycles:\n\t 1 f (/x)\n\n")
         for arguments, code, says in (
                 ((self.old,), USAGE, "two recordings are compared, not 1"),
@@ -87,7 +89,7 @@ class DiffOfNode:
 
     @classmethod
     def setUpClass(cls):
-        """Two nodes, each of which does what the other does not."""
+        """Record two nodes; each does work that the other does not."""
         beamflame.require()
         cls.folder = folder(cls.addClassCleanup)
         cls.old, cls.new = cls.folder / "old.bfr", cls.folder / "new.bfr"
@@ -103,7 +105,8 @@ class DiffOfNode:
         return done.stdout
 
     def test_signs(self):
-        """What only the second does has grown, and what only the first does has shrunk."""
+        """Functions of the second node alone have grown; functions of the first node alone have
+        shrunk."""
         rows = changes(self.diff(self.old, self.new))
         self.assertEqual(rows["growth:count/2"][0], 0)
         self.assertGreater(rows["growth:count/2"][2], rows["growth:count/2"][3])
@@ -114,7 +117,7 @@ class DiffOfNode:
             self.assertLess(change, -noise, name)
 
     def test_amounts(self):
-        """They are those of the report command."""
+        """The amounts are those of the report command."""
         rows = changes(self.diff(self.old, self.new, "--normalize", "none"))
         before, after = (totals(beamflame.folded(path, "--group-by", "none"))
                          for path in (self.old, self.new))
@@ -124,7 +127,7 @@ class DiffOfNode:
             self.assertEqual(change, second - first, name)
 
     def test_stacks_of_both(self):
-        """A node that was started anew is what it was: what it does in both has the same stack."""
+        """Two runs of a node count as one node: work that both do has the same stack."""
         path = self.folder / "x.folded"
         self.diff("-q", self.old, self.new, "--normalize", "none", "-o", path)
         lines = [line.rsplit(" ", 2) for line in path.read_text("utf-8").splitlines()]
@@ -136,7 +139,7 @@ class DiffOfNode:
             self.assertEqual(shown, {stack: int(count) for stack, count in alone})
 
     def test_page(self):
-        """Both lie one after the other on the axis of time, and what is shown first is the
+        """The page has both recordings one after the other on the time axis, and opens with the
         comparison."""
         path = self.folder / "x.html"
         self.diff("-q", self.old, self.new, "--normalize", "total", "-o", path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`beamflame dump` against what the nodes say of their processes."""
+"""`beamflame dump`, compared with what the nodes say of their processes."""
 import json
 import os
 import signal
@@ -19,7 +19,8 @@ def dump(node, *options):
 
 
 def described(text):
-    """A dump as JSON, its processes by pid, each with its stack as functions, leaf first."""
+    """Parse a JSON dump. Add the processes by pid, and to each process its stack as functions, leaf
+    first."""
     got = json.loads(text)
     for process in got["processes"]:
         frames = [] if process["stack"] is None else got["stacks"][process["stack"]]
@@ -33,13 +34,13 @@ def named(got, name):
 
 
 def without_runs(functions):
-    """As the VM's own stack traces are: a function that calls itself is there once."""
+    """Return the stack as the VM's own stack traces have it: a recursive function appears once."""
     return [function for function, _ in groupby(functions)]
 
 
 @nodes.each_release
 class Dump:
-    """What holds for each release."""
+    """The tests for each release."""
 
     release = None
 
@@ -50,7 +51,8 @@ class Dump:
         return nodes.Node(self.release, "crowd", f"processes={CROWD}", *options)
 
     def test_all_processes_are_there(self):
-        """As many as the node says, in the same states; nearly all stacks are complete."""
+        """The dump has as many processes in the same states as the node says; nearly all stacks are
+        complete."""
         with self.crowd() as node:
             says = node.report()
             got = dump(node)
@@ -64,7 +66,8 @@ class Dump:
         self.assertGreater(sum(p["complete"] for p in at_rest) / len(at_rest), 0.999)
 
     def test_processes_are_as_the_node_says(self):
-        """Status, whole stack, message queue and sizes of heap and stack of processes at rest."""
+        """Processes at rest have the status, stack, message queue, and sizes of heap and stack that
+        the node says."""
         with self.crowd() as node:
             says = node.report()["described"]
             got = dump(node)
@@ -81,7 +84,7 @@ class Dump:
         self.assertGreaterEqual(len(seen), 4, "kinds of processes")
 
     def test_depth_of_stacks(self):
-        """A stack has as many frames as there are calls; of a cut one the leaf is there."""
+        """A stack has one frame per call; --depth keeps the leaf end."""
         with self.crowd("depth=40") as node:
             whole = dump(node)
             cut = dump(node, "--depth", 3)
@@ -91,7 +94,8 @@ class Dump:
                          {("crowd:wait/1",) * 3 + ("...",)})
 
     def test_processes_that_run(self):
-        """What they execute is sampled where they run. A node that others leave no CPU has none."""
+        """A running process has a stack, sampled on its scheduler. A process that gets no CPU,
+        because other programs use it all, has none."""
         running = []
         with nodes.Node(self.release, "identity") as node:
             workers = node.report()["workers"]
@@ -108,7 +112,7 @@ class Dump:
             self.assertRegex(process["thread"], "sched")
 
     def test_a_process_whose_thread_waits(self):
-        """Where its thread has entered the kernel, in native code and in Erlang, is told."""
+        """A process whose thread has entered the kernel has its native and Erlang stack."""
         with nodes.Node(self.release, "waiting") as node:
             time.sleep(0.5)
             for _ in range(5):
@@ -123,7 +127,7 @@ class Dump:
         self.assertGreaterEqual(at, 7, "the NIF's own functions")
 
     def test_top(self):
-        """Only those with the most, and the others are counted."""
+        """--top shows the processes with the highest value, and counts the others."""
         with self.crowd() as node:
             got = dump(node, "--top", "1:msgq")
             few = dump(node, "--top", "7:heap")
@@ -134,7 +138,8 @@ class Dump:
         self.assertGreater(min(p["metrics"]["heap"] for p in few["processes"]), 233)
 
     def test_top_by_growth(self):
-        """Who has got messages in two seconds, and not who has most of them."""
+        """--top by growth shows the process that got the most messages in two seconds, not the one
+        with the most."""
         with self.crowd() as node:
             growing = dump(node, "--top", "1:+msgq:2")
             text = beamflame.record("dump", "-p", node.pid, "--top", "2:+msgq:2").stdout
@@ -148,7 +153,7 @@ class Dump:
         self.assertEqual([p["name"] for p in busy["processes"]], ["occupant"])
 
     def test_selection(self):
-        """Processes by name, status, frame and supervisor, and no others."""
+        """Options select processes by name, status, frame and supervisor."""
         with self.crowd() as node:
             queued = dump(node, "--process", "queued")
             suspended = dump(node, "--status", "suspended", "-I", "^crowd:wait/1$")
@@ -165,8 +170,8 @@ class Dump:
         self.assertEqual(none.stdout, "")
 
     def test_processes_that_come_and_go(self):
-        """Under a storm of messages nothing that is shown is torn: stacks are complete, each of
-        frames with names."""
+        """In a storm of messages no process in the dump is torn: stacks are complete, and all
+        frames have names."""
         with nodes.Node(self.release, "storm", "what=messages") as node:
             for _ in range(5):
                 got = dump(node)
@@ -177,7 +182,7 @@ class Dump:
                         self.assertNotRegex(function, r"^\[|^0x")
 
     def test_a_node_that_stands_still(self):
-        """A node none of whose threads gets a CPU any more is dumped all the same."""
+        """A node whose threads get no CPU at all can be dumped."""
         with self.crowd() as node:
             os.kill(node.pid, signal.SIGSTOP)
             got = dump(node)
@@ -186,7 +191,8 @@ class Dump:
             self.assertTrue(node.report(), "and goes on")
 
     def test_for_people(self):
-        """Groups of equal stacks, the largest first, with their number and some members."""
+        """The text groups equal stacks, largest group first, with the size and some members of each
+        group."""
         with self.crowd() as node:
             text = beamflame.record("dump", "-p", node.pid).stdout
         self.assertIn(f"pid {node.pid}, OTP {nodes.otp(self.release)}", text)
@@ -201,7 +207,7 @@ class Dump:
 
 class Errors(unittest.TestCase):
     def test_bad_options(self):
-        """Each is a usage error that says what there is."""
+        """Each case is a usage error, and the message lists the valid choices."""
         for options, says in ((("--depth", "0"), "from 1 to"), (("--top", "x"), "from 1 to"),
                               (("--top", "5:memory"), "reductions, msgq"),
                               (("--top", "5:+memory"), "+msgq"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each error: its exit code, one sentence that says what is wrong, and nothing left behind."""
+"""Each error has its exit code, one sentence that says what is wrong, and leaves no file behind."""
 import os
 import shutil
 import subprocess
@@ -32,7 +32,7 @@ class Errors(unittest.TestCase):
         self.assertEqual(os.listdir(self.out), [], "left something behind")
 
     def test_no_such_process(self):
-        """A pid that is not there."""
+        """A pid that does not exist."""
         beamflame.require()
         gone = subprocess.Popen(["true"])
         gone.wait()
@@ -40,7 +40,7 @@ class Errors(unittest.TestCase):
                     says=[gone.pid])
 
     def test_not_a_beam(self):
-        """A process that is no Erlang VM, even if it is called like one."""
+        """A process that is not an Erlang VM, even if its name says so."""
         beamflame.require()
         program = self.out / "beam.smp"
         shutil.copy("/bin/sleep", program)
@@ -53,7 +53,7 @@ class Errors(unittest.TestCase):
                 other.kill()
 
     def test_bad_options(self):
-        """What can't be an option or its value; each is told before anything is touched."""
+        """Invalid options and values are refused before any output is touched."""
         mine = ("-p", os.getpid())
         for arguments in (("--no-such-option",), ("-p", "abc"), ("-p", "-1"), ("-p", "0"),
                           (*mine, "-d", "x"), (*mine, "-d", "0"), (*mine, "-d", "-1"),
@@ -68,7 +68,7 @@ class Errors(unittest.TestCase):
                 self.expect(USAGE, *arguments)
 
     def test_unwritable_output(self):
-        """An output that can't be written is told at once, not after the recording."""
+        """An output that cannot be written is reported at the start, not after the recording."""
         beamflame.require()
         with nodes.Node(25, "identity") as node:
             for path in ("/proc/x.folded", self.out / "no-such-folder" / "x.svg"):
@@ -78,7 +78,7 @@ class Errors(unittest.TestCase):
                     self.assertLess(time.monotonic() - start, 10)
 
     def test_no_permission(self):
-        """Another user, without capabilities: says which one is missing."""
+        """Another user, without capabilities: the message names the missing capability."""
         beamflame.require()
         with nodes.Node(25, "identity") as node, \
                 tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder:
@@ -91,7 +91,7 @@ class Errors(unittest.TestCase):
         self.check(done, PERMISSION, ["CAP_"])
 
     def test_no_beam_on_the_host(self):
-        """Without -p where there is no BEAM (a pid namespace with nothing in it)."""
+        """Without -p on a host without a BEAM (an empty pid namespace)."""
         beamflame.require()
         done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child",
                                beamflame.BINARY, "-d", "1", "-o", self.out / "x.folded"],
@@ -99,13 +99,14 @@ class Errors(unittest.TestCase):
         self.check(done, NO_PROCESS, [])
 
     def test_several_beams_on_the_host(self):
-        """Without -p where there are two: says which there are."""
+        """Without -p on a host with two BEAMs: the message lists them."""
         beamflame.require()
         with nodes.Node(25, "identity") as one, nodes.Node(25, "identity") as other:
             self.expect(USAGE, "-d", 1, "-o", self.out / "x.folded", says=[one.pid, other.pid])
 
     def test_target_ends_at_once(self):
-        """A node that dies while we attach: no crash, no hang, a code that says what happened."""
+        """A node that dies while beamflame attaches: no crash, no hang, and an exit code that says
+        what happened."""
         beamflame.require()
         for delay in (0.0, 0.05, 0.1, 0.2):
             with self.subTest(delay=delay), nodes.Node(25, "identity") as node:
@@ -117,7 +118,7 @@ class Errors(unittest.TestCase):
                               (beamflame.DONE, NO_PROCESS, beamflame.NO_SAMPLES), said)
 
     def test_full_disk(self):
-        """What was written before the disk was full is valid, and it is said."""
+        """When the disk is full, an error says so, and what was written before is valid."""
         beamflame.require()
         report = self.out / "x.folded"
         script = ('mount -t tmpfs -o size=32k tmpfs "$1" || exit 99; '
@@ -133,7 +134,7 @@ class Errors(unittest.TestCase):
         self.assertGreater(sum(beamflame.read_folded(report).values()), 20)
 
     def test_report_of_what_is_no_recording(self):
-        """Files that are missing, empty, or something else."""
+        """Recordings that are missing, empty, or another format."""
         with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder:
             empty, other = Path(folder, "empty.bfr"), Path(folder, "other.bfr")
             empty.touch()
@@ -143,7 +144,7 @@ class Errors(unittest.TestCase):
                     self.expect(FAILED, "report", path, "-o", self.out / "x.folded", says=[path])
 
     def test_report_of_names_that_are_not_there(self):
-        """An event or a value that the recording has not is told with those that it has."""
+        """An unknown event or value is an error that lists those in the recording."""
         beamflame.require()
         with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder:
             recording, out = Path(folder, "x.bfr"), self.out / "x.folded"
@@ -157,7 +158,7 @@ class Errors(unittest.TestCase):
             self.assertTrue(out.exists())
 
     def test_a_cut_recording_is_readable(self):
-        """A recording that was cut anywhere gives what was whole, and never a crash."""
+        """A recording that is cut anywhere yields its complete records and never a crash."""
         beamflame.require()
         with nodes.Node(25, "request") as node:
             whole = self.out / "whole.bfr"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Probes in the code of a VM: calls counted, and that nothing of them outlasts the profiler."""
+"""Probes in the VM's code: they count calls, and none outlasts the profiler."""
 import json
 import time
 import unittest
@@ -11,7 +11,7 @@ from kills import changed_code
 
 @nodes.each_release
 class Events:
-    """What holds for each release."""
+    """The tests for each release."""
 
     release = None
 
@@ -20,8 +20,8 @@ class Events:
         self.out = beamflame.folder(self.addCleanup)
 
     def record(self, events, work):
-        """All of the time, while a node does `work`: how often each event was seen, and what the
-        node said. The recording is x.bfr."""
+        """Record all of the time while a node does `work`. Return the count of each event, and the
+        node's report. The recording is x.bfr."""
         with nodes.Node(self.release, "calls") as node:
             with beamflame.recording("-p", node.pid, "-e", events, "--budget", 100,
                                      "-o", self.out / "x.bfr", "--stats", self.out / "s.json"):
@@ -30,7 +30,7 @@ class Events:
         return {name: of["values"]["count"]["sum"] for name, of in figures.items()}, said
 
     def test_calls_of_a_bif(self):
-        """Every call is counted, and divided among those who call."""
+        """Every call is counted, and divided among the callers."""
         counts, _ = self.record("bif:erlang:md5/1", "bifs")
         self.assertEqual(counts, {"bif:erlang:md5/1": 10000})
         stacks = beamflame.folded(self.out / "x.bfr", "--weight", "count")
@@ -39,8 +39,8 @@ class Events:
             self.assertAlmostEqual(calls / sum(stacks.values()), 0.5, delta=0.25)
 
     def test_calls_are_those_that_the_node_counts(self):
-        """By its call_count, which is what tprof takes (and puts a breakpoint of the VM's own into
-        the Erlang code that calls the C function)."""
+        """Compared with the VM's call_count, as tprof uses it. Call_count puts a breakpoint of the
+        VM into the Erlang code that calls the C function."""
         counts, said = self.record("bif:erlang:md5/1,bif:binary:copy/2", "traced_bifs")
         self.assertEqual(counts, {f"bif:{name}": count for name, count in said["traced"].items()})
         self.assertEqual(said["traced"], {"erlang:md5/1": 10000, "binary:copy/2": 5000})
@@ -50,7 +50,7 @@ class Events:
         self.assertEqual(counts, {"nif:spin_nif:spin/1": 1000})
 
     def test_nothing_outlasts_the_profiler(self):
-        """The VM's code is as before, however the profiler ends."""
+        """The VM's code is unchanged after the profiler, however the profiler ends."""
         with nodes.Node(self.release, "request") as node:
             self.assertEqual(changed_code(node.pid), [])
             for how in ("terminate", "kill"):
@@ -71,7 +71,7 @@ class Events:
             self.assertGreater(node.report()["requests"], before["requests"])
 
     def test_target_ends_meanwhile(self):
-        """What was seen until then is kept."""
+        """The target ends: samples until then are kept."""
         with nodes.Node(self.release, "request") as node:
             process = beamflame.start("-p", node.pid, "-e", "gc,alloc,msg",
                                       "-o", self.out / "x.bfr", "--stats", self.out / "s.json")
@@ -84,7 +84,7 @@ class Events:
                          {"gc", "alloc", "msg"})
 
     def test_figures_agree(self):
-        """What is seen in windows is scaled alike, whether it is summed or told apart by kind."""
+        """The scaled counts of windows agree, whether as one sum or divided by kind."""
         with nodes.Node(self.release, "request") as node:
             beamflame.record("-p", node.pid, "-d", 3, "-e", "sched,gc", "-o", self.out / "x.bfr",
                              "--stats", self.out / "s.json")
@@ -96,7 +96,7 @@ class Events:
         self.assertAlmostEqual(collections / events["gc"]["values"]["count"]["sum"], 1, delta=0.1)
 
     def test_refused_event(self):
-        """An event whose place is not there is refused by name; others go on."""
+        """An event whose place does not exist is refused by name; the others are recorded."""
         with nodes.Node(self.release, "request") as node:
             done = beamflame.run("-p", node.pid, "-d", 1, "-e", "gc,bif:erlang:no_such/7",
                                  "-o", self.out / "x.bfr")
@@ -109,7 +109,7 @@ class Events:
             self.assertIn("no_such_function", done.stderr)
 
     def test_probes_are_listed(self):
-        """Each event has its places, and what a hit costs; none is refused."""
+        """The list has the places of each event with the cost of a hit; none is refused."""
         with nodes.Node(self.release, "request") as node:
             done = beamflame.run("probes", "-p", node.pid)
         self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
@@ -119,7 +119,7 @@ class Events:
             self.assertRegex(done.stdout, rf"(?m)^{event} +entry .* ns .* {function}$")
 
     def test_probes_of_an_event_are_listed(self):
-        """Those of an event that is named, and no others."""
+        """The list for named events has the places of those events only."""
         with nodes.Node(self.release, "request") as node:
             done = beamflame.run("probes", "-p", node.pid, "-e", "bif:lists:member/2",
                                  "-e", "bif:no:such/7")
@@ -131,17 +131,17 @@ class Events:
 
 
 class EventsUsdt(Events, unittest.TestCase):
-    """USDT probes change structs, and are there to be seen."""
+    """USDT probes change the VM's structs, and can be events themselves."""
     release = "27-usdt"
 
     def test_usdt_probes(self):
-        """They have semaphores, without which the VM leaves them out."""
+        """These probes have semaphores; the VM skips a probe while its semaphore is 0."""
         counts, _ = self.record("usdt:process-spawn,usdt:process-exit", "spawns")
         self.assertEqual(counts, {"usdt:process-spawn": 300, "usdt:process-exit": 300})
 
 
 class BadOptions(unittest.TestCase):
-    """Each is refused with the choices there are, before anything is attached."""
+    """Each bad option is refused with the valid choices, before anything is attached."""
 
     def test_bad_options(self):
         for options, says in ((["-e", "gcc"], "no event 'gcc'; there are: cpu, gc, alloc"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What processes belong to: parents, ancestors and applications are what the node itself says."""
+"""Families of processes: parents, ancestors and applications are those that the node says."""
 import json
 import re
 import time
@@ -28,12 +28,12 @@ class Families:
         cls.processes = {process["pid"]: process for process in report["processes"]}
 
     def seen(self, *options):
-        """The workers that a report with these options is of."""
+        """Return the workers in a report with these options."""
         stacks = beamflame.folded(self.recording, "--group-by", "pid", *options)
         return {stack[0].split()[-1] for stack in stacks} & self.workers.keys()
 
     def test_all_processes(self):
-        """Of every process of the node."""
+        """Every process of the node has the right parent, ancestors and application."""
         both = self.dumped.keys() & self.processes.keys()
         self.assertGreater(len(both), 0.9 * len(self.processes))
         for key in ("parent", "ancestors", "application"):
@@ -43,7 +43,7 @@ class Families:
         self.assertEqual(applications, {None, "kernel", "shop"})
 
     def test_roots(self):
-        """Each worker has its application and its ancestors, the outermost first, as root frames."""
+        """Each worker has its application and its ancestors, oldest first, as root frames."""
         stacks = beamflame.folded(self.recording, "--group-by", "application,ancestors,pid")
         for pid, worker in self.workers.items():
             with self.subTest(worker["kind"]):
@@ -62,7 +62,7 @@ class Families:
                 *(reversed(worker["ancestors"]) if worker["ancestors"] else ["[no ancestors]"]))
 
     def is_child(self, pid, who):
-        """By who spawned it, or the first of its ancestors: `who` is a pid or a name."""
+        """True if `who`, a pid or a name, spawned the process or is the first of its ancestors."""
         parent = self.parent_of(pid)
         ancestors = self.workers[pid]["ancestors"] if pid in self.workers else []
         return who in (parent, self.name_of(parent), *ancestors[:1])
@@ -80,8 +80,8 @@ class Families:
         return self.processes[pid]["name"] if pid in self.processes else None
 
     def test_parents(self):
-        """--children-of is what has that parent, be it there no more, and --descendants-of what is
-        anywhere below."""
+        """--children-of selects the processes with that parent, even if the parent has ended;
+        --descendants-of selects those at any depth below."""
         parents = {self.parent_of(pid) for pid in self.workers}
         self.assertGreater(len(parents), 3)
         self.assertNotIn(None, parents)
@@ -93,12 +93,12 @@ class Families:
                                  {pid for pid in self.workers if self.is_descendant(pid, who)})
 
     def test_who(self):
-        """A process is told by its pid or initial call, too."""
+        """A process can also be selected by its pid or its initial call."""
         direct = next(pid for pid, w in self.workers.items() if w["kind"] == "direct")
         self.assertEqual(self.seen("--process", direct), {direct})
         servers = {pid for pid, w in self.workers.items() if w["kind"] in ("direct", "nested")}
         self.assertEqual(self.seen("--process", "families:init/1"), servers)
-        own = {pid for pid, w in self.workers.items() if w["kind"] == "proc_lib"}  # of a fun
+        own = {pid for pid, w in self.workers.items() if w["kind"] == "proc_lib"}  # funs
         self.assertEqual(self.seen("--process", "families:_"), servers | own)
         self.assertEqual(
             self.seen("--children-of", "families:_"),
@@ -106,7 +106,8 @@ class Families:
              if w["kind"] in ("spawned", "spawned_below", "moved")})
 
     def test_selection(self):
-        """What is left out is told; nothing left is a code of its own."""
+        """The number of samples left out is reported; if no sample is left, the exit code says
+        so."""
         count = ("--weight", "samples")
         everything = sum(beamflame.folded(self.recording, *count).values())
         shop = ("-I", "^shop$", "--group-by", "application,name")
@@ -121,7 +122,7 @@ class Families:
         self.assertIn("none of the", done.stderr)
 
     def test_time(self):
-        """A window of time has the samples of that time, and all others are in the rest."""
+        """--from and --to divide the samples: each sample is in exactly one part."""
         everything, first, rest = (self.times(*options) for options in
                                    ((), ("--to", "2"), ("--from", "2")))
         self.assertEqual(sorted(first + rest), everything)
@@ -130,6 +131,6 @@ class Families:
         self.assertGreater(min(rest) - everything[0], 1)  # the first sample may come late
 
     def times(self, *options):
-        """Of the samples, sorted."""
+        """Return the times of the samples, sorted."""
         done = beamflame.record("report", self.recording, *options, "--format", "perf", "-o", "-", "-q")
         return sorted(float(time) for time in PERF_TIME.findall(done.stdout))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where probes go, on live nodes: the functions are those that the VM exports, where it does, and
-are called as often as what they stand for happens."""
+"""Hooks on live nodes: the functions are those that the VM exports, if it exports them, and are
+called as often as the events that they represent."""
 import os
 import re
 import subprocess
@@ -11,13 +11,13 @@ from uprobe_counters import UprobeCounters
 
 HOOK_LIST = nodes.BUILD / "tests" / "hook_list"
 NO_FUNCTION = dict.fromkeys(("27-usdt", "27-usdt-dwarf"), ["select_enqueue_run_queue"])
-BESIDES = 400  # of each kind: the longer it takes, the more
+BESIDES = 400  # hits of each kind that the load does not make; more if it takes longer
 WHAT = ("bif:ets:lookup/2", "bif:erlang:term_to_binary/1", "nif:spin_nif:spin/1")
 
 
 def hook_list(pid, *what):
-    """{name: (way, address or reason)} and {name: [addresses]} of what would be found without
-    symbols."""
+    """Return {name: (way, address or reason)}, and {name: [addresses]} of the functions as found
+    without symbols."""
     output = subprocess.run([HOOK_LIST, str(pid), *what], capture_output=True, text=True,
                             check=True).stdout
     found, unexported = {}, {}
@@ -73,7 +73,7 @@ class Hooks(unittest.TestCase):
             self.compare(counters.close(), done)
 
     def compare(self, hits, done):
-        """Hits are what was done, but for what the node does besides."""
+        """The hits match the load's actions, except for a few that the node makes itself."""
         messages = 2 * done["round_trips"] + 2 * (done["hibernations"] - 1)
         expected = {
             "erts_queue_proc_message": messages,
@@ -85,7 +85,7 @@ class Hooks(unittest.TestCase):
             "erts_continue_exit_process": done["spawns"],
             "garbage_collect": done["collections"],
             "erts_garbage_collect_hibernate": done["hibernations"],
-            # Messages that are no atoms, and the arguments of new processes.
+            # Messages other than atoms, and the arguments of new processes.
             "copy_struct_x": 2 * done["round_trips"] + done["hibernations"] - 1 + done["spawns"],
             "erts_call_dirty_nif": done["dirty_nifs"],
             "erts_call_dirty_bif": done["dirty_bifs"],
@@ -94,17 +94,17 @@ class Hooks(unittest.TestCase):
             "nif:spin_nif:spin/1": done["nifs"] + done["dirty_nifs"],
         }
         besides = dict.fromkeys(expected, BESIDES)
-        # Until OTP 27, a process that wakes from hibernation has no room on its heap.
+        # Up to OTP 27, a process that wakes from hibernation has no free space on its heap.
         besides["garbage_collect"] += done["hibernations"]
         for name, count in expected.items():
             with self.subTest(name):
                 self.assertGreaterEqual(hits[name], count)
                 self.assertLess(hits[name], count + besides[name])
-        # What happens to a process each time that it is scheduled, for whatever reason.
+        # These run each time that a process is scheduled, for any reason.
         self.assertGreaterEqual(hits["copy_in_registers"], messages)
         self.assertGreaterEqual(hits["erts_schedule"], hits["copy_in_registers"])
         self.assertLess(hits["erts_schedule"], hits["copy_in_registers"] + 3 * BESIDES)
-        # Each that is scheduled was put into a run queue, most by what wakes it.
+        # Each scheduled process was put into a run queue, mostly by the function that wakes it.
         if "select_enqueue_run_queue" in hits:
             self.assertGreaterEqual(hits["select_enqueue_run_queue"],
                                     messages + done["signals"] + done["spawns"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page holds what the recording does, to the last digit."""
+"""The page has exactly the values of the recording."""
 import json
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ SUMS = nodes.ROOT / "tests" / "web" / "sums.js"
 STACKS = nodes.ROOT / "tests" / "web" / "stacks.js"
 METRICS = ("reductions", "msgq", "mbuf", "heap", "stack", "young", "old", "bin_vheap", "minor_gcs",
            "memory", "binaries", "bin_old_vheap")
-# What is chosen in a page, and by options.
+# Choices in a page, and the options that make the same choices.
 CHOICES = [
     *(({"event": event, "groupBy": keys}, ["-e", event, "--group-by", ",".join(keys)])
       for event in ("cpu", "wall", "gc")
@@ -68,7 +68,7 @@ class Page:
             return 0
 
     def test_sums(self):
-        """Of each event, all values and metrics."""
+        """The sums of each event are exact, for all values and metrics."""
         for event, values in VALUES.items():
             for weight in {*values, *METRICS}:
                 with self.subTest(event=event, weight=weight):
@@ -78,7 +78,7 @@ class Page:
         self.assertGreater(self.sums["gc"]["reclaimed"], 0)
 
     def report(self, options):
-        """Folded stacks, none where no sample counts."""
+        """Return folded stacks, or an empty string if no sample counts."""
         path = self.folder / "y.folded"
         done = beamflame.run("report", "-q", self.recording, *options, "-o", path)
         if done.returncode == beamflame.NO_SAMPLES:
@@ -87,7 +87,7 @@ class Page:
         return path.read_text(encoding="utf-8")
 
     def test_stacks(self):
-        """Whatever is chosen, the page has the stacks and sums that report writes."""
+        """For each choice, the page has the stacks and sums of report."""
         choices = json.dumps([choice for choice, _ in CHOICES])
         pages = json.loads(subprocess.run(["node", STACKS, self.folder / "x.html"], check=True,
                                           capture_output=True, text=True, input=choices).stdout)
@@ -98,7 +98,7 @@ class Page:
         self.assertGreater(sum(1 for shown in pages if shown.count("\n") > 5), 20)
 
     def test_stacks_that_name_who_ran(self):
-        """What was read from another format has its root frames in its stacks."""
+        """A profile from another format has its root frames in its stacks."""
         for suffix in (".perf", ".folded"):
             made, page = self.folder / f"z{suffix}", self.folder / f"z{suffix}.html"
             beamflame.record("report", "-q", self.recording, "-e", "cpu", "-o", made)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who ran: what the profile says of each process is what the node itself says."""
+"""The identity of each process in the profile is what the node itself says."""
 import time
 import unittest
 
@@ -25,7 +25,7 @@ class Identity:
                                   "initial_call,label,pid")}
 
     def test_each_pid_runs_its_own_function(self):
-        """Grouped by pid, each process was seen, in the function it runs and in no other."""
+        """Grouped by pid, each process was seen in its own function and in no other."""
         for worker in self.workers:
             with self.subTest(worker["kind"]):
                 own = {s: n for s, n in self.views["pid"].items()
@@ -35,11 +35,12 @@ class Identity:
                 self.assertGreater(beamflame.weight_of(own, worker["function"]) / total, 0.98)
 
     def test_each_process_has_its_best_name(self):
-        """Grouped by name: registered name, else label, else initial call, else the bottom."""
+        """Grouped by name: the registered name, else the label, else the initial call, else the
+        root function."""
         for worker in self.workers:
             with self.subTest(worker["kind"]):
                 name = worker["name"] or worker["label"] or worker["initial_call"]
-                if name == "erlang:apply/2":  # any fun: its bottom function says more
+                if name == "erlang:apply/2":  # the same for all funs: its root function says more
                     name = worker["function"]
                 named = beamflame.weight_where(
                     self.views["name"], lambda stack: stack[0].strip("'") == name
@@ -53,7 +54,7 @@ class Identity:
         self.assertEqual(beamflame.weight_of(self.views["none"], "identity_registered"), 0)
 
     def test_several_keys(self):
-        """Each key has its frame, in the order asked for, and says what the node says."""
+        """Each key has its frame, in the given order, with the value that the node says."""
         for worker in self.workers:
             with self.subTest(worker["kind"]):
                 own = [s for s in self.views["initial_call,label,pid"]
@@ -65,7 +66,7 @@ class Identity:
                 self.assertLessEqual({stack[1] for stack in own}, labels)
 
     def test_status_and_scheduler(self):
-        """What burns CPU is running or collects its garbage, on every normal scheduler."""
+        """Busy processes are running or collect garbage, on every normal scheduler."""
         burning = {view: {s: n for s, n in self.views[view].items() if "identity:burn/1" in s}
                    for view in ("status", "scheduler")}
         running = beamflame.weight_where(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts as inputs of the report command."""
+"""Text formats as inputs of the report command."""
 import gzip
 import json
 import re
@@ -32,12 +32,12 @@ class InputsTest(unittest.TestCase):
         return path
 
     def report(self, path, name, *options):
-        """What an output has, as text."""
+        """Return the text of an output."""
         record("report", "-q", path, *options, "-o", self.folder / name)
         return (self.folder / name).read_text(encoding="utf-8")
 
     def test_kinds(self):
-        """The content tells what a file is, whatever its name."""
+        """The format of a file is detected from its content, whatever its name."""
         self.assertEqual(self.report(self.write("x.bfr", SAMPLES), "a.folded"), FOLDED)
         self.assertEqual(self.report(self.write("x.perf", FOLDED), "b.folded"), FOLDED)
         packed = self.folder / "packed"
@@ -49,12 +49,12 @@ class InputsTest(unittest.TestCase):
                          "beam;lists:map/2 5\n")
 
     def test_standard_input(self):
-        """A pipe can be read once only."""
+        """The report reads standard input, although a pipe can be read only once."""
         done = run("report", "-q", "-", "--format", "folded", "-o", "-", input=SAMPLES)
         self.assertEqual((done.returncode, done.stdout), (DONE, FOLDED), done.stderr)
 
     def test_parts(self):
-        """Parts of a recording, in whichever order, are the whole."""
+        """The parts of a recording, in any order, give the whole."""
         whole = self.write("whole", "".join(
             f"beam 1/{1 + i % 3} [000] {1 + i / 100:.6f}: 1 cycles:\n\t {i % 7 + 1:x} f{i % 7} (/x)\n\n"
             for i in range(500)))
@@ -66,12 +66,12 @@ class InputsTest(unittest.TestCase):
             record("report", "-q", last, first, "-o", self.folder / f"b.{form}")
             a, b = ((self.folder / f"{name}.{form}").read_text(encoding="utf-8")
                     for name in "ab")
-            if form == "perf":  # says of the parts that they are
+            if form == "perf":  # only the text of parts says that samples were left out
                 b = re.sub("# left out .*\n\n", "", b)
             self.assertEqual(a, b.replace("b.speedscope", "a.speedscope"))
 
     def test_kinds_together(self):
-        """Files of different kinds are one, with the events of each."""
+        """Files of different formats are joined, with the events of each."""
         text, stacks = self.write("x", SAMPLES), self.write("y", FOLDED)
         record("report", "-q", text, text, stacks, "-o", self.folder / "z.folded")
         self.assertEqual((self.folder / "z.cycles.folded").read_text(encoding="utf-8"),
@@ -85,7 +85,7 @@ class InputsTest(unittest.TestCase):
         self.assertIn("can't read", done.stderr)
 
     def test_what_was_cut(self):
-        """That a recording was cut is told also of what was made of it and others."""
+        """The note that a recording was cut is kept when it is joined with others."""
         whole, cut = self.folder / "whole.bfr", self.folder / "cut.bfr"
         record("report", "-q", self.write("x", SAMPLES), "-o", whole)
         cut.write_bytes(whole.read_bytes()[:-16])
@@ -97,7 +97,7 @@ class InputsTest(unittest.TestCase):
             self.assertEqual(json.loads(last)["cut"], was_cut, paths)
 
     def test_many_hosts(self):
-        """However long their names are together, the recording of all can be read."""
+        """A recording of many hosts is readable, however long their names are together."""
         paths = [self.write(f"h{i}", f"# ========\n# hostname : {'web' * 30}{i}\n# ========\n#\n"
                                      + SAMPLES) for i in range(200)]
         record("report", "-q", *paths, "-o", self.folder / "all.bfr")
@@ -105,7 +105,7 @@ class InputsTest(unittest.TestCase):
         self.assertIn("lists:map/2 1000\n", text)
 
     def test_bad_files(self):
-        """One sentence with file and line, exit code 1, and no output."""
+        """A bad file gives one sentence with file and line, exit code 1, and no output."""
         cut = gzip.compress(FOLDED.encode() * 50)[:-10]
         bad = {
             "garbage": (b"\x00\x01\x02 garbage\n", "line 1: this is neither"),
@@ -129,7 +129,7 @@ class InputsTest(unittest.TestCase):
                 self.assertEqual(set(self.folder.iterdir()), before)
 
     def test_perf(self):
-        """Text of perf itself: all of its samples, with the kernel's frames."""
+        """Text of perf itself is read with all of its samples and the kernel's frames."""
         perf = shutil.which("perf")
         if not perf:
             self.skipTest("no perf here")

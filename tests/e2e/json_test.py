@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON form: lines that can be read one by one, and hold what the other forms have."""
+"""The JSON form: its lines can be read one by one, and contain the same data as the other forms."""
 import gzip
 import json
 import re
@@ -11,7 +11,7 @@ import nodes
 
 
 def read(path):
-    """Its objects; no line may refer to what comes after it."""
+    """Return the objects of the lines. No line may refer to a later one."""
     known = {}
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -50,7 +50,7 @@ class Json(unittest.TestCase):
         cls.samples = [line for line in cls.lines if line["type"] == "sample"]
 
     def stack(self, sample):
-        """Root first."""
+        """Return the stack of a sample, root first."""
         stack, at = [], sample.get("stack")
         while at:
             node = self.tables["stack", at]
@@ -59,7 +59,7 @@ class Json(unittest.TestCase):
         return tuple(reversed(stack)) or ("[no stack]",)
 
     def test_order(self):
-        """The header is first, the totals are last, and times do not go back."""
+        """The header comes first, the totals last, and times never decrease."""
         self.assertEqual(self.lines[0]["type"], "header")
         self.assertEqual(self.lines[-1]["type"], "totals")
         times = [sample["time_ns"] for sample in self.samples]
@@ -67,7 +67,7 @@ class Json(unittest.TestCase):
         self.assertLessEqual(times[-1], self.lines[-1]["duration_ns"])
 
     def test_sums(self):
-        """Of each event, stacks have what the folded form has."""
+        """For each event, the stacks have the sums of the folded form."""
         events = {sample["event"] for sample in self.samples}
         self.assertLessEqual({"cpu", "gc", "wall", "sched"}, events)
         for event, value in (("cpu", "time"), ("gc", "reclaimed"), ("wall", "time")):
@@ -79,13 +79,13 @@ class Json(unittest.TestCase):
             expected = Counter()
             for stack, count in beamflame.folded(self.recording, "--event", event, "--weight",
                                                  weight, "--group-by", "none").items():
-                # What a thread did that ran no process is a field of the sample here.
+                # In JSON, the activity of a thread without a process is a field of the sample.
                 of_thread = re.match(r"\[(scheduler|port|aux|thread)\]", stack[0])
                 expected[stack[1:] if of_thread else stack] += count
             self.assertEqual(sums, expected, event)
 
     def test_counts(self):
-        """What was counted is what --stats has."""
+        """The totals and counts are those of --stats."""
         totals = self.lines[-1]
         for key in ("erlang_samples", "complete_stacks", "frames", "cut", "losses"):
             self.assertEqual(totals[key], self.stats[key], key)
@@ -99,7 +99,7 @@ class Json(unittest.TestCase):
         self.assertIn("gc", counted)
 
     def test_processes(self):
-        """Processes have pids, metrics and where they come from; files have build ids."""
+        """Processes have pids, metrics and ancestors; files have build ids."""
         ran = [sample for sample in self.samples if sample.get("erlang")]
         self.assertGreater(len(ran), 100)
         for sample in ran:
@@ -113,11 +113,11 @@ class Json(unittest.TestCase):
         self.assertRegex(modules[0]["build_id"], "^[0-9a-f]{40}$")
 
     def test_direct(self):
-        """Written while recording it is the same."""
+        """The output of a recording and that of report are the same."""
         self.assertEqual(self.direct, self.lines)
 
     def test_delta(self):
-        """Changes are not what it holds."""
+        """--delta is refused: JSON does not contain changes."""
         done = beamflame.run("report", self.recording, "--weight", "heap", "--delta",
                              "--format", "json", "-o", "-")
         self.assertEqual(done.returncode, beamflame.USAGE)

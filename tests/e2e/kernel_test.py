@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other kernels than this one, booted in qemu: the oldest and the newest that tools/kernel-lab has
-(it takes about 20 seconds a boot; run it by hand for those between)."""
+"""Other kernels, booted in qemu: the oldest and the newest that tools/kernel-lab has. A boot takes
+about 20 seconds; run the tool by hand for the kernels between."""
 import json
 import os
 import shutil
@@ -14,7 +14,7 @@ KERNEL_LAB = nodes.ROOT / "tools" / "kernel-lab"
 
 
 def require():
-    """The kernels to test on, oldest first; skips the test where there is none."""
+    """Return the kernels to test on, oldest first; skip the test if there are none."""
     if not shutil.which("qemu-system-x86_64"):
         raise unittest.SkipTest("qemu-system-x86 is not installed")
     if not os.path.exists("/bin/busybox"):
@@ -27,7 +27,7 @@ def require():
 
 
 def boot(kernel, *options):
-    """What came of profiling a node on that kernel."""
+    """Profile a node on that kernel; return the lab's result."""
     nodes.compiled_loads(25)
     done = subprocess.run([KERNEL_LAB, "run", "--build", nodes.BUILD, "--seconds", "3", *options,
                            kernel], stdout=subprocess.PIPE, check=True)
@@ -36,7 +36,7 @@ def boot(kernel, *options):
 
 class Kernels(unittest.TestCase):
     def test_oldest_and_newest(self):
-        """The program loads there, and stacks are as complete as here."""
+        """The program loads on these kernels, and stacks are as complete as here."""
         kernels = require()
         for kernel in sorted({kernels[0], kernels[-1]}):
             with self.subTest(kernel):
@@ -47,7 +47,7 @@ class Kernels(unittest.TestCase):
                 self.assertGreater(stats["complete_stacks"], 0.95 * stats["erlang_samples"])
 
     def test_without_btf(self):
-        """A kernel without type information is refused, and the option that it lacks named."""
+        """A kernel without BTF is refused, and the message names the missing kernel option."""
         got = boot(require()[-1], "--hide", "/sys/kernel/btf")
         self.assertEqual(got["exit_code"], UNSUPPORTED, got["message"])
         self.assertIn("CONFIG_DEBUG_INFO_BTF", got["message"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""After kill -9 at any moment the node and the kernel are as they were before (docs/safety.md)."""
+"""After kill -9 at any moment the node and the kernel are as before (docs/safety.md)."""
 import os
 import random
 import statistics
@@ -11,8 +11,8 @@ import kills
 import nodes
 import rounds
 
-KILLS = 8  # of each release: one of each phase and budget
-LEAST_WORK = 0.75  # of that before; tools/bench --only kills compares better
+KILLS = 8  # per release: one for each phase and budget
+LEAST_WORK = 0.75  # share of the work before; tools/bench --only kills compares better
 
 
 @nodes.each_release
@@ -24,8 +24,8 @@ class Kill:
         beamflame.require()
 
     def test_nothing_stays(self):
-        """No changed byte of code, no BPF object, no process, no complaint of the kernel; and the
-        node works as before."""
+        """No byte of code has changed, no BPF object and no process is left, the kernel has not
+        complained, and the node works as before."""
         seed = int(os.environ.get("BEAMFLAME_SEED", random.SystemRandom().randrange(1 << 30)))
         print(f"# seed {seed} (BEAMFLAME_SEED)")
         log = kills.KernelLog()
@@ -45,13 +45,13 @@ class Kill:
 
 
 class Checks(unittest.TestCase):
-    """What the test above looks for is found where it is."""
+    """The checks of the test above find what they look for."""
 
     def setUp(self):
         beamflame.require()
 
     def test_changed_byte(self):
-        """A byte of code that differs from its file."""
+        """The check finds a byte of code that differs from its file."""
         with nodes.Node(25, "request") as node:
             self.assertEqual(kills.changed_code(node.pid), [])
             start, _, offset, name = next(m for m in kills.code_mappings(node.pid)
@@ -66,7 +66,7 @@ class Checks(unittest.TestCase):
         self.assertTrue(changes[0].startswith(f"{name}+0x{offset:x}: {byte:02x}"), changes)
 
     def test_pinned_object(self):
-        """A BPF object that stays without a process."""
+        """The check finds a BPF object that no process has."""
         before = set(kills.objects())
         self.assertEqual(kills.orphans(before), [])
         folder = beamflame.folder(self.addCleanup)
@@ -79,7 +79,7 @@ class Checks(unittest.TestCase):
         self.assertIn("left_behind", left[0])
 
     def test_process(self):
-        """A process of beamflame, while it is there."""
+        """The check finds a process of beamflame while it runs."""
         out = beamflame.folder(self.addCleanup)
         with nodes.Node(25, "request") as node, \
                 beamflame.recording("-p", node.pid, "-o", out / "x.bfr"):
@@ -87,7 +87,7 @@ class Checks(unittest.TestCase):
         self.assertEqual(kills.processes(), [])
 
     def test_kernel_log(self):
-        """A line that the kernel's log gets."""
+        """The check finds a new line in the kernel's log."""
         log = kills.KernelLog()
         self.addCleanup(log.close)
         with open("/dev/kmsg", "w", encoding="ascii") as kernel:

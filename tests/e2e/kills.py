@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profilers that are killed, and what is left of them: in a node's code, in the kernel, in its log."""
+"""Killed profilers, and what they leave behind: in a node's code, in the kernel, in the kernel's
+log."""
 import os
 import re
 import signal
@@ -13,14 +14,14 @@ import beamflame
 EVENTS = "cpu,wall,gc,alloc,sched,msg"
 PHASES = ("start", "recording", "window", "end")
 BUDGETS = (1, 100)
-TIME_TO_END = 15  # seconds: to end a link the kernel may take one
+TIME_TO_END = 15  # seconds; the kernel may take one to end a link
 BAD_LINE = re.compile(r"uprobe|\bBUG\b|WARNING|lockup|\bOops\b|blocked for more than")
 
 # ---- the kernel's log ----
 
 
 class KernelLog:
-    """What the kernel says from now on."""
+    """The lines of the kernel's log from now on."""
 
     def __init__(self):
         try:
@@ -33,7 +34,7 @@ class KernelLog:
         os.close(self.fd)
 
     def bad_lines(self):
-        """Those since the last time that tell of uprobes, or of errors of the kernel's own."""
+        """Return the lines since the last call that are about uprobes or errors of the kernel."""
         lines = []
         while True:
             try:
@@ -50,8 +51,8 @@ class KernelLog:
 
 
 def code_mappings(pid):
-    """(start, end, offset, name) of what is executable and from a file. What the JIT makes is in a
-    memfd, which is no file."""
+    """Yield (start, end, offset, name) of each executable mapping of a file. The JIT's code is in a
+    memfd, which has no file."""
     for line in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines():
         addresses, access, offset, _, inode, *name = line.split(None, 5)
         if "x" in access and inode != "0" and not name[0].startswith("/memfd:"):
@@ -60,7 +61,7 @@ def code_mappings(pid):
 
 
 def changed_code(pid):
-    """Where the code of a process is not as in its files, as texts."""
+    """Return the differences between the code of a process and its files, as texts."""
     changes = []
     compared = 0
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
@@ -83,13 +84,13 @@ def changed_code(pid):
 
 
 def objects():
-    """Those of this machine: {(kind, id): what bpftool says}."""
+    """Return the BPF objects of this machine: {(kind, id): bpftool's description}."""
     return {(kind, thing["id"]): thing for kind in ("prog", "map", "link")
             for thing in beamflame.bpftool(kind, "show")}
 
 
 def held():
-    """Those that a process has a descriptor of."""
+    """Return the BPF objects that a process has a descriptor of."""
     found = set()
     for info in Path("/proc").glob("[0-9]*/fdinfo/*"):
         try:
@@ -102,8 +103,8 @@ def held():
 
 
 def orphans(before):
-    """What was not there before and nobody has: by a descriptor, or by one of what it is part of.
-    Others on this machine may have theirs."""
+    """Return the BPF objects that are new and that no process has: neither by a descriptor nor as a
+    part of an object with a descriptor. Other programs on this machine may have objects too."""
     new = {key: thing for key, thing in objects().items() if key not in before}
     kept = held()
     for key, thing in new.items():
@@ -120,7 +121,7 @@ def orphans(before):
 
 
 def of_all_processes(pattern, wanted):
-    """Those entries of /proc/PID/... for which `wanted` holds."""
+    """Return the entries of /proc/PID/... for which `wanted` is true."""
     found = []
     for path in Path("/proc").glob(pattern):
         try:
@@ -131,21 +132,22 @@ def of_all_processes(pattern, wanted):
 
 
 def processes():
-    """Those of beamflame, of this build; what shares its memory for a while is one too."""
+    """Return the OS processes of this build of beamflame, including a child that still shares its
+    memory."""
     binary = os.stat(beamflame.BINARY)
     return [f"{path} lives on" for path in of_all_processes(
         "[0-9]*/exe", lambda exe: os.path.samestat(os.stat(exe), binary))]
 
 
 def perf_events():
-    """Perf events with programs whose process is beamflame's, or gone."""
+    """Return the perf events with programs whose process is beamflame, or has ended."""
     mine = {int(text.split("/")[2]) for text in processes()}
     return [f"perf event {event}" for event in beamflame.bpftool("perf", "show") or []
             if event["pid"] in mine or not os.path.exists(f"/proc/{event['pid']}")]
 
 
 def links_of(pid):
-    """How many BPF links a process has descriptors of."""
+    """Return the number of BPF links that a process has descriptors of."""
     count = 0
     for fd in Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -159,16 +161,17 @@ def links_of(pid):
 
 
 class Killer:
-    """Kills profilers of a node, at moments that `chance`, a random.Random, tells."""
+    """Kills profilers of a node at random moments; `chance` is a random.Random."""
 
     def __init__(self, node, out, chance):
         self.node = node
         self.out = out
         self.chance = chance
-        self.changes = 0  # of links, that were waited for
+        self.changes = 0  # of links, seen while waiting
 
     def wait_for_window(self, profiler):
-        """Until links come or go, not always for the first time: the kernel is then at it."""
+        """Wait until links come or go, for a random number of times: at that moment the kernel is
+        working on them."""
         deadline = time.monotonic() + 3
         wanted = self.chance.randint(1, 12)
         have = 0
@@ -193,7 +196,7 @@ class Killer:
             time.sleep(self.chance.uniform(0, 0.4))
 
     def kill_one(self, phase, budget):
-        """Start a profiler, kill it; returns what is left of it, as texts."""
+        """Start a profiler and kill it; return what it left behind, as texts."""
         before = set(objects())
         profiler = beamflame.start("-p", self.node.pid, "-e", EVENTS, "--budget", budget,
                                    "-o", self.out / "x.bfr", stdin=subprocess.DEVNULL)
@@ -205,7 +208,7 @@ class Killer:
         return self.left(before)
 
     def left(self, before):
-        """What is left once all had the time to end."""
+        """Return what is left after everything had time to end."""
         deadline = time.monotonic() + TIME_TO_END
         while (rest := processes() or orphans(before) or perf_events()) \
                 and time.monotonic() < deadline:
@@ -214,7 +217,7 @@ class Killer:
 
 
 def work(seconds, *each):
-    """Requests of each of these nodes in the same time, for each second of its CPU time."""
+    """Return the requests per second of CPU time of each node, all measured over the same time."""
     first = [node.report() for node in each]
     time.sleep(seconds)
     last = [node.report() for node in each]
@@ -223,6 +226,6 @@ def work(seconds, *each):
 
 
 def plan(count):
-    """(phase, budget) of each kill, evenly."""
+    """Return (phase, budget) of each kill, evenly distributed."""
     kinds = [(phase, budget) for phase in PHASES for budget in BUDGETS]
     return [kinds[i % len(kinds)] for i in range(count)]

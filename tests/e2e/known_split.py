@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose split of CPU time is known, and what a profile of them says it was."""
+"""Programs with a known split of CPU time, and the split that a profile of them shows."""
 import tempfile
 import time
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 import beamflame
 import nodes
 
-# Frames of each part of the load `split`; those of one part are in no stack of another.
+# Frames of each part of the load `split`. A frame of one part is in no stack of another part.
 PARTS = {
     "pure": {"split:pure_turn/1"},
     "bifs": {"phases:phase_bifs/1"},
@@ -20,10 +20,10 @@ PARTS = {
 
 
 class Profile:
-    """A load of tests/loads, profiled for `seconds` at 999 Hz.
+    """A profile of a load of tests/loads, taken for `seconds` at 999 Hz.
 
-    `truth` is each part's share of the CPU time that the load measured meanwhile, `report` what it
-    said last, `stacks` the profile as {(pid, ..., leaf): count}.
+    `truth` is each part's share of the CPU time that the load measured during the profile, `report`
+    the last report of the load, `stacks` the profile as {(pid, ..., leaf): count}.
     """
 
     def __init__(self, release, load, seconds, *options):
@@ -40,8 +40,8 @@ class Profile:
 
 
 def phases(release, seconds):
-    """The phases of one process, in turn: the truth, what was found, and how many samples that
-    process has. Shares are of all its samples."""
+    """Profile the phases of one process, which run in turn. Return the true shares, the found
+    shares and the number of samples of that process. Shares are of all its samples."""
     profile = Profile(release, "phases", seconds, "slice=20")
     own = {stack: count for stack, count in profile.stacks.items()
            if stack[0] == profile.report["pid"]}
@@ -52,9 +52,10 @@ def phases(release, seconds):
 
 
 def parts(release, seconds):
-    """Parts in processes of their own: the truth and what was found, as shares of all samples of
-    the node; the same of the functions of one of the processes, as shares of each other; the
-    share of schedulers that look for work, which is of no part; and how many samples there are."""
+    """Profile parts in processes of their own. Return the true and the found shares of the parts,
+    of all samples of the node; the same for the functions of one of the processes, as shares of
+    each other; the share of schedulers that look for work, which belongs to no part; and the number
+    of samples."""
     profile = Profile(release, "split", seconds)
     total = sum(profile.stacks.values())
     found = {part: beamflame.weight_where(profile.stacks, PARTS[part].intersection) / total

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node with 200,000 processes: all of them are there, those that are asked for are found, and what is
-met of them by chance stands for all."""
+"""A node with 200,000 processes: all of them are in a dump, selected ones are found, and a random
+sample of them represents all."""
 import json
 from collections import Counter
 from itertools import groupby
@@ -10,20 +10,20 @@ import nodes
 
 CROWD = 200000
 DEPTH = 5
-# What one in so many of the crowd was spawned with (tests/loads/crowd.erl); `queued` and `filling`
-# sleep, too.
+# Initial calls in the crowd, with the number of processes (tests/loads/crowd.erl). `queued` and
+# `filling` sleep, too.
 SPAWNED = {"crowd:init/1": CROWD // 2, "crowd:wait/1": 7 * CROWD // 20,
            "crowd:sleep/0": CROWD // 10 + 2, "crowd:hibernate/0": CROWD // 20}
 
 
 def without_runs(functions):
-    """As the VM's own stack traces are: a function that calls itself is there once."""
+    """Return the stack as the VM's own stack traces have it: a recursive function appears once."""
     return [function for function, _ in groupby(functions)]
 
 
 @nodes.each_release
 class LargeNode:
-    """One node of each release, that does nothing else."""
+    """One idle node of each release."""
 
     release = None
 
@@ -38,7 +38,8 @@ class LargeNode:
         return json.loads(beamflame.record("dump", "--json", "-p", self.node.pid, *options).stdout)
 
     def test_dump(self):
-        """Each process with its status, name and whole stack; none is missed, torn or there twice."""
+        """Each process is there once, with its status, name and whole stack; none is missed or
+        torn."""
         says = self.node.report()
         got = self.dump()
         processes = {process["pid"]: process for process in got["processes"]}
@@ -64,7 +65,7 @@ class LargeNode:
         self.assertEqual({stacks[p["stack"]].count("crowd:wait/1") for p in deep}, {DEPTH + 1})
 
     def test_top(self):
-        """One of so many is found, by what it has and by what it gets; the others are counted."""
+        """--top finds one process among so many, by value and by growth; the others are counted."""
         for option, name in (("1:msgq", "queued"), ("1:+msgq:2", "filling")):
             with self.subTest(option):
                 got = self.dump("--top", option)
@@ -72,8 +73,8 @@ class LargeNode:
                 self.assertAlmostEqual(got["left_out"], self.node.ready["processes"], delta=10)
 
     def test_wall(self):
-        """A hundred at a time, by chance: each status has its share of the time, but for what
-        chance does to so many samples."""
+        """Sweeps take a hundred random processes at a time: each status has its share of the time,
+        within the error of so many samples."""
         out = beamflame.folder(self.addCleanup)
         beamflame.record("-p", self.node.pid, "-e", "wall", "-d", 4, "-o", out / "x.bfr",
                          "--stats", out / "s.json")
@@ -91,7 +92,7 @@ class LargeNode:
                                delta=max(0.02, 6 * (0.05 * 0.95 / stats["samples"]) ** 0.5))
 
     def test_wall_of_the_top(self):
-        """Those with most messages, of all."""
+        """--top finds the process with the most messages among all."""
         out = beamflame.folder(self.addCleanup) / "x.bfr"
         beamflame.record("-p", self.node.pid, "-e", "wall", "-d", 3, "--top", "1:msgq:1", "-o", out)
         self.assertEqual({stack[0] for stack in beamflame.folded(out)}, {"queued"})

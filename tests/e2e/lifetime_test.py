@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a recording can end: what was seen is written, and no probe outlives the profiler."""
+"""The ways a recording can end: its samples are written, and no probe outlasts the profiler."""
 import json
 import os
 import re
@@ -37,15 +37,15 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         self.check_outputs()
 
     def test_ctrl_c(self):
-        """SIGINT ends the recording and writes everything."""
+        """SIGINT ends the recording, and all outputs are written."""
         self.end_by(signal.SIGINT)
 
     def test_terminated(self):
-        """So does SIGTERM."""
+        """SIGTERM does the same."""
         self.end_by(signal.SIGTERM)
 
     def test_target_killed(self):
-        """The end of the target ends the recording; what was seen is written."""
+        """The end of the target ends the recording, and all outputs are written."""
         with nodes.Node(25, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, *self.outputs())
             time.sleep(2.5)
@@ -54,7 +54,7 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         self.check_outputs()
 
     def test_target_in_namespaces_killed(self):
-        """The same where the target was the first process of its pid namespace."""
+        """The same with a target that is the first process of its pid namespace."""
         nodes.require(27)
         with nodes.Node(27, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, *self.outputs())
@@ -64,7 +64,7 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         self.check_outputs()
 
     def test_profiler_killed(self):
-        """After kill -9 the recording is readable, and its BPF programs are gone."""
+        """After kill -9 the recording is readable, and the profiler's BPF programs are gone."""
         with nodes.Node(25, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, "-o", self.out / "x.bfr")
             time.sleep(4)
@@ -82,7 +82,7 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         self.assertGreater(sum(beamflame.folded(self.out / "x.bfr").values()), 50)
 
     def programs_of(self, pid):
-        """Ids of the BPF programs that the process holds, from its file descriptors."""
+        """Return the ids of the BPF programs that the process has file descriptors of."""
         texts = [info.read_text() for info in Path(f"/proc/{pid}/fdinfo").iterdir()]
         return {int(m[1]) for m in (re.search(r"^prog_id:\s+(\d+)", t, re.M) for t in texts) if m}
 
@@ -90,7 +90,7 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         return {p["id"] for p in beamflame.bpftool("prog", "show")}
 
     def test_command(self):
-        """`-- COMMAND` profiles the VM that the command becomes, until it ends."""
+        """`-- COMMAND` profiles the VM that the command becomes, until the VM ends."""
         code = nodes.compiled_loads(25)
         stats = self.out / "s.json"
         keyboard, silent = os.pipe()  # the load ends at the end of its input

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loads and the lab themselves: every other test believes what they say."""
+"""The loads and the lab themselves: all other tests rely on them."""
 import os
 import time
 import unittest
@@ -9,7 +9,7 @@ import nodes
 
 class Loads(unittest.TestCase):
     def test_every_release_runs_the_load_it_says(self):
-        """The node that runs is of the release asked for, and its pid is that of a BEAM."""
+        """The node runs the requested release, and its pid is that of a BEAM."""
         for release in nodes.RELEASES + nodes.BUILDS:
             with self.subTest(release=release):
                 nodes.require(release)
@@ -20,7 +20,7 @@ class Loads(unittest.TestCase):
                     self.assertTrue(os.readlink(f"/proc/{node.pid}/exe").endswith("beam.smp"))
 
     def test_namespaces_are_the_ones_asked_for(self):
-        """--ns gives a pid namespace of its own, without it the node is in the host's."""
+        """With --ns the node has its own pid namespace, without it the host's."""
         for ns in (False, True):
             with self.subTest(ns=ns), nodes.Node(25, "request", ns=ns) as node:
                 same = os.readlink(f"/proc/{node.pid}/ns/pid") == os.readlink("/proc/self/ns/pid")
@@ -36,7 +36,7 @@ class Loads(unittest.TestCase):
         self.assertGreater(second["cpu_ns"], first["cpu_ns"])
 
     def test_phases_tell_the_time_they_spent(self):
-        """With slices of 10 ms, each phase gets about the same time."""
+        """With slices of 10 ms, all phases get about the same time."""
         with nodes.Node(25, "phases", "slice=10", flags=nodes.NO_BUSY_WAIT) as node:
             first = node.report()
             time.sleep(2)
@@ -52,7 +52,7 @@ class Loads(unittest.TestCase):
             self.assertTrue(all(ns > 0 for ns in node.report()["cpu_ns"].values()))
 
     def test_a_killed_node_leaves_nothing(self):
-        """The VM is gone once its node object is, in namespaces of its own too."""
+        """The VM has ended when its node object has, also in namespaces of its own."""
         for release in nodes.RELEASES:
             with self.subTest(release=release):
                 nodes.require(release)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Garbage collections and allocation as seen by probes, against what the node says of itself."""
+"""Garbage collections and allocation as counted by probes, compared with what the node says."""
 import json
 import unittest
 
@@ -10,13 +10,13 @@ import rounds
 
 @nodes.each_release
 class Memory:
-    """What holds for each release. Probes are attached all of the time: counts must be exact."""
+    """The tests for each release. Probes are attached all of the time, so counts must be exact."""
 
     release = None
 
     def record(self, events, work):
-        """Record while a node does `work`. Returns the sums of the events' values, the node's reports just
-        before and after, and the recording."""
+        """Record while a node does `work`. Return the sums of the events' values, the node's
+        reports just before and after, and the recording."""
         beamflame.require()
         out = beamflame.folder(self.addCleanup)
         with nodes.Node(self.release, "memory") as node:
@@ -33,7 +33,7 @@ class Memory:
         return sums, before, after, out / "x.bfr"
 
     def test_count_and_words_are_the_nodes_own(self):
-        """As many collections, and words reclaimed, as statistics(garbage_collection) says."""
+        """Collections and reclaimed words are as many as statistics(garbage_collection) says."""
         events, before, after, _ = self.record("gc", "allocate")
         truth = nodes.difference(after, before, "gc")
         self.assertGreater(truth["count"], 50)
@@ -41,22 +41,25 @@ class Memory:
         self.assertAlmostEqual(events["gc"]["reclaimed"] / truth["reclaimed"], 1, delta=0.01)
 
     def test_time_is_the_nodes_own(self):
-        """Of long collections, to which the probes' own microseconds matter little, the time is that
-        of the node's microstate accounting. Its trace says some 50 us less each (0.2 % here): the
-        first of its two messages is sent before the clock is read, the last after it."""
+        """The time of long collections is that of the node's microstate accounting; the
+        microseconds of the probes matter little there. The node's trace says about 50 us less for
+        each collection (0.2 % here), because the first of its two messages is sent before the clock
+        is read and the last after it."""
         def ratio():
             events, before, after, _ = self.record("gc", "collect")
             truth = nodes.difference(after, before, "gc")
             self.assertGreater(truth["ns"], 100e6)
             return events["gc"]["time"] / truth["ns"]
-        # A thread that waits for a CPU between the two clocks is in one of them alone.
+        # If a thread waits for a CPU between the readings of the two clocks, only one of them
+        # counts that time.
         self.assertAlmostEqual(rounds.median(ratio, lambda found: abs(found - 1) < 0.01), 1,
                                delta=0.03)
 
     def test_allocation_is_divided_by_function(self):
-        """The words allocated are those that the load allocates, and by the functions that do: these are
-        told by samples, 2,000 a second. The load takes half a second or more on any machine, and
-        of 1,000 samples a share of 0.6 has a standard error of 0.015."""
+        """Allocated words are those that the load allocates, and belong to the functions that
+        allocate them. The functions come from samples, 2,000 a second. The load takes half a second
+        or more on any machine, and a share of 0.6 of 1,000 samples has a standard error of
+        0.015."""
         events, _, _, recording = self.record("alloc", "allocate")
         self.assertAlmostEqual(events["alloc"]["words"] / 100e6, 1, delta=0.02)
         stacks = beamflame.folded(recording)
@@ -66,7 +69,7 @@ class Memory:
             self.assertAlmostEqual(own / total, share, delta=0.06, msg=function)
 
     def test_binaries(self):
-        """Off-heap binaries that are allocated, and given up again."""
+        """Off-heap binaries are counted when they are allocated and when they are released."""
         events, _, _, _ = self.record("gc,alloc", "binaries")
         for event in ("gc", "alloc"):
             self.assertAlmostEqual(events[event]["binaries"] / 40e6, 1, delta=0.05,
@@ -74,7 +77,7 @@ class Memory:
 
 
 class MemoryUsdt(Memory, unittest.TestCase):
-    """USDT probes change structs, and what the compiler makes of functions."""
+    """USDT probes change the VM's structs, and how the compiler translates functions."""
     release = "27-usdt"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What threads did, told from CPU samples, is what the node's own accounting says they did."""
+"""The microstates of threads, derived from CPU samples, are those of the node's own accounting."""
 import json
 import time
 
@@ -10,11 +10,11 @@ import rounds
 SECONDS = 10
 POINTS = 0.02
 COLLECTING = 5  # seconds
-HERTZ = 1999  # meanwhile
-FRESH_MEMORY = ("+MMmcs", "0")  # what was given back is not used again: what a major collection
-                                # does besides its sweep takes long
+HERTZ = 1999  # while collecting
+FRESH_MEMORY = ("+MMmcs", "0")  # released memory is not used again, so that a major collection
+                                # takes long for its work other than the sweep
 
-# The states of erlang:statistics(microstate_accounting), and those they are made of.
+# The states of erlang:statistics(microstate_accounting), and our states that belong to each.
 STATES = {"aux": ["aux"], "check_io": ["check_io"],
           "emulator": ["emulator", "bif", "nif", "gc_hibernate"],
           "gc": ["gc_minor", "gc_major", "gc"], "other": ["other", "busy_wait"],
@@ -26,7 +26,8 @@ def by_thread(rows):
 
 
 def accounted(before, after):
-    """Shares of each thread's time by state, as the node counted it between two reports."""
+    """Return the share of each state in each thread's time, from the node's counters in two
+    reports."""
     before, after = by_thread(before["threads"]), by_thread(after["threads"])
     return {thread: nodes.shares(nodes.difference(after[thread], before[thread], "counters"))
             for thread in after}
@@ -56,12 +57,13 @@ class Microstates:
                 for name, parts in STATES.items()}
 
     def test_every_thread_is_there(self):
-        """Each thread that the node accounts for has a row, also those that never ran."""
+        """Each thread in the node's accounting has a row, even if it never ran."""
         self.assertEqual(set(self.rows) - set(self.truth), set())
         self.assertEqual(set(self.truth) - set(self.rows), set())
 
     def test_rows_add_up(self):
-        """The states of a thread are all of its time, but for what it waited for a CPU."""
+        """The states of a thread add up to all of its time, except for the time it waited for a
+        CPU."""
         for thread, row in self.rows.items():
             with self.subTest(thread):
                 self.assertAlmostEqual(row["span_ms"], self.stats["duration_ms"], delta=2000)
@@ -69,10 +71,10 @@ class Microstates:
                                        row["span_ms"], delta=1)
 
     def test_agrees_with_the_accounting(self):
-        """Each state in which work is done is within 2 points, and so are all others together. What
-        of these is sleep can't be told exactly: a thread waits for a CPU when it is woken, or
-        when it yields while it spins, and what samples miss is what it does before it sleeps. On a
-        machine that others use it is any state, the more the longer the thread is in it."""
+        """Each state of work is within 2 points of the accounting, and so is the sum of all others.
+        The exact share of sleep in that sum is unknown: a thread also waits for a CPU when it wakes
+        up or yields while it spins, and samples miss the work just before it sleeps. On a machine
+        with other users, the wait for a CPU may fall into any state, in proportion to its time."""
         for thread, truth in self.truth.items():
             row, found = self.rows[thread], self.shares(thread)
             missed = (row["no_cpu_ms"] + row["states_ms"]["unknown"]) / row["span_ms"]
@@ -92,7 +94,7 @@ class Microstates:
                 self.assertLessEqual(true_idle, idle + missed + POINTS)
 
     def test_each_state_was_seen(self):
-        """The load does all that there is to tell apart, or the comparison would say little."""
+        """The load reaches all states, or the comparison would show little."""
         spent = {state: sum(row["states_ms"][state] for row in self.rows.values())
                  for state in self.rows["scheduler", 1]["states_ms"]}
         for state in ("emulator", "bif", "nif", "gc_minor", "gc_major", "gc_hibernate", "port",
@@ -102,9 +104,9 @@ class Microstates:
         self.assertEqual(spent["gc"], 0)
 
     def test_kinds_of_collections(self):
-        """Collections are minor and major as the node's own trace of them says, but for what
-        chance does to samples (4 standard deviations of a share of so many), time that threads
-        waited for a CPU, which the trace has and samples have not, and a point."""
+        """The shares of minor and major collections are those of the node's own trace, within the
+        sum of three errors: 4 standard deviations of so many samples; the time that threads waited
+        for a CPU, which the trace counts and samples do not; and one point."""
         for part in ("collections", "major"):
             with self.subTest(part), nodes.Node(self.release, "states", f"parts={part}",
                                                 "trace=on", flags=FRESH_MEMORY) as node:
@@ -114,7 +116,7 @@ class Microstates:
                 self.assertLessEqual(abs(off), 1, "of what is allowed")
 
     def off_by(self, node, part):
-        """How far the share of major collections is off, as a part of what is allowed."""
+        """Return the error of the share of major collections, divided by the allowed error."""
         out = self.out / f"{part}.json"
         with beamflame.recording("-p", node.pid, "-F", HERTZ, "--stats", out,
                                  "-o", self.out / f"{part}.bfr"):
@@ -129,19 +131,19 @@ class Microstates:
         truth = nodes.shares(nodes.difference(after, before, "collections"))["major"]
         self.assertLess(unknown, (minor + major) / 100)
         self.assertGreater(samples, 500)
-        if part == "collections":  # both kinds are there, or it would say little
+        if part == "collections":  # both kinds occur, or the comparison would show little
             self.assertGreater(truth * (1 - truth), 0.05)
         chance = 4 * (truth * (1 - truth) / samples) ** 0.5
         return (found - truth) / (chance + waited + 0.01)
 
     def test_report_says_the_same(self):
-        """From the recording alone, the report command makes the same rows again."""
+        """The report command makes the same rows from the recording alone."""
         again = self.out / "again.json"
         beamflame.record("report", self.out / "x.bfr", "--stats", again)
         self.assertEqual(json.loads(again.read_text())["microstates"], self.stats["microstates"])
 
     def test_summary_has_a_line_for_each_scheduler(self):
-        """The terminal shows the table."""
+        """The summary on the terminal has the table."""
         said = self.recorded.stdout + self.recorded.stderr
         self.assertIn("what threads did", said)
         for number in range(1, self.stats["target"]["schedulers"] + 1):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages and other signals as seen by probes, against those that a load is known to send."""
+"""Messages and other signals as counted by probes, compared with those that a load is known to
+send."""
 import json
 import re
 import socket
@@ -13,7 +14,7 @@ EDGE = re.compile(r'    "(?P<edge>[^"]* *" -> "[^"]*)" \[label=.*?(?P<values>(, 
 
 
 def edges(path):
-    """{"sender -> receiver": {value: sum}} of a graph."""
+    """Return {"sender -> receiver": {value: sum}} of a graph."""
     found = {}
     for match in map(EDGE.fullmatch, Path(path).read_text().splitlines()):
         if match:
@@ -23,15 +24,15 @@ def edges(path):
 
 
 class Messages:
-    """What holds for each release. Probes are attached all of the time: counts must be exact."""
+    """The tests for each release. Probes are attached all of the time, so counts must be exact."""
 
     release = None
 
     def record(self, name, flags=()):
-        """Record while a node does `name`. Returns what it says of that, the event as counted, and the edges
-        of the graph."""
+        """Record while a node does `name`. Return the node's report of its signals, the event's
+        figures, and the edges of the graph."""
         beamflame.require()
-        for _ in range(3): # where the machine is too busy, samples are lost
+        for _ in range(3): # if the machine is too busy, samples are lost
             truth, event, seen = self.record_once(name, flags)
             if not event["lost"]:
                 break
@@ -49,8 +50,8 @@ class Messages:
         return truth, event, edges(out / "x.dot")
 
     def check(self, name):
-        """Each pair of processes has sent as many messages, of as many words, as the load says, and as many
-        were received."""
+        """Each pair of processes has sent as many messages and words as the load says, and as many
+        messages were received."""
         truth, event, seen = self.record(name)
         for edge, expected in truth.items():
             if " -> " in edge:
@@ -61,7 +62,7 @@ class Messages:
         return truth, event, seen
 
     def test_plain(self):
-        """Sent by the functions that send them, received by those that receive."""
+        """Messages belong to the functions that send them, and to those that receive them."""
         _, _, seen = self.check("plain")
         for value, root, function in (
                 ("count", "plain_from", "messages:'-send_slowly/3-fun-"),
@@ -73,7 +74,7 @@ class Messages:
             self.assertEqual(own, seen["plain_from -> plain_to"][value], value)
 
     def test_burst(self):
-        """As many messages in all, but for what the node sends besides."""
+        """A burst has the load's messages, plus a few that the node sends itself."""
         truth, event, _ = self.record("burst")
         for value in ("count", "received"):
             besides = event["values"][value]["sum"] - truth["count"]
@@ -95,7 +96,7 @@ class Messages:
         self.check("self")
 
     def test_long_lists_are_counted_in_part(self):
-        """And how many of them there are."""
+        """Long lists are counted in part, and their number is counted."""
         truth, event, seen = self.record("strings")
         edge, expected = next(iter(truth.items()))
         self.assertEqual(seen[edge]["count"], expected["count"])
@@ -104,17 +105,17 @@ class Messages:
                          expected["words"] - in_part * 2 * (151 - 129))
 
     def test_delay(self):
-        """The time in the queue is what lies between the load's own time stamps."""
+        """The time in the queue is the difference between the load's own time stamps."""
         truth, event, seen = self.record("selective")
         edge, expected = next(iter(truth.items()))
         self.assertGreater(expected["delay"], 300 * 0.5e9)
         self.assertAlmostEqual(event["values"]["delay"]["sum"] / expected["delay"], 1, delta=0.01)
-        # Received all at once: not each may be sampled.
+        # The messages are received all at once, so not each may be sampled.
         self.assertAlmostEqual(seen[edge]["delay"] / expected["delay"], 1, delta=0.2)
         self.assertGreaterEqual(event["histograms"]["time in the queue"]["max"], 0.5e9)
 
     def test_calls(self):
-        """Replies go to aliases, and are messages all the same."""
+        """Replies to aliases count as messages."""
         _, event, _ = self.check("call")
         tallies = event["tallies"]
         self.assertGreaterEqual(tallies["messages to aliases"], 200)
@@ -122,7 +123,7 @@ class Messages:
             self.assertTrue(200 <= tallies[f"signals, {kind}"] < 300, tallies)
 
     def test_signals(self):
-        """Each kind is counted; exits that are trapped are received as messages."""
+        """Each kind of signal is counted; trapped exits are received as messages."""
         truth, event, _ = self.record("signals")
         tallies = event["tallies"]
         for kind, what in (("exit", "exit"), ("link", "link"), ("unlink", "link"),
@@ -142,7 +143,7 @@ class Messages:
         self.check("nif")
 
     def into(self, process, seen):
-        """How many messages went to a process, from whom ever."""
+        """Return the number of messages to a process, from all senders."""
         return sum(edge["count"] for name, edge in seen.items() if name.endswith(f"-> {process}"))
 
     def test_timers(self):
@@ -154,7 +155,7 @@ class Messages:
         self.assertGreaterEqual(self.into("port_to", seen), truth["count"])
 
     def test_other_nodes(self):
-        """Messages from another node, to a process and to aliases."""
+        """Messages from another node arrive at a process and at aliases."""
         with socket.socket() as free:
             free.bind(("localhost", 0))
             port = free.getsockname()[1]
@@ -184,7 +185,7 @@ class Otp29(Messages, unittest.TestCase):
 
 
 class Usdt(Messages, unittest.TestCase):
-    """USDT probes change structs, and what the compiler makes of functions."""
+    """USDT probes change the VM's structs, and how the compiler translates functions."""
     release = "27-usdt"
 
 

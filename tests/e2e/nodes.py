@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Erlang nodes to test on: real releases, each running one of the loads of tests/loads."""
+"""Erlang nodes for tests: real releases, each running one of the loads of tests/loads."""
 import json
 import os
 import select
@@ -14,16 +14,16 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
 OTP_LAB = ROOT / "tools" / "otp-lab"
 LOADS = ROOT / "tests" / "loads"
-OWN = "BEAMFLAME_OTP_"  # with a release behind it: where that release is (tools/otp-lab)
+OWN = "BEAMFLAME_OTP_"  # OWN + release: where that release is (tools/otp-lab)
 RELEASES = sorted({25, 27, 29, *(int(v[len(OWN):]) for v in os.environ if v.startswith(OWN))})
-BUILDS = ["27-usdt", "27-usdt-dwarf"]  # of 27, with USDT probes; stripped, and not
+BUILDS = ["27-usdt", "27-usdt-dwarf"]  # of 27, with USDT probes; stripped and unstripped
 
-# With these the CPU time of a node is that of its processes: idle schedulers don't spin.
+# With these flags idle schedulers do not spin: the CPU time of a node is that of its processes.
 NO_BUSY_WAIT = ("+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none")
 
 
 def require(release):
-    """Skip the test where nodes of this release can't be run."""
+    """Skip the test if nodes of this release cannot run."""
     if os.geteuid() != 0:
         raise unittest.SkipTest("needs root")
     have = subprocess.run([OTP_LAB, "available"], capture_output=True, text=True, check=True)
@@ -32,12 +32,12 @@ def require(release):
 
 
 def otp(release):
-    """The OTP release, as the VM has it, of a release or build."""
+    """Return the OTP release, as the VM has it, of a release or build."""
     return str(release).partition("-")[0]
 
 
 def emulator(release):
-    """The beam.smp of a release."""
+    """Return the path of the beam.smp of a release."""
     require(release)
     done = subprocess.run([OTP_LAB, "emulator", str(release)], stdout=subprocess.PIPE, text=True,
                           check=True)
@@ -45,7 +45,7 @@ def emulator(release):
 
 
 def each_release(tests):
-    """Class decorator: a test case for each release, with its number as `release`."""
+    """Class decorator: make a test case for each release, with its number as `release`."""
     module = sys.modules[tests.__module__]
     for release in RELEASES:
         name = f"{tests.__name__}{release}"
@@ -56,7 +56,7 @@ def each_release(tests):
 
 
 def compiled_loads(release):
-    """The folder with the loads, compiled by that release."""
+    """Return the folder with the loads, compiled by that release."""
     out = BUILD / "loads" / str(release)
     sources = sorted(LOADS.glob("*.erl"))
     newest = max(p.stat().st_mtime for p in LOADS.iterdir())
@@ -73,12 +73,12 @@ def compiled_loads(release):
 
 
 class Node:
-    """One running node. Use as a context manager: it is gone when the block ends.
+    """One running node. Use as a context manager: the node ends with the block.
 
-    `pid` is the VM's pid on the host, `ready` what it said of itself when its load ran. 27 and 29
-    run in their own root and, unless `ns` is False, in their own pid and mount namespaces; 25 and
-    the releases of the environment run as a process of the host unless `ns` is True. `emulator` is
-    a beam.smp to run instead of the release's own.
+    `pid` is the VM's pid on the host, `ready` the load's first report. 27 and 29 run in their own
+    root and, unless `ns` is False, in their own pid and mount namespaces; 25 and the releases of
+    the environment run as a process of the host unless `ns` is True. `emulator` is a beam.smp to
+    run instead of the release's own.
     """
 
     def __init__(self, release, load, *options, ns=None, flags=(), emulator=None):
@@ -109,19 +109,19 @@ class Node:
         self.kill()
 
     def kill(self):
-        """kill -9; what started with it (its namespace, its port programs) ends with it."""
+        """Kill the node with kill -9; its namespace and port programs end with it."""
         self.process.kill()
         self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
 
     def send(self, line):
-        """A line on the load's standard input."""
+        """Write a line to the load's standard input."""
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
 
     def tell(self, what):
-        """Tell the load to do something; returns its report once one more thing is done."""
+        """Send a task to the load; return its report when it has done one more task."""
         before = self.report()["done"]
         self.send(f"tell {what}")
         deadline = time.monotonic() + 60
@@ -132,12 +132,12 @@ class Node:
         return report
 
     def take_precedence(self):
-        """Let the node have the CPU before all else, so that its threads hardly wait for one."""
+        """Give the node's threads real-time priority, so that they hardly wait for a CPU."""
         for tid in os.listdir(f"/proc/{self.pid}/task"):
             os.sched_setscheduler(int(tid), os.SCHED_RR, os.sched_param(1))
 
     def report(self):
-        """What the load says of itself now."""
+        """Return the load's current report."""
         self.send("report")
         return self._next("report")
 
@@ -159,11 +159,11 @@ class Node:
 
 
 def difference(after, before, key):
-    """How much each count under `key` grew between two reports."""
+    """Return how much each count under `key` grew between two reports."""
     return {name: after[key][name] - before[key][name] for name in after[key]}
 
 
 def shares(amounts):
-    """Each amount as a share of their sum."""
+    """Return each amount as a share of their sum."""
     total = sum(amounts.values())
     return {name: amount / total for name, amount in amounts.items()}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the kernel's probes on nops of five bytes overwrite the stack, there are none on them."""
+"""On kernels whose probes on 5-byte nops overwrite the stack, beamflame puts no probe on such a
+nop."""
 import json
 import re
 import subprocess
@@ -18,7 +19,8 @@ def lines_of(*command):
 
 
 def address_in(pid, file, symbol):
-    """Where an exported symbol of a shared object is in a process. Its first segment begins at 0."""
+    """Return the address of an exported symbol of a shared object in a process. The object's first
+    segment begins at 0."""
     value = next(int(line.split()[0], 16) for line in lines_of("nm", "-D", file)
                  if line.split()[-1] == symbol)
     with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
@@ -27,7 +29,7 @@ def address_in(pid, file, symbol):
 
 
 def nop5_in(file):
-    """A nop of five bytes in a function that the file exports, as "SYMBOL+OFFSET"."""
+    """Return a 5-byte nop in a function that the file exports, as "SYMBOL+OFFSET"."""
     functions = sorted((int(address, 16), int(size, 16), name) for address, size, kind, name in (
         line.split() for line in lines_of("nm", "-D", "-S", "--defined-only", file)
         if len(line.split()) == 4) if kind == "T")
@@ -52,7 +54,8 @@ class Nop5:
         self.does_harm = self.kernel_does_harm()
 
     def kernel_does_harm(self):
-        """What a probe of ours does to a leaf function."""
+        """True if a probe of the test's own on a 5-byte nop changes the stack of a leaf
+        function."""
         library = nodes.compiled_loads(self.release) / "nop_nif.so"
         self.assertEqual(self.node.report()["changed"], 0)
         counters = UprobeCounters(
@@ -62,7 +65,8 @@ class Nop5:
         return said["changed"] > 0
 
     def check_refused(self, event):
-        """By one sentence, and nothing is attached; where no harm is done it is seen."""
+        """The event is refused with one sentence and not attached; on a kernel without the defect
+        it is counted."""
         done = beamflame.run("-p", self.node.pid, "-d", 1, "-e", event, "-o", self.out / "x.bfr")
         listed = beamflame.run("probes", "-p", self.node.pid, "-e", event).stdout
         if self.does_harm:
@@ -78,11 +82,12 @@ class Nop5:
         self.check_refused(f"probe:{nop5_in(nodes.emulator(self.release))}")
 
     def test_no_other_place(self):
-        """Behind the nop a loop begins, so that what is there runs more often."""
+        """A loop begins after the nop, so the instruction there runs more often than the
+        function."""
         self.check_refused("nif:nop_nif:looped/1")
 
     def test_other_place(self):
-        """The instruction behind the nop does as well."""
+        """The probe goes to the instruction after the nop instead."""
         event = "nif:nop_nif:straight/1"
         listed = beamflame.run("probes", "-p", self.node.pid, "-e", event).stdout
         self.assertRegex(listed, rf"(?m)^{event} +entry .* {'stepped' if self.does_harm else 'nop5'} ")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenTelemetry's profiles as its schema and protoc have them: rules, sums, labels, resources."""
+"""OpenTelemetry's profiles as decoded by protoc with the schema: rules, sums, labels, resources."""
 import gzip
 import re
 import shutil
@@ -15,7 +15,7 @@ TOKEN = re.compile(r'\s*(?:(\w+): ("(?:[^"\\]|\\.)*"|\S+)|(\w+) \{|(\}))')
 
 
 def parse(text):
-    """Protocol Buffers' text form as {field: [value, ...]}."""
+    """Parse Protocol Buffers' text form into {field: [value, ...]}."""
     stack = [{}]
     for field, value, message, _ in TOKEN.findall(text):
         if field:
@@ -30,7 +30,7 @@ def parse(text):
 
 
 def decoded(data):
-    """A ProfilesData by protoc; skip the test where it is missing."""
+    """Decode a ProfilesData with protoc; skip the test if protoc is missing."""
     if not shutil.which("protoc"):
         raise unittest.SkipTest("protoc is not installed (make deps)")
     message = "opentelemetry.proto.profiles.v1development.ProfilesData"
@@ -70,7 +70,7 @@ class Otlp(unittest.TestCase):
         return found
 
     def stack(self, sample):
-        """Root first."""
+        """Return the stack of a sample, root first."""
         table = self.dictionary
         indices = table["stack_table"][sample["stack_index"][0]]["location_indices"]
         functions = [table["function_table"][table["location_table"][i]["lines"][0]
@@ -78,7 +78,7 @@ class Otlp(unittest.TestCase):
         return tuple(self.text(function, "name_strindex") for function in reversed(functions))
 
     def test_zero(self):
-        """Element 0 of each table is the zero value, and all else is referred to."""
+        """Element 0 of each table is the zero value, and all other elements are referred to."""
         table = self.dictionary
         for name in ("mapping_table", "location_table", "function_table", "attribute_table",
                      "stack_table"):
@@ -105,7 +105,7 @@ class Otlp(unittest.TestCase):
             self.assertEqual(indices, set(range(len(table[name]))), name)
 
     def test_sums(self):
-        """Each profile has what the folded form has by the same weight."""
+        """Each profile has the sums of the folded form with the same weight."""
         self.assertEqual([self.text(profile["sample_type"][0], "type_strindex")
                           for profile in self.profiles], ["cpu", "samples"])
         for profile, weight in zip(self.profiles, ("cpu", "samples")):
@@ -117,7 +117,8 @@ class Otlp(unittest.TestCase):
             self.assertGreater(sum(sums.values()), 100)
 
     def test_identity(self):
-        """Samples are told apart by stack and attributes, which are those of the process."""
+        """Each sample has its own combination of stack and attributes; the attributes are those of
+        the process."""
         seen = set()
         for sample in self.profiles[0]["samples"]:
             key = (*sample["stack_index"], *sorted(sample["attribute_indices"]))
@@ -130,7 +131,7 @@ class Otlp(unittest.TestCase):
                 self.assertIn("beam.process.status", labels)
 
     def test_resource(self):
-        """The VM; files with their build ids; time."""
+        """The resource describes the VM, the files with their build ids, and the time."""
         resource = {pair["key"][0]: next(iter(pair["value"][0].values()))[0]
                     for pair in self.resource["resource"][0]["attributes"]}
         self.assertEqual(resource["process.pid"], self.pid)
@@ -148,11 +149,11 @@ class Otlp(unittest.TestCase):
         self.assertLessEqual({"beam", "native"}, types)
 
     def test_direct(self):
-        """Written while recording it is the same."""
+        """The output of a recording and that of report are the same."""
         self.assertEqual(self.direct, self.bytes)
 
     def test_cut(self):
-        """What is missing of a recording is told."""
+        """A cut recording is marked as cut."""
         cut = self.recording.with_suffix(".cut.bfr")
         cut.write_bytes(self.recording.read_bytes()[:-20])
         path = cut.with_suffix(".otlp")

@@ -16,7 +16,7 @@ MAPPING = re.compile(r"^(\d+): 0x0/0x0/0x0 (\S+) ([0-9a-f]*) \[FN\]$")
 
 
 def pprof(*arguments):
-    """What `go tool pprof` prints; skip the test where it is missing."""
+    """Return the output of `go tool pprof`; skip the test if it is missing."""
     if not shutil.which("go"):
         raise unittest.SkipTest("go is not installed (make deps)")
     environment = dict(os.environ, PPROF_TMPDIR="/nonexistent", PPROF_BINARY_PATH="/nonexistent")
@@ -28,7 +28,7 @@ def pprof(*arguments):
 
 
 class Raw:
-    """What `pprof -raw` prints, as samples, locations and mappings."""
+    """The output of `pprof -raw`, as samples, locations and mappings."""
 
     def __init__(self, path):
         self.text = pprof("-raw", path)
@@ -47,11 +47,11 @@ class Raw:
                 self.samples[-1][3] = dict(LABEL.findall(line.strip()))
 
     def stack(self, ids):
-        """Root first, as folded stacks are."""
+        """Return the stack root first, as in the folded form."""
         return tuple(self.locations[i][1] for i in reversed(ids))
 
     def folded(self, value):
-        """Stack: sum of a value, 0 for samples and 1 for time."""
+        """Return {stack: sum of a value}; value 0 is samples, 1 is time."""
         sums = {}
         for sample in self.samples:
             stack = self.stack(sample[2])
@@ -76,14 +76,14 @@ class Pprof(unittest.TestCase):
         cls.raw = Raw(cls.folder / "x.cpu.pb.gz")
 
     def test_sums(self):
-        """By each value, each stack has what the folded form has."""
+        """For each value, each stack has the sum of the folded form."""
         for value, weight in enumerate(("samples", "cpu")):
             folded = beamflame.folded(self.recording, "--event", "cpu", "--weight", weight)
             self.assertEqual(self.raw.folded(value), folded)
             self.assertGreater(sum(folded.values()), 100)
 
     def test_top(self):
-        """The sum of all is told, and time is the default."""
+        """The total is shown, and time is the default value."""
         total = sum(self.raw.folded(1).values())
         said = pprof("-top", self.folder / "x.cpu.pb.gz")
         self.assertIn("Type: cpu\n", said)
@@ -96,7 +96,7 @@ class Pprof(unittest.TestCase):
         self.assertRegex(peek, r"\| +families:burn/0\n")
 
     def test_labels(self):
-        """Who ran is as it is in root frames."""
+        """The labels are those that root frames have."""
         by_pid = {}
         for count, _, _, labels in self.raw.samples:
             if "pid" in labels:
@@ -117,7 +117,7 @@ class Pprof(unittest.TestCase):
             self.assertRegex(labels["scheduler"], r"^\[(scheduler|thread|dirty)")
 
     def test_code(self):
-        """Lines of Erlang code; the executable and other files with their build ids."""
+        """Erlang code has lines; the executable and other files have their build ids."""
         path, build_id = self.raw.mappings[1]
         self.assertEqual((os.path.basename(path), build_id), ("beam.smp", self.build_id))
         self.assertIn("1", {mapping for mapping, _, _, _ in self.raw.locations.values()})
@@ -131,7 +131,8 @@ class Pprof(unittest.TestCase):
             self.assertIn("burn(", "".join(source[line - 3:line]))
 
     def test_files(self):
-        """Written while recording, by a report, and without compression it is the same."""
+        """The outputs of a recording and of report, compressed and uncompressed, have the same
+        content."""
         first = (self.folder / "x.cpu.pb.gz").read_bytes()
         self.assertEqual(first[:2], b"\x1f\x8b")
         self.assertNotEqual((self.folder / "y.cpu.pb").read_bytes()[:2], b"\x1f\x8b")
@@ -142,7 +143,7 @@ class Pprof(unittest.TestCase):
                       "binaries/bytes\n", gc)
 
     def test_one_file(self):
-        """Several events are no single file; a pipe takes one."""
+        """Several events do not fit into one file; a pipe takes one event."""
         done = beamflame.run("report", self.recording, "--format", "pprof", "-o", "-")
         self.assertEqual(done.returncode, beamflame.USAGE)
         self.assertIn("there are several events", done.stderr)

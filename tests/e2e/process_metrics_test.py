@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read of processes from outside is what process_info says of them."""
+"""The metrics read from outside are those that process_info returns."""
 import subprocess
 
 import nodes
@@ -10,7 +10,7 @@ METRICS = ("reductions", "msgq", "mbuf", "heap", "stack", "young", "old", "bin_v
 
 
 def processes(pid):
-    """What is known of each process of a node, by its pid."""
+    """Return {pid: metrics} of the processes of a node."""
     done = subprocess.run([PROCESS_LIST, str(pid)], stdout=subprocess.PIPE, text=True, check=True)
     lines = (line.split() for line in done.stdout.splitlines())
     return {line[0]: {name: int(value) for name, value in (word.split("=") for word in line[1:])}
@@ -24,11 +24,12 @@ class ProcessMetrics:
     @classmethod
     def setUpClass(cls):
         with nodes.Node(cls.release, "measured") as node:
-            # Twice: being asked, a process takes what has come into its queue.
+            # Twice: when a process answers process_info, it first moves new messages into its inner
+            # queue.
             cls.rounds = [(processes(node.pid), node.report()) for _ in range(2)]
 
     def test_all_are_equal(self):
-        """Each metric of each process, and nothing is unknown."""
+        """Each metric of each process is equal, and none is unknown."""
         for number, (found, report) in enumerate(self.rounds):
             for process in report["processes"]:
                 with self.subTest(round=number, kind=process["kind"]):
@@ -36,7 +37,7 @@ class ProcessMetrics:
                     self.assertEqual(found[process["pid"]], said)
 
     def test_each_kind_has_what_it_is_for(self):
-        """The load holds what it is said to hold."""
+        """Each process of the load has the data that its kind is for."""
         _, report = self.rounds[1]
         kinds = {process["kind"]: process for process in report["processes"]}
         self.assertEqual(kinds["heap_queue"]["msgq"], 3000)
@@ -56,7 +57,7 @@ class ProcessMetrics:
         self.assertGreaterEqual(kinds["marked"]["msgq"], 51)
 
     def test_saved_calls_are_not_guessed(self):
-        """How much they take is not known, and so the memory."""
+        """The size of saved calls is unknown, so `memory` is unknown too."""
         for found, report in self.rounds:
             self.assertNotIn("memory", found[report["saved"]])
             self.assertIn("binaries", found[report["saved"]])

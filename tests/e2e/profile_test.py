@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node under a load like a server's, profiled into every format, release by release."""
+"""A node under a server's load, profiled into every format, for each release."""
 import json
 import re
 import sys
@@ -14,7 +14,7 @@ import nodes
 sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
 from perf_script_lint import lint  # noqa: E402
 
-# Those of FlameScope (app/perf/regexp.py), and of flame_prof's fork of it.
+# The expressions of FlameScope (app/perf/regexp.py), and of flame_prof's fork of it.
 FLAMESCOPE_EVENT = re.compile(r" +([0-9.]+): .+?:")
 FLAMESCOPE_FRAME = re.compile(r"^[\t ]*[0-9a-fA-F]+ (.+) \((.*?)\)$")
 FLAMESCOPE_COMM = re.compile(r"^ *([^0-9]+)")
@@ -26,10 +26,10 @@ HZ = 999
 
 @beamflame.each_release_and_clock
 class Profile:
-    """What holds for each release; the node is recorded once, then looked at from all sides."""
+    """The tests for each release; the node is recorded once, and all tests check that recording."""
 
     release = None
-    layout = "table"  # where the layouts of the VM's structs come from
+    layout = "table"  # source of the layouts of the VM's structs
 
     @classmethod
     def setUpClass(cls):
@@ -50,26 +50,27 @@ class Profile:
         cls.stacks = beamflame.read_folded(cls.out / "x.folded")
 
     def test_stacks_are_complete(self):
-        """Nearly every Erlang stack was walked to the bottom frame of its process."""
+        """Nearly every Erlang stack was walked to the root frame of its process."""
         self.assertGreater(self.stats["erlang_samples"], 500)
         complete = self.stats["complete_stacks"] / self.stats["erlang_samples"]
         self.assertGreaterEqual(complete, 0.99)
 
     def test_erlang_frames_have_names(self):
-        """Hardly any Erlang frame is without a name."""
+        """Hardly any Erlang frame lacks a name."""
         unknown = self.stats["unknown_erlang_frames"] / self.stats["erlang_frames"]
         self.assertLessEqual(unknown, 0.005)
 
     def test_samples_stand_for_the_cpu_time_used(self):
-        """As many samples as the CPU time of the node and the rate say, and none lost. Where a host
-        takes the CPU from the whole machine, timers that would have fired meanwhile do so once."""
+        """There are as many samples as the node's CPU time and the rate predict, and none is lost.
+        If a host takes the CPU from the whole virtual machine, the timers that expire in that time
+        fire once only."""
         expected = self.cpus_used * HZ * self.stats["duration_ms"] / 1000
         self.assertLess(self.stats["samples"] / expected, 1.15)
         self.assertGreater(self.stats["samples"] / expected, 0.65)
         self.assertLessEqual(self.stats["lost_events"], self.stats["samples"] / 1000)
 
     def test_target_is_described(self):
-        """The statistics say which VM it was."""
+        """The statistics describe the VM."""
         target = self.stats["target"]
         self.assertEqual(target["pid"], self.pid)
         self.assertEqual(target["otp_release"], nodes.otp(self.release))
@@ -78,14 +79,15 @@ class Profile:
         self.assertGreater(target["processes"], 10)
 
     def test_perf_script_suits_every_reader(self):
-        """The linter finds nothing, and the file has every sample."""
+        """The linter finds no errors, and the file has every sample."""
         linted = lint(self.out / "x.perf")
         self.assertEqual(linted.findings[:5], [])
         self.assertEqual(linted.samples, self.stats["samples"])
 
     def test_flame_prof_dialect(self):
-        """FlameScope's expressions find every sample, with the status as its command, and those of
-        flame_prof's fork the metrics: changes add up to how much each process' values differ."""
+        """FlameScope's expressions find every sample, with the status as its command. Those of
+        flame_prof's fork find the metrics: their changes add up to the difference of each process'
+        values."""
         path = self.out / "x.log"
         beamflame.record("report", self.out / "x.bfr", "--format", "flame_prof", "-o", path)
         statuses, values, changes = Counter(), defaultdict(list), Counter()
@@ -107,7 +109,8 @@ class Profile:
             self.assertEqual(changes[key], seen[-1] - seen[0], key)
 
     def test_folded_has_every_sample(self):
-        """Each counts as the nearest whole number of periods of the clock, and 1 at least."""
+        """Each sample counts as its time in periods of the clock, rounded to the nearest integer,
+        and at least 1."""
         lines, period = self.out / "samples.json", 1000000000 // HZ
         beamflame.record("report", self.out / "x.bfr", "-o", lines)
         entries = map(json.loads, lines.read_text().splitlines())
@@ -117,7 +120,7 @@ class Profile:
                          sum(max(1, (time + period // 2) // period) for time in times))
 
     def test_flame_graph_is_well_formed(self):
-        """The SVG parses, and its titles name functions with counts and percent."""
+        """The SVG parses, and its titles have functions with counts and percentages."""
         svg = xml.parse(self.out / "x.svg").getroot()
         self.assertTrue(svg.tag.endswith("svg"))
         titles = [e.text for e in svg.iter() if e.tag.endswith("title") and e.text]
@@ -125,7 +128,7 @@ class Profile:
         self.assertGreater(len(named), 5)
 
     def test_report_makes_the_same_again(self):
-        """From the recording alone, the report command makes every output again, byte for byte."""
+        """The report command makes every output again from the recording, byte for byte."""
         for suffix in ("folded", "perf", "svg"):
             with self.subTest(suffix):
                 again = self.out / f"again.{suffix}"
@@ -133,7 +136,7 @@ class Profile:
                 self.assertEqual(again.read_bytes(), (self.out / f"x.{suffix}").read_bytes())
 
     def test_stacks_are_those_of_the_program(self):
-        """Callers stand above callees, down to the BIFs, as the source of the load says."""
+        """Callers stand above callees, down to the BIFs, as in the source of the load."""
         for caller, callee in (("request:serve/3", "request:parse/1"),
                                ("request:serve/3", "request:encode/1"),
                                ("request:answer/3", "gen_server:call/2"),
@@ -147,30 +150,30 @@ class Profile:
                 self.assertGreater(right / below, 0.98)
 
     def test_registered_process_is_named(self):
-        """The store, which is registered, is a root frame."""
+        """The store, a registered process, is a root frame."""
         self.assertGreater(beamflame.weight_of(self.stacks, "request_store"), 0)
 
     def test_samples_without_process_say_what_ran(self):
-        """Where no process ran, the root says what the thread did instead."""
+        """Without a process, the root frame says what the thread did."""
         for stack in self.stacks:
             if stack[0].startswith("["):
                 self.assertRegex(stack[0], r"^\[(scheduler|port|aux|thread|process)\]")
 
     def test_budget(self):
-        """Attaching is quick, and the profiler small (the claims themselves are benchmarks)."""
+        """Attaching is quick and the profiler small. The exact claims are checked by benchmarks."""
         self.assertLess(self.stats["attach_ms"], 1000)
         self.assertLess(self.stats["peak_rss_kb"], 96 * 1024)
         self.assertLess(self.stats["profiler_cpu_ms"], self.stats["duration_ms"] / 2)
 
     def test_summary_on_the_terminal(self):
-        """What is printed has the samples and functions of the load."""
+        """The summary has the number of samples and functions of the load."""
         said = self.recorded.stdout + self.recorded.stderr
         self.assertIn(str(self.stats["samples"]), said.replace(",", "").replace(" ", ""))
         self.assertIn("request:", said)
 
 
 class ProfileUsdt(Profile, unittest.TestCase):
-    """USDT probes change structs, and nothing but the table says how."""
+    """USDT probes change the VM's structs; only the table has those layouts."""
     release = "27-usdt"
 
 
@@ -179,7 +182,7 @@ class ProfileDwarf(Profile, unittest.TestCase):
     layout = "dwarf"
 
     def test_the_emulator_has_no_function_without_a_name(self):
-        """Its symbol table names what a stripped emulator does not export."""
+        """The symbol table names functions that a stripped emulator does not export."""
         nameless = beamflame.weight_where(
             self.stacks, lambda stack: any(f.startswith("beam.smp+0x") for f in stack))
         self.assertEqual(nameless, 0)

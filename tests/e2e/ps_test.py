@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`beamflame ps` against what the nodes say of themselves."""
+"""`beamflame ps`, compared with what the nodes say."""
 import json
 import unittest
 
@@ -10,7 +10,7 @@ NAME = ("-sname", "beamflame_test", "-dist_listen", "false", "-start_epmd", "fal
 
 
 def listed(pid):
-    """The entry of this pid in the JSON form, or None."""
+    """Return the entry of this pid in the JSON form, or None."""
     vms = json.loads(beamflame.record("ps", "--json").stdout)
     return next((vm for vm in vms if vm["pid"] == pid), None)
 
@@ -20,7 +20,7 @@ class Ps(unittest.TestCase):
         beamflame.require()
 
     def test_each_release_is_described(self):
-        """Release, flavor, node name, schedulers and processes are what the node says."""
+        """Release, flavor, node name, schedulers and processes are those of the node."""
         for release in nodes.RELEASES:
             with self.subTest(release=release), \
                     nodes.Node(release, "identity", flags=NAME) as node:
@@ -37,7 +37,7 @@ class Ps(unittest.TestCase):
                 self.assertAlmostEqual(vm["processes"], node.ready["processes"], delta=10)
 
     def test_frame_layout(self):
-        """A node with frame pointers in its Erlang frames is told apart."""
+        """A node whose Erlang frames have frame pointers is marked."""
         with nodes.Node(27, "identity", flags=("+JPperf", "fp")) as node:
             self.assertEqual(listed(node.pid)["frames"], "fp")
 
@@ -51,14 +51,14 @@ class Ps(unittest.TestCase):
         self.assertIn(node.ready["node"], mine[0])
 
     def test_other_processes_are_not_listed(self):
-        """A process is not a BEAM for its name: only what is one is listed."""
+        """A process is listed because it is a BEAM, not because of its name."""
         with nodes.Node(25, "identity") as node:
             names = {vm["pid"] for vm in json.loads(beamflame.record("ps", "--json").stdout)}
             self.assertIn(node.pid, names)
             self.assertNotIn(1, names)
 
     def test_a_beam_that_is_gone_is_not_listed(self):
-        """After its end a node is no longer there."""
+        """A node that has ended is not listed."""
         with nodes.Node(25, "identity") as node:
             pid = node.pid
         self.assertIsNone(listed(pid))

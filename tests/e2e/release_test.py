@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A release that nothing is known of: refused, unless its DWARF says how its structs lie."""
+"""An unknown release is refused, unless its DWARF has the layouts of its structs."""
 import json
 import time
 import unittest
@@ -17,7 +17,7 @@ class UnknownRelease(unittest.TestCase):
         self.out = beamflame.folder(self.addCleanup)
 
     def node(self, release, load="request"):
-        """A node that says it is of the unknown release: its emulator, with another number in
+        """Start a node of an unknown release: the emulator of a known one, with another number in
         the banner."""
         banner = "Erlang/OTP {}%s [erts-".format
         program = nodes.emulator(release).read_bytes()
@@ -29,7 +29,8 @@ class UnknownRelease(unittest.TestCase):
         return nodes.Node(release, load, emulator=altered)
 
     def test_stripped(self):
-        """Exit code 5, and which release was found, which are known and what else would do."""
+        """Exit code 5; the message has the release found, the known releases, and the
+        alternative."""
         for release in (25, 29):
             with self.subTest(release=release), self.node(release) as node:
                 done = beamflame.run("-p", node.pid, "-d", 1, "-o", self.out / "x.folded")
@@ -40,7 +41,7 @@ class UnknownRelease(unittest.TestCase):
                 self.assertFalse((self.out / "x.folded").exists())
 
     def test_list(self):
-        """It is in the list of VMs, with what is wrong instead of what is not known."""
+        """The list of VMs has the node, with an error in place of the unknown fields."""
         with self.node(27) as node:
             vms = json.loads(beamflame.record("ps", "--json").stdout)
         vm = next(vm for vm in vms if vm["pid"] == node.pid)
@@ -49,7 +50,7 @@ class UnknownRelease(unittest.TestCase):
         self.assertNotIn("processes", vm)
 
     def test_left_out_of_all(self):
-        """-a leaves it out, says so, and profiles the others."""
+        """-a skips the node, says so, and profiles the others."""
         with self.node(27) as unknown, nodes.Node(25, "identity") as known:
             done = beamflame.run("-a", "-d", 1, "-F", 199, "-o", self.out / "x.folded",
                                  "--stats", self.out / "s.json")
@@ -60,7 +61,7 @@ class UnknownRelease(unittest.TestCase):
         self.assertNotIn(unknown.pid, pids)
 
     def test_with_dwarf(self):
-        """With DWARF it is profiled as any other."""
+        """With DWARF the node is profiled like any other."""
         with self.node("27-usdt-dwarf") as node:
             time.sleep(0.5)
             beamflame.record("-p", node.pid, "-d", 3, "-F", 999, "-o", self.out / "x.folded",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code that is loaded anew while it is profiled is named by what was there at the sample."""
+"""Code that is reloaded during the profile is named by the version at the time of the sample."""
 import re
 import tempfile
 import time

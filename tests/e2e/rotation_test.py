@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings in parts: no gap between them, each file whole, and nothing lost that was whole, however
-it ends."""
+"""Rotated recordings: no gap between segments, each file is complete, and no complete data is lost,
+however the recording ends."""
 import json
 import os
 import random
@@ -36,18 +36,18 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         return [a for s in suffixes for a in ("-o", self.out / f"x.{s}")]
 
     def parts(self, suffix, folder=None):
-        """Files of one output, the oldest first."""
+        """Return the files of one output, oldest first."""
         return sorted(p for p in (folder or self.out).iterdir()
                       if re.fullmatch(rf"x-{NODE}-{TIME.pattern}\.{re.escape(suffix)}", p.name))
 
     def others(self, *suffixes):
-        """What lies there beside the parts of these outputs."""
+        """Return the names of all other files in the folder."""
         return {p.name for p in self.out.iterdir()} \
             - {p.name for s in suffixes for p in self.parts(s)}
 
     @staticmethod
     def samples(recording, *options):
-        """The sum of its counts; nothing is left beside it."""
+        """Return the sum of a recording's counts."""
         done = beamflame.run("report", recording, *options, "--format", "folded", "-o", "-", "-q")
         if done.returncode not in (beamflame.DONE, beamflame.NO_SAMPLES):
             raise AssertionError(f"exit code {done.returncode}: {done.stderr}")
@@ -55,7 +55,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
 
     @staticmethod
     def times(*perf_files):
-        """Times of samples, in the order of the files."""
+        """Return the times of samples, in the order of the files."""
         return [float(t) for path in perf_files for t in PERF_TIME.findall(path.read_text())]
 
     def wait_for(self, what, seconds=20):
@@ -65,10 +65,11 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             time.sleep(0.002)
         return result
 
-    # ---- what parts are ----
+    # ---- what segments contain ----
 
     def test_no_gap(self):
-        """Parts have what one recording beside them has, sample for sample, and adjoin."""
+        """The segments adjoin, and contain the samples of an unrotated recording made at the same
+        time."""
         with nodes.Node(25, "request") as node:
             whole = self.start("-p", node.pid, "-F", 499, "-d", 11, "-o", self.out / "whole.perf")
             time.sleep(1)
@@ -78,7 +79,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             self.assertEqual(self.ended(whole)[0], beamflame.DONE)
         self.assertEqual(done.stdout, "")
         files = self.parts("perf")
-        self.assertIn(len(files), (3, 4))  # fewer, where they come late
+        self.assertIn(len(files), (3, 4))  # fewer if segments end late
         self.assertEqual(self.others("perf", "json"), {"whole.perf"})
         for path in self.parts("json"):
             self.assertEqual(json.loads(path.read_text())["losses"]["ring_full"], 0)
@@ -93,13 +94,14 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             last, first = self.times(before)[-1], self.times(after)[0]
             self.assertLess(sum(last < t < first for t in beside), 10)
         self.assertGreater(len(beside), 1000)
-        # Two recordings in one piece differ by 1 %, by more on a busy machine.
+        # Two recordings made at the same time differ by 1 %, by more on a busy machine.
         self.assertAlmostEqual(len(times) / len(beside), 1, delta=0.3)
         self.assertGreater(sum(seconds), 6.8)
         self.assertLess(sum(seconds), 9)
 
     def test_every_file_is_whole(self):
-        """Each output of each part is read by who reads it, and is of that part alone."""
+        """Each output of each segment can be read by its reader, and has the samples of that
+        segment alone."""
         with nodes.Node(25, "request") as node:
             beamflame.record("-p", node.pid, "-F", 199, "-d", 5, "--loop", 2,
                              *self.outputs("bfr", "perf.gz", "folded", "svg"),
@@ -111,7 +113,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         for recording, folded in zip(self.parts("bfr"), self.parts("folded")):
             stats = json.loads(folded.with_suffix(".json").read_text())
             samples = stats["samples"]
-            # A sample of a tick that came late counts more than 1.
+            # A sample of a late tick counts more than 1.
             self.assertEqual(sum(beamflame.read_folded(folded).values()), self.samples(recording))
             self.assertGreater(samples, 50)
             perf = self.out / folded.name.replace(".folded", ".perf.gz")
@@ -120,7 +122,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             xml.parse(folded.with_suffix(".svg"))
 
     def test_names_are_utc(self):
-        """The time in a name is when the part began."""
+        """The time in a name is the start of the segment, in UTC."""
         with nodes.Node(25, "request") as node:
             begin = int(time.time())
             beamflame.run("-p", node.pid, "-d", 1.5, "--loop", 1, *self.outputs("folded"),
@@ -131,7 +133,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             self.assertLess(abs(time.mktime(at) - time.timezone - begin), 20)
 
     def test_default_outputs(self):
-        """Without -o each part has a perf-script file and a flame graph."""
+        """Without -o each segment has a perf-script file and a flame graph."""
         with nodes.Node(25, "request") as node:
             done = beamflame.run("-p", node.pid, "-d", 3, "--loop", 1.5, cwd=self.out)
         self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
@@ -140,7 +142,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
                          + [f"beamflame-{NODE}-TIME.svg"] * 2)
 
     def test_several_nodes(self):
-        """Parts of several nodes are named after the host."""
+        """Segments of several nodes are named after the host."""
         with nodes.Node(25, "request") as one, nodes.Node(25, "request") as other:
             beamflame.record("-p", one.pid, "-p", other.pid, "-d", 2.5, "--loop", 1, "--keep", 2,
                              *self.outputs("folded"))
@@ -150,13 +152,13 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
     # ---- events ----
 
     def gc_parts(self):
-        """What was counted of collections in each part, and the sum of their samples."""
+        """Return the counts of collections of each segment, and the sum of their samples."""
         stats = [json.loads(p.read_text())["events"]["gc"] for p in self.parts("json")]
         return stats, sum(self.samples(recording, "--event", "gc", "--weight", "count")
                           for recording in self.parts("bfr"))
 
     def test_events_are_counted_for_each_part(self):
-        """Probes stay attached all of the time: sums of the parts are exact."""
+        """Probes stay attached all of the time, so the sums over the segments are exact."""
         with nodes.Node(25, "memory") as node:
             with beamflame.recording("-p", node.pid, "-e", "cpu,gc", "--budget", 100,
                                      "--loop", 1.2, *self.outputs("bfr"),
@@ -178,15 +180,15 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
                 self.assertLessEqual(histogram["count"], of["values"]["count"]["sum"] * 1.01 + 1)
 
     def part_of_samples(self):
-        """Of the collections that were counted in parts of few windows, those that samples stand for;
-        what else holds for each part is checked on the way."""
+        """Record segments of few windows; return the share of the counted collections that samples
+        represent. Check the other properties of each segment on the way."""
         for path in self.out.iterdir():
             path.unlink()
         with nodes.Node(25, "request") as node:
             beamflame.record("-p", node.pid, "-d", 10, "-e", "gc", "--budget", 5, "--loop", 1,
                              *self.outputs("bfr"), "--stats", self.out / "x.json")
         stats, samples = self.gc_parts()
-        self.assertIn(len(stats), range(7, 11))  # fewer, where they come late
+        self.assertIn(len(stats), range(7, 11))  # fewer if segments end late
         for of in stats:
             self.assertLess(of["covered_ms"], 0.9 * of["span_ms"])
         span = sum(of["span_ms"] for of in stats)
@@ -202,13 +204,14 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         return samples / sum(of["values"]["count"]["sum"] for of in stats)
 
     def test_events_in_windows(self):
-        """Windows go over the end of a part: what was sampled in them goes to the next one, under its
-        names."""
+        """A window may continue past the end of a segment: its samples go to the next segment, with
+        correct names."""
         part = rounds.median(self.part_of_samples, lambda part: abs(part - 1) < 0.25)
         self.assertAlmostEqual(part, 1, delta=0.25)
 
     def test_wall_time(self):
-        """Of each part, all processes have all of its time, those that run with their stacks."""
+        """In each segment, all processes have all of its time, and running processes have their
+        stacks."""
         with nodes.Node(25, "request") as node:
             beamflame.record("-p", node.pid, "-d", 6, "-e", "wall", "--loop", 1.5,
                              *self.outputs("bfr"), "--stats", self.out / "x.json")
@@ -224,11 +227,11 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertIn(len(processes), (3, 4))
         self.assertLess(max(processes) / min(processes), 1.05)
 
-    # ---- keeping ----
+    # ---- which segments are kept ----
 
     def test_keep(self):
-        """Of each output the newest are kept, those of earlier runs with them; others are not
-        touched."""
+        """--keep keeps the newest segments of each output, and counts those of earlier runs. Other
+        files are not touched."""
         older = [self.out / f"x-{NODE}-20200101-00000{n}.{suffix}"
                  for n in range(3) for suffix in ("bfr", "folded")]
         foreign = [self.out / name for name in
@@ -246,7 +249,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertGreater(self.samples(self.parts("bfr")[0]), 5)
 
     def test_nothing_is_written_over(self):
-        """Where a file of that name is there, a part takes a later one."""
+        """If a file of that name exists, the segment takes a later time as its name."""
         with nodes.Node(25, "request") as node:
             now = time.time()
             taken = [self.out / f"x-{NODE}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now + n))}"
@@ -260,7 +263,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
     # ---- size ----
 
     def test_size_ends_the_recording(self):
-        """Without parts, the recording ends when it has its size, and that is said."""
+        """Without --loop, the recording ends when it has its size, and a message says so."""
         with nodes.Node(25, "request") as node:
             done = beamflame.record("-p", node.pid, "-d", 60, "-F", 999, "--max-size", "20k",
                                     "-o", self.out / "x.bfr")
@@ -270,7 +273,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertGreater(self.samples(self.out / "x.bfr"), 100)
 
     def test_size_ends_a_part(self):
-        """With parts, the next one begins."""
+        """With --loop, the next segment begins."""
         with nodes.Node(25, "request") as node:
             beamflame.record("-p", node.pid, "-d", 6, "-F", 999, "--loop", 60,
                              "--max-size", "15k", *self.outputs("bfr", "perf"))
@@ -285,8 +288,8 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
     # ---- the end ----
 
     def test_killed(self):
-        """kill -9 at any moment: what had its name is whole, the rest is in one file, readable up to
-        the last flush; and later runs are not disturbed."""
+        """kill -9 at any moment: files with their final name are complete, the rest is in one file,
+        readable up to the last flush, and later runs are not disturbed."""
         chance = random.Random(int(time.time()))
         killed = 0
         with nodes.Node(25, "request") as node:
@@ -316,22 +319,23 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertLessEqual(len(self.parts("bfr.part")), 4)
 
     def check_unfinished(self, path):
-        """What report makes of the recording that was being made. All but the newest samples are
-        there: those since the last flush, a second and a step ago, and 0.5 s before it."""
+        """Check the report of the segment that was being recorded. It has all but the newest
+        samples: those since the last flush, which is a second and a step ago, and those of 0.5 s
+        before it."""
         done = beamflame.run("report", path, "--format", "perf", "-o", "-", "-q")
         self.assertIn(done.returncode, (beamflame.DONE, beamflame.NO_SAMPLES), done.stderr)
         if done.returncode == beamflame.DONE:
             self.assertGreater(len(PERF_TIME.findall(done.stdout)), 0)
 
     def test_flush(self):
-        """--flush bounds what a kill loses."""
+        """--flush limits what a kill loses."""
         most = 0.5 + 0.2 + 0.4
         with nodes.Node(25, "request") as node:
             self.assertGreater(self.lost(node, 30), 2)
             self.assertLess(rounds.median(lambda: self.lost(node, 0.2), lambda s: s < most), most)
 
     def lost(self, node, flush):
-        """The last seconds before a kill, that are not in the recording."""
+        """Return the seconds before a kill that the recording lacks."""
         path = self.out / f"{flush}.bfr"
         profiler = self.start("-p", node.pid, "-F", 499, "--flush", flush, "-o", path)
         self.assertIn("sampling", profiler.stderr.readline())
@@ -343,7 +347,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         return killed - max((float(t) for t in PERF_TIME.findall(done.stdout)), default=0)
 
     def test_ended_by_signal(self):
-        """Ctrl-C writes the last part too, which a child does that does not mind the signal."""
+        """Ctrl-C writes the last segment too: the child that writes it ignores the signal."""
         with nodes.Node(25, "request") as node:
             profiler = subprocess.Popen(
                 [beamflame.BINARY, "-p", str(node.pid), "-F", "999", "--loop", "1",
@@ -364,7 +368,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertGreater(len(self.parts("folded")), 1)
 
     def test_target_ends(self):
-        """So does the end of the target."""
+        """The end of the target writes the last segment too."""
         with nodes.Node(25, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1, *self.outputs("folded"))
             self.wait_for(lambda: self.parts("folded"))
@@ -374,14 +378,14 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertGreater(len(self.parts("folded")), 1)
         self.assertEqual(self.others("folded"), set())
 
-    # ---- what goes wrong ----
+    # ---- failures ----
 
     @staticmethod
     def children(pid):
         return Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
 
     def stopped_child(self, pid):
-        """A child that was caught at its work, and stands still."""
+        """Stop a child while it works; return its pid."""
         def catch():
             try:
                 for child in self.children(pid):
@@ -394,7 +398,8 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         return self.wait_for(catch)
 
     def test_slow_output(self):
-        """While a part is still written, sampling goes on and so does the next part."""
+        """While a segment is still being written, sampling continues, and so does the next
+        segment."""
         with nodes.Node(25, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1,
                                   *self.outputs("perf", "svg"))
@@ -412,7 +417,8 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertGreater(max(t[-1] - t[0] for t in map(self.times, self.parts("perf"))), 2.5)
 
     def test_killed_child(self):
-        """A child that is killed is told and counted; its recording stays, the others are written."""
+        """A killed child is reported and counted; its recording stays, and the other segments are
+        written."""
         with nodes.Node(25, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1, *self.outputs("perf"))
             os.kill(self.stopped_child(profiler.pid), signal.SIGKILL)
@@ -427,13 +433,14 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             self.assertEqual(len(kept), 1)
             self.assertGreater(self.samples(kept[0]), 20)
             self.assertGreater(len(self.parts("perf")), 1)
-            # What is left of outputs goes with the next run, the recording does not.
+            # The next run removes leftover outputs, but not the recording.
             (self.out / f".x-{NODE}-20200101-000000.perf.99-0.tmp").touch()
             beamflame.record("-p", node.pid, "-d", 1, "--loop", 1, *self.outputs("perf"))
         self.assertEqual(self.others("perf"), {kept[0].name})
 
     def test_folder_is_removed(self):
-        """The folder of an output goes: it is said, parts elsewhere are whole, and it ends."""
+        """The folder of the recording is removed: the profiler reports it and ends, and segments in
+        other folders are complete."""
         gone = self.out / "gone"
         gone.mkdir()
         with nodes.Node(25, "request") as node:
@@ -451,7 +458,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             self.assertGreater(sum(beamflame.read_folded(path).values()), 20)
 
     def test_folder_of_an_output_is_removed(self):
-        """Where it is not that of the recording, the run goes on, and counts what failed."""
+        """If the folder of another output is removed, the run continues and counts the failures."""
         gone = self.out / "gone"
         gone.mkdir()
         with nodes.Node(25, "request") as node:
@@ -466,7 +473,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(self.others("bfr"), set())
 
     def on_small_disk(self, *options):
-        """A run in parts of a second on a disk of 100 kB, of which the files are copied."""
+        """Run with segments of one second on a disk of 100 kB; copy the disk's files at the end."""
         script = ('mount -t tmpfs -o size=100k tmpfs "$1" || exit 99; disk=$1; copy=$2; shift 2; '
                   '"$@" -o "$disk/x.bfr"; code=$?; cp "$disk"/* "$copy"; exit $code')
         disk = self.out / "disk"
@@ -479,24 +486,25 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         return done
 
     def test_full_disk(self):
-        """What was whole stays; what the last part held is kept; it is said, and ends."""
+        """On a full disk the run ends with a message; complete segments stay, and the last one
+        keeps its data."""
         done = self.on_small_disk("-d", "60", "-F", "999")
         self.assertEqual(done.returncode, beamflame.FAILED, done.stderr)
         self.assertIn("No space left", done.stderr)
         self.assertEqual(self.others("bfr"), set(), done.stderr)
         self.assertGreater(len(self.parts("bfr")), 1)
-        # The last ones hold what there was room for, which may be nothing.
+        # The last segments have what there was room for, which may be nothing.
         samples = [self.samples(path) for path in self.parts("bfr")]
         self.assertGreater(samples[0], 20)
 
     def test_full_disk_that_gets_room(self):
-        """With --keep, room comes back and the run goes on."""
+        """With --keep, space is freed and the run continues."""
         done = self.on_small_disk("-d", "9", "-F", "499", "--keep", "2")
         self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
         self.assertEqual(len(self.parts("bfr")), 2)
 
     def test_bad_options(self):
-        """What makes no sense is told before anything is touched."""
+        """Invalid options are refused before any output is touched."""
         mine = ("-p", os.getpid())
         for arguments in (("--loop", "0"), ("--loop", "-5"), ("--loop", "often"), ("--loop", "0.5"),
                           ("--loop", "10", "--keep", "0"), ("--loop", "10", "--keep", "-1"),
@@ -515,7 +523,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(list(self.out.iterdir()), [])
 
     def test_unwritable_folder(self):
-        """A folder that is not there is told at once."""
+        """A missing folder is reported at once."""
         with nodes.Node(25, "identity") as node:
             done = beamflame.run("-p", node.pid, "--loop", 10, "-o", self.out / "none" / "x.svg")
         self.assertEqual(done.returncode, beamflame.FAILED)
@@ -525,7 +533,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
     # ---- memory ----
 
     def test_memory_does_not_grow(self):
-        """What is known of processes that came and went is not kept from part to part."""
+        """Data about ended processes is not kept from segment to segment."""
         with nodes.Node(25, "shortlived") as node:
             profiler = self.start("-p", node.pid, "-F", 1999, "--loop", 1.5, "--keep", 1,
                                   *self.outputs("bfr"))
@@ -541,7 +549,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
 
     @staticmethod
     def memory(pid):
-        """The most that the process had, in kB."""
+        """Return the peak memory of the process, in kB."""
         return int(re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1])
 
 

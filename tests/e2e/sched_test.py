@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scheduling as seen by probes, against what the node says of itself."""
+"""Scheduling as counted by probes, compared with what the node says."""
 import json
 import unittest
 
@@ -8,18 +8,18 @@ import nodes
 
 
 def has(*frames):
-    """Stacks with these frames, the first as the root."""
+    """Return a predicate: a stack contains these frames, the first as a prefix of its root."""
     return lambda stack: stack[0].startswith(frames[0]) and all(f in stack for f in frames[1:])
 
 
 class Scheduling:
-    """What holds for each release. Probes are attached all of the time: counts must be exact."""
+    """The tests for each release. Probes are attached all of the time, so counts must be exact."""
 
     release = None
 
     def record(self, work):
-        """Record while a node does `work`. Returns what was counted of the event, how many context
-        switches there were and what the node said, and the recording."""
+        """Record while a node does `work`. Return the event's figures, the number of context
+        switches, the node's report, and the recording."""
         beamflame.require()
         out = beamflame.folder(self.addCleanup)
         with nodes.Node(self.release, "scheduling") as node:
@@ -35,17 +35,18 @@ class Scheduling:
         return beamflame.folded(recording, "--weight", value)
 
     def test_count_is_the_nodes_own(self):
-        """As many processes came to run as statistics(context_switches) says."""
+        """Processes were scheduled in as often as statistics(context_switches) says."""
         event, switches, _, _ = self.record("switch")
         self.assertGreater(switches, 50000)
         self.assertAlmostEqual(event["values"]["count"]["sum"] / switches, 1, delta=0.002)
         self.assertLess(event["tallies"]["delay not known"] / switches, 0.001)
 
     def test_wait_and_delay_are_those_of_the_nodes_trace(self):
-        """What lies between the node's own trace messages is what was measured. Between the clock that
-        it reads and the hit of the probe lie 10 to 50 us, more where the scheduler has slept, and
-        on a busy machine now and then its thread waits there for a CPU: hence long delays, of 3 ms
-        and more, and room for some such waits of milliseconds in 150 of them."""
+        """Wait and delay are the times between the node's own trace messages. The node reads its
+        clock 10 to 50 us before or after the probe's hit, longer if the scheduler has slept; on a
+        busy machine its thread sometimes waits for a CPU in between. Hence the load makes long
+        delays, of 3 ms and more, and the test tolerates some such waits of milliseconds in 150 of
+        them."""
         _, _, said, recording = self.record("wake")
         self.assertGreater(said["count"], 75)
         self.assertGreater(said["delay_ns"] / said["count"], 1e6)
@@ -58,8 +59,8 @@ class Scheduling:
                                delta=0.25)
 
     def test_time_in_run_queues(self):
-        """Of those who compete, all but one a scheduler are runnable at any time, and leave each time
-        that they have used up their reductions."""
+        """Of the competing processes, all but one per scheduler are runnable at any time. They are
+        scheduled out whenever they have used up their reductions."""
         event, _, said, recording = self.record("compete")
         stacks = self.stacks(recording, "wait")
         runnable = beamflame.weight_where(stacks, has("hog_", "[runnable]"))
@@ -88,14 +89,16 @@ class Scheduling:
         self.assertAlmostEqual(runnable / said["runnable_ns"], 1, delta=0.25)
 
     def test_waiting_while_garbage_is_collected(self):
-        """A process that is run on a dirty scheduler for that alone goes on waiting."""
+        """A process that a dirty scheduler runs only to collect its garbage still counts as
+        waiting."""
         event, _, said, recording = self.record("garbage")
         waiting = beamflame.weight_where(self.stacks(recording, "wait"), has("waster", "[waiting]"))
         self.assertAlmostEqual(waiting / said["waited_ns"], 1, delta=0.1)
         self.assertLess(event["tallies"]["not seen to leave"], 5)
 
     def test_long_schedules_are_those_that_the_node_monitors(self):
-        """They are as long, and are seen in the NIF that takes so long."""
+        """Long schedules have the duration that the node's monitor reports, and stacks in the NIF
+        that takes so long."""
         _, _, said, recording = self.record("occupy")
         self.assertGreaterEqual(said["count"], 3)  # of 5, and the node may miss one
         stacks = self.stacks(recording, "long")
@@ -121,8 +124,8 @@ class Otp29(Scheduling, unittest.TestCase):
 
 
 class Usdt(Scheduling, unittest.TestCase):
-    """USDT probes change structs, and what the compiler makes of functions: here nothing tells that
-    a process is taken out of a run queue, or resumed."""
+    """USDT probes change the VM's structs, and how the compiler translates functions: this build
+    has no hook for a process that is taken out of a run queue or resumed."""
     release = "27-usdt"
     test_time_suspended = None
 

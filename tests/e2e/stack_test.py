@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One mixed stack: Erlang callers, the BIFs, NIFs and C code they call, of any depth."""
+"""One mixed stack: Erlang callers with the BIFs, NIFs and C code they call, at any depth."""
 import json
 import re
 import tempfile
@@ -18,7 +18,7 @@ class Stacks:
     release = None
 
     def record(self, phase, *report_options):
-        """Stacks and statistics of a node that does nothing but this phase."""
+        """Record a node that runs this phase only; return stacks and statistics."""
         beamflame.require()
         with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder, \
                 nodes.Node(self.release, "phases", f"phases={phase}") as node:
@@ -34,8 +34,8 @@ class Stacks:
         return beamflame.weight_where(stacks, predicate) / total
 
     def assert_called(self, stacks, function, runtime):
-        """Between a NIF and its C function is the VM's function that calls it, and nothing else:
-        not how the scheduler's thread was started."""
+        """Check that between a NIF and its C function there is only the VM's function that calls
+        it, without the frames that started the scheduler's thread."""
         native = Counter()
         for stack, count in stacks.items():
             if function in stack[:-1]:
@@ -44,7 +44,8 @@ class Stacks:
         self.assertEqual(beamflame.weight_of(native, "erts_dirty_process_main"), 0)
 
     def test_deep_recursion(self):
-        """A stack too deep to copy has its leaf and root parts, and says what lies between."""
+        """A stack that is too deep to copy has its leaf and root frames, and a frame for the
+        missing ones."""
         stacks, folded, stats = self.record("deep_recursion", ("--fold-recursion",))
         self.assertGreater(stats["truncated_stacks"], 20)
         self.assertGreaterEqual(stats["complete_stacks"] / stats["erlang_samples"], 0.98)
@@ -56,11 +57,12 @@ class Stacks:
         self.assertEqual(sum(folded.values()), sum(stacks.values()))
         deepest = max(stack.count("phases:deep/1") for stack in stacks)
         self.assertGreater(deepest, 100)
-        for stack in folded:  # at most once on either side of what was cut
+        for stack in folded:  # at most once on either side of the cut
             self.assertLessEqual(stack.count("phases:deep/1"), 2)
 
     def test_bignums(self):
-        """A shallow stack is copied whole wherever in the JIT's code its process is stopped."""
+        """A shallow stack is copied whole, wherever in the JIT's code its process is
+        interrupted."""
         _, stats = self.record("bignums")
         self.assertGreater(stats["erlang_samples"], 80)
         self.assertLess(stats["truncated_stacks"], 2 + stats["erlang_samples"] / 200)
@@ -85,7 +87,7 @@ class Stacks:
         self.assert_called(nif, "spin_nif:spin/1", "beam_jit_call_nif")
 
     def test_dirty_nif(self):
-        """A dirty NIF runs on a dirty scheduler, with the stack of the process that called it."""
+        """A dirty NIF runs on a dirty scheduler, with the stack of its calling process."""
         _, stacks, _ = self.record("dirty_nif", ("--group-by", "scheduler"))
         dirty = {s: n for s, n in stacks.items() if s[0].startswith("[dirty cpu ")}
         self.assertGreater(self.share(dirty, lambda s: "phases:phase_dirty_nif/1" in s), 0.95)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several VMs in one recording, of different releases: each has its own samples and names."""
+"""Several VMs of different releases in one recording: each has its own samples and names."""
 import json
 import time
 import unittest
@@ -9,7 +9,7 @@ import nodes
 
 
 def named(name):
-    """Flags of a node that has a name and needs no network."""
+    """Return the flags of a node with a name and without network."""
     return ("-sname", name, "-dist_listen", "false", "-start_epmd", "false")
 
 
@@ -25,7 +25,8 @@ class Targets(unittest.TestCase):
         return json.loads((self.out / "s.json").read_text())
 
     def check(self, root, load, others):
-        """Below this root frame is what runs in that node, and nothing of the others."""
+        """Check that below this root frame there is the load of that node, and none of the other
+        loads."""
         stacks = beamflame.folded(self.out / "x.bfr")
         own = {stack: n for stack, n in stacks.items() if stack[0] == root}
         runs = {name: beamflame.weight_where(
@@ -35,8 +36,8 @@ class Targets(unittest.TestCase):
         self.assertEqual([runs[other] for other in others], [0] * len(others))
 
     def test_all(self):
-        """-a: two nodes of different releases in their own namespaces, and whatever else there
-        is."""
+        """-a records two nodes of different releases in their own namespaces, and any others on the
+        machine."""
         with nodes.Node(25, "identity", flags=named("one")) as one, \
                 nodes.Node(29, "request", flags=named("other")) as other:
             beamflame.record("-a", "-d", 3, "-F", 499, *self.outputs())
@@ -52,7 +53,8 @@ class Targets(unittest.TestCase):
         self.check(other.ready["node"], "request", ["identity"])
 
     def test_several_pids(self):
-        """-p three times, once twice: nodes without a name are told apart by their pid."""
+        """Three nodes with -p, one of them twice: nodes without a name are identified by their
+        pid."""
         loads = {25: "phases", 27: "identity", 29: "request"}
         with nodes.Node(25, loads[25]) as first, nodes.Node(27, loads[27]) as second, \
                 nodes.Node(29, loads[29]) as third:
@@ -71,7 +73,7 @@ class Targets(unittest.TestCase):
                 self.check(f"beam {node.pid}", load, set(loads.values()) - {load})
 
     def test_one_ends(self):
-        """The end of one is not the end of the recording."""
+        """When one target ends, the recording of the other continues."""
         with nodes.Node(25, "identity") as stays:
             with nodes.Node(27, "request") as goes:
                 profiler = beamflame.start("-p", stays.pid, "-p", goes.pid, "-d", 4, "-F", 499,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report to read: functions cost what the stacks they are in do."""
+"""The text report: the cost of a function is that of the stacks that contain it."""
 import re
 import unittest
 from collections import Counter
@@ -41,14 +41,14 @@ class Text(unittest.TestCase):
         self.assertAlmostEqual(float(share), 100 * cost / whole, delta=0.06)
 
     def test_summary(self):
-        """What is said at the end of a recording is in it."""
+        """The text contains the summary that is printed at the end of a recording."""
         self.assertTrue(self.direct.startswith(self.said.partition("beamflame: wrote")[0][:200]))
         for part in ("samples  ", "functions with most CPU time", "\nevent gc: ",
                      "\nfunctions of gc by time, of "):
             self.assertIn(part, self.text)
 
     def test_functions(self):
-        """Own and total cost of each function that is listed; no other one costs as much."""
+        """Each listed function has its own and total cost; no unlisted function costs as much."""
         own, total = Counter(), Counter()
         for stack, cost in self.stacks.items():
             own[stack[-1]] += cost
@@ -65,7 +65,7 @@ class Text(unittest.TestCase):
             self.assertEqual(name in listed, 100 * cost / self.total >= 0.5, name)
 
     def test_callers(self):
-        """Who calls a function, and whom it calls, by their share of it."""
+        """Callers and callees of a function are listed with their share of its cost."""
         block, = (block for block in self.blocks if block.startswith("families:burn/1: "))
         of = {stack: cost for stack, cost in self.stacks.items() if "families:burn/1" in stack}
         whole = sum(of.values())
@@ -84,7 +84,7 @@ class Text(unittest.TestCase):
         self.assertGreaterEqual(seen[True], 2)
 
     def test_standard_output(self):
-        """Several events are one text, which a pipe can take; changes are none."""
+        """All events are in one text, which can be written to a pipe; --delta is refused."""
         done = beamflame.record("report", self.recording, "--format", "text", "-o", "-", "-q",
                                 "--group-by", "none")
         self.assertTrue(done.stdout.endswith(self.text), done.stdout[:500])

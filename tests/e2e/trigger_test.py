@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Triggers: what fires and what does not, and that what is recorded is of before and after it."""
+"""Triggers: which conditions fire, and that the recording covers the time before and after."""
 import json
 import re
 import signal
@@ -15,25 +15,25 @@ PERF_TIME = re.compile(r"^\S.* (\d+\.\d{6}): ", re.M)
 
 
 class Triggered(beamflame.Profilers):
-    """Watching a node of load `alarms`."""
+    """Helpers that watch a node of load `alarms`."""
 
     def setUp(self):
         beamflame.require()
         self.out = beamflame.folder(self.addCleanup)
 
     def watch(self, node, *options):
-        """A profiler that waits for its triggers."""
+        """Start a profiler that waits for its triggers."""
         profiler = self.start("-p", node.pid, "-F", 499, *options)
         self.assertIn("sampling", profiler.stderr.readline())
         return profiler
 
     def stop(self, profiler):
-        """End it; its exit code and what it said."""
+        """End the profiler; return its exit code and its stderr."""
         profiler.send_signal(signal.SIGINT)
         return self.ended(profiler)
 
     def said(self, profiler, what):
-        """Wait for a line that holds this."""
+        """Wait for a line that contains `what`, and return it."""
         late = threading.Timer(60, profiler.kill)
         late.start()
         try:
@@ -48,7 +48,7 @@ class Triggered(beamflame.Profilers):
         return sorted(p for p in self.out.iterdir() if p.name.endswith(suffix))
 
     def samples(self, recording):
-        """Times of its samples."""
+        """Return the times of a recording's samples."""
         text = beamflame.record("report", recording, "--format", "perf", "-o", "-", "-q").stdout
         return [float(t) for t in PERF_TIME.findall(text)]
 
@@ -58,7 +58,8 @@ class Trigger(Triggered):
     release = None
 
     def test_each_condition(self):
-        """Each fires when it becomes so, not before, and says what it found."""
+        """Each condition fires when it becomes true, not before; the message has the value
+        found."""
         cases = (("cpu>5%", "burn", r"cpu>5%: ([6-9]|\d\d|1\d\d) %; "),
                  ("msgq>4000", "queue", r"msgq>4000: 5000, <0\.\d+\.0> patient; "),
                  ("process patient msgq > 4000", "queue", r"4000: 5000, <0\.\d+\.0> patient; "),
@@ -77,7 +78,7 @@ class Trigger(Triggered):
                     self.assertRegex(self.said(profiler, "trigger"), says)
                     self.said(profiler, "wrote")
                     node.tell("drain" if told == "queue" else "quiet")
-                    if told == "burn":  # from then on there is something to sample
+                    if told == "burn":  # so that there is something to sample
                         node.tell("tick")
                     code, said = self.stop(profiler)
                     self.assertEqual(code, beamflame.DONE, said)
@@ -87,8 +88,8 @@ class Trigger(Triggered):
                                   beamflame.record("report", recording).stdout)
 
     def test_what_does_not_fire(self):
-        """Conditions that are nearly met, and those of another process, do not; nothing is
-        written, and that is said."""
+        """Conditions that are nearly met, or met by another process, do not fire; nothing is
+        written, and a message says so."""
         with nodes.Node(self.release, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
             node.tell("queue")
             profiler = self.watch(
@@ -102,15 +103,15 @@ class Trigger(Triggered):
 
 
 class Recording(Triggered, unittest.TestCase):
-    """What is recorded."""
+    """The content of triggered recordings."""
 
     def setUp(self):
         super().setUp()
         nodes.require(25)
 
     def test_before_and_after(self):
-        """From `before` seconds (and at most the length of a piece more) to `after`, in one piece:
-        as a recording beside it has it."""
+        """The recording covers `before` seconds (plus the length of a segment at most) to `after`
+        seconds without a gap, with the samples of a recording made at the same time."""
         with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
             node.tell("burn")
             whole = self.start("-p", node.pid, "-F", 499, "-o", self.out / "whole.bfr")
@@ -143,7 +144,7 @@ class Recording(Triggered, unittest.TestCase):
             self.assertAlmostEqual(span, stats["duration_ms"], delta=2000)
 
     def test_events(self):
-        """What is counted of events is that of the pieces together."""
+        """The counts of events are sums over the segments."""
         with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
             node.tell("collect")
             profiler = self.watch(node, "-e", "gc", "--budget", 100, "--trigger", "msgq>10",
@@ -165,8 +166,8 @@ class Recording(Triggered, unittest.TestCase):
         self.assertGreater(stats["samples"], 5)
 
     def test_not_again_before_it_was_over(self):
-        """What goes on does not fire again; when it was over, it does, but not before the
-        holdoff is."""
+        """A condition that stays true does not fire again. After it was false it does, but not
+        before the holdoff has passed."""
         with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
             profiler = self.watch(node, "--trigger", "msgq>10", "--before", 1, "--after", 1,
                                   "--holdoff", 6, "-o", self.out / "x.folded")
@@ -188,7 +189,7 @@ class Recording(Triggered, unittest.TestCase):
         self.assertEqual(len(self.files("folded")), 2)
 
     def test_exit(self):
-        """The end of the node: what led up to it."""
+        """The end of the node is a trigger; the recording has the time before it."""
         with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
             node.tell("tick")
             profiler = self.watch(node, "--trigger", "exit", "--before", 2,
@@ -201,7 +202,7 @@ class Recording(Triggered, unittest.TestCase):
         self.assertGreater(beamflame.weight_of(stacks, "ticker"), 0)
 
     def test_ended_while_it_records(self):
-        """Ctrl-C, or the end of the time: what there is, is written."""
+        """Ctrl-C or the end of the duration: the recording so far is written."""
         for options in ((), ("-d", 5)):
             with self.subTest(options), \
                     nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
@@ -217,7 +218,7 @@ class Recording(Triggered, unittest.TestCase):
                 path.unlink()
 
     def test_size(self):
-        """Of a size: what is kept has it, and what is recorded ends with it."""
+        """--max-size limits the data kept before the trigger, and ends the recording."""
         with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
             node.tell("burn")
             profiler = self.watch(node, "--trigger", "msgq>10", "--before", 60, "--after", 600,
@@ -231,7 +232,7 @@ class Recording(Triggered, unittest.TestCase):
         self.assertGreater(len(self.samples(recording)), 100)
 
     def test_several_nodes(self):
-        """Each is watched, and which one it was is said."""
+        """Each node is watched, and the message says which one fired."""
         with nodes.Node(25, "alarms") as one, nodes.Node(25, "alarms") as other:
             other.tell("tick")
             profiler = self.watch(one, "-p", other.pid, "--trigger", "msgq>10", "--before", 1,

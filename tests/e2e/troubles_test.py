@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong in a node is found by event `wall`, as docs/cookbook.md has it."""
+"""Event `wall` finds the troubles of a node as docs/cookbook.md describes."""
 import json
 import unittest
 
@@ -9,7 +9,7 @@ import nodes
 
 @nodes.each_release
 class Troubles:
-    """What holds for each release."""
+    """The tests for each release."""
 
     release = None
 
@@ -18,7 +18,7 @@ class Troubles:
         self.recording = beamflame.folder(self.addCleanup) / "x.bfr"
 
     def stacks(self, what, *options, duration=4):
-        """Of these seconds, or more, of a node in that trouble."""
+        """Record a node in that trouble for `duration` seconds or more; return the stacks."""
         stats = self.recording.with_suffix(".json")
         with nodes.Node(self.release, "troubles", f"what={what}") as node:
             beamflame.record("-p", node.pid, "-e", "wall", "-d", duration, "-o", self.recording,
@@ -27,14 +27,15 @@ class Troubles:
         return beamflame.folded(self.recording, *options)
 
     def test_buildup(self):
-        """The messages of a node wait for one process."""
+        """Most of the node's queued messages wait for one process."""
         stacks = self.stacks("buildup", "--weight", "msgq")
         slow = beamflame.weight_where(stacks, lambda stack: stack[0] == "slow")
         self.assertGreater(slow / sum(stacks.values()), 0.95)
 
     def test_leak(self):
-        """Binaries of one process grow more than they are released, those of others do not."""
-        for duration in (4, 8, 16):  # it leaks as fast as the machine lets it
+        """The binaries of one process grow more than they are released; those of other processes do
+        not."""
+        for duration in (4, 8, 16):  # the machine's speed limits the leak
             stacks = self.stacks("leak", "--weight", "bin_vheap", "--delta", duration=duration)
             leaked = self.change(stacks, "hoarder")
             if leaked > 1e6:
@@ -50,8 +51,8 @@ class Troubles:
         return growth - release
 
     def test_bottleneck(self):
-        """Those who call a server wait for it nearly all of their time, which runs nearly all of
-        its."""
+        """The callers of a server wait for it nearly all of their time, and the server runs nearly
+        all of its time."""
         stacks = self.stacks("bottleneck", "--group-by", "status,name", "-I", "gen:do_call|work")
         waiting = beamflame.weight_where(stacks, lambda s: s[0] == "[waiting]" and
                                          s[1].startswith("caller_"))

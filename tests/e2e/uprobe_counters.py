@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Probes in the code of a process, without beamflame."""
+"""Probes in the code of a process, made without beamflame."""
 import ctypes
 import os
 import re
@@ -9,7 +9,7 @@ PERF_EVENT_OPEN = 298  # x86-64
 
 
 class UprobeCounters:
-    """How often all threads of a process come to an address, by a perf counter on a uprobe."""
+    """Count how often all threads of a process reach an address, with perf counters on a uprobe."""
 
     def __init__(self, pid, addresses):
         with open("/sys/bus/event_source/devices/uprobe/type", encoding="ascii") as file:
@@ -43,7 +43,7 @@ class UprobeCounters:
         return fd
 
     def close(self):
-        """The counts, and the end of the probes."""
+        """Remove the probes and return {name: count}."""
         counts = {}
         for name, descriptors in self.counters.items():
             counts[name] = sum(struct.unpack("<Q", os.read(fd, 8))[0] for fd in descriptors)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same VM in other circumstances: flags that change its frames, other namespaces."""
+"""A VM under other conditions: flags that change its frames, other namespaces."""
 import json
 import tempfile
 import time
@@ -20,7 +20,7 @@ class Variants(unittest.TestCase):
             try:
                 beamflame.record("-p", node.pid, "-d", 2, "-F", 999, "-o", out, "--stats", stats)
             finally:
-                # What +JPperf writes; a node in a root of its own has its own /tmp too.
+                # +JPperf writes these files; a node with its own root also has its own /tmp.
                 for left in (f"/tmp/perf-{node.pid}.map", f"/tmp/jit-{node.pid}.dump"):
                     Path(left).unlink(missing_ok=True)
             numbers = json.loads(stats.read_text())
@@ -30,23 +30,25 @@ class Variants(unittest.TestCase):
             self.assertGreater(beamflame.weight_of(stacks, "request:serve/3"), 0)
 
     def test_perf_map(self):
-        """A node that writes a perf map is profiled as any other."""
+        """A node that writes a perf map is profiled like any other."""
         for release in nodes.RELEASES:
             with self.subTest(release=release):
                 self.check(release, flags=("+JPperf", "true"))
 
     def test_frame_pointers(self):
-        """Erlang frames that are pairs of frame pointer and return address are walked."""
-        for release in (r for r in nodes.RELEASES if r > 25):  # 25: +JPperf true
+        """Erlang frames with frame pointers (pairs of frame pointer and return address) are
+        walked."""
+        for release in (r for r in nodes.RELEASES if r > 25):  # 25 has no `fp`
             with self.subTest(release=release):
                 self.check(release, flags=("+JPperf", "fp"))
 
     def test_own_namespaces(self):
-        """The host's release in pid and mount namespaces of its own."""
+        """The host's release runs in its own pid and mount namespaces."""
         self.check(25, ns=True)
 
     def test_bare_chroot(self):
-        """Another root, but the host's pid namespace: /proc/PID/maps shows paths of neither."""
+        """A node with another root in the host's pid namespace: paths in /proc/PID/maps are those
+        of neither."""
         for release in (27, 29):
             with self.subTest(release=release):
                 self.check(release, ns=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The viewer in Chromium, as somebody sees and uses it."""
+"""The viewer in Chromium, driven as a user would."""
 import json
 import re
 import shutil
@@ -20,7 +20,7 @@ def require():
 
 
 class Viewer:
-    """A browser with a page; what is asked of it waits until the page has settled."""
+    """A browser with a page. Each step waits until the page has settled."""
 
     def __init__(self):
         self.process = subprocess.Popen(["node", DRIVER], stdin=subprocess.PIPE,
@@ -56,7 +56,7 @@ class Viewer:
         self.step("choose", {"on": selector, "value": value})
 
     def drag_heatmap(self, start, end, shift=False):
-        """Places are parts of its width and height."""
+        """Drag from `start` to `end`, given as fractions of its width and height."""
         self.step("drag", {"on": "#heatmap .spacer", "from": start, "to": end, "shift": shift})
 
     def text(self, selector):
@@ -71,7 +71,7 @@ class Viewer:
 
     @property
     def said(self):
-        """What the live region says, of the focused frame or cell."""
+        """Return the text of the live region about the focused frame or cell."""
         return self.step("texts", "#said")[0]
 
     @property
@@ -79,20 +79,21 @@ class Viewer:
         return self.step("url").partition("#")[2]
 
     def rows(self):
-        """Of the table that is shown, the cells of those rows that are in sight."""
+        """Return the cells of the visible rows of the table that is shown."""
         cells = self.texts("#panel [role=gridcell]")
         width = len(self.texts("#panel [role=columnheader]"))
         return [cells[i:i + width] for i in range(0, len(cells), width)]
 
 
 def number(text):
-    """The first number in there, of those that are told in full: "+1,234 samples" is 1234."""
+    """Return the first number in a text, with its sign: "+1,234 samples" is 1234."""
     found = re.search(r"([-+\u2212]?)(\d[\d,]*)", text)
     value = int(found[2].replace(",", ""))
     return value if found[1] in ("", "+") else -value
 
 
 def seconds(text):
-    """The range in there, as report has it: "from 3.20 s to 5.00 s" is ["--from", "3.20", ...]."""
+    """Return the range in a text as options of report: "from 3.20 s to 5.00 s" is ["--from",
+    "3.20", ...]."""
     found = re.search(r"(\d[\d.]*) s to (\d[\d.]*) s", text)
     return ["--from", found[1], "--to", found[2]]

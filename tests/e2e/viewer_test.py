@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the viewer shows is what `beamflame report` computes for the same choice."""
+"""The viewer shows what `beamflame report` computes for the same choice."""
 import json
 import re
 import unittest
@@ -23,7 +23,8 @@ def total_of(stacks):
 
 
 def functions_of(stacks):
-    """{function: [self, total]}; a stack counts once for a function however often it has it."""
+    """Return {function: [self, total]}. A stack counts once for a function, however often it
+    contains it."""
     functions = {}
     for stack, count in stacks.items():
         for name in set(stack):
@@ -33,7 +34,7 @@ def functions_of(stacks):
 
 
 class Viewer(unittest.TestCase):
-    """One recording of a node under load; each test opens its page anew."""
+    """One recording of a node under load; each test reloads its page."""
 
     @classmethod
     def setUpClass(cls):
@@ -59,7 +60,8 @@ class Viewer(unittest.TestCase):
         self.assertEqual(number(self.viewer.status), expected, self.viewer.status)
 
     def test_opens_quietly(self):
-        """No error, no warning, nothing asked for from anywhere; the head says what there is."""
+        """The page loads without errors, warnings or network requests; the head describes the
+        recording."""
         page, stats = self.show(), self.recording.with_suffix(".json")
         self.assertEqual(page.step("complaints"), [])
         beamflame.record("report", self.recording, "--stats", stats, "-o",
@@ -81,7 +83,8 @@ class Viewer(unittest.TestCase):
                     self.recording, "--event", event, "--weight", weight)))
 
     def test_what_a_link_counts(self):
-        """The fields have what counts, also where a weight is an event's or there is none such."""
+        """The fields show the event and weight in effect, even if the link or the recording names a
+        weight of another event, or an unknown one."""
         wall = self.page.with_name("wall.html")
         beamflame.record("report", self.recording, "--weight", "wall", "-o", wall, timeout=300)
         for path, fragment, event, weight in (
@@ -128,7 +131,7 @@ class Viewer(unittest.TestCase):
             expected, lambda stack: stack[0] == "[scheduler 1]"))
 
     def test_groups(self):
-        """The widest frame next to the root, of each group."""
+        """The widest frame next to the root is right for each grouping."""
         page = self.viewer
         for key in ("status", "pid", "scheduler", "none"):
             with self.subTest(key):
@@ -177,7 +180,7 @@ class Viewer(unittest.TestCase):
         self.assertEqual(number(rows[0][1]), max(own for own, _ in functions.values()))
 
     def test_processes(self):
-        """Each row is what report has of its process; a click narrows all to that."""
+        """Each row has the sum that report has for its process; a click selects that process."""
         page = self.show("panel=processes")
         for row in page.rows()[:4]:
             pid = re.search(r"<[\d.]+>", row[0])[0]
@@ -190,7 +193,7 @@ class Viewer(unittest.TestCase):
         self.assert_selected(total_of(self.folded()))
 
     def test_find_in_tables(self):
-        """The one in sight, and the other one where it is shown later."""
+        """The search covers the table that is shown, and a table that is shown later."""
         page = self.show("panel=processes")
         page.fill("#panel input", "<0.")
         self.assertEqual(page.step("complaints"), [])
@@ -202,7 +205,7 @@ class Viewer(unittest.TestCase):
             self.assertIn("burn", name)
 
     def test_narrow_table(self):
-        """Of a table that is wider than its panel all can be reached."""
+        """All columns of a table that is wider than its panel can be reached."""
         page = self.show("panel=processes")
         first, last = ("[role=gridcell] >> nth=0", "[role=gridcell] >> nth=8")
         self.assertGreaterEqual(page.step("box", first)["width"], 200)
@@ -214,7 +217,7 @@ class Viewer(unittest.TestCase):
                          page.step("box", last)["x"])
 
     def test_page_of_a_comparison(self):
-        """What is taken away leaves the comparison."""
+        """Removing a part of the selection leaves the comparison."""
         compared = self.page.with_name("compared.html")
         beamflame.record("diff", self.recording, self.recording, "-o", compared, timeout=300)
         page = self.viewer
@@ -230,7 +233,7 @@ class Viewer(unittest.TestCase):
         self.assertEqual([page.status, page.fragment], [opened, ""])
 
     def test_link_and_undo(self):
-        """A view comes back by its fragment, and each step back and forth again."""
+        """A view is restored from its fragment; undo and redo restore each step."""
         page = self.show()
         page.fill(INCLUDE, "burn")
         page.drag_heatmap((0.1, 0.5), (0.5, 0.5))
@@ -254,7 +257,7 @@ class Viewer(unittest.TestCase):
         self.assertNotEqual(page.fragment, fragment)
 
     def test_undo_of_typing(self):
-        """What is typed in a field is one step, to take it away another."""
+        """Text typed into a field is one undo step, and clearing the field another."""
         page = self.show()
         for selector in (INCLUDE, "#search"):
             page.step("focus", selector)
@@ -287,7 +290,7 @@ class Viewer(unittest.TestCase):
         self.assertEqual(page.fragment, "group=none&panel=functions")
 
     def test_sandwich(self):
-        """All stacks with the function, around it."""
+        """The sandwich view has all stacks with the function, above and below it."""
         page = self.show("panel=functions")
         name = page.rows()[0][0]
         page.click("#panel [data-index='0']")
@@ -295,7 +298,7 @@ class Viewer(unittest.TestCase):
         self.assert_selected(expected)
 
     def test_keyboard_alone(self):
-        """A range, a frame, a zoom and a search, without a pointer."""
+        """The keyboard alone selects a range, a frame and a zoom, and searches."""
         page = self.show()
         for _ in range(40):
             if page.texts(f"{HEATMAP}:focus"):
@@ -316,7 +319,7 @@ class Viewer(unittest.TestCase):
         self.assertRegex(page.text("#matched"), r"matched \d")
 
     def test_cut_recording(self):
-        """What is missing at the end is told."""
+        """The page of a cut recording says that its end is missing."""
         cut = self.recording.with_name("cut.bfr")
         data = self.recording.read_bytes()
         cut.write_bytes(data[:len(data) * 2 // 3])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Event `wall` against what the nodes say their processes do."""
+"""Event `wall`, compared with what the nodes say of their processes."""
 import json
 import unittest
 from collections import Counter
@@ -9,14 +9,14 @@ import nodes
 
 
 def seconds(stats):
-    """That sweeps stand for. On a busy machine a recording ends later than it was told to, and some
-    sweeps are left out."""
+    """Return the seconds that sweeps represent. On a busy machine a recording ends late, and some
+    sweeps are skipped."""
     return stats["events"]["wall"]["span_ms"] / 1000
 
 
 @beamflame.each_release_and_clock
 class Wall:
-    """What holds for each release."""
+    """The tests for each release."""
 
     release = None
 
@@ -25,21 +25,21 @@ class Wall:
         self.out = beamflame.folder(self.addCleanup)
 
     def record(self, node, duration, *options):
-        """Statistics, and the recording."""
+        """Record event `wall`; return the statistics and the recording."""
         beamflame.record("-p", node.pid, "-e", "wall", "-d", duration, *options,
                          "-o", self.out / "x.bfr", "--stats", self.out / "s.json")
         return json.loads((self.out / "s.json").read_text()), self.out / "x.bfr"
 
     def statuses(self, recording):
-        """Seconds of each status."""
+        """Return {status: seconds}."""
         times = Counter()
         for stack, ns in beamflame.folded(recording, "--group-by", "status").items():
             times[stack[0].strip("[]")] += ns / 1e9
         return times
 
     def check_statuses(self, node, stats, recording):
-        """All processes have all of the time, and each status its share of it, but for what chance
-        does to so many samples."""
+        """Check that all processes have all of the time, and each status its share, within the
+        error of so many samples."""
         says = node.report()["statuses"]
         own = node.ready["processes"] - sum(says.values())
         says["waiting"] += own
@@ -53,8 +53,8 @@ class Wall:
             self.assertAlmostEqual(got.get(status, 0), share, delta=max(0.02, chance), msg=status)
 
     def test_status_and_stacks(self):
-        """Shares are those of the node's processes; of those that wait nearly all stacks are
-        complete, and as deep as they are."""
+        """The shares of statuses are those of the node's processes; nearly all stacks of waiting
+        processes are complete, with their true depth."""
         with nodes.Node(self.release, "crowd", "processes=500") as node:
             stats, recording = self.record(node, 4)
             self.check_statuses(node, stats, recording)
@@ -64,16 +64,16 @@ class Wall:
         self.assertEqual(deep, {21})
 
     def test_many_processes(self):
-        """Of many some are met, by chance, and stand for all."""
+        """Of many processes a random sample is visited, which represents all."""
         with nodes.Node(self.release, "crowd", "processes=20000") as node:
             stats, recording = self.record(node, 4)
             self.check_statuses(node, stats, recording)
         self.assertLess(stats["samples"], 1.3 * seconds(stats) * 20 * 100)
 
     def test_processes_that_run(self):
-        """They have the schedulers' time, and the stacks that their CPU samples have. A sweep is not
-        of one moment: where it has to wait for a CPU, a process that it met has made way for one
-        that it has yet to meet."""
+        """Running processes have the schedulers' time, and the stacks that their CPU samples have.
+        A sweep takes time: while it waits for a CPU, a process that it has visited may be replaced
+        on its scheduler by one that it has yet to visit."""
         with nodes.Node(self.release, "identity") as node:
             workers = node.report()["workers"]
             schedulers = node.ready["schedulers"]
@@ -91,7 +91,7 @@ class Wall:
         self.assertLess(wrong / sum(running.values()), 0.1)
 
     def test_a_process_whose_thread_waits(self):
-        """It is running all of the time, and that is where it is."""
+        """The process is running all of the time, with the stack where its thread waits."""
         with nodes.Node(self.release, "waiting") as node:
             stats, recording = self.record(node, 5)
         stacks = beamflame.folded(recording, "--group-by", "status,name")
@@ -102,7 +102,7 @@ class Wall:
         self.assertGreater(known / running, 0.95)
 
     def test_top(self):
-        """Only the process with most messages, chosen while recording."""
+        """--top selects the process with the most messages while recording."""
         with nodes.Node(self.release, "crowd", "processes=3000") as node:
             stats, recording = self.record(node, 3, "--top", "1:msgq:1")
         stacks = beamflame.folded(recording)
@@ -110,8 +110,8 @@ class Wall:
         self.assertAlmostEqual(sum(stacks.values()) / 1e9 / seconds(stats), 1, delta=0.15)
 
     def test_top_by_growth(self):
-        """Soon the process that gets messages, and not that which has most of them; the others are
-        counted."""
+        """--top by growth soon selects the process that receives messages, not the one with the
+        most; the others are counted."""
         with nodes.Node(self.release, "crowd", "processes=3000") as node:
             stats, recording = self.record(node, 4, "--top", "1:+msgq:1")
         names = Counter()
@@ -123,7 +123,7 @@ class Wall:
         self.assertAlmostEqual(others, node.ready["processes"], delta=10)
 
     def test_processes_that_come_and_go(self):
-        """In a storm of messages what is shown is whole."""
+        """In a storm of messages all frames have names."""
         with nodes.Node(self.release, "storm", "what=messages") as node:
             _, recording = self.record(node, 3, "--wall-frequency", 100)
         for stack in beamflame.folded(recording, "--group-by", "none"):
@@ -134,7 +134,7 @@ class Wall:
 
 
 def worker_function(workers, stack):
-    """Which worker's function is on the stack."""
+    """Return the worker's function that is in the stack, or None."""
     return next((w["function"] for w in workers if w["function"] in stack), None)
 
 

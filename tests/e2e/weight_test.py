@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs by what processes hold and have done: who it is that has most, and where it grows."""
+"""Outputs weighted by metrics of processes: which process has most, and where it grows."""
 import json
 
 import beamflame
@@ -7,7 +7,7 @@ import nodes
 
 
 def of(stacks, *frames):
-    """Sum of the stacks that hold all these frames."""
+    """Return the sum of the stacks that contain all these frames."""
     return beamflame.weight_where(stacks, lambda stack: all(frame in stack for frame in frames))
 
 
@@ -28,29 +28,29 @@ class Weight:
         return beamflame.folded(self.recording, "--weight", *options)
 
     def test_reductions(self):
-        """The changes of a process add up to what it says that it has used."""
+        """The changes of a process add up to the reductions that it reports."""
         stacks = self.by("reductions", "--delta")
         for name, used in self.truth.items():
             with self.subTest(name):
                 seen = of(stacks, "[growth]", name)
                 self.assertAlmostEqual(seen / used, 1, delta=0.05)
-        # A sample that falls between the two words that make up the number may have it twice.
+        # A sample between the writes of the two words that make up the number may count it twice.
         self.assertLess(of(stacks, "[release]"), of(stacks, "[growth]") / 100)
         self.assertGreater(of(stacks, "growth:count/2") / of(stacks, "growth_reductions"), 0.8)
 
     def test_message_queue(self):
-        """A queue that builds up: the process, and what it does meanwhile."""
+        """A growing queue is attributed to its process, and to the function that runs meanwhile."""
         stacks = self.by("msgq")
         self.assertGreater(of(stacks, "growth_messages", "growth:slow/1")
                            / sum(stacks.values()), 0.95)
 
     def test_binaries(self):
-        """What a process keeps by parts of binaries grows where they are made. Collections move
-        it from one of the two heaps to the other."""
+        """The binaries that a process holds by sub-binaries grow where the sub-binaries are made.
+        Collections move them from one of the two heaps to the other."""
         net = 0
         for metric in ("bin_vheap", "bin_old_vheap"):
             path = self.folder / "binaries.folded"
-            path.write_text("")  # stays, where nothing changes
+            path.write_text("")  # kept if nothing changes
             beamflame.run("report", self.recording, "--weight", metric, "--delta", "-o", path)
             stacks = beamflame.read_folded(path)
             grown = of(stacks, "[growth]", "growth_binaries", "growth:leak/2")
@@ -60,15 +60,15 @@ class Weight:
         self.assertAlmostEqual(net / (1500 * 20000 / 8), 1, delta=0.15)
 
     def test_heap(self):
-        """What was built and given back, in both directions."""
+        """The heap grows where terms are built and shrinks where they are released."""
         stacks = self.by("heap", "--delta")
         built = of(stacks, "[growth]", "growth:build/2")
         self.assertGreater(built, 3000000 * 5)
         self.assertGreater(of(stacks, "[release]", "growth_heap"), built / 2)
 
     def test_memory(self):
-        """It is known about once a second of a process, and shown as a group until the next
-        time."""
+        """`memory` is read about once a second for a process, and stays its group until the next
+        reading."""
         memory = self.by("memory", "--group-by", "name")
         self.assertGreater(of(memory, "growth_heap"), 0)
         groups = beamflame.folded(self.recording, "--group-by", "name,memory")
@@ -76,7 +76,7 @@ class Weight:
         self.assertGreater(known / of(groups, "growth_heap"), 0.5)
 
     def test_few_are_unknown(self):
-        """All but a few samples know the reductions; those that do not are counted."""
+        """All but a few samples have the reductions; samples without them are counted."""
         stats = self.folder / "x.json"
         done = beamflame.record("report", self.recording, "--weight", "memory", "--stats", stats)
         self.assertIn("samples do not count: 'memory' of their process is not known", done.stdout)
@@ -85,7 +85,7 @@ class Weight:
         self.assertLess(counts["unknown_weight"] / counts["erlang_samples"], 0.05)
 
     def test_graph_has_two_colours(self):
-        """In a picture, what grows is told from what is released."""
+        """The flame graph distinguishes growth from release."""
         path = self.folder / "x.svg"
         beamflame.record("report", self.recording, "--weight", "heap", "--delta", "-o", path)
         text = path.read_text(encoding="utf-8")
@@ -93,7 +93,8 @@ class Weight:
             self.assertIn(word, text)
 
     def test_time_and_samples(self):
-        """Samples of the CPU by their time, in ns, and by their number; there are no others."""
+        """CPU samples can be weighted by time, in ns, or by their number; other weights are
+        refused."""
         stats = self.folder / "x.json"
         beamflame.record("report", self.recording, "--stats", stats)
         self.assertEqual(sum(self.by("samples").values()),
@@ -106,7 +107,7 @@ class Weight:
         self.assertIn("no event 'wall'; it has: cpu", done.stderr)
 
     def test_bad_weight(self):
-        """What there is not is told with what there is."""
+        """An unknown weight is refused, and the message lists the weights."""
         for options in (["--weight", "redactions"], ["--weight", "time", "--delta"], ["--delta"]):
             with self.subTest(options=options):
                 done = beamflame.run("report", self.recording, *options)

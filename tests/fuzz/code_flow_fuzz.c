@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Bytes as machine code: what a hostile target's executable or JIT can hold. */
+/* Use bytes as machine code, as a hostile target's executable or JIT can contain (libFuzzer). */
 #include "os/code_flow.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Opens bytes as a core file, and reads from it (libFuzzer). The bytes are the header's first ones,
- * program headers, and notes, each of a type that its first byte chooses, so that most are read.
+ * Open bytes as a core file, and read from it (libFuzzer). The bytes are the first bytes of the
+ * header, program headers, and notes. The first byte of each note selects its type, so that most
+ * notes are read.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -90,7 +91,7 @@ static int make_core(struct bytes *bytes)
     return fd;
 }
 
-/* What the header file promises. */
+/* Check what the header file promises. */
 static void check_core(const struct core_file *core)
 {
     size_t length = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Bytes as a recording. Inputs that begin with the magic are files; of any other the bytes become
- * chunks with right checksums, so that what is behind the checksum is reached too: the first byte
- * says how many of the others are records, the rest is a summary.
+ * Make a recording from bytes. Inputs that begin with the magic are files. Other inputs become
+ * chunks with correct checksums, so that the code after the checksum is reached too: the first byte
+ * says how many of the other bytes are records, the rest is a summary.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ static inline void write_chunks(int fd, const uint8_t *data, size_t size)
     chunk_writer_release(writer);
 }
 
-/* NULL if it has no header. */
+/* NULL if the recording has no header. */
 static inline struct recording *fuzz_recording(const uint8_t *data, size_t size)
 {
     int fd = memfd_create("fuzz", MFD_CLOEXEC);

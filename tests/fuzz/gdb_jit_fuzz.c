@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads bytes as a symbol file of the JIT's list (libFuzzer). The first byte says in which of the
- * two formats.
+ * Read bytes as a symbol file of the JIT's list (libFuzzer). The first byte selects one of the two
+ * formats.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void check(bool holds)
         abort();
 }
 
-/* What the header file promises. */
+/* Check what the header file promises. */
 static void check_module(const struct gdb_jit_module *module)
 {
     size_t length = 0;

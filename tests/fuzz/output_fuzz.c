@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Writes what bytes hold as a recording in every format (libFuzzer).
+ * Read bytes as a recording, and write it in every format (libFuzzer).
  *
  *      clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/output_fuzz.c
  */
@@ -10,7 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What holds one event is refused where there are several, so each format is on its own. */
+/* Each format is written on its own, because a format for one event is refused if there are
+ * several. */
 static void write_format(const struct output_format *format, const struct comparison *comparison,
                          const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads bytes as a recording (libFuzzer).
+ * Read bytes as a recording (libFuzzer).
  *
  *      clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/recording_fuzz.c
  */
@@ -27,7 +27,7 @@ static int show(void *context, const struct sample *sample, struct error *error)
     return 0;
 }
 
-/* The last byte chooses how it is shown. */
+/* The last byte selects the view. */
 static struct view *new_view(const struct profile *profile, uint8_t choice)
 {
     static const char *const keys[] = {"name", "application,ancestors,pid,node",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Unwinds what no kernel would hand over (libFuzzer). Inputs that begin with 0 are samples as they
- * are; any other is a recipe, so that what is behind the checks is reached too: a byte a word,
- * small ones stand for addresses that mean something to the fake VM, and C code is this very
- * program's.
+ * Unwind samples that no kernel would deliver (libFuzzer). Inputs that begin with 0 are raw
+ * samples. Other inputs are recipes, which reach the code after the checks too: each byte gives a
+ * word, small ones give addresses that the fake VM has, and the native code is that of this
+ * program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         cook(&recipe);
         return 0;
     }
-    copy = malloc(size); /* aligned, and ends where the sample ends */
+    copy = malloc(size); /* aligned, and ends with the sample */
     memcpy(copy, data + 1, size - 1);
     unwind_sample(copy, size - 1);
     free(copy);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads bytes as any kind of input, and writes what it has as folded stacks or as perf-script text
- * (libFuzzer). What is written is read again: it must be good, and come out the same.
+ * Read bytes as any kind of input, and write it as folded stacks or as perf-script text
+ * (libFuzzer). The output is read again: it must be valid, and give the same output.
  *
  *      clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/text_fuzz.c
  */
@@ -27,7 +27,7 @@ static int open_bytes(const void *data, size_t size, struct error *error)
     return opened;
 }
 
-/* The text of the first event; NULL if there are no samples, or it is a recording that is bad. */
+/* Return the text of the first event; NULL if there are no samples, or the recording is invalid. */
 static char *write_as(int fd, const struct output_format *format, size_t *ret_size)
 {
     struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
@@ -49,8 +49,8 @@ static char *write_as(int fd, const struct output_format *format, size_t *ret_si
     return NULL;
 }
 
-/* What comes out goes in again. A name may look like the event line of perf-script text, and then a
- * line of folded stacks does. */
+/* Read the output, write it again and compare. A name may look like an event line of perf-script
+ * text; then a line of folded stacks looks like one too. */
 static void check_again(const char *text, size_t size, const struct output_format *format)
 {
     struct error error;

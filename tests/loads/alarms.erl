@@ -1,15 +1,15 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A node at rest in which something begins when it is told to, and ends: what triggers wait for.
+%% An idle node with conditions that begin and end on request; triggers wait for them.
 %%
 %%      queue    5000 messages wait for process `patient`; drain: it takes them
-%%      burn     a process for each scheduler computes
-%%      crowd    40 of them for each
-%%      collect  a process collects garbage, and does hardly anything else
+%%      burn     one process per scheduler computes
+%%      crowd    40 such processes per scheduler
+%%      collect  a process does hardly anything but collect garbage
 %%      hold     300 MB of binaries
-%%      quiet    the end of all that
-%%      tick     process `ticker` works for a third of the time, from then on: what there is to sample
+%%      quiet    ends all of that
+%%      tick     process `ticker` works for a third of the time from then on, to be sampled
 %%
-%% The report has how many times it was told something.
+%% The report has the number of requests.
 -module(alarms).
 -export([start/0, patient/0, ticker/0, burn/1, collect/1]).
 
@@ -53,7 +53,7 @@ serve(Done, Workers, Held) ->
 start_workers(What, Count) ->
     [spawn(?MODULE, What, [0]) || _ <- lists:seq(1, Count)].
 
-%% Looks at nothing but `drain`.
+%% Receives `drain` only.
 patient() ->
     receive drain -> drain() end,
     patient().

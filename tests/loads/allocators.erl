@@ -1,16 +1,17 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Functions that allocate in the ways that programs do, each its own part of all words. Does nothing
-%% until it is told what:
+%% Functions that allocate in typical ways, each a known part of all words. Does nothing until told
+%% one of:
 %%
 %%      allocate     200,000 rounds of calls of all of them
 %%      profile      4,000 rounds, by the node's own profiler of allocation (tprof, from OTP 27 on)
 %%
-%% Each round has an order of its own: else the heap would be full in the same functions each time. The
-%% report has how many of these are done, and after `profile` the words of each function.
+%% Each round calls the functions in another order; otherwise the heap would always be full in the
+%% same functions. The report has the number of finished requests, and after `profile` the words of
+%% each function.
 -module(allocators).
 -export([start/0]).
 
-%% Each leads through all 25 kinds of calls.
+%% Each stride reaches all 25 kinds of calls.
 -define(STRIDES, {1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 13, 14, 16, 17, 18, 19, 21, 22, 23, 24}).
 
 start() ->
@@ -41,7 +42,7 @@ profile(Work) ->
 name({M, F, A}) ->
     iolist_to_binary(io_lib:format("~p:~p/~b", [M, F, A])).
 
-%% A process that holds some state, as a server does.
+%% A process with some state, like a server.
 work(Rounds) ->
     State = #{
         table => maps:from_list([{N, {N, [N]}} || N <- lists:seq(1, 1000)]),
@@ -159,12 +160,12 @@ encode(N) -> [${, lists:join($,, [member(K) || K <- lists:seq(1, N)]), $}].
 
 member(K) -> [$", <<"key">>, $", $:, $[, K, $]].
 
-%% Each has more on the stack than it allocates, and allocates when it is left.
+%% Each call has more on the stack than it allocates, and allocates when it returns.
 frames(0, _, _, _, _) -> [];
 frames(N, A, B, C, D) ->
     Rest = frames(N - 1, B, C, D, A),
     [{N, A, B} | [{C, D} | Rest]].
 
-%% Takes time, and allocates nothing.
+%% Takes time and allocates nothing.
 checksum(0, Sum) -> Sum;
 checksum(N, Sum) -> checksum(N - 1, (Sum * 31 + N) band 16#ffffff).

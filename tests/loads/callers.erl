@@ -1,12 +1,12 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Stacks on which words that look like return addresses lie where no callers are.
+%% Stacks with words that look like return addresses but are not.
 %%
-%% Process `fresh` takes a deep call, which leaves its return addresses below the stack, and then
-%% calls functions that allocate many registers on the stack there and take some time to write
-%% them: what they write is read from maps. Process `compiler` compiles a module, over and over, as
-%% real code does: with catches, receives, funs and BIFs.
+%% Process `fresh` makes a deep call, which leaves its return addresses below the stack. Then it
+%% calls functions that allocate stack slots there for many registers, and take some time to fill
+%% them, because they read the values from maps. Process `compiler` compiles a module again and
+%% again, with the constructs of real code: catches, receives, funs and BIFs.
 %%
-%% The report has how often each was done.
+%% The report has the rounds of both.
 -module(callers).
 -export([start/0, fresh/1, compile/2]).
 
@@ -19,7 +19,7 @@ main(_) ->
     register(compiler, spawn_link(?MODULE, compile, [Done, source()])),
     fun() -> #{fresh => counters:get(Done, 1), compiled => counters:get(Done, 2)} end.
 
-%% ---- frames that are not written yet ----
+%% ---- stack slots that are not filled yet ----
 
 fresh(Done) ->
     Small = maps:from_list([{{key, N}, N} || N <- lists:seq(1, 12)]),

@@ -1,5 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Calls of BIFs and NIFs, of known number. Does nothing until it is told what:
+%% Known numbers of calls of BIFs and NIFs. Does nothing until told one of:
 %%
 %%      bifs         10,000 calls of erlang:md5/1, half of them from each of two functions, and 5,000
 %%                   of binary:copy/2
@@ -7,7 +7,8 @@
 %%      nifs         1,000 calls of spin_nif:spin/1
 %%      spawns       300 processes that end at once
 %%
-%% The report has how many of these are done, and calls by function as the node counted them.
+%% The report has the number of finished requests, and the calls of each function as the node
+%% counted them.
 -module(calls).
 -export([start/0]).
 

@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A process `told`, a few calls deep, that ends the whole node with a core when it is told `crash`:
-%% option `how` is `abort` (erlang:halt/1), `nif` or `dirty_nif` (a NIF that reads from nowhere).
+%% A process `told`, a few calls deep, that ends the node with a core file when told `crash`. Option
+%% `how` is `abort` (erlang:halt/1), `nif` or `dirty_nif` (a NIF that reads from a null pointer).
 -module(crash).
 -export([start/0, descend/2]).
 

@@ -1,10 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Many processes that hardly do anything, each in a way that is known: what can be seen of processes
-%% that do not run. The report has what the node itself says of them: how many have which status,
-%% and of up to `described` processes (200) all that is known.
+%% Many processes in known states that hardly do anything, to test the view of processes that do not
+%% run. The report has what the node itself says of them: the number of processes in each status,
+%% and details of up to `described` processes (200).
 %%
-%% Options: processes (how many), depth (of the stacks of those that wait in a receive). They are
-%% shared out as:
+%% Options: processes (how many), depth (of the stacks of those that wait in a receive). The
+%% processes are divided into:
 %%
 %%      servers    half of them are gen_servers that wait for a call
 %%      waiting    in a receive, `depth` calls deep
@@ -12,9 +12,9 @@
 %%      suspended  one in twenty
 %%      hibernating  one in twenty
 %%
-%% and 16 more are runnable, on the last scheduler of several, where `occupant` takes precedence.
-%% Process `queued` has 1000 messages that it does not look at; `filling` has none at first, and gets
-%% one more every 50 ms.
+%% and 16 more are runnable, on the last of several schedulers, where `occupant` has a higher
+%% priority. Process `queued` has 1000 messages that it does not receive; `filling` has none at
+%% first, and gets one more every 50 ms.
 -module(crowd).
 -behaviour(gen_server).
 -export([start/0, init/1, handle_call/3, handle_cast/2]).
@@ -107,7 +107,7 @@ occupy() ->
 count(Things) ->
     maps:from_list([{Thing, length([T || T <- Things, T =:= Thing])} || Thing <- lists:usort(Things)]).
 
-%% So many of them, from everywhere in the list.
+%% Return `Count` pids, spread evenly over the list.
 spread(Count, List) ->
     Step = max(1, length(List) div Count),
     [Pid || {Pid, N} <- lists:zip(List, lists:seq(1, length(List))), N rem (Step bor 1) =:= 0].

@@ -1,9 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Processes with parents, ancestors and applications of all sorts, each burning CPU. The report has
+%% Processes with all kinds of parents, ancestors and applications; each burns CPU. The report has
 %% what the node itself says of each of them, and of all processes.
 -module(families).
 -behaviour(application).
-%% also a supervisor and a gen_server, which have init/1 both
+%% also a supervisor and a gen_server, which both have init/1
 -export([start/0, start/2, stop/1, init/1, start_nested/0, burn/1]).
 -export([handle_continue/2, handle_call/3, handle_cast/2]).
 
@@ -38,7 +38,7 @@ child(Supervisor, Id) ->
     {Id, Pid, _, _} = lists:keyfind(Id, 1, supervisor:which_children(Supervisor)),
     Pid.
 
-%% Its parent has ended before it is looked at.
+%% Its parent has ended before the process is examined.
 orphan() ->
     Self = self(),
     {_, Reference} = spawn_monitor(fun() -> Self ! {orphan, spawn(fun burn/0)} end),
@@ -58,7 +58,7 @@ describe(Pid) ->
         application => application(application:get_application(Pid))
     }.
 
-%% process_info/2 tells it from 25 on.
+%% process_info/2 returns the parent from 25 on.
 parent(Pid) ->
     try process_info(Pid, parent) of
         {parent, Parent} when is_pid(Parent) -> text(Parent);
@@ -84,7 +84,7 @@ application(undefined) -> null.
 text(Term) ->
     unicode:characters_to_binary(io_lib:format("~p", [Term])).
 
-%% ---- the application: shop_sup has a worker, and a supervisor without a name that has one ----
+%% ---- the application: shop_sup has a worker, and an unnamed supervisor with a worker ----
 
 start(normal, []) ->
     supervisor:start_link({local, shop_sup}, ?MODULE, shop).

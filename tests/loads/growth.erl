@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Processes that use up or gather one thing each, when told `work`: reductions, messages in the
-%% queue, binaries by parts of them, heap. The report has how many times that is done, and the
-%% reductions of the newest ones.
+%% When told `work`, processes each use or accumulate one resource: reductions, messages in the
+%% queue, binaries by sub-binaries, heap. The report has the number of finished requests, and the
+%% reductions of the newest processes.
 -module(growth).
 -export([start/0, spin/2, slow/1, leak/2, build/2, drop/1]).
 
@@ -34,7 +34,7 @@ serve(Done) ->
     end,
     serve(Done).
 
-%% One after the other; each stays, and waits, when it is done.
+%% Run one process after the other; each waits when it is done, and does not end.
 work(Kind) ->
     Self = self(),
     Pid = spawn(fun() -> work(Kind, Self) end),
@@ -51,7 +51,7 @@ work(Kind, Parent) ->
         stop -> Kept
     end.
 
-%% Many more than it gets through while they come.
+%% Send more messages than the process can handle meanwhile.
 feed(growth_messages, Pid) ->
     [Pid ! {item, I} || I <- lists:seq(1, 2000)];
 feed(_, _) ->
@@ -82,7 +82,7 @@ slow(N) ->
     end,
     slow(N - 1).
 
-%% Of each binary, a part is kept, and so all of it (up to 64 bytes would be copied).
+%% Keep a sub-binary of each binary, and with it the whole binary (up to 64 bytes would be copied).
 leak(0, Kept) ->
     Kept;
 leak(N, Kept) ->
@@ -93,8 +93,8 @@ leak(N, Kept) ->
 build(0, List) -> List;
 build(N, List) -> build(N - 1, [{N, N} | List]).
 
-%% Give back what was built, and then be busy for so long that what is looked for once a second is
-%% found several times.
+%% Release the heap, then stay busy so long that a metric which is read once a second is read
+%% several times.
 drop(_) ->
     erlang:garbage_collect(),
     Until = erlang:monotonic_time(nanosecond) + 5000000000,

@@ -1,5 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A node that is partly idle: on each scheduler a process that sorts, then sleeps, over and over.
+%% A node that is partly idle: on each scheduler a process sorts, then sleeps, again and again.
 %%
 %% Options: sleep (ms, default 3; 0: it never sleeps), rounds (sorts before each sleep, default 1).
 %% The report has `cpu_ns`, the CPU time of the node.

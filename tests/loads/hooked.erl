@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Does a known number of things that probes are put at, each time it is asked for a report. With
-%% one scheduler each message wakes its receiver and each wait takes a process off.
+%% Triggers the hooks of probes a known number of times for each report. With one scheduler, each
+%% message wakes its receiver, and each wait schedules a process out.
 -module(hooked).
 -export([start/0, pong/0, wait/0, idle/0]).
 
@@ -50,7 +50,8 @@ do(collections, Count) ->
 do(hibernations, Count) ->
     Sleeper = spawn_link(fun() -> erlang:hibernate(?MODULE, wait, []) end),
     timer:sleep(50),
-    %% One scheduler: when it answers, it has not gone back to sleep yet; the yield lets it.
+    %% With one scheduler, the process has not gone back to sleep when it answers; the yield lets
+    %% it.
     repeat(Count - 1, fun() ->
         Sleeper ! {wake, self()},
         receive
@@ -60,7 +61,7 @@ do(hibernations, Count) ->
     stop(Sleeper);
 do(signals, Count) ->
     Pong = spawn_link(?MODULE, pong, []),
-    %% One scheduler: a yield lets the other handle what it got.
+    %% With one scheduler, a yield lets the other process handle its signals.
     repeat(Count div 2, fun() ->
         Monitor = erlang:monitor(process, Pong),
         erlang:yield(),

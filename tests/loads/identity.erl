@@ -1,7 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Processes that are told apart in every way there is, all burning CPU. The report has what the
-%% node itself says of each: pid, registered name, label, initial call; and a function that is on
-%% its stack.
+%% Processes with every kind of identity; all burn CPU. The report has what the node itself says of
+%% each: pid, registered name, label, initial call; and a function that is on its stack.
 -module(identity).
 -behaviour(gen_server).
 -export([start/0, plain/1, labelled/1, through_proc_lib/1, burn/1]).
@@ -72,8 +71,8 @@ initial_call(Pid) ->
 text(Format, Arguments) ->
     unicode:characters_to_binary(io_lib:format(Format, Arguments)).
 
-%% Each of these stays on the stack: it has something to do with what burn/1 returns (which it never
-%% does; the compiler can't know that of an exported function).
+%% Each of these functions stays on the stack, because it uses the result of burn/1. burn/1 never
+%% returns, but the compiler cannot know that of an exported function.
 plain(Kind) -> {Kind, ?MODULE:burn(0)}.
 
 labelled(Label) ->

@@ -1,9 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Requests as load `request` serves them, but at a fixed rate: how long each takes by the clock on
-%% the wall, from when it was due, whatever the ones before it did.
+%% Serves requests as load `request` does, but at a fixed rate, and measures the wall-clock time of
+%% each from its due time, whatever happened to earlier requests.
 %%
-%% Options: rate (requests a second, default 1000). The report has
-%% `requests`, and `histogram`: how many took 2^(N/4) microseconds or more, and less than the next.
+%% Options: rate (requests a second, default 1000). The report has `requests`, and `histogram`:
+%% bucket N counts requests of 2^(N/4) microseconds or more, and less than the next bucket's.
 -module(latency).
 -export([start/0, client/4]).
 

@@ -1,9 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% What all loads share: options, the lines they print, and when they end.
+%% Common code of all loads: options, output lines, and the end.
 %%
 %% A load is started by `erl -noshell -s LOAD start -extra key=value...`. It prints one JSON object
 %% a line: `{"event":"ready",...}` when it runs, then `{"event":"report",...}` for each line
-%% `report` on its standard input, and a last one when it ends: at `stop`, at the end of standard
+%% `report` on its standard input, and a last report when it ends: at `stop`, at the end of standard
 %% input, or after option `seconds`. `tell WHAT` sends the atom WHAT to the process that a load has
 %% registered as `told`.
 -module(load).
@@ -40,7 +40,7 @@ obey(Report, Make) ->
             finish(Report, Make)
     end.
 
-%% What a test compares with what was found out from outside.
+%% Facts that tests compare with beamflame's view from outside.
 node_facts() ->
     #{
         otp => list_to_binary(erlang:system_info(otp_release)),
@@ -71,7 +71,7 @@ options() ->
         init:get_plain_arguments()
     ).
 
-%% An option, of the type of its default: integer, atom, or list of atoms (`a,b`).
+%% Return an option, with the type of its default: integer, atom, or list of atoms (`a,b`).
 option(Key, Options, Default) ->
     case Options of
         #{Key := Text} when is_integer(Default) -> list_to_integer(Text);
@@ -80,6 +80,6 @@ option(Key, Options, Default) ->
         #{} -> Default
     end.
 
-%% CPU time of the whole node so far, in nanoseconds.
+%% Return the CPU time of the whole node so far, in nanoseconds.
 cpu_ns() ->
     spin_nif:cpu_ns().

@@ -1,9 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% JSON of what the loads print; OTP has its own encoder only from 27 on.
+%% Encode the output of the loads as JSON; OTP has an encoder only from 27 on.
 -module(load_json).
 -export([encode/1]).
 
-%% Maps are objects, lists arrays, binaries and atoms strings (but true, false and null).
+%% Maps become objects, lists arrays, binaries and atoms strings (except true, false and null).
 encode(Map) when is_map(Map) ->
     Members = [[encode_key(K), $:, encode(V)] || {K, V} <- lists:sort(maps:to_list(Map))],
     [${, lists:join($,, Members), $}];

@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Processes at rest that hold something of each kind. The report has what process_info says of
-%% each. It asks last what makes a process run: after what it says of the reductions.
+%% Processes at rest, each with another kind of data. The report has what process_info says of each.
+%% Items that make the process run are requested last, after its reductions.
 -module(measured).
 -export([start/0, hold/1, ten/10]).
 
@@ -33,7 +33,7 @@ idle() ->
         stop -> ok
     end.
 
-%% Start a process of this kind, and bring about around it what makes it one.
+%% Start a process of this kind, and set up its surroundings.
 begin_one(Kind, Others) ->
     Pid = spawn_opt(?MODULE, hold, [{Kind, Others}], options(Kind)),
     receive
@@ -42,7 +42,7 @@ begin_one(Kind, Others) ->
     after_start(Kind, Pid, Others),
     Pid.
 
-%% With room for what lies in fragments, they are not collected.
+%% A large heap prevents the collection that would move fragments into it.
 options(Kind) when Kind =:= fragments; Kind =:= fragment_binaries ->
     [{min_heap_size, 100000}, {message_queue_data, off_heap}];
 options(off_heap_queue) ->
@@ -68,7 +68,7 @@ message(I) when I rem 3 =:= 0 -> I;
 message(I) when I rem 3 =:= 1 -> {message, I, lists:seq(1, I rem 50)};
 message(I) -> {binary, <<I:32, 0:2000>>, lists:duplicate(I rem 7, a)}.
 
-%% A process that monitors it and waits.
+%% Start a process that monitors `Pid` and waits.
 monitor_from(_Other, Pid) ->
     spawn(fun() ->
         erlang:monitor(process, Pid),
@@ -123,7 +123,7 @@ hold({hibernated, _}) ->
 hold({suspended, _}) ->
     ten(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
 hold({marked, [Other | _]}) ->
-    %% A receive that looks from a marker on, which lies in the queue behind these.
+    %% A receive that starts at a marker; the marker is in the queue after these messages.
     [self() ! {ignored, I} || I <- lists:seq(1, 50)],
     Reference = erlang:monitor(process, Other),
     self() ! {ignored, 0},
@@ -137,7 +137,7 @@ hold({asked, [Other | _]}) ->
 build(0, Kept) -> Kept;
 build(N, Kept) -> build(N - 1, [lists:seq(1, 2000) | Kept]).
 
-%% More arguments than a process has room for, while it is switched out.
+%% More arguments than a process has room for while it is scheduled out.
 ten(A, B, C, D, E, F, G, H, I, J) ->
     ten(B, C, D, E, F, G, H, I, J, A).
 

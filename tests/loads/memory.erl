@@ -1,13 +1,13 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Allocation and garbage collections of known amount. Does nothing until it is told what:
+%% Known amounts of allocation and garbage collection. Does nothing until told one of:
 %%
 %%      allocate     the functions lists/1, tuples/1 and floats/1 allocate 6, 3 and 1 parts of
-%%                   100 million words, in an order that follows from nothing else
-%%      collect      collections that take long: of a process with much live data
-%%      binaries     4,000 off-heap binaries of 10 KB, each dropped at once
+%%                   100 million words, in a pseudo-random order
+%%      collect      slow collections, of a process with much live data
+%%      binaries     4,000 off-heap binaries of 10 KB, each released at once
 %%
-%% The report has how many of these are done, statistics(garbage_collection), and the nanoseconds that
-%% all threads were in collections, by microstate accounting.
+%% The report has the number of finished requests, statistics(garbage_collection), and the
+%% nanoseconds that all threads spent in collections, by microstate accounting.
 -module(memory).
 -export([start/0, lists/1, tuples/1, floats/1]).
 
@@ -59,7 +59,7 @@ allocate(N) ->
     end,
     allocate(N - 1).
 
-%% Each allocates Words words, all in its own code.
+%% Each function allocates `Words` words, all in its own code.
 lists(Words) -> list(Words div 2).
 
 list(0) -> [];

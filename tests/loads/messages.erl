@@ -1,26 +1,26 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Messages and other signals of known number, most of them from a process that is registered as
-%% NAME_from to one that is NAME_to. Does nothing until it is told the NAME:
+%% Known numbers of messages and other signals, most of them from a process registered as NAME_from
+%% to one registered as NAME_to. Does nothing until told a NAME:
 %%
 %%      plain        small tuples, slowly
 %%      burst        20,000 integers, many at once
-%%      resting      terms of all sorts, to a process that waits for each
-%%      running      the same, to one that runs meanwhile
-%%      off_heap     the same, to one that keeps its messages off its heap
+%%      resting      terms of all kinds, to a process that waits for each
+%%      running      the same, to a process that runs meanwhile
+%%      off_heap     the same, to a process that keeps its messages off its heap
 %%      literal      a literal, which is not copied
-%%      strings      lists so long that not all of their words are found
+%%      strings      lists so long that their words are counted in part
 %%      self         to itself
 %%      selective    messages that wait in the queue for another one, half a second or more
 %%      call         calls of a gen_server
 %%      signals      exits, links, monitors and others
 %%      nif          sent by a NIF
-%%      timer, port  what no process sends
-%%      traced       as plain, with the node's own trace
-%%      dist         from another node; this one needs the flags that other_node() gives that one
+%%      timer, port  not sent by a process
+%%      traced       like plain, with the node's own trace
+%%      dist         from another node; this node needs the flags that other_node() gives the other
 %%
-%% The report has for each NAME that was told: of messages between processes, by "sender ->
-%% receiver", how many, their words (flat size) and nanoseconds in the queue, in all; of others, how
-%% many of what.
+%% The report has for each finished NAME: for messages between processes, by "sender -> receiver",
+%% their number, their words (flat size) and nanoseconds in the queue, in total; for other signals,
+%% the number of each kind.
 -module(messages).
 -behaviour(gen_server).
 -export([start/0, echo/1, init/1, handle_call/3, handle_cast/2]).
@@ -31,7 +31,7 @@ start() ->
     load:start(?MODULE, fun main/1).
 
 main(_) ->
-    ok = code:ensure_modules_loaded([erts_debug, timer]), %% now, since that takes messages
+    ok = code:ensure_modules_loaded([erts_debug, timer]), %% now, because loading uses messages
     Results = ets:new(results, [public]),
     Done = counters:new(1, []),
     register(told, spawn_link(fun() -> serve(Results, Done) end)),
@@ -48,7 +48,7 @@ serve(Results, Done) ->
     end,
     serve(Results, Done).
 
-%% ---- what it is told ----
+%% ---- requests ----
 
 work(plain) ->
     pair(plain_from, plain_to, 200, fun(I) -> [I, I + 1, {I}] end);
@@ -70,7 +70,7 @@ work(running) ->
     To ! go,
     From = worker(running_from, fun() -> send_slowly(To, 400, fun term/1) end),
     result(From),
-    To ! all_sent, %% many taken at once would have the others sampled less, too
+    To ! all_sent, %% many received at once would reduce the sampling of the others
     #{<<"running_from -> running_to">> => result(To)};
 work(off_heap) ->
     pair(off_heap_from, off_heap_to, [{message_queue_data, off_heap}], 400, fun term/1);
@@ -170,7 +170,7 @@ work(dist) ->
     port_close(Port),
     #{to => 50, from => 40}.
 
-%% So many messages from one process to another.
+%% Send `Count` messages from one process to another.
 pair(From, To, Count, Make) ->
     pair(From, To, [], Count, Make).
 
@@ -183,7 +183,7 @@ pair(From, To, Options, Count, Make) ->
 without_words(Results) ->
     maps:map(fun(_, Result) -> Result#{words := 0} end, Results).
 
-%% Few enough a second for each to be sampled.
+%% Slow enough that each message is sampled.
 repeat(Count, Fun) ->
     lists:foreach(fun(I) -> timer:sleep(1), Fun(I) end, lists:seq(1, Count)).
 
@@ -223,7 +223,8 @@ worker(Work) ->
 worker(Name, Work) ->
     worker(Name, [], Work).
 
-%% A process that is registered before this returns; result(Pid) waits for what its work gave.
+%% Start a process, which is registered when this returns; result(Pid) waits for the result of its
+%% work.
 worker(Name, Options, Work) ->
     Parent = self(),
     Pid = spawn_opt(
@@ -231,7 +232,7 @@ worker(Name, Options, Work) ->
             Name =:= undefined orelse register(Name, self()),
             Parent ! {started, self()},
             Parent ! {result, self(), Work()},
-            timer:sleep(3000) %% while its samples are named
+            timer:sleep(3000) %% until its samples are named
         end,
         Options
     ),
@@ -240,7 +241,7 @@ worker(Name, Options, Work) ->
 result(Pid) ->
     receive {result, Pid, Result} -> Result end.
 
-%% ---- terms of all sorts, without literals ----
+%% ---- terms of all kinds, without literals ----
 
 term(I) ->
     make(I rem 20, I).
@@ -301,7 +302,8 @@ handle_cast(_, State) ->
 
 %% ---- another node ----
 
-%% Needs no epmd: this node listens at the port of its flag -erl_epmd_port, the other one does not.
+%% Needs no epmd: this node listens at the port of its flag -erl_epmd_port, the other one does not
+%% listen.
 other_node() ->
     {ok, [[Port]]} = init:get_argument(erl_epmd_port),
     register(dist_starter, self()),

@@ -1,12 +1,12 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A node with as much code as a large system has: modules made from one that is compiled once, each
-%% with names of its own. One process calls functions in all of them.
+%% A node with as much code as a large system: copies of one compiled module, each with its own
+%% names. One process calls functions in all of them.
 %%
 %% Options: count (modules), functions (in each). The report has how many modules are loaded.
 -module(modules).
 -export([start/0, call/1]).
 
-%% Stands for the number of a module, in its name and in those of its functions.
+%% Placeholder for the number of a module, in its name and in those of its functions.
 -define(NUMBER, "zQ0000").
 
 start() ->
@@ -20,7 +20,7 @@ main(Options) ->
     spawn_link(?MODULE, call, [Modules]),
     fun() -> #{modules => length(code:all_loaded()), generated => Count} end.
 
-%% A node that has none of them has its one busy process as well.
+%% A node without these modules has a busy process as well.
 call([]) ->
     _ = lists:sort(lists:seq(1, 1000)),
     call([]);
@@ -53,7 +53,7 @@ compiled(Functions) ->
 name(K) ->
     list_to_atom("function_" ++ ?NUMBER ++ "_" ++ integer_to_list(K)).
 
-%% Name(X) -> Next(X + Line) + abs(X) * X. Each call is on a line of its own.
+%% Name(X) -> Next(X + Line) + abs(X) * X. Each call is on its own line.
 function(Name, Next, Line) ->
     X = {var, Line, 'X'},
     Sum = {op, Line + 1, '+', X, {integer, Line, Line}},

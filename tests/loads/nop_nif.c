@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* NIFs with a nop of five bytes in their code: at the entry, before a loop, and in a leaf function
- * that keeps values below the stack pointer. */
+/* NIFs with a 5-byte nop in their code: at the entry, before a loop, and in a leaf function that
+ * keeps values below the stack pointer. */
 #include <erl_nif.h>
 #include <stdint.h>
 
@@ -16,7 +16,7 @@ FUNCTION(nop_looped, NOP5 "1: mov (%rdx), %rax\ndec %esi\njnz 1b\nret");
 ERL_NIF_TERM nop_straight(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nop_looped(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
-/* How many of four words below the stack pointer are others after the nop. */
+/* Return how many of four words below the stack pointer differ after the nop. */
 FUNCTION(nop_leaf, ".irp at, 8, 16, 24, 32\nmov %rdi, -\\at(%rsp)\n.endr\n"
                    "xor %eax, %eax\n.globl nop_in_leaf\nnop_in_leaf:\n" NOP5
                    ".irp at, 8, 16, 24, 32\nxor %ecx, %ecx\ncmp %rdi, -\\at(%rsp)\nsetne %cl\n"

@@ -1,5 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% NIFs with a nop of five bytes in their code (nop_nif.c).
+%% NIFs with a 5-byte nop in their code (nop_nif.c).
 -module(nop_nif).
 -export([straight/1, looped/1, leaf/1]).
 -on_load(init/0).
@@ -7,14 +7,14 @@
 init() ->
     erlang:load_nif(filename:rootname(code:which(?MODULE)), 0).
 
-%% Its argument; the nop is the first instruction.
+%% Return the argument; the nop is the first instruction.
 straight(_Term) ->
     erlang:nif_error(not_loaded).
 
-%% The same; behind the nop a loop begins.
+%% The same, with a loop after the nop.
 looped(_Term) ->
     erlang:nif_error(not_loaded).
 
-%% How many words below the stack pointer were changed while it passed the nop.
+%% Return how many words below the stack pointer have changed after the nop.
 leaf(_Value) ->
     erlang:nif_error(not_loaded).

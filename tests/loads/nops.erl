@@ -1,5 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Calls each function of nop_nif a hundred times, each time it is asked for a report, which has the
+%% Calls each function of nop_nif a hundred times for each report. The report has the number of
 %% calls, and how many words the leaf function found changed.
 -module(nops).
 -export([start/0]).

@@ -1,13 +1,13 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% One process that runs phases in turn, each for its own slice of time, and knows what it spent
-%% in each: the truth that a profile of it must show.
+%% One process that runs phases in turn, each for its own slice of time, and measures the time it
+%% spent in each: the truth that a profile must show.
 %%
-%% Options: slice (ms), phases (names, all by default). The report has, for each phase, the time
-%% that passed in it and the CPU time that the whole node used meanwhile (the truth on a machine
-%% that is busy with other things; start the node with +sbwt none).
+%% Options: slice (ms), phases (names, all by default). The report has, for each phase, its elapsed
+%% time, and the CPU time that the whole node used meanwhile (the truth on a machine with other busy
+%% programs; start the node with +sbwt none).
 %%
-%% The function phase_NAME is on the stack while its phase runs: it uses the result of what it
-%% calls, so it is no tail call. Other modules may borrow the work (work/1).
+%% The function phase_NAME is on the stack while its phase runs: it uses the result of its callee,
+%% so the call is not a tail call. Other modules may use the work (work/1).
 -module(phases).
 -export([start/0, names/0, work/1, repeat/2]).
 
@@ -55,7 +55,7 @@ measure(Ix, Phase, Slice, Time, Cpu) ->
 now_ns() ->
     erlang:monotonic_time(nanosecond).
 
-%% Tables and terms that the work uses: made once in the process that runs it.
+%% Make the tables and terms of the work, once in the process that runs it.
 prepare() ->
     Table = ets:new(phases, [set]),
     [ets:insert(Table, {K, K, <<"value">>}) || K <- lists:seq(1, 1000)],
@@ -103,7 +103,7 @@ work(Name) ->
     end,
     (phase(Name))(now_ns()).
 
-%% Call Work again and again until the time is over; returns how often.
+%% Call Work again and again until the time is over; return the number of calls.
 repeat(Work, Until) ->
     repeat(Work, Until, 0).
 
@@ -154,7 +154,7 @@ maps_work(Map, N) ->
 sum_words(<<A:7, B:9, C:16, Rest/binary>>, Sum) -> sum_words(Rest, Sum + A + B + C);
 sum_words(<<>>, Sum) -> Sum.
 
-%% Each receive walks past all messages that are not the one it waits for.
+%% Each receive scans all messages before the one it waits for.
 selective_receive(N) ->
     [self() ! {filler, K} || K <- lists:seq(1, N)],
     [begin self() ! {wanted, K}, receive {wanted, K} -> ok end end || K <- lists:seq(1, 20)],

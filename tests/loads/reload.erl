@@ -1,9 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A module that is loaded anew, in another version, every so often; each version burns CPU in
-%% functions whose names carry its number, at places where other versions were before.
+%% A module that is replaced by another version at a fixed interval. Each version burns CPU in
+%% functions whose names contain its number, at addresses where other versions were before.
 %%
-%% Options: versions (how many there are, used again in turn), every (ms). The report has the CPU
-%% time that the node used in each version (start it with +sbwt none).
+%% Options: versions (their number, used in turn), every (ms). The report has the CPU time that the
+%% node used in each version (start it with +sbwt none).
 -module(reload).
 -export([start/0]).
 
@@ -40,7 +40,7 @@ run(V, Code, Every, Cpu, Loads) ->
 name(V) ->
     list_to_atom("burn_" ++ integer_to_list(V)).
 
-%% Functions before the one that burns move it to another place in each version.
+%% The number of functions before the busy one differs, so its address does too.
 compiled(V) ->
     Padding = [io_lib:format("padding_~b(X) -> {X, ~b}.~n", [K, K]) || K <- lists:seq(1, V * 3)],
     Burn = io_lib:format(

@@ -1,9 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A load like a server's: clients parse requests, keep sessions in ETS, ask gen_servers, build and
+%% A load like a server's: clients parse requests, keep sessions in ETS, call gen_servers, build and
 %% encode answers, without pause on every scheduler.
 %%
-%% Options: clients (for each scheduler), idle (processes that only wait). The report has the requests done and the CPU time of the
-%% node, both since its start: their quotient over a window is what profiling must not lower.
+%% Options: clients (for each scheduler), idle (processes that only wait). The report has the
+%% finished requests and the CPU time of the node, both since its start: profiling must not lower
+%% their quotient over a window.
 -module(request).
 -behaviour(gen_server).
 -export([start/0, client/3, idle/0, serve_one/0]).
@@ -34,12 +35,12 @@ start_servers() ->
     {ok, _} = gen_server:start_link({local, request_store}, ?MODULE, store, []),
     [element(2, gen_server:start_link(?MODULE, {pool, N}, [])) || N <- lists:seq(1, 4)].
 
-%% For another load: starts the servers, and returns a fun that serves the request of that number.
+%% For another load: start the servers, and return a fun that serves the request with a number.
 serve_one() ->
     Pools = list_to_tuple(start_servers()),
     fun(N) -> serve_request(N, Pools) end.
 
-%% Labels are there from OTP 27 on.
+%% Labels exist from OTP 27 on.
 set_label(Label) ->
     case erlang:function_exported(proc_lib, set_label, 1) of
         true -> proc_lib:set_label(Label);
@@ -100,7 +101,7 @@ answer(#{path := Path, query := Query, headers := #{<<"cookie">> := Cookie}}, N,
     Sorted = lists:sort(fun(#{name := A}, #{name := B}) -> A =< B end, Items),
     encode(#{path => Path, visits => Visits, total => Total, items => Sorted}).
 
-%% The store is asked now and then: it is one process for all.
+%% The store is called only now and then, because one process serves all.
 store(N, Visits) when N rem 8 =:= 0 -> gen_server:call(request_store, {add, N rem 100, Visits});
 store(_, _) -> 0.
 

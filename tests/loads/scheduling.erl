@@ -1,19 +1,20 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Processes that leave schedulers for known reasons and times. Does nothing until it is told what, and
-%% that once: processes stay until the node ends, for their samples may not be named yet.
+%% Processes that are scheduled out for known reasons and times. Does nothing until told one of the
+%% following, each at most once. Processes stay until the node ends, because their samples may not
+%% be named yet.
 %%
 %%      switch       pairs of processes play ping-pong
-%%      wake         process `woken` gets a message each 10 ms, traced by the node, on a scheduler
-%%                   that another keeps occupied for 5 ms at a time
-%%      compete      three processes `hog_N` a scheduler run for a second
+%%      wake         process `woken` gets a message every 10 ms, traced by the node, on a scheduler
+%%                   that another process occupies for 5 ms at a time
+%%      compete      three processes `hog_N` per scheduler run for a second
 %%      suspend      process `suspended` runs, and is suspended now and then for 20 ms
-%%      dirty        three processes `dirty_N` a dirty CPU scheduler call a NIF there
-%%      garbage      process `waster` waits 20 ms at a time, with so much garbage that it is collected
-%%                   on a dirty scheduler meanwhile
+%%      dirty        three processes `dirty_N` per dirty CPU scheduler call a NIF there
+%%      garbage      process `waster` waits 20 ms at a time, with so much garbage that a dirty
+%%                   scheduler collects it meanwhile
 %%      occupy       process `occupant` calls a NIF that takes 60 ms, monitored by the node
 %%
-%% The report has how many of these are done, the context switches of the node, and what the node
-%% said of the last one: how often, and nanoseconds.
+%% The report has the number of finished requests, the context switches of the node, and what the
+%% node said of the last request: a count, and nanoseconds.
 -module(scheduling).
 -export([start/0]).
 
@@ -45,7 +46,7 @@ run(Fun) ->
     {Pid, Ref} = spawn_monitor(Fun),
     receive {'DOWN', Ref, process, Pid, normal} -> ok end.
 
-%% Run each in a process of that name, and wait for all.
+%% Run each fun in a process of that name, and wait for all.
 run_all(Named) ->
     Parent = self(),
     Run = fun(Name, Fun) ->
@@ -72,7 +73,7 @@ work(wake) ->
     Woken = spawn_opt(fun wait_for_message/0, [link, {scheduler, 1}]),
     register(woken, Woken),
     Tracer = spawn_link(fun() -> collect(Woken, []) end),
-    erlang:suspend_process(Tracer), %% to wake it takes time, between its clock and our probes
+    erlang:suspend_process(Tracer), %% waking it would take time, between its clock and our probes
     erlang:trace(Woken, true, [running, monotonic_timestamp, {tracer, Tracer}]),
     erlang:system_profile(Tracer, [runnable_procs, monotonic_timestamp]),
     wake(Woken, 150),
@@ -137,8 +138,9 @@ pong() ->
     receive Ping -> Ping ! pong end,
     pong().
 
-%% A scheduler looks at its timers each 4000 reductions (ERTS_CHECK_TIME_REDS in erl_process.c:9803,
-%% release 29.1.1): without these, timers of others on it would come many seconds late.
+%% A scheduler checks its timers every 4000 reductions (ERTS_CHECK_TIME_REDS in erl_process.c:9803,
+%% release 29.1.1): without these reductions, timers of other processes on it would be many seconds
+%% late.
 keep_occupied() ->
     spin_nif:spin(5000),
     erlang:bump_reductions(4000),
@@ -156,7 +158,8 @@ wake(Woken, N) ->
     Woken ! wake,
     wake(Woken, N - 1).
 
-%% When the process became active, in and out, by the node's clock.
+%% Collect the times when the process became active, and was scheduled in and out, by the node's
+%% clock.
 collect(Pid, Seen) ->
     receive
         {profile, Pid, active, _, Time} -> collect(Pid, [{Time, active} | Seen]);
@@ -191,7 +194,7 @@ hog(End, Reductions) ->
             counters:add(Reductions, 1, Count)
     end.
 
-%% A reduction takes long enough that switching, which probes make slower, does not count.
+%% A reduction takes so long that the time of switching, which probes increase, does not matter.
 burn(0) -> ok;
 burn(N) ->
     erlang:phash2([{N, N}, {N, N}, {N, N}, {N, N}]),

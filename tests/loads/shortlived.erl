@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Processes that work for a moment and end, one after the other on every scheduler: whoever keeps
-%% what is known of processes has ever more to keep.
+%% Processes that work for a moment and end, one after the other on every scheduler: a profiler that
+%% keeps data of ended processes grows all of the time.
 -module(shortlived).
 -export([start/0, work/1]).
 

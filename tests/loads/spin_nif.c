@@ -12,7 +12,7 @@ static uint64_t nanoseconds(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Returns something made of the work, so that the compiler can't leave it out. */
+/* Return a value made from the work, so that the compiler cannot remove the work. */
 static ERL_NIF_TERM burn(ErlNifEnv *env, uint64_t microseconds)
 {
     uint64_t until = nanoseconds(CLOCK_MONOTONIC) + microseconds * 1000;
@@ -35,7 +35,7 @@ static ERL_NIF_TERM spin(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return burn(env, microseconds);
 }
 
-/* Wait in the kernel, deep in C. */
+/* Wait in the kernel, several C calls deep. */
 __attribute__((noinline)) static int wait_in_kernel(uint64_t microseconds, int depth)
 {
     struct timespec time = {.tv_sec = (time_t)(microseconds / 1000000),
@@ -69,7 +69,7 @@ static ERL_NIF_TERM send(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_int(env, enif_send(env, &to, NULL, argv[1]));
 }
 
-/* Read from nowhere: the kernel ends the node, with a core. */
+/* Read from a null pointer: the kernel ends the node with a core file. */
 static ERL_NIF_TERM crash(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     const volatile int *volatile nowhere = NULL;

@@ -8,7 +8,7 @@
 init() ->
     erlang:load_nif(filename:rootname(code:which(?MODULE)), 0).
 
-%% Burn so many microseconds on a normal scheduler.
+%% Burn CPU for `Microseconds` on a normal scheduler.
 spin(_Microseconds) ->
     erlang:nif_error(not_loaded).
 
@@ -16,15 +16,15 @@ spin(_Microseconds) ->
 dirty_spin(_Microseconds) ->
     erlang:nif_error(not_loaded).
 
-%% Wait in the kernel for so many microseconds, and keep the scheduler.
+%% Wait in the kernel for `Microseconds`, and keep the scheduler.
 wait(_Microseconds) ->
     erlang:nif_error(not_loaded).
 
-%% 1 if the message was sent.
+%% Return 1 if the message was sent.
 send(_Pid, _Message) ->
     erlang:nif_error(not_loaded).
 
-%% End the node with a core.
+%% End the node with a core file.
 crash() ->
     erlang:nif_error(not_loaded).
 
@@ -32,6 +32,6 @@ crash() ->
 dirty_crash() ->
     erlang:nif_error(not_loaded).
 
-%% CPU time of the node so far, all threads, in nanoseconds.
+%% Return the CPU time of all threads of the node so far, in nanoseconds.
 cpu_ns() ->
     erlang:nif_error(not_loaded).

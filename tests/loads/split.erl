@@ -1,10 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Parts of known size, each in a process (or many processes) of its own. They take turns, so that
-%% the CPU time of the node during a turn is the CPU time of that part; start the node with
-%% +sbwt none +sbwtdcpu none +sbwtdio none.
+%% Parts of known size, each in one process or many processes of its own. The parts run in turn, so
+%% the CPU time of the node during a turn is the CPU time of that part. Start the node with +sbwt
+%% none +sbwtdcpu none +sbwtdio none.
 %%
-%% Option: turn (ms). The report has the CPU time of each part, and the shares of the functions
-%% a, b and c in part `pure`, by construction.
+%% Option: turn (ms). The report has the CPU time of each part, and the shares of the functions a, b
+%% and c in part `pure`, by construction.
 -module(split).
 -export([start/0, serve/1, a/2, b/2, c/2, short_lived/1]).
 
@@ -59,7 +59,7 @@ serve(Work) ->
     end,
     serve(Work).
 
-%% a, b and c do the same work, 5 : 3 : 2 times.
+%% a, b and c do the same work, in the ratio 5 : 3 : 2.
 pure_turn(Until) ->
     {done, phases:repeat(fun() -> {a(50000, 1), b(30000, 1), c(20000, 1)} end, Until)}.
 
@@ -72,7 +72,7 @@ b(N, X) -> b(N - 1, (X * 1103515245 + N) band 16#7fffffff).
 c(0, X) -> X;
 c(N, X) -> c(N - 1, (X * 1103515245 + N) band 16#7fffffff).
 
-%% One process after the other, each alive for about a tenth of a millisecond.
+%% Run one process after the other, each for about a tenth of a millisecond.
 spawner_turn(Until) ->
     {done, phases:repeat(fun() -> await(spawn_monitor(?MODULE, short_lived, [10000])) end, Until)}.
 

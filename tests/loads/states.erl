@@ -1,12 +1,12 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Some of everything that schedulers do: Erlang code, BIFs, NIFs, collections of garbage both minor
-%% and major, ports, polling, timers, messages between schedulers, auxiliary work (for ETS tables
-%% that are deleted), work for dirty schedulers, and idle time between. The report has what the VM's
-%% own microstate accounting says of each thread since the start, in nanoseconds.
+%% All microstates of schedulers: Erlang code, BIFs, NIFs, minor and major garbage collections,
+%% ports, polling, timers, messages between schedulers, auxiliary work (for deleted ETS tables),
+%% work for dirty schedulers, and idle time between. The report has the VM's own microstate
+%% accounting of each thread since the start, in nanoseconds.
 %%
-%% Options: parts (names; by default all but collections, which does little else than make large
-%% ones, that take hardly longer for being traced); trace (on or off): the report then has the time
-%% of collections too, minor and major, as the garbage collection trace of the parts has it.
+%% Options: parts (names; by default all but `collections`, which makes little else than large
+%% collections, hardly slowed by tracing); trace (on or off): the report then also has the time of
+%% minor and major collections, from the garbage collection trace of the parts.
 -module(states).
 -export([start/0, awake/1]).
 
@@ -34,7 +34,7 @@ main(Options) ->
         }
     end.
 
-%% The tracer has a heap that it does not fill: its own collections are not traced.
+%% The tracer has a heap that it does not fill, so it makes no collections.
 trace(Parts, Collections) ->
     Heap = [link, {min_heap_size, 4000000}],
     Tracer = spawn_opt(fun() -> collections(#{}, Collections) end, Heap),
@@ -119,8 +119,8 @@ part(program) ->
         2, 48
     ).
 
-%% A list of which all is live, on the stack too, when it is collected; minor ones come while it
-%% grows.
+%% Build a list of which all is live, also on the stack, when it is collected. Minor collections
+%% happen while it grows.
 kept(0) ->
     true = erlang:garbage_collect(),
     [];

@@ -2,10 +2,10 @@
 %% As many events a second as the node can make, and little else.
 %%
 %% Option what: `messages` (default), pairs of processes that send one message to and fro, so that
-%% each is also a switch of processes; `collections`, processes that fill small heaps; or `calls`, of
-%% lists:member/2, which does next to nothing. With option rest=MS each process rests so long after
-%% some hundred rounds.
-%% The report has the rounds done as `requests`, and `cpu_ns`, as load request has.
+%% each message is also a context switch; `collections`, processes that fill small heaps; or
+%% `calls`, of lists:member/2, with almost no work. With option rest=MS each process rests for that
+%% time after some hundred rounds. The report has the rounds done as `requests`, and `cpu_ns`, like
+%% load `request`.
 -module(storm).
 -export([start/0, player/3, collector/4, caller/4]).
 
@@ -41,7 +41,7 @@ start_storm(collections, Schedulers, Rounds, Rest) ->
 start_storm(calls, Schedulers, Rounds, Rest) ->
     [spawn_link(?MODULE, caller, [0, [none], Rounds, Rest]) || _ <- lists:seq(1, Schedulers)].
 
-%% Counting costs little, but not nothing: each hundredth is enough.
+%% Counting has a small cost, so only each hundredth round is counted.
 player(100, Rounds, Rest) ->
     count(100, Rounds, Rest),
     player(0, Rounds, Rest);

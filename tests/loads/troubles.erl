@@ -1,11 +1,11 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% What goes wrong in nodes, each with the name of who is to blame. Option what:
+%% Typical problems of nodes, each in a process with a name. Option what:
 %%
 %%      buildup      process `slow` gets messages faster than it handles them
 %%      leak         process `hoarder` keeps a few bytes of each large binary that it gets
 %%      bottleneck   40 processes `caller_N` call one gen_server, `busy_server`, that takes 1 ms each
 %%
-%% Beside it, 20 processes do the same as it should be done.
+%% In each case, 20 more processes do the same without the problem.
 -module(troubles).
 -behaviour(gen_server).
 -export([start/0, slow/0, quick/0, hoarder/1, copier/1, caller/2]).
@@ -41,7 +41,8 @@ slow() ->
     receive {work, _} -> work(3000) end,
     slow().
 
-%% What a NIF that takes long is to say, so that others get their turn and timers are looked at.
+%% Burn CPU as a slow NIF does, and bump reductions, so that other processes are scheduled and
+%% timers checked.
 work(Microseconds) ->
     spin_nif:spin(Microseconds),
     erlang:bump_reductions(4000).

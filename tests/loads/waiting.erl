@@ -1,5 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A process `keeper` that keeps its scheduler while it waits in the kernel, in a NIF that others would
+%% A process `keeper` that occupies its scheduler while it waits in the kernel, in a NIF that should
 %% run on a dirty scheduler: a second at a time, with a short rest between.
 -module(waiting).
 -export([start/0, keep/0]).

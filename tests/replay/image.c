@@ -15,7 +15,7 @@ enum { LEVEL = 22 };
 
 static const char MAGIC[] = "beamflame image 1\n";
 
-/* ---- the same steps write and read ---- */
+/* ---- the same functions write and read ---- */
 
 struct stream {
     bool writing;
@@ -45,11 +45,11 @@ static void put_bytes(struct stream *stream, struct buffer *bytes)
     if (!data)
         return;
     buffer_put(bytes, data, size);
-    buffer_byte(bytes, '\0'); /* texts can be used as they are */
+    buffer_byte(bytes, '\0'); /* texts end with '\0' */
     bytes->size = size;
 }
 
-/* The number of items, which when reading are made. */
+/* Write or read the number of items; when reading, allocate the items. */
 static void *put_count(struct stream *stream, void *items, size_t *count, size_t item_size)
 {
     uint64_t value = *count;
@@ -217,7 +217,7 @@ static int unpack(const struct buffer *packed, struct buffer *bytes)
 {
     unsigned long long size = ZSTD_getFrameContentSize(packed->data, packed->size);
 
-    if (size > LARGEST) /* also what stands for an error */
+    if (size > LARGEST) /* an error code is larger too */
         return -1;
     buffer_reserve(bytes, size + 1);
     bytes->size = ZSTD_decompress(bytes->data, size, packed->data, packed->size);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A node on file: samples of a real one, and of the node just what decoding them reads.
+ * An image of a node in a file: samples of a real node, and those of its data that decoding them
+ * reads.
  *
- *   samples   bytes as the kernel side hands them over (include/wire.h)
- *   memory    what was read from the target meanwhile
- *   mappings  executable ones, and their ELF files without what nobody looks at
- *   kernel    the symbols of the kernel functions in the samples, as /proc/kallsyms has them
+ *   samples   bytes as the kernel side delivers them (include/wire.h)
+ *   memory    what was read from the target's memory
+ *   mappings  executable ones, and their ELF files reduced to what is read
+ *   kernel    the symbols of the kernel functions in the samples, in the format of /proc/kallsyms
  *
- * Written by tests/tools/replay_capture.c. On disk all of it is one zstd frame: after a magic line,
- * numbers are varints and bytes are counted (util/buffer.h).
+ * Written by tests/tools/replay_capture.c. On disk the image is one zstd frame: after a magic line,
+ * numbers are varints and bytes have their length (util/buffer.h).
  */
 #pragma once
 
@@ -22,7 +23,7 @@ struct image_run {
     struct buffer bytes;
 };
 
-/* A sparse file: all that is in no run is zero. */
+/* A sparse file: bytes in no run are zero. */
 struct image_file {
     uint64_t size;
     struct image_run *runs;
@@ -36,7 +37,7 @@ struct image_mapping {
 };
 
 struct image_sample {
-    struct buffer state; /* what it is there to show: "jit", "gc", "light_bif" ... */
+    struct buffer state; /* the state that the sample shows: "jit", "gc", "light_bif" ... */
     struct buffer bytes;
 };
 
@@ -46,7 +47,7 @@ struct image {
     struct vm_scheduler *schedulers;
     struct image_mapping *mappings; /* by address */
     struct image_file *files;
-    struct image_run *memory; /* by address, not touching each other */
+    struct image_run *memory; /* by address, not adjacent */
     struct image_sample *samples;
     size_t scheduler_count, mapping_count, file_count, run_count, sample_count;
     struct buffer kernel;
@@ -56,7 +57,7 @@ int image_write(const char *path, struct image *image, struct error *error);
 int image_read(const char *path, struct image *image, struct error *error);
 void image_free(struct image *image);
 
-/* A VM of which only the image is there. The image must outlive it. NULL with error. */
+/* Make a VM whose memory is the image. The image must outlive it. NULL with error. */
 struct vm *image_vm(const struct image *image, struct error *error);
 
 /* NULL if the samples have no kernel frames. */

@@ -12,7 +12,7 @@ struct image_memory {
     const struct image *image;
 };
 
-/* The last run that begins at or before an address. */
+/* Return the last run that begins at or before an address. */
 static const struct image_run *run_at(const struct image *image, uint64_t address)
 {
     size_t low = 0, high = image->run_count;
@@ -67,7 +67,7 @@ static struct elf_file *open_file(const struct image_file *file, const struct ma
     return elf_file_of_image(bytes, file->size, mapping);
 }
 
-/* Each file is mapped executable once: one mapping, one file. */
+/* Each file has one executable mapping. */
 static struct mappings *mappings_of_image(const struct image *image)
 {
     struct mapping *list = xcalloc(image->mapping_count + 1, sizeof(*list));

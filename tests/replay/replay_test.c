@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Samples of real nodes of each release (image.h) decode to the stacks that are in the file
- * EXPECTED beside the image: a line a sample, then the totals. Where they differ, the difference is
- * shown, and the stacks as they are now are put beside this program.
+ * Samples of real nodes of each release (image.h) decode to the stacks in the file
+ * otpRELEASE.expected beside the image: a line for each sample, then the totals. If they differ,
+ * the test prints the difference, and writes the new stacks beside this program.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -170,7 +170,7 @@ static void replay_release(int release)
         fail_msg("OTP %d: the stacks are not as expected; those of now are in %s", release, now);
 }
 
-/* The images hold samples of every state that unwind.h lists, and of threads that run nothing. */
+/* The images have samples of every state that unwind.h lists, and of threads without a process. */
 static void test_states(void **state)
 {
     static const char *const states[] = {"jit",        "fresh", "stale", "gc",   "light_bif",
@@ -197,7 +197,7 @@ static void test_states(void **state)
     }
 }
 
-/* A node of OTP 25 (binary with dynamic symbols, old list entries stay) decodes as expected. */
+/* A node of OTP 25 (executable with dynamic symbols, old list entries stay) decodes as expected. */
 static void test_otp25(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hook_list PID [WHAT...]: where the hooks of a VM are (beam/hooks.h), one a line:
+ * hook_list PID [WHAT...]: print the hooks of a VM (beam/hooks.h), one a line:
  *
  *     name way address      address in the target, hexadecimal
  *     name refused reason
  *
- * WHAT is bif:MODULE:FUNCTION/ARITY, nif:MODULE:FUNCTION/ARITY or a symbol; without any, all hooks.
- * After each hook that is found by symbol comes a line "name unexported address", with what would
- * be found if there was no such symbol: the end-to-end tests compare them.
+ * WHAT is bif:MODULE:FUNCTION/ARITY, nif:MODULE:FUNCTION/ARITY or a symbol; without WHAT, all hooks
+ * are printed. After each hook that is found by symbol comes a line "name unexported address", with
+ * the addresses that are found without that symbol: the end-to-end tests compare them.
  */
 #include <inttypes.h>
 #include <stdio.h>

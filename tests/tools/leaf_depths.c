@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * leaf_depths PID: reads names of modules, one a line, and prints of all their functions together,
- * as JSON, how much is known of their frames (symbol/leaf_frame.h):
+ * leaf_depths PID: read names of modules, one a line, and print as JSON what is known of the frames
+ * of all their functions together (symbol/leaf_frame.h):
  *
- *     functions, stubs   those that run code of their own, and those of BIFs and NIFs
+ *     functions, stubs   functions with code of their own; functions of BIFs and NIFs
  *     instructions       of the former; `known` of them have a depth
- *     contradictions     ways to an instruction that don't agree
- *     seconds, longest   that all and the slowest one took
+ *     contradictions     instructions that two paths reach with different depths
+ *     seconds, longest   time for all functions, and for the slowest one
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct sums {
     uint64_t functions, stubs, instructions, known, contradictions, unreadable, ns, longest;
 };
 
-/* All that runs of such a function is the jump to its C code at the start. */
+/* A stub executes only the jump to its C code at the start. */
 static bool is_stub(const struct stack_depths *depths)
 {
     return depths->count == 2 && depths->runs[0].words == 0 &&

@@ -4,8 +4,8 @@
 
 usage: perf_script_lint.py FILE      (exit 0: nothing found; 1: findings; 2: usage)
 
-stackcollapse-perf.pl, FlameScope, speedscope, Firefox Profiler and inferno each have an importer
-with expressions of its own. A file that keeps to the form below passes all of them:
+The importers of stackcollapse-perf.pl, FlameScope, speedscope, Firefox Profiler and inferno each
+have their own expressions. A file of the following form passes all of them:
 
     # ========                                            first line
     # ...                                                 comments
@@ -20,9 +20,9 @@ import sys
 EVENT = re.compile(r"^(\S+) (\d+)/(\d+) \[(\d{3,})\] (\d+\.\d{6}): +(\d+) (\S+):$")
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.+) \(([^()\s]+)\)$")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-# FlameScope takes any line in which this is found for an event.
+# FlameScope takes any line that matches this for an event.
 FLAMESCOPE_EVENT = re.compile(r" +([0-9.]+): .+?:")
-# What an importer makes of these inside a symbol.
+# How importers misread these inside a symbol.
 FORBIDDEN = {
     "(": "opens a second module",
     "->": "splits the frame",
@@ -30,7 +30,7 @@ FORBIDDEN = {
     "+": "cuts the symbol",
     "\t": "is a column of another dialect",
 }
-OFFSET = re.compile(r"\+0x[0-9a-f]+$")  # which all of them cut off
+OFFSET = re.compile(r"\+0x[0-9a-f]+$")  # all of them cut this off
 
 
 class Linter:
@@ -118,7 +118,7 @@ class Linter:
 
 
 def lint(path):
-    """Check the file; returns a Linter with `findings`, `samples` and `frames`."""
+    """Check the file; return a Linter with `findings`, `samples` and `frames`."""
     opener = gzip.open if str(path).endswith(".gz") else open
     with opener(path, "rb") as file:
         linter = Linter()

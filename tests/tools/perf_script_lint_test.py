@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The linter finds each kind of defect, and nothing in a file that has none."""
+"""The linter finds each kind of defect, and finds nothing in a correct file."""
 import unittest
 
 from perf_script_lint import Linter
@@ -17,7 +17,7 @@ beam.smp 100/103 [000] 6036036.800684:          1 cpu-clock:
 
 """
 
-# What is wrong, what to replace by what, and a word of the finding.
+# (defect, text to replace, replacement, a word of the finding).
 DEFECTS = [
     ("no banner", "# ========\n# host", "# host", "first line"),
     ("no last empty line", "beam.smp)\n\n", "beam.smp)\n", "no empty line"),
@@ -51,7 +51,7 @@ class Lint(unittest.TestCase):
         self.assertEqual(findings(GOOD), [])
 
     def test_each_defect_is_found(self):
-        """One defect, put into a good file, gives the finding that names it."""
+        """One defect in a good file gives the finding that names it."""
         for name, old, new, word in DEFECTS:
             with self.subTest(name):
                 self.assertIn(old, GOOD)

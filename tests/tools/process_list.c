@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * process_list PID: what is known of each process of a VM (beam/process_metrics.h), one a line:
+ * process_list PID: print the metrics of each process of a VM (beam/process_metrics.h), one process
+ * a line:
  *
- *     <0.85.0> reductions=1234 msgq=0 ...       without what is not known
+ *     <0.85.0> reductions=1234 msgq=0 ...       without unknown metrics
  */
 #include <inttypes.h>
 #include <stdio.h>

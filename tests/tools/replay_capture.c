@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * replay_capture PID IMAGE [SECONDS]: sample a node and write an image of it (tests/replay/image.h)
- * with samples of all the states that there are. tests/replay/record makes those of the tests.
+ * with samples of all states. tests/replay/record makes the images of the tests.
  *
- * The samples are first taken, then chosen, then decoded once through a memory that notes what is
- * read: replaying reads the same again.
+ * The program first takes samples, then chooses some, then decodes these once through a memory that
+ * logs all reads. A replay makes the same reads.
  */
 #include <gelf.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ struct capture {
     struct code *code;
     struct cfi *cfi;
     struct unwinder *unwinder;
-    struct buffer *samples; /* as taken, then as chosen */
+    struct buffer *samples; /* all at first, later the chosen ones */
     size_t sample_count;
     uint64_t *natives; /* addresses of native code in the chosen samples */
     size_t native_count;
@@ -118,7 +118,7 @@ static void choose(struct capture *capture)
     replay_choice_free(choice);
 }
 
-/* ---- what decoding them needs ---- */
+/* ---- what decoding needs ---- */
 
 static int decode(struct capture *capture, struct error *error)
 {
@@ -167,7 +167,7 @@ static void add_kernel_symbols(struct capture *capture)
     }
 }
 
-/* Where a file of the releases lies is kept; anything else is as good as any name. */
+/* Keep the directory of a file of the releases; any other path can be replaced. */
 static void put_path(struct buffer *to, const char *path)
 {
     static const char *const roots[] = {"/usr/lib/", "/lib/x86_64-linux-gnu/", "[", "/memfd:"};

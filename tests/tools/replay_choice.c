@@ -10,8 +10,8 @@
 
 enum {
     STATES_MAX = 32,
-    A_STATE = 24, /* samples kept of each */
-    A_PLACE = 3,  /* and of these, of one place in the code */
+    A_STATE = 24, /* samples kept of each state */
+    A_PLACE = 3,  /* samples kept of each state at one place in the code */
 };
 
 struct replay_choice {
@@ -57,7 +57,7 @@ static bool on_erlang_stack(const struct vm *vm, const struct snapshot *snapshot
            sp <= word(process, vm->layout.process_hend);
 }
 
-/* The outermost native frame is followed by what called it. */
+/* Return the caller of the oldest native frame, or NULL. */
 static const struct unwound_frame *first_erlang(const struct unwound *unwound)
 {
     for (size_t i = 0; i < unwound->count; i++)
@@ -115,7 +115,8 @@ static unsigned *count_of(struct replay_choice *choice, const char *state)
     abort();
 }
 
-/* Where Erlang code was left and who called there; where there is none, the leaf. */
+/* Return a hash of the state, the Erlang frame that called out, and its caller; of the leaf if
+ * there is no Erlang frame. */
 static uint64_t place_of(const char *state, const struct unwound *unwound)
 {
     const struct unwound_frame *erlang = first_erlang(unwound);

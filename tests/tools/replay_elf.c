@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * An ELF file of some MB is kept as the few KB that are looked at:
+ * Reduce an ELF file of some MB to the few KB that are read:
  *
- *   header, program headers, section headers and their names    as they are
- *   .plt*, .eh_frame_hdr's header, notes                         as they are
- *   .eh_frame, .eh_frame_hdr    descriptions of functions that hold a wanted address or follow one
- *                               that does (they say where it ends), and the ones these refer to
- *   .dynsym, .symtab            functions that hold a wanted address, and what is imported
- *   .rela.plt, .rela.dyn        what fills a PLT stub's word
+ *   header, program headers, section headers and their names    unchanged
+ *   .plt*, .eh_frame_hdr's header, notes                         unchanged
+ *   .eh_frame, .eh_frame_hdr    FDEs of functions that contain a wanted address or follow one that
+ *                               does (they show where it ends), and the CIEs of these
+ *   .dynsym, .symtab            functions that contain a wanted address, and imports
+ *   .rela.plt, .rela.dyn        relocations of the words of PLT stubs
  *
- * What is dropped becomes zero; nothing moves.
+ * All other bytes become zero; nothing moves.
  */
 #include <gelf.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@
 struct reduction {
     struct image_file *image;
     Elf *elf;
-    const uint8_t *bytes; /* of the whole file */
+    const uint8_t *bytes; /* the whole file */
     size_t size;
-    const uint64_t *addresses; /* in ascending order */
+    const uint64_t *addresses; /* ascending */
     size_t count;
 };
 
@@ -142,7 +142,8 @@ static void keep_description(struct reduction *reduction, uint64_t at)
     keep(reduction, at, (uint64_t)size + sizeof(size));
 }
 
-/* The table of .eh_frame_hdr with the functions of wanted addresses only, and what it leads to. */
+/* Keep the entries of .eh_frame_hdr for functions with wanted addresses, and the descriptions they
+ * refer to. */
 static void keep_frames(struct reduction *reduction)
 {
     GElf_Shdr table, frames;
@@ -180,7 +181,7 @@ static void keep_frames(struct reduction *reduction)
             memcpy(reduction->image->runs[i].bytes.data + 8, &kept, sizeof(kept));
 }
 
-/* Many small runs that touch or overlap become few. */
+/* Merge runs that touch or overlap. */
 static int by_offset(const void *a, const void *b)
 {
     const struct image_run *left = a, *right = b;

@@ -8,7 +8,7 @@
 struct replay_log {
     struct memory memory;
     struct memory *under;
-    struct image_run *reads; /* in the order they were made */
+    struct image_run *reads; /* in the order of the calls */
     size_t count, room;
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests/run makes of tests that fail: a few of those that noise may disturb are tried again."""
+"""How tests/run treats failed tests: it retries a few of those that noise may disturb."""
 import shutil
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 RUN = Path(__file__).resolve().parents[1] / "run"
 
-# A test that fails as often as it is told to, one that never does, and a set-up that fails once.
+# A test that fails `times` times, one that never fails, and a set-up that fails once.
 FILE = """
 import unittest
 from pathlib import Path
@@ -41,7 +41,7 @@ class Late(unittest.TestCase):
     def test_two(self):
         pass
 """
-# A program of two tests, of which one fails as often as it is told to.
+# A program of two tests, one of which fails `times` times.
 PROGRAM = """#!/bin/sh
 echo x >> "$(dirname "$0")/../../attempts"
 [ "$(wc -l < "$(dirname "$0")/../../attempts")" -gt {times} ] || not="not "
@@ -58,7 +58,7 @@ CRASH = """
 
 
 def file(**tests):
-    """A test file; of each test how many times it fails."""
+    """Return the text of a test file; the arguments say how many times each test fails."""
     return FILE + "".join(TEST.format(name=n, times=t) for n, t in tests.items())
 
 
@@ -86,12 +86,13 @@ class Run(unittest.TestCase):
         return done.stdout, done.stdout.splitlines()[-1], done.returncode
 
     def test_second_attempt(self):
-        """What then passes counts, and is named; what passed at first is left alone."""
+        """Tests that pass at the second attempt count as passed, and are named; tests that passed
+        at first are not run again."""
         said, last, code = self.run_files(a=file(x=1, y=1), b=file())
         self.assertEqual((last, code), ("4 passed, 0 failed", 0))
         self.assertIn("passed at the second attempt: e2e/a_test: Some.test_x, Some.test_y\n", said)
         self.assertIn("not this time", said)
-        self.assertEqual(self.attempts, {"good": 2, "x": 2, "y": 2})  # `good`: one of each file
+        self.assertEqual(self.attempts, {"good": 2, "x": 2, "y": 2})  # each file has a test `good`
 
     def test_no_third_attempt(self):
         said, last, code = self.run_files(a=file(x=1, y=2))
@@ -100,22 +101,22 @@ class Run(unittest.TestCase):
         self.assertEqual(self.attempts, {"good": 1, "x": 2, "y": 2})
 
     def test_set_up(self):
-        """All tests of a class whose set-up failed."""
+        """If the set-up of a class fails, all its tests are run again."""
         said, last, code = self.run_files(a=file() + SET_UP)
         self.assertEqual((last, code), ("3 passed, 0 failed", 0))
         self.assertIn("passed at the second attempt: e2e/a_test: Late\n", said)
 
     def test_only_few(self):
-        """Where many fail, of a file or in all, something is broken."""
+        """If many tests fail, in a file or in all, none is run again: something is broken."""
         _, last, code = self.run_files(a=file(p=1, q=1, r=1, s=1), b=file(x=1))
         self.assertEqual((last, code), ("3 passed, 4 failed", 1))
         self.assertEqual(self.attempts["p"], 1)
         _, last, code = self.run_files(a=file(p=1, q=1, r=1), b=file(s=1, t=1), c=file(x=1, y=1))
         self.assertEqual((last, code), ("3 passed, 7 failed", 1))
-        self.assertEqual(set(self.attempts.values()), {1, 3})  # `good` is of three files
+        self.assertEqual(set(self.attempts.values()), {1, 3})  # three files have a test `good`
 
     def test_program(self):
-        """Of a program all tests are run again, and counted once."""
+        """All tests of a program are run again, and counted once."""
         said, last, code = self.run_files(PROGRAM.format(times=1))
         self.assertEqual((last, code), ("2 passed, 0 failed", 0))
         self.assertIn("passed at the second attempt: unit/program_test: all\n", said)
@@ -123,13 +124,13 @@ class Run(unittest.TestCase):
         self.assertEqual((last, code), ("1 passed, 1 failed", 1))
 
     def test_others(self):
-        """What depends on nothing but itself is not."""
+        """Tests that noise cannot disturb are not run again."""
         _, last, code = self.run_files(tools_a=file(x=1), b=file(y=1))
         self.assertEqual((last, code), ("3 passed, 1 failed", 1))
         self.assertEqual((self.attempts["x"], self.attempts["y"]), (1, 2))
 
     def test_crash(self):
-        """Nothing of a file that ended early is tried again."""
+        """No test of a file that ended early is run again."""
         _, last, code = self.run_files(e=file(a=1) + CRASH)
         self.assertEqual((last, code), ("0 passed, 1 failed", 1))
         self.assertEqual(self.attempts, {"a": 1})

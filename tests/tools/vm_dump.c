@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * vm_dump PID: all processes of a VM, as JSON on standard output, one a line. The end-to-end tests
- * compare it with what the node says of itself.
+ * vm_dump PID: print all processes of a VM as JSON, one a line. The end-to-end tests compare the
+ * output with what the node says.
  */
 #include <stdio.h>
 #include <stdlib.h>

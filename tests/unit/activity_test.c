@@ -32,14 +32,14 @@ static enum activity activity(uint64_t process, uint64_t scheduler, enum microst
     return result;
 }
 
-/* A thread that runs a process does just that, in whatever state. */
+/* The activity of a thread with a process is that process, in every state. */
 static void test_process(void **state)
 {
     (void)state;
     assert_int_equal(activity(1, 1, MICROSTATE_PORT, "erts_sched_1"), ACTIVITY_PROCESS);
 }
 
-/* What a scheduler without a process does is its state. */
+/* The activity of a scheduler without a process is its state. */
 static void test_schedulers(void **state)
 {
     static const struct {
@@ -57,7 +57,8 @@ static void test_schedulers(void **state)
         assert_int_equal(activity(0, 1, cases[i].state, "erts_sched_1"), cases[i].activity);
 }
 
-/* Threads that are no schedulers are told by their names, of all releases and of any length. */
+/* Threads that are not schedulers are identified by their names, in all releases and of any
+ * length. */
 static void test_threads(void **state)
 {
     static const struct {
@@ -90,7 +91,7 @@ static void port_name(struct fake_target *target, uint64_t port, char *name, siz
     fake_sample_free(&sample);
 }
 
-/* A port's name is read through two pointers; where one leads nowhere there is none. */
+/* A port's name is read through two pointers; if one is invalid, the port has no name. */
 static void test_port_name(void **state)
 {
     struct fake_target *target = fake_target_new();

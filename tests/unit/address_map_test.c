@@ -6,7 +6,7 @@
 
 #include "util/address_map.h"
 
-/* What was put is found, also after the table has grown, and nothing else is. */
+/* Entries are found, also after the table has grown; other addresses are not. */
 static void test_get(void **state)
 {
     struct address_map *map = address_map_new(1 << 16);
@@ -24,7 +24,7 @@ static void test_get(void **state)
     address_map_free(map);
 }
 
-/* A value can be 0, and a later one takes the place of an earlier one. */
+/* A value can be 0, and a later value replaces an earlier one. */
 static void test_values(void **state)
 {
     struct address_map *map = address_map_new(16);
@@ -40,7 +40,7 @@ static void test_values(void **state)
     address_map_free(map);
 }
 
-/* The address 0 is never there, and a failed look-up leaves the value. */
+/* The address 0 is never found, and a failed look-up leaves the value unchanged. */
 static void test_no_address(void **state)
 {
     struct address_map *map = address_map_new(16);
@@ -53,7 +53,7 @@ static void test_no_address(void **state)
     address_map_free(map);
 }
 
-/* It never holds more than its limit: when it is full it begins anew. */
+/* The map never holds more than its limit: when it is full it is cleared. */
 static void test_limit(void **state)
 {
     struct address_map *map = address_map_new(1000);
@@ -74,7 +74,7 @@ static void test_limit(void **state)
     address_map_free(map);
 }
 
-/* After clearing nothing is there, and it can be filled again. */
+/* A cleared map is empty, and can be filled again. */
 static void test_clear(void **state)
 {
     struct address_map *map = address_map_new(1000);
@@ -93,7 +93,7 @@ static void test_clear(void **state)
     address_map_free(NULL);
 }
 
-/* Each address has a place of its own, until all are given. */
+/* Each address gets its own place, until no place is left. */
 static void test_places(void **state)
 {
     struct address_map *map = address_map_new(300);

@@ -23,7 +23,7 @@ static struct vm vm_with_atoms(struct fake_target *target, int release, uint32_t
     return vm;
 }
 
-/* Texts are found by index, whether the name is bytes (27) or a binary (28 and later). */
+/* Texts are found by index, whether the name is plain bytes (27) or a binary (28 and later). */
 static void test_text(void **state)
 {
     (void)state;
@@ -40,8 +40,8 @@ static void test_text(void **state)
     }
 }
 
-/* Not an atom, beyond the table, a slot that is empty, one that holds another atom, text that is
- * not readable: no text. */
+/* No text for: a word that is not an atom, an index beyond the table, an empty slot, a slot with
+ * another atom, unreadable text. */
 static void test_no_text(void **state)
 {
     struct fake_target *target = fake_target_new();
@@ -65,7 +65,7 @@ static void test_no_text(void **state)
     free(target);
 }
 
-/* A text that was read once needs no target any more, and keeps its address. */
+/* A text that was read once needs no target any more, and stays at its address. */
 static void test_cache(void **state)
 {
     struct fake_target *target = fake_target_new();
@@ -81,7 +81,7 @@ static void test_cache(void **state)
     free(target);
 }
 
-/* Functions are written the way programmers of Erlang and Elixir know them. */
+/* Functions are written in the syntax of Erlang or Elixir. */
 static void test_mfa(void **state)
 {
     static const struct {
@@ -110,7 +110,7 @@ static void test_mfa(void **state)
     }
 }
 
-/* What does not fit is cut between characters. */
+/* A text that is too long is cut between characters. */
 static void test_mfa_cut(void **state)
 {
     char text[6];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The plan of probes against simulated loads: a target that uses CPU time, groups of probes that
- * are hit at some rate, and the governor's tick. */
+/* The plan of probes on simulated loads: a target that uses CPU time, groups of probes with a hit
+ * rate, and the governor's tick. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -19,37 +19,37 @@ enum { GROUPS_MAX = 4 };
 #define SECOND 1000000000ull
 #define PART   0.01
 
-/* Costs as they were measured. */
+/* Costs as measured. */
 static const double hit_ns = 800;
-static double attach_ns = 80e3; /* and the same to detach */
+static double attach_ns = 80e3; /* also for detaching */
 static const uint64_t attach_time = 8 * MS;
-static const uint64_t gone_time = 1 * MS; /* from closing until the traps are gone */
+static const uint64_t gone_time = 1 * MS; /* from closing until the breakpoints are gone */
 static const uint64_t detach_time = 40 * MS;
 
 static uint64_t jump_at = UINT64_MAX;
 
-/* Hits a second of a group at a time. */
+/* Return the hits per second of a group at a time. */
 typedef double (*load_function)(unsigned group, uint64_t now);
 
 struct simulated_group {
     bool open;
     uint64_t opened;
-    double hits, told;                          /* of the window, and those budget_spend() knows */
-    double late;                                /* between closing and the end of the traps */
-    uint64_t attach_done, gone_at, detach_done; /* 0: not under way */
-    /* what came of it */
+    double hits, told;                          /* of the window, and reported by budget_spend() */
+    double late;                                /* hits after closing */
+    uint64_t attach_done, gone_at, detach_done; /* 0: not in progress */
+    /* results */
     double true_hits, scaled_hits;
     uint64_t covered, represented;
-    uint64_t longest_after_jump; /* open in one piece, since jump_at */
+    uint64_t longest_after_jump; /* longest time open without a break, after jump_at */
 };
 
 struct simulation {
     struct budget *budget;
     load_function load;
     unsigned count;
-    double cpu; /* CPUs that the target uses for itself */
+    double cpu; /* CPUs that the target uses itself */
     uint64_t now;
-    double target_cpu; /* ns, with hits */
+    double target_cpu; /* ns, including hits */
     double spent, spent_in_hits;
     struct simulated_group groups[GROUPS_MAX];
 };
@@ -79,7 +79,7 @@ static void spend(struct simulation *s, double cost)
     s->spent += cost;
 }
 
-/* Hits of [now, now + step), at a rate that is the same within. */
+/* Simulate the hits of [now, now + step), at a constant rate. */
 static void run_load(struct simulation *s, uint64_t step)
 {
     for (unsigned i = 0; i < s->count; i++) {
@@ -177,7 +177,7 @@ static void run(struct simulation *s, uint64_t time)
     }
 }
 
-/* End of a recording: what is open is closed. */
+/* End the recording: close all open groups. */
 static void finish(struct simulation *s)
 {
     for (unsigned i = 0; i < s->count; i++) {
@@ -186,7 +186,7 @@ static void finish(struct simulation *s)
     }
 }
 
-/* What the probes cost, of the CPU time that the target used for itself. */
+/* Return the cost of the probes as a part of the CPU time that the target used itself. */
 static double cost_part(const struct simulation *s)
 {
     return s->spent / (s->target_cpu - s->spent_in_hits);
@@ -216,14 +216,14 @@ static double jumping(unsigned group, uint64_t now)
     return now < jump_at ? before_jump : 100 * before_jump;
 }
 
-/* Groups of which each is hit ten times as often as the one before. */
+/* Each group is hit ten times as often as the one before. */
 static double spread(unsigned group, uint64_t now)
 {
     (void)now;
     return 2000 * pow(10, group);
 }
 
-/* Bursts of random length at random times, another pattern for each seed. */
+/* Bursts of random length at random times, with another pattern for each seed. */
 enum { BURSTS = 4096 };
 static uint64_t bursts[BURSTS][2];
 
@@ -270,8 +270,8 @@ static double periodic(unsigned group, uint64_t now)
 
 #define assert_near(value, expected, distance) assert_true(fabs((value) - (expected)) <= (distance))
 
-/* Whatever the rate, the cost stays within the budget, and totals come out right. What is cheap is
- * never closed; what is dear uses most of what it may. */
+/* At any rate, the cost stays within the budget, and totals are correct. Cheap probes are never
+ * closed; expensive ones use most of the budget. */
 static void test_steady(void **state)
 {
     const uint64_t time = 60 * SECOND;
@@ -295,8 +295,8 @@ static void test_steady(void **state)
     }
 }
 
-/* A rate that jumps a hundredfold beyond the budget is cut within 200 ms, by the rule for open
- * groups or for windows, and the debt is paid back. */
+/* If the rate jumps a hundredfold, beyond the budget, the group is closed within 200 ms, whether it
+ * was open all of the time or in windows, and the debt is paid back. */
 static void test_jump(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void test_jump(void **state)
     jump_at = UINT64_MAX;
 }
 
-/* So is one that jumps within a window that was planned to be long. */
+/* The same for a jump within a window that was planned to be long. */
 static void test_jump_in_window(void **state)
 {
     (void)state;
@@ -331,7 +331,8 @@ static void test_jump_in_window(void **state)
     jump_at = UINT64_MAX;
 }
 
-/* Where attaching is dear, windows are longer and fewer, so that most of the cost is of hits. */
+/* If attaching is expensive, windows are longer and fewer, so that most of the cost is that of
+ * hits. */
 static void test_dear_attaching(void **state)
 {
     struct simulation *s = simulate(steady, 1, 1, 1);
@@ -346,7 +347,8 @@ static void test_dear_attaching(void **state)
     simulation_free(s);
 }
 
-/* It has spent no more than it has earned, but for so many windows that it is yet to wait for. */
+/* Check that the plan has spent no more than it has earned, except for so many windows that future
+ * income pays for. */
 static void check_spent(const struct simulation *s, double windows)
 {
     double earned = PART * (s->target_cpu - s->spent_in_hits);
@@ -355,8 +357,8 @@ static void check_spent(const struct simulation *s, double windows)
     assert_true(s->spent <= earned + windows * window);
 }
 
-/* So from the start on, and also where the target does less than it did then: what it has not used
- * can't be spent, whatever was expected. */
+/* This also holds from the start on, and if the target uses less CPU time than at the start: only
+ * CPU time that the target has used can be spent, whatever was predicted. */
 static void test_start(void **state)
 {
     (void)state;
@@ -376,7 +378,8 @@ static void test_start(void **state)
     }
 }
 
-/* Groups share: who needs little gets it, and the others share the rest alike. */
+/* Groups share the budget: a group that needs little gets it, and the others divide the rest
+ * equally. */
 static void test_groups(void **state)
 {
     struct simulation *s = simulate(spread, GROUPS_MAX, 2, 1);
@@ -395,7 +398,7 @@ static void test_groups(void **state)
         assert_near(scaled_to_true(s, i), 1, 0.03);
     simulation_free(s);
 
-    /* The share of one that can't be opened goes to the others. */
+    /* The share of a group that cannot be opened goes to the others. */
     s = simulate(spread, GROUPS_MAX, 2, 1);
     budget_retire(s->budget, 3);
     run(s, 60 * SECOND);
@@ -404,8 +407,8 @@ static void test_groups(void **state)
     simulation_free(s);
 }
 
-/* On a host with many CPUs the budget would do for hundreds of windows a second. There are 10 at
- * most, which are longer, and use the budget all the same. */
+/* On a host with many CPUs the budget would allow hundreds of windows a second. There are 10 at
+ * most, which are longer and still use the budget. */
 static void test_many_cpus(void **state)
 {
     struct simulation *s = simulate(steady, GROUPS_MAX, 64, 1);
@@ -425,7 +428,7 @@ static void test_many_cpus(void **state)
     simulation_free(s);
 }
 
-/* A target that does nothing has its probes all of the time: they cost nothing but attaching. */
+/* An idle target has its probes all of the time: they cost nothing but attaching. */
 static void test_idle(void **state)
 {
     struct simulation *s = simulate(steady, GROUPS_MAX, 0, 1);
@@ -440,8 +443,8 @@ static void test_idle(void **state)
     simulation_free(s);
 }
 
-/* The mean over many recordings of a load that comes in bursts is the truth, though windows are
- * closed early and strata grow longer because of them. */
+/* Check that the mean over many recordings of a load with bursts is the true total, although the
+ * bursts close windows early and make strata longer. */
 static void check_unbiased(load_function load, double length, double gap, int runs)
 {
     double sum = 0, squares = 0, spent = 0, mean, error;

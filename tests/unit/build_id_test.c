@@ -12,7 +12,7 @@
 #include "os/mappings.h"
 #include "os/memory.h"
 
-/* A note: name, content, and what pads them. */
+/* A note: name, content, and the padding of both. */
 #define NOTE(owner, type, size, content) "\x04\0\0\0" size "\0\0\0" type "\0\0\0" owner content
 #define GNU                              "GNU\0"
 
@@ -25,7 +25,8 @@ static struct build_id_text text_of(const char *notes, size_t size)
 
 #define TEXT_OF(notes) text_of(notes, sizeof(notes) - 1).text
 
-/* Of several notes the one that holds it; of what is cut, long or of others nothing. */
+/* Among several notes, the one with the build id is found. A cut note, a note that is too long, and
+ * notes of other owners give none. */
 static void test_notes(void **state)
 {
     static const char xen[] = NOTE("Xen\0", "\x03", "\x04", "\x01\x02\x03\x04");
@@ -44,7 +45,7 @@ static void test_notes(void **state)
     assert_string_equal(text_of(large, sizeof(large)).text, "");
 }
 
-/* The first line that a command prints. */
+/* Return the first line that a command prints. */
 static void printed_by(const char *command, char *line, int size)
 {
     FILE *output = popen(command, "re");
@@ -81,7 +82,8 @@ static struct build_id_text text_of_mapping(const char *path)
     return text;
 }
 
-/* Of files that are mapped, as readelf has it; and of the vdso, which is in memory only. */
+/* The build ids of mapped files are those of readelf; the vdso, which is only in memory, has one
+ * too. */
 static void test_files(void **state)
 {
     char line[256], command[128];
@@ -95,7 +97,7 @@ static void test_files(void **state)
     assert_true(strlen(text_of_mapping("[vdso]").text) >= 16);
 }
 
-/* That of the kernel is among its notes; what has none has none. */
+/* The build id of the kernel is in its notes; an unknown module has none. */
 static void test_kernel(void **state)
 {
     struct build_id kernel = build_id_of_kernel(KERNEL_MODULE);

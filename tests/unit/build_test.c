@@ -68,8 +68,8 @@ static const char jit_banner[] =
 static const char glibc_config[] = "/* config.h */\n#define ERLANG_FRAME_POINTERS /**/\n"
                                    "#define NATIVE_ERLANG_STACK /**/\n/* #undef USE_VM_PROBES */\n";
 
-/* The JIT on glibc, from its banner and the text of its config.h; other texts that begin like a
- * banner are passed over. */
+/* The JIT on glibc is found from its banner and the text of its config.h; texts that only begin
+ * like a banner are skipped. */
 static void test_jit(void **state)
 {
     struct file file = make_file(jit_banner, glibc_config);
@@ -84,7 +84,7 @@ static void test_jit(void **state)
     assert_string_equal(build.special, "");
 }
 
-/* Options that are off are "#undef" in a comment and do not count as defined. */
+/* A disabled option is "#undef" in a comment, and does not count as defined. */
 static void test_other_builds(void **state)
 {
     struct file musl = make_file("Erlang/OTP 25%s [erts-13.2] [64-bit] [jit%s]\n",
@@ -103,7 +103,7 @@ static void test_other_builds(void **state)
     assert_true(build.frame_pointer_field);
 }
 
-/* Builds whose structs differ are named, so that they can be refused. */
+/* Builds with different structs are named, so that they can be refused. */
 static void test_special(void **state)
 {
     struct file locks =
@@ -118,7 +118,8 @@ static void test_special(void **state)
     assert_string_equal(build.special, "32-bit words");
 }
 
-/* A program that only talks of Erlang, one without a banner, and no program at all. */
+/* Refused: a program that only mentions Erlang, a program without a banner, and a file that is not
+ * a program. */
 static void test_not_a_vm(void **state)
 {
     struct file talker = make_file(jit_banner, glibc_config);
@@ -135,7 +136,7 @@ static void test_not_a_vm(void **state)
     assert_int_equal(build.otp_release, 5);
 }
 
-/* A file cut anywhere, or with absurd sizes, is no VM and does no harm. */
+/* A file that is cut anywhere, or has absurd sizes, is not a VM and does no harm. */
 static void test_damaged(void **state)
 {
     struct file file = make_file(jit_banner, glibc_config);

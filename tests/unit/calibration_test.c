@@ -11,7 +11,7 @@
 
 #include "capture/calibration.h"
 
-/* Which instructions the kernel emulates (arch/x86/kernel/uprobes.c). */
+/* The instructions that the kernel emulates (arch/x86/kernel/uprobes.c). */
 static void test_trap_of_code(void **state)
 {
     static const struct {
@@ -27,7 +27,7 @@ static void test_trap_of_code(void **state)
         {"\x0f\x84\x10\x20\x30\x40", TRAP_EMULATED}, /* je */
         {"\x90", TRAP_EMULATED},                     /* nop */
         {"\x0f\x1f\x44\0\0", TRAP_NOP5},
-        {"\x0f\x1f\x40\0", TRAP_STEPPED}, /* nop of four bytes */
+        {"\x0f\x1f\x40\0", TRAP_STEPPED}, /* 4-byte nop */
         {"\xf3\x0f\x1e\xfa\x55", TRAP_ENDBR},
         {"\x48\x83\xec\x18", TRAP_STEPPED},     /* sub $24, %rsp */
         {"\x48\x89\xf8", TRAP_STEPPED},         /* mov %rdi, %rax */
@@ -47,7 +47,7 @@ static void test_trap_of_code(void **state)
     assert_int_equal(trap_of_code((const uint8_t *)"", 0), TRAP_STEPPED);
 }
 
-/* A file of two functions: one begins with push at 0, one with mov at 16. */
+/* Write a file of two functions: one begins with push at 0, one with mov at 16. */
 static void make_code(char *path)
 {
     static const char code[32] = {[0] = 0x55, [16] = 0x48, 0x89, 0xf8};
@@ -60,7 +60,7 @@ static void make_code(char *path)
 
 #define assert_near(value, expected) assert_true(fabs((value) - (expected)) < 1e-6)
 
-/* A trap is shared by entry and return of a function; the dearest place decides. */
+/* The entry and the return of a function share a trap; the most expensive place decides. */
 static void test_hit_ns(void **state)
 {
     const struct calibration calibration = {
@@ -79,7 +79,7 @@ static void test_hit_ns(void **state)
     assert_int_equal(trap_of_site(&stepped), TRAP_STEPPED);
     assert_int_equal(trap_of_site(&gone), TRAP_STEPPED);
     cost = calibration_hit_ns(&calibration, &entry, 1);
-    assert_true(cost > 400 && cost < 500); /* more than in the loop of the calibration */
+    assert_true(cost > 400 && cost < 500); /* more than in the calibration's loop */
     assert_near(calibration_hit_ns(&calibration, &returns, 1), cost / 400 * 600);
     assert_near(calibration_hit_ns(&calibration, (struct probe_site[]){entry, returns}, 2),
                 cost / 400 * 300);
@@ -89,7 +89,7 @@ static void test_hit_ns(void **state)
     unlink(path);
 }
 
-/* On this machine: more than a system call, less than a context switch or two. */
+/* On this machine a trap costs more than a system call, and less than a context switch or two. */
 static void test_calibrate(void **state)
 {
     struct calibration calibration;

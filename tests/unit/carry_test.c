@@ -12,7 +12,7 @@ static void carry_one(const struct profile *from, struct sample *sample, struct 
     carry_free(&carry);
 }
 
-/* All that is shown of a sample, and its thread. */
+/* Write all that an output shows of a sample, and its thread. */
 static void describe(struct profile *profile, const struct sample *sample, char *text, size_t size)
 {
     struct view *view = view_new(profile, &(struct view_options){.grouping = {{GROUP_PID}}});
@@ -29,7 +29,7 @@ static void describe(struct profile *profile, const struct sample *sample, char 
     view_free(view);
 }
 
-/* A profile in which the same things have other ids. */
+/* Make a profile with other ids for the same entries. */
 static struct profile *other_profile(void)
 {
     struct profile *profile = profile_new();
@@ -42,7 +42,7 @@ static struct profile *other_profile(void)
     return profile;
 }
 
-/* A sample that was carried says the same as before, once the old profile is gone too. */
+/* A sample that was carried over reads the same as before, even after the old profile is freed. */
 static void test_same_sample(void **state)
 {
     struct profile *to = other_profile();
@@ -72,7 +72,8 @@ static string_id text(struct profile *profile, const char *value)
     return profile_string_z(profile, value);
 }
 
-/* All of a process: what it belongs to, and who started it, by whichever number. */
+/* All fields of a process are carried over: its ancestors, its application, and its parent,
+ * whatever its id. */
 static void test_process(void **state)
 {
     struct profile *from = profile_new(), *to = other_profile();
@@ -109,7 +110,7 @@ static void test_process(void **state)
     profile_free(to);
 }
 
-/* Where code is, with what tells its build. */
+/* A module is carried over with its build id. */
 static void test_module(void **state)
 {
     struct profile *to = other_profile();
@@ -128,7 +129,7 @@ static void test_module(void **state)
     profile_free(to);
 }
 
-/* What is not there is not there afterwards. */
+/* Absent fields stay absent. */
 static void test_nothing(void **state)
 {
     struct profile *from = profile_new(), *to = profile_new();

@@ -21,7 +21,8 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
     return true;
 }
 
-/* Compile and evaluate with rsp = 0x7000, rip = 0x200b, CFA = 0x9000 and nothing else known. */
+/* Compile and evaluate with rsp = 0x7000, rip = 0x200b and CFA = 0x9000; all other registers are
+ * unknown. */
 static bool evaluate(const Dwarf_Op *ops, size_t count, uint64_t *result)
 {
     static uint64_t word = 0xfeed;
@@ -41,8 +42,8 @@ static bool evaluate(const Dwarf_Op *ops, size_t count, uint64_t *result)
            cfi_expression_evaluate(compiled, count, &frame, result);
 }
 
-/* The expression that binutils give PLT stubs: rsp + 8, and 8 more from the 11th byte of the stub
- * on (bfd/elf64-x86-64.c, elf_x86_64_eh_frame_lazy_plt). */
+/* The expression that binutils give PLT stubs: rsp + 8, plus 8 from the 11th byte of the stub on
+ * (bfd/elf64-x86-64.c, elf_x86_64_eh_frame_lazy_plt). */
 static void test_plt(void **state)
 {
     static const Dwarf_Op ops[] = {
@@ -76,7 +77,7 @@ static const struct {
     {DW_OP_swap, 4, 5, 4},         {DW_OP_drop, 4, 5, 4},   {DW_OP_over, 4, 5, 4},
 };
 
-/* Operations on two operands, with signs and shifts beyond the width as DWARF has them. */
+/* Operations on two operands, with signs and shifts beyond the width as DWARF defines them. */
 static void test_operations(void **state)
 {
     (void)state;
@@ -116,11 +117,11 @@ static void test_operands(void **state)
     assert_int_equal(result, 0x9001);
 }
 
-/* What can't be had or is not supported fails, and no result is written. */
+/* Unavailable or unsupported operands and operations fail, and no result is written. */
 static void test_failures(void **state)
 {
     static const Dwarf_Op failing[] = {
-        {.atom = DW_OP_breg0},                       /* rax is not known */
+        {.atom = DW_OP_breg0},                       /* rax is unknown */
         {.atom = DW_OP_breg31},                      /* no such register */
         {.atom = DW_OP_bregx, .number = UINT64_MAX}, /* nor this */
         {.atom = DW_OP_plus},

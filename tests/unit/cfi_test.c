@@ -23,13 +23,13 @@
 
 enum { DEPTH = 64 };
 
-/* ---- What a test unwinds with: the mappings and the memory of a process. ---- */
+/* ---- The input of unwinding: the mappings and the memory of a process. ---- */
 
 struct unwinder {
     struct memory *memory;
     struct mappings *mappings;
     struct cfi *cfi;
-    uint64_t lowest; /* nothing below is readable, as if it had not been captured */
+    uint64_t lowest; /* nothing below is readable, as if it was not captured */
 };
 
 static bool read_stack(void *context, uint64_t address, uint64_t *word)
@@ -104,7 +104,7 @@ static NO_FRAME_POINTER int innermost(struct chain *chain)
     return chain->count;
 }
 
-/* A frame whose size is not known before it runs. */
+/* A frame whose size is known only at run time. */
 static NO_FRAME_POINTER int middle(struct chain *chain, size_t size)
 {
     volatile char *room = __builtin_alloca(size);
@@ -132,7 +132,8 @@ static NO_FRAME_POINTER int outermost(struct chain *chain)
 
 static void check_chain(const struct chain *chain)
 {
-    /* backtrace() begins with its own caller, innermost(), or with itself under a sanitizer. */
+    /* backtrace() begins with its own caller, innermost(), or with its own frame under a
+     * sanitizer. */
     int skipped = chain->truth_count - chain->count;
 
     assert_int_equal(chain->end, CFI_END);
@@ -141,8 +142,8 @@ static void check_chain(const struct chain *chain)
         assert_int_equal(chain->unwound[i], (uintptr_t)chain->truth[skipped + i]);
 }
 
-/* Through frames without frame pointers and the C library, the return addresses are those that
- * backtrace(3) tells, up to the frame that has no caller. */
+/* Through frames without frame pointers and the C library, the return addresses are those of
+ * backtrace(3), up to the root frame. */
 static void test_own_stack(void **state)
 {
     static struct chain chain;
@@ -153,8 +154,8 @@ static void test_own_stack(void **state)
     check_chain(&chain);
 }
 
-/* A function that ends with its call, right before one that has another frame and whose first
- * instruction is no valid one. */
+/* A function that ends with its call. The next function has another frame, and its first
+ * instruction is invalid. */
 void ends_with_call(void (*function)(void));
 void faults_at_once(void);
 __asm__(".text\n"
@@ -190,7 +191,7 @@ static void unwind_on_signal(int number)
         unwind_and_leave();
 }
 
-/* A return address belongs to the call before it, not to the function that begins there. */
+/* A return address belongs to the call before it, not to the function that begins at it. */
 static void test_call_at_the_end(void **state)
 {
     (void)state;
@@ -199,7 +200,7 @@ static void test_call_at_the_end(void **state)
     check_chain(&left_chain);
 }
 
-/* What a signal interrupted made no call: its frame is that of the very instruction, even where
+/* A signal does not interrupt at a call: the frame is that of the interrupted instruction, even if
  * another function ends right before it. */
 static void test_interrupted_at_the_start(void **state)
 {
@@ -214,9 +215,9 @@ static void test_interrupted_at_the_start(void **state)
     check_chain(&left_chain);
 }
 
-/* ---- One step with made-up registers and stack. ---- */
+/* ---- One step with invented registers and stack. ---- */
 
-/* Saves rbx below rsp, as functions that call nothing may (the red zone). */
+/* Saves rbx below rsp (the red zone), as leaf functions may. */
 void uses_red_zone(void);
 extern const char uses_red_zone_saved[];
 __asm__(".text\n"
@@ -234,7 +235,7 @@ enum { STACK_WORDS = 8, TOP = 4 };
 
 struct stack {
     uint64_t words[STACK_WORDS];
-    int first; /* words before are not captured */
+    int first; /* earlier words are not captured */
 };
 
 static bool read_word(void *context, uint64_t address, uint64_t *word)
@@ -256,8 +257,8 @@ static struct cfi_registers leaf_at(uintptr_t rip, const struct stack *stack)
     };
 }
 
-/* What lies below rsp is read where it was captured, else the register keeps its value; registers
- * that nobody need preserve are unknown in the caller. */
+/* A word below rsp is read if it was captured; otherwise the register keeps its value. Registers
+ * that are not preserved by calls are unknown in the caller. */
 static void test_below_the_stack_pointer(void **state)
 {
     struct unwinder unwinder = unwinder_of(getpid());
@@ -279,7 +280,7 @@ static void test_below_the_stack_pointer(void **state)
     unwinder_free(&unwinder);
 }
 
-/* Each way of not getting anywhere has its own result and leaves the registers alone. */
+/* Each failure has its own result, and leaves the registers unchanged. */
 static void test_results(void **state)
 {
     struct unwinder unwinder = unwinder_of(getpid());
@@ -315,7 +316,7 @@ static void test_results(void **state)
     cfi_free(NULL);
 }
 
-/* More addresses than the cache holds: it begins anew and still answers right. */
+/* With more addresses than the cache holds, the cache is cleared and results stay correct. */
 static void test_cache_is_bounded(void **state)
 {
     struct unwinder unwinder = unwinder_of(getpid());
@@ -338,8 +339,8 @@ static void test_cache_is_bounded(void **state)
 
 /* ---- A stopped process, instruction by instruction. ---- */
 
-/* Calls work() with known values in all registers that a callee must keep; those that a caller
- * gets back after work() are these. */
+/* Call work() with known values in all callee-saved registers; after work() the caller must have
+ * these values again. */
 void with_sentinels(void (*work)(void));
 extern const char with_sentinels_return[];
 __asm__(".text\n"
@@ -460,13 +461,14 @@ static bool has_sentinels(const struct cfi_registers *registers)
     return true;
 }
 
-/* What a walk through the child met. */
+/* Statistics of a walk through the child. */
 struct walk {
     int stops, wrong;
     int in_plt, in_vdso, in_handler;
 };
 
-/* Report where it went wrong: without that a failure can't be understood. */
+/* Check the stack at a stop, and report a wrong result with its place: a failure cannot be
+ * understood without that. */
 static void check_stop(struct unwinder *unwinder, pid_t pid, struct walk *walk)
 {
     struct cfi_registers start = registers_of_stopped(pid);
@@ -491,7 +493,7 @@ static void check_stop(struct unwinder *unwinder, pid_t pid, struct walk *walk)
                 (unsigned long long)(rip - symbol.address), mapping ? mapping->path : "?", result);
 }
 
-/* One instruction; the signal that arrived, if any, is delivered. False at the end. */
+/* Execute one instruction, and deliver the pending signal, if any. Return false at the end. */
 static bool single_step(pid_t pid, int *signal_number)
 {
     int status;
@@ -542,8 +544,8 @@ static bool step_to(pid_t pid, uint64_t address, int limit)
     return false;
 }
 
-/* At each single instruction (prologues, epilogues, stubs, the vdso, a signal handler) the stack
- * leads to with_sentinels(), and every register that it set has its value there. */
+/* At every instruction (prologues, epilogues, stubs, the vdso, a signal handler) the stack leads to
+ * with_sentinels(), and every register that it set has its value there. */
 static void test_every_instruction(void **state)
 {
     struct walk walk = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Paths through machine code, made by the assembler of this very program. */
+/* Paths through machine code, which the assembler puts into this program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,13 +12,13 @@
 #include "os/code_flow.h"
 
 /* clang-format off */
-/* Code NAME from `name` to `name_end`. */
+/* The code NAME, from `name` to `name_end`. */
 #define CODE(name, ...) \
     extern const uint8_t name[], name##_end[]; \
     __asm__(".pushsection .text\n" #name ":\n" ".intel_syntax noprefix\n" \
             #__VA_ARGS__ "\n.att_syntax prefix\n" #name "_end:\n.popsection\n")
 
-/* The targets of calls lie outside of all code. */
+/* The targets of calls are outside of all code. */
 CODE(far_a, nop);
 CODE(far_b, nop);
 
@@ -68,7 +68,7 @@ struct seen_call {
 
 static struct seen_call calls[CALLS_MAX];
 static unsigned int call_count;
-/* Asked while the flow is there: what the last call looked like. */
+/* Callbacks during the flow: the state at a call or a store. */
 static void (*at_call)(const struct flow *flow, const struct flow_call *call);
 static void (*at_store)(const struct flow *flow, struct flow_value address,
                         struct flow_value value);
@@ -182,7 +182,7 @@ static void test_spills_and_results(void **state)
     assert_false(flow_is_register(calls[1].arguments[3], FLOW_RCX, 0)); /* lost in the call */
 }
 
-/* What a called function has the address of may have been written; what lies below has not. */
+/* Memory whose address a called function has may have been written; memory below it has not. */
 static void test_addresses_that_escape(void **state)
 {
     (void)state;

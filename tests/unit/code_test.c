@@ -11,7 +11,7 @@
 
 enum { CODE_SIZE = 0x200, OTHERS = 6 };
 
-/* A VM with the emulator's entry, fragments, some modules that nothing happens to, and "m" last. */
+/* A VM with the emulator's entry, fragments, some modules that stay as they are, and "m" last. */
 struct node {
     struct fake_target *target;
     struct vm vm;
@@ -108,7 +108,8 @@ static void test_find(void **state)
     close_node(&node);
 }
 
-/* Headers of modules and shared fragments are told from functions; other addresses are no code. */
+/* Headers of modules and shared fragments are distinguished from functions; other addresses are not
+ * code. */
 static void test_kinds(void **state)
 {
     struct code_place place;
@@ -131,7 +132,7 @@ static void test_kinds(void **state)
     close_node(&node);
 }
 
-/* A refresh that finds nothing new leaves the epoch; one that does makes it grow. */
+/* A refresh without changes keeps the epoch; one with changes increases it. */
 static void test_epoch(void **state)
 {
     struct node node;
@@ -153,7 +154,7 @@ static void test_epoch(void **state)
     close_node(&node);
 }
 
-/* All that was loaded between two refreshes is found, however much it is. */
+/* All code that was loaded between two refreshes is found, however much it is. */
 static void test_many_at_once(void **state)
 {
     uint64_t bases[40];
@@ -175,7 +176,7 @@ static void test_many_at_once(void **state)
     close_node(&node);
 }
 
-/* New code at the address of old code replaces it, though it has another entry. */
+/* New code at the address of old code replaces it, even with another entry. */
 static void test_replaced(void **state)
 {
     struct node node;
@@ -189,7 +190,7 @@ static void test_replaced(void **state)
     close_node(&node);
 }
 
-/* An entry that was freed comes back at the same place, its file too, with other content. */
+/* A freed entry is reused at the same address, as is its file, with other content. */
 static void test_same_entry_other_content(void **state)
 {
     struct node node;
@@ -199,7 +200,7 @@ static void test_same_entry_other_content(void **state)
     open_node(&node);
     assert_string_equal(symbol_at(&node, node.base + 0x50), "m:first/1");
     fake_unlink(node.target, &node.vm, node.entry);
-    file = module_file("m", node.base, "m:secnd/1", 10); /* as long as the first */
+    file = module_file("m", node.base, "m:secnd/1", 10); /* of the same length as the first */
     fake_link(node.target, &node.vm, node.entry, node.symfile, &file);
     assert_int_equal(fake_first(&node.vm), code_generation(node.code));
     refresh(&node);
@@ -207,7 +208,7 @@ static void test_same_entry_other_content(void **state)
     close_node(&node);
 }
 
-/* What is purged is still named: samples of it can come later. */
+/* Purged code still has names, because samples of it may come later. */
 static void test_purged(void **state)
 {
     struct node node;
@@ -222,7 +223,8 @@ static void test_purged(void **state)
     close_node(&node);
 }
 
-/* A module that nobody asked for yet is read before it can go: when a newer version appears. */
+/* The file of a module that was not looked up yet is read when a newer version appears, before the
+ * old version is purged. */
 static void test_read_before_purge(void **state)
 {
     struct node node;
@@ -237,7 +239,7 @@ static void test_read_before_purge(void **state)
     close_node(&node);
 }
 
-/* Where old modules are covered in part by new ones, the rest is that of the newest old one. */
+/* If new modules cover old ones in part, the rest belongs to the newest old module. */
 static void test_retired(void **state)
 {
     const struct fake_range small = {0, 0x80, "tiny:f/0"};
@@ -255,7 +257,7 @@ static void test_retired(void **state)
     close_node(&node);
 }
 
-/* A list that leads back into itself ends, and what is in it is found. */
+/* A circular list ends, and its entries are found. */
 static void test_ring(void **state)
 {
     struct node node;
@@ -276,7 +278,7 @@ static void test_ring(void **state)
     close_node(&node);
 }
 
-/* A file that is nonsense leaves the address without a name, and the others with theirs. */
+/* An invalid file leaves its addresses without names; other modules keep theirs. */
 static void test_bad_file(void **state)
 {
     struct node node;
@@ -291,8 +293,8 @@ static void test_bad_file(void **state)
     close_node(&node);
 }
 
-/* The code after a call says where the stack pointer comes back from; the first such word counts,
- * and code of the release's own kind. */
+/* The code after a call shows where the stack pointer is restored from. The first such instruction
+ * counts, and only the forms of the VM's release. */
 static void test_call_class(void **state)
 {
     static const struct {
@@ -323,7 +325,7 @@ static void test_call_class(void **state)
     close_node(&node);
 }
 
-/* A class that was found holds until the code changes, and not longer. */
+/* A cached class is valid until the code changes, and no longer. */
 static void test_call_class_of_new_code(void **state)
 {
     struct node node;
@@ -340,7 +342,7 @@ static void test_call_class_of_new_code(void **state)
     close_node(&node);
 }
 
-/* Without a list, or with one that says nothing, there is no code map, and the reason is told. */
+/* Without a list, or with an invalid one, there is no code map, and an error gives the reason. */
 static void test_no_list(void **state)
 {
     struct fake_target *target = fake_target_new();
@@ -358,7 +360,7 @@ static void test_no_list(void **state)
     free(target);
 }
 
-/* The entry of OTP 24 has no address for normal_exit: it is the one that the VM exports. */
+/* The entry of OTP 24 has no address for normal_exit: the VM's exported symbol is used. */
 static void test_normal_exit_of_24(void **state)
 {
     const struct fake_range range = {0, CODE_SIZE, "m:first/1"};
@@ -383,7 +385,7 @@ static void test_normal_exit_of_24(void **state)
     free(target);
 }
 
-/* When the target has ended, refreshing fails and what is known stays. */
+/* When the target has ended, refreshing fails, and known code is kept. */
 static void test_target_gone(void **state)
 {
     struct error error;

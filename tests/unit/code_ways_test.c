@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions made by the assembler, in this program's own file. */
+/* Paths of functions that the assembler puts into this program's own file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ FUNCTION(ends_in_other, test %edi, %edi; je other; call aborts);
 FUNCTION(ends_somewhere, test %edi, %edi; je 1f; call aborts; 1: jmp *%rax);
 FUNCTION(ends_in_nonsense, call aborts; .byte 6);
 
-/* Behind each call that never returns is code that has nothing to do with it. */
+/* The code after each call that never returns is unrelated to it. */
 FUNCTION(collects,
          test %esi, %esi; je 2f; call other;
          collects_allocated: test %rax, %rax; je 4f; nop; call sweep;
@@ -53,7 +53,7 @@ FUNCTION(has_parts, test %edi, %edi; je part; has_parts_back: call other; ret);
 FUNCTION(part, nop; call sweep; part_swept: jmp has_parts_back);
 POINT(has_parts_back); POINT(part_swept);
 
-/* Each returns at once, or calls something and sweeps. */
+/* Each function returns at once, or makes a call and then sweeps. */
 #define SWEEPS_AFTER(name, what) FUNCTION(name, test %edi, %edi; je 1f; what; call sweep; 1: ret)
 SWEEPS_AFTER(after_other, call other);
 SWEEPS_AFTER(after_aborts, call aborts);
@@ -178,7 +178,7 @@ static void test_parts(void **state)
     assert_int_equal(ahead_at(has_parts, part_swept), CALL_NEVER);
 }
 
-/* What does not return hides what is behind it; what may, does not. */
+/* A call that never returns hides the code after it; a call that may return does not. */
 static void test_calls_that_never_return(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_calls_that_never_return(void **state)
     assert_int_equal(ahead(after_system_call), CALL_PERHAPS);
 }
 
-/* Where it is not known where code goes on, it may do anything. */
+/* If the next instruction is unknown, any call may follow. */
 static void test_what_is_not_known(void **state)
 {
     (void)state;

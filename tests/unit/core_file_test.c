@@ -21,7 +21,7 @@
 
 enum { PAGE = 4096, BASE = 0x10000 };
 
-/* A core file in the making, in memory: headers, notes and pages. */
+/* A core file under construction, in memory: headers, notes and pages. */
 struct made {
     Elf64_Ehdr header;
     Elf64_Phdr headers[8];
@@ -56,7 +56,7 @@ static void add_note(struct made *made, uint32_t type, const void *content, uint
     buffer_put(&made->notes, "\0\0\0", -size % 4);
 }
 
-/* Memory at `address`, of which the core has `present` bytes: `bytes`. */
+/* Add memory at `address`, of which the core contains `present` bytes: `bytes`. */
 static void add_pages(struct made *made, uint64_t address, uint64_t size, const void *bytes,
                       size_t present)
 {
@@ -101,7 +101,7 @@ static void tear_down_core(struct made *made)
     buffer_free(&made->pages);
 }
 
-/* NT_FILE of one file that is mapped in two parts, and another. */
+/* Add an NT_FILE of one file that is mapped in two parts, and of another file. */
 static void add_files(struct made *made, const char *path, uint64_t second)
 {
     const uint64_t numbers[] = {3,
@@ -125,7 +125,7 @@ static void add_files(struct made *made, const char *path, uint64_t second)
     buffer_free(&files);
 }
 
-/* Numbers are read from where they are in the notes of x86-64. */
+/* Fields are read at their offsets in the notes of x86-64. */
 static void test_notes(void **state)
 {
     uint64_t status[42] = {0}, info[17] = {0};
@@ -168,7 +168,8 @@ static void test_notes(void **state)
     tear_down_core(&made);
 }
 
-/* Memory is read to where a segment's bytes in the file end, and not from what is no segment. */
+/* Memory is readable up to the end of a segment's bytes in the file, and not outside of
+ * segments. */
 static void test_memory(void **state)
 {
     char pages[2 * PAGE], buffer[64];
@@ -195,7 +196,7 @@ static void test_memory(void **state)
     tear_down_core(&made);
 }
 
-/* Of a file that is cut short, what is there is read, and what is not is counted. */
+/* In a file that is cut short, the rest is readable, and the missing bytes are counted. */
 static void test_cut_short(void **state)
 {
     static const char pages[2 * PAGE];
@@ -264,7 +265,8 @@ static int find_self(void **state)
     return size > 0 ? 0 : -1;
 }
 
-/* The first page of this program, with another byte in its build id if it is to be another one. */
+/* Read the first page of this program; change a byte of its build id if it must look like another
+ * program. */
 static void read_first_page(char *page, bool is_other)
 {
     int fd = open(self, O_RDONLY | O_CLOEXEC);
@@ -278,7 +280,7 @@ static void read_first_page(char *page, bool is_other)
     size = dwelf_elf_gnu_build_id(elf, &id);
     assert_int_equal(pread(fd, page, PAGE, 0), PAGE);
     if (size <= 0)
-        skip(); /* by a linker that does not give any */
+        skip(); /* the linker did not give it a build id */
     at = memmem(page, PAGE, id, (size_t)size);
     assert_non_null(at);
     *at = (char)(*at ^ is_other);
@@ -286,7 +288,7 @@ static void read_first_page(char *page, bool is_other)
     close(fd);
 }
 
-/* Where its code begins, in pages. */
+/* Return the page of the file where the code begins. */
 static uint64_t code_page(void)
 {
     int fd = open(self, O_RDONLY | O_CLOEXEC);
@@ -315,7 +317,8 @@ static void make_own_core(struct made *made, bool is_other)
     add_pages(made, BASE, PAGE, page, PAGE);
 }
 
-/* Code that the core does not have is that of the file; files that are not here have none. */
+/* Code that the core lacks is read from the executable; files that are missing here have no
+ * code. */
 static void test_executable(void **state)
 {
     char code[64], expected[64];
@@ -348,7 +351,8 @@ static void test_executable(void **state)
     close(fd);
 }
 
-/* One of another build is refused, named or not, and both builds are told. */
+/* An executable of another build is refused, given by name or found, and the message has both
+ * builds. */
 static void test_other_executable(void **state)
 {
     const char *const names[] = {NULL, self};
@@ -371,7 +375,7 @@ static void test_other_executable(void **state)
     tear_down_core(&made);
 }
 
-/* A core that does not say what was mapped where. */
+/* A core without the list of mapped files. */
 static void test_no_files(void **state)
 {
     struct core_file *core;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What hits cost, told from what the target gets done. */
+/* The true cost of hits, estimated from the work that the target gets done. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,10 +10,10 @@
 
 #include "capture/cost_factor.h"
 
-static const double UNKNOWN = 1.5; /* where nothing tells */
-static const double SPEED = 0.06;  /* work a ns */
+static const double UNKNOWN = 1.5; /* the factor without evidence */
+static const double SPEED = 0.06;  /* work per ns */
 
-/* In [-1, 1). */
+/* Return a number in [-1, 1). */
 static double noise(void)
 {
     static uint64_t state = 1;
@@ -22,8 +22,8 @@ static double noise(void)
     return (double)(state >> 11) * 0x1p-52 - 1;
 }
 
-/* Windows of 20 ms of CPU time, of which hits are reckoned to take `part` and take `times` as much,
- * with intervals without hits between. */
+/* Add windows of 20 ms of CPU time with intervals without hits between them. Hits are estimated to
+ * take `part` of a window, and truly take `times` as much. */
 static void add_windows(struct cost_factor *factor, int windows, double part, double times,
                         double error)
 {
@@ -49,7 +49,7 @@ static void test_tells(void **state)
     }
 }
 
-/* The less there is to tell by, the nearer to what it is at first. */
+/* The less evidence there is, the nearer the factor is to its initial value. */
 static void test_hardly_tells(void **state)
 {
     enum { TIMES = 50 };
@@ -68,7 +68,7 @@ static void test_hardly_tells(void **state)
     assert_true(unclear > UNKNOWN + 0.2 && unclear < UNKNOWN + 0.7);
 }
 
-/* Without work, without hits, and where all intervals have the same part of hits. */
+/* Cases without evidence: no work, no hits, the same part of hits in all intervals. */
 static void test_does_not_tell(void **state)
 {
     struct cost_factor none = {0}, workless = {0}, idle = {0}, alike = {0};
@@ -85,7 +85,7 @@ static void test_does_not_tell(void **state)
     assert_true(fabs(cost_factor_get(&alike) - UNKNOWN) < 0.01);
 }
 
-/* Never less than reckoned: what looks so is a target that works faster meanwhile. */
+/* The factor is at least 1: a smaller result means that the target worked faster in windows. */
 static void test_least(void **state)
 {
     struct cost_factor factor = {0};
@@ -95,7 +95,7 @@ static void test_least(void **state)
     assert_true(cost_factor_get(&factor) == 1);
 }
 
-/* A load changes, and is told anew after some minutes of its CPU time. */
+/* When a load changes, the factor is learned anew within some minutes of its CPU time. */
 static void test_forgets(void **state)
 {
     struct cost_factor factor = {0};

@@ -8,7 +8,7 @@
 #include "capture/counted.h"
 #include "log_histogram.h"
 
-/* Every count, whichever it is: they are all numbers of 8 bytes. */
+/* Every count is subtracted: all are numbers of 8 bytes. */
 static void test_counts(void **state)
 {
     struct wire_slot_counts now, before;
@@ -39,8 +39,8 @@ static uint64_t max_since(const struct wire_histogram *now, const struct wire_hi
     return histogram.max;
 }
 
-/* Buckets hold what came since; the greatest number is exact if it came since, and else as near as
- * buckets are. */
+/* Buckets contain what was counted since. The maximum is exact if it was reached since, and
+ * otherwise as exact as the buckets. */
 static void test_histogram(void **state)
 {
     struct wire_histogram none = {0}, before = {0}, now, since;
@@ -55,7 +55,7 @@ static void test_histogram(void **state)
     assert_int_equal(max_since(&now, &before), 5);
     add(&now, 17);
     assert_int_equal(max_since(&now, &before), 19);
-    add(&now, 990); /* in the bucket of the greatest */
+    add(&now, 990); /* in the bucket of the maximum */
     assert_int_equal(max_since(&now, &before), 1000);
     add(&now, 2000);
     assert_int_equal(max_since(&now, &before), 2000);

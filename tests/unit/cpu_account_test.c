@@ -21,7 +21,7 @@ static const char *text_of(const char *clock, const struct recording_totals *tot
     return result;
 }
 
-/* Nothing is said within 2 %, nor where there is no account. */
+/* Nothing is reported within 2 %, or without an account. */
 static void test_quiet(void **state)
 {
     struct recording_totals totals = {
@@ -36,7 +36,7 @@ static void test_quiet(void **state)
     assert_true(cpu_account_ratio(&totals) == 0);
 }
 
-/* Outside of that the ratio is told, with the first reason that fits. */
+/* Beyond 2 % the ratio is reported, with the first reason that applies. */
 static void test_reasons(void **state)
 {
     struct recording_totals totals = {

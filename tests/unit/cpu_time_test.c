@@ -13,7 +13,7 @@
 #include "session/cpu_time.h"
 #include "util/clock.h"
 
-/* The VM is the test itself: what the kernel accounts to it, the test can make. */
+/* The VM is the test itself, so that the test can cause the CPU time that the kernel accounts. */
 
 static const uint64_t MS = 1000000;
 
@@ -23,7 +23,7 @@ struct bench {
     struct targets targets;
     struct part *part;
     struct cpu_time *cpu_time;
-    uint64_t started; /* CPU time of the test when accounts began, or a little before */
+    uint64_t started; /* CPU time of the test when accounting began, or a little before */
 };
 
 static void work(uint64_t ns)
@@ -71,7 +71,7 @@ static void hold(struct bench *bench, uint64_t base)
     cpu_time_hold(bench->cpu_time, 0, &sample);
 }
 
-/* End the recording; the values of its samples. */
+/* End the recording; return the values of its samples. */
 static size_t values(struct bench *bench, uint64_t list[], size_t room)
 {
     struct profile *profile = profile_new();
@@ -94,8 +94,8 @@ static size_t values(struct bench *bench, uint64_t list[], size_t room)
     return count;
 }
 
-/* All samples together get exactly the accounted time, each in proportion to its base: also where
- * the clock saw half of it, and time without a sample goes to the next one. */
+/* All samples together get exactly the accounted time, each in proportion to its base, even if the
+ * clock saw only half of the time. Time without a sample goes to the next sample. */
 static void test_scaled_to_the_account(void **state)
 {
     struct recording_totals totals = {0};
@@ -126,7 +126,7 @@ static void test_scaled_to_the_account(void **state)
 }
 
 /* A window that has just begun is not scaled yet. The newest sample waits for the next window,
- * until newer ones of other events were appended. */
+ * until newer samples of other events are appended. */
 static void test_windows(void **state)
 {
     uint64_t list[2];
@@ -160,8 +160,8 @@ static void test_windows(void **state)
     teardown(&bench);
 }
 
-/* A window in which chance met the VM much too often does not make its samples count little: the
- * next ones even it out, and the sum is right in the end. */
+/* If a window has far too many ticks by chance, its samples do not count much less: later windows
+ * compensate, and the sum is correct in the end. */
 static void test_chance(void **state)
 {
     struct recording_totals totals = {0};
@@ -173,7 +173,7 @@ static void test_chance(void **state)
     setup(&bench, "cpu-clock", 10 * MS);
     for (int i = 0; i < 5; i++)
         hold(&bench, 10 * MS);
-    usleep(210000); /* 40 ms by the clock, of next to nothing */
+    usleep(210000); /* the clock counted 40 ms more, with almost no CPU time */
     assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.part, &error), 0);
     work(90 * MS);
     hold(&bench, 10 * MS);
@@ -187,7 +187,7 @@ static void test_chance(void **state)
     teardown(&bench);
 }
 
-/* What is accounted after the end counts for no sample. */
+/* CPU time after the end counts for no sample. */
 static void test_stop(void **state)
 {
     uint64_t list[1], stopped;
@@ -206,7 +206,7 @@ static void test_stop(void **state)
     teardown(&bench);
 }
 
-/* The samples of a VM that has ended keep what the clock gave them. */
+/* The samples of a VM that has ended keep the values of the clock. */
 static void test_no_account(void **state)
 {
     uint64_t list[2];
@@ -219,7 +219,7 @@ static void test_no_account(void **state)
     assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
     teardown(&bench);
     setup(&bench, "cpu-clock", 10 * MS);
-    bench.vm.pid = 0x7ffffffe; /* more than a pid can be (pid_max is 4 million at most) */
+    bench.vm.pid = 0x7ffffffe; /* above any pid (pid_max is 4 million at most) */
     hold(&bench, 10 * MS);
     hold(&bench, 30 * MS);
     assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
@@ -243,8 +243,9 @@ static uint64_t base_of(struct bench *bench, uint64_t counted)
     return base;
 }
 
-/* A late tick stands for all of the time since the last one; without one, for a period. Cycles are
- * time at the rate that the period was made for, and then at the rate that was seen. */
+/* A late tick counts for all of the time since the last one; a tick without a count, for one
+ * period. Cycles become time at the rate that the period was computed for, and later at the
+ * observed rate. */
 static void test_base(void **state)
 {
     struct bench bench;
@@ -260,7 +261,7 @@ static void test_base(void **state)
     assert_in_range(base_of(&bench, 15000000), 4 * MS, 5 * MS);
     teardown(&bench);
 
-    /* A CPU that is slower than it was at first: a cycle takes longer. */
+    /* The CPU is slower than at first: a cycle takes longer. */
     setup(&bench, "cycles", 30000000);
     for (int i = 0; i < 100; i++)
         base_of(&bench, 15000000);
@@ -270,8 +271,8 @@ static void test_base(void **state)
     teardown(&bench);
 }
 
-/* What the clock gave is known of each thread, also under another entry of it, and starts anew with
- * a part. */
+/* The sum of the clock is known for each thread, even if the thread has another entry, and restarts
+ * with a segment. */
 static void test_threads(void **state)
 {
     struct thread_times times = {0};

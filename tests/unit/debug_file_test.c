@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* This program, stripped in the ways that distributions do it, is still named by its .symtab. */
+/* This program, stripped in the ways of distributions, still gets names from its .symtab. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 #include "os/native_symbols.h"
 #include "util/alloc.h"
 
-/* Where no mapping of this process is: the copy lies there. */
+/* The copy is placed where this process has no mapping. */
 static const uint64_t ELSEWHERE = (uint64_t)1 << 44;
 
 static char folder[64];
@@ -41,7 +41,7 @@ static void shell(const char *format, ...)
         fail_msg("failed: %s", command);
 }
 
-/* FOLDER/full and what was split off: FOLDER/full.debug. */
+/* Make FOLDER/full and its separate debug file: FOLDER/full.debug. */
 static int set_up(void **state)
 {
     char *self = realpath("/proc/self/exe", NULL);
@@ -63,13 +63,13 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* FOLDER/prog: stripped, and what `options` of objcopy say. */
+/* Make FOLDER/prog: stripped, with these options of objcopy. */
 static void strip_program(const char *options)
 {
     shell("cd %s && objcopy --strip-all %s full prog", folder, options);
 }
 
-/* FOLDER/prog as `pid` has it mapped, by the name that it has there. */
+/* Open FOLDER/prog as `pid` has it mapped, by its path in that process. */
 static struct elf_file *open_program(pid_t pid, const char *path)
 {
     struct memory *memory = memory_of_process(getpid());
@@ -94,7 +94,7 @@ static struct elf_file *open_program(pid_t pid, const char *path)
     return file;
 }
 
-/* Is a function named that only .symtab knows? */
+/* True if a function gets its name that only .symtab contains. */
 static bool is_named(struct elf_file *file)
 {
     struct native_symbol symbol;
@@ -118,7 +118,7 @@ static bool is_named_here(void)
     return named;
 }
 
-/* Nothing split off is known: no name, as before. */
+/* Without a known debug file there is no name. */
 static void test_nothing(void **state)
 {
     (void)state;
@@ -129,7 +129,8 @@ static void test_nothing(void **state)
     assert_false(is_named_here());
 }
 
-/* Beside the file and in .debug; not what has another build id. */
+/* The debug file is found beside the file and in .debug; a file with another build id is not
+ * used. */
 static void test_link(void **state)
 {
     (void)state;
@@ -141,7 +142,7 @@ static void test_link(void **state)
     assert_false(is_named_here());
 }
 
-/* The version that a linker adds to a name is no part of what is shown. */
+/* The version that a linker adds to a name is not shown. */
 static void test_version(void **state)
 {
     (void)state;
@@ -160,7 +161,7 @@ static void test_checksum(void **state)
     assert_false(is_named_here());
 }
 
-/* What is no regular file is not opened: to open this one would never return. */
+/* A file that is not regular is not opened: opening this one would block forever. */
 static void test_pipe(void **state)
 {
     (void)state;
@@ -171,7 +172,7 @@ static void test_pipe(void **state)
     alarm(0);
 }
 
-/* A process whose root is FOLDER; -1 where that is not permitted. */
+/* Start a process with FOLDER as its root; return -1 if that is not permitted. */
 static pid_t start_in_root(void)
 {
     int ready[2];
@@ -195,7 +196,7 @@ static pid_t start_in_root(void)
     return child;
 }
 
-/* Where FOLDER/prog's build id leads, below a root and without ".debug". */
+/* Return the path that FOLDER/prog's build id gives, below a root and without ".debug". */
 static char *build_id_path(void)
 {
     struct elf_file *file;
@@ -217,7 +218,8 @@ static char *build_id_path(void)
     return result;
 }
 
-/* By build id in the root of the process, where links lead to what they lead to for it. */
+/* The file is found by build id in the root of the process, where links are resolved as in that
+ * process. */
 static void test_build_id(void **state)
 {
     pid_t child = start_in_root();
@@ -238,7 +240,7 @@ static void test_build_id(void **state)
     file = open_program(child, "/prog");
     assert_true(is_named(file));
     elf_file_free(file);
-    /* The same name outside of the root. */
+    /* The same path outside of the root is not used. */
     shell("cd %s && ln -sf %s/d %s.debug", folder, folder, path);
     file = open_program(child, "/prog");
     assert_false(is_named(file));
@@ -264,7 +266,7 @@ static void write_packed(const void *bytes, size_t size)
     free(path);
 }
 
-/* Symbols that are packed into the file itself. */
+/* The symbols are compressed in the file itself. */
 static void test_packed(void **state)
 {
     char *path = xasprintf("%s/full.debug", folder);
@@ -287,7 +289,7 @@ static void test_packed(void **state)
     assert_false(is_named_here());
 }
 
-/* What unpacks to very much is not unpacked. */
+/* Data that decompresses to a very large size is not decompressed. */
 static void test_bomb(void **state)
 {
     size_t size = 80 << 20, unpacked;

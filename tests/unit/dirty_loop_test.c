@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The VM is this very program: it has a loop with a symbol, and one without, told by its call of
+ * The VM is this program: it has a loop with a symbol, and one without, identified by its call of
  * erts_schedule().
  */
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "fake_sample.h"
 #include "symbol/dirty_loop.h"
 
-enum { KERNEL = 1, MFA = 2, CODE = 3 }; /* addresses that nobody looks at */
+enum { KERNEL = 1, MFA = 2, CODE = 3 }; /* addresses that are not looked up */
 
 void erts_schedule(void);
 void erts_dirty_process_main(void);
@@ -31,7 +31,7 @@ __attribute__((noinline)) void erts_dirty_process_main(void)
     erts_schedule();
 }
 
-/* Functions of a stripped binary: unwind information, no symbol. */
+/* Functions of a stripped executable: unwind information without symbols. */
 __asm__(".text\n"
         ".Lfunction: .cfi_startproc\n"
         "    nop\n    nop\n    ret\n"
@@ -103,7 +103,8 @@ static void add(struct bench *bench, enum address_kind kind, uint64_t address)
     bench->frames[bench->unwound.count++] = (struct unwound_frame){address, kind, true};
 }
 
-/* A process' stack: kernel, `callee` called by `loop` called by something, function, caller. */
+/* Set the stack of a process, leaf first: kernel, `callee`, `loop`, a caller of the loop, function,
+ * caller. */
 static void set_stack(struct bench *bench, uint64_t callee, uint64_t loop)
 {
     bench->unwound.count = 0;
@@ -134,7 +135,7 @@ static void check_cut(const struct bench *bench, uint64_t callee)
         assert_int_equal(bench->frames[i].address, addresses[i]);
 }
 
-/* Rootwards of what the loop calls there is only the process. */
+/* The loop and its callers are cut out between the loop's callee and the process' frames. */
 static void test_loop_with_symbol(void **state)
 {
     struct bench b;
@@ -147,7 +148,7 @@ static void test_loop_with_symbol(void **state)
     close_bench(&b);
 }
 
-/* Without a symbol the loop is the function that calls erts_schedule(). */
+/* Without a symbol, the loop is the function that calls erts_schedule(). */
 static void test_loop_without_symbol(void **state)
 {
     struct bench b;
@@ -162,7 +163,7 @@ static void test_loop_without_symbol(void **state)
     close_bench(&b);
 }
 
-/* A process that the loop itself works for has nothing of it. */
+/* If the loop itself is the leaf, no native frame is left. */
 static void test_loop_is_leaf(void **state)
 {
     struct bench b;
@@ -178,7 +179,7 @@ static void test_loop_is_leaf(void **state)
     close_bench(&b);
 }
 
-/* What the loop calls while a NIF runs is what calls NIFs. */
+/* While a NIF runs, the loop's callee is the function that calls NIFs. */
 static void test_nif(void **state)
 {
     struct bench b;
@@ -193,7 +194,7 @@ static void test_nif(void **state)
     close_bench(&b);
 }
 
-/* Where the loop is not found, or erts_schedule() is not known, all frames stay. */
+/* If the loop is not found, or erts_schedule() is unknown, all frames stay. */
 static void test_no_loop(void **state)
 {
     struct bench b;
@@ -213,7 +214,7 @@ static void test_no_loop(void **state)
     close_bench(&b);
 }
 
-/* A normal scheduler's stack is the process' own; a dirty one without a process is its own. */
+/* All frames stay on a normal scheduler, and on a dirty one without a process. */
 static void test_not_dirty_or_idle(void **state)
 {
     (void)state;

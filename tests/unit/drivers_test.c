@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drivers in a fake VM; their functions are made by the assembler, in this program. */
+/* Drivers of a fake VM; their functions are in this program, made by the assembler. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,8 +110,9 @@ static void assert_seen(const uint8_t *const *expected, size_t count)
     }
 }
 
-/* The callbacks of each driver that a port has, once for two ports, and what callbacks end in, but
- * not the interface for drivers, what is called and returns, or what only looks like a jump. */
+/* The callbacks of each port's driver are found, once for two ports, and the functions that
+ * callbacks tail-call. Not found: the functions of the driver interface, functions of calls that
+ * return, and bytes that only look like a jump. */
 static void test_functions(void **state)
 {
     static const uint8_t *const expected[] = {inet_start, inet_outputv, inet_control,
@@ -126,8 +127,8 @@ static void test_functions(void **state)
     assert_seen(expected, 6);
 }
 
-/* Drivers that no port uses are found by their neighbours in the list, whichever way, also where
- * the list is a circle. */
+/* Drivers without a port are found by their neighbours in the list, in both directions, even if the
+ * list is circular. */
 static void test_list(void **state)
 {
     static const uint8_t *const expected[] = {inet_start, fd_start, unused_start};
@@ -143,7 +144,7 @@ static void test_list(void **state)
     assert_seen(expected, 3);
 }
 
-/* Without a port table, or a layout, there are none. */
+/* Without a port table or a layout, no drivers are found. */
 static void test_nothing_known(void **state)
 {
     (void)state;

@@ -18,7 +18,7 @@ static double uniform(uint64_t *random)
     return (double)(*random >> 11) * 0x1p-53;
 }
 
-/* The rate of a part of a stratum: one that goes up and down slowly, and noise upon it. */
+/* Return the rate of a part of a stratum: it rises and falls slowly, with noise added. */
 static double rate_at(int stratum, uint64_t *random)
 {
     return 1000 * (2 + sin(stratum / 8.0)) + 600 * (uniform(random) - 0.5);
@@ -29,7 +29,7 @@ static struct estimate_span span(double ms, double work)
     return (struct estimate_span){ms * MS, work};
 }
 
-/* Totals of many recordings against the truth. */
+/* Compares the totals of many recordings with the truth. */
 struct check {
     int held;
     double sum, squares, widths;
@@ -48,8 +48,9 @@ static void compare(struct check *check, const struct estimate *estimate, struct
 
 enum { RUNS = 2000 };
 
-/* The interval holds the true total in about 95 of 100 recordings, whatever part of the time is
- * seen, one of `parts`; and it is not just wide: it is about as wide as totals scatter. */
+/* Check that the interval contains the true total in about 95 of 100 recordings, whatever share of
+ * the time is sampled (one of `parts`), and that it is not too wide: its width fits the scatter of
+ * the totals. */
 static void check_interval(int strata, int parts)
 {
     struct check check = {0};
@@ -86,9 +87,8 @@ static void test_interval(void **state)
     check_interval(3, 20);
 }
 
-/* A target that gets less done in windows, as probes slow it down, and more at times than at
- * others: set against its work, the total is right, and so is the interval. By time it is far off.
- */
+/* Probes slow the target down, so it gets less done in windows, and its speed varies. By work, the
+ * total and its interval are correct. By time, the total is far off. */
 static void test_slowed(void **state)
 {
     const int strata = 12, parts = 50;
@@ -123,7 +123,7 @@ static void test_slowed(void **state)
     assert_true(by_time.sum / RUNS < -0.3);
 }
 
-/* What was seen all of the time is exact, also between windows. */
+/* Counts of windows that cover all of the time are exact, also with gaps between them. */
 static void test_exact(void **state)
 {
     struct estimate estimate = {0};
@@ -149,8 +149,8 @@ static void test_exact(void **state)
     assert_true(estimate_error(&estimate, span(4100, 0)) == 0);
 }
 
-/* The last stratum reaches beyond the end, or was not seen: what there was is what counts, and the
- * interval is of it. */
+/* The last stratum extends beyond the end, or no window sampled it: the time that truly passed
+ * counts, in the total and in the interval. */
 static void test_span(void **state)
 {
     struct estimate estimate = {0};

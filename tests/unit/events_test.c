@@ -8,7 +8,7 @@
 
 #include "profile/events.h"
 
-/* The indices that producers use are those of the names that users see. */
+/* The value indices that producers use belong to the names that users see. */
 static void test_values(void **state)
 {
     static const struct {
@@ -54,7 +54,7 @@ static void test_values(void **state)
     profile_free(profile);
 }
 
-/* One entry an event; no entry for what is none. */
+/* Each event has one entry; a bad name has none. */
 static void test_names(void **state)
 {
     static const char *const bad[] = {"", "cp", "cpus", "gc:", "bif", "bif:", "nif:", "all"};

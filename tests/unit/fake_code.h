@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The JIT's list of loaded code, made by hand (beam/gdb_jit.h has its forms). */
+/* The JIT's list of loaded code, built by hand (beam/gdb_jit.h describes its formats). */
 #pragma once
 
 #include "beam/gdb_jit.h"
@@ -15,7 +15,7 @@ struct fake_line {
 struct fake_range {
     uint32_t start, end;
     const char *name;
-    struct fake_line lines[4]; /* those without a file are not there */
+    struct fake_line lines[4]; /* lines without a file are absent */
 };
 
 static inline void fake_number(struct buffer *out, uint64_t value, size_t size)
@@ -30,7 +30,7 @@ static inline void fake_sized_name(struct buffer *out, const char *name, size_t 
     fake_number(out, 0, padding);
 }
 
-/* Symbol file of a module as OTP 25 and later write it. */
+/* Return the symbol file of a module in the format of OTP 25 and later. */
 static inline struct buffer fake_symfile(const char *name, uint64_t base, uint32_t code_size,
                                          const struct fake_range *ranges, uint32_t count)
 {
@@ -69,7 +69,7 @@ static inline struct buffer fake_emulator(uint64_t normal_exit, bool frame_point
     return out;
 }
 
-/* The same as OTP 24 writes them. */
+/* Return the symbol file of a module in the format of OTP 24. */
 static inline struct buffer fake_old_symfile(const char *name, uint64_t base, uint32_t code_size,
                                              const struct fake_range *ranges, uint32_t count)
 {
@@ -89,7 +89,7 @@ static inline struct buffer fake_old_symfile(const char *name, uint64_t base, ui
 
 /* ---- the list ---- */
 
-/* A VM of which nothing is there but memory, layout and a list without entries. */
+/* Make a VM with nothing but memory, a layout and an empty list. */
 static inline void fake_vm(struct vm *vm, struct fake_target *target, int release)
 {
     memset(vm, 0, sizeof(*vm));
@@ -107,7 +107,7 @@ static inline uint64_t fake_first(const struct vm *vm)
     return first;
 }
 
-/* Write an entry where there is room for one, and make it the first. The file is freed. */
+/* Write an entry at `entry`, and make it the first of the list. Frees the file. */
 static inline void fake_link(struct fake_target *target, struct vm *vm, uint64_t entry,
                              uint64_t symfile, struct buffer *file)
 {
@@ -127,7 +127,7 @@ static inline uint64_t fake_load(struct fake_target *target, struct vm *vm, stru
     return entry;
 }
 
-/* Take an entry out of the list, as OTP 27 does when code is purged. */
+/* Remove an entry from the list, as OTP 27 does when code is purged. */
 static inline void fake_unlink(struct fake_target *target, struct vm *vm, uint64_t entry)
 {
     uint64_t at = vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY, next = fake_first(vm), after = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Samples made by hand, as the kernel side would hand them over. */
+/* Samples built by hand, as the kernel side delivers them. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ struct fake_sample {
     struct wire_sample head;
     uint64_t kernel[WIRE_KERNEL_DEPTH];
     struct buffer segments[WIRE_SEGMENTS];
-    void *bytes; /* the whole, once put together */
+    void *bytes; /* the whole sample, after packing */
     size_t size;
 };
 
@@ -27,7 +27,7 @@ static inline void fake_segment(struct fake_sample *sample, uint32_t kind, uint6
     buffer_put(&sample->segments[number], bytes, size);
 }
 
-/* Put the sample together, aligned as in the ring buffer, with nothing behind it. */
+/* Assemble the sample, aligned as in the ring buffer, with no byte after it. */
 static inline void fake_sample_pack(struct fake_sample *sample)
 {
     struct buffer all = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A target whose memory is an array: what is put there can be read back through struct memory, and
+/* A target whose memory is an array: what is written there can be read through struct memory, and
  * nothing else can. */
 #pragma once
 
@@ -37,7 +37,7 @@ static inline struct fake_target *fake_target_new(void)
     return target;
 }
 
-/* Room for `size` zero bytes, 64-aligned. */
+/* Return the address of `size` zero bytes, 64-aligned. */
 static inline uint64_t fake_room(struct fake_target *target, size_t size)
 {
     uint64_t at = (target->used + 63) / 64 * 64;
@@ -64,7 +64,7 @@ static inline void fake_put_u32(struct fake_target *target, uint64_t address, ui
     fake_put(target, address, &value, sizeof(value));
 }
 
-/* Words one after the other; returns where. */
+/* Write consecutive words; return their address. */
 static inline uint64_t fake_words(struct fake_target *target, const uint64_t *words, size_t count)
 {
     uint64_t at = fake_room(target, count * sizeof(*words));
@@ -77,7 +77,7 @@ static inline uint64_t fake_words(struct fake_target *target, const uint64_t *wo
     fake_words(target, (const uint64_t[]){__VA_ARGS__},                                            \
                sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-/* An Atom of this name as the release has it. */
+/* Write an Atom of this name in the release's layout; return its address. */
 static inline uint64_t fake_atom(struct fake_target *target, const struct layout *layout,
                                  uint32_t index, const char *name)
 {
@@ -98,7 +98,7 @@ static inline uint64_t fake_atom(struct fake_target *target, const struct layout
     return atom;
 }
 
-/* Fill the IndexTable at `table` with atoms. `entries` can be more than there are. */
+/* Fill the IndexTable at `table` with atoms. `entries` can be larger than the number of atoms. */
 static inline void fake_atom_table(struct fake_target *target, const struct layout *layout,
                                    uint64_t table, uint32_t entries, const char *const *names,
                                    uint32_t count)
@@ -127,7 +127,7 @@ static inline uint64_t fake_cons(struct fake_target *target, uint64_t head, uint
 }
 #define FAKE_TUPLE(target, arity, ...) (FAKE_WORDS(target, (arity) << 6, __VA_ARGS__) | 2)
 
-/* The layout of a release with all that its JIT on glibc has. */
+/* Return the layout of a release, with all fields of its JIT on glibc. */
 static inline struct layout fake_layout(int otp_release)
 {
     struct build build = {.otp_release = otp_release,

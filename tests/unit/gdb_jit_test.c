@@ -15,7 +15,7 @@ static const struct fake_range ranges[] = {
 };
 enum { RANGES = 3 };
 
-/* Parse a copy that ends where the bytes end, so that a sanitizer sees a byte too far. */
+/* Parse a copy that ends with the bytes, so that a sanitizer detects a read past the end. */
 static int parse(const struct buffer *file, size_t size, bool old, struct gdb_jit_module *module)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -52,7 +52,8 @@ static void test_header(void **state)
     buffer_free(&file);
 }
 
-/* The emulator's own entry tells normal_exit and how frames lie; OTP 24's the first of these. */
+/* The emulator's own entry contains the address of normal_exit and the frame layout; OTP 24's
+ * contains only the address. */
 static void test_emulator(void **state)
 {
     struct buffer file = fake_emulator(NORMAL_EXIT, true), old = {0};
@@ -75,7 +76,7 @@ static void test_emulator(void **state)
     buffer_free(&old);
 }
 
-/* Ranges keep their offsets, and each its own lines with their files. */
+/* Each range keeps its offsets, its lines and their files. */
 static void test_module(void **state)
 {
     struct buffer file = fake_symfile("lists", BASE, 0x200, ranges, RANGES);
@@ -101,7 +102,7 @@ static void test_module(void **state)
     buffer_free(&file);
 }
 
-/* OTP 24 gives absolute addresses, which become offsets, and no lines. */
+/* The absolute addresses of OTP 24 become offsets; there are no lines. */
 static void test_old_module(void **state)
 {
     struct buffer file = fake_old_symfile("lists", BASE, 0x200, ranges, RANGES);
@@ -118,7 +119,7 @@ static void test_old_module(void **state)
     buffer_free(&file);
 }
 
-/* Names as the VM prints them become names as people write them. */
+/* Names in the VM's syntax become names in the usual syntax. */
 static void test_names(void **state)
 {
     static const struct {
@@ -157,7 +158,7 @@ static void test_names(void **state)
     }
 }
 
-/* A name longer than any that a VM makes is cut and does no harm. */
+/* A name that is longer than any of a VM is cut and does no harm. */
 static void test_long_names(void **state)
 {
     char name[5000];
@@ -178,7 +179,7 @@ static void test_long_names(void **state)
     }
 }
 
-/* A file that is cut anywhere is refused, in both formats, and nothing is read behind its end. */
+/* A file that is cut anywhere is refused, in both formats, without a read past its end. */
 static void test_cut_files(void **state)
 {
     (void)state;
@@ -188,17 +189,17 @@ static void test_cut_files(void **state)
         struct gdb_jit_module module = {.line_count = 77};
 
         for (size_t size = 0; size < file.size; size++) {
-            /* The padding behind the last line is nothing that anyone needs. */
+            /* The padding after the last line is not needed. */
             if (!old && size + 2 >= file.size)
                 continue;
             assert_int_equal(parse(&file, size, old, &module), -1);
-            assert_int_equal(module.line_count, 77); /* untouched */
+            assert_int_equal(module.line_count, 77); /* unchanged */
         }
         buffer_free(&file);
     }
 }
 
-/* A name that does not end within its size is refused, wherever it is, and so is one of no size. */
+/* Any name that does not end within its size is refused, and so is a name of size 0. */
 static void test_unended_names(void **state)
 {
     static const char *const texts[] = {"lists", "lists:map/2", "lists.erl"};
@@ -220,7 +221,7 @@ static void test_unended_names(void **state)
     }
 }
 
-/* Any byte may be any other: whatever is accepted has ranges in order and texts within bounds. */
+/* With any byte changed, an accepted file has ranges in order and texts within bounds. */
 static void test_changed_files(void **state)
 {
     (void)state;
@@ -248,7 +249,7 @@ static void test_changed_files(void **state)
     }
 }
 
-/* Ranges out of order are sorted where they have no lines, and refused where they have. */
+/* Unordered ranges without lines are sorted; unordered ranges with lines are refused. */
 static void test_order(void **state)
 {
     const struct fake_range plain[] = {{0x80, 0x100, "m:b/0"}, {0x40, 0x80, "m:a/0"}};
@@ -268,7 +269,7 @@ static void test_order(void **state)
     buffer_free(&file);
 }
 
-/* Code that would reach over the end of the address space is refused. */
+/* Code beyond the end of the address space is refused. */
 static void test_impossible_base(void **state)
 {
     struct buffer file = fake_symfile("m", UINT64_MAX - 0xff, 0x200, ranges, 1);
@@ -281,7 +282,7 @@ static void test_impossible_base(void **state)
     buffer_free(&file);
 }
 
-/* An entry is believed if its file can be one: not too small, not too large. */
+/* An entry is valid if the size of its file is plausible: not too small, not too large. */
 static void test_entry(void **state)
 {
     struct fake_target *target = fake_target_new();

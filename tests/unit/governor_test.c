@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Probes of a live process, held within their budget. */
+/* Probes of a live process are kept within their budget. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@ struct profiler {
     struct calibration_bpf *skeleton;
     struct probe_point point;
     struct governor *governor;
-    struct governor_window window; /* the sum of what was handed out */
+    struct governor_window window; /* the sum of all windows */
     uint64_t hits;                 /* in windows, not scaled */
     int windows;
     uint64_t period;
@@ -121,7 +121,8 @@ static void end(struct profiler *profiler)
     free(profiler);
 }
 
-/* Windows come in order, do not overlap, and what they stand for is no less than what they are. */
+/* Take the windows: they come in order, do not overlap, and represent no less time than they
+ * cover. */
 static void take_windows(struct profiler *profiler)
 {
     struct governor_window window;
@@ -144,7 +145,7 @@ static void take_windows(struct profiler *profiler)
 
 /* ---- tests ---- */
 
-/* What is cheap is open all of the time: every call counts once, windows lie end to end. A thread
+/* A cheap group is open all of the time: every call counts once, and windows adjoin. A thread
  * counts a call after it has made it. */
 static void test_cheap(void **state)
 {
@@ -176,12 +177,12 @@ static void test_cheap(void **state)
     assert_in_range(profiler->windows, 3, 3 + (to - from) / SECOND);
     assert_true(profiler->window.represents >= to - from);
     assert_in_range(profiler->window.hits, calls - TARGET_THREADS, all);
-    /* and those between the end of the window and that of the probes */
+    /* and hits between the end of the window and that of the probes */
     assert_in_range(profiler->skeleton->bss->hits, profiler->window.hits, all);
     end(profiler);
 }
 
-/* The window of what stays open can be cut at any time, and loses nothing. */
+/* The window of a group that stays open can be cut at any time, without losing hits. */
 static void test_cut(void **state)
 {
     struct profiler *profiler;
@@ -214,7 +215,7 @@ static bool is_near(double value, double expected)
     return value > expected / 2 && value < expected * 2;
 }
 
-/* Whether a few seconds of windows come to what they should, about. */
+/* True if the windows of a few seconds have about the expected hits, times and costs. */
 static bool check_dear(void)
 {
     struct profiler *profiler = start(50000);
@@ -232,21 +233,21 @@ static bool check_dear(void)
     take_windows(profiler);
     assert_int_equal(profiler->windows, status.windows);
     assert_true(profiler->period > 1);
-    /* A twentieth of what the target uses, or of the tenth of a CPU that it is taken to use; but
-     * for the last windows, that are yet to be waited for. */
+    /* The income is a twentieth of the target's CPU time, which is assumed to be a tenth of a CPU
+     * at least. The cost of the last windows may exceed it, because future income pays for them. */
     earned = 0.05 * fmax((double)status.target_cpu_ns, 0.1 * (double)status.elapsed_ns);
     good = profiler->windows > 3 && (double)status.covered_ns < 0.2 * (double)status.elapsed_ns &&
            is_near((double)profiler->window.hits, (double)calls) &&
            is_near((double)status.represented_ns, (double)status.elapsed_ns) &&
-           /* The target's work is its calls, each of them a hit. */
+           /* The target's work is its calls; each of them is a hit. */
            fabs((double)profiler->window.work / (double)profiler->hits - 1) < 0.05 &&
            (double)status.spent_ns < 1.2 * earned + 2 * (double)status.spent_ns / status.windows;
     end(profiler);
     return good;
 }
 
-/* What is dear is open in windows that stand for all of the time. Of several times, as the machine
- * may be busy: then windows are few, and some are closed late. */
+/* An expensive group is open in windows, whose strata add up to all of the time. The test has
+ * several attempts: on a busy machine there are few windows, and some close late. */
 static void test_dear(void **state)
 {
     bool good = false;
@@ -257,7 +258,8 @@ static void test_dear(void **state)
     assert_true(good);
 }
 
-/* A hundredfold rate is cut within 200 ms. Of several times, as the machine may be busy. */
+/* After a hundredfold increase of the rate, the group is closed within 200 ms. The best of several
+ * attempts counts, because the machine may be busy. */
 static void test_jump(void **state)
 {
     uint64_t best = UINT64_MAX;
@@ -281,7 +283,7 @@ static void test_jump(void **state)
     assert_in_range(best, 0, 200 * MS);
 }
 
-/* The target may end: no error, no hang. */
+/* The end of the target causes no error and no hang. */
 static void test_target_ends(void **state)
 {
     struct profiler *profiler;
@@ -299,7 +301,7 @@ static void test_target_ends(void **state)
     }
 }
 
-/* A group that can't be attached is refused, the other is not. */
+/* A group that cannot be attached is refused, the other is not. */
 static void test_refused(void **state)
 {
     struct profiler *profiler;

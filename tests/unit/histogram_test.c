@@ -8,7 +8,7 @@
 
 #include "profile/histogram.h"
 
-/* Buckets follow each other without a gap, and hold what lies between their bounds. */
+/* Buckets are contiguous, and contain the numbers between their bounds. */
 static void test_buckets(void **state)
 {
     (void)state;
@@ -36,7 +36,7 @@ static void test_high_bit(void **state)
     }
 }
 
-/* Percentiles of numbers that are known: the true one, less than a quarter off. */
+/* Percentiles of known numbers are less than a quarter off. */
 static void test_percentiles(void **state)
 {
     static const double percents[] = {1, 10, 50, 90, 99, 99.9};
@@ -50,7 +50,7 @@ static void test_percentiles(void **state)
         double truth = percents[i] * 10000;
         double got = (double)histogram_percentile(&histogram, percents[i]);
 
-        /* Evenly spread numbers are where it is at its best. */
+        /* Evenly spread numbers give the best results. */
         assert_float_equal(got / truth, 1, 0.01);
     }
     assert_int_equal(histogram_percentile(&histogram, 100), 1000000);
@@ -73,7 +73,7 @@ static void test_extremes(void **state)
     assert_int_equal(histogram_percentile(&histogram, 100), UINT64_MAX);
 }
 
-/* Never above what was seen. */
+/* A percentile is never above the maximum. */
 static void test_not_above_max(void **state)
 {
     struct histogram histogram = {0};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each way to a hook, in a VM that exports nothing but its NIF interface.
+ * Each way to find a hook, in a VM that exports only its NIF interface.
  *
- * The VM is this very program: its functions are made by the assembler, in the form that they have
- * in OTP 29, and so is the code of the JIT. Lists and tables are in a fake target.
+ * The VM is this program: the assembler makes its functions, in the form that they have in OTP 29,
+ * and the JIT's code. Lists and tables are in a fake target.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +53,7 @@ C_FUNCTION(vm_enqueue_task, ret);
 C_FUNCTION(vm_system_schedule,
     sub rsp, 0x18; mov r8d, esi; lock cmpxchg [rdi + 0x270], ecx; mov ecx, edx; xor esi, esi; lea r9, [rsp + 0xc]; xor edx, edx;
     mov dword ptr [rsp + 0xc], 0x400; call vm_enqueue_task; add rsp, 0x18; ret);
-/* The word at 0xf8 of a scheduler goes to one that does not reset anything, too. */
+/* The word at 0xf8 of a scheduler is also passed to a function that does not reset it. */
 C_FUNCTION(vm_aux_work, mov qword ptr [rdi + 0x18], -1; mov eax, esi; ret);
 C_FUNCTION(vm_check_io, ret);
 C_FUNCTION(vm_schedule,
@@ -63,7 +63,7 @@ C_FUNCTION(vm_schedule,
     mov esi, 1; xor edx, edx; mov rdi, [rbx + 0xa0]; call other; pop rbx; ret);
 C_FUNCTION(vm_copy_in, ret);
 C_FUNCTION(vm_copy_out, ret);
-/* The part before 2 is where processes come back from Erlang code, which 7 goes to. */
+/* Processes return from Erlang code to the part before 2, which 7 jumps to. */
 JIT_FUNCTION(jit_process_main,
     push rbx; sub rsp, 0x2000; and rsp, -64; lea rbx, [rsp + 0x40]; xor r13d, r13d; xor edx, edx;
     jmp 2f; mov rdi, r13; mov rsi, rbx; call [rip + 5f];
@@ -113,7 +113,7 @@ C_FUNCTION(vm_setelement_3,
     push rbx; mov rbx, rdi; mov esi, 9; xor edx, edx; call other; mov esi, 9; xor edx, edx;
     mov rdi, rbx; call vm_heap_alloc; pop rbx; ret);
 
-/* Messages. The two that queue follow each other. */
+/* Messages. The two functions that queue a message follow each other. */
 C_FUNCTION(vm_offer, ret);
 C_FUNCTION(vm_install_buffers, ret);
 C_FUNCTION(vm_queue_messages,
@@ -152,7 +152,7 @@ JIT_FUNCTION(jit_receive_fp,
     mov r15, [r13 + 0x50]; mov rdx, r15; mov rcx, rsp; mov rdi, r13; mov r8, r12; call [rip + 1f]; ret;
     .balign 8; 1: .quad vm_remove_message; 2: .quad other);
 
-/* Life and death. */
+/* Spawning and exiting. */
 C_FUNCTION(vm_create_process, ret);
 C_FUNCTION(vm_spawn_3,
     sub rsp, 0xb8; mov rcx, [rsi + 0x10]; mov rdx, [rsi + 8]; mov r8, rsp; mov rsi, [rsi];
@@ -164,7 +164,7 @@ JIT_FUNCTION(jit_normal_exit, mov rdi, r13; call [rip + 3f]; mov esi, 0x8b; mov 
 JIT_FUNCTION(jit_continue_exit, mov rdi, r13; call [rip + 2f]; mov rdi, r13; call [rip + 1f]; ret;
     .balign 8; 1: .quad vm_continue_exit; 2: .quad vm_remove_message);
 
-/* A NIF: what is called, its module, what runs on a dirty scheduler. */
+/* A NIF: its function, its module, and a call on a dirty scheduler. */
 C_FUNCTION(vm_schedule_dirty_nif, ret);
 C_FUNCTION(nif_normal, ret);
 C_FUNCTION(nif_dirty, ret);
@@ -190,7 +190,7 @@ static const char *const atoms[ATOMS] = {"false", "true",      "normal",        
 static struct bif bifs[ROWS];
 
 struct bench {
-    struct memory memory; /* of the target, else our own */
+    struct memory memory; /* of the target, or our own */
     struct fake_target *target;
     struct memory *own;
     struct vm vm;
@@ -402,7 +402,7 @@ static int start_without_code(void **state)
     return 0;
 }
 
-/* Nothing is told where what tells it is not there; the others are not affected. */
+/* A hook is refused if the code that identifies it is missing; the others are not affected. */
 static void test_refused(void **state)
 {
     static const enum hook refused[] = {HOOK_SCHEDULE_OUT, HOOK_SCHEDULE_IN,  HOOK_ENQUEUE,
@@ -447,7 +447,8 @@ static int start_ambiguous(void **state)
     return 0;
 }
 
-/* Two functions that fit are none; nor is one that is called with something else. */
+/* A hook with two matching functions is refused; so is one whose function is called with other
+ * arguments. */
 static void test_ambiguous(void **state)
 {
     (void)state;
@@ -494,7 +495,8 @@ static void test_bifs(void **state)
     assert_int_equal(hooks_bif(bench.hooks, "false", "spawn", 3, &point, &error), -1);
 }
 
-/* Rows of a table at `at`, in data of which the code comes before. */
+/* Put the rows of a table at `at` into the data. The addresses of code are below those of the
+ * data. */
 static void search_rows(uint8_t *data, size_t at, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -530,14 +532,14 @@ static int start_nifs(void **state)
 {
     (void)state;
     begin();
-    /* Functions follow their label at once. */
+    /* Functions begin right after their label. */
     LOAD("m", RANGE("m:old/0", jit_nif));
     LOAD("m", RANGE("m:bad/0", jit_bad_nif));
     open_hooks();
     return 0;
 }
 
-/* A module whose function is a stub, at 8 bytes before which is its label. */
+/* Load a module whose function is a stub; its label is 8 bytes before it. */
 static void load_stub(const char *module, const char *symbol, const uint8_t *stub,
                       const uint8_t *end)
 {
@@ -574,7 +576,7 @@ static void test_nifs(void **state)
     assert_int_equal(hooks_nif(bench.hooks, "m", "bad", 0, &point, &error), -1);
 }
 
-/* A module that was loaded again without its library has no NIF any more. */
+/* A module that was reloaded without its library no longer has a NIF. */
 static void test_nif_of_the_newest_version(void **state)
 {
     struct hook_point point;
@@ -600,7 +602,7 @@ static void test_unknown_symbol(void **state)
     assert_int_equal(point.address, at(enif_send));
     assert_int_equal(point.way, HOOK_BY_SYMBOL);
     assert_int_equal(hooks_symbol(bench.hooks, "no_such_function", &point, &error), -1);
-    assert_int_equal(hooks_symbol(bench.hooks, "bifs", &point, &error), -1); /* no code */
+    assert_int_equal(hooks_symbol(bench.hooks, "bifs", &point, &error), -1); /* data, not code */
 }
 
 int main(void)

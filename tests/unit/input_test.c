@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Text formats as they are read: what outputs make of them, and what is said of bad ones. */
+/* Reading of text formats: the output of the same data, and the errors of bad files. */
 #include "small_output.h"
 
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 
 #include "input/input.h"
 
-/* What input_open() makes of these bytes. */
+/* Call input_open() on these bytes. */
 static int open_bytes(const void *bytes, size_t size, struct error *error)
 {
     int fd = memory_file_of(bytes, size), opened;
@@ -48,7 +48,7 @@ static void assert_folded(const char *input, const char *expected)
     free(text);
 }
 
-/* Folded stacks of stackcollapse-perf.pl, for the same text. */
+/* The folded stacks are those of stackcollapse-perf.pl for the same text. */
 static void test_perf(void **state)
 {
     static const char *const cases[][2] = {
@@ -83,7 +83,7 @@ static void test_perf(void **state)
         assert_folded(cases[i][0], cases[i][1]);
 }
 
-/* Folded stacks come back as they are; escapes of others are undone. */
+/* Folded stacks are kept as they are, except that escapes are undone. */
 static void test_folded(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_bad_text(void **state)
     }
 }
 
-/* A line that never ends. */
+/* A line without an end is refused. */
 static void test_long_line(void **state)
 {
     size_t size = (size_t)20 << 20;
@@ -144,14 +144,14 @@ static void test_long_line(void **state)
     free(bytes);
 }
 
-/* Bytes that are not UTF-8 are shown as such. */
+/* Bytes that are not UTF-8 become U+FFFD. */
 static void test_not_utf8(void **state)
 {
     (void)state;
     assert_folded("a;\xff\xfe 2\n", "a;\xef\xbf\xbd\xef\xbf\xbd 2\n");
 }
 
-/* Text as gzip packs it, without the last `cut` bytes. */
+/* Open the text compressed by gzip, without the last `cut` bytes. */
 static int open_packed(const char *text, size_t cut, struct error *error)
 {
     char path[] = "/tmp/beamflame-test-XXXXXX";
@@ -184,7 +184,7 @@ static void test_packed(void **state)
     assert_non_null(strstr(error.text, "cannot be read: the compressed file is incomplete"));
 }
 
-/* What beamflame wrote says the same when it is read back, and is the same when written again. */
+/* Check that beamflame's own output is the same when read back, and when written again. */
 static void assert_same_again(const struct output_format *format, const char *group_by,
                               const char *event, const char *value)
 {
@@ -205,8 +205,8 @@ static void assert_same_again(const struct output_format *format, const char *gr
     again = text_as(perf, &folded_format, &by_name);
     assert_string_equal(again, folded);
     free(again);
-    /* A comment has what was counted of other events, which is not read; flame_prof has no pids
-     * of VMs. */
+    /* A comment has the counts of other events, which are not read; flame_prof has no pids of
+     * VMs. */
     if (!event && format == &perf_format) {
         again = text_as(perf, format, &by_name);
         assert_string_equal(again, perf);
@@ -239,7 +239,7 @@ static int keep(void *context, const struct sample *sample, struct error *error)
     return 0;
 }
 
-/* Samples as they are read, and their profile. */
+/* Read samples and their profile from a text. */
 static struct recording *read_samples(const char *text, struct profile **ret_profile,
                                       struct sample *samples)
 {
@@ -255,7 +255,7 @@ static struct recording *read_samples(const char *text, struct profile **ret_pro
     return recording;
 }
 
-/* Status, pid and metrics, as flame_prof writes them. */
+/* Status, pid and metrics of flame_prof's format are read. */
 static void test_flame_prof(void **state)
 {
     struct sample samples[2];
@@ -289,7 +289,7 @@ static enum frame_kind kind_of_leaf(const struct profile *profile, const struct 
     return (enum frame_kind)profile_get_frame(profile, frame)->kind;
 }
 
-/* Events that come late, when and where samples were, and of which kind frames are. */
+/* Late events, the times and CPUs of samples, and the kinds of frames are read. */
 static void test_samples(void **state)
 {
     struct sample samples[4];
@@ -306,7 +306,7 @@ static void test_samples(void **state)
     (void)state;
     assert_int_equal(profile_counts(profile).events, 2);
     assert_int_equal(samples[0].time, 7000000001);
-    assert_int_equal(samples[1].time, 7400000000); /* in order again */
+    assert_int_equal(samples[1].time, 7400000000); /* sorted */
     assert_int_equal(samples[0].event, samples[1].event);
     assert_string_equal(profile_text(profile, late->name), "cpu-clock:u");
     assert_int_equal(late->values[0].unit, UNIT_NS);

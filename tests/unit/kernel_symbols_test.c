@@ -10,7 +10,7 @@
 
 #include "os/kernel_symbols.h"
 
-/* Where /proc/kallsyms says that `name` is. */
+/* Return the address of `name` in /proc/kallsyms. */
 static uint64_t address_of(const char *name)
 {
     FILE *file = fopen("/proc/kallsyms", "re");

@@ -30,7 +30,7 @@ static struct layout table(const struct build *build)
     return layout;
 }
 
-/* Each release has its own column: fields that moved between them are where they moved. */
+/* Each release has its own column: fields that moved between releases have the right offsets. */
 static void test_releases(void **state)
 {
     static const struct {
@@ -53,7 +53,7 @@ static void test_releases(void **state)
     }
 }
 
-/* All tables that are built in pass the check that layouts from DWARF have to pass. */
+/* All built-in tables pass the check for layouts from DWARF. */
 static void test_tables_are_sane(void **state)
 {
     struct error error;
@@ -71,7 +71,8 @@ static void test_tables_are_sane(void **state)
     }
 }
 
-/* Without Process.frame_pointer (musl), all behind `stop` is 8 less, and nothing else. */
+/* Without Process.frame_pointer (musl), all fields after `stop` are 8 bytes lower, and no
+ * others. */
 static void test_no_frame_pointer(void **state)
 {
     struct build build = jit(27);
@@ -90,7 +91,7 @@ static void test_no_frame_pointer(void **state)
     assert_int_equal(without.port_name, with.port_name);
 }
 
-/* USE_VM_PROBES moves what is behind Process.u until 26, and only the end from 27. */
+/* Until 26, USE_VM_PROBES moves the fields after Process.u; from 27 on, only the end. */
 static void test_vm_probes(void **state)
 {
     struct build build = jit(25);
@@ -110,7 +111,7 @@ static void test_vm_probes(void **state)
     assert_int_equal(layout.sizeof_process, 776);
 }
 
-/* The interpreter has other registers and code headers and the same processes. */
+/* The interpreter has other registers and code headers, and the same Process. */
 static void test_interpreter(void **state)
 {
     struct build build = jit(25);
@@ -144,7 +145,7 @@ static void test_early_versions(void **state)
     assert_int_equal(table(&build).sched_thr_id, 41588);
 }
 
-/* What has no table is refused by name, and nothing is filled in. */
+/* A build without a table is refused by name, and no field is set. */
 static void test_refused(void **state)
 {
     struct build newer = jit(30), hipe = jit(23), locks = jit(27);
@@ -164,7 +165,7 @@ static void test_refused(void **state)
     assert_int_equal(layout.process_i, 77);
 }
 
-/* A layout with a field outside of its struct, or without one that is needed, is refused. */
+/* A layout with a field outside of its struct, or without a required field, is refused. */
 static void test_check(void **state)
 {
     struct build build = jit(27);
@@ -185,7 +186,7 @@ static void test_check(void **state)
 }
 
 /*
- * Structs that are named as in the VM, in the DWARF of this very test.
+ * Structs named as in the VM, in the DWARF of this test.
  */
 typedef struct fake_process Process;
 struct fake_process {
@@ -200,7 +201,7 @@ struct fake_process {
         } u;
     } common;
     uint64_t *htop;
-    union { /* anonymous: its members are the process' own */
+    union { /* anonymous: its members belong to the process */
         uint64_t *stop;
         uint64_t other;
     };
@@ -214,12 +215,12 @@ struct erl_module {
     int module;
 };
 
-/* Used, so that the compiler describes them. */
+/* Variables, so that the compiler emits the DWARF of their types. */
 static Process a_process;
 static struct erl_module a_module;
 
-/* DWARF of the executable gives offsets, sizes, members of anonymous unions and of nested structs;
- * absent members become -1; rows of structs that it does not describe stay. */
+/* DWARF of the executable gives offsets, sizes, and members of anonymous unions and nested structs.
+ * Absent members become -1; rows of structs without DWARF stay. */
 static void test_dwarf(void **state)
 {
     struct layout layout = {.process_i = 5, .ptab_tab = 6};
@@ -241,7 +242,7 @@ static void test_dwarf(void **state)
     assert_int_equal(layout.ptab_tab, 6);
 }
 
-/* A file that is no ELF file has no DWARF: not an error, and nothing is filled in. */
+/* A file that is not ELF has no DWARF: no error, and no field is set. */
 static void test_no_dwarf(void **state)
 {
     struct layout layout = {.process_i = 5};

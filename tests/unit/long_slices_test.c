@@ -62,7 +62,7 @@ static void assert_slice(const struct long_slice *slice, uint64_t end, uint64_t 
     assert_int_equal(slice->stack, stack);
 }
 
-/* Its parts are put together, also where another scheduler has one at the same time. */
+/* The parts of a long schedule are joined, even if another scheduler has one at the same time. */
 static void test_parts(void **state)
 {
     struct long_slices slices = {0};
@@ -79,7 +79,7 @@ static void test_parts(void **state)
     long_slices_free(&slices);
 }
 
-/* One after the other on one scheduler, of one process. */
+/* Long schedules of one process, one after the other on one scheduler, stay separate. */
 static void test_apart(void **state)
 {
     struct long_slices slices = {0};
@@ -101,7 +101,7 @@ static void test_the_longest_are_kept(void **state)
     struct long_slices slices = {0};
 
     (void)state;
-    for (uint64_t i = 0; i < 100; i++) /* 10 to 109 ms, in no order */
+    for (uint64_t i = 0; i < 100; i++) /* 10 to 109 ms, unordered */
         add(&slices, (i + 1) * 1000 * MS, (10 + i * 37 % 100) * MS, 1, 1, behind, STATUS_WAITING);
     assert_int_equal(slices.slices, 100);
     assert_int_equal(slices.count, LONG_SLICES_MAX);
@@ -110,7 +110,7 @@ static void test_the_longest_are_kept(void **state)
     long_slices_free(&slices);
 }
 
-/* Where it was is the Erlang function, BIF or NIF next to the leaf, and who called it. */
+/* The text shows the Erlang function, BIF or NIF next to the leaf, and its callers. */
 static void test_text(void **state)
 {
     struct process_entry process = {.identity = 1,
@@ -127,7 +127,7 @@ static void test_text(void **state)
     for (int i = 0; i < 6; i++) {
         snprintf(name, sizeof(name), "b:f/%d", i);
         deep = stack_of(name, FRAME_ERLANG, deep);
-        deep = stack_of(name, FRAME_ERLANG, deep); /* calls itself */
+        deep = stack_of(name, FRAME_ERLANG, deep); /* recursion */
     }
     add(&slices, 1012 * MS, 12 * MS, cart, 1, in_nif, STATUS_WAITING);
     add(&slices, 1030 * MS, 11 * MS, cart, 1, deep, STATUS_WAITING);

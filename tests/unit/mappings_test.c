@@ -41,7 +41,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A function's address leads to the right file, laid out so that its symbols are where they are. */
+/* A function's address leads to the right file, with a bias that puts its symbols at their
+ * addresses. */
 static void test_finds_own_code(void **state)
 {
     uintptr_t here = (uintptr_t)test_finds_own_code;
@@ -80,7 +81,7 @@ static void test_one_file_for_all(void **state)
     }
 }
 
-/* The list is in address order, and what can hold code is found as such only there. */
+/* The list is in address order, and only mappings with code are found as code. */
 static void test_order_and_code(void **state)
 {
     static int variable;
@@ -127,7 +128,7 @@ static void wait_for_reread(void)
     usleep(110 * 1000);
 }
 
-/* Code that comes later is found after a while; what the JIT writes has no file. */
+/* New code is found after a while; the JIT's code has no file. */
 static void test_new_code_without_file(void **state)
 {
     int fd = memfd_create("vmem", MFD_CLOEXEC);
@@ -166,8 +167,8 @@ static void copy_self(int to)
     close(from);
 }
 
-/* A file that was deleted (a VM that was upgraded while it runs) is still opened. Needs the right
- * to use map_files. */
+/* A deleted file is still opened (a VM that was upgraded while it runs). Needs permission for
+ * map_files. */
 static void test_deleted_file(void **state)
 {
     char path[] = "/tmp/mappings_test.XXXXXX";
@@ -202,7 +203,7 @@ static void test_deleted_file(void **state)
     munmap(image, mapping->end - mapping->start);
 }
 
-/* Without the right to use map_files: the C library by its path. In a process of its own. */
+/* Find the C library by its path without permission for map_files, in a process of its own. */
 static int find_library_unprivileged(void)
 {
     struct error error;
@@ -221,7 +222,7 @@ static int find_library_unprivileged(void)
     return mapping_file(own, mapping) ? 0 : 4;
 }
 
-/* The way through /proc/PID/root opens the same file as map_files does. */
+/* The path through /proc/PID/root opens the same file as map_files does. */
 static void test_unprivileged(void **state)
 {
     int status = -1;
@@ -234,7 +235,7 @@ static void test_unprivileged(void **state)
     assert_int_equal(status, 0);
 }
 
-/* A process that does not exist is an error of its own kind. */
+/* A process that does not exist has its own error code. */
 static void test_no_process(void **state)
 {
     struct error error = {0};
@@ -245,7 +246,7 @@ static void test_no_process(void **state)
     mappings_free(NULL);
 }
 
-/* A process that ends leaves the list that was there. */
+/* When a process ends, the existing list is kept. */
 static void test_process_gone(void **state)
 {
     struct error error;
@@ -270,7 +271,7 @@ static void test_process_gone(void **state)
     mappings_free(others);
 }
 
-/* Where segments share a page of the file, the page belongs to the one that is mapped as it. */
+/* If segments share a page of the file, the page belongs to the segment that it is mapped as. */
 static void test_bias_of_shared_page(void **state)
 {
     struct elf_file *file =

@@ -12,7 +12,7 @@
 
 enum { PAGE = 4096 };
 
-/* Two pages, of which the second can't be read. */
+/* Return two pages; the second is not readable. */
 static char *page_before_hole(void)
 {
     char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -23,7 +23,7 @@ static char *page_before_hole(void)
     return pages;
 }
 
-/* Words come back as they are in the process, and a null address is an error, not a crash. */
+/* Words are read unchanged; a null address is an error, not a crash. */
 static void test_reads_words(void **state)
 {
     struct memory *memory = memory_of_process(getpid());
@@ -41,7 +41,7 @@ static void test_reads_words(void **state)
     memory_free(memory);
 }
 
-/* A read that only part of is there fails as a whole. */
+/* A read that is available only in part fails as a whole. */
 static void test_partial_read_fails(void **state)
 {
     struct memory *memory = memory_of_process(getpid());
@@ -55,7 +55,7 @@ static void test_partial_read_fails(void **state)
     memory_free(memory);
 }
 
-/* Of many reads those succeed that can, whichever fail, and however many there are. */
+/* Among many reads, exactly those of readable memory succeed, in any order and number. */
 static void test_spans(void **state)
 {
     enum { COUNT = 1500 };
@@ -80,7 +80,7 @@ static void test_spans(void **state)
     memory_free(memory);
 }
 
-/* A string may end right before a page that can't be read, but not run into it. */
+/* A string may end right before an unreadable page, but not continue into it. */
 static void test_string_at_page_end(void **state)
 {
     struct memory *memory = memory_of_process(getpid());
@@ -97,7 +97,7 @@ static void test_string_at_page_end(void **state)
     memory_free(memory);
 }
 
-/* Strings that cross pages and chunks come whole; those longer than the buffer are cut. */
+/* Strings across pages and chunks are read whole; strings longer than the buffer are cut. */
 static void test_long_strings(void **state)
 {
     struct memory *memory = memory_of_process(getpid());
@@ -137,7 +137,7 @@ static void test_string_in_image(void **state)
     assert_false(memory_read_string(&memory, 4, buffer, sizeof(buffer)));
 }
 
-/* Reading from a process that is gone fails. */
+/* Reading from a process that has ended fails. */
 static void test_no_process(void **state)
 {
     struct memory *memory = memory_of_process(0x7ffffff0);

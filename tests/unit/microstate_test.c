@@ -24,12 +24,12 @@ FUNCTION(collect,
          1: call other; decided: ret);
 POINT(undecided); POINT(due); POINT(decided);
 
-/* As compilers make it that don't put it into garbage_collect(). */
+/* The form of compilers that do not inline it into garbage_collect(). */
 FUNCTION(major_collection, call other; call full_sweep; ret);
 FUNCTION(collect_by_major, call other; due_by_major: call major_collection; ret);
 POINT(due_by_major);
 
-/* As it looks where what never returns is not known to be so. */
+/* The form that results if a function is not known to never return. */
 FUNCTION(collect_again, call other; due_again: call full_sweep; call *%rax; jmp collect_again);
 POINT(due_again);
 /* clang-format on */
@@ -41,10 +41,10 @@ enum { SCHEDULER = 0x1000, PROCESS = 0x2000, PORT = 0x3000, NIF = 0x4000, HEAP =
 
 enum { FRAMES = 8 };
 
-/* Frames, root first. The first letter says what it is: e Erlang code, b a BIF, k the kernel,
- * l a library, v a function of the VM; those that matter are in capitals: S erts_schedule(),
- * A handle_aux_work(), I erts_check_io(), D a driver's, C garbage_collect(), which is `at` a place,
- * F full_sweep_heaps(), M major_collection(). */
+/* Frames, root first. The first letter is the kind: e Erlang code, b a BIF, k the kernel, l a
+ * library, v a function of the VM. Capitals are functions that matter: S erts_schedule(), A
+ * handle_aux_work(), I erts_check_io(), D a driver's, C garbage_collect(), interrupted at `at`, F
+ * full_sweep_heaps(), M major_collection(). */
 struct moment {
     bool process, broken, in_kernel;
     uint64_t scheduler, port, nif, r10;
@@ -211,8 +211,8 @@ static void assert_states(const struct moment_case *cases, size_t count)
 
 #define P .process = true, .scheduler = SCHEDULER
 
-/* What a process runs: by the function of the VM that is nearest to the leaf, the scheduler's NIF,
- * and how its Erlang code was left. */
+/* The state of a process follows from the VM's function nearest to the leaf, the scheduler's NIF,
+ * and the way its Erlang code was left. */
 static void test_processes(void **state)
 {
     static const struct moment_case cases[] = {
@@ -225,7 +225,7 @@ static void test_processes(void **state)
          MICROSTATE_CHECK_IO},
         /* A lock: the VM does not count it as sleep. */
         {{P, .frames = {"e", "b", "v", "l pthread_mutex_lock", "k futex_wait"}}, MICROSTATE_BIF},
-        /* What is below Erlang code belongs to a loop that called it. */
+        /* Frames rootwards of Erlang code belong to the loop that called it. */
         {{P, .frames = {"S", "e", "v"}}, MICROSTATE_EMULATOR},
         {{P, .frames = {"D", "b", "v"}}, MICROSTATE_BIF},
         {{P}, MICROSTATE_EMULATOR},
@@ -235,8 +235,8 @@ static void test_processes(void **state)
     ASSERT_STATES(cases);
 }
 
-/* Collections: those that garbage_collect() makes are major where all is swept, where that is bound
- * to be, and after it, when there is no old heap. */
+/* Collections by garbage_collect() are major where the full sweep runs, where it must follow, and
+ * after it, when there is no old heap. */
 static void test_collections(void **state)
 {
 #define GC P, .state = STATE_GC
@@ -253,7 +253,7 @@ static void test_collections(void **state)
         {{GC, .at = undecided, .flags = FULLSWEEP, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MAJOR},
         {{GC, .at = undecided, .gen_gcs = 4, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MINOR},
         {{GC, .at = undecided, .gen_gcs = 5, .frames = {"e", "v", "C"}}, MICROSTATE_GC_MAJOR},
-        /* A minor one needs an old heap to move things to, unless there is nothing to be moved. */
+        /* A minor collection needs an old heap to move terms to, unless there are none to move. */
         {{GC, .at = undecided, .no_old_heap = true, .frames = {"e", "v", "C", "k mmap"}},
          MICROSTATE_GC_MINOR},
         {{GC, .at = undecided, .no_old_heap = true, .nothing_old = true, .frames = {"e", "v", "C"}},
@@ -267,7 +267,7 @@ static void test_collections(void **state)
         {{GC, .frames = {"e", "v", "v", "F"}}, MICROSTATE_GC_HIBERNATE},
         {{GC, .frames = {"e", "v", "v"}}, MICROSTATE_GC_HIBERNATE},
         {{GC, .broken = true, .frames = {"v"}}, MICROSTATE_GC},
-        /* Not an instruction of it. */
+        /* Not the start of an instruction. */
         {{GC, .at = collect + 1, .frames = {"e", "v", "C"}}, MICROSTATE_GC},
         {{GC, .at = collect + 1, .no_old_heap = true, .frames = {"e", "v", "C"}}, MICROSTATE_GC},
         {{GC, .at = collect + 1, .flags = FULLSWEEP, .frames = {"e", "v", "C"}},
@@ -280,7 +280,7 @@ static void test_collections(void **state)
     ASSERT_STATES(cases);
 }
 
-/* major_collection() is as good as what it calls. */
+/* major_collection() identifies a major collection as full_sweep_heaps() does. */
 static void test_major_collection_apart(void **state)
 {
     uint64_t address = (uint64_t)(uintptr_t)due_by_major;
@@ -291,7 +291,7 @@ static void test_major_collection_apart(void **state)
     assert_int_equal(state_functions_sweep_ahead(functions, address), CALL_ALWAYS);
 }
 
-/* It sweeps once: where it seems to do so twice, its ways are not believed. */
+/* It sweeps once: if its code seems to sweep twice, the analysis of its paths is not used. */
 static void test_ways_that_are_not_believed(void **state)
 {
     uint64_t address = (uint64_t)(uintptr_t)due_again;
@@ -301,7 +301,7 @@ static void test_ways_that_are_not_believed(void **state)
     assert_int_equal(state_functions_sweep_ahead(functions, address), CALL_UNKNOWN);
 }
 
-/* A scheduler without a process. */
+/* The states of a scheduler without a process. */
 static void test_schedulers(void **state)
 {
 #define T .scheduler = SCHEDULER
@@ -311,7 +311,7 @@ static void test_schedulers(void **state)
         {{T, .sleep = WAITING, .frames = {"e", "S", "v"}}, MICROSTATE_BUSY_WAIT},
         {{T, .sleep = WAITING, .frames = {"e", "S", "v", "l sched_yield", "k schedule"}},
          MICROSTATE_BUSY_WAIT},
-        /* In scheduler_wait() too, but not its loop: timers. */
+        /* Also in scheduler_wait(), but outside of its loop: timers. */
         {{T, .sleep = WAITING, .frames = {"e", "S", "v", "v"}}, MICROSTATE_OTHER},
         {{T, .sleep = WAITING, .frames = {"l", "l"}}, MICROSTATE_OTHER},
         {{T, .frames = {"e", "S", "A", "v", "l free"}}, MICROSTATE_AUX},
@@ -332,7 +332,7 @@ static void test_schedulers(void **state)
         {{T, .in_kernel = true, .frames = {"e", "S", "v", "k futex_wake"}}, MICROSTATE_OTHER},
         {{T, .in_kernel = true, .sleep = WAITING | TSE_SLEEPING, .frames = {"e", "S", "k 0xff"}},
          MICROSTATE_SLEEP},
-        /* The flags stay for a while after it woke up. */
+        /* The flags stay for a while after the thread wakes up. */
         {{T, .sleep = WAITING | TSE_SLEEPING, .frames = {"e", "S", "v", "v"}}, MICROSTATE_OTHER},
         {{T, .in_kernel = true, .frames = {"e", "S", "I", "v", "k ep_poll_callback"}},
          MICROSTATE_CHECK_IO},
@@ -344,7 +344,7 @@ static void test_schedulers(void **state)
     ASSERT_STATES(cases);
 }
 
-/* Other threads, told by their names. */
+/* Other threads are identified by their names. */
 static void test_threads(void **state)
 {
     static const struct moment_case cases[] = {
@@ -365,8 +365,7 @@ static void test_threads(void **state)
     ASSERT_STATES(cases);
 }
 
-/* Of functions that are not known nothing is said; what frames were taken for is looked at again
- * when more are known. */
+/* Unknown functions give no state; frames are classified again when more functions are known. */
 static void test_unknown_functions(void **state)
 {
     static const struct moment gc = {P, .state = STATE_GC, .at = decided,
@@ -390,7 +389,7 @@ static void test_unknown_functions(void **state)
     assert_int_equal(state_at(&driver), MICROSTATE_PORT);
 }
 
-/* A process of which nothing was copied. */
+/* A process without any copied memory. */
 static void test_nothing_copied(void **state)
 {
     struct unwound unwound = {0};

@@ -75,9 +75,9 @@ static struct microstate_row *rows_of(size_t expected)
     return rows;
 }
 
-/* Samples are summed up by thread and state, as their clock gave them: two and three were scaled.
- * What more there was on a CPU is not known, and what is left is sleep, but for the time without a
- * CPU: that is never more than there is. */
+/* Samples are summed by thread and state, with the values of the clock: those of two and three are
+ * scaled. Other time on a CPU is unknown. The rest is sleep, except for the time without a CPU,
+ * which is limited to the rest. */
 static void test_sums(void **state)
 {
     thread_id one = thread(1, "erts_sched_1", SCHEDULER_NORMAL, 1);
@@ -120,8 +120,8 @@ static void test_sums(void **state)
     free(rows);
 }
 
-/* Rows are in order, threads that the accounting does not know are left out, and one that was
- * renamed is one thread. */
+/* Rows are ordered, threads that the accounting does not know are skipped, and a renamed thread is
+ * one thread. */
 static void test_threads(void **state)
 {
     static const struct {
@@ -153,7 +153,7 @@ static void test_threads(void **state)
     free(rows);
 }
 
-/* Only samples of CPU time count, and without any nothing can be told. */
+/* Only samples of CPU time count; without them there is no table. */
 static void test_other_events(void **state)
 {
     thread_id id = thread(1, "erts_sched_1", SCHEDULER_NORMAL, 1);
@@ -170,7 +170,7 @@ static void test_other_events(void **state)
     free(rows);
 }
 
-/* All forms of names, with the kernel's 15 bytes. */
+/* All forms of names are known, also cut to the kernel's 15 bytes. */
 static void test_types(void **state)
 {
     static const struct {
@@ -208,7 +208,7 @@ static void test_types(void **state)
     }
 }
 
-/* Each state has a name of its own. */
+/* All states have different names. */
 static void test_names(void **state)
 {
     (void)state;
@@ -230,8 +230,8 @@ static char *table(void)
     return text;
 }
 
-/* The busiest schedulers have a line each, the others one together; of other threads only those
- * that ran are shown; columns without anything are not. */
+/* The busiest schedulers have one line each, the others share one; other threads are shown only if
+ * they ran; empty columns are hidden. */
 static void test_table(void **state)
 {
     char name[32], *text;
@@ -261,7 +261,7 @@ static void test_table(void **state)
     free(text);
 }
 
-/* Several VMs are told apart by their pid; no rows, no text. */
+/* Several VMs are distinguished by their pid; without rows there is no text. */
 static void test_table_of_several(void **state)
 {
     char *text = table();

@@ -51,7 +51,7 @@ static struct elf_file *own_file(void)
     return file_at((uintptr_t)set_up);
 }
 
-/* The file whose path has `part` in it, or NULL. */
+/* Return the file whose path contains `part`, or NULL. */
 static struct elf_file *library(const char *part)
 {
     int count;
@@ -64,7 +64,7 @@ static struct elf_file *library(const char *part)
     return NULL;
 }
 
-/* Static and global functions are found over their whole length and not one byte further. */
+/* Static and global functions are found over their whole length, and not one byte further. */
 static void test_exact_extent(void **state)
 {
     struct elf_file *file = own_file();
@@ -81,7 +81,7 @@ static void test_exact_extent(void **state)
                 strcmp(next.name, "test_exact_extent") != 0);
 }
 
-/* Where no symbol is there is no name, and the result is left alone. */
+/* An address without a symbol has no name, and the result stays unchanged. */
 static void test_no_nearest(void **state)
 {
     struct elf_file *file = own_file();
@@ -94,7 +94,7 @@ static void test_no_nearest(void **state)
     assert_int_equal(symbol.size, 42);
 }
 
-/* Addresses by name: functions, objects, and 0 for what is not there. */
+/* Symbols are found by name: functions and objects; the address of an unknown name is 0. */
 static void test_address_by_name(void **state)
 {
     struct elf_file *file = own_file();
@@ -106,7 +106,7 @@ static void test_address_by_name(void **state)
     assert_true(native_symbol_address(file, "") == 0);
 }
 
-/* A stripped library is named by .dynsym, with the plain name of several; ifuncs are functions. */
+/* A stripped library has names from .dynsym, the plain one of several; ifuncs are functions. */
 static void test_dynamic_symbols(void **state)
 {
     struct elf_file *file = library("/libc.so.6");
@@ -125,8 +125,8 @@ static void test_dynamic_symbols(void **state)
     }
 }
 
-/* The variant of memcpy() that was chosen for this CPU has a name only in what was split off, which
- * is there where libc6-dbg is installed. */
+/* The variant of memcpy() for this CPU has a name only in the debug file, which exists if libc6-dbg
+ * is installed. */
 static void test_split_off(void **state)
 {
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -143,7 +143,7 @@ static void test_split_off(void **state)
     dlclose(libc);
 }
 
-/* C++ names are readable, the second time as the first. */
+/* C++ names are demangled, each time. */
 static void test_cpp_names(void **state)
 {
     struct elf_file *file = library("/libstdc++.so");
@@ -160,7 +160,7 @@ static void test_cpp_names(void **state)
     }
 }
 
-/* The stubs through which this program calls the C library carry the functions' names. */
+/* The stubs through which this program calls the C library have the functions' names. */
 static void test_plt_names(void **state)
 {
     struct elf_file *file = own_file();
@@ -200,7 +200,7 @@ static const struct {
     {"_ZTV3Foo", "vtable for Foo"},
 };
 
-/* Parameter lists go, parentheses that are part of a name stay. */
+/* Parameter lists are removed; parentheses that are part of a name stay. */
 static void test_demangle(void **state)
 {
     (void)state;
@@ -227,7 +227,7 @@ static void make_bomb(char *name, int parameters)
     }
 }
 
-/* A short name that unfolds to gigabytes is left alone, and so is one that is too long. */
+/* A short name that demangles to gigabytes is left unchanged, and so is a name that is too long. */
 static void test_demangle_bomb(void **state)
 {
     char name[2048];

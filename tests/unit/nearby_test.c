@@ -6,7 +6,7 @@
 
 #include "os/nearby.h"
 
-/* Memory of which each byte is told by its address, from `start` until `end`. */
+/* Memory from `start` to `end` in which each byte is derived from its address. */
 static struct numbers {
     struct memory memory;
     uint64_t start, end;
@@ -62,7 +62,7 @@ static void test_one_read_for_all_nearby(void **state)
     assert_int_equal(numbers.reads, 3);
 }
 
-/* What lies on both sides of a border, or is larger than what is kept, is read by itself. */
+/* A read across a border, or larger than the buffer, is made directly. */
 static void test_borders(void **state)
 {
     struct nearby nearby = open_numbers(0, 1 << 20);
@@ -76,7 +76,8 @@ static void test_borders(void **state)
     assert_int_equal(numbers.reads, 3);
 }
 
-/* Where not all that is near can be read, what is asked for can; what can't is not made up. */
+/* If the surroundings are not all readable, the requested bytes can still be read; unreadable bytes
+ * are not invented. */
 static void test_what_can_not_be_read(void **state)
 {
     struct nearby nearby = open_numbers(4096 + 100, 4096 + 200);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Probes on nops of five bytes: what this kernel does there, and what is decided. */
+/* Probes on 5-byte nops: the effect on this kernel, and the decision that follows. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 static struct calibration calibration;
 
-/* As the code of a target may be. */
+/* Like code of a target. */
 __asm__(".pushsection .text\n.balign 16\n"
         ".type place_of_nop5, @function\nplace_of_nop5:\n"
         ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\nret\n.size place_of_nop5, . - place_of_nop5\n"
@@ -25,7 +25,7 @@ __asm__(".pushsection .text\n.balign 16\n"
 void place_of_nop5(void) __attribute__((visibility("hidden")));
 void place_of_push(void) __attribute__((visibility("hidden")));
 
-/* Harmless is only what was seen to be. */
+/* A probe is harmless only if a trial has shown it. */
 static void test_decision(void **state)
 {
     static const struct {
@@ -37,7 +37,7 @@ static void test_decision(void **state)
         {{.runs = 20, .hits = 20, .changed = 76}, false},
         {{.runs = 20, .hits = 0, .changed = 0}, false},
         {{.runs = 20, .hits = 19, .changed = 0}, false},
-        {{.runs = 1, .hits = 1, .changed = 0}, false}, /* the kernel has had no time to change it */
+        {{.runs = 1, .hits = 1, .changed = 0}, false}, /* the kernel had no time to change it */
         {{.runs = 0, .hits = 0, .changed = 0}, false},
     };
 
@@ -46,8 +46,8 @@ static void test_decision(void **state)
         assert_int_equal(nop5_is_harmless(&trials[i].trial), trials[i].harmless);
 }
 
-/* Each run hits the probe. A kernel that changes red zones does so at each hit but the first, and
- * pushes four words. */
+/* Each run hits the probe. A kernel that changes red zones does so at each hit except the first,
+ * and writes four words. */
 static void test_trial(void **state)
 {
     struct nop5_trial trial;
@@ -62,7 +62,8 @@ static void test_trial(void **state)
     assert_true(trial.changed == 0 || trial.changed == 4 * (trial.runs - 1));
 }
 
-/* What is not such a nop is never refused; such a nop is if the kernel does harm. */
+/* An instruction that is not such a nop is never refused; such a nop is refused if the kernel
+ * changes the red zone. */
 static void test_check(void **state)
 {
     struct memory *memory = memory_of_process(getpid());

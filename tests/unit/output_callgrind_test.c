@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Costs by function and call, in callgrind's format. */
+/* Self and call costs of functions, in callgrind's format. */
 #include "small_output.h"
 
 #define HEAD                                                                                       \
     "# callgrind format\nversion: 1\ncreator: beamflame 0.1.0\ncmd: beamflame -p 100\n"            \
     "positions: line\nevent: time : time of cpu, in ns\nevents: time\n"
 
-/* What a function costs itself, and what its calls cost with all that they call. */
+/* The file has the self cost of each function, and the inclusive cost of its calls. */
 static void test_costs(void **state)
 {
     struct small_profile small;
@@ -36,8 +36,8 @@ static stack_id call(struct profile *p, stack_id from, const char *symbol, uint3
                                                           .kind = FRAME_ERLANG}));
 }
 
-/* A call that is in a stack several times costs what the stack does, not more; lines are told
- * apart. */
+/* A call that is in a stack several times costs the stack's value once; calls on different lines
+ * are separate. */
 static void test_recursion(void **state)
 {
     struct small_profile small;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Comparisons: what has changed, by function; and what formats make of two recordings. */
+/* Comparisons: the changes of functions, and the formats of a comparison. */
 #include "small_output.h"
 
 #include <math.h>
 
 #include "output/function_changes.h"
 
-/* Samples 0 to 2 are of side 0, which is 1.5 s long, sample 3 of side 1, which is 0.5 s long. */
+/* Samples 0 to 2 belong to side 0, of 1.5 s, sample 3 to side 1, of 0.5 s. */
 static struct comparison small_comparison(enum comparison_per per)
 {
     return (struct comparison){
@@ -49,7 +49,7 @@ static void add(struct function_changes *changes, int side, stack_id stack, doub
         function_changes_add(changes, side, stack, weight, 1);
 }
 
-/* A function that is in a stack twice counts once, and one that has not changed is not there. */
+/* A function that is in a stack twice counts once; a function without a change is not listed. */
 static void test_functions(void **state)
 {
     struct profile *p = profile_new();
@@ -70,11 +70,11 @@ static void test_functions(void **state)
     assert_true(changes.totals[0] == 800 && changes.totals[1] == 800);
     assert_true(changes.samples[0] == 400 && changes.samples[1] == 400);
     list = function_changes_list(&changes, p, 1, &count);
-    assert_int_equal(count, 1); /* f is in every sample of both */
+    assert_int_equal(count, 1); /* f is in every sample of both sides */
     assert_string_equal(list[0].name, "m:g/1");
     assert_true(list[0].total[0] == 200 && list[0].total[1] == 600 && list[0].change == 400);
     assert_true(list[0].self[0] == 0 && list[0].self[1] == 0);
-    assert_true(fabs(list[0].noise - 1.96 * 2 * 20) < 1e-9); /* of 100 and 300 samples */
+    assert_true(fabs(list[0].noise - 1.96 * 2 * 20) < 1e-9); /* from 100 and 300 samples */
     free(list);
     list = function_changes_list(&changes, p, 2, &count);
     assert_int_equal(count, 2);
@@ -87,7 +87,7 @@ static void test_functions(void **state)
     profile_free(p);
 }
 
-/* What stands for several samples is as sure as these are. */
+/* A value that represents several samples has the noise of these samples. */
 static void test_many_at_once(void **state)
 {
     struct profile *p = profile_new();
@@ -101,7 +101,7 @@ static void test_many_at_once(void **state)
     assert_int_equal(changes.samples[1], 100);
     list = function_changes_list(&changes, p, 1, &count);
     assert_int_equal(count, 1);
-    assert_true(fabs(list[0].noise - 1.96 * sqrt(101)) < 1e-9); /* and none might be one */
+    assert_true(fabs(list[0].noise - 1.96 * sqrt(101)) < 1e-9); /* no sample may as well be one */
     free(list);
     function_changes_free(&changes);
     profile_free(p);
@@ -164,7 +164,8 @@ static void test_text(void **state)
         "functions have changed by no more than chance explains\n");
 }
 
-/* Each sample stands for two; that there is none of six is hardly by chance, of two it may be. */
+/* Each sample has the weight of two. A drop from six to none is hardly chance, one from two may
+ * be. */
 static void test_clear_change(void **state)
 {
     struct comparison comparison = small_comparison(PER_NONE);
@@ -193,7 +194,7 @@ static void test_clear_change(void **state)
     free(text);
 }
 
-/* What a metric was in one recording is not what it changes from in the other. */
+/* The value of a metric in one recording is not the base of a change in the other. */
 static void test_change_of_metric(void **state)
 {
     struct comparison comparison = small_comparison(PER_NONE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who sends to whom, as a graph. */
+/* The graph of senders and receivers. */
 #include "small_output.h"
 
-/* The samples of the small profile become those of messages. */
+/* The samples of the small profile become samples of messages. */
 struct messages {
     struct small_profile small;
     process_id cart, db, worker, other_worker;
@@ -70,7 +70,7 @@ static void assert_has(const char *text, const char *part)
         fail_msg("no \"%s\" in:\n%s", part, text);
 }
 
-/* Sending and receiving are one edge. */
+/* A message that is sent and received is on one edge. */
 static void test_exact(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
@@ -106,8 +106,8 @@ static void test_exact(void **state)
     free(text);
 }
 
-/* A process that only its stack names has that name as a peer too; those of one name are one,
- * unless they are to be told apart. */
+/* A process that is named only by its stack has that name as a peer too. Processes with one name
+ * are one node, unless grouped by pid. */
 static void test_names(void **state)
 {
     struct messages messages;
@@ -137,7 +137,7 @@ static void test_names(void **state)
     }
 }
 
-/* What is no process sends too; a sample that knows no other process says nothing. */
+/* A port can be a sender; a sample without another process gives no edge. */
 static void test_port(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
@@ -160,7 +160,7 @@ static void test_port(void **state)
     free(text);
 }
 
-/* The text of an edge that hardly counts is shown on demand. */
+/* An edge with a small share has its text in the tooltip. */
 static void test_small_edge(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
@@ -179,7 +179,7 @@ static void test_small_edge(void **state)
     free(text);
 }
 
-/* Messages that wait long are red; how long is long is not less than 10 ms. */
+/* Edges with long waits are red; a wait below 10 ms is never long. */
 static void test_colour(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
@@ -211,7 +211,7 @@ static void test_colour(void **state)
     }
 }
 
-/* The value that is asked for decides which edges there are, and in which order. */
+/* The selected value decides which edges there are, and their order. */
 static void test_value(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", "delay"};
@@ -232,7 +232,7 @@ static void test_value(void **state)
     free(text);
 }
 
-/* A sample of event sched: one who woke another. */
+/* Make a sample of event sched: one process wakes another. */
 static void wake(struct messages *messages, int i, process_id waker, process_id woken,
                  const uint64_t *values)
 {
@@ -257,10 +257,10 @@ static void make_wakes(struct messages *messages)
     wake(messages, 0, messages->cart, messages->db, values[0]);
     wake(messages, 1, messages->db, messages->cart, values[1]);
     wake(messages, 2, messages->db, messages->cart, values[2]); /* the same, in the run queue */
-    wake(messages, 3, 0, messages->cart, values[3]);            /* nobody did */
+    wake(messages, 3, 0, messages->cart, values[3]);            /* without a waker */
 }
 
-/* Who wakes whom: by how often, if nothing else is asked for. */
+/* The graph of wake-ups: by count, if no value is selected. */
 static void test_wakes(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "sched", NULL};
@@ -283,7 +283,7 @@ static void test_wakes(void **state)
     free(text);
 }
 
-/* The summary has them as a table, and the time in run queues by scheduler. */
+/* The summary has the wake-ups as a table, and the time in run queues by scheduler. */
 static void test_wakes_in_summary(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "sched", NULL};
@@ -315,7 +315,7 @@ static void test_wakes_in_summary(void **state)
     free(text);
 }
 
-/* That nobody was seen to send is no error; it is one where nobody could be. */
+/* A graph without edges is no error, unless the recording has no event with edges. */
 static void test_none(void **state)
 {
     struct messages messages;
@@ -342,8 +342,8 @@ static void test_none(void **state)
     profile_free(messages.small.profile);
 }
 
-/* The graph of messages from one to many, to the i-th of which i are sent: its name begins with
- * `to_`, and is a number, or the letters of that number from 'a' on. */
+/* Return the graph of messages from one process to many; the i-th receiver gets i messages. Its
+ * name begins with `to_`, followed by its number, in digits or in letters from 'a' on. */
 static char *graph_of_many(uint64_t count, bool has_numbers, enum group_by group_by)
 {
     struct messages messages;
@@ -381,7 +381,7 @@ static char *graph_of_many(uint64_t count, bool has_numbers, enum group_by group
     return text;
 }
 
-/* Too many edges are cut, the smallest first, and that is said. */
+/* Too many edges are cut, smallest first, and the graph says so. */
 static void test_many(void **state)
 {
     char *text = graph_of_many(1000, false, GROUP_NAME);
@@ -394,8 +394,8 @@ static void test_many(void **state)
     free(text);
 }
 
-/* Where there are many, processes whose names differ in numbers are one; unless they are to be told
- * apart. */
+/* If there are many processes, those whose names differ only in numbers become one node, unless
+ * grouped by pid. */
 static void test_many_of_a_kind(void **state)
 {
     char *text = graph_of_many(30, true, GROUP_NAME);
@@ -412,7 +412,7 @@ static void test_many_of_a_kind(void **state)
     free(text);
 }
 
-/* The summary has them as a table. */
+/* The summary has the edges as a table. */
 static void test_summary(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Outputs of a recording that holds several events. */
+/* Outputs of a recording with several events. */
 #include "small_output.h"
 
 #include <dirent.h>
@@ -31,7 +31,7 @@ static int teardown(void **state)
     return rmdir(directory);
 }
 
-/* All of a file, which is removed. */
+/* Return the content of a file, and remove the file. */
 static char *take_file(const char *name)
 {
     int fd = open(in_directory(name), O_RDONLY);
@@ -88,7 +88,7 @@ static void assert_refused(const struct output_settings *settings,
     assert_directory_is_empty();
 }
 
-/* What a format makes of the events, as text. */
+/* Return an output of the recording, as text. */
 static char *text_of(const struct output_format *format, const char *event, const char *value)
 {
     struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, event, value};
@@ -99,7 +99,7 @@ static char *text_of(const struct output_format *format, const char *event, cons
     return small_output_of(&small, format, &settings);
 }
 
-/* Each event that has samples gets a file; what holds all events stays one. */
+/* Each event with samples has its own file; formats for all events have one file. */
 static void test_one_file_each(void **state)
 {
     const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
@@ -129,8 +129,8 @@ static void test_one_file_each(void **state)
     assert_directory_is_empty();
 }
 
-/* The event that is asked for keeps the name; its samples count what is asked for, and one that
- * counts nothing is left out. */
+/* The output of a selected event keeps its name; its samples count the selected value, and samples
+ * with value 0 are skipped. */
 static void test_chosen(void **state)
 {
     const struct output_settings reclaimed = {{.grouping = {{GROUP_NAME}}}, "gc", "reclaimed"};
@@ -150,7 +150,7 @@ static void test_chosen(void **state)
     assert_directory_is_empty();
 }
 
-/* Each sample as one, whatever it stands for, or the time of one event and of no other. */
+/* Weights: each sample counts 1 whatever its value, or the time of one event without the others. */
 static void test_weights_of_events(void **state)
 {
     char *text = text_of(&folded_format, "gc", "samples");
@@ -174,7 +174,7 @@ static void test_weights_of_events(void **state)
     free(text);
 }
 
-/* Names that are not there are refused with those that are; so is what has nothing to show. */
+/* Unknown names are refused with the valid ones; so is an event with nothing to show. */
 static void test_bad_names(void **state)
 {
     const struct output_request request = {.path = in_directory("x.svg")};
@@ -196,7 +196,7 @@ static void test_bad_names(void **state)
                    ERROR_NO_SAMPLES, "no samples of event bif:erlang:md5/1");
 }
 
-/* Samples that all count nothing are no graph. */
+/* Samples that all count 0 make no graph. */
 static void test_nothing_counts(void **state)
 {
     const struct output_settings binaries = {.event = "gc", .value = "binaries"};
@@ -221,7 +221,7 @@ static void test_nothing_counts(void **state)
     assert_directory_is_empty();
 }
 
-/* Writes what was counted of an event, and no sample. Returns what the summary says of it. */
+/* Write the counts of an event without samples. Return what the summary says of it. */
 static char *summary_of_counted(const struct event_summary *counted, enum error_code code)
 {
     struct output_request requests[] = {{.path = in_directory("x.svg"), .optional = true},
@@ -258,7 +258,7 @@ static char *summary_of_counted(const struct event_summary *counted, enum error_
     return text;
 }
 
-/* What was counted is told without a sample; where nothing was, there is nothing to tell. */
+/* An event without samples has its counts in the summary; without counts there is an error. */
 static void test_counted_without_samples(void **state)
 {
     struct event_summary counted = {.event = 2,
@@ -282,7 +282,7 @@ static void test_counted_without_samples(void **state)
     free(summary_of_counted(&counted, ERROR_NO_SAMPLES));
 }
 
-/* Several events don't go to where only one file is. */
+/* Several events are refused where only one file fits. */
 static void test_one_place(void **state)
 {
     const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
@@ -332,7 +332,7 @@ static void test_split_path(void **state)
     free(path);
 }
 
-/* The event line has the event's name and weight; comments tell the unit and what was counted. */
+/* The event line has the event's name and weight; comments have the unit and the counts. */
 static void test_perf(void **state)
 {
     char *text = text_of(&perf_format, "gc", NULL);
@@ -367,7 +367,7 @@ static void test_perf(void **state)
     free(text);
 }
 
-/* Titles have the unit of the value that is shown. */
+/* Titles have the unit of the shown value. */
 static void test_svg(void **state)
 {
     char *text = text_of(&svg_format, "gc", NULL);
@@ -431,7 +431,7 @@ static void test_summary(void **state)
     free(text);
 }
 
-/* The key that other recordings have not, byte for byte. */
+/* The key that only recordings with events have, byte for byte. */
 static void test_stats(void **state)
 {
     char *text = text_of(&stats_json_format, NULL, NULL), *events = strstr(text, "  \"events\"");
@@ -468,7 +468,7 @@ static void test_stats(void **state)
     free(text);
 }
 
-/* A recording written anew has the same counts and samples. */
+/* A recording that is written again has the same counts and samples. */
 static void test_bfr(void **state)
 {
     const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};

@@ -5,14 +5,14 @@
 
 static const struct view_options no_groups = {.grouping = {{GROUP_NONE}}};
 
-/* What follows the header of comments. */
+/* Return the text after the comments at its head. */
 static char *samples(char *text)
 {
     return strstr(text, "\n#\n") + 3;
 }
 
-/* The whole file: event lines with status, pid, and what is known of the process, each with what it
- * has changed by since it was known last; stacks as perf has them. */
+/* The whole file: event lines with status, pid and the known metrics, each with its change since it
+ * was last known; stacks as in perf's format. */
 static void test_exact(void **state)
 {
     struct small_profile small;
@@ -48,7 +48,7 @@ static void test_exact(void **state)
     free(text);
 }
 
-/* Every metric has a name of its own, in the form that is looked for. */
+/* Every metric has its own name, in the form that the reader expects. */
 static void test_every_metric(void **state)
 {
     struct small_profile small;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "small_output.h"
 
-/* One line a stack, root first, sorted, with how often it was seen. */
+/* One line per stack, root first, sorted, with its count. */
 static void test_exact(void **state)
 {
     struct small_profile small;
@@ -14,8 +14,7 @@ static void test_exact(void **state)
                   "cart;proc_lib:init_p/5;memcpy;do_syscall_64 1\n");
 }
 
-/* A separator inside of a symbol does not split it; stacks that differ in addresses only are one.
- */
+/* A separator in a symbol does not split it; stacks that differ only in addresses are one. */
 static void test_escapes_and_merges(void **state)
 {
     struct small_profile small;

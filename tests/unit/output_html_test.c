@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The page: what its data block holds, as src/output/html.c describes it. */
+/* The page: its data block, as src/output/html.c describes it. */
 #include "small_output.h"
 
 #include <zlib.h>
@@ -51,7 +51,7 @@ struct column {
     struct cursor cursor;
 };
 
-/* Find a column by its place in the list of the header. */
+/* Find a column by its position in the header's list. */
 static void column_open(struct column *column, const char *page, const char *name)
 {
     size_t size, packed = 0, offset = 0;
@@ -125,7 +125,7 @@ static char *page_of(struct small_profile *small)
 
 /* ---- tests ---- */
 
-/* What is of the moment is in order of time, what is of the process in order of processes. */
+/* Columns of samples are in order of time, columns of processes in order of processes. */
 static void test_samples(void **state)
 {
     struct small_profile small;
@@ -176,7 +176,7 @@ static void test_metrics(void **state)
     free(page);
 }
 
-/* Reductions of 1000, 1500 and 300000, as bytes on their own. */
+/* Reductions of 1000, 1500 and 300000, in separate bytes. */
 static void test_split(void **state)
 {
     struct small_profile small;
@@ -192,7 +192,7 @@ static void test_split(void **state)
     free(page);
 }
 
-/* Each event has values of its own, and some have fewer. */
+/* Each event has its own values, and some have fewer. */
 static void test_events(void **state)
 {
     struct small_profile small;
@@ -269,7 +269,7 @@ static void test_header(void **state)
     free(page);
 }
 
-/* No name ends the element that it is in, or is taken for markup. */
+/* No name ends its element, or is parsed as markup. */
 static void test_hostile_names(void **state)
 {
     struct small_profile small;
@@ -291,7 +291,7 @@ static void test_hostile_names(void **state)
     free(page);
 }
 
-/* Every module of web/ is in the page, and nothing that is loaded from elsewhere. */
+/* The page contains every module of web/, and loads nothing from elsewhere. */
 static void test_page(void **state)
 {
     struct small_profile small;
@@ -310,7 +310,7 @@ static void test_page(void **state)
     free(page);
 }
 
-/* Each pair of bytes there is, so that each character comes. */
+/* Every pair of bytes, so that every character appears. */
 static void test_ascii(void **state)
 {
     unsigned char *bytes = malloc(2 * 65536), *back;

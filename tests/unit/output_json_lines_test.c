@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* All that is known of samples, a JSON object a line. */
+/* All data of samples, one JSON object a line. */
 #include "small_output.h"
 
 #define HEADER                                                                                     \
@@ -9,7 +9,7 @@
     "\"6.18.0\", \"command\": \"beamflame -p 100\"}\n"
 #define CPU "{\"type\": \"event\", \"id\": 1, \"name\": \"cpu\", \"units\": {\"time\": \"ns\"}}\n"
 
-/* Entries come once, before what refers to them; what is not known is not there. */
+/* Each entry appears once, before the entries that refer to it; unknown fields are absent. */
 static void test_lines(void **state)
 {
     static const char expected[] = HEADER CPU
@@ -64,7 +64,7 @@ static void test_lines(void **state)
     assert_output(&small, &json_format, expected);
 }
 
-/* Of one event, if that is asked for; with what was counted of it. */
+/* With a selected event: only that event, with its counts. */
 static void test_event(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .event = "gc"};
@@ -87,7 +87,7 @@ static void test_event(void **state)
     free(text);
 }
 
-/* Who woke whom, who started whom, ports. */
+/* Wakers, parents and ports. */
 static void test_relations(void **state)
 {
     struct small_profile small;

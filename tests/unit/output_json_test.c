@@ -70,7 +70,7 @@ static void test_exact(void **state)
                   "}\n");
 }
 
-/* The characters that JSON and HTML give a meaning are escaped, others stay. */
+/* Characters that are special in JSON or HTML are escaped, others stay. */
 static void test_string(void **state)
 {
     char *text = NULL;

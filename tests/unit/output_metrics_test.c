@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Outputs by metrics of processes. The small profile has, of process cart at its three samples:
- * reductions 1000, 1500, 4000; heap 2000, not known, 600. */
+/* Outputs weighted by metrics of processes. In the small profile, process cart has at its three
+ * samples: reductions 1000, 1500, 4000; heap 2000, unknown, 600. */
 #include "small_output.h"
 
 static char *folded_by(const char *metric, bool change)
@@ -21,7 +21,7 @@ static void assert_folded(const char *metric, bool change, const char *expected)
     free(text);
 }
 
-/* Each sample counts its value; where it is not known, or no process ran, nothing. */
+/* Each sample counts its value; a sample without a process or a known value counts 0. */
 static void test_values(void **state)
 {
     (void)state;
@@ -31,7 +31,7 @@ static void test_values(void **state)
     assert_folded("heap", false, "cart;proc_lib:init_p/5;erlang:+/2 2600\n");
 }
 
-/* From sample to sample at which it is known; the first counts nothing. */
+/* Each sample counts the change since the last known value; the first counts 0. */
 static void test_changes(void **state)
 {
     (void)state;
@@ -41,7 +41,7 @@ static void test_changes(void **state)
     assert_folded("heap", true, "[release];cart;proc_lib:init_p/5;erlang:+/2 1400\n");
 }
 
-/* Other processes are none of it, a new name of the same process is. */
+/* Values of other processes have no influence; a process with a new name is the same process. */
 static void test_changes_of_processes(void **state)
 {
     struct output_settings settings = {
@@ -103,7 +103,7 @@ static void test_perf_and_svg_say_what_counts(void **state)
     free(text);
 }
 
-/* Memory stays as it was known last; a queue is not known where it is not. */
+/* `memory` keeps its last known value; an unknown `msgq` is shown as unknown. */
 static void test_groups(void **state)
 {
     struct output_settings settings = {.view.grouping = {{GROUP_MEMORY, GROUP_MSGQ}}};

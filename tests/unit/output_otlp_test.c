@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The profiles of OpenTelemetry, read back by what their schema gives. */
+/* OpenTelemetry's profiles, read back with the code generated from their schema. */
 #include "small_output.h"
 
 #include "output/otlp_dictionary.h"
@@ -51,7 +51,7 @@ static void put_attributes(const int32_t *indices, size_t count, struct buffer *
     }
 }
 
-/* " symbol@line(path build id type)", from the leaf on. */
+/* " symbol@line(path build id type)", leaf first. */
 static void put_stack(int32_t index, struct buffer *text)
 {
     const OTLP(Stack) *stack = dictionary->stack_table[index];
@@ -91,7 +91,7 @@ static void put_profile(const OTLP(Profile) * profile, struct buffer *text)
     "beam.scheduler=[scheduler 1] :"
 #define INIT " proc_lib:init_p/5( profile.frame.type=beam) cart()\n"
 
-/* The VM is the resource; time is the first profile, and the other one is samples. */
+/* The VM is the resource; the first profile is time, the second is samples. */
 static void test_all(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
@@ -137,7 +137,7 @@ static void test_all(void **state)
     buffer_free(&text);
 }
 
-/* Element 0 of each table is the zero value, and nothing is there twice. */
+/* Element 0 of each table is the zero value, and no element is there twice. */
 static void test_tables(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
@@ -165,7 +165,7 @@ static void test_tables(void **state)
     free_data(data);
 }
 
-/* Each VM has its samples; those that count nothing of what a profile is of are not in it. */
+/* Each VM has its own samples; samples whose value in a profile is 0 are not in it. */
 static void test_targets(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}, .event = "gc"};

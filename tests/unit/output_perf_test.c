@@ -47,7 +47,7 @@ static void test_exact(void **state)
                          "\n");
 }
 
-/* Each thing that an importer takes for something else is escaped, and nothing else. */
+/* Exactly those characters are escaped that an importer would misread. */
 static void test_escapes(void **state)
 {
     static const struct {
@@ -80,7 +80,7 @@ static void test_escapes(void **state)
     }
 }
 
-/* A sample that stands for more than one period has that weight, rounded; one of none has 1. */
+/* A sample of more than one period has that weight, rounded; a sample of none has 1. */
 static void test_weights(void **state)
 {
     struct small_profile small;
@@ -100,7 +100,7 @@ static void test_weights(void **state)
     free(text);
 }
 
-/* A sample without any frame still has one line, or importers drop it. */
+/* A sample without frames still has one line; importers would drop it otherwise. */
 static void test_no_stack(void **state)
 {
     struct small_profile small;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pprof's format, read back by what its schema gives. */
+/* pprof's format, read back with the code generated from its schema. */
 #include "small_output.h"
 
 #include "pprof/profile.pb-c.h"
@@ -73,7 +73,7 @@ static void assert_text(struct buffer *text, const char *expected)
     text->size = 0;
 }
 
-/* Samples that are alike are one; types, mappings, time and comments say what they are of. */
+/* Equal samples are merged; the profile has types, mappings, time and comments. */
 static void test_all(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
@@ -114,7 +114,7 @@ static void test_all(void **state)
     buffer_free(&text);
 }
 
-/* Sums and types of a recording of `value` and event gc; NULL: of its first one. */
+/* Check the sums and types of a file with event gc and this value; NULL: the default value. */
 static void assert_sums(const char *value, const char *expected)
 {
     const struct output_settings settings = {
@@ -141,7 +141,7 @@ static void assert_sums(const char *value, const char *expected)
     buffer_free(&text);
 }
 
-/* All values of an event but levels, and the metric that is asked for. */
+/* The file has all values of an event except levels, and the selected metric. */
 static void test_values(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static void test_values(void **state)
                            "reclaimed/words 1000; binaries/bytes 1500; samples");
 }
 
-/* Files and lines; sums beyond what the format can hold are its largest number. */
+/* Files and lines are there; a sum beyond the format's range becomes its largest number. */
 static void test_extremes(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* speedscope's format: a profile for each thread, and each process that is asked for. */
+/* speedscope's format: one profile for each thread, and for each selected process. */
 #include "small_output.h"
 
 #define HEAD                                                                                       \
     "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"                       \
     "\"exporter\":\"beamflame 0.1.0\",\n\"name\":\"beamflame -p 100\",\n\"profiles\":[\n"
 
-/* Neighbours that are equal are one; time is time, also where samples count. */
+/* Equal neighbours are merged; times are times, also if samples count. */
 static void test_threads(void **state)
 {
     struct small_profile small;
@@ -27,7 +27,7 @@ static void test_threads(void **state)
                        "{\"name\":\"[scheduler] busy-wait\"},\n{\"name\":\"spin\"}]}}\n");
 }
 
-/* A process that gets a name meanwhile is one, and its profile has its own samples only. */
+/* A process that gets a name later is one process, and its profile has only its own samples. */
 static void test_processes(void **state)
 {
     const char *who[] = {"<0.85.0>"};
@@ -54,7 +54,7 @@ static void test_processes(void **state)
     free(text);
 }
 
-/* What is no time has no unit that would be one. */
+/* A weight that is not time has unit "none". */
 static void test_metric(void **state)
 {
     struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .value = "heap"};

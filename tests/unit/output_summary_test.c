@@ -22,8 +22,8 @@ static void test_exact(void **state)
         "full\n             1  native frames without a symbol, shown as file and offset\n");
 }
 
-/* One started with a fun is called by the function at the bottom of its stacks, as in other
- * outputs; by that of any that is complete. */
+/* A process started with a fun is named after the root function of its stacks, as in other outputs;
+ * any complete stack will do. */
 static void test_process_without_a_name(void **state)
 {
     struct small_profile small;
@@ -43,7 +43,7 @@ static void test_process_without_a_name(void **state)
     free(text);
 }
 
-/* The greatest sums come first, and no more of them than asked for. */
+/* The largest sums come first, and no more of them than requested. */
 static void test_top(void **state)
 {
     static const uint64_t sums[] = {5, 0, 9, 1, 7, 7, 3};

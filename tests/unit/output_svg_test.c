@@ -16,7 +16,7 @@ static size_t occurrences(const char *text, const char *of)
     return count;
 }
 
-/* Each frame has its box, its full name, count and share; what is special in XML is escaped. */
+/* Each frame has its box, full name, count and share; XML's special characters are escaped. */
 static void test_frames(void **state)
 {
     struct small_profile small;
@@ -36,7 +36,7 @@ static void test_frames(void **state)
     free(text);
 }
 
-/* The text of XML stays text. */
+/* Text is escaped for XML. */
 static void test_escapes(void **state)
 {
     char *text = NULL;
@@ -50,7 +50,7 @@ static void test_escapes(void **state)
     free(text);
 }
 
-/* A label never has more cells than fit into its frame, and ends in ".." where it was cut. */
+/* A label never has more cells than fit into its frame, and ends in ".." if it was cut. */
 static void test_labels_fit(void **state)
 {
     struct small_profile small;
@@ -63,7 +63,8 @@ static void test_labels_fit(void **state)
     small.samples[0].stack =
         profile_stack(small.profile, 0, small_frame(small.profile, name, "", FRAME_ERLANG, 1));
     text = small_output(&small, &svg_format, &by_name);
-    /* A quarter of the graph is 312 px; less gap and insets that holds 45 cells of 6.63 px. */
+    /* A quarter of the graph is 312 px; without gap and insets that is room for 45 cells of 6.63
+     * px. */
     name[0] = '>';
     strcpy(name + 1 + 43, "..</text>");
     assert_non_null(strstr(text, name));
@@ -79,7 +80,8 @@ static void add(struct frame_tree *tree, const char **texts, size_t depth, uint6
     frame_tree_add(tree, frames, depth, count);
 }
 
-/* Children lie within their parent, side by side, by name; what nobody can see is left out. */
+/* Children are inside their parent, side by side, ordered by name; boxes too narrow to see are left
+ * out. */
 static void test_layout(void **state)
 {
     static const char a[] = "a", b[] = "b", c[] = "c";
@@ -107,7 +109,7 @@ static void test_layout(void **state)
     frame_tree_free(&tree);
 }
 
-/* A stack deeper than can be drawn ends in one box that says so. */
+/* A stack that is too deep to draw ends in one box that says so. */
 static void test_deep_stack_is_cut(void **state)
 {
     struct frame_tree tree;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which format, where to, and that a file is there as a whole or not at all. */
+/* The format and the place of outputs; a file is either complete or absent. */
 #include "small_output.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ static int setup(void **state)
     return mkdtemp(directory) ? 0 : -1;
 }
 
-/* Names of the files that are there. */
+/* Remove the files of the folder; return their number. */
 static int remove_files(void)
 {
     DIR *dir = opendir(directory);
@@ -88,7 +88,7 @@ static char *bytes_of(const char *path)
     return bytes;
 }
 
-/* The longest suffix decides; a name alone is no suffix. */
+/* The longest suffix decides; a name alone is not a suffix. */
 static void test_format_of(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void test_format_of(void **state)
     assert_non_null(strstr(output_format_names(), "perf, folded"));
 }
 
-/* One pass fills all outputs, in their final places only. */
+/* One pass writes all outputs, and leaves only their final files. */
 static void test_several(void **state)
 {
     struct output_request requests[] = {
@@ -126,7 +126,7 @@ static void test_several(void **state)
     assert_int_equal(remove_files(), 3);
 }
 
-/* A name in .gz holds the same text, compressed. */
+/* A name ending in .gz has the same text, compressed. */
 static void test_gzip(void **state)
 {
     struct output_request requests[] = {
@@ -151,7 +151,7 @@ static void test_gzip(void **state)
     remove_files();
 }
 
-/* A recording written as recording gives the same outputs. */
+/* A recording written by an output gives the same outputs again. */
 static void test_bfr(void **state)
 {
     struct output_request request = {.path = in_directory("a.bfr")};
@@ -179,7 +179,7 @@ static void test_bfr(void **state)
     remove_files();
 }
 
-/* On failure of any output, what was there before stays and nothing new is left. */
+/* If any output fails, old files stay and no new file is left. */
 static void test_failure_leaves_nothing(void **state)
 {
     struct output_request requests[] = {
@@ -202,7 +202,7 @@ static void test_failure_leaves_nothing(void **state)
     assert_int_equal(remove_files(), 1);
 }
 
-/* No samples is an error of its own, without a file. */
+/* Without samples there is an error of its own code, and no file. */
 static void test_no_samples(void **state)
 {
     struct output_request request = {.path = in_directory("a.perf")};
@@ -214,7 +214,7 @@ static void test_no_samples(void **state)
     assert_int_equal(remove_files(), 0);
 }
 
-/* What cannot work is said before anything is recorded. */
+/* Outputs that cannot work are refused before anything is recorded. */
 static void test_check(void **state)
 {
     struct output_request requests[] = {
@@ -242,7 +242,7 @@ static void test_check(void **state)
     assert_int_equal(remove_files(), 0);
 }
 
-/* A graph of who sends to whom, where nothing tells that. */
+/* A graph of senders and receivers is refused without an event that has them. */
 static void test_check_peers(void **state)
 {
     const struct output_request request = {.path = in_directory("a.dot")};
@@ -255,7 +255,7 @@ static void test_check_peers(void **state)
     assert_non_null(strstr(error.text, "events msg and sched"));
 }
 
-/* A link is followed, not replaced. */
+/* A symbolic link is followed, not replaced. */
 static void test_link(void **state)
 {
     struct output_request request = {.path = in_directory("link.folded")};

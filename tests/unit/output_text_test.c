@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The report to read: the summary, and functions with who calls them and whom they call. */
+/* The text report: the summary, and functions with their callers and callees. */
 #include "small_output.h"
 
-/* The text from `start` on, of which there is the summary before. */
+/* Check the text from `start` on; before that there is the summary. */
 static void assert_report(struct small_profile *small, const struct output_settings *settings,
                           const char *expected)
 {
@@ -15,7 +15,7 @@ static void assert_report(struct small_profile *small, const struct output_setti
     free(text);
 }
 
-/* What functions cost, and shares of it by caller, callee and what they did themselves. */
+/* The costs of functions, divided among callers, callees and the function itself. */
 static void test_calls(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
@@ -64,8 +64,8 @@ static stack_id call(struct profile *p, stack_id from, const char *symbol, uint3
                                                           .kind = FRAME_ERLANG}));
 }
 
-/* A stack counts once for a function that is in it several times, at whatever lines; what is less
- * than half a percent is counted only. */
+/* A stack counts once for a function that is in it several times, on any lines; functions below
+ * half a percent are only counted. */
 static void test_recursion(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}};
@@ -95,7 +95,7 @@ static void test_recursion(void **state)
                   "  itself\n        30.0 ms 100.0 %\n");
 }
 
-/* A part for each event that has samples, or of the one that is asked for, by what is asked for. */
+/* The text has a part for each event with samples, or for the selected event and value. */
 static void test_events(void **state)
 {
     struct output_settings settings = {.view.grouping = {{GROUP_NONE}}};

@@ -70,7 +70,8 @@ static void assert_text(char *text, const char *expected)
     free(text);
 }
 
-/* Node and time come before the suffix that tells the format, or before any. */
+/* Node and time are inserted before the suffix of the format, or at the end if there is no
+ * suffix. */
 static void test_names(void **state)
 {
     static const struct {
@@ -99,7 +100,7 @@ static void test_names(void **state)
     part_names_free(names);
 }
 
-/* Without a recording that is asked for, there is one beside the first output; and nodes can have
+/* Without a requested recording, a temporary one is made beside the first output; a node may have
  * any name. */
 static void test_temporary(void **state)
 {
@@ -137,7 +138,8 @@ static struct part_time create(const struct part_names *names, int *fd)
     return time;
 }
 
-/* A part gets a time that none of its files has, be it of one event or a file that is written. */
+/* A segment gets a time that no file of it has yet, whether of one event or one that is being
+ * written. */
 static void test_free_time(void **state)
 {
     struct part_names *names = names_of_two(true);
@@ -156,7 +158,7 @@ static void test_free_time(void **state)
     part_names_free(names);
 }
 
-/* Where the file can't be made, the error names it. */
+/* If the file cannot be created, the error names it. */
 static void test_no_folder(void **state)
 {
     struct record_options options = {.session.cpu = true};
@@ -173,7 +175,7 @@ static void test_no_folder(void **state)
     part_names_free(names);
 }
 
-/* Of each output the newest stay; what only looks like one is not touched. */
+/* The newest files of each output stay; files with only a similar name are not touched. */
 static void test_remove_old(void **state)
 {
     static const char *const old[] = {
@@ -183,7 +185,7 @@ static void test_remove_old(void **state)
         "x-n@h-20260101-000000.bfr.part",
     };
     static const char *const kept[] = {
-        /* the newest two of each */
+        /* the newest two of each output */
         "x-n@h-20261121-100001.svg",
         "x-n@h-20261121-100002.svg",
         "x-n@h-20261121-100001.cpu.svg",
@@ -194,7 +196,7 @@ static void test_remove_old(void **state)
         "x-n@h-20261121-100002.bfr",
         "x-n@h-20261121-100001.bfr.part",
         "x-n@h-20261121-100002.bfr.part",
-        /* of others */
+        /* other files */
         "x-n@h-20261121-000000.perf",
         "x-n@h-20261121-000000.gc.svg",
         "x-n@h-20261121-000000.svg.bak",
@@ -230,7 +232,7 @@ static void test_remove_old(void **state)
     part_names_free(names);
 }
 
-/* A file that is written to is not removed, however old. */
+/* A file that is being written is not removed, however old it is. */
 static void test_locked(void **state)
 {
     struct part_names *names = names_of_two(false);
@@ -247,7 +249,7 @@ static void test_locked(void **state)
     part_names_free(names);
 }
 
-/* What was left of outputs is removed, but recordings are not, and not what is written. */
+/* Leftovers of outputs are removed, but no recordings, and no files that are being written. */
 static void test_leftovers(void **state)
 {
     static const char *const kept[] = {

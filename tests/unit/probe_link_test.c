@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Probes in a live process, by both ways. */
+/* Probes in a live process, attached in both ways. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -13,12 +13,12 @@
 enum { ENTRY_COOKIE = 1, RETURN_COOKIE = 1000 };
 
 static const enum probe_way ways[] = {PROBE_PERF, PROBE_MULTI};
-static int way_count; /* of them that this kernel has */
+static int way_count; /* those that this kernel has */
 
-/* What attaches probes to a target, and counts. */
+/* Attaches probes to a target, and counts hits. */
 struct profiler {
     struct target target;
-    pid_t pid; /* of the target, also when it has ended */
+    pid_t pid; /* of the target, also after its end */
     struct calibration_bpf *skeleton;
     struct probe_point point;
     struct probe_site sites[2]; /* entry, return */
@@ -60,8 +60,8 @@ static struct probe_links *attach(const struct profiler *profiler, struct error 
     return probe_attach(profiler->way, profiler->pid, profiler->sites, 2, error);
 }
 
-/* Let each thread of the target call probed() for a time; returns how often, once it is quiet
- * again. */
+/* Let each thread of the target call probed() for a time; return the number of calls, after the
+ * calls have stopped. */
 static uint64_t call(struct profiler *profiler)
 {
     uint64_t before = target_calls(&profiler->target);
@@ -78,8 +78,8 @@ static uint64_t call(struct profiler *profiler)
     return target_calls(&profiler->target) - before;
 }
 
-/* Each call in each thread of the target is counted at entry and return, from when attaching
- * returned, with the cookies; calls in other processes are not. No trap remains. */
+/* Each call in each thread of the target is counted at entry and return, with the cookies, from the
+ * return of the attach call on; calls in other processes are not. No breakpoint remains. */
 static void test_counts(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static __attribute__((noinline)) void probed_around(void)
     cookies_within = counting->bss->cookies;
 }
 
-/* Probes at return are hit when the function ends, with what runs before it behind them. */
+/* Probes at return are hit when the function ends, after all that runs before. */
 static void test_return(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void test_return(void **state)
     }
 }
 
-/* Under load no call is missed between attaching and detaching, again and again. */
+/* Under load no call is missed between attaching and detaching, repeatedly. */
 static void test_hot(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void test_hot(void **state)
             probe_detach(links);
             assert_false(target_is_probed(&profiler.target));
             hits = profiler.skeleton->bss->hits - hits;
-            /* Of a call that was under way when they were attached the return is not seen. */
+            /* A call that was in progress during the attach has no return hit. */
             assert_true(calls > 0 && hits + 2 * TARGET_THREADS >= 2 * calls);
         }
         target_kill(&profiler.target);
@@ -200,7 +200,7 @@ static void test_target_ends(void **state)
     probe_detach(NULL);
 }
 
-/* All or none: where one place is not in the file, nothing stays. */
+/* All or none: if one place is not in the file, no probe is left. */
 static void test_bad_place(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void test_bad_place(void **state)
     }
 }
 
-/* The kernel takes the traps away when who attached them is killed. */
+/* The kernel removes the breakpoints when the profiler is killed. */
 static void test_killed(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void attach_forever(const struct profiler *profiler, int ready)
     }
 }
 
-/* The traps are gone soon, whatever call of the kernel a kill interrupts. */
+/* True if the breakpoints are soon gone, whatever system call a kill interrupted. */
 static bool is_clean_soon(struct target *target)
 {
     for (int i = 0; i < 200; i++) {

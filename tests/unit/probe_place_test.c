@@ -8,7 +8,7 @@
 
 #include "capture/probe_place.h"
 
-/* The code of a function, not to be run. */
+/* The code of a function, which is not executed. */
 #define CODE(name, text)                                                                           \
     __asm__(".pushsection .rodata\n" #name ":\n" text "\n" #name "_end:\n.popsection\n");          \
     extern const uint8_t name[], name##_end[];
@@ -20,7 +20,7 @@ static const struct probe_needs one = {.arguments = 1};
     assert_int_equal(probe_place(name, (size_t)(name##_end - name), needs), place)
 #define assert_place(name, place) assert_place_for(name, &all, place)
 
-/* As compilers make them. */
+/* In the form that compilers produce. */
 CODE(pushes, "push %r15\n push %r14\n mov %rdi, %rbx\n ret")
 CODE(guarded, "endbr64\n push %r15\n mov %rdi, %rbx\n ret")
 CODE(guarded_move, "endbr64\n sub $200, %rsp\n push %rbx\n ret")
@@ -30,7 +30,7 @@ CODE(loads, "movzbl 0x85(%rdi), %eax\n mov 0x88(%rdi), %r10\n shl $3, %rax\n cmp
 CODE(calls, "xor %eax, %eax\n call 1f\n 1: ret")
 CODE(nops, "nopw 0(%rax,%rax)\n mov %rsp, %rax\n push %rbp\n pop %rbp\n ret")
 
-/* What was passed is changed: an argument, a part of one, the stack, memory. */
+/* Instructions that change the caller's data: an argument, a part of one, the stack, memory. */
 CODE(moves, "mov %rdi, %rax\n mov %rsi, %rdi\n jmp 1f\n 1: ret")
 CODE(moves_part, "movzbl 8(%rdi), %ecx\n je 1f\n 1: ret")
 CODE(moves_byte, "mov $1, %sil\n je 1f\n 1: ret")
@@ -40,7 +40,7 @@ CODE(keeps, "sub $200, %rsp\n mov %rbx, 0x98(%rsp)\n mov %rdi, %rbx\n mov %edx, 
             "test %r13, %r13\n je 1f\n 1: ret")
 CODE(shifts, "shl %cl, %r9\n je 1f\n 1: ret")
 
-/* Not each call comes by once. */
+/* Instructions that a call may skip or repeat. */
 CODE(returns, "cmp %rsi, %rdi\n ret\n push %rbx\n ret")
 CODE(jumps_away, "cmp %rsi, %rdi\n jmp *%rax\n push %rbx\n ret")
 CODE(loops, "endbr64\n 1: push %rbx\n pop %rbx\n dec %rdi\n jne 1b\n ret")
@@ -51,7 +51,7 @@ CODE(far_away, ".rept 30\n mov %rdi, %rax\n .endr\n push %rbx\n ret")
 CODE(nothing, "mov %rdi, %rax\n")
 CODE(no_code, "cmp %rsi, %rdi\n je 1f\n 1: .byte 0x06\n ret")
 
-/* Nops of five bytes. */
+/* 5-byte nops. */
 #define NOP5 ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
 CODE(nop5_entry, NOP5 "mov %rdi, %rax\n push %rbp\n pop %rbp\n ret")
 CODE(nop5_stepped, NOP5 NOP5 "mov %rdi, %rbx\n mov %rsi, %rdi\n ret")
@@ -62,7 +62,7 @@ CODE(nop5_only, NOP5)
 
 static const struct probe_needs no_nop5 = {.arguments = 6, .stack = true, .no_nop5 = true};
 
-/* A probe does not go to one, and stays at one only where it may. */
+/* A probe does not move to such a nop, and stays at one only if that is allowed. */
 static void test_nop5(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void test_changed(void **state)
     assert_place(shifts, 0);
 }
 
-/* What the program does not need may be changed, and what a function keeps on its stack. */
+/* Data that the program does not need may be changed, and so may the function's own stack. */
 static void test_needs(void **state)
 {
     const struct probe_needs two = {.arguments = 2}, returning = {.arguments = 2, .stack = true};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A process to put probes in: the test's own program, by a name that is deleted once it runs. Its
- * threads call probed() at a rate that the test sets.
+ * A process for probes: the test's own program, started from a file name that is deleted
+ * afterwards. Its threads call probed() at a rate that the test sets.
  */
 #pragma once
 
@@ -25,11 +25,11 @@
 
 enum { TARGET_THREADS = 3 };
 
-/* What test and target share. */
+/* Memory shared by test and target. */
 struct target_state {
     volatile uint64_t calls[TARGET_THREADS];
-    volatile double rate;                     /* calls a second of each thread; 0: none */
-    volatile double followed[TARGET_THREADS]; /* the rate that the thread last saw and did */
+    volatile double rate;                     /* calls per second of each thread; 0: none */
+    volatile double followed[TARGET_THREADS]; /* the last rate that the thread applied */
     volatile uint64_t address;                /* of probed() in the target */
     volatile int running;
 };
@@ -53,8 +53,8 @@ struct target_thread {
     int number;
 };
 
-/* Calls come every 200 us, as many as are due, or without end where that is not enough. Those of
- * a time in which the thread had no CPU are not made up for: that would be a rate of its own. */
+/* Make the calls that are due every 200 us, or continuously if that is not enough. Calls of a time
+ * without CPU are not made up for, because that would raise the rate. */
 static void *target_run(void *argument)
 {
     struct target_thread *thread = argument;
@@ -81,7 +81,7 @@ static void *target_run(void *argument)
     return NULL;
 }
 
-/* To be called first in main(): the target does not return from it. */
+/* Call this first in main(): in the target it does not return. */
 static void target_main(int count, char **arguments)
 {
     static struct target_thread threads[TARGET_THREADS];
@@ -134,7 +134,7 @@ static struct target target_start(void)
     return target;
 }
 
-/* Once, or more often. */
+/* Kill the target; may be called again. */
 static void target_kill(struct target *target)
 {
     if (target->pid == 0)
@@ -160,7 +160,7 @@ static uint64_t target_calls(const struct target *target)
     return sum;
 }
 
-/* Change the rate, which each thread calls at when this returns. */
+/* Change the rate, and wait until each thread has the new rate. */
 __attribute__((unused)) static void target_set_rate(struct target *target, double rate)
 {
     target->state->rate = rate;
@@ -169,7 +169,7 @@ __attribute__((unused)) static void target_set_rate(struct target *target, doubl
             usleep(1000);
 }
 
-/* Whether a breakpoint is in the code of probed(). */
+/* True if there is a breakpoint in the code of probed(). */
 static bool target_is_probed(const struct target *target)
 {
     uint8_t byte = 0;

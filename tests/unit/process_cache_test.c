@@ -34,7 +34,7 @@ enum { TABLE_SIZE = 64 };
 
 static const uint64_t SECOND = 1000000000;
 
-/* A VM of OTP 25 with one process, <0.41.0>, which m:init/1 was spawned for. */
+/* A VM of OTP 25 with one process, <0.41.0>, spawned with m:init/1. */
 struct bench {
     struct fake_target *target;
     struct vm vm;
@@ -130,7 +130,7 @@ static void test_entry(void **state)
     close_bench(&b);
 }
 
-/* It has run for a while. */
+/* Change the reductions: the process has run for a while. */
 static void run(struct bench *bench)
 {
     static uint64_t reds;
@@ -138,7 +138,8 @@ static void run(struct bench *bench)
     set(bench, bench->vm.layout.process_reds, ++reds);
 }
 
-/* Within a second nothing is read again; what changed without a trace is seen after it. */
+/* Within a second the data of a process is not read again; a change that the struct does not show
+ * is seen after that. */
 static void test_age(void **state)
 {
     process_id first, later;
@@ -158,8 +159,8 @@ static void test_age(void **state)
     close_bench(&b);
 }
 
-/* Of a process that does not run nothing is read again for a minute; one that runs, or goes on
- * running, does run. */
+/* The data of a process that does not run is kept for a minute. A process that is running, or was
+ * at the last look, counts as one that runs. */
 static void test_at_rest(void **state)
 {
     enum { RUNNING = 1 << 15 };
@@ -184,7 +185,8 @@ static void test_at_rest(void **state)
     close_bench(&b);
 }
 
-/* A name or a dictionary that comes or goes shows in the struct, and is read at once. */
+/* A change of the name or of the dictionary pointer shows in the struct, and the data is read at
+ * once. */
 static void test_change(void **state)
 {
     process_id unnamed, named;
@@ -202,7 +204,7 @@ static void test_change(void **state)
     close_bench(&b);
 }
 
-/* A new process in the struct of an old one is another. */
+/* A new process in the struct of an old one is another process. */
 static void test_reused_struct(void **state)
 {
     process_id first, second;
@@ -219,7 +221,7 @@ static void test_reused_struct(void **state)
     close_bench(&b);
 }
 
-/* A process that proc_lib is just starting soon says what it runs: it is asked each time. */
+/* A process that proc_lib is starting soon has its initial call: its data is read each time. */
 static void test_starting(void **state)
 {
     uint64_t dictionary, call, pair;
@@ -244,7 +246,8 @@ static void test_starting(void **state)
     close_bench(&b);
 }
 
-/* In another profile it is an entry of that one, found by its struct or by its pid. */
+/* After a move to another profile, a process is an entry there, found by its struct or by its
+ * pid. */
 static void test_moved(void **state)
 {
     struct profile *next = profile_new();
@@ -268,7 +271,7 @@ static void test_moved(void **state)
     close_bench(&b);
 }
 
-/* What is no pid is no process. */
+/* Without a pid there is no process. */
 static void test_no_pid(void **state)
 {
     struct bench b;
@@ -281,7 +284,7 @@ static void test_no_pid(void **state)
     close_bench(&b);
 }
 
-/* More processes than it holds: each is still found, and none is mistaken for another. */
+/* With more processes than the cache holds, each is found, and none is mistaken for another. */
 static void test_many(void **state)
 {
     struct bench b;
@@ -301,7 +304,7 @@ static void test_many(void **state)
     close_bench(&b);
 }
 
-/* Where the process table can't be read, pids can't, and that is an error. */
+/* Without a readable process table pids are unknown, which is an error. */
 static void test_no_table(void **state)
 {
     struct error error = {0};
@@ -327,7 +330,7 @@ static void put(struct bench *bench, uint64_t process, int32_t offset, uint64_t 
     fake_put_u64(bench->target, process + (uint64_t)offset, value);
 }
 
-/* A process that is in the table. */
+/* Add a process to the table. */
 static uint64_t add_process(struct bench *bench, uint64_t number, uint64_t parent)
 {
     uint64_t process = fake_room(bench->target, (size_t)bench->vm.layout.sizeof_process);
@@ -349,8 +352,8 @@ static void assert_pid(struct bench *bench, process_id id, const char *pid)
     assert_string_equal(profile_text(bench->profile, entry_of(bench, id)->pid), pid);
 }
 
-/* Parents are entries, with what they have of their own; one that has ended is as it was seen, or
- * has nothing but its pid. */
+/* Parents are entries with their own data. A parent that has ended keeps the data that was seen, or
+ * has only its pid. */
 static void test_parents(void **state)
 {
     const struct process_entry *entry;
@@ -378,7 +381,7 @@ static void test_parents(void **state)
     close_bench(&b);
 }
 
-/* Two that are each other's parents, as no VM has them, do no harm. */
+/* Two processes that are each other's parents (impossible in a VM) do no harm. */
 static void test_parents_in_a_circle(void **state)
 {
     process_id id;
@@ -396,7 +399,7 @@ static void test_parents_in_a_circle(void **state)
     close_bench(&b);
 }
 
-/* Names and pids, the nearest first in the list and last in the chain. */
+/* Names and pids of ancestors: the nearest comes first in the list, and last in the chain. */
 static void test_ancestors(void **state)
 {
     uint64_t dictionary, list;
@@ -419,7 +422,7 @@ static void test_ancestors(void **state)
     close_bench(&b);
 }
 
-/* An application master that waits: its state is on its stack. */
+/* Add a waiting application master, with its state on its stack. */
 static uint64_t add_master(struct bench *bench, uint64_t number, int application)
 {
     uint64_t master = add_process(bench, number, 0), stack;
@@ -445,7 +448,7 @@ static const char *application_at(struct bench *bench, uint64_t time)
     return profile_text(bench->profile, entry_of(bench, get(bench, time))->application);
 }
 
-/* The application is that of the group leader, and stays it. */
+/* The application is that of the group leader, and is kept. */
 static void test_application(void **state)
 {
     struct profile *next = profile_new();
@@ -469,8 +472,8 @@ static void test_application(void **state)
     close_bench(&b);
 }
 
-/* A group leader that is no master, or that can't be read, is of no application; what could not be
- * read is tried again after a second. */
+/* A process has no application if its group leader is not a master or is not readable; unreadable
+ * data is tried again after a second. */
 static void test_no_application(void **state)
 {
     uint64_t master, stop;

@@ -62,7 +62,7 @@ static struct process_info info(void)
     return info;
 }
 
-/* A dictionary of two slots. */
+/* Give the process a dictionary of two slots. */
 static void set_dictionary(uint64_t first, uint64_t second)
 {
     uint64_t dictionary = fake_room(target, 24 + 16);
@@ -73,7 +73,7 @@ static void set_dictionary(uint64_t first, uint64_t second)
     set(vm.layout.process_dictionary, dictionary);
 }
 
-/* A process of nothing but its pid and what it was spawned with. */
+/* A process with only its pid and initial call. */
 static void test_plain(void **state)
 {
     struct process_info read = info();
@@ -85,7 +85,8 @@ static void test_plain(void **state)
     assert_string_equal(read.initial_call, "proc_lib:init_p/5");
 }
 
-/* The registered name, unless the entry belongs to another process by now or can't be read. */
+/* The registered name is read, unless the entry belongs to another process by now or is not
+ * readable. */
 static void test_name(void **state)
 {
     uint64_t entry = fake_room(target, 40);
@@ -101,7 +102,7 @@ static void test_name(void **state)
     assert_string_equal(info().name, "");
 }
 
-/* Initial call and label are found in a slot of their own and among others of a slot. */
+/* Initial call and label are found alone in a slot, and among other pairs of a slot. */
 static void test_dictionary(void **state)
 {
     uint64_t call =
@@ -120,8 +121,7 @@ static void test_dictionary(void **state)
     assert_string_equal(info().label, "");
 }
 
-/* Values that are not what they should be, lists without end and slots without number do no harm
- * and give no text. */
+/* Wrong values, circular lists and slots without a number do no harm and give no text. */
 static void test_bad_dictionary(void **state)
 {
     uint64_t bad_call = FAKE_TUPLE(target, 2, fake_atom_term(INITIAL_CALL), fake_small(1));
@@ -139,7 +139,7 @@ static void test_bad_dictionary(void **state)
     assert_string_equal(info().label, "");
 }
 
-/* Who spawned it, and what it descends from: names and pids of this node. */
+/* The parent, and the ancestors: names and pids of this node. */
 static void test_family(void **state)
 {
     const uint64_t pid = (uint64_t)9 << 32 | 77 << 4 | 3;
@@ -170,7 +170,8 @@ static void test_family(void **state)
     assert_int_equal(read.ancestor_count, 1);
 }
 
-/* A list without an end, or that is none, has as many as there is room for. */
+/* A circular list, or a word that is not a list, gives at most as many ancestors as there is room
+ * for. */
 static void test_bad_ancestors(void **state)
 {
     uint64_t cycle = fake_cons(target, fake_atom_term(DB), 0);
@@ -183,7 +184,7 @@ static void test_bad_ancestors(void **state)
     assert_int_equal(info().ancestor_count, 0);
 }
 
-/* What is not a local pid (freed memory, a port) is no process. */
+/* Without a local pid (freed memory, a port) there is no process. */
 static void test_no_pid(void **state)
 {
     struct process_info read = {.id = 7};
@@ -195,7 +196,7 @@ static void test_no_pid(void **state)
     assert_int_equal(read.id, 7);
 }
 
-/* Both forms of pids, with values seen in real nodes; the second needs the table's masks. */
+/* Both encodings of pids, with values from real nodes; the second needs the table's masks. */
 static void test_pids(void **state)
 {
     const struct pid_encoding wide = {.wide = true,
@@ -218,7 +219,7 @@ static void test_pids(void **state)
     assert_false(pid_format(&wide, 0x2a87, text, sizeof(text)));
 }
 
-/* The first condition that holds wins, as in erts_process_state2status(). */
+/* The first condition that is true decides, as in erts_process_state2status(). */
 static void test_status(void **state)
 {
     (void)state;

@@ -27,7 +27,7 @@ static void set_u32(int32_t offset, uint32_t value)
     memcpy(bytes + offset, &value, sizeof(value));
 }
 
-/* A process at rest of this release, with nothing in its queue. */
+/* Make a process at rest of this release, with an empty queue. */
 static void start(int release)
 {
     const struct layout *layout = &vm.layout;
@@ -108,7 +108,7 @@ static void test_queue(void **state)
         start(release);
         set_lengths(1000, 7);
         check(METRIC_MSGQ, 1007);
-        check_unknown(METRIC_HEAP); /* only the messages know where they lie */
+        check_unknown(METRIC_HEAP); /* only the messages contain their fragments' sizes */
         check_unknown(METRIC_MBUF);
         check(METRIC_YOUNG, 233);
         set_u32(vm.layout.process_msgq_flags, OFF_HEAP);
@@ -116,8 +116,8 @@ static void test_queue(void **state)
     }
 }
 
-/* Signals that are no messages wait among them: how many messages that makes is not in the struct.
- */
+/* The queue contains signals other than messages, so the struct does not give the number of
+ * messages. */
 static void test_queue_with_signals(void **state)
 {
     (void)state;
@@ -169,10 +169,10 @@ static void test_running(void **state)
     assert_false(metrics_know(&metrics, METRIC_REDUCTIONS));
     registers = (struct process_registers){.reductions = REDUCTIONS_LEFT, .fcalls = 4001};
     process_metrics_read(&vm, bytes, &registers, &metrics);
-    assert_false(metrics_know(&metrics, METRIC_REDUCTIONS)); /* more than it had */
+    assert_false(metrics_know(&metrics, METRIC_REDUCTIONS)); /* more than its budget */
 }
 
-/* Half-way through a collection, stop is still in the old heap. */
+/* During a collection, `stop` still points into the old heap. */
 static void test_moving_stack(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void test_moving_stack(void **state)
     check_unknown(METRIC_STACK);
 }
 
-/* What hangs off a process. */
+/* A process and the data that it refers to. */
 struct parts {
     struct fake_target *target;
     uint64_t process;
@@ -194,7 +194,7 @@ static void put(const struct parts *parts, uint64_t address, int32_t offset, uin
     fake_put_u64(parts->target, address + (uint64_t)offset, value);
 }
 
-/* A message after which `next` comes; `words` in a fragment within it, or 0. */
+/* Add a message before `next`, with a fragment of `words` in it, or 0. */
 static uint64_t message(const struct parts *parts, uint64_t next, uint64_t words)
 {
     const struct layout *layout = &vm.layout;
@@ -208,7 +208,7 @@ static uint64_t message(const struct parts *parts, uint64_t next, uint64_t words
     return at;
 }
 
-/* A node of a tree, its pointers in the order of their fields. */
+/* Add a node to a tree, with the pointers in the order of the fields. */
 static uint64_t link_node(const struct parts *parts, uint64_t parent)
 {
     uint64_t at = fake_room(parts->target, (size_t)vm.layout.sizeof_relation);
@@ -217,7 +217,7 @@ static uint64_t link_node(const struct parts *parts, uint64_t parent)
     return at;
 }
 
-/* A process with two messages, two links and a binary that it refers to twice. */
+/* Make a process with two messages, two links and a binary with two references. */
 static struct parts start_parts(void)
 {
     const struct layout *layout = &vm.layout;
@@ -292,7 +292,7 @@ static void test_walk_of_what_changes(void **state)
     free(parts.target);
 }
 
-/* A node that another one's pointer leads to but that is not its child: the tree has changed. */
+/* A node that a pointer leads to without being its child: the tree has changed. */
 static void test_walk_of_a_torn_tree(void **state)
 {
     struct parts parts = start_parts();
@@ -307,7 +307,7 @@ static void test_walk_of_a_torn_tree(void **state)
     free(parts.target);
 }
 
-/* A message that is not decoded yet: how much it will take, it does not say. */
+/* A message that is not decoded yet does not contain its decoded size. */
 static void test_walk_of_a_far_message(void **state)
 {
     struct parts parts = start_parts();

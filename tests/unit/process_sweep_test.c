@@ -11,24 +11,24 @@
 
 enum { TABLE = 1024, RUNNING = 1 << 15, STACK_WORDS = 8 };
 
-/* A VM of OTP 25 whose process N, at slot N of the table, has N reductions. */
+/* A VM of OTP 25; process N, in slot N of the table, has N reductions. */
 struct bench {
     struct fake_target *target;
     struct vm vm;
     uint64_t slots;
     uint64_t processes[TABLE];
     struct process_sweep *sweep;
-    /* what was visited */
+    /* totals of the visits */
     int visits, running, stacks;
     size_t stack_bytes;
     uint64_t reds;
     struct sweep_counts counts;
-    /* what runs while it is read: its reductions grow each time that its stack is */
+    /* the process that runs while it is read: its reductions grow with each read of its stack */
     uint64_t restless;
-    int runs; /* how often it still does */
+    int runs; /* remaining runs */
 };
 
-static struct bench *reading; /* the one whose memory is read */
+static struct bench *reading; /* the bench whose memory is read */
 static bool (*plain_read)(struct memory *memory, uint64_t address, void *buffer, size_t size);
 
 static bool has(const struct process_top *top, uint64_t index)
@@ -61,7 +61,8 @@ static uint64_t get(struct bench *bench, uint64_t number, int32_t offset)
     return value;
 }
 
-/* Reading the stack of the restless process takes so long that it runs meanwhile. */
+/* Read memory; reading the stack of the restless process takes so long that the process runs
+ * meanwhile. */
 static bool read_while_it_runs(struct memory *memory, uint64_t address, void *buffer, size_t size)
 {
     const struct layout *layout = &reading->vm.layout;
@@ -145,8 +146,8 @@ static void sweep(struct bench *bench)
     sweep_share(bench, 1);
 }
 
-/* Each process of the table once, with its whole stack, also where there are more than are read at
- * once. */
+/* Each process of the table is visited once, with its whole stack, also if there are more than one
+ * batch. */
 static void test_all_are_visited(void **state)
 {
     struct bench bench;
@@ -161,7 +162,7 @@ static void test_all_are_visited(void **state)
     close_bench(&bench);
 }
 
-/* Only those that are asked for, and not those that are no longer there. */
+/* Only the requested processes are visited, without those that have ended. */
 static void test_some(void **state)
 {
     const uint64_t indices[] = {3, 9, 10, 500};
@@ -182,8 +183,8 @@ static void test_some(void **state)
     close_bench(&bench);
 }
 
-/* A share of them is that share, of all alike, the first and the last of the table too; whether all
- * of the table is read for it, or single lines. */
+/* A sweep over a share visits that share, with equal chance for all, including the first and the
+ * last slot, whether it reads the whole table or single lines. */
 static void test_share(void **state)
 {
     static const struct {
@@ -204,7 +205,8 @@ static void test_share(void **state)
     }
 }
 
-/* What is not the process of its slot any more, or can't be read, is gone, and hides no other. */
+/* A process that has left its slot, or cannot be read, counts as gone, and hides no other
+ * process. */
 static void test_gone(void **state)
 {
     struct bench bench;
@@ -214,7 +216,7 @@ static void test_gone(void **state)
     set(&bench, 3, bench.vm.layout.process_id, id_of(4));
     set(&bench, 5, bench.vm.layout.process_id, 0);
     fake_put_u64(bench.target, bench.slots + 8 * 8, 4096);
-    /* A neighbour of the last one, of which the end can't be read. */
+    /* A neighbour of the last process, with an unreadable end. */
     fake_put_u64(bench.target, bench.slots + 11 * 8, FAKE_BASE + bench.target->used - 64);
     sweep(&bench);
     assert_int_equal(bench.counts.gone, 4);
@@ -222,7 +224,7 @@ static void test_gone(void **state)
     close_bench(&bench);
 }
 
-/* A process that runs has no stack to be read. */
+/* The stack of a running process is not read. */
 static void test_running(void **state)
 {
     struct bench bench;
@@ -237,7 +239,8 @@ static void test_running(void **state)
     close_bench(&bench);
 }
 
-/* A process that has run between the readings is read again; one that does so each time is torn. */
+/* A process that has run between the reads is read again; if it runs every time, it counts as
+ * torn. */
 static void test_torn(void **state)
 {
     struct bench bench;
@@ -259,7 +262,7 @@ static void test_torn(void **state)
     close_bench(&bench);
 }
 
-/* Of a deep stack the parts at its ends are read. */
+/* Of a deep stack, both ends are read. */
 static void test_deep_stack(void **state)
 {
     struct bench bench;
@@ -273,7 +276,7 @@ static void test_deep_stack(void **state)
     close_bench(&bench);
 }
 
-/* One process is told apart from another that has taken its place. */
+/* A process is distinguished from another one in its place. */
 static void test_again(void **state)
 {
     struct bench bench;
@@ -293,7 +296,7 @@ static void test_again(void **state)
     close_bench(&bench);
 }
 
-/* The largest are found, wherever in the table; of equal ones the oldest. */
+/* The largest processes are found anywhere in the table; of equal ones, the oldest. */
 static void test_top(void **state)
 {
     struct bench bench;
@@ -331,8 +334,8 @@ static void find(struct bench *bench, struct process_top *top)
     assert_int_equal(process_top_find(top, &bench->vm, bench->sweep, &bench->counts, &error), 0);
 }
 
-/* Those that have grown most since they were found before, at whatever rank; at first all that they
- * have is growth. */
+/* The processes that have grown most since the last search are found, whatever their rank was; in
+ * the first search the whole value is growth. */
 static void test_top_by_growth(void **state)
 {
     struct bench bench;
@@ -364,8 +367,8 @@ static void test_top_by_growth(void **state)
     close_bench(&bench);
 }
 
-/* Processes that come and go between those that stay; one in the place of another has grown from
- * nothing, though the other had more. */
+/* Processes end and start among the others. A process in the place of another has grown from 0,
+ * even if the other had more. */
 static void test_growth_of_new_ones(void **state)
 {
     struct bench bench;
@@ -387,7 +390,7 @@ static void test_growth_of_new_ones(void **state)
     close_bench(&bench);
 }
 
-/* What is not known at one of both times does not rank. */
+/* A process whose value is unknown at one of the two times has no rank. */
 static void test_growth_that_is_not_known(void **state)
 {
     struct bench bench;

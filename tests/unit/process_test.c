@@ -27,7 +27,7 @@ static bool contains(const pid_t *ids, size_t count, pid_t id)
     return false;
 }
 
-/* The list holds this process and init, in ascending order. */
+/* The list contains this process and init, in ascending order. */
 static void test_list(void **state)
 {
     struct error error;
@@ -42,8 +42,8 @@ static void test_list(void **state)
     free(pids);
 }
 
-/* Existence and start time are told of a living process, a name with odd characters in it or not,
- * and not of one that was reaped. */
+/* A living process exists and has a start time, even with odd characters in its name; a reaped one
+ * has neither. */
 static void test_exists_and_start_time(void **state)
 {
     unsigned long long here = process_start_time(getpid());
@@ -70,7 +70,7 @@ static void test_exists_and_start_time(void **state)
     assert_false(process_exists(0));
 }
 
-/* Arguments come one by one, empty ones too, and are ended twice. */
+/* Arguments are returned one by one, also empty ones, with an additional NUL at the end. */
 static void test_arguments(void **state)
 {
     static const char expected[] = "-x\0\0beam\0";
@@ -119,7 +119,7 @@ static void *run_named(void *argument)
     return NULL;
 }
 
-/* Threads are listed and named; of a process that is gone there is an error and "". */
+/* Threads are listed with their names; a process that has ended gives an error and "". */
 static void test_threads(void **state)
 {
     struct named_thread thread;
@@ -151,7 +151,7 @@ static void test_threads(void **state)
     assert_string_equal(name, "");
 }
 
-/* Time on a CPU grows with the work that is done, and is less than passes. */
+/* CPU time grows with the work, and is less than the elapsed time. */
 static void test_thread_times(void **state)
 {
     uint64_t cpu[2], wait[2], before;
@@ -163,7 +163,7 @@ static void test_thread_times(void **state)
     before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     while (clock_ns(CLOCK_THREAD_CPUTIME_ID) - before < 30000000)
         sum++;
-    usleep(1000); /* what runs is counted when it stops to */
+    usleep(1000); /* a running thread is accounted when it stops */
     assert_true(process_thread_times(getpid(), getpid(), &cpu[1], &wait[1]));
     assert_in_range(cpu[1] - cpu[0], 25000000, 1000000000);
     assert_true(wait[1] >= wait[0]);
@@ -182,7 +182,7 @@ static const struct {
     {"0::/system.slice/docker-" ID ".scope\n", ID},
     {"4:memory:/docker/" ID "/init.scope\n", ID},
     {"0::/docker/" ID "/docker/" ID2, ID2},
-    /* containerd, with its own or the systemd driver; a cgroup path that systemd did not take */
+    /* containerd, with its own or the systemd driver; a cgroup path that systemd did not accept */
     {"0::/kubepods/burstable/pod2dfc5c8b-8f3a/" ID "\n", ID},
     {"0::/kubepods.slice/kubepods-" POD ".slice/cri-containerd-" ID ".scope\n", ID},
     {"1:name=systemd:/system.slice/containerd.service/kubepods-" POD ".slice:cri-containerd:" ID,
@@ -197,7 +197,7 @@ static const struct {
     {"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope/container",
      ID},
     {"0::/machine.slice/libpod-conmon-" ID ".scope\n", ""},
-    /* systemd-nspawn, by unit and by hand; a virtual machine is none */
+    /* systemd-nspawn, by unit and by hand; a virtual machine is no container */
     {"0::/machine.slice/systemd-nspawn@sid.service/payload\n", "sid"},
     {"0::/machine.slice/machine-otp\\x2d29.scope/payload\n", "otp-29"},
     {"0::/machine.slice/machine-qemu\\x2d1\\x2dvm.scope\n", ""},
@@ -206,7 +206,7 @@ static const struct {
     {"5:cpu:/lxc/web\n", "web"},
     {"0::/lxc.payload/web/init.scope\n", "web"},
     {"0::/lxc.monitor.web\n", ""},
-    /* the host; a name that is too short, one that is too long; nonsense */
+    /* the host; a name that is too short, one that is too long; invalid text */
     {"0::/system.slice/rabbitmq-server.service\n", ""},
     {"0::/\n", ""},
     {"0::/docker/0123456789abcdef\n", ""},
@@ -218,7 +218,7 @@ static const struct {
     {"0::/lxc/\n", ""},
 };
 
-/* The engines' cgroup names give their container's id, and nothing else does. */
+/* The cgroup names of container engines give their container's id, and other names give none. */
 static void test_container_names(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void test_container_names(void **state)
     }
 }
 
-/* A small buffer cuts the id; no process leaves "". */
+/* A small buffer cuts the id; an unknown process gives "". */
 static void test_container_bounds(void **state)
 {
     char id[8] = "before";

@@ -64,18 +64,18 @@ static void test_once_a_second(void **state)
     assert_true(is_known(0, PID, 10 * SECOND));
     assert_false(is_known(0, PID, 10 * SECOND + SECOND / 2));
     assert_true(is_known(1, PID, 10 * SECOND + SECOND / 2));
-    assert_false(is_known(0, PID, 9 * SECOND)); /* comes late */
+    assert_false(is_known(0, PID, 9 * SECOND)); /* an old sample that arrives late */
     assert_true(is_known(0, PID, 11 * SECOND));
 }
 
-/* Its memory holds another one by now. */
+/* The memory of the process contains another one by now. */
 static void test_another_process(void **state)
 {
     (void)state;
     assert_false(is_known(0, PID + 1, 10 * SECOND));
 }
 
-/* What the sample knows stays as it was at the sample. */
+/* Metrics that the sample has stay as they are. */
 static void test_known_stays(void **state)
 {
     struct metrics metrics = {0};
@@ -88,8 +88,8 @@ static void test_known_stays(void **state)
     assert_false(metrics_know(&metrics, METRIC_YOUNG));
 }
 
-/* Each process has a chain of references that takes 100 reads: of 500, a second has time for some.
- * After a while all have had their turn. */
+/* Each process has a chain of references that takes 100 reads, so a second suffices for some of the
+ * 500. After a while each has had its turn. */
 static void test_all_have_their_turn(void **state)
 {
     bool had[PROCESSES] = {false};
@@ -98,7 +98,7 @@ static void test_all_have_their_turn(void **state)
 
     (void)state;
     for (int i = 0; i < 100; i++)
-        chain = FAKE_WORDS(target, 3 << 6, 0, chain); /* no binaries */
+        chain = FAKE_WORDS(target, 3 << 6, 0, chain); /* not binaries */
     for (int i = 0; i < PROCESSES; i++)
         set(processes[i], vm.layout.process_off_heap_first, chain);
     for (uint64_t tenth = 0; tenth < 200; tenth++) {

@@ -45,7 +45,7 @@ static void test_strings_are_clean(void **state)
     profile_free(p);
 }
 
-/* A string of absurd length is cut between characters, and says so. */
+/* A string of absurd length is cut between characters, and marked as cut. */
 static void test_long_string_is_cut(void **state)
 {
     enum { size = 100001 };
@@ -83,7 +83,7 @@ static void test_texts_stay(void **state)
     profile_free(p);
 }
 
-/* Entries that differ in any field differ; bytes of padding do not count. */
+/* Entries that differ in any field differ; padding bytes do not count. */
 static void test_entries(void **state)
 {
     struct profile *p = profile_new();
@@ -110,7 +110,7 @@ static void test_entries(void **state)
     profile_free(p);
 }
 
-/* Many stacks: ids are dense, parents lower, and each is found again. */
+/* Many stacks: ids are dense, parents have lower ids, and each stack is found again. */
 static void test_many_stacks(void **state)
 {
     enum { width = 100, depth = 300 };
@@ -133,7 +133,7 @@ static void test_many_stacks(void **state)
     profile_free(p);
 }
 
-/* Each loss, status and activity has a name, and no two losses share one. */
+/* Each loss, status and activity has a name, and no two losses have the same. */
 static void test_names(void **state)
 {
     (void)state;

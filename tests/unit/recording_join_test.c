@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Recordings that follow each other, read as one. */
+/* Consecutive recordings, read as one. */
 #include "small_profile.h"
 
 #include "profile/recording_join.h"
 
-enum { SPAN = 3000000000u }; /* ns, from one to the next */
+enum { SPAN = 3000000000u }; /* ns, from one recording to the next */
 
-/* A recording whose samples are `number` spans later, with another order of strings and threads. */
+/* Make a recording whose samples are `number` spans later, with another order of strings and
+ * threads. */
 static int recording_of(const struct recording_header *header, int number)
 {
     struct small_profile small;
@@ -97,7 +98,7 @@ static int joined(size_t count)
     return fd;
 }
 
-/* All samples are there in order, and what they refer to is one thing each. */
+/* All samples are there in order, and equal entries are merged. */
 static void test_samples(void **state)
 {
     struct seen seen;
@@ -128,7 +129,7 @@ static void test_samples(void **state)
     profile_free(seen.profile);
 }
 
-/* What was counted is the sum. */
+/* Counts are added up. */
 static void test_counts(void **state)
 {
     struct seen seen;
@@ -164,7 +165,7 @@ static void test_counts(void **state)
     profile_free(seen.profile);
 }
 
-/* Where one is damaged, that is said, and what came before it is valid. */
+/* If one recording is damaged, an error says so, and the data before it is valid. */
 static void test_damaged(void **state)
 {
     int fds[2] = {recording_number(0), recording_number(1)}, fd;
@@ -184,7 +185,7 @@ static void test_damaged(void **state)
     profile_free(seen.profile);
 }
 
-/* What is no recording at all leaves nothing. */
+/* A file that is not a recording leaves nothing behind. */
 static void test_no_recording(void **state)
 {
     int fds[2] = {recording_number(0), memory_file_of("nothing", 7)}, fd;
@@ -215,8 +216,8 @@ static void assert_times(const struct seen *seen, const uint64_t *times, size_t 
         assert_int_equal(seen->samples[i].time, times[i]);
 }
 
-/* Of two hosts each has targets of its own, and samples are in order of real time, whichever host
- * is named first. */
+/* Each of two hosts has its own targets, and samples are in order of real time, whichever host is
+ * named first. */
 static void test_two_hosts(void **state)
 {
     static const uint64_t SECOND = 1000000000;
@@ -230,7 +231,7 @@ static void test_two_hosts(void **state)
     other.start_realtime += 100 * SECOND + 5000000;
     other.occasion = "exit";
     recording = join_two(recording_of(&other, 0), recording_number(0), &by_time, &seen);
-    /* Its clock is 99.995 s ahead. */
+    /* The monotonic clock of web-2 is 99.995 s ahead. */
     assert_times(&seen,
                  (const uint64_t[]){2000000000, 2005000000, 2010000000, 2015000000, 2020000000,
                                     2025000000, 3000000000, 3005000000},
@@ -238,7 +239,7 @@ static void test_two_hosts(void **state)
     assert_int_equal(profile_counts(seen.profile).targets, 2);
     assert_int_equal(profile_counts(seen.profile).processes, 2);
     assert_int_equal(profile_counts(seen.profile).threads, 2);
-    assert_int_equal(profile_counts(seen.profile).stacks, 5); /* those of one */
+    assert_int_equal(profile_counts(seen.profile).stacks, 5); /* as in one recording */
     assert_string_equal(recording_get_header(recording)->hostname, "web-2, web-1");
     assert_string_equal(recording_get_header(recording)->command, small_header.command);
     assert_string_equal(recording_get_header(recording)->occasion, "exit");
@@ -252,7 +253,7 @@ static void test_two_hosts(void **state)
     profile_free(seen.profile);
 }
 
-/* A host that was started again has another clock; its VM is the same if it looks the same. */
+/* A restarted host has another clock; its VM is the same if all of its fields are equal. */
 static void test_started_again(void **state)
 {
     struct recording_header other = small_header;
@@ -272,7 +273,7 @@ static void test_started_again(void **state)
     profile_free(seen.profile);
 }
 
-/* One behind the other, with what is between them, whenever they were. */
+/* JOIN_IN_TURN puts recordings one after the other with a gap, whatever their times. */
 static void test_in_turn(void **state)
 {
     uint64_t starts[2];
@@ -295,7 +296,7 @@ static void test_in_turn(void **state)
     profile_free(seen.profile);
 }
 
-/* What can't be added up is refused. */
+/* Recordings that cannot be added up are refused. */
 static void test_refused(void **state)
 {
     struct recording_header other = small_header;
@@ -318,7 +319,7 @@ static void test_refused(void **state)
     assert_non_null(strstr(error.text, "of cycles at 100 Hz"));
 }
 
-/* A recording of one sample of an event that counts nothing but this. */
+/* Make a recording of one sample, with one event and one value. */
 static int recording_counting(const char *event, const char *value)
 {
     struct profile *profile = profile_new();
@@ -338,7 +339,7 @@ static int recording_counting(const char *event, const char *value)
     return fd;
 }
 
-/* Events of one name must count the same, others are side by side. */
+/* Events of one name must have the same values; other events are added. */
 static void test_events(void **state)
 {
     int fds[2] = {recording_counting("gc", "bytes"), recording_counting("gc", "words")}, fd;

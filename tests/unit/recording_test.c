@@ -14,7 +14,7 @@ struct seen {
     struct profile *profile;
     bool cut;
     struct recording_totals totals;
-    struct event_summary summary; /* of event 1; event 0: there was none */
+    struct event_summary summary; /* of event 1; event 0: none */
     struct event_histogram histograms[2];
     struct event_tally tallies[2];
 };
@@ -94,7 +94,7 @@ static void assert_same_sample(const struct sample *a, const struct sample *b)
     assert_memory_equal(a->metrics.values, b->metrics.values, sizeof(a->metrics.values));
 }
 
-/* A process that is another's child, and what it descends from. */
+/* Add a process with a parent and ancestors. */
 static process_id add_family(struct profile *p)
 {
     struct process_entry sup = {.identity = 5, .target = 1, .pid = profile_string_z(p, "<0.7.0>")};
@@ -107,7 +107,7 @@ static process_id add_family(struct profile *p)
     return profile_process(p, &worker);
 }
 
-/* What was written is read: header, tables under the same ids, samples, totals. */
+/* The reader returns what was written: header, tables with the same ids, samples, totals. */
 static void test_round_trip(void **state)
 {
     struct small_profile small;
@@ -200,7 +200,8 @@ static void test_extremes(void **state)
     profile_free(small.profile);
 }
 
-/* Samples within 500 ms come out sorted; a later one gets the newest time written, is counted. */
+/* Samples within 500 ms are sorted; a sample that is later than that gets the newest time written,
+ * and is counted. */
 static void test_order(void **state)
 {
     static const uint64_t in_ms[] = {5000, 4750, 4950, 4700, 5505, 5300, 4500, 10000, 7500};
@@ -229,7 +230,7 @@ static void test_order(void **state)
     profile_free(p);
 }
 
-/* After a flush all that is complete is in the file, also if the writer never comes back. */
+/* After a flush all complete samples are in the file, even if the writer never continues. */
 static void test_flush(void **state)
 {
     char path[] = "/tmp/recording-test.XXXXXX";
@@ -248,7 +249,7 @@ static void test_flush(void **state)
     assert_int_equal(recording_flush(writer, small.profile, &small.totals, &error), 0);
     assert_int_equal(read_fd(open(path, O_RDONLY), &seen, &error), 0);
     assert_true(seen.cut && seen.totals.cut);
-    assert_int_equal(seen.count, SMALL_SAMPLES - 1); /* the last may still be overtaken */
+    assert_int_equal(seen.count, SMALL_SAMPLES - 1); /* the last one still waits for order */
     seen_free(&seen);
 
     small.samples[0].time = small.samples[3].time + 500000000;
@@ -263,7 +264,8 @@ static void test_flush(void **state)
     profile_free(small.profile);
 }
 
-/* A file cut at any byte: no header is an error; else a part of the samples, and it says so. */
+/* A file cut at any byte: without a header it is an error; otherwise it gives a part of the
+ * samples, and is marked as cut. */
 static void test_cut_everywhere(void **state)
 {
     struct small_profile small;
@@ -295,7 +297,8 @@ static void test_cut_everywhere(void **state)
     profile_free(small.profile);
 }
 
-/* Each changed byte is noticed: an error that names a byte, never other samples. */
+/* Any changed byte is detected: the error has the byte's position, and no wrong samples are
+ * returned. */
 static void test_damage_everywhere(void **state)
 {
     struct small_profile small;
@@ -330,7 +333,8 @@ static void put32(unsigned char *to, uint32_t value)
         to[i] = (unsigned char)(value >> (8 * i));
 }
 
-/* What a recording starts with, then one more chunk, plain and with a right checksum. */
+/* Build a file from the start of a recording and one more chunk, plain and with a correct checksum.
+ * Return its size. */
 static size_t make_file(unsigned char *file, const char *start, size_t start_size,
                         enum chunk_type type, const void *data, size_t size)
 {
@@ -346,7 +350,7 @@ static size_t make_file(unsigned char *file, const char *start, size_t start_siz
     return start_size + CHUNK_HEADER_SIZE + size;
 }
 
-/* Bytes of a recording up to the end of its header chunk. */
+/* Return the bytes of a recording up to the end of its header chunk. */
 static char *header_bytes(size_t *ret_size)
 {
     struct small_profile small;
@@ -369,13 +373,13 @@ static char *header_bytes(size_t *ret_size)
         bytes, sizeof(bytes) - 1, problem                                                          \
     }
 
-/* A string and an event that has one value; the start of a sample of it, up to the value. */
+/* A string and an event with one value; the start of one of its samples, up to the value. */
 #define EVENT                                                                                      \
     "\x01\x01"                                                                                     \
     "a\x08\x01\x01\x00\x01"
 #define SAMPLE "\x07\x00\x01\x00"
 
-/* Records that break a rule are refused by name, though their checksum is right. */
+/* Records that break a rule are refused by name, although their checksum is correct. */
 static void test_bad_records(void **state)
 {
     static const struct {
@@ -488,8 +492,8 @@ static void test_events(void **state)
     profile_free(small.profile);
 }
 
-/* Samples as recording_format.h has them: values are relative to those of the sample before if it
- * is of the same event. */
+/* The bytes of samples in recording_format.h: values are relative to those of the previous sample
+ * if it has the same event. */
 static void test_sample_bytes(void **state)
 {
 #define REST "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
@@ -519,7 +523,7 @@ static void test_sample_bytes(void **state)
     seen_free(&seen);
 }
 
-/* An event that comes after the first sample would make a file that nobody reads: refused. */
+/* An event after the first sample is refused, because no reader accepts such a file. */
 static void test_late_event(void **state)
 {
     struct small_profile small;
@@ -587,7 +591,7 @@ static void test_summaries(void **state)
     profile_free(small.profile);
 }
 
-/* Up to the list of histograms. */
+/* The bytes up to the list of histograms. */
 #define SUMS "\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
 /* A summary that breaks a rule is refused by name. */
@@ -630,7 +634,8 @@ static void test_bad_summaries(void **state)
     free(start);
 }
 
-/* Random bytes in chunks with right checksums: errors, but no crash and no bad id (see see()). */
+/* Random bytes in chunks with correct checksums give errors, but no crash and no bad id (see
+ * see()). */
 static void test_random_records(void **state)
 {
     static const enum chunk_type types[] = {CHUNK_RECORDS, CHUNK_TOTALS, CHUNK_RECORDS,
@@ -648,7 +653,7 @@ static void test_random_records(void **state)
 
         for (size_t i = 0; i < sizeof(data); i++) {
             random = random * 1664525 + 1013904223;
-            /* Mostly small numbers, which get further than large ones. */
+            /* Small numbers mostly, which get further than large ones. */
             data[i] = (unsigned char)(random >> 24) >> ((random >> 8) % 8);
         }
         size = make_file(file, start, start_size, CHUNK_RECORDS, EVENT, sizeof(EVENT) - 1);
@@ -659,7 +664,7 @@ static void test_random_records(void **state)
     free(start);
 }
 
-/* On a full disk the error stays, and what was written before stays readable. */
+/* On a full disk the error persists, and earlier data stays readable. */
 static void test_full_disk(void **state)
 {
     struct rlimit old, limit;
@@ -694,7 +699,8 @@ static void test_full_disk(void **state)
     lseek(fd, 0, SEEK_SET);
     assert_int_equal(read_fd(fd, &seen, &error), 0);
     assert_true(seen.cut);
-    /* All flushed but the one that waited for its order, and maybe the chunk that failed. */
+    /* All flushed samples are there, except the one that waited for its order, and perhaps those of
+     * the chunk that failed. */
     assert_in_range(seen.count, (size_t)i - 1, (size_t)i);
     seen_free(&seen);
     profile_free(small.profile);
@@ -707,7 +713,7 @@ static int see_and_stop(void *context, const struct sample *sample, struct error
     return error_set(error, ERROR_FAILED, "enough");
 }
 
-/* A consumer's error ends the pass; a second pass, or into a used profile, is refused. */
+/* A consumer's error ends the pass; a second pass, or one into a used profile, is refused. */
 static void test_one_pass(void **state)
 {
     struct small_profile small;
@@ -735,7 +741,7 @@ static void test_one_pass(void **state)
     profile_free(small.profile);
 }
 
-/* Another version and another kind of file are told apart in the message. */
+/* The message distinguishes another version from another kind of file. */
 static void test_not_ours(void **state)
 {
     struct recording *recording;

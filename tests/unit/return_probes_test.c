@@ -22,7 +22,7 @@ static const struct probe_site returns = {.path = "/no/file", .is_return = true}
 
 static struct calibration calibration;
 
-/* A process that waits; with a filter that allows all. */
+/* Start a process that waits, with or without a seccomp filter that allows everything. */
 static pid_t start(bool filtered)
 {
     struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
@@ -67,7 +67,7 @@ static void test_filters(void **state)
     end(pid);
 }
 
-/* Without a filter, or without probes at return, there is nothing to fear. */
+/* Without a filter, or without probes at return, there is no danger. */
 static void test_not_concerned(void **state)
 {
     struct error error = {0};
@@ -82,7 +82,7 @@ static void test_not_concerned(void **state)
     end(pid);
 }
 
-/* With both, the kernel decides: before 6.11 and since 6.14 it does no harm. */
+/* With both, the kernel version decides: before 6.11 and since 6.14 there is no danger. */
 static void test_filtered(void **state)
 {
     const struct probe_site sites[] = {entry, returns};

@@ -11,8 +11,8 @@
 #include "beam/roots.h"
 #include "fake_target.h"
 
-/* Where the VM's variables lie in the fake emulator's data. Everything else there is zero, but for
- * a text and pointers into the data. */
+/* The positions of the VM's variables in the fake emulator's data. All other data is zero, except
+ * for a text and pointers into the data. */
 enum {
     DATA_SIZE = 4096,
     PROC_TABLE = 0x100,
@@ -151,7 +151,7 @@ static void expect_refused(const char *what)
     assert_int_equal(roots.proc_table, 5);
 }
 
-/* With nothing exported, each root is found by what it looks like. */
+/* Without exported symbols, each root is found by its form. */
 static void test_search(void **state)
 {
     struct vm_roots roots = found();
@@ -168,7 +168,7 @@ static void test_search(void **state)
     assert_int_equal(roots.this_node, data + THIS_NODE);
 }
 
-/* A second thing that looks the same is one too many, and the count is told. */
+/* A second match makes a root ambiguous, and the error has the number of matches. */
 static void test_ambiguous(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void test_ambiguous(void **state)
     expect_refused("2 candidates");
 }
 
-/* Two variables that point to the same schedulers are no contradiction. */
+/* Two variables that point to the same schedulers do not conflict. */
 static void test_same_value_twice(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void test_same_value_twice(void **state)
     assert_int_equal(found().schedulers[0], word_at(data + SCHEDULERS));
 }
 
-/* Each required root is missed by name; damage to one field is enough. */
+/* Each missing root is named in the error; one damaged field is enough. */
 static void test_missing(void **state)
 {
     const uint64_t scheduler = word_at(data + SCHEDULERS);
@@ -199,7 +199,7 @@ static void test_missing(void **state)
     expect_refused("erts_proc");
 }
 
-/* An IndexTable that is not of atoms (modules, exports) is not taken for the atom table. */
+/* An IndexTable of other things (modules, exports) is not taken for the atom table. */
 static void test_other_index_table(void **state)
 {
     static const char *const others[] = {"true", "false"};
@@ -220,7 +220,7 @@ static void test_code(void **state)
     expect_refused("code ranges");
 }
 
-/* The newest entry of a list has anything at all before it, unless it is the only one. */
+/* The newest entry of the list may have any `prev`; the only entry must have 0. */
 static void test_newest_entry(void **state)
 {
     uint64_t first = word_at(data + DESCRIPTOR + 16);
@@ -234,7 +234,7 @@ static void test_newest_entry(void **state)
     assert_int_equal(found().jit_descriptor, data + DESCRIPTOR);
 }
 
-/* A list of code whose links don't agree, and ranges that overlap, are no such things. */
+/* A list of code with inconsistent links is not found, nor are ranges that overlap. */
 static void test_inconsistent(void **state)
 {
     uint64_t first = word_at(data + DESCRIPTOR + 16), modules = word_at(data + RANGES + 32);
@@ -248,7 +248,7 @@ static void test_inconsistent(void **state)
     assert_int_equal(found().jit_descriptor, data + DESCRIPTOR);
 }
 
-/* The node's name must be one; without it the VM can do. */
+/* An invalid node name is not found; the VM is accepted without it. */
 static void test_node(void **state)
 {
     uint64_t node = word_at(data + THIS_NODE);
@@ -258,7 +258,7 @@ static void test_node(void **state)
     assert_int_equal(found().this_node, 0);
 }
 
-/* Nothing is read beyond the data, wherever a test begins. */
+/* No test reads beyond the data, wherever it begins. */
 static void test_bounds(void **state)
 {
     static const root_test tests[] = {

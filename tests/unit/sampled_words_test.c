@@ -30,7 +30,8 @@ static bool holds(const struct wire_words *words, int32_t field)
     return false;
 }
 
-/* What the kernel side relies on: ascending, each word once, within what is read at most. */
+/* Check what the kernel side relies on: words are ascending, unique, and within the bytes that it
+ * reads. */
 static void check_order(const struct wire_words *words, size_t limit)
 {
     assert_in_range(words->count, 1, WIRE_WORDS);
@@ -54,8 +55,8 @@ static void test_order(void **state)
     }
 }
 
-/* What the kernel side reads out of these structs itself, before it keeps the words of them, is not
- * behind the last word. */
+/* The fields that the kernel side itself uses, before it keeps the words of a struct, are not after
+ * the last word. */
 static void test_read_by_the_kernel_side(void **state)
 {
     (void)state;
@@ -73,7 +74,7 @@ static void test_read_by_the_kernel_side(void **state)
     }
 }
 
-/* Fields smaller than a word are in the word that they lie in; those a VM has not are left out. */
+/* A field smaller than a word is covered by its word; fields that the VM lacks are skipped. */
 static void test_odd_fields(void **state)
 {
     struct layout layout = layout_of(27);

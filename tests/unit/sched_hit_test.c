@@ -29,7 +29,7 @@ static struct wire_hit hit_of(uint32_t left, uint64_t wait, uint64_t delay)
                              }};
 }
 
-/* Time waiting and time in a run queue are apart, and the hit counts once. */
+/* Time waiting and time in a run queue are separate parts, and the hit counts once. */
 static void test_waits_and_is_runnable(void **state)
 {
     struct wire_hit hit = hit_of(WIRE_SCHED_WAITING, 1000, 300);
@@ -57,7 +57,7 @@ static void test_one_part_alone(void **state)
     assert_part(&parts[0], STATUS_RUNNABLE, 0, 0, 1);
 }
 
-/* A process that left with more to do is out of the run queues only if it is suspended. */
+/* A process that was scheduled out with work left, and is in no run queue, is suspended. */
 static void test_status_off_queue(void **state)
 {
     static const struct {
@@ -79,7 +79,7 @@ static void test_status_off_queue(void **state)
     }
 }
 
-/* Parts of a long slice stand for themselves; the last is told by its status. */
+/* Each part of a long schedule stands alone; the last part has the status. */
 static void test_long_slice(void **state)
 {
     struct wire_hit hit = {.kind = WIRE_SCHED_LONG, .values = {[SCHED_LONG] = 20}};

@@ -21,7 +21,7 @@ static uint64_t put_thread(void)
     return thread;
 }
 
-/* `count` schedulers of a type, `distance` apart. */
+/* Write `count` schedulers of a type, `distance` bytes apart. */
 static void put_schedulers(enum vm_scheduler_type type, uint32_t count, int32_t distance)
 {
     uint64_t at = fake_room(target, (size_t)(count + 1) * (size_t)distance);
@@ -59,7 +59,7 @@ static void expect_counts(uint32_t normal, uint32_t dirty_cpu, uint32_t dirty_io
     assert_int_equal(vm.scheduler_count, normal + dirty_cpu + dirty_io);
 }
 
-/* All are found, at the distance that the layout says or at one some cache lines off. */
+/* All schedulers are found, at the layout's distance or at one that differs by some cache lines. */
 static void test_distance(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void test_distance(void **state)
     }
 }
 
-/* Where there is one normal scheduler, the dirty ones tell. */
+/* With one normal scheduler, the distance is found from the dirty ones. */
 static void test_distance_of_dirty(void **state)
 {
     int32_t distance;
@@ -93,7 +93,7 @@ static void test_distance_of_dirty(void **state)
     close_vm();
 }
 
-/* What only looks like a second scheduler, but has no thread, is none. */
+/* A word that looks like a second scheduler, but has no thread, is not one. */
 static void test_no_second(void **state)
 {
     uint64_t at;
@@ -109,7 +109,7 @@ static void test_no_second(void **state)
     close_vm();
 }
 
-/* A VM whose threads are not all there yet is refused, to be looked at again. */
+/* A VM without all of its threads is refused, so that it is tried again. */
 static void test_starting(void **state)
 {
     struct error error;

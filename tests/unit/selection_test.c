@@ -3,7 +3,7 @@
 
 #include "profile/selection.h"
 
-/* Which of the samples are wanted: "013". */
+/* Return the selected samples: "013". */
 static const char *wanted(struct small_profile *small, const struct selection_options *options,
                           const char *keys)
 {
@@ -43,7 +43,7 @@ static void assert_frames(const char *include, const char *exclude, const char *
     profile_free(small.profile);
 }
 
-/* A stack is matched by any frame of it, root frames among them. */
+/* A pattern matches a stack by any of its frames, including root frames. */
 static void test_frames(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void test_frames(void **state)
     assert_frames(NULL, "<0[.]85[.]0>", "status,pid", "2");
 }
 
-/* Of several patterns one is enough, to include and to exclude. */
+/* Of several patterns one match is enough, to include and to exclude. */
 static void test_several_patterns(void **state)
 {
     struct selection_options options = {.statuses = 0};
@@ -77,7 +77,7 @@ static void test_several_patterns(void **state)
     profile_free(small.profile);
 }
 
-/* A stack without a frame has its root frames. */
+/* A stack without frames still has its root frames. */
 static void test_no_stack(void **state)
 {
     struct selection_options options = {.statuses = 0};
@@ -142,7 +142,7 @@ static void assert_process(struct small_profile *small, const char *who, const c
     selection_options_free(&options);
 }
 
-/* By all that a process is called, and by nothing less. */
+/* A process is selected by any of its names, in full. */
 static void test_processes(void **state)
 {
     struct process_entry other = {.identity = 7, .target = 1};
@@ -189,7 +189,7 @@ static void assert_family(struct small_profile *small, const char *children_of,
     selection_options_free(&options);
 }
 
-/* Sample 0 is of cart, 1 of its child, 3 of a grandchild. */
+/* Sample 0 belongs to cart, 1 to its child, 3 to a grandchild. */
 static void test_spawned(void **state)
 {
     struct process_entry child = {.identity = 7, .target = 1}, grandchild = {.identity = 8};
@@ -214,7 +214,8 @@ static void test_spawned(void **state)
     profile_free(small.profile);
 }
 
-/* Ancestors count as well: sample 0 has shop_sup above carts, 1 has shop_sup, 3 is spawned by 0. */
+/* Ancestors count as well: sample 0 has the ancestors carts and shop_sup, 1 has shop_sup, the
+ * process of 3 was spawned by that of 0. */
 static void test_ancestors(void **state)
 {
     struct process_entry carts = {.identity = 7, .target = 1}, shop = {.identity = 8};
@@ -281,7 +282,7 @@ static void assert_says(const struct output_format *format, const char *expected
     free(text);
 }
 
-/* All outputs have what is asked for, and those with room for it say what they have not. */
+/* All outputs have the selected samples; formats with room for it say how many were left out. */
 static void test_outputs(void **state)
 {
     (void)state;
@@ -293,7 +294,7 @@ static void test_outputs(void **state)
     assert_says(&stats_json_format, "\"left_out\": 3,");
 }
 
-/* Where nothing is left, that is an error of its own. */
+/* If no sample is left, there is an error of its own code. */
 static void test_nothing_left(void **state)
 {
     struct output_settings settings = {.selection.from_ns = 5000000000};

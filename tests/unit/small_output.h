@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a format makes of the small profile, as text. */
+/* The small profile in a format, as text. */
 #pragma once
 
 #include "small_profile.h"
 
 #include "output/formats.h"
 
-/* Write the recording that the descriptor reads. (Inlined, gcc 12 takes the text for its address.)
- */
+/* Write the recording of the descriptor. (If it is inlined, gcc 12 mistakes the text for its
+ * address.) */
 __attribute__((noinline, unused)) static char *output_of_fd(int fd,
                                                             const struct output_format *format,
                                                             const struct output_settings *settings,
@@ -31,7 +31,7 @@ __attribute__((noinline, unused)) static char *output_of_fd(int fd,
     return text;
 }
 
-/* Write the recording of `small`, which is freed. */
+/* Write the recording of `small`; frees the profile. */
 static inline char *small_output_bytes(struct small_profile *small,
                                        const struct output_format *format,
                                        const struct output_settings *settings, size_t *ret_size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A small profile with a sample of each sort, for tests of what comes after a profile. */
+/* A small profile with one sample of each kind, for tests of the code that uses profiles. */
 #pragma once
 
 #include <stdarg.h>
@@ -42,10 +42,10 @@ struct small_profile {
     struct recording_totals totals;
     struct event_histogram histogram;
     struct event_tally tally;
-    struct event_summary summary; /* event 0: there is none */
+    struct event_summary summary; /* event 0: none */
 };
 
-/* Of one file the build id is known. */
+/* Only one file has a build id. */
 static inline module_id small_module(struct profile *profile, const char *path)
 {
     const char *build_id = strcmp(path, SMALL_FILE) ? "" : SMALL_BUILD_ID;
@@ -147,7 +147,7 @@ static inline void small_profile_make(struct small_profile *small)
                                               .peak_rss_kb = 4096};
 }
 
-/* Of its samples, 1 and 3 become garbage collections; there is an event without samples too. */
+/* Turn samples 1 and 3 into garbage collections, and add an event without samples. */
 static inline void small_profile_add_events(struct small_profile *small)
 {
     struct profile *p = small->profile;
@@ -206,7 +206,7 @@ static inline int memory_file_of(const void *data, size_t size)
     return fd;
 }
 
-/* All bytes of a file, ended by NUL. */
+/* Return all bytes of a file, followed by NUL. */
 static inline char *file_bytes(int fd, size_t *ret_size)
 {
     off_t size = lseek(fd, 0, SEEK_END);
@@ -220,7 +220,7 @@ static inline char *file_bytes(int fd, size_t *ret_size)
     return bytes;
 }
 
-/* A recording of the samples, in a file without a name that is at its start. */
+/* Write the samples to a recording in an unnamed file, and return its descriptor at the start. */
 static inline int small_recording(struct small_profile *small)
 {
     struct error error;

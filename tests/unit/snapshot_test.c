@@ -10,7 +10,8 @@ enum { NATIVE = 0x7000, ERLANG = 0x9000, ROOT = 0xa000 };
 
 static const uint64_t native[] = {1, 2, 3}, erlang[] = {11, 12, 13, 14}, root[] = {21, 22};
 
-/* A sample with all kinds of segments, two of them of the Erlang stack with a gap between. */
+/* Make a sample with all kinds of segments; two of them are of the Erlang stack, with a gap
+ * between. */
 static void fill(struct fake_sample *sample)
 {
     uint8_t scheduler[WIRE_SCHEDULER_BYTES];
@@ -26,7 +27,7 @@ static void fill(struct fake_sample *sample)
     fake_segment(sample, SEGMENT_ERLANG, ROOT, root, sizeof(root));
 }
 
-/* All parts of a whole sample are where they were put. */
+/* All parts of a complete sample are found. */
 static void test_parts(void **state)
 {
     struct fake_sample sample;
@@ -46,7 +47,7 @@ static void test_parts(void **state)
     fake_sample_free(&sample);
 }
 
-/* A segment that is not there, or smaller than needed, is none. */
+/* A segment that is absent, or smaller than needed, is NULL. */
 static void test_missing_segments(void **state)
 {
     struct fake_sample sample;
@@ -60,7 +61,7 @@ static void test_missing_segments(void **state)
     fake_sample_free(&sample);
 }
 
-/* A sample that is cut anywhere is refused; more bytes than it needs do no harm. */
+/* A sample that is cut anywhere is refused; extra bytes do no harm. */
 static void test_cut(void **state)
 {
     struct fake_sample sample;
@@ -104,8 +105,8 @@ static void test_impossible_counts(void **state)
     assert_false(snapshot_open(&snapshot, room, sizeof(room)));
 }
 
-/* Structs of which a sample has words are whole again, with zeros between them; words that are not
- * as many as they should be are left alone. */
+/* Structs are rebuilt from the words in a sample, with zeros between them; a wrong number of words
+ * is ignored. */
 static void test_structs(void **state)
 {
     const struct wire_words process_words = {3, {0, 88, 640}}, scheduler_words = {2, {168, 248}};
@@ -135,7 +136,7 @@ static void test_structs(void **state)
     fake_sample_free(&sample);
 }
 
-/* Words come from the native and the Erlang stack and only if all 8 bytes were copied. */
+/* Words come from the native and the Erlang stack, and only if all 8 bytes were copied. */
 static void test_words(void **state)
 {
     struct fake_sample sample;
@@ -158,11 +159,11 @@ static void test_words(void **state)
     assert_false(snapshot_word(&snapshot, ERLANG + sizeof(erlang), &word));
     assert_false(snapshot_word(&snapshot, 0x5000, &word)); /* the scheduler's struct is no stack */
     assert_false(snapshot_word(&snapshot, UINT64_MAX - 3, &word));
-    assert_int_equal(word, 21); /* untouched */
+    assert_int_equal(word, 21); /* unchanged */
     fake_sample_free(&sample);
 }
 
-/* Segments too small for a word, or at the end of the address space, hold none. */
+/* Segments too small for a word, or at the end of the address space, give no words. */
 static void test_odd_segments(void **state)
 {
     struct fake_sample sample = {0};
@@ -178,7 +179,7 @@ static void test_odd_segments(void **state)
     fake_sample_free(&sample);
 }
 
-/* Two segments that touch are read as one by a walk that goes word by word. */
+/* Adjacent segments can be read as one, word by word. */
 static void test_touching_segments(void **state)
 {
     struct fake_sample sample = {0};
@@ -196,7 +197,7 @@ static void test_touching_segments(void **state)
     fake_sample_free(&sample);
 }
 
-/* Where the Erlang stack goes on behind a gap; native stack does not count. */
+/* The continuation of the Erlang stack after a gap; native stack does not count. */
 static void test_gap(void **state)
 {
     struct fake_sample sample;

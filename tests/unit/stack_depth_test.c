@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Depths of the stack in code of the JIT, as nodes of OTP 25 and 27 had it in memory, and in code
- * made by hand for what these don't have. */
+/* Stack depths in code of the JIT, from the memory of nodes of OTP 25 and 27, and in hand-written
+ * code for cases that these lack. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,14 +8,14 @@
 
 #include "os/stack_depth.h"
 
-/* Where the code lies, and what its calls and jumps lead to. */
+/* The addresses of the code, and of the targets of its calls and jumps. */
 enum {
     START = 0x10000000,
     LIGHT_BIF_27 = START - 0x1d4880, /* of lists:split/2 */
     ENTRY = START + 0x1000,          /* of another function */
     RAISES = START + 0x2000,
     OTHER = START + 0x3000,
-    EXIT_BIF = 0x7f2975, /* the Export of lists:split/2's erlang:error/2, without its last bits */
+    EXIT_BIF = 0x7f2975, /* lists:split/2's Export of erlang:error/2, without its low 24 bits */
 };
 
 static enum stack_target target(void *context, uint64_t address, uint64_t rcx)
@@ -54,7 +54,7 @@ static void check(const uint8_t *bytes, size_t size, const struct expected *expe
     check(bytes, sizeof(bytes), (const struct expected[]){__VA_ARGS__},                            \
           sizeof((const struct expected[]){__VA_ARGS__}) / sizeof(struct expected))
 
-/* gen_server:try_handle_call/4 of OTP 27.3: a catch, whose handler (0x113) nothing leads to, and a
+/* gen_server:try_handle_call/4 of OTP 27.3: a catch, whose handler (0x113) no jump reaches, and a
  * call of C code on the native stack (0x198 to 0x1a8). */
 static const uint8_t TRY_HANDLE_CALL[] = {
     0x48, 0x8d, 0x15, 0x09, 0x00, 0x00, 0x00, 0x41, 0xff, 0xce, 0x0f, 0x8e, 0x16, 0x76, 0x00, 0x00,
@@ -92,8 +92,8 @@ static const uint8_t TRY_HANDLE_CALL[] = {
     0x74, 0x00, 0x00, 0xc3, 0x90, 0x90, 0x90, 0x90,
 };
 
-/* lists:split/2 of OTP 27.3: its calls of erlang:error/2 have nothing behind them that runs (0x108,
- * and the end). */
+/* lists:split/2 of OTP 27.3: no code runs after its calls of erlang:error/2 (at 0x108, and at the
+ * end). */
 static const uint8_t SPLIT[] = {
     0x48, 0x8d, 0x15, 0x09, 0x00, 0x00, 0x00, 0x41, 0xff, 0xce, 0x0f, 0x8e, 0x54, 0x01, 0x01, 0x00,
     0x48, 0x8b, 0x0b, 0x89, 0xc8, 0x24, 0x0f, 0x3c, 0x0f, 0x74, 0x17, 0xf6, 0xc1, 0x01, 0x0f, 0x85,
@@ -130,7 +130,7 @@ static void test_catch(void **state)
           {0x1a2, 3}, {0x1a8, 3}, {0x1ac, 3}, {0x1f6, 3}, {0x1fa, 0}, {0x203, 0});
 }
 
-/* The byte of a call that a return address is behind belongs to the call. */
+/* The last byte of a call, right before its return address, belongs to the call. */
 static void test_return_address(void **state)
 {
     (void)state;
@@ -145,8 +145,8 @@ static void test_calls_that_end(void **state)
           {0x102, 2}, {0x108, 0}, {0x182, 0});
 }
 
-/* What only raises an exception can be reached with frames of several sizes: it has no depth then,
- * and all else has. */
+/* Code that only raises an exception can be reached with frames of several sizes: then it has no
+ * depth, and all other code has. */
 static void test_shared_exit(void **state)
 {
     static const uint8_t code[] = {
@@ -155,7 +155,7 @@ static void test_shared_exit(void **state)
         0x48, 0x83, 0xc4, 0x08,       /*  6 add rsp, 8 */
         0x74, 0x04,                   /*  a je 10 */
         0x48, 0x83, 0xc4, 0x08,       /*  c add rsp, 8 */
-        0x90,                         /* 10 nop: who jumps here raises */
+        0x90,                         /* 10 nop: a jump to here raises */
         0xe8, 0xea, 0x1f, 0x00, 0x00, /* 11 call RAISES */
     };
     static const uint8_t other[] = {
@@ -173,7 +173,7 @@ static void test_shared_exit(void **state)
     CHECK(other, {4, 2}, {0xa, 1}, {0x10, 0}, {0x11, STACK_DEPTH_UNKNOWN});
 }
 
-/* Of "je" and "jne" one is taken: what is behind them has a frame of its own. */
+/* One of "je" and "jne" jumps: the code after them has its own frame. */
 static void test_one_of_two_jumps(void **state)
 {
     static const uint8_t code[] = {
@@ -190,7 +190,8 @@ static void test_one_of_two_jumps(void **state)
     CHECK(code, {4, 2}, {6, 2}, {8, 0}, {9, 0}, {0xa, 2}, {0xe, 0});
 }
 
-/* Code that no jump leads to is known by where it leads: to a return, or to another function. */
+/* Code that no jump reaches gets its depth from where it leads: to a return, or to another
+ * function. */
 static void test_backwards(void **state)
 {
     static const uint8_t code[] = {
@@ -211,7 +212,7 @@ static void test_backwards(void **state)
 }
 
 /* Code that builds a binary jumps, forwards and back, while it is on the C stack: the frame is the
- * same when it takes the Erlang stack back. */
+ * same when it restores the Erlang stack. */
 static void test_jumps_on_native_stack(void **state)
 {
     static const uint8_t code[] = {
@@ -245,7 +246,7 @@ static void test_frame_pointers(void **state)
     CHECK(code, {0, 0}, {1, 1}, {4, 1}, {8, 3}, {9, 0});
 }
 
-/* Two ways to one place that don't agree, and code that is none, are not known. */
+/* Code that two paths reach with different depths, and invalid code, have no depth. */
 static void test_refused(void **state)
 {
     static const uint8_t contradiction[] = {
@@ -273,7 +274,7 @@ static void test_refused(void **state)
     assert_int_equal(depths.count, 0);
 }
 
-/* Whether a function can end in another is told by its jumps. */
+/* The jumps of a function show whether it can end in another one. */
 static void test_jumps_out(void **state)
 {
     static const uint8_t returns[] = {0xe8, 0xfb, 0x2f, 0x00, 0x00, 0xc3}; /* call OTHER; ret */

@@ -58,7 +58,7 @@ static uint64_t boxed_float(double value)
     return FAKE_WORDS(target, 0x58, bits) | 2;
 }
 
-/* Words that hold all of their term. */
+/* Immediate terms: the word contains the whole term. */
 static void test_immediates(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void test_immediates(void **state)
     stop();
 }
 
-/* Lists of characters are strings, all others are lists. */
+/* Lists of characters are shown as strings, all others as lists. */
 static void test_lists(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void test_boxed(void **state)
     stop();
 }
 
-/* Binaries of the two families of releases, whole and as part of another. */
+/* Binaries of both families of releases, whole and as sub-binaries. */
 static void test_binaries(void **state)
 {
     uint64_t text, data, heap;
@@ -132,7 +132,7 @@ static void test_binaries(void **state)
     stop();
 }
 
-/* Small maps, whose header is another one from OTP 27. */
+/* Small maps, whose header differs from OTP 27 on. */
 static void test_maps(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void test_maps(void **state)
     }
 }
 
-/* Cycles, depth and length end: what is left out is "...". */
+/* Cycles, depth and length are limited; omitted parts become "...". */
 static void test_bounded(void **state)
 {
     uint64_t cell, tuple;
@@ -170,7 +170,7 @@ static void test_bounded(void **state)
     stop();
 }
 
-/* Words that are no term, and terms that lead out of readable memory, give no text. */
+/* Words that are not terms, and terms that lead to unreadable memory, give no text. */
 static void test_unreadable(void **state)
 {
     char text[40] = "as it was";

@@ -53,7 +53,7 @@ static void assert_thread(thread_id id, uint32_t tid, const char *name, uint16_t
     assert_int_equal(thread->scheduler_number, number);
 }
 
-/* Schedulers are told by their data, other threads have only a name, and some not even that. */
+/* Schedulers are identified by their data; other threads have only a name, or not even that. */
 static void test_entries(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void test_entries(void **state)
     assert_thread(get(13, 0x3000, ""), 13, "", SCHEDULER_NONE, 0);
 }
 
-/* The same thread is the same entry, also after another one took its place. */
+/* A thread keeps its entry, even after another one took its slot in the cache. */
 static void test_same(void **state)
 {
     thread_id first = get(10, FIRST, "one"), other = get(10 + SAME_PLACE, DIRTY, "other");
@@ -76,7 +76,7 @@ static void test_same(void **state)
     assert_int_equal(profile_counts(profile).threads, 2);
 }
 
-/* A new name, or a number that is used again, is a new entry. */
+/* A new name, or a reused thread id, gives a new entry. */
 static void test_changes(void **state)
 {
     thread_id first = get(10, FIRST, "one"), renamed = get(10, FIRST, "two"), reused;
@@ -88,7 +88,7 @@ static void test_changes(void **state)
     assert_int_equal(get(10, FIRST, "one"), first);
 }
 
-/* In another profile it is an entry of that one. */
+/* After a move to another profile, a thread is an entry there. */
 static void test_moved(void **state)
 {
     struct profile *next = profile_new();

@@ -39,7 +39,7 @@ static void assert_times(int fd, const struct thread_times *expected)
     profile_free(profile);
 }
 
-/* Write the recording once more, as `report -o x.bfr` does. */
+/* Write the recording again, as `report -o x.bfr` does. */
 static int copy_of(int fd)
 {
     struct error error;
@@ -58,7 +58,7 @@ static int copy_of(int fd)
     return copy;
 }
 
-/* The newest times are read, also of threads that no sample has, and a copy has them too. */
+/* The newest times are read, also of threads without samples, and a copy has them too. */
 static void test_round_trip(void **state)
 {
     struct thread_times times = {0};
@@ -89,7 +89,7 @@ static void test_round_trip(void **state)
     profile_free(small.profile);
 }
 
-/* What breaks a rule is refused by name. */
+/* Records that break a rule are refused by name. */
 static void test_bad(void **state)
 {
     static const struct {

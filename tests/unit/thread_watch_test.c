@@ -11,8 +11,8 @@
 #include "util/clock.h"
 
 static const uint64_t MS = 1000000;
-/* The kernel counts a thread that runs up to its last tick, which comes 100 times a second or more.
- */
+/* The kernel accounts a running thread up to its last tick; there are 100 ticks a second or
+ * more. */
 static const uint64_t LAG = 11000000;
 
 static void work(uint64_t ns)
@@ -32,7 +32,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* The time of the thread that asks. */
+/* Return the time of the calling thread. */
 static const struct thread_time *mine(const struct thread_times *times,
                                       const struct profile *profile)
 {
@@ -42,8 +42,8 @@ static const struct thread_time *mine(const struct thread_times *times,
     return NULL;
 }
 
-/* In another profile times begin where they ended in the old one, to the nanosecond, and threads
- * that have ended by then are not in it. */
+/* In another profile, times begin where they ended in the old one, to the nanosecond; threads that
+ * have ended before are absent. */
 static void test_move(void **state)
 {
     struct profile *first = profile_new(), *second = profile_new();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Conditions of triggers as people write them. (What is no condition: tests/e2e/trigger_test.py.)
- */
+/* Trigger conditions in their written form. (Invalid ones: tests/e2e/trigger_test.py.) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +8,7 @@
 
 #include "session/trigger.h"
 
-/* Kind, metric, process and limit are what was meant. */
+/* Kind, metric, process and limit are parsed. */
 static void test_conditions(void **state)
 {
     static const struct {

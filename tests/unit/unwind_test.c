@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each state of symbol/unwind.h, from a sample made by hand.
+ * Each state of symbol/unwind.h, in a hand-made sample.
  *
- * The fake VM has one module and the JIT's fragments; C code is a function of this very program,
- * stopped at its first instruction, where its return address is on top of the native stack.
+ * The fake VM has one module and the JIT's fragments. The C code is a function of this program,
+ * interrupted at its first instruction, where its return address is the newest word of the native
+ * stack.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,10 +19,10 @@
 #include "symbol/unwind.h"
 
 enum {
-    STACK = 0x20001000, /* top of the Erlang stack, where nothing else is said */
+    STACK = 0x20001000, /* leaf end of the Erlang stack, unless stated otherwise */
     HEAP = 0x20000000,
     HEND = 0x20100000,
-    NATIVE = 0x30000000,    /* top of the native stack */
+    NATIVE = 0x30000000,    /* leaf end of the native stack */
     REGISTERS = NATIVE + 8, /* ErtsSchedulerData.registers: right above the JIT's C frame */
     EXPORT = 0x40000100,
     ATOM_MODULE = 100 << 6 | 0xb,
@@ -29,7 +30,7 @@ enum {
     PAGE = 0x100, /* of code, for each function and fragment */
 };
 
-/* Places in the code, as offsets of PAGE. */
+/* Places in the code, in units of PAGE. */
 enum place {
     HEADER,
     FUNCTION_F,
@@ -79,7 +80,7 @@ struct bench {
     const struct unwound *result;
 };
 
-/* Code of the VM that is not Erlang's. */
+/* Code of the VM other than Erlang code. */
 __attribute__((noinline)) static int native_function(int value)
 {
     __asm__ volatile("");
@@ -151,8 +152,8 @@ static void close_bench(struct bench *bench)
     free(bench->target);
 }
 
-/* The function has a frame of so many words all the time: "sub rsp, imm" is its first instruction.
- */
+/* Give the function a frame of this many words throughout: "sub rsp, imm" is its first
+ * instruction. */
 static void set_frame(struct bench *bench, enum place place, uint8_t words)
 {
     const uint8_t code[] = {0x48, 0x83, 0xec, (uint8_t)(words * 8)};
@@ -165,8 +166,8 @@ static void set_register(struct bench *bench, int number, uint64_t value)
     bench->sample.head.registers.value[number] = value;
 }
 
-/* The thread was stopped in C code called from JIT code, to which it returns to `return_address`;
- * behind that are the first words of the scheduler's registers. */
+/* The thread is interrupted in C code called from JIT code at `return_address`; the first words of
+ * the scheduler's registers follow. */
 static void stop_in_c(struct bench *bench, uint64_t return_address)
 {
     const uint64_t words[] = {return_address, 0, 0, EXPORT};
@@ -176,7 +177,7 @@ static void stop_in_c(struct bench *bench, uint64_t return_address)
     fake_segment(&bench->sample, SEGMENT_NATIVE, NATIVE, words, sizeof(words));
 }
 
-/* The same where that C code calls other C code. */
+/* The same with C code called by other C code. */
 static void stop_deep_in_c(struct bench *bench, uint64_t return_address)
 {
     const uint64_t words[] = {native_pc() + 1, return_address, 0, 0, EXPORT};
@@ -186,7 +187,7 @@ static void stop_deep_in_c(struct bench *bench, uint64_t return_address)
     fake_segment(&bench->sample, SEGMENT_NATIVE, NATIVE - 8, words, sizeof(words));
 }
 
-/* The Erlang stack: words from `address` on, and normal_exit behind them. */
+/* Set the Erlang stack: words from `address` on, followed by normal_exit. */
 static void set_stack(struct bench *bench, uint64_t address, const uint64_t *words, size_t count)
 {
     struct buffer bytes = {0};
@@ -247,7 +248,7 @@ static void check_frames(const struct bench *bench, const struct unwound_frame *
 
 /* ---- where the stack begins ---- */
 
-/* In JIT code with the Erlang stack as machine stack, sp is the top; Process.stop is not. */
+/* In JIT code whose machine stack is the Erlang stack, rsp is its leaf end; Process.stop is not. */
 static void test_jit_leaf(void **state)
 {
     struct bench b;
@@ -265,7 +266,8 @@ static void test_jit_leaf(void **state)
     close_bench(&b);
 }
 
-/* In JIT code on the native stack, just around a call into C, the top is as for that call. */
+/* In JIT code on the native stack, next to a call into C, the leaf end is where that call has
+ * it. */
 static void test_jit_on_native_stack(void **state)
 {
     struct bench b;
@@ -281,7 +283,7 @@ static void test_jit_on_native_stack(void **state)
     close_bench(&b);
 }
 
-/* The same where the call is one that does not save the top: it is in rbp. */
+/* The same for a call that does not save the leaf end: it is in rbp. */
 static void test_jit_on_native_stack_stale(void **state)
 {
     struct bench b;
@@ -300,7 +302,7 @@ static void test_jit_on_native_stack_stale(void **state)
     close_bench(&b);
 }
 
-/* C code called after the top was saved: Process.stop has it, whatever rbp holds. */
+/* C code that was called after the leaf end was saved: Process.stop has it, whatever is in rbp. */
 static void test_fresh(void **state)
 {
     struct bench b;
@@ -319,7 +321,8 @@ static void test_fresh(void **state)
     close_bench(&b);
 }
 
-/* C code called without saving the top: it is in rbp, which the C frames kept. */
+/* C code that was called without saving the leaf end: it is in rbp, which the C frames
+ * preserved. */
 static void test_stale(void **state)
 {
     struct bench b;
@@ -338,7 +341,7 @@ static void test_stale(void **state)
     close_bench(&b);
 }
 
-/* OTP 24 keeps the top in r12, and the Export of a light BIF in r14. */
+/* OTP 24 has the leaf end in r12, and the Export of a light BIF in r14. */
 static void test_registers_of_24(void **state)
 {
     struct bench b;
@@ -367,8 +370,8 @@ static void test_registers_of_24(void **state)
     close_bench(&b);
 }
 
-/* A register that can't be a stack pointer is not believed: what is known is shown, and that
- * something is missing is said. */
+/* A register that cannot be the stack pointer is ignored: the known frames are shown, with a mark
+ * for the missing ones. */
 static void test_stale_without_register(void **state)
 {
     static const uint64_t values[] = {0, STACK + 1, HEND + 8, HEAP, NATIVE};
@@ -391,7 +394,7 @@ static void test_stale_without_register(void **state)
     }
 }
 
-/* Where the C frames can't be unwound, the return address into the JIT is at its fixed place. */
+/* If the C frames cannot be unwound, the return address into the JIT is at its fixed place. */
 static void test_broken_native_stack(void **state)
 {
     const uint64_t words[] = {0, 0};
@@ -414,7 +417,7 @@ static void test_broken_native_stack(void **state)
     close_bench(&b);
 }
 
-/* Process.current, as the kernel copied what it points to. */
+/* Set Process.current, as the words that the kernel side copied from its target. */
 static void set_current(struct bench *b, uint64_t module, uint64_t function, uint64_t arity)
 {
     uint64_t words[3] = {module, function, arity};
@@ -428,7 +431,7 @@ static uint64_t packed(uint32_t arity)
         &(struct unwound_mfa){.module = ATOM_MODULE, .function = ATOM_FUNCTION, .arity = arity});
 }
 
-/* What is packed into an address comes out again; what is no MFA is refused. */
+/* An MFA packed into an address is unpacked unchanged; words that are not an MFA are refused. */
 static void test_mfa_packing(void **state)
 {
     struct unwound_mfa mfa = unwound_mfa(packed(255));
@@ -442,7 +445,8 @@ static void test_mfa_packing(void **state)
     assert_int_equal(unwound_mfa_pack(&mfa), 0);
 }
 
-/* On a dirty scheduler no JIT code is below: the process' function and its stack follow. */
+/* On a dirty scheduler there is no JIT code rootwards: the process' function and its stack
+ * follow. */
 static void test_dirty(void **state)
 {
     struct bench b;
@@ -460,7 +464,7 @@ static void test_dirty(void **state)
     close_bench(&b);
 }
 
-/* A process that a dirty scheduler collects goes on in Erlang code. */
+/* A process that is collected on a dirty scheduler continues in Erlang code. */
 static void test_dirty_collection(void **state)
 {
     struct bench b;
@@ -479,7 +483,7 @@ static void test_dirty_collection(void **state)
     close_bench(&b);
 }
 
-/* Kernel frames come first; only the first of them is no return address. */
+/* Kernel frames come first; all but the first are return addresses. */
 static void test_kernel(void **state)
 {
     struct bench b;
@@ -499,7 +503,7 @@ static void test_kernel(void **state)
     close_bench(&b);
 }
 
-/* Without registers there is nothing to begin with. */
+/* Without registers there is nothing to unwind. */
 static void test_no_registers(void **state)
 {
     struct bench b;
@@ -516,7 +520,7 @@ static void test_no_registers(void **state)
     close_bench(&b);
 }
 
-/* An NMI that hit the entry to the kernel: whatever else the sample has is of an earlier moment. */
+/* An NMI at the entry to the kernel: all other data of the sample is older. */
 static void test_kernel_entry(void **state)
 {
     struct bench b;
@@ -534,8 +538,8 @@ static void test_kernel_entry(void **state)
     close_bench(&b);
 }
 
-/* Where the CPU had pushed the user's frame, instruction and stack pointer are enough in JIT code.
- */
+/* If the CPU had pushed the user's frame, its instruction and stack pointer are enough in JIT
+ * code. */
 static void test_frame_of_the_entry(void **state)
 {
     struct bench b;
@@ -554,8 +558,8 @@ static void test_frame_of_the_entry(void **state)
 
 /* ---- BIFs and fragments ---- */
 
-/* A light BIF is told by the Export that the fragment keeps; its caller is on top of the stack and
- * its return address need not be aligned. */
+/* A light BIF is identified by the Export that the fragment keeps; its caller is at the leaf end of
+ * the stack, and the return address may be unaligned. */
 static void test_light_bif(void **state)
 {
     struct bench b;
@@ -571,7 +575,8 @@ static void test_light_bif(void **state)
     close_bench(&b);
 }
 
-/* Of a scheduler only the head is copied: a field that a strange layout puts beyond is not read. */
+/* Only the head of a scheduler is copied: a field that an unusual layout puts beyond it is not
+ * read. */
 static void test_field_out_of_reach(void **state)
 {
     (void)state;
@@ -590,7 +595,7 @@ static void test_field_out_of_reach(void **state)
     }
 }
 
-/* What called the NIF is the leaf: Process.current may not be the NIF's yet. */
+/* The NIF's caller is the leaf: Process.current may not be the NIF's yet. */
 static void test_before_nif(void **state)
 {
     struct bench b;
@@ -606,7 +611,7 @@ static void test_before_nif(void **state)
     close_bench(&b);
 }
 
-/* Other BIFs and NIFs are told by Process.current, or, when that is not set, by the fragment. */
+/* Other BIFs and NIFs are identified by Process.current, or by the fragment if that is not set. */
 static void test_bif_and_nif(void **state)
 {
     (void)state;
@@ -633,7 +638,8 @@ static void test_bif_and_nif(void **state)
     }
 }
 
-/* A fragment that calls C, or another fragment that does: all of them and the caller show. */
+/* A fragment that calls C, or that calls another fragment that does: all of them and the caller are
+ * shown. */
 static void test_fragments(void **state)
 {
     struct bench b;
@@ -651,7 +657,7 @@ static void test_fragments(void **state)
     close_bench(&b);
 }
 
-/* Unaligned words are return addresses at the top only: below they are terms. */
+/* Unaligned words are return addresses only at the leaf end; further rootwards they are terms. */
 static void test_unaligned_below_top(void **state)
 {
     struct bench b;
@@ -668,7 +674,7 @@ static void test_unaligned_below_top(void **state)
     close_bench(&b);
 }
 
-/* The fragments of length/1 have their return address one word below the saved top. */
+/* The fragments of length/1 have their return address one word below the saved leaf end. */
 static void test_length(void **state)
 {
     struct bench b;
@@ -683,7 +689,7 @@ static void test_length(void **state)
     close_bench(&b);
 }
 
-/* A process that is being switched has the address where it goes on in Process.i. */
+/* A process that is being scheduled has its next instruction in Process.i. */
 static void test_switched(void **state)
 {
     struct bench b;
@@ -700,7 +706,7 @@ static void test_switched(void **state)
     close_bench(&b);
 }
 
-/* A scheduler without a process shows its own frames only. */
+/* A scheduler without a process has only its own frames. */
 static void test_no_process(void **state)
 {
     struct snapshot snapshot;
@@ -720,14 +726,14 @@ static void test_no_process(void **state)
 
 /* ---- the words of the stack ---- */
 
-/* Set up a leaf in JIT code with its stack at STACK. */
+/* Interrupt JIT code, with its stack at STACK. */
 static void stop_in_jit(struct bench *b)
 {
     set_register(b, CFI_RIP, code_at(b, FUNCTION_F, 0x10));
     set_register(b, CFI_RSP, STACK);
 }
 
-/* Terms, catch tags, saved stack pointers and what is in slots not written yet are no frames. */
+/* Terms, catch tags, saved stack pointers and words in unwritten slots are not frames. */
 static void test_terms(void **state)
 {
     struct bench b;
@@ -745,7 +751,7 @@ static void test_terms(void **state)
     close_bench(&b);
 }
 
-/* Words in the frame of the function that runs are none of its callers, whatever they look like. */
+/* Words in the frame of the running function are not callers, whatever they look like. */
 static void test_fresh_frame(void **state)
 {
     struct bench b;
@@ -763,7 +769,7 @@ static void test_fresh_frame(void **state)
     close_bench(&b);
 }
 
-/* The same in C code and in fragments that the function has called. */
+/* The same for C code and fragments that the function has called. */
 static void test_fresh_frame_of_caller(void **state)
 {
     struct bench b;
@@ -792,7 +798,7 @@ static void test_fresh_frame_of_caller(void **state)
 }
 
 /* A fragment that is called on the C stack: its return address is the first word there, and the
- * frame of the function that calls it is on top of the Erlang stack. */
+ * frame of its caller is at the leaf end of the Erlang stack. */
 static void test_fragment_on_native_stack(void **state)
 {
     struct bench b;
@@ -826,8 +832,8 @@ static void test_fragment_on_native_stack(void **state)
     }
 }
 
-/* With +JPperf fp a fragment pushes the frame pointer of its caller: behind it is the return
- * address. */
+/* With +JPperf fp a fragment pushes the frame pointer of its caller; the return address follows
+ * it. */
 static void test_fragment_with_frame_pointer(void **state)
 {
     struct bench b;
@@ -845,7 +851,7 @@ static void test_fragment_with_frame_pointer(void **state)
     close_bench(&b);
 }
 
-/* Process.i is believed where its frame fits the stack; not before it is written. */
+/* Process.i is used if its frame fits the stack, and not before it is written. */
 static void test_switched_before_written(void **state)
 {
     struct bench b;
@@ -873,7 +879,7 @@ static void test_switched_before_written(void **state)
     close_bench(&b);
 }
 
-/* "call FUNCTION_F", with its return address at an offset of a function. */
+/* Write a call of `callee` that ends at an offset of a function; return its return address. */
 static uint64_t put_call(struct bench *b, enum place place, uint64_t offset, enum place callee)
 {
     uint64_t address = code_at(b, place, offset);
@@ -884,8 +890,8 @@ static uint64_t put_call(struct bench *b, enum place place, uint64_t offset, enu
     return address;
 }
 
-/* Where the size of the frame is not known, a word whose call leads elsewhere is no caller; one
- * whose call leads to the function is, and one that could is shown behind a mark. */
+/* If the size of the frame is unknown, a word after a call of another function is not a caller; a
+ * word after a call of this function is one; a word after an indirect call is shown with a mark. */
 static void test_unknown_frame(void **state)
 {
     for (int i = 0; i < 2; i++) {
@@ -918,8 +924,8 @@ static void test_unknown_frame(void **state)
     }
 }
 
-/* Where the top is not known, what is left of frames that have ended is not shown: the sizes of the
- * frames must lead from one to the next. */
+/* If the leaf end is unknown, leftovers of ended frames are not shown: the sizes of frames must
+ * lead from each frame to the next. */
 static void test_frames_that_ended(void **state)
 {
     struct bench b;
@@ -938,7 +944,7 @@ static void test_frames_that_ended(void **state)
     close_bench(&b);
 }
 
-/* A word that must be code and is in none known, or in a module's header, is shown as unknown. */
+/* A return address outside of all known code, or in a module's header, is shown as unknown. */
 static void test_unknown_words(void **state)
 {
     struct bench b;
@@ -954,7 +960,7 @@ static void test_unknown_words(void **state)
     close_bench(&b);
 }
 
-/* Frames that tracing put on the stack are not shown, nor the words that belong to them. */
+/* Frames that tracing put on the stack are hidden, together with their words. */
 static void test_trace_frames(void **state)
 {
     struct bench b;
@@ -974,7 +980,7 @@ static void test_trace_frames(void **state)
     close_bench(&b);
 }
 
-/* Nothing behind normal_exit is looked at; a stack without it is not complete. */
+/* Words after normal_exit are ignored; a stack without it is incomplete. */
 static void test_bottom(void **state)
 {
     uint64_t word;
@@ -1000,7 +1006,7 @@ static void test_bottom(void **state)
     close_bench(&b);
 }
 
-/* Where the middle was not copied, a mark says how many words are missing. */
+/* If the middle of the stack was not copied, a mark has the number of missing words. */
 static void test_gap(void **state)
 {
     uint64_t word;
@@ -1020,8 +1026,8 @@ static void test_gap(void **state)
     close_bench(&b);
 }
 
-/* A saved frame pointer before each return address (+JPperf fp) is none of the unknown words, even
- * where a collection has moved heap and hend away; one that points down the stack is. */
+/* With +JPperf fp, the saved frame pointer before each return address is not an unknown word, even
+ * if a collection has moved heap and hend away. Without frame pointers it is. */
 static void test_frame_pointers(void **state)
 {
     (void)state;
@@ -1031,7 +1037,7 @@ static void test_frame_pointers(void **state)
         open_bench_with(&b, frame_pointers);
         stop_in_jit(&b);
         set_frame(&b, FUNCTION_F, 1);
-        set_register(&b, CFI_RSP, NATIVE); /* so that the top is Process.stop */
+        set_register(&b, CFI_RSP, NATIVE); /* so that the leaf end is Process.stop */
         put_word(b.process, b.vm.layout.process_heap, 0x50000000);
         put_word(b.process, b.vm.layout.process_hend, 0x50100000);
         SET_STACK(&b, STACK, STACK + 0x10, code_at(&b, FUNCTION_G, 0x20), STACK + 0x20,
@@ -1049,7 +1055,7 @@ static void test_frame_pointers(void **state)
     }
 }
 
-/* A native stack that leads in circles ends, and so does the walk. */
+/* A circular native stack ends, and so does the walk. */
 static void test_native_ring(void **state)
 {
     uint64_t words[4096];
@@ -1058,7 +1064,7 @@ static void test_native_ring(void **state)
     (void)state;
     open_bench(&b);
     for (size_t i = 0; i < 4096; i++)
-        words[i] = native_pc() + 1; /* returns to where it is called from */
+        words[i] = native_pc() + 1; /* returns to its own call */
     set_register(&b, CFI_RIP, native_pc());
     set_register(&b, CFI_RSP, 0x60000000);
     fake_segment(&b.sample, SEGMENT_NATIVE, 0x60000000, words, sizeof(words));

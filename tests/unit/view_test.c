@@ -3,7 +3,7 @@
 
 #include "profile/view.h"
 
-/* "root;...;leaf" of a sample as shown. */
+/* Return "root;...;leaf" of a sample as the view shows it. */
 static const char *shown(struct view *view, const struct sample *sample)
 {
     static char text[4096];
@@ -26,7 +26,7 @@ static void assert_shown(struct profile *profile, enum group_by group_by,
     view_free(view);
 }
 
-/* Each grouping has its root frame, for a process and for a scheduler without one. */
+/* Each grouping has its root frame, for a process and for a scheduler without a process. */
 static void test_groupings(void **state)
 {
     static const struct {
@@ -67,7 +67,7 @@ static void assert_grouped(struct profile *profile, const char *keys, const stru
     view_free(view);
 }
 
-/* Several keys give a frame each, in their order; what a scheduler did is told once. */
+/* Several keys give one frame each, in their order; the activity of a scheduler is shown once. */
 static void test_several_keys(void **state)
 {
     struct small_profile small;
@@ -104,7 +104,7 @@ static void assert_no_grouping(const char *keys, const char *expected)
     assert_int_equal(grouping.keys[0], GROUP_PID);
 }
 
-/* What can't be grouped by is refused, with what can. */
+/* An unknown grouping is refused, and the message lists the valid ones. */
 static void test_bad_groupings(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_bad_groupings(void **state)
     assert_no_grouping("pid,name,pid", "'pid' is given twice");
 }
 
-/* The ancestors of a process are a frame each, the outermost first; so is its application. */
+/* The ancestors of a process are one frame each, the oldest first; so is its application. */
 static void test_families(void **state)
 {
     struct small_profile small;
@@ -145,8 +145,8 @@ static void test_families(void **state)
     profile_free(p);
 }
 
-/* A process is named by registered name, label, initial call, in this order; a fun's process by
- * the function at its bottom, if the stack reaches it. */
+/* A process has its registered name, label or initial call as name, in this order; a process
+ * started with a fun, the root function of its stack, if the stack reaches it. */
 static void test_process_names(void **state)
 {
     struct small_profile small;
@@ -180,7 +180,7 @@ static void test_process_names(void **state)
     profile_free(p);
 }
 
-/* What a thread did that ran no process is its root frame. */
+/* The activity of a thread without a process is its root frame. */
 static void test_activities(void **state)
 {
     static const struct {
@@ -213,7 +213,7 @@ static void test_activities(void **state)
     profile_free(small.profile);
 }
 
-/* The kinds of scheduler are told apart, and other threads have their names. */
+/* Each kind of scheduler has its root frame, and other threads have their names. */
 static void test_schedulers(void **state)
 {
     static const struct {
@@ -241,7 +241,7 @@ static void test_schedulers(void **state)
     profile_free(small.profile);
 }
 
-/* Samples that look the same have one id, those that do not have not; ids are dense. */
+/* Samples that look equal have one id, others different ids; ids are dense. */
 static void test_ids(void **state)
 {
     struct small_profile small;
@@ -255,7 +255,7 @@ static void test_ids(void **state)
     assert_int_equal(view_of_sample(view, &small.samples[0]), 1);
     assert_int_equal(view_of_sample(view, &small.samples[1]), 2);
     assert_int_equal(view_of_sample(view, &small.samples[3]), 1);
-    /* Another process of the same name looks the same when grouped by name. */
+    /* Another process with the same name looks equal when grouped by name. */
     sample = small.samples[0];
     other = *profile_get_process(small.profile, sample.process);
     other.pid = profile_string_z(small.profile, "<0.99.0>");
@@ -270,7 +270,7 @@ static void test_ids(void **state)
     profile_free(small.profile);
 }
 
-/* With fold_recursion runs of one function are one frame; mutual recursion stays. */
+/* With fold_recursion a run of one function is one frame; mutual recursion stays. */
 static void test_fold(void **state)
 {
     struct small_profile small;
@@ -302,7 +302,7 @@ static void test_fold(void **state)
     profile_free(p);
 }
 
-/* Modules as perf names them: no spaces, no " (deleted)", a map for Erlang code. */
+/* Modules have names as in perf: no spaces, no " (deleted)", a map for Erlang code. */
 static void test_modules(void **state)
 {
     struct small_profile small;
@@ -325,7 +325,7 @@ static void test_modules(void **state)
     profile_free(small.profile);
 }
 
-/* With two targets each sample begins with its own: the node's name, or the pid. */
+/* With two targets each stack begins with its target: the node's name, or the pid. */
 static void test_two_targets(void **state)
 {
     struct small_profile small;
@@ -349,7 +349,7 @@ static void test_two_targets(void **state)
     profile_free(p);
 }
 
-/* Targets whose nodes have one name are told apart by the pid too. */
+/* Targets with the same node name are distinguished by the pid as well. */
 static void test_two_targets_of_one_name(void **state)
 {
     struct small_profile small;

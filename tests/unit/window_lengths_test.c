@@ -8,7 +8,7 @@
 
 enum { MS = 1000000 };
 
-/* Where all of the time is seen nothing is scaled, though windows come one by one. */
+/* If windows cover all of the time nothing is scaled, even if they come one by one. */
 static void test_all_is_seen(void **state)
 {
     struct window_lengths lengths = {0};
@@ -26,8 +26,8 @@ static double uniform(uint64_t *random)
     return (double)(*random >> 11) * 0x1p-53;
 }
 
-/* Things that take `ns` begin at any time; a window of 10 to 30 ms in each 100 ms sees some.
- * Returns what those stand for, by how many there were. */
+/* Simulate things of `ns` that begin at any time, and a window of 10 to 30 ms in each 100 ms.
+ * Return the scaled number of those within windows, divided by the true number. */
 static double found(uint64_t ns)
 {
     struct window_lengths lengths = {0};

@@ -35,7 +35,7 @@ static void test_answers(void **state)
     (void)state;
     window_log = (struct window_log){0};
     assert_answer(5, WINDOW_OUTSIDE);
-    /* open all of the time: once, at once */
+    /* open all of the time: scale 1, known at once */
     window_log_open(&window_log, 1000, true);
     assert_answer(999, WINDOW_OUTSIDE);
     assert_scale(1000, 0, 1);
@@ -43,7 +43,7 @@ static void test_answers(void **state)
     window_log_close(&window_log, 10000, 9000);
     assert_scale(9999, 500, 1);
     assert_answer(10000, WINDOW_OUTSIDE);
-    /* a window that stands for ten */
+    /* a window with a stratum ten times as long */
     window_log_open(&window_log, 20000, false);
     assert_answer(15000, WINDOW_OUTSIDE);
     assert_answer(20000, WINDOW_NOT_YET);
@@ -53,14 +53,13 @@ static void test_answers(void **state)
     assert_answer(19999, WINDOW_OUTSIDE);
     assert_scale(20500, 0, 10);
     assert_answer(21000, WINDOW_OUTSIDE);
-    /* what takes long is seen less often */
+    /* longer durations fit into a window less often */
     assert_scale(20500, 500, 20);
     assert_scale(20990, 900, 100);
     assert_scale(20990, 5000, 100);
 }
 
-/* Of durations that are as likely as not to be cut off by the window, the scaled number comes out
- * right. */
+/* The scaled number is correct for durations that the window may well cut off. */
 static void test_durations(void **state)
 {
     const uint64_t length = 1000, stratum = 20000, duration = 600;
@@ -70,7 +69,8 @@ static void test_durations(void **state)
     window_log = (struct window_log){0};
     window_log_open(&window_log, 5000, false);
     window_log_close(&window_log, 5000 + length, stratum);
-    /* One begins at each time of the stratum; seen are those that begin and end in the window. */
+    /* One begins at each time of the stratum; those that begin and end in the window are
+     * counted. */
     for (uint64_t start = 0; start < stratum; start++) {
         double scale;
 
@@ -81,7 +81,7 @@ static void test_durations(void **state)
     assert_true(sum == (double)stratum);
 }
 
-/* Only the latest are kept. */
+/* Only the latest windows are kept. */
 static void test_length(void **state)
 {
     (void)state;

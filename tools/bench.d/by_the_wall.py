@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What profiling costs by the clock on the wall: work for each second, and how long requests take
-that come at a fixed rate. beamflame records all of the time; in each second window it is held, with
-no probe attached and its CPU samples off."""
+"""The cost of profiling in wall-clock time: requests per second, and the latency of requests that
+come at a fixed rate. beamflame records all of the time. In every second window it is held, with no
+probe attached and its CPU samples off."""
 import time
 from contextlib import contextmanager
 
@@ -11,15 +11,15 @@ from overhead import EVENTS, Probing, Sampling
 from recording import folder, running
 from stalls import programs
 
-WINDOW = 4  # seconds: held, its budget goes on, but saves up half a second's at most
-START = 5  # until beamflame has read the target's code and knows what hits cost
-STEADY = "clients=8"  # with 2 a node does 130,000 requests a second or 100,000, by how they lie
+WINDOW = 4  # seconds; while beamflame is held its budget grows, by at most half a second's
+START = 5  # seconds until beamflame has read the target's code and knows the cost of hits
+STEADY = "clients=8"  # with 2, placement decides: 130,000 or 100,000 requests a second
 RATE = 2000  # requests a second, about a fourth of what two CPUs can do
 WITH = {"cpu": ("-e", "cpu"), "all events": ("-e", f"cpu,{EVENTS}")}
 
 
 class Profiler:
-    """A beamflame that can be held."""
+    """A running beamflame that can be held."""
 
     def __init__(self, process):
         self.sampling, self.probing = Sampling(process), Probing(process)
@@ -46,7 +46,7 @@ def profiling(pid, out, events):
 
 
 def window(node, profiler, on):
-    """Reports before and after a window."""
+    """Return the node's reports before and after a window."""
     profiler.set(on)
     before = node.report()
     time.sleep(WINDOW)
@@ -59,7 +59,7 @@ def rate(reports):
 
 
 def throughput(release, options):
-    """Each window with is compared with those just before and after."""
+    """Compare each window with profiling to the windows just before and after."""
     for name, events in WITH.items():
         with nodes.Node(release, "request", STEADY) as node, folder() as out, \
                 profiling(node.pid, out, events) as profiler:
@@ -75,7 +75,8 @@ def throughput(release, options):
 
 
 def percentile(histogram, part):
-    """In microseconds, from buckets of a quarter of an octave; within a bucket by its share."""
+    """Return a percentile in microseconds, interpolated within a bucket. Buckets have the width of
+    a quarter of an octave."""
     wanted, seen = part * sum(histogram), 0
     for number, count in enumerate(histogram):
         if count and seen + count >= wanted:
@@ -85,7 +86,7 @@ def percentile(histogram, part):
 
 
 def latency(release, options, hogs):
-    """All windows of a kind together."""
+    """Measure the latency over all windows of a kind together."""
     found = {}
     with nodes.Node(release, "latency", f"rate={RATE}") as node, folder() as out, programs(hogs), \
             profiling(node.pid, out, WITH["all events"]) as profiler:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a measurement gives: figures, each with what it must reach; and the numbers behind them."""
+"""The figures of a measurement, each with its target, and the statistics behind them."""
 import math
 import statistics
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 @dataclass
 class Figure:
-    """One row of the table. `least` or `most` is what it must reach; both None: for information.
-    `error` is the standard error of `value`, where it is a mean or median of several."""
+    """One row of the table. `least` or `most` is its target; if both are None, the figure is for
+    information. `error` is the standard error of `value`, if that is a mean or median of
+    several."""
 
     name: str
     value: float
@@ -18,8 +19,8 @@ class Figure:
     error: float = None
 
     def verdict(self):
-        """"ok", "MISSED", "unclear" where the target is within two standard errors, or nothing
-        where nothing is asked."""
+        """Return "ok", "MISSED", "unclear" if the target is within two standard errors, or nothing
+        without a target."""
         target = self.most if self.least is None else self.least
         if target is None:
             return ""
@@ -41,8 +42,8 @@ class Figure:
 
 
 def median_and_error(values):
-    """The median and its standard error, both told from the middle of the values, so that a window
-    in which the machine did something else does not count more than any other."""
+    """Return the median and its standard error. Both come from the middle of the values, so that a
+    window in which the machine was disturbed does not count more than any other."""
     middle = statistics.median(values)
     spread = 1.4826 * statistics.median(abs(v - middle) for v in values)
     return middle, 1.2533 * spread / math.sqrt(len(values))

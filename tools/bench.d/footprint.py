@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the profiler itself takes: time to attach, CPU time, memory, disk."""
+"""The cost of the profiler itself: time to attach, CPU time, memory, disk."""
 import json
 import statistics
 import time
@@ -13,7 +13,7 @@ ATTACHES = 7
 
 
 def attach(release, _options):
-    """With as many modules as OTP loads by itself, and with 3,000 more."""
+    """Attach to nodes with the modules that OTP loads by itself, and with 3,000 more."""
     for count, most in ((0, 250), (3000, 1000)):
         with nodes.Node(release, "modules", f"count={count}") as node, folder() as out:
             modules = node.report()["modules"]
@@ -32,8 +32,8 @@ def peak_kb(pid):
 
 
 def profiler(release, options):
-    """A long run at the default frequency, and one of the same length at ten times that: samples
-    grow tenfold, stacks do not."""
+    """Measure a long run at the default frequency, and one of the same length at ten times that:
+    samples grow tenfold, stacks do not."""
     for hz in (99, 999):
         with nodes.Node(release, "request") as node, folder() as out:
             time.sleep(1)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hit of a probe costs: the trap as beamflame calibrates it, the BPF program by the kernel's
-accounting, and as a check the work that the node loses by it; and what user space takes of a core
-while the kernel counts as many hits as there can be."""
+"""The cost of a hit of a probe: the trap, as beamflame calibrates it; the BPF program, by the
+kernel's accounting; and as a check, the work that the node loses. Also the CPU time of user space
+while the kernel counts as many hits as possible."""
 import json
 import time
 from pathlib import Path
@@ -11,25 +11,25 @@ from accounting import cost_ns, counted, total, traps
 from figures import Figure, median_and_error
 from recording import folder, running
 
-# Events, and the load (storm, what=...) that makes as many of them as it can.
+# Events, each with the load (storm, what=...) that makes as many of them as it can.
 STORMS = (("gc", "collections"), ("alloc", "collections"), ("sched", "messages"),
           ("msg", "messages"), ("bif:lists:member/2", "calls"), ("probe:lists_member_2", "calls"),
           ("probe:lists_member_2+0x0", "calls"))
 MOST = ("--budget", "100")
 
-# Hits a second, where a figure for a million can be told. Where a hit is dear (on an instruction that
-# is stepped) there are fewer, and what user space takes does not grow with them.
+# Hits a second from which a figure per million makes sense. Expensive hits (on an instruction that
+# is single-stepped) are fewer, and the CPU time of user space does not grow with them.
 ENOUGH = 300000
 
 
 def less(after, before):
-    """How much each of some sums grew."""
+    """Return the growth of each pair of sums."""
     return {name: tuple(a - b for a, b in zip(after[name], before.get(name, (0, 0))))
             for name in after}
 
 
 def used(before, after):
-    """CPU nanoseconds for each round of the load between two reports."""
+    """Return the CPU nanoseconds per round of the load between two reports."""
     return (after["cpu_ns"] - before["cpu_ns"]) / (after["requests"] - before["requests"])
 
 
@@ -40,7 +40,8 @@ def without(node, options):
 
 
 def probed(node, event, out, options):
-    """The same with the event's probes attached; hits by program, and of all for each round."""
+    """Return the same with the event's probes attached, the growth of hits by program, and all hits
+    per round."""
     with running(node.pid, 99, out / "x.bfr", "-e", event, *MOST) as process:
         time.sleep(0.3)
         first, before = counted(process), node.report()
@@ -51,8 +52,8 @@ def probed(node, event, out, options):
 
 
 def rounds(node, event, out, options):
-    """Runs and nanoseconds by program in all windows, and what the node lost in each for a hit: CPU
-    time for a round against that in the windows just before and after."""
+    """Return runs and nanoseconds by program over all windows, and the CPU time that the node lost
+    per hit in each window, compared with the windows just before and after."""
     sums, lost = {}, []
     before = without(node, options)
     for _ in range(options.rounds):
@@ -67,8 +68,8 @@ def rounds(node, event, out, options):
 
 
 def with_samples(release, event, what, options):
-    """Where hits are so few that a good part of them becomes samples: runs, nanoseconds, and the
-    samples."""
+    """Measure few hits, of which a good part becomes samples: return runs, nanoseconds, and the
+    number of samples."""
     with nodes.Node(release, "storm", f"what={what}", "rest=50") as node, folder() as out:
         time.sleep(1)
         stats = out / "s.json"
@@ -94,22 +95,23 @@ def hits(release, options):
         median, error = median_and_error(lost)
         yield Figure(f"{event}: ns a hit, of all", cost_ns(sums, trap) / runs, "{:.0f}")
         yield Figure(f"{event}: ns of work lost a hit", median, "{:.0f}", error=error)
-        if event != "alloc":  # whose samples are of the CPU too
+        if event != "alloc":  # the samples of `alloc` are also CPU samples
             few_runs, few_ns, samples = with_samples(release, event, what, options)
             part = samples / few_runs
-            if part > 0.01:  # else it is lost in what hits cost
+            if part > 0.01:  # otherwise noise hides the cost of samples
                 yield Figure(f"{event}: ns more with a sample ({100 * part:.0f} % of hits)",
                              (few_ns - few_runs * ns / runs) / samples, "{:.0f}")
 
 
 def cpu_ns(pid):
-    """CPU time of all threads that there are."""
+    """Return the CPU time of all threads that still exist."""
     return sum(int(path.read_text(encoding="ascii").split()[0])
                for path in Path(f"/proc/{pid}/task").glob("*/schedstat"))
 
 
 def aggregation(release, options):
-    """CPU time of user space while all hits count, once it has attached and read the VM."""
+    """Measure the CPU time of user space while all hits count, after it has attached and read the
+    VM."""
     for event, what in (("bif:lists:member/2", "calls"), ("sched", "messages")):
         with nodes.Node(release, "storm", f"what={what}") as node, folder() as out:
             time.sleep(1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the totals that are scaled up from windows are what the node says of itself, and whether
-their intervals hold it as often as they claim."""
+"""Totals that are scaled up from windows, compared with what the node says, and how often their
+confidence intervals contain it."""
 import bisect
 import json
 import math
@@ -14,17 +14,17 @@ from recording import folder, running
 
 ERRORS_OF_95_PERCENT = 1.96
 
-# When a recording begins and ends is known here to some hundredths of a second.
+# The beginning and end of a recording are known here to some hundredths of a second.
 TIMING = 0.005
 
-# What the load does, and for each event: the value, and how the node says it in its report.
+# For each load and event: the value, and the field of the node's report that says the same.
 TRUTHS = (("messages", (("sched", "context_switches"), ("msg", "requests"))),
           ("collections", (("gc", "collections"),)))
 EVENTS = "gc,alloc,sched,msg"
 
 
 class Watch:
-    """Asks a node again and again what it says of itself, so that it can be told for any moment."""
+    """Asks a node for its report again and again, so that its counts are known at any moment."""
 
     def __init__(self, node):
         self.node = node
@@ -46,7 +46,7 @@ class Watch:
             self.reports.append(self.node.report())
 
     def at(self, moment, name):
-        """A count at a moment: on the line between two reports."""
+        """Return a count at a moment, interpolated between two reports."""
         after = bisect.bisect(self.times, moment)
         start, end = self.times[after - 1:after + 1]
         first, last = (report[name] for report in self.reports[after - 1:after + 1])
@@ -54,7 +54,7 @@ class Watch:
 
 
 def one(node, out, seconds):
-    """A recording: what the node says of it, by event, and what was counted."""
+    """Make one recording; return by event what the node says, and what was counted."""
     stats_path = out / "s.json"
     with Watch(node) as watch:
         time.sleep(0.2)
@@ -73,8 +73,8 @@ def one(node, out, seconds):
 
 
 def apart(said, counted):
-    """How far off a count is from what the node says, and half of its interval, as parts of it;
-    None where there were too few windows to tell."""
+    """Return the error of a count against what the node says, and half of its interval, as parts of
+    it; None if there were too few windows for an interval."""
     count = counted["values"]["count"]
     if count["standard_error"] is None:
         return None

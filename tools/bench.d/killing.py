@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kill -9 of the profiler, at any moment, leaves in a node and in the kernel."""
+"""What a profiler leaves in a node and in the kernel after kill -9 at any moment."""
 import math
 import os
 import random
@@ -21,8 +21,9 @@ def schedule(node, policy):
 
 
 def works(node, other):
-    """The node's work, of that of another one in the same time, which sees what the machine does
-    but no profiler. At other times it has the CPUs only when nobody wants them."""
+    """Return the node's work divided by that of another node in the same time, which feels the
+    machine's disturbances but no profiler. At other times the other node has a CPU only when no
+    other program wants one."""
     schedule(other, os.SCHED_OTHER)
     time.sleep(1)
     pairs = [kills.work(1, node, other) for _ in range(WINDOWS)]
@@ -35,7 +36,7 @@ def error_of_ratio(a, b):
 
 
 def kill(release, options):
-    """The kills of the end-to-end test, more of them."""
+    """Do the kills of the end-to-end test, more of them."""
     found, said = [], []
     log = kills.KernelLog()
     with nodes.Node(release, "request") as node, nodes.Node(release, "request") as other, \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What profiling costs the node: the work it does for each second of CPU time, with and without;
+"""The cost of profiling to the node: its work per second of CPU time, with and without profiling,
 and the time of the BPF program by the kernel's accounting."""
 import ctypes
 import fcntl
@@ -24,13 +24,13 @@ ACCOUNTING = Path("/proc/sys/kernel/bpf_stats_enabled")
 
 
 def counted(event):
-    """What a perf event has counted so far."""
+    """Return the count of a perf event so far."""
     return int.from_bytes(os.read(event, 8), sys.byteorder)
 
 
 class Sampling:
-    """The perf events that take the CPU samples of a running profiler: they can be held and go on,
-    while the rest of it stays as it is. The node is to be busy on all CPUs."""
+    """The perf events that take the CPU samples of a running profiler. They can be disabled and
+    enabled while everything else continues. The node must be busy on all CPUs."""
 
     ENABLE, DISABLE = 0x2400, 0x2401  # PERF_EVENT_IOC_, linux/perf_event.h
     PIDFD_GETFD = 438  # asm-generic/unistd.h
@@ -49,7 +49,7 @@ class Sampling:
         self.set(False)
 
     def leave_out_ticks(self):
-        """The ticks of an event count in its windows only."""
+        """Drop the perf events of ticks, which count in their event's windows only."""
         before = [counted(event) for event in self.events]
         time.sleep(0.5)
         grown = [counted(event) - first for event, first in zip(self.events, before)]
@@ -69,12 +69,12 @@ class Sampling:
 
 @contextmanager
 def sampling(running_profiler):
-    """None, where there is no profiler."""
+    """Yield the Sampling of a profiler, or None without a profiler."""
     with running_profiler as process:
         if not process:
             yield None
             return
-        time.sleep(2)  # it has read the target's code by then
+        time.sleep(2)  # until it has read the target's code
         found = Sampling(process)
         try:
             yield found
@@ -84,7 +84,7 @@ def sampling(running_profiler):
 
 
 def ticks(clock, hz):
-    """bpftrace's name for a clock of that frequency."""
+    """Return bpftrace's name for a clock of that frequency."""
     if clock == "cpu-clock":
         return f"profile:hz:{hz}"
     mhz = re.search(r"cpu MHz\s*: ([0-9.]+)", Path("/proc/cpuinfo").read_text(encoding="ascii"))[1]
@@ -93,7 +93,7 @@ def ticks(clock, hz):
 
 @contextmanager
 def counting(pid, clock, hz):
-    """A BPF program that only counts."""
+    """Run a BPF program that only counts."""
     process = subprocess.Popen(
         ["bpftrace", "-e", f"{ticks(clock, hz)} /pid == {pid}/ {{ @ = count() }}"],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -109,7 +109,7 @@ def counting(pid, clock, hz):
 
 
 def work(node, seconds):
-    """Requests for each second of CPU time."""
+    """Return the requests per second of CPU time."""
     before = node.report()
     time.sleep(seconds)
     after = node.report()
@@ -118,9 +118,9 @@ def work(node, seconds):
 
 
 def ratio(own, other, count):
-    """The work of `count` windows of one kind to that of the windows of the other kind just before
-    and after: what drifts from window to window weighs little. The median, and its standard
-    error. Both are functions that give the work of one window."""
+    """Return the median, and its standard error, of the work of `count` windows of one kind, each
+    divided by the work of the windows of the other kind just before and after. Drift from window to
+    window matters little that way. Both are functions that return the work of one window."""
     ratios = []
     before = other()
     for _ in range(count):
@@ -132,7 +132,7 @@ def ratio(own, other, count):
 
 
 def sampled(node, own, other):
-    """The work of a short window while `own` samples and `other` does not."""
+    """Return the work of a short window in which `own` samples and `other` does not."""
     for which, enabled in ((other, False), (own, True)):
         if which:
             which.set(enabled)
@@ -140,8 +140,8 @@ def sampled(node, own, other):
 
 
 def overhead(release, options):
-    """Of sampling: in short windows, by turns, with profilers that run all of the time and sample
-    in their own windows only."""
+    """Compare profilers in short alternating windows: they run all of the time, and sample in their
+    own windows only."""
     with nodes.Node(release, "request") as node, folder() as out:
         time.sleep(2)
         for hz, name, profiler, least in (
@@ -163,15 +163,16 @@ STORMS = (("request", ()), ("storm", ("what=messages",)), ("storm", ("what=colle
 
 
 class Probing:
-    """A beamflame with probes, which can be stopped while none is attached: its CPU samples go on.
-    Its budget does too, so in the other half of the time it spends what it may in all of it."""
+    """A beamflame with probes, which can be stopped while no probe is attached; its CPU samples
+    continue. Its budget grows meanwhile, so in the other half of the time it spends the budget of
+    all of it."""
 
     def __init__(self, process):
         self.process = process
         self.at_rest = min(self.attached() for _ in range(2000))
 
     def attached(self):
-        """Descriptors of probes, and of what else is there always."""
+        """Count the descriptors of probes, and of other links and perf events that always exist."""
         links = 0
         for entry in Path(f"/proc/{self.process.pid}/fd").iterdir():
             try:
@@ -199,7 +200,7 @@ class Probing:
 
 
 def probed(node, probing):
-    """The work of a short window while probes may be attached."""
+    """Return the work of a short window in which probes may be attached."""
     probing.go_on()
     return work(node, SLICE)
 
@@ -210,8 +211,8 @@ def unprobed(node, probing):
 
 
 def events(release, options):
-    """What probes on all of these events cost, at the default budget of 1 %, and how much of the CPU
-    time beamflame says that they cost."""
+    """Measure the cost of probes on all of these events at the default budget of 1 %, and the share
+    of the CPU time that beamflame reports as their cost."""
     for load, arguments in STORMS:
         with nodes.Node(release, load, *arguments) as node, folder() as out:
             stats = out / "s.json"
@@ -236,7 +237,7 @@ def events(release, options):
 
 @contextmanager
 def accounting():
-    """The kernel measures BPF programs meanwhile."""
+    """Let the kernel account BPF programs inside the block."""
     before = ACCOUNTING.read_text(encoding="ascii")
     ACCOUNTING.write_text("1", encoding="ascii")
     try:
@@ -251,8 +252,7 @@ def program_ids():
 
 
 def accounted(pid, seconds, clock, out):
-    """How often the program ran while this node was profiled, the nanoseconds it took, and the
-    samples that came of it."""
+    """Profile this node; return how often the program ran, its nanoseconds, and its samples."""
     others = program_ids()
     stats = out / "stats.json"
     with running(pid, COST_HZ, out / "x.bfr", "--clock", clock, "--stats", stats):
@@ -264,8 +264,8 @@ def accounted(pid, seconds, clock, out):
 
 
 def cost(release, options):
-    """The program runs on each tick of each CPU. What a tick costs that hits no thread of the
-    target is measured on a node that does nothing, beside the same load, and taken off."""
+    """Measure the program, which runs on each tick of each CPU. The cost of a tick that hits no
+    thread of the target is measured on an idle node beside the same load, and subtracted."""
     with nodes.Node(release, "request") as node, accounting(), folder() as out, \
             nodes.Node(release, "request", "clients=0") as idle:
         time.sleep(1)

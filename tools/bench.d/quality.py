@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Completeness of stacks, and accuracy on programs whose split of CPU time is known."""
+"""Completeness of stacks, and accuracy on programs with a known split of CPU time."""
 import time
 
 import known_split
@@ -11,7 +11,8 @@ HZ = 999
 
 
 def completeness(release, options):
-    """Erlang stacks that reach the bottom, and Erlang frames that have a name."""
+    """Measure the share of Erlang stacks that reach the root, and of Erlang frames that have a
+    name."""
     for load in ("request", "phases"):
         with nodes.Node(release, load) as node, folder() as out:
             time.sleep(1)
@@ -31,7 +32,8 @@ def completeness(release, options):
 
 
 def split_figures(load, truth, found):
-    """The worst part, and what belongs to none. Shares are of the same whole."""
+    """Yield the error of the worst part, and the share that belongs to no part. Shares are of the
+    same whole."""
     errors = {part: found[part] - share for part, share in truth.items()}
     worst = max(errors, key=lambda part: abs(errors[part]))
     yield Figure(f"{load}: worst part ({worst}), points off", 100 * abs(errors[worst]), "{:.2f}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast texts become other formats, and how much faster than by the scripts of FlameGraph."""
+"""The speed of converting text formats, compared with the scripts of FlameGraph."""
 import os
 import subprocess
 import time
@@ -15,7 +15,7 @@ SCRIPTS = "stackcollapse-perf.pl", "flamegraph.pl"
 
 
 def require_scripts(options):
-    """Their folder."""
+    """Return the folder of the scripts."""
     where = options.flamegraph or os.environ.get("FLAMEGRAPH")
     if not where:
         raise unittest.SkipTest("name a checkout of github.com/brendangregg/FlameGraph by "
@@ -27,7 +27,7 @@ def require_scripts(options):
 
 
 def by_script(script, source, target):
-    """CPU seconds that it takes."""
+    """Return the CPU seconds of a script."""
     with open(target, "wb") as out:
         process = subprocess.Popen(["perl", script, source], stdout=out,
                                    stderr=subprocess.DEVNULL)
@@ -39,7 +39,7 @@ def by_script(script, source, target):
 
 
 def cpu_seconds(usage):
-    """Each of them runs on one CPU; others may want it too."""
+    """Return the CPU time: each program runs on one CPU, which other programs may use too."""
     return usage.ru_utime + usage.ru_stime
 
 
@@ -54,7 +54,7 @@ def compared(name, ours, theirs, script, least):
 
 
 def collapse(scripts, out, samples):
-    """perf-script text to folded stacks."""
+    """Convert perf-script text to folded stacks."""
     report(out / "long.bfr", out / "long.perf", "perf")
     name = f"{samples} samples of perf-script to .folded"
     yield Figure(f"{name}, MB read", (out / "long.perf").stat().st_size / 2**20, "{:,.0f}")
@@ -64,7 +64,7 @@ def collapse(scripts, out, samples):
 
 
 def draw(scripts, out, least):
-    """Folded stacks to a graph."""
+    """Draw folded stacks as a flame graph."""
     report(out / "long.bfr", out / "long.folded", "folded")
     with open(out / "long.folded", encoding="utf-8") as lines:
         name = f"{sum(1 for _ in lines)} lines of .folded to .svg"
@@ -83,7 +83,7 @@ def reading(release, options):
         make = [replicate(), out / "short.bfr", out / "long.bfr", str(options.samples)]
         subprocess.run(make, check=True)
         yield from collapse(scripts, out, options.samples)
-        # Of a small graph much of the time is that of starting a program.
+        # With few stacks, much of the time is that of starting a program.
         yield from draw(scripts, out, None)
         subprocess.run([*make, str(STACKS)], check=True)
         yield from draw(scripts, out, 10)

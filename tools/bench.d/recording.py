@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings made for a measurement, with beamflame as its users run it."""
+"""Recordings for a measurement, made with beamflame as its users run it."""
 import json
 import os
 import signal
@@ -14,13 +14,13 @@ import beamflame
 
 @contextmanager
 def folder():
-    """A folder for the files of one measurement."""
+    """A temporary folder for the files of one measurement."""
     with tempfile.TemporaryDirectory(prefix="beamflame-bench-") as path:
         yield Path(path)
 
 
 def record(pid, seconds, hz, out, *options):
-    """Record to the file `out`; returns the statistics."""
+    """Record to the file `out`; return the statistics."""
     stats = Path(out).with_suffix(".stats.json")
     beamflame.record("-q", "-p", pid, "-d", seconds, "-F", hz, "-o", out, "--stats", stats,
                      *options, timeout=seconds + 60)
@@ -36,7 +36,8 @@ def wait_for(condition, what, seconds=20):
 
 
 def stop(process, tries=10):
-    """End it as Ctrl-C does; again where that is not heard (bpftrace misses one now and then)."""
+    """End a process with SIGINT, as Ctrl-C does; repeat it for bpftrace, which misses one now and
+    then."""
     for _ in range(tries):
         process.send_signal(signal.SIGINT)
         try:
@@ -54,11 +55,11 @@ def kill(process):
 
 @contextmanager
 def running(pid, hz, out, *options):
-    """beamflame records in the background meanwhile."""
+    """Run beamflame in the background inside the block."""
     process = subprocess.Popen([beamflame.BINARY, "-p", str(pid), "-F", str(hz), "-o", out,
                                 *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
-        said = process.stderr.readline()  # printed once it samples
+        said = process.stderr.readline()  # printed when it samples
         if b"sampling" not in said:
             raise RuntimeError(f"beamflame said {said!r}")
         yield process
@@ -72,7 +73,7 @@ def running(pid, hz, out, *options):
 
 @contextmanager
 def perf_running(pid, hz, out):
-    """`perf record -g` records in the background meanwhile."""
+    """Run `perf record -g` in the background inside the block."""
     process = subprocess.Popen(
         ["perf", "record", "-q", "-B", "-N", "-g", "-k", "CLOCK_MONOTONIC", "-F", str(hz),
          "-p", str(pid), "-o", out], stderr=subprocess.DEVNULL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a long recording becomes other formats, and how large a page is."""
+"""The speed of converting a long recording to other formats, and the size of a page."""
 import json
 import os
 import re
@@ -12,15 +12,15 @@ from figures import Figure
 from recording import folder, record
 
 HZ = 999
-# The fastest counts: the first may pay for memory that the machine did not use before, which in a
-# virtual machine costs more than all the rest.
+# The fastest run counts: the first may pay for memory that the machine did not use before, which in
+# a virtual machine costs more than all the rest.
 RUNS = 3
-STACKS = 50000  # of the recording that becomes a page
+STACKS = 50000  # in the recording that becomes a page
 SOURCES = ("util", "profile")
 
 
 def replicate():
-    """The program that makes a long recording of a short one."""
+    """Build the program that makes a long recording from a short one; return its path."""
     out = nodes.BUILD / "bench" / "replicate"
     out.parent.mkdir(parents=True, exist_ok=True)
     sources = [nodes.ROOT / "tools" / "bench.d" / "replicate.c",
@@ -34,7 +34,8 @@ def replicate():
 
 
 def report(recording, target, form):
-    """Seconds that the report command takes, what it used, and the size of what it wrote."""
+    """Run the report command; return its seconds, its resource usage, and the size of its
+    output."""
     target.unlink(missing_ok=True)
     start = time.monotonic()
     process = subprocess.Popen([beamflame.BINARY, "report", recording, "-q", "--format", form,
@@ -77,7 +78,7 @@ def rendering(release, options):
 
 
 def page_sizes(recording, target):
-    """Bytes of a page's recording as text and in columns, and samples."""
+    """Return the bytes of a page's recording as text and in columns, and its samples."""
     report(recording, target, "html")
     text = target.read_text(encoding="utf-8")
     header = json.loads(re.search(r'id="header">([^<]*)<', text)[1])

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* replicate FROM.bfr TO.bfr SAMPLES [STACKS]: a recording as long as one likes, made of the samples
- * of a real one, again and again, each time later; where STACKS are asked for, with so many
- * different ones. */
+/* replicate FROM.bfr TO.bfr SAMPLES [STACKS]: write a recording of any length, made of the samples
+ * of a real one, repeated with later times. STACKS is the number of different stacks in it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,7 +28,7 @@ static int keep(void *context, const struct sample *sample, struct error *error)
     return 0;
 }
 
-/* Stack `number` of so many that are asked for: a real one, and calls on top that tell it apart. */
+/* Return stack `number`: a real one, extended by calls at its leaf that make it unique. */
 static stack_id numbered_stack(struct profile *profile, const struct samples *from, uint32_t number)
 {
     enum { FUNCTIONS = 40 };
@@ -47,7 +46,7 @@ static stack_id numbered_stack(struct profile *profile, const struct samples *fr
     return stack;
 }
 
-/* The first so many samples have them all; then some are met more often than others. */
+/* The first `stacks` samples have each stack once; after that some stacks are more frequent. */
 static uint32_t choose_stack(uint64_t i, uint32_t stacks)
 {
     uint64_t random = i * 6364136223846793005u >> 33; /* below 2^31 */
@@ -55,7 +54,7 @@ static uint32_t choose_stack(uint64_t i, uint32_t stacks)
     return i < stacks ? (uint32_t)i : (uint32_t)((random * random >> 31) * stacks >> 31);
 }
 
-/* `from` again and again until there are `wanted`. */
+/* Repeat `from` until there are `wanted` samples. */
 static int repeat(struct recording_writer *writer, struct profile *profile,
                   const struct samples *from, uint64_t wanted, uint32_t stacks, uint64_t *ret_end,
                   struct error *error)

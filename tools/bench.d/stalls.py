@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What starting and stopping does to the machine: how long a CPU ran nothing of a program that wants
-to run each 5 ms, and what the kernel's log says."""
+"""The effect of starting and stopping on the machine: the longest time that a CPU did not run a
+program that wants to run every 5 ms, and suspect lines of the kernel's log."""
 import os
 import signal
 import subprocess
@@ -15,10 +15,10 @@ from recording import folder
 
 HERTZ = (99, 499, 999)
 RECORDING = 0.2  # seconds
-BUSY = 2  # programs for each CPU that want all of it; for a load average of 20 there are 20
+BUSY = 2  # per CPU, each wants all of it; for a load average of 20 there are 20
 SUSPECT = ("lockup", "stall", "took too long", "BUG", "WARNING", "hung", "leaking")
 
-# One for each CPU. Prints each time that it was kept from running for longer than the one before.
+# One process for each CPU. Prints each delay that is longer than the longest one so far.
 MONITOR = """
 import os, sys, time
 os.sched_setaffinity(0, {int(sys.argv[1])})
@@ -35,7 +35,7 @@ while os.getppid() == int(sys.argv[2]):
 
 @contextmanager
 def monitors(gaps):
-    """Meanwhile each CPU is watched; then `gaps` has the longest one of each."""
+    """Watch each CPU inside the block; then append the longest delay of each to `gaps`."""
     started = [subprocess.Popen([sys.executable, "-c", MONITOR, str(cpu), str(os.getpid())],
                                 stdout=subprocess.PIPE, text=True)
                for cpu in sorted(os.sched_getaffinity(0))]
@@ -50,7 +50,7 @@ def monitors(gaps):
 
 @contextmanager
 def programs(count):
-    """So many that want a CPU."""
+    """Run this many programs that want a CPU."""
     started = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
     try:
         yield
@@ -65,7 +65,7 @@ def kernel_log():
 
 
 def start_and_stop(pid, hz, count, out, clock):
-    """A node that is half idle may have no sample in so short a time."""
+    """Make short recordings. A node that is half idle may have no sample in so short a time."""
     for _ in range(count):
         done = beamflame.run("-q", "-p", pid, "-F", hz, "-d", RECORDING, "--clock", clock, "-o",
                              out / "x.bfr", timeout=300)
@@ -74,8 +74,8 @@ def start_and_stop(pid, hz, count, out, clock):
 
 
 def stalls(release, options):
-    """Of `options.starts` recordings in all, beside machines that do nothing else, that are busy, and
-    with 20 programs that want a CPU; and in as long a time without beamflame."""
+    """Make `options.starts` recordings, in equal parts on an idle machine, on a busy one, and
+    beside 20 programs that want a CPU. Watch as long a time without beamflame."""
     conditions = {"idle": 0, "busy": BUSY * os.cpu_count(), "load 20": 20}
     each = max(1, options.starts // (len(conditions) * len(HERTZ)))
     before = kernel_log()

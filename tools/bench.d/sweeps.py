@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sweeps over the processes of a node take, and what they cost the node."""
+"""The time of sweeps over the processes of a node, and their cost to the node."""
 import os
 import signal
 import statistics
@@ -18,7 +18,7 @@ TRIES = 3
 
 
 def finished(*arguments):
-    """Wall time, CPU time in seconds and peak memory in MB of a run of beamflame."""
+    """Run beamflame; return wall time and CPU time in seconds, and peak memory in MB."""
     began = time.monotonic()
     process = subprocess.Popen([beamflame.BINARY, *map(str, arguments)],
                                stdout=subprocess.DEVNULL)
@@ -35,14 +35,15 @@ def medians(*arguments):
 
 
 def crowd(release, processes, depth):
-    """Processes of which each can have a stack of that depth; nothing else runs."""
+    """Start a node with processes that can each have a stack of that depth; nothing else runs."""
     return nodes.Node(release, "crowd", f"processes={processes}", f"depth={depth}",
                       flags=("+P", str(2 * MILLION), "+S", "1:1"))
 
 
 def sweep_seconds(node, small, out, count):
-    """CPU time of one sweep over `count` processes with their stacks: of a second of sweeps more,
-    names being known by then. `small` is a node with few processes."""
+    """Return the CPU time of one sweep over `count` processes with their stacks: the difference of
+    a longer and a shorter recording, after names are known. `small` is a node with few
+    processes."""
     def spent(target, seconds):
         return finished("-q", "-p", target.pid, "-e", "wall", "--wall-frequency", 2, "-d", seconds,
                         "--top", f"{count}:heap:1000", "-o", out / "x.bfr")[1]
@@ -51,7 +52,7 @@ def sweep_seconds(node, small, out, count):
 
 
 def dump_of_core(release, out, count):
-    """Wall and CPU time of a dump of the core of a node with so many processes."""
+    """Return wall and CPU time of a dump of the core of a node with so many processes."""
     core = out / "core"
     with cores.Node(release, "crowd", f"processes={count}") as node:
         node.core(lambda: os.kill(node.pid, signal.SIGABRT), core)
@@ -60,7 +61,7 @@ def dump_of_core(release, out, count):
 
 
 def sweeps(release, options):
-    """Of all processes without stacks and with them; dump."""
+    """Measure dumps, and sweeps over all processes with and without stacks."""
     with crowd(release, 10, 1) as small, folder() as out:
         _, base, _ = medians("dump", "--top", "1:heap", "-p", small.pid)
         with crowd(release, 100000, 20) as node:
@@ -89,9 +90,9 @@ def sweeps(release, options):
 
 
 def wall(release, options):
-    """What event wall at its default rate costs a node of 20,000 processes, of which 2,000 are busy:
-    beamflame is stopped by turns. Its CPU samples go on all of the time; what they cost is another
-    figure."""
+    """Measure the cost of event wall at its default rate to a node of 20,000 processes, of which
+    2,000 are busy: beamflame is stopped in alternate windows. Its CPU samples continue all of the
+    time; their cost is another figure."""
     with nodes.Node(release, "request", "clients=1000", "idle=18000") as node, folder() as out:
         time.sleep(3)
         with running(node.pid, 99, out / "x.bfr", "-e", "wall") as process:

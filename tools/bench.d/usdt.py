@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hit costs the node by a USDT probe, compared with a probe of ours at the function around."""
+"""The cost of a hit to the node: a USDT probe, compared with our probe on the surrounding
+function."""
 import time
 import unittest
 
@@ -10,7 +11,7 @@ from recording import folder, running
 
 GC = [f"usdt:gc_{kind}-{end}" for kind in ("minor", "major") for end in ("start", "end")]
 
-# By what a storm is of: what is seen, the function, and the USDT probes that see the same.
+# By storm: what is counted, the function, and the USDT probes that count the same.
 PAIRS = {
     "messages": (
         ("messages sent", "probe:erts_queue_proc_message+0", "usdt:message-send"),
@@ -24,7 +25,7 @@ PAIRS = {
 
 
 def usdt(release, options):
-    """All of the time, whatever it costs, on loads that do little else."""
+    """Probes are attached all of the time, without a budget, on loads that do little else."""
     if release not in nodes.BUILDS:
         raise unittest.SkipTest("a release without USDT probes")
     for what, pairs in PAIRS.items():

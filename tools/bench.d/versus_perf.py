@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Against `perf record -g` in the same seconds, on a node that writes a perf map for it.
+"""Comparison with `perf record -g` in the same seconds, on a node that writes a perf map for it.
 
-perf can tell the leaf wherever it is JIT code, whatever becomes of the rest of its stack: of those
-samples, functions must have equal shares. Addresses are looked up in the map here: so it does not
-matter whether perf finds the map of a node that has a file system of its own.
+perf knows the leaf if it is JIT code, even if the rest of the stack is broken: in those samples,
+functions must have equal shares. Addresses are looked up in the map here, so it does not matter
+whether perf finds the map of a node with its own file system.
 """
 import bisect
 import re
@@ -20,7 +20,7 @@ TOP = 20
 
 
 class PerfMap:
-    """/tmp/perf-PID.map of a node, in whatever namespaces it lives."""
+    """/tmp/perf-PID.map of a node, in any namespaces."""
 
     def __init__(self, pid):
         with open(f"/proc/{pid}/status", encoding="ascii") as status:
@@ -46,8 +46,8 @@ class PerfMap:
 
 
 def perf_leaves(data, first, last, function_of):
-    """{function: samples} of those whose leaf is JIT code, and how many stacks `perf` has in all
-    and broken: without the frame at the bottom of the process."""
+    """Return {function: samples} of the samples with JIT code as leaf, and the number of perf's
+    stacks in all and broken, without the root frame of the process."""
     text = subprocess.run(["perf", "script", "-i", data, "-F", "time,ip"], capture_output=True,
                           text=True, check=True).stdout
     leaves, total, broken = Counter(), 0, 0
@@ -68,7 +68,8 @@ FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
 
 
 def own_leaves(path):
-    """{function: samples} of those whose leaf is JIT code; times of the first and last sample."""
+    """Return {function: samples} of the samples with JIT code as leaf, and the times of the first
+    and last sample."""
     leaves, times, leaf_is_next = Counter(), [], False
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -83,8 +84,8 @@ def own_leaves(path):
     return leaves, times[0], times[-1]
 
 
-# The flags that make a node write a map; from 26 on with frame pointers too, which perf needs to
-# get past the leaf.
+# The flags that make a node write a map. From 26 on there are frame pointers too, which perf needs
+# to get past the leaf.
 MODES = {"map": ("+JPperf", "map"), "fp": ("+JPperf", "map", "+JPperf", "fp")}
 MODES_25 = {"true": ("+JPperf", "true")}
 

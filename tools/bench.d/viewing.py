@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a page with a long recording answers, in Chromium."""
+"""The response times of a page with a long recording, in Chromium."""
 import json
 import subprocess
 import time

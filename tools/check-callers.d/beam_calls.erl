@@ -1,12 +1,12 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% What functions call, by their compiled code: for tools/check-callers, which runs this on the node's
-%% own release. Reads names of modules, one a line, until an empty line. Prints, a line each:
+%% Print the calls of functions, from their compiled code. tools/check-callers runs this on the
+%% node's own release. Reads names of modules, one a line, until an empty line. Prints lines of:
 %%
 %%      module NAME                 its code was found
-%%      function NAME/ARITY         the lines that follow are of this function of the module
-%%      call NAME:NAME/ARITY        and it goes on after that
-%%      last NAME:NAME/ARITY        and it ends with that
-%%      any                         calls a fun, or a function that is known only when it runs
+%%      function NAME/ARITY         the lines that follow are about this function of the module
+%%      call NAME:NAME/ARITY        a call that returns to the function
+%%      last NAME:NAME/ARITY        a tail call
+%%      any                         a call of a fun, or of a function known only at run time
 %%
 %% Names are as beamflame prints them.
 -module(beam_calls).
