@@ -121,7 +121,7 @@ static void fire(struct triggered *triggered, const char *occasion, double after
 
     progress_clear(&triggered->progress);
     if (!triggered->options->output.quiet)
-        message_say("trigger %s fired; recording from %.1f s before to %g s after", occasion,
+        message_say("trigger %s; recording from %.1f s before to %g s after", occasion,
                     (double)(now - kept_since(triggered)) / 1e9, after);
     triggered->occasion = xstrdup(occasion);
     triggered->fired_at = time(NULL);

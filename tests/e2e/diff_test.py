@@ -50,7 +50,7 @@ class DiffTest(unittest.TestCase):
         self.assertIn(f"before  {self.old}: 500 in 500 samples", there)
         self.assertEqual(changes(there), {"main": (500, 710, 210, 68, 0),
                                           "parse": (100, 300, 200, 39, 200)})
-        self.assertIn("1 functions have changed by no more than chance explains", there)
+        self.assertIn("1 functions have not changed by more than chance explains", there)
         back = self.diff(self.new, self.old, "--normalize", "none")
         self.assertEqual(changes(back)["parse"], (300, 100, -200, 39, -200))
 
@@ -69,8 +69,8 @@ class DiffTest(unittest.TestCase):
         """One sentence says why the files cannot be compared, and nothing is written."""
         perf = self.write("perf", "a 1/1 [000] 1.000000: 1 cycles:\n\t 1 f (/x)\n\n")
         for arguments, code, says in (
-                ((self.old,), USAGE, "two recordings are compared, not 1"),
-                ((self.old, self.new, "--to", "1"), USAGE, "--from and --to are of one recording"),
+                ((self.old,), USAGE, "diff compares two recordings, not 1"),
+                ((self.old, self.new, "--to", "1"), USAGE, "no option '--to'"),
                 ((self.old, self.new, "-o", self.folder / "x.svg"), USAGE, "can be written as"),
                 ((self.old, self.new, "--event", "gc"), USAGE, f"{self.old}: the recording has no "),
                 ((self.old, perf), FAILED, "no event in common"),

@@ -144,7 +144,7 @@ class BadOptions(unittest.TestCase):
     """Each bad option is refused with the valid choices, before anything is attached."""
 
     def test_bad_options(self):
-        for options, says in ((["-e", "gcc"], "no event 'gcc'; there are: cpu, gc, alloc"),
+        for options, says in ((["-e", "gcc"], "no event 'gcc'; the events are: cpu, gc, alloc"),
                               (["-e", "bif:md5"], "needs a function"),
                               (["-e", "probe:"], "needs a function"),
                               (["-e", ","], "needs an event"),

@@ -79,7 +79,7 @@ class InputsTest(unittest.TestCase):
         self.assertEqual((self.folder / "z.stacks.folded").read_text(encoding="utf-8"), FOLDED)
         done = run("report", "-", "-", input=SAMPLES)
         self.assertEqual(done.returncode, USAGE)
-        self.assertIn("standard input (-) can be read once only", done.stderr)
+        self.assertIn("standard input (-) can be read only once", done.stderr)
         done = run("report", text, self.folder / "none", "-o", self.folder / "n.folded")
         self.assertEqual(done.returncode, FAILED)
         self.assertIn("can't read", done.stderr)
@@ -108,12 +108,12 @@ class InputsTest(unittest.TestCase):
         """A bad file gives one sentence with file and line, exit code 1, and no output."""
         cut = gzip.compress(FOLDED.encode() * 50)[:-10]
         bad = {
-            "garbage": (b"\x00\x01\x02 garbage\n", "line 1: this is neither"),
+            "garbage": (b"\x00\x01\x02 garbage\n", "line 1: the file is not"),
             "empty": (b"", "the file is empty"),
-            "last": (SAMPLES.encode() + b"beam 20", "line 8: the file was cut"),
-            "frame": (SAMPLES.replace("lists", "\n lists").encode(), "line 6: this is no frame"),
+            "last": (SAMPLES.encode() + b"beam 20", "line 8: the file is incomplete"),
+            "frame": (SAMPLES.replace("lists", "\n lists").encode(), "line 6: this is not a frame"),
             "packed": (cut, "the compressed file is incomplete"),
-            "folded": (b"a;b 1\na;b 1.5\n", "line 2: this is no folded stack"),
+            "folded": (b"a;b 1\na;b 1.5\n", "line 2: this is not a folded stack"),
         }
         for name, (content, says) in bad.items():
             with self.subTest(name):

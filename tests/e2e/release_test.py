@@ -55,7 +55,7 @@ class UnknownRelease(unittest.TestCase):
             done = beamflame.run("-a", "-d", 1, "-F", 199, "-o", self.out / "x.folded",
                                  "--stats", self.out / "s.json")
         self.assertEqual(done.returncode, DONE, done.stderr)
-        self.assertRegex(done.stderr, rf"process {unknown.pid} is left out: .*OTP {UNKNOWN} ")
+        self.assertRegex(done.stderr, rf"process {unknown.pid} is skipped: .*OTP {UNKNOWN} ")
         pids = [t["pid"] for t in json.loads((self.out / "s.json").read_text())["targets"]]
         self.assertIn(known.pid, pids)
         self.assertNotIn(unknown.pid, pids)

@@ -452,7 +452,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(code, beamflame.FAILED)
         self.assertIn(str(gone), said)
         self.assertIn("No such file or directory", said)
-        self.assertIn("1 of 2 parts could not be written as a whole", said)
+        self.assertIn("1 of 2 segments could not be written completely", said)
         self.assertEqual(len(self.parts("folded")), 2, said)
         for path in self.parts("folded"):
             self.assertGreater(sum(beamflame.read_folded(path).values()), 20)

@@ -223,7 +223,7 @@ static void test_cut_short(void **state)
         assert_int_equal(ftruncate(made.fd, left), 0);
         assert_null(core_file_open(made.path, &error));
         assert_int_equal(error.code, ERROR_FAILED);
-        assert_non_null(strstr(error.text, left < 4 ? "is not a core file" : "cut short"));
+        assert_non_null(strstr(error.text, left < 4 ? "is not a core file" : "incomplete"));
     }
     tear_down_core(&made);
 }
@@ -248,7 +248,7 @@ static void check_refused(uint16_t machine, unsigned char class, uint16_t type,
 static void test_other_machines(void **state)
 {
     (void)state;
-    check_refused(EM_AARCH64, ELFCLASS64, ET_CORE, ERROR_UNSUPPORTED, "of another machine");
+    check_refused(EM_AARCH64, ELFCLASS64, ET_CORE, ERROR_UNSUPPORTED, "comes from another machine");
     check_refused(EM_386, ELFCLASS32, ET_CORE, ERROR_UNSUPPORTED, "32-bit");
     check_refused(EM_X86_64, ELFCLASS64, ET_DYN, ERROR_FAILED, "another ELF file");
 }
@@ -367,7 +367,7 @@ static void test_other_executable(void **state)
         assert_null(mappings_of_core(core, names[i], &error));
         assert_int_equal(error.code, ERROR_FAILED);
         assert_non_null(strstr(error.text, "its build id is "));
-        assert_non_null(strstr(error.text, "that of the core "));
+        assert_non_null(strstr(error.text, ", not "));
     }
     assert_null(mappings_of_core(core, "/no/such", &error));
     assert_non_null(strstr(error.text, "No such file"));

@@ -43,11 +43,12 @@ static void test_reasons(void **state)
         .cpu_samples = 100000, .cpu_sampled_ns = 900000000, .cpu_accounted_ns = 1000000000};
 
     (void)state;
-    assert_string_equal(text_of("cpu-clock", &totals),
-                        "by cpu-clock, samples stand for 0.900 of the 1000 ms CPU time that the "
-                        "kernel accounts; they are scaled to the account (the kernel switched "
-                        "threads, or the hypervisor took CPUs away, when ticks were due)");
-    assert_non_null(strstr(text_of("cycles", &totals), "rate of this event changes"));
+    assert_string_equal(
+        text_of("cpu-clock", &totals),
+        "cpu-clock saw 0.900 of the 1000 ms CPU time that the kernel accounts; samples "
+        "are scaled to the account (the kernel switched "
+        "threads, or the hypervisor took CPUs away, when ticks were due)");
+    assert_non_null(strstr(text_of("cycles", &totals), "rate of this event varies"));
     totals.cpu_samples = 350;
     assert_non_null(strstr(text_of("cycles", &totals), "chance explains it"));
     totals.losses[LOSS_RING_FULL] = 1;

@@ -415,7 +415,7 @@ static void test_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
-        assert_refused(refused[i], "and 0 functions of the VM fit");
+        assert_refused(refused[i], "; 0 functions of the VM match");
     assert_int_equal(hooks_find(bench.hooks, HOOK_SEND, &point, &error), 0);
     assert_int_equal(hooks_find(bench.hooks, HOOK_WAKE, &point, &error), 0);
     assert_int_equal(hooks_find(bench.hooks, HOOK_COPY, &point, &error), 0);
@@ -452,9 +452,9 @@ static int start_ambiguous(void **state)
 static void test_ambiguous(void **state)
 {
     (void)state;
-    assert_refused(HOOK_SCHEDULE_OUT, "and 2 functions of the VM fit");
-    assert_refused(HOOK_RECEIVE, "and 2 functions of the VM fit");
-    assert_refused(HOOK_EXIT, "and 0 functions of the VM fit");
+    assert_refused(HOOK_SCHEDULE_OUT, "; 2 functions of the VM match");
+    assert_refused(HOOK_RECEIVE, "; 2 functions of the VM match");
+    assert_refused(HOOK_EXIT, "; 0 functions of the VM match");
 }
 
 static int start_frame_pointers(void **state)
@@ -569,7 +569,7 @@ static void test_nifs(void **state)
     assert_int_equal(hooks_nif(bench.hooks, "n2", "f", 1, &point, &error), 0);
     assert_int_equal(point.address, at(nif_dirty));
     assert_int_equal(hooks_nif(bench.hooks, "n3", "f", 1, &point, &error), -1);
-    assert_non_null(strstr(error.text, "n3:f/1 is no NIF"));
+    assert_non_null(strstr(error.text, "n3:f/1 is not a NIF"));
     assert_int_equal(hooks_nif(bench.hooks, "n4", "f", 1, &point, &error), -1);
     assert_int_equal(hooks_nif(bench.hooks, "n", "f", 2, &point, &error), -1);
     assert_non_null(strstr(error.text, "n:f/2 is not loaded"));
@@ -586,7 +586,7 @@ static void test_nif_of_the_newest_version(void **state)
     load_stub("n", "n:f/1", jit_nif, jit_nif_end);
     load_stub("n", "n:f/1", jit_receive, jit_receive_end);
     assert_int_equal(hooks_nif(bench.hooks, "n", "f", 1, &point, &error), -1);
-    assert_non_null(strstr(error.text, "n:f/1 is no NIF"));
+    assert_non_null(strstr(error.text, "n:f/1 is not a NIF"));
     load_stub("n", "n:f/1", jit_dirty_nif, jit_dirty_nif_end);
     assert_int_equal(hooks_nif(bench.hooks, "n", "f", 1, &point, &error), 0);
     assert_int_equal(point.address, at(nif_dirty));

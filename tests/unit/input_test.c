@@ -100,22 +100,22 @@ static void test_bad_text(void **state)
     static const char *const cases[][2] = {
         {"", "the file is empty"},
         {"# ========\n", "it has no samples"},
-        {"hello\n", "line 1: this is neither a recording"},
+        {"hello\n", "line 1: the file is not a recording"},
         {"\x7f"
          "ELF\x01\x02\n",
-         "line 1: this is neither"},
-        {"a;b 12\na;b\n", "line 2: this is no folded stack"},
-        {"a;b 12\na;b 1.5\n", "line 2: this is no folded stack"},
+         "line 1: the file is not"},
+        {"a;b 12\na;b\n", "line 2: this is not a folded stack"},
+        {"a;b 12\na;b 1.5\n", "line 2: this is not a folded stack"},
         {"a;b 12\na;b 9007199254740993\n", "line 2: the count is too large"},
-        {"a;b 12\na;b 1", "line 2: the file was cut"},
-        {"b 1 1.5: 1 c:\n\t 1 f (/x)\n\t zz f (/x)\n\n", "line 3: this is no frame"},
-        {"b 1 1.5: 1 c:\n\t 1 f (/x)\n\t 12\n\t 1 f (/x)\n\n", "line 3: this is no frame"},
-        {"b 1 1.5: 1 c:\n\nnonsense\n", "line 3: this is no event"},
+        {"a;b 12\na;b 1", "line 2: the file is incomplete"},
+        {"b 1 1.5: 1 c:\n\t 1 f (/x)\n\t zz f (/x)\n\n", "line 3: this is not a frame"},
+        {"b 1 1.5: 1 c:\n\t 1 f (/x)\n\t 12\n\t 1 f (/x)\n\n", "line 3: this is not a frame"},
+        {"b 1 1.5: 1 c:\n\nnonsense\n", "line 3: this is not the first line of an event"},
         {"b 1 1.5: 1 c:\n\nb 4294967296 1.5: 1 c:\n", "line 3: a number of this event is too"},
         {"b 1 1.5: 1 c:\n\nb 1 99999999999.5: 1 c:\n", "line 3: a number of this event is too"},
         {"b 1 1.5: 1 c:\n\nb 1 [65536] 1.5: 1 c:\n", "line 3: a number of this event is too"},
         {"b 1 9.5: 1 c:\n\nb 1 8.5: 1 c:\n", "line 3: time goes back from 9.500000 to 8.500000"},
-        {"b 1 9.5: 1 c:\n\t 1 f (/x", "line 2: the file was cut"},
+        {"b 1 9.5: 1 c:\n\t 1 f (/x", "line 2: the file is incomplete"},
     };
 
     (void)state;

@@ -337,7 +337,7 @@ static void test_none(void **state)
     recording = recording_open(small_recording(&messages.small), "test", &error);
     assert_int_equal(output_write(recording, &of_all, &request, 1, &result, &error), -1);
     assert_int_equal(error.code, ERROR_NO_SAMPLES);
-    assert_non_null(strstr(error.text, "events msg and sched"));
+    assert_non_null(strstr(error.text, "neither event msg"));
     recording_close(recording);
     profile_free(messages.small.profile);
 }
@@ -387,7 +387,7 @@ static void test_many(void **state)
     char *text = graph_of_many(1000, false, GROUP_NAME);
 
     (void)state;
-    assert_has(text, "; the greatest 60 of 1000 edges\"");
+    assert_has(text, "; the largest 60 of 1000 edges\"");
     assert_has(text, "\"to_baaa\"");
     assert_has(text, "\"to_jeb\"");
     assert_null(strstr(text, "\"to_jea\""));

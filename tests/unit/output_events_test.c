@@ -295,8 +295,8 @@ static void test_one_place(void **state)
     struct error error;
 
     (void)state;
-    assert_refused(&all, &stdout_request, 1, ERROR_USAGE, "choose one with --event");
-    assert_refused(&all, &device, 1, ERROR_USAGE, "choose one with --event");
+    assert_refused(&all, &stdout_request, 1, ERROR_USAGE, "choose one event with --event");
+    assert_refused(&all, &device, 1, ERROR_USAGE, "choose one event with --event");
     assert_refused(&all, requests, 2, ERROR_USAGE, "x.gc.folded: two outputs have this name");
     assert_int_equal(output_check(&stdout_request, 1, 1, false, &error), 0);
     assert_int_equal(output_check(&stdout_request, 1, 2, false, &error), -1);

@@ -72,8 +72,7 @@ static void test_unknown_are_counted(void **state)
     (void)state;
     small_profile_make(&small);
     text = small_output_of(&small, &summary_format, &settings);
-    assert_non_null(
-        strstr(text, "unknown   1 samples do not count: 'heap' of their process is not known"));
+    assert_non_null(strstr(text, "unknown   1 samples without a known 'heap' do not count"));
     free(text);
     small_profile_make(&small);
     text = small_output_of(&small, &stats_json_format, &settings);
@@ -148,8 +147,8 @@ static void test_choices_are_named(void **state)
     refuse("redactions", false,
            "has no value 'redactions'; it has: time; and metrics of the process: reductions, msgq, "
            "mbuf, heap, stack, young, old, bin_vheap");
-    refuse("time", true, "--delta is for the change of one of these by --weight: reductions,");
-    refuse(NULL, true, "--delta is for the change of one of these by --weight: reductions,");
+    refuse("time", true, "--delta needs one of these metrics as --weight: reductions,");
+    refuse(NULL, true, "--delta needs one of these metrics as --weight: reductions,");
 }
 
 int main(void)

@@ -252,7 +252,7 @@ static void test_check_peers(void **state)
     assert_int_equal(output_check(&request, 1, 1, true, &error), 0);
     assert_int_equal(output_check(&request, 1, 1, false, &error), -1);
     assert_int_equal(error.code, ERROR_USAGE);
-    assert_non_null(strstr(error.text, "events msg and sched"));
+    assert_non_null(strstr(error.text, "neither event msg"));
 }
 
 /* A symbolic link is followed, not replaced. */

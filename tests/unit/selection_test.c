@@ -102,7 +102,7 @@ static void test_bad_pattern(void **state)
     (void)state;
     assert_int_equal(selection_add_pattern(&patterns, "a(b", &error), -1);
     assert_int_equal(error.code, ERROR_USAGE);
-    assert_non_null(strstr(error.text, "'a(b' is no regular expression: "));
+    assert_non_null(strstr(error.text, "'a(b' is not a regular expression: "));
     assert_int_equal(patterns.count, 0);
 }
 
@@ -125,8 +125,9 @@ static void test_statuses(void **state)
 
         assert_int_equal(selection_add_statuses(&options, bad[i], &error), -1);
         assert_int_equal(error.code, ERROR_USAGE);
-        assert_non_null(strstr(error.text, "there are: running, runnable, waiting, suspended, "
-                                           "exiting, garbage_collecting, free"));
+        assert_non_null(strstr(error.text,
+                               "the statuses are: running, runnable, waiting, suspended, "
+                               "exiting, garbage_collecting, free"));
     }
     assert_string_equal(wanted(&small, &options, "name"), "03");
     profile_free(small.profile);
@@ -290,7 +291,7 @@ static void test_outputs(void **state)
     assert_says(&summary_format, "samples   1 in 2.0 s");
     assert_says(&summary_format, "left out  3 samples");
     assert_says(&perf_format, "# left out 3 samples");
-    assert_says(&svg_format, "3 samples are left out");
+    assert_says(&svg_format, "3 samples are not selected");
     assert_says(&stats_json_format, "\"left_out\": 3,");
 }
 
@@ -310,7 +311,7 @@ static void test_nothing_left(void **state)
     recording = recording_open(small_recording(&small), "test", &error);
     assert_int_equal(output_write(recording, &settings, &request, 1, &result, &error), -1);
     assert_int_equal(error.code, ERROR_NO_SAMPLES);
-    assert_string_equal(error.text, "none of the 4 samples is one that is asked for");
+    assert_string_equal(error.text, "the options select none of the 4 samples");
     recording_close(recording);
     profile_free(small.profile);
 }

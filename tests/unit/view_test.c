@@ -108,13 +108,13 @@ static void assert_no_grouping(const char *keys, const char *expected)
 static void test_bad_groupings(void **state)
 {
     (void)state;
-    assert_no_grouping("statu", "'statu'; there are: none, name, pid, status, scheduler, ");
+    assert_no_grouping("statu", "'statu'; the keys are: none, name, pid, status, scheduler, ");
     assert_no_grouping("statuses", "'statuses'");
     assert_no_grouping("name,", "''");
     assert_no_grouping("", "''");
-    assert_no_grouping("name,none", "contradicts");
-    assert_no_grouping("none,name", "contradicts");
-    assert_no_grouping("pid,name,pid", "'pid' is given twice");
+    assert_no_grouping("name,none", "can't be combined");
+    assert_no_grouping("none,name", "can't be combined");
+    assert_no_grouping("pid,name,pid", "has 'pid' twice");
 }
 
 /* The ancestors of a process are one frame each, the oldest first; so is its application. */
