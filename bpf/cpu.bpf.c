@@ -15,7 +15,7 @@ static __always_inline void put_kernel_stack(struct scratch *scratch, void *ctx)
     scratch->used = scratch->sample.kernel_depth * sizeof(__u64);
 }
 
-/* Add the segment of the tick: before all others, so that there is room for it. */
+/* Add the region of the tick: before all others, so that there is room for it. */
 static __always_inline void put_tick(struct scratch *scratch, const struct tick *tick)
 {
     __u64 used = scratch->used;
@@ -23,7 +23,7 @@ static __always_inline void put_tick(struct scratch *scratch, const struct tick 
     if (!tick->counted || used > WIRE_KERNEL_DEPTH * sizeof(__u64))
         return;
     *(__u64 *)(scratch->bytes + used) = tick->counted;
-    sample_add_segment(scratch, SEGMENT_TICK, 0, sizeof(__u64));
+    sample_add_region(scratch, REGION_TICK, 0, sizeof(__u64));
 }
 
 static __always_inline void sample_tick(struct bpf_perf_event_data *ctx, const struct tick *tick)

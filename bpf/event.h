@@ -133,7 +133,7 @@ static __always_inline int event_sample_begin(struct event *event)
     }
     sample_begin(scratch, (void *)bpf_get_current_task());
     *(struct wire_hit *)scratch->bytes = event->hit;
-    sample_add_segment(scratch, SEGMENT_HIT, 0, sizeof(event->hit));
+    sample_add_region(scratch, REGION_HIT, 0, sizeof(event->hit));
     return at;
 }
 

@@ -55,7 +55,7 @@ static __always_inline void count(__u32 counter)
         (*value)++;
 }
 
-/* Room for the bytes of the next segment, or NULL. */
+/* Room for the bytes of the next region, or NULL. */
 static __always_inline void *room(struct scratch *scratch)
 {
     __u64 used = scratch->used;
@@ -82,11 +82,11 @@ __noinline int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32
     size &= COPY_MASK;
     if (bpf_probe_read_user(to, size, (void *)address))
         return 0;
-    sample_add_segment(scratch, kind, address, size);
+    sample_add_region(scratch, kind, address, size);
     return size;
 }
 
-/* Add a segment of one word, which is known already. */
+/* Add a region of one word, which is known already. */
 __noinline int put_word(__u32 at, __u32 kind, __u64 address, __u64 word)
 {
     struct scratch *scratch = scratch_at(at);
@@ -95,7 +95,7 @@ __noinline int put_word(__u32 at, __u32 kind, __u64 address, __u64 word)
     if (!to)
         return 0;
     *to = word;
-    sample_add_segment(scratch, kind, address, sizeof(word));
+    sample_add_region(scratch, kind, address, sizeof(word));
     return sizeof(word);
 }
 
@@ -134,17 +134,17 @@ static __always_inline void put_native(const struct stack_area *area)
     __u64 sp = area->sp, end = area->base + 24;
 
     if (!area->base || sp > area->base || end - sp > NATIVE_STACK_MAX) {
-        put_pages(area->at, SEGMENT_NATIVE, sp, WIRE_C_STACK_BYTES);
+        put_pages(area->at, REGION_NATIVE, sp, WIRE_C_STACK_BYTES);
         return;
     }
     /* Functions with large arrays leave pages of the stack untouched, and these can't be read here.
      * Copy what can be read at both ends. */
-    if (!sample_put(area->at, SEGMENT_NATIVE, sp, end - sp, WIRE_C_STACK_BYTES))
-        put_pages(area->at, SEGMENT_NATIVE, sp, end - sp);
+    if (!sample_put(area->at, REGION_NATIVE, sp, end - sp, WIRE_C_STACK_BYTES))
+        put_pages(area->at, REGION_NATIVE, sp, end - sp);
     else if (end - sp <= WIRE_C_STACK_BYTES)
         return;
     if (end - sp > WIRE_C_ROOT_BYTES)
-        sample_put(area->at, SEGMENT_NATIVE, end - WIRE_C_ROOT_BYTES, WIRE_C_ROOT_BYTES,
+        sample_put(area->at, REGION_NATIVE, end - WIRE_C_ROOT_BYTES, WIRE_C_ROOT_BYTES,
                    WIRE_C_ROOT_BYTES);
 }
 
@@ -173,7 +173,7 @@ __noinline int consider(__u32 at, __u64 word)
 static __always_inline void find_tops(struct scratch *scratch, const struct stack_area *area)
 {
     __u64 size = area->base - area->sp;
-    __u64 *words = room(scratch); /* temporary: the next segment overwrites them */
+    __u64 *words = room(scratch); /* temporary: the next region overwrites them */
 
     scratch->tops.htop = area->htop;
     scratch->tops.limit = area->stop - WIRE_ERLANG_BELOW_BYTES;
@@ -217,12 +217,12 @@ static __always_inline void put_below(struct scratch *scratch, const struct stac
     if (!area->base || area->sp > area->base || stop_is_top(area))
         return;
     find_tops(scratch, area);
-    sample_put(area->at, SEGMENT_ERLANG, tops->near, area->stop - tops->near,
+    sample_put(area->at, REGION_ERLANG, tops->near, area->stop - tops->near,
                WIRE_ERLANG_BELOW_BYTES);
     if (tops->far) {
         __u64 from = tops->far - 1024; /* it may point to a Y register, a little above the top */
 
-        put_pages(area->at, SEGMENT_ERLANG, from < area->htop ? area->htop : from,
+        put_pages(area->at, REGION_ERLANG, from < area->htop ? area->htop : from,
                   WIRE_ERLANG_FAR_BYTES);
     }
 }
@@ -236,9 +236,9 @@ static __always_inline void put_erlang(const struct stack_area *area)
     if (!depth)
         return;
     if (top > area->heap && top <= area->hend &&
-        sample_put(area->at, SEGMENT_ERLANG, top, depth, WIRE_ERLANG_LEAF_BYTES)) {
+        sample_put(area->at, REGION_ERLANG, top, depth, WIRE_ERLANG_LEAF_BYTES)) {
         if (depth > WIRE_ERLANG_LEAF_BYTES)
-            sample_put(area->at, SEGMENT_ERLANG, area->hend - WIRE_ERLANG_ROOT_BYTES,
+            sample_put(area->at, REGION_ERLANG, area->hend - WIRE_ERLANG_ROOT_BYTES,
                        WIRE_ERLANG_ROOT_BYTES, WIRE_ERLANG_ROOT_BYTES);
         return;
     }
@@ -247,7 +247,7 @@ static __always_inline void put_erlang(const struct stack_area *area)
      * exception is realloc() that cuts or moves the heap, erl_gc.c shrink_new_heap() and
      * grow_new_heap(): Process then still says where the stack was, and there is nothing to
      * read.) */
-    put_pages(area->at, SEGMENT_ERLANG, top, 2 * PAGE);
+    put_pages(area->at, REGION_ERLANG, top, 2 * PAGE);
 }
 
 static __always_inline __u64 field(const void *bytes, __u32 offset)
@@ -259,7 +259,7 @@ static __always_inline __u64 field(const void *bytes, __u32 offset)
     return value;
 }
 
-/* A struct was read to where the next segment goes. Keep only its words, as that segment. The words
+/* A struct was read to where the next region goes. Keep only its words, as that region. The words
  * are in ascending order, so they only move down. */
 static __always_inline void keep_words(struct scratch *scratch, __u32 kind, __u64 address,
                                        const struct wire_words *words)
@@ -273,10 +273,10 @@ static __always_inline void keep_words(struct scratch *scratch, __u32 kind, __u6
         barrier_var(i);
         ((__u64 *)bytes)[i] = *(__u64 *)(bytes + (words->offsets[i] & WORD_MASK));
     }
-    sample_add_segment(scratch, kind, address, count * sizeof(__u64));
+    sample_add_region(scratch, kind, address, count * sizeof(__u64));
 }
 
-/* Read a struct to where the next segment goes, as far as its last word. Return 0 if it can't be
+/* Read a struct to where the next region goes, as far as its last word. Return 0 if it can't be
  * read. */
 static __always_inline int read_struct(void *to, __u64 address, const struct wire_words *words)
 {
@@ -303,9 +303,9 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
     area->heap = field(process, target->process_heap);
     area->hend = field(process, target->process_hend);
     current = field(process, target->process_current);
-    keep_words(scratch, SEGMENT_PROCESS_WORDS, scratch->sample.process, &target->process_words);
+    keep_words(scratch, REGION_PROCESS_WORDS, scratch->sample.process, &target->process_words);
     if (current) /* the MFA of a dirty NIF is overwritten as soon as the NIF returns */
-        sample_put(area->at, SEGMENT_MFA, current, WIRE_MFA_BYTES, WIRE_MFA_BYTES);
+        sample_put(area->at, REGION_MFA, current, WIRE_MFA_BYTES, WIRE_MFA_BYTES);
     put_erlang(area);
 }
 
@@ -323,9 +323,9 @@ static __always_inline void put_scheduler(struct scratch *scratch, const struct 
     if (thread->type == 0) /* dirty schedulers have no JIT frame */
         area->base = field(data, target->scheduler_registers);
     sleep_info = field(data, target->scheduler_sleep_info);
-    keep_words(scratch, SEGMENT_SCHEDULER_WORDS, thread->scheduler, &target->scheduler_words);
+    keep_words(scratch, REGION_SCHEDULER_WORDS, thread->scheduler, &target->scheduler_words);
     if (!scratch->sample.process && sleep_info)
-        sample_put(area->at, SEGMENT_SLEEP_INFO, sleep_info, 64, 64);
+        sample_put(area->at, REGION_SLEEP_INFO, sleep_info, 64, 64);
 }
 
 static __always_inline void put_stacks(struct scratch *scratch, const struct wire_target *target,
@@ -362,7 +362,7 @@ static __always_inline void put_probed(struct scratch *scratch, __u32 at)
         *pc = BPF_CORE_READ(utask, vaddr);
     instance = BPF_CORE_READ(utask, return_instances);
     for (int i = 0; i < WIRE_RETURNS && instance; i++) {
-        put_word(at, SEGMENT_RETURN, BPF_CORE_READ(instance, stack),
+        put_word(at, REGION_RETURN, BPF_CORE_READ(instance, stack),
                  BPF_CORE_READ(instance, orig_ret_vaddr));
         instance = BPF_CORE_READ(instance, next);
     }

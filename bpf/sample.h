@@ -17,7 +17,7 @@
 #include "wire.h"
 
 enum {
-    SCRATCH_LIMIT = 48 * 1024, /* more than all segments together */
+    SCRATCH_LIMIT = 48 * 1024, /* more than all regions together */
     /* Bounds that the verifier sees, wherever the compiler moves the checks. */
     FILL_MASK = 0xffff,
     COPY_MASK = 0x7fff,
@@ -75,18 +75,18 @@ static __always_inline struct scratch *scratch_at(__u32 at)
     return bpf_map_lookup_elem(&scratches, &at);
 }
 
-/* Add the next segment, whose bytes have been written to [used, used + size). */
-static __always_inline void sample_add_segment(struct scratch *scratch, __u32 kind, __u64 address,
-                                               __u32 size)
+/* Add the next region, whose bytes have been written to [used, used + size). */
+static __always_inline void sample_add_region(struct scratch *scratch, __u32 kind, __u64 address,
+                                              __u32 size)
 {
-    __u32 n = scratch->sample.segment_count;
+    __u32 n = scratch->sample.region_count;
 
-    if (n >= WIRE_SEGMENTS)
+    if (n >= WIRE_REGIONS)
         return;
-    scratch->sample.segments[n].address = address;
-    scratch->sample.segments[n].size = size;
-    scratch->sample.segments[n].kind = kind;
-    scratch->sample.segment_count = n + 1;
+    scratch->sample.regions[n].address = address;
+    scratch->sample.regions[n].size = size;
+    scratch->sample.regions[n].kind = kind;
+    scratch->sample.region_count = n + 1;
     scratch->used += size;
 }
 
@@ -105,7 +105,7 @@ static __always_inline void sample_begin(struct scratch *scratch, struct task_st
     sample->cpu = bpf_get_smp_processor_id();
     sample->flags = 0;
     sample->kernel_depth = 0;
-    sample->segment_count = 0;
+    sample->region_count = 0;
     scratch->used = 0;
     scratch->thread_pointer = BPF_CORE_READ(task, thread.fsbase);
     bpf_get_current_comm(sample->thread_name, sizeof(sample->thread_name));
@@ -158,7 +158,7 @@ static __always_inline void user_registers(struct scratch *scratch, struct task_
         sample_registers(scratch, regs);
 }
 
-/* Copy [address, address + size), at most `max` bytes, as a segment of the sample in scratch `at`.
+/* Copy [address, address + size), at most `max` bytes, as a region of the sample in scratch `at`.
  * Return the bytes copied; 0 if not all of them can be read. */
 int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32 max);
 

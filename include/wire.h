@@ -3,10 +3,10 @@
  * What the BPF programs hand to user space.
  *
  * A sample is a small core dump of one thread at one moment: its registers, its kernel stack, and a
- * few segments of its memory. The BPF programs copy, user space interprets. User space reads words
- * from the segments as if they were the target's memory at that moment.
+ * few regions of its memory. The BPF programs copy, user space interprets. User space reads words
+ * from the regions as if they were the target's memory at that moment.
  *
- *   struct wire_sample │ kernel addresses (u64 each) │ bytes of segment 0 │ bytes of segment 1 ...
+ *   struct wire_sample │ kernel addresses (u64 each) │ bytes of region 0 │ bytes of region 1 ...
  *
  * The layout is fixed, little-endian, and the same on both sides. The assertions below check the
  * sizes.
@@ -17,7 +17,7 @@
 #include "log_histogram.h"
 
 enum wire_limits {
-    WIRE_SEGMENTS = 16,
+    WIRE_REGIONS = 16,
     WIRE_KERNEL_DEPTH = 64,
     WIRE_WORDS = 38,                /* words of one struct */
     WIRE_SCHEDULER_BYTES = 256,     /* start of ErtsSchedulerData, with all fields that samples
@@ -37,18 +37,18 @@ enum wire_limits {
     WIRE_VALUES = 6, /* values of a hit */
 };
 
-enum wire_segment_kind {
-    SEGMENT_SCHEDULER = 1,   /* ErtsSchedulerData: user space makes it (symbol/snapshot.h) */
-    SEGMENT_PROCESS,         /* Process: user space makes it */
-    SEGMENT_NATIVE,          /* native stack */
-    SEGMENT_ERLANG,          /* Erlang stack */
-    SEGMENT_SLEEP_INFO,      /* ErtsSchedulerSleepInfo */
-    SEGMENT_MFA,             /* ErtsCodeMFA at Process.current: three words */
-    SEGMENT_RETURN,          /* true return address of the stack slot at segment.address */
-    SEGMENT_HIT,             /* struct wire_hit: an event took the sample, not the CPU clock */
-    SEGMENT_SCHEDULER_WORDS, /* ErtsSchedulerData: the words in wire_target.scheduler_words */
-    SEGMENT_PROCESS_WORDS,   /* Process: the words in wire_target.process_words */
-    SEGMENT_TICK,            /* u64: the clock's count that the sample stands for */
+enum wire_region_kind {
+    REGION_SCHEDULER = 1,   /* ErtsSchedulerData: user space makes it (symbol/snapshot.h) */
+    REGION_PROCESS,         /* Process: user space makes it */
+    REGION_NATIVE,          /* native stack */
+    REGION_ERLANG,          /* Erlang stack */
+    REGION_SLEEP_INFO,      /* ErtsSchedulerSleepInfo */
+    REGION_MFA,             /* ErtsCodeMFA at Process.current: three words */
+    REGION_RETURN,          /* true return address of the stack slot at region.address */
+    REGION_HIT,             /* struct wire_hit: an event took the sample, not the CPU clock */
+    REGION_SCHEDULER_WORDS, /* ErtsSchedulerData: the words in wire_target.scheduler_words */
+    REGION_PROCESS_WORDS,   /* Process: the words in wire_target.process_words */
+    REGION_TICK,            /* u64: the clock's count that the sample stands for */
 };
 
 /* The words of a struct that a sample contains. Their offsets in the struct are ascending multiples
@@ -58,10 +58,10 @@ struct wire_words {
     __u16 offsets[WIRE_WORDS];
 };
 
-struct wire_segment {
+struct wire_region {
     __u64 address; /* in the target */
-    __u32 size;    /* bytes; they follow in the order of the segments */
-    __u32 kind;    /* enum wire_segment_kind */
+    __u32 size;    /* bytes; they follow in the order of the regions */
+    __u32 kind;    /* enum wire_region_kind */
 };
 
 enum wire_flag {
@@ -92,9 +92,9 @@ struct wire_sample {
     __u32 cpu;
     __u32 flags;        /* enum wire_flag */
     __u32 kernel_depth; /* kernel addresses that follow */
-    __u32 segment_count;
+    __u32 region_count;
     char thread_name[16];
-    struct wire_segment segments[WIRE_SEGMENTS];
+    struct wire_region regions[WIRE_REGIONS];
 };
 
 /* What the BPF programs must know of a VM: hash map `targets`, key: pid (u32). */
@@ -133,7 +133,7 @@ struct wire_thread {
 
 /* ---- probes ---- */
 
-/* What an event measured at a hit: a segment of the sample that was taken there. Of the hits that
+/* What an event measured at a hit: a region of the sample that was taken there. Of the hits that
  * count, those whose `size` is `period` or more all get a sample. Any other gets one with
  * probability size / period. */
 struct wire_hit {
@@ -316,10 +316,9 @@ enum wire_counter {
     WIRE_COUNTERS,
 };
 
-_Static_assert(sizeof(struct wire_segment) == 16, "wire format");
+_Static_assert(sizeof(struct wire_region) == 16, "wire format");
 _Static_assert(sizeof(struct wire_registers) == 136, "wire format");
-_Static_assert(sizeof(struct wire_sample) == 32 + 136 + 24 + 16 + WIRE_SEGMENTS * 16,
-               "wire format");
+_Static_assert(sizeof(struct wire_sample) == 32 + 136 + 24 + 16 + WIRE_REGIONS * 16, "wire format");
 _Static_assert(sizeof(struct wire_target) == 224, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");

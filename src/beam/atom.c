@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/quote.h"
+#include "beam/erlang_escape.h"
 #include "beam/term.h"
 #include "util/alloc.h"
 
@@ -158,9 +158,9 @@ void mfa_format(const char *module, const char *function, uint32_t arity, char *
     if (elixir) {
         buffer_format(&out, "%s.%s", elixir, function);
     } else {
-        quote_atom(&out, module);
+        erlang_escape_atom(&out, module);
         buffer_byte(&out, ':');
-        quote_atom(&out, function);
+        erlang_escape_atom(&out, function);
     }
     buffer_format(&out, "/%u", arity);
     quote_copy(&out, buffer, size);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "beam/process_table.h"
-#include "os/code_exits.h"
+#include "os/tail_jumps.h"
 #include "os/function_start.h"
 #include "os/native_code.h"
 #include "os/native_symbols.h"
@@ -131,7 +131,7 @@ static void visit_function(struct functions *functions, uint64_t function)
         return;
     code = xmalloc(end - function);
     if (native_code_read(file, function, code, end - function))
-        code_exits(code, end - function, function, visit_exit, functions);
+        tail_jumps(code, end - function, function, visit_exit, functions);
     free(code);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "beam/hook_parts.h"
+#include "beam/hook_internal.h"
 #include "os/function_start.h"
 #include "os/native_code.h"
 

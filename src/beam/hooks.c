@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/hook_parts.h"
+#include "beam/hook_internal.h"
 #include "beam/nif_stub.h"
 #include "os/native_symbols.h"
 #include "util/alloc.h"
@@ -41,7 +41,7 @@ const char *hook_function(enum hook hook)
     return hook_functions[hook].name;
 }
 
-const char *hook_way_name(enum hook_way way)
+const char *hook_method_name(enum hook_method way)
 {
     static const char *const NAMES[] = {"symbol", "caller", "code", "table", "stub"};
 
@@ -73,7 +73,7 @@ static int look_for(struct hooks *hooks, enum hook hook, struct hook_point *poin
     }
     return error_set(error, ERROR_UNSUPPORTED,
                      "%s has no symbol; %zu functions of the VM match its description: %s",
-                     function->name, found.count, function->looked_for);
+                     function->name, found.count, function->description);
 }
 
 int hooks_find(struct hooks *hooks, enum hook hook, struct hook_point *point, struct error *error)

@@ -57,7 +57,7 @@ enum hook {
     HOOK_COUNT
 };
 
-enum hook_way {
+enum hook_method {
     HOOK_BY_SYMBOL,
     HOOK_BY_CALLER, /* called by JIT code, or by a function found before */
     HOOK_BY_CODE,   /* the only function whose code does what it must do */
@@ -67,13 +67,13 @@ enum hook_way {
 
 struct hook_point {
     uint64_t address;
-    enum hook_way way;
+    enum hook_method way;
 };
 
 /* The VM's name of a hook's function ("erts_schedule"); the name of a way ("symbol",
  * "caller"...). */
 const char *hook_function(enum hook hook);
-const char *hook_way_name(enum hook_way way);
+const char *hook_method_name(enum hook_method way);
 
 /* `vm` and `code` are borrowed. A hook is searched for at its first request. NULL with error if the
  * VM's executable can't be read. */

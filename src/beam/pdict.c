@@ -13,7 +13,7 @@
 enum { SLOTS_MAX = 4096, ENTRIES_MAX = 8192, CHUNK = 64 };
 
 struct walk {
-    struct nearby *nearby;
+    struct read_cache *cache;
     pdict_visit visit;
     void *context;
     unsigned int entries;
@@ -28,7 +28,8 @@ static bool visit_entry(struct walk *walk, uint64_t entry)
     if (walk->entries++ >= ENTRIES_MAX)
         return false;
     if (!term_is_boxed(entry) ||
-        !nearby_read(walk->nearby, term_address(entry), words, sizeof(words)) || words[0] != pair)
+        !read_cache_read(walk->cache, term_address(entry), words, sizeof(words)) ||
+        words[0] != pair)
         return true;
     return walk->visit(walk->context, words[1], words[2]);
 }
@@ -38,7 +39,7 @@ static bool visit_slot(struct walk *walk, uint64_t slot)
     uint64_t cell[2];
 
     for (; term_is_list(slot); slot = cell[1]) {
-        if (!nearby_read(walk->nearby, term_address(slot), cell, sizeof(cell)))
+        if (!read_cache_read(walk->cache, term_address(slot), cell, sizeof(cell)))
             return true;
         if (!visit_entry(walk, cell[0]))
             return false;
@@ -46,21 +47,21 @@ static bool visit_slot(struct walk *walk, uint64_t slot)
     return !term_is_boxed(slot) || visit_entry(walk, slot);
 }
 
-void pdict_each(struct vm *vm, struct nearby *nearby, uint64_t address, pdict_visit visit,
+void pdict_each(struct vm *vm, struct read_cache *cache, uint64_t address, pdict_visit visit,
                 void *context)
 {
-    struct walk walk = {.nearby = nearby, .visit = visit, .context = context};
+    struct walk walk = {.cache = cache, .visit = visit, .context = context};
     uint64_t data = address + (uint64_t)vm->layout.procdict_data, slots[CHUNK];
     uint32_t used;
 
-    if (!nearby_read(nearby, address + (uint64_t)vm->layout.procdict_used, &used, sizeof(used)))
+    if (!read_cache_read(cache, address + (uint64_t)vm->layout.procdict_used, &used, sizeof(used)))
         return;
     if (used > SLOTS_MAX)
         used = SLOTS_MAX;
     for (uint32_t at = 0; at < used; at += CHUNK) {
         uint32_t count = used - at < CHUNK ? used - at : CHUNK;
 
-        if (!nearby_read(nearby, data + at * sizeof(slots[0]), slots, count * sizeof(slots[0])))
+        if (!read_cache_read(cache, data + at * sizeof(slots[0]), slots, count * sizeof(slots[0])))
             return;
         for (uint32_t i = 0; i < count; i++) {
             if (!visit_slot(&walk, slots[i]))

@@ -56,7 +56,7 @@ struct reader {
     struct atoms *atoms;
     const struct pid_encoding *encoding;
     const uint8_t *bytes;
-    struct nearby nearby;
+    struct read_cache cache;
     struct process_info *info;
 };
 
@@ -116,7 +116,7 @@ static void read_proc_lib_call(struct reader *reader, uint64_t value)
     uint64_t words[4];
 
     if (term_is_boxed(value) &&
-        nearby_read(&reader->nearby, term_address(value), words, sizeof(words)) &&
+        read_cache_read(&reader->cache, term_address(value), words, sizeof(words)) &&
         words[0] == triple && term_is_small(words[3]) && term_small(words[3]) >= 0)
         put_initial_call(reader, words[1], words[2], (uint64_t)term_small(words[3]));
 }
@@ -129,7 +129,7 @@ static void read_ancestors(struct reader *reader, uint64_t list)
 
     info->ancestor_count = 0;
     for (; term_is_list(list) && info->ancestor_count < ANCESTORS_MAX; list = cell[1]) {
-        if (!nearby_read(&reader->nearby, term_address(list), cell, sizeof(cell)))
+        if (!read_cache_read(&reader->cache, term_address(list), cell, sizeof(cell)))
             return;
         if (term_is_atom(cell[0]) || term_is_pid(cell[0]))
             info->ancestors[info->ancestor_count++] = cell[0];
@@ -170,7 +170,7 @@ bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_enco
     struct reader reader = {vm, atoms, encoding, bytes, .info = &read};
     uint64_t dictionary = field(&reader, vm->layout.process_dictionary);
 
-    nearby_init(&reader.nearby, vm->memory);
+    read_cache_init(&reader.cache, vm->memory);
     read.id = field(&reader, vm->layout.process_id);
     if (!pid_format(encoding, read.id, read.pid, sizeof(read.pid)))
         return false;
@@ -179,7 +179,7 @@ bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_enco
     read.parent = pid_field(&reader, vm->layout.process_parent);
     read.group_leader = pid_field(&reader, vm->layout.process_group_leader);
     if (dictionary)
-        pdict_each(vm, &reader.nearby, dictionary, visit_entry, &reader);
+        pdict_each(vm, &reader.cache, dictionary, visit_entry, &reader);
     *info = read;
     return true;
 }

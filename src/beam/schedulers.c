@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
-#include "beam/vm_parts.h"
+#include "beam/vm_internal.h"
 #include "util/alloc.h"
 
 /* Read the scheduler at `address`; false if there is no scheduler with this type and number. */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "beam/process_info.h"
-#include "beam/quote.h"
+#include "beam/erlang_escape.h"
 #include "util/utf8.h"
 
 enum { DEPTH_MAX = 12, OBJECTS_MAX = 4096, BINARY_MAX = 4096, BIG_WORDS_MAX = 2 };
@@ -68,7 +68,7 @@ static int read_string(struct writer *writer, uint64_t list, struct buffer *text
         if (!term_is_small(cell[0]) || cell[0] >> 4 > 0x10ffff ||
             !is_printable((uint32_t)(cell[0] >> 4)))
             return 0;
-        quote_character(text, (uint32_t)(cell[0] >> 4), '"');
+        erlang_escape_character(text, (uint32_t)(cell[0] >> 4), '"');
     }
     return 1;
 }
@@ -168,7 +168,7 @@ static bool write_printable(struct writer *writer, const char *bytes, size_t siz
         printable = length > 0 && is_printable(point);
         ascii &= point < 0x80;
         if (printable)
-            quote_character(&text, point, '"');
+            erlang_escape_character(&text, point, '"');
     }
     if (printable && size > 0) {
         write_text(writer, "<<\"");
@@ -327,7 +327,7 @@ static bool write_immediate(struct writer *writer, uint64_t term)
     if (term_is_atom(term)) {
         atom = atom_text(writer->atoms, term);
         if (atom)
-            quote_atom(&writer->out, atom);
+            erlang_escape_atom(&writer->out, atom);
         return atom;
     }
     if (term_is_small(term)) {

@@ -13,7 +13,7 @@
 
 #include "beam/build.h"
 #include "beam/roots.h"
-#include "beam/vm_parts.h"
+#include "beam/vm_internal.h"
 #include "os/process.h"
 #include "os/procfs.h"
 #include "util/alloc.h"

@@ -10,7 +10,7 @@
 #include "beam/process_info.h"
 #include "beam/process_table.h"
 #include "beam/term.h"
-#include "beam/vm_parts.h"
+#include "beam/vm_internal.h"
 #include "util/alloc.h"
 
 enum {
@@ -18,7 +18,7 @@ enum {
     ATTEMPTS = 5,   /* processes start and end during a count */
 };
 
-struct census {
+struct table_check {
     struct vm *vm;
     struct pid_encoding encoding;
     uint8_t *bytes; /* one process struct */
@@ -27,99 +27,99 @@ struct census {
     bool has_init;
 };
 
-static uint64_t field(const struct census *census, int32_t offset)
+static uint64_t field(const struct table_check *check, int32_t offset)
 {
     uint64_t value;
 
-    memcpy(&value, census->bytes + offset, sizeof(value));
+    memcpy(&value, check->bytes + offset, sizeof(value));
     return value;
 }
 
 /* [heap, htop) is the heap, [stop, hend) the stack (erl_process.h 25:1047). During a collection the
  * struct mixes fields of the old and of the new heap. */
-static bool has_heap(const struct census *census)
+static bool has_heap(const struct table_check *check)
 {
-    const struct layout *layout = &census->vm->layout;
-    uint64_t heap = field(census, layout->process_heap);
-    uint64_t hend = field(census, layout->process_hend);
-    uint64_t htop = field(census, layout->process_htop);
-    uint64_t stop = field(census, layout->process_stop);
+    const struct layout *layout = &check->vm->layout;
+    uint64_t heap = field(check, layout->process_heap);
+    uint64_t hend = field(check, layout->process_hend);
+    uint64_t htop = field(check, layout->process_htop);
+    uint64_t stop = field(check, layout->process_stop);
 
     return heap % 8 == 0 && heap <= htop && htop <= stop && stop <= hend &&
-           (hend - heap) / 8 == field(census, layout->process_heap_sz);
+           (hend - heap) / 8 == field(check, layout->process_heap_sz);
 }
 
-static void look_at(struct census *census, uint64_t index, uint64_t process)
+static void look_at(struct table_check *check, uint64_t index, uint64_t process)
 {
-    const struct layout *layout = &census->vm->layout;
+    const struct layout *layout = &check->vm->layout;
     char pid[48];
     uint64_t id;
 
-    if (!memory_read(census->vm->memory, process, census->bytes, layout->sizeof_process)) {
-        census->unread++;
+    if (!memory_read(check->vm->memory, process, check->bytes, layout->sizeof_process)) {
+        check->unread++;
         return;
     }
-    census->read++;
-    id = field(census, layout->process_id);
-    if (pid_format(&census->encoding, id, pid, sizeof(pid)) &&
-        pid_table_index(&census->encoding, id) == index) {
-        census->with_id++;
-        census->has_init |= strcmp(pid, "<0.0.0>") == 0;
+    check->read++;
+    id = field(check, layout->process_id);
+    if (pid_format(&check->encoding, id, pid, sizeof(pid)) &&
+        pid_table_index(&check->encoding, id) == index) {
+        check->with_id++;
+        check->has_init |= strcmp(pid, "<0.0.0>") == 0;
     }
-    census->with_heap += has_heap(census);
+    check->with_heap += has_heap(check);
 }
 
 static bool visit(void *context, uint64_t index, uint64_t process)
 {
-    struct census *census = context;
+    struct table_check *check = context;
 
-    if (census->seen++ < LOOKED_AT)
-        look_at(census, index, process);
+    if (check->seen++ < LOOKED_AT)
+        look_at(check, index, process);
     return true;
 }
 
-static int take_census(struct census *census, struct error *error)
+static int check_table(struct table_check *check, struct error *error)
 {
-    census->seen = census->read = census->unread = census->with_id = census->with_heap = 0;
-    census->has_init = false;
-    return process_table_each(census->vm, visit, census, error);
+    check->seen = check->read = check->unread = check->with_id = check->with_heap = 0;
+    check->has_init = false;
+    return process_table_each(check->vm, visit, check, error);
 }
 
 /* Check that the table has as many processes as its counter says, except for those that start and
  * end meanwhile. */
-static int count_processes(struct census *census, struct error *error)
+static int count_processes(struct table_check *check, struct error *error)
 {
     uint64_t before = 0, after = 0, slack = 0;
 
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        before = vm_process_count(census->vm);
-        if (take_census(census, error) != 0)
+        before = vm_process_count(check->vm);
+        if (check_table(check, error) != 0)
             return -1;
-        after = vm_process_count(census->vm);
+        after = vm_process_count(check->vm);
         slack = before == after ? 2 : 2 + (before > after ? before : after) / 16;
-        if (census->seen + slack >= (before < after ? before : after) &&
-            census->seen <= (before > after ? before : after) + slack)
+        if (check->seen + slack >= (before < after ? before : after) &&
+            check->seen <= (before > after ? before : after) + slack)
             return 0;
     }
     return error_set(error, ERROR_UNSUPPORTED,
                      "the process table says that it has %llu processes, but has %llu",
-                     (unsigned long long)after, (unsigned long long)census->seen);
+                     (unsigned long long)after, (unsigned long long)check->seen);
 }
 
-static int check_processes(struct census *census, struct error *error)
+static int check_processes(struct table_check *check, struct error *error)
 {
-    if (count_processes(census, error) != 0)
+    if (count_processes(check, error) != 0)
         return -1;
-    if ((!census->has_init && !census->unread) || census->with_id * 2 <= census->read)
+    if ((!check->has_init && !check->unread) || check->with_id * 2 <= check->read)
         return error_set(error, ERROR_UNSUPPORTED,
                          "%u processes are in the table, %u of them have the pid of their place, "
                          "and <0.0.0> is %samong these",
-                         census->read, census->with_id, census->has_init ? "" : "not ");
-    if (census->with_heap * 2 <= census->read)
+                         check->read, check->with_id, check->has_init ? "" : "not ");
+    if (check->with_heap * 2 <= check->read)
         return error_set(error, ERROR_UNSUPPORTED,
                          "%u processes are in the table, but only %u of them have a heap and a "
                          "stack where the layout says",
-                         census->read, census->with_heap);
+                         check->read, check->with_heap);
     return 0;
 }
 
@@ -164,14 +164,14 @@ static int check_code_list(struct vm *vm, struct error *error)
 
 int vm_check(struct vm *vm, struct error *error)
 {
-    struct census census = {.vm = vm};
+    struct table_check check = {.vm = vm};
     int result;
 
-    if (check_process_size(vm, error) != 0 || pid_encoding_read(vm, &census.encoding, error) != 0 ||
+    if (check_process_size(vm, error) != 0 || pid_encoding_read(vm, &check.encoding, error) != 0 ||
         check_schedulers(vm, error) != 0 || check_code_list(vm, error) != 0)
         return -1;
-    census.bytes = xmalloc(vm->layout.sizeof_process);
-    result = check_processes(&census, error);
-    free(census.bytes);
+    check.bytes = xmalloc(vm->layout.sizeof_process);
+    result = check_processes(&check, error);
+    free(check.bytes);
     return result;
 }

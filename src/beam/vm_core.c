@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "beam/build.h"
-#include "beam/vm_parts.h"
+#include "beam/vm_internal.h"
 #include "os/core_process.h"
 #include "os/elf_file.h"
 #include "util/alloc.h"

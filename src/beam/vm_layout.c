@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include "beam/vm_parts.h"
+#include "beam/vm_internal.h"
 #include "os/debug_file.h"
 
 static int from_dwarf(struct elf_file *executable, struct layout *layout, struct error *error)

@@ -279,7 +279,7 @@ static void plan(struct budget *budget, struct group *group, uint64_t now, uint6
     order_at(group, now, (group->length - group->window) * random_part(budget));
 }
 
-static bool too_dear(const struct group *group)
+static bool too_expensive(const struct group *group)
 {
     if (group->continuous)
         return group->tokens < 0 && group->last_demand > group->share;
@@ -290,7 +290,7 @@ static enum budget_order order_open(struct group *group, uint64_t now, uint64_t 
 {
     uint64_t closes_at = group->opened + (uint64_t)group->window;
 
-    group->cut = too_dear(group);
+    group->cut = too_expensive(group);
     if (group->cut || (!group->continuous && now >= closes_at)) {
         group->state = CLOSING;
         return BUDGET_CLOSE;

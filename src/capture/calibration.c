@@ -88,15 +88,15 @@ static double place_hit_ns(const struct calibration *calibration, const struct p
 double calibration_hit_ns(const struct calibration *calibration, const struct probe_site *sites,
                           int count)
 {
-    double dearest = 0;
+    double highest = 0;
 
     for (int i = 0; i < count; i++) {
         double cost = place_hit_ns(calibration, &sites[i], sites, count);
 
-        if (cost > dearest)
-            dearest = cost;
+        if (cost > highest)
+            highest = cost;
     }
-    return dearest;
+    return highest;
 }
 
 /* ---- functions to probe ---- */

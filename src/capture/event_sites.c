@@ -104,7 +104,7 @@ static int add_address(const struct event_target *target, const struct event_req
         return site->is_optional ? 0 : -1;
     if (places->count == EVENT_PLACES_MAX)
         return too_many(request, error);
-    place.way = hook_way_name(point.way);
+    place.way = hook_method_name(point.way);
     places->of[places->count++] = place;
     return 0;
 }

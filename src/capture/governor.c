@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/governor_parts.h"
+#include "capture/governor_internal.h"
 #include "capture/return_probes.h"
 #include "util/alloc.h"
 #include "util/clock.h"

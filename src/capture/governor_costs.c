@@ -2,7 +2,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "capture/governor_parts.h"
+#include "capture/governor_internal.h"
 #include "util/average.h"
 #include "util/clock.h"
 
@@ -34,14 +34,14 @@ double group_take_cost(struct group *group, const struct probe_counts *counts)
 {
     struct governor *governor = group->governor;
     uint64_t runs = counts->runs - group->charged.runs;
-    double reckoned;
+    double estimated;
 
     if (runs > 0 && governor->stats_fd >= 0)
         update_program_ns(group);
     group->charged = *counts;
-    reckoned = (double)runs * (group->trap_ns + group->program_ns);
-    governor->cost += reckoned;
-    return reckoned * cost_factor_get(&governor->cost_factor);
+    estimated = (double)runs * (group->trap_ns + group->program_ns);
+    governor->cost += estimated;
+    return estimated * cost_factor_get(&governor->cost_factor);
 }
 
 /* Set the period of samples so that they stay within their part of the budget. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
-#include "capture/governor_parts.h"
+#include "capture/governor_internal.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 

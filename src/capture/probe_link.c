@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
-#include "util/apart.h"
+#include "util/unkillable.h"
 
 /* From include/uapi/linux/bpf.h of Linux 6.6, which is newer than the headers of our build. */
 enum {
@@ -151,7 +151,7 @@ static int attach_multi(struct probe_links *links, pid_t pid, const struct probe
         if (sites[i].semaphore_offset)
             create->semaphore_offsets = (uintptr_t)semaphores;
     }
-    links->attach_ns += run_apart(create_multi, &call);
+    links->attach_ns += run_unkillable(create_multi, &call);
     free(table);
     if (call.fd < 0)
         return call.code;
@@ -236,7 +236,7 @@ static int attach_all_perf(struct probe_links *links, pid_t pid, const struct pr
             .cookie = sites[i].cookie,
         };
 
-        links->attach_ns += run_apart(create_event, &call);
+        links->attach_ns += run_unkillable(create_event, &call);
         links->links[links->count++] = call.link;
         if (call.code)
             return attach_error(call.code, pid, &sites[i], error);
@@ -306,7 +306,7 @@ static void *end_link(void *argument)
 {
     struct end *end = argument;
 
-    end->cpu_ns = run_apart(close_link, &end->link);
+    end->cpu_ns = run_unkillable(close_link, &end->link);
     return NULL;
 }
 

@@ -9,16 +9,16 @@
 #include "cli/message.h"
 #include "cli/selection_options.h"
 #include "cli/values.h"
-#include "output/census_writers.h"
+#include "output/dump_writers.h"
 #include "output/number_text.h"
 #include "profile/selection.h"
-#include "session/census_take.h"
+#include "session/dump_take.h"
 #include "session/targets.h"
 #include "session/top_option.h"
 
 struct dump_options {
     struct target_options target; /* the VM */
-    struct census_request request;
+    struct dump_request request;
     struct selection_options selection;
     const char *core, *executable; /* NULL: not given */
     bool json;
@@ -64,7 +64,7 @@ static int set_depth(void *target, char *text, struct error *error)
 {
     long value;
 
-    if (value_number("the depth", text, 1, CENSUS_DEPTH_MAX, &value, error))
+    if (value_number("the depth", text, 1, DUMP_DEPTH_MAX, &value, error))
         return -1;
     ((struct dump_options *)target)->request.depth = (uint32_t)value;
     return 0;
@@ -110,18 +110,18 @@ static int check(void *target, struct error *error)
 /* ---- the dump ---- */
 
 /* Keep the selected processes. */
-static int select_processes(struct census *census, const struct selection_options *options,
+static int select_processes(struct dump *dump, const struct selection_options *options,
                             struct error *error)
 {
     const struct view_options by_name = {.grouping = {{GROUP_NAME}}};
-    struct view *view = view_new(census->profile, &by_name);
-    struct selection *selection = selection_new(options, census->profile, view, 0);
-    size_t had = census->count;
+    struct view *view = view_new(dump->profile, &by_name);
+    struct selection *selection = selection_new(options, dump->profile, view, 0);
+    size_t had = dump->count;
 
-    census_keep(census, selection);
+    dump_keep(dump, selection);
     selection_free(selection);
     view_free(view);
-    if (had && !census->count)
+    if (had && !dump->count)
         return error_set(error, ERROR_NO_SAMPLES, "the options select none of the %zu processes",
                          had);
     return 0;
@@ -130,19 +130,19 @@ static int select_processes(struct census *census, const struct selection_option
 static int dump(struct vm *vm, const struct dump_options *options, struct error *error)
 {
     struct profile *profile = profile_new();
-    struct census census = {0};
+    struct dump dump = {0};
     struct error sampling;
-    int result = census_take(vm, &options->request, profile, &census, &sampling, error);
+    int result = dump_take(vm, &options->request, profile, &dump, &sampling, error);
 
     if (!result && sampling.code)
         message_warning("running processes can't be sampled: %s", sampling.text);
     if (!result)
-        result = select_processes(&census, &options->selection, error);
+        result = select_processes(&dump, &options->selection, error);
     if (!result)
-        (options->json ? census_write_json : census_write_text)(stdout, &census);
+        (options->json ? dump_write_json : dump_write_text)(stdout, &dump);
     if (!result && fflush(stdout))
         result = error_set(error, ERROR_FAILED, "can't write the dump: %s", strerror(errno));
-    census_free(&census);
+    dump_free(&dump);
     profile_free(profile);
     return result;
 }

@@ -48,7 +48,7 @@ struct diff_options {
 };
 
 /* Whether several recordings are made, each with files of its own. */
-bool record_makes_parts(const struct record_options *options);
+bool record_makes_segments(const struct record_options *options);
 
 void record_options_free(struct record_options *options);
 void report_options_free(struct report_options *options);

@@ -55,8 +55,8 @@ static void default_outputs(struct record_options *options, pid_t pid)
     char *name;
 
     strftime(moment, sizeof(moment), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-    name = record_makes_parts(options) ? xstrdup("beamflame")
-                                       : xasprintf("beamflame-%d-%s", pid, moment);
+    name = record_makes_segments(options) ? xstrdup("beamflame")
+                                          : xasprintf("beamflame-%d-%s", pid, moment);
     add_default(&options->output, xasprintf("%s.perf", name));
     add_default(&options->output, xasprintf("%s.svg", name));
     free(name);
@@ -171,8 +171,8 @@ static void name_of_node(const struct record_options *options, struct targets *t
     vm_node_name(targets->vms[0], name, size);
 }
 
-static int record_in_parts(const struct record_options *options, struct targets *targets,
-                           const char *path, const char *command_line, uint64_t started)
+static int record_in_segments(const struct record_options *options, struct targets *targets,
+                              const char *path, const char *command_line, uint64_t started)
 {
     struct rotation *rotation;
     struct session *session;
@@ -187,7 +187,7 @@ static int record_in_parts(const struct record_options *options, struct targets 
     rotation = rotation_new(options, path, node);
     failed = options->session.trigger_count
                  ? record_triggered(session, options, &stop_requested, rotation, &error)
-                 : record_parts(session, options, &stop_requested, rotation, &error);
+                 : record_segments(session, options, &stop_requested, rotation, &error);
     if (failed)
         failed = message_error(&error);
     session_free(session);
@@ -203,13 +203,13 @@ static int record(struct record_options *options, struct targets *targets, const
     if (!options->output.count)
         default_outputs(options, targets->vms[0]->pid);
     path = take_recording_path(&options->output);
-    if (record_makes_parts(options))
-        return record_in_parts(options, targets, path, command_line, started);
+    if (record_makes_segments(options))
+        return record_in_segments(options, targets, path, command_line, started);
     return record_and_render(options, targets, path, command_line, started);
 }
 
 /* Segments must go to files. */
-static int check_parts(const struct record_options *options, struct error *error)
+static int check_segments(const struct record_options *options, struct error *error)
 {
     const struct output_options *outputs = &options->output;
 
@@ -229,7 +229,7 @@ static int check_outputs(const struct record_options *options, struct error *err
 {
     bool peers = false;
 
-    if (record_makes_parts(options) && check_parts(options, error))
+    if (record_makes_segments(options) && check_segments(options, error))
         return -1;
     for (int i = 0; i < options->session.event_count; i++)
         peers |= event_has_peers(options->session.events[i].name);

@@ -15,7 +15,7 @@
 
 enum { BEFORE_MOST = 3600 }; /* seconds that are kept in memory */
 
-bool record_makes_parts(const struct record_options *options)
+bool record_makes_segments(const struct record_options *options)
 {
     return options->loop > 0 || options->session.trigger_count;
 }
@@ -354,9 +354,9 @@ int record_take_arguments(void *target, char **arguments, bool after_dashes, str
     return 0;
 }
 
-static int check_parts(const struct record_options *options, struct error *error)
+static int check_segments(const struct record_options *options, struct error *error)
 {
-    if (options->keep && !record_makes_parts(options))
+    if (options->keep && !record_makes_segments(options))
         return error_set(error, ERROR_USAGE, "--keep needs --loop or --trigger");
     if (options->loop && options->session.trigger_count)
         return error_set(error, ERROR_USAGE,
@@ -391,7 +391,7 @@ int record_options_check(void *target, struct error *error)
     if (session->top.count && !session->wall)
         return error_set(error, ERROR_USAGE, "--top is for event wall (-e wall)");
     session->cpu |= !session->event_count && !session->wall;
-    if (check_parts(options, error) || check_triggers(options, error) ||
+    if (check_segments(options, error) || check_triggers(options, error) ||
         selection_options_check(&options->output.settings.selection, error))
         return -1;
     return output_options_check(&options->output, error);

@@ -19,7 +19,7 @@ struct recorder {
     const struct record_options *options;
     const volatile int *stop;
     struct rotation *rotation; /* NULL: no segments */
-    uint64_t end, part_end;    /* CLOCK_MONOTONIC */
+    uint64_t end, segment_end; /* CLOCK_MONOTONIC */
     struct progress progress;
     bool open; /* a recording is in progress */
 };
@@ -35,7 +35,7 @@ static struct recorder recorder(struct session *session, const struct record_opt
         .stop = stop,
         .rotation = rotation,
         .end = options->duration > 0 ? now + (uint64_t)(options->duration * 1e9) : UINT64_MAX,
-        .part_end = rotation ? now + (uint64_t)(options->loop * 1e9) : UINT64_MAX,
+        .segment_end = rotation ? now + (uint64_t)(options->loop * 1e9) : UINT64_MAX,
         .progress = progress_new(options),
     };
 }
@@ -48,10 +48,10 @@ static bool has_its_size(const struct recorder *recorder)
     if (!recorder->options->max_size)
         return false;
     status = session_status(recorder->session);
-    return status.part_bytes >= recorder->options->max_size && status.part_ns >= SECOND;
+    return status.segment_bytes >= recorder->options->max_size && status.segment_ns >= SECOND;
 }
 
-static int begin_part(struct recorder *recorder, struct error *error)
+static int begin_segment(struct recorder *recorder, struct error *error)
 {
     int fd = rotation_create(recorder->rotation, time(NULL), error);
 
@@ -67,10 +67,10 @@ static int begin_part(struct recorder *recorder, struct error *error)
 
 /* End the segment and begin the next one. The end of the current segment is reported if it fails.
  * Returns the error if the next one can't begin. */
-static int next_part(struct recorder *recorder, struct error *error)
+static int next_segment(struct recorder *recorder, struct error *error)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    bool in_time = now >= recorder->part_end && now - recorder->part_end < LATE;
+    bool in_time = now >= recorder->segment_end && now - recorder->segment_end < LATE;
     struct error problem;
     int fd, ended = session_end(recorder->session, &fd, &problem);
 
@@ -78,19 +78,19 @@ static int next_part(struct recorder *recorder, struct error *error)
         message_error(&problem);
     recorder->open = false;
     rotation_write(recorder->rotation, fd, ended == 0);
-    if (begin_part(recorder, error))
+    if (begin_segment(recorder, error))
         return -1;
-    recorder->part_end =
-        (in_time ? recorder->part_end : now) + (uint64_t)(recorder->options->loop * 1e9);
+    recorder->segment_end =
+        (in_time ? recorder->segment_end : now) + (uint64_t)(recorder->options->loop * 1e9);
     return 0;
 }
 
 /* Continue with the next segment. A segment that failed at once would fail again. */
 static int after_failure(struct recorder *recorder, struct error *error)
 {
-    if (!recorder->rotation || session_status(recorder->session).part_ns < SECOND)
+    if (!recorder->rotation || session_status(recorder->session).segment_ns < SECOND)
         return -1;
-    return next_part(recorder, error);
+    return next_segment(recorder, error);
 }
 
 static void say_size(const struct record_options *options)
@@ -106,7 +106,8 @@ static int run(struct recorder *recorder, struct error *error)
 
     while (!result && !*recorder->stop && session_alive(recorder->session)) {
         uint64_t now = clock_ns(CLOCK_MONOTONIC);
-        uint64_t end = recorder->end < recorder->part_end ? recorder->end : recorder->part_end;
+        uint64_t end =
+            recorder->end < recorder->segment_end ? recorder->end : recorder->segment_end;
         uint64_t left_ms = now < end ? (end - now) / 1000000 : STEP_MS;
         bool full = has_its_size(recorder);
 
@@ -116,8 +117,8 @@ static int run(struct recorder *recorder, struct error *error)
             say_size(recorder->options);
             break;
         }
-        if ((full || now >= recorder->part_end) && !rotation_is_busy(recorder->rotation)) {
-            result = next_part(recorder, error);
+        if ((full || now >= recorder->segment_end) && !rotation_is_busy(recorder->rotation)) {
+            result = next_segment(recorder, error);
             continue;
         }
         if (session_step(recorder->session, left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS, error))
@@ -154,13 +155,13 @@ int record_whole(struct session *session, const struct record_options *options,
     return end(&own, run(&own, error), ret_fd, error);
 }
 
-int record_parts(struct session *session, const struct record_options *options,
-                 const volatile int *stop, struct rotation *rotation, struct error *error)
+int record_segments(struct session *session, const struct record_options *options,
+                    const volatile int *stop, struct rotation *rotation, struct error *error)
 {
     struct recorder own = recorder(session, options, stop, rotation);
     int fd, result;
 
-    if (begin_part(&own, error))
+    if (begin_segment(&own, error))
         return -1;
     result = end(&own, run(&own, error), &fd, error);
     if (fd >= 0)

@@ -17,5 +17,5 @@ int record_whole(struct session *session, const struct record_options *options,
 
 /* The same in segments, which `rotation` writes. If a segment fails, what was recorded of it is
  * kept, and the error is reported. Returns the error if the next segment can't begin either. */
-int record_parts(struct session *session, const struct record_options *options,
-                 const volatile int *stop, struct rotation *rotation, struct error *error);
+int record_segments(struct session *session, const struct record_options *options,
+                    const volatile int *stop, struct rotation *rotation, struct error *error);

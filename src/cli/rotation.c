@@ -11,16 +11,16 @@
 #include <unistd.h>
 
 #include "cli/message.h"
-#include "cli/part_names.h"
+#include "cli/segment_names.h"
 #include "cli/render.h"
 #include "profile/recording_join.h"
 #include "util/alloc.h"
 
 struct rotation {
     const struct record_options *options;
-    struct part_names *names;
-    struct part_time time; /* of the segment that is being recorded */
-    pid_t child;           /* 0: none */
+    struct segment_names *names;
+    struct segment_time time; /* of the segment that is being recorded */
+    pid_t child;              /* 0: none */
     unsigned written, empty, failed, cut, late;
     bool late_now;
 };
@@ -31,20 +31,20 @@ struct rotation *rotation_new(const struct record_options *options, const char *
     struct rotation *rotation = xcalloc(1, sizeof(*rotation));
 
     rotation->options = options;
-    rotation->names = part_names_new(options, recording, node);
-    part_names_remove_leftovers(rotation->names);
+    rotation->names = segment_names_new(options, recording, node);
+    segment_names_remove_leftovers(rotation->names);
     return rotation;
 }
 
 int rotation_create(struct rotation *rotation, time_t seconds, struct error *error)
 {
     rotation->late_now = false;
-    return part_names_create(rotation->names, seconds, &rotation->time, error);
+    return segment_names_create(rotation->names, seconds, &rotation->time, error);
 }
 
 void rotation_drop(struct rotation *rotation)
 {
-    char *temporary = part_names_temporary(rotation->names, rotation->time);
+    char *temporary = segment_names_temporary(rotation->names, rotation->time);
 
     unlink(temporary);
     free(temporary);
@@ -56,7 +56,7 @@ void rotation_drop(struct rotation *rotation)
 struct source {
     const int *fds; /* read the segment, or its pieces */
     size_t count;
-    const char *occasion; /* of pieces that the child joins into `file`; else NULL and -1 */
+    const char *trigger; /* of pieces that the child joins into `file`; else NULL and -1 */
     int file;
 };
 
@@ -91,12 +91,12 @@ static int open_source(const struct source *source)
     struct error error;
     int fd;
 
-    if (!source->occasion)
+    if (!source->trigger)
         return source->fds[0];
     pieces = xcalloc(source->count, sizeof(*pieces));
     for (size_t i = 0; i < source->count; i++)
         pieces[i] = (struct join_part){source->fds[i], "a kept segment"};
-    if (recording_join(pieces, source->count, &(struct join_options){.occasion = source->occasion},
+    if (recording_join(pieces, source->count, &(struct join_options){.trigger = source->trigger},
                        source->file, &fd, &error))
         message_error(&error);
     free(pieces);
@@ -122,18 +122,18 @@ static int render_outputs(const struct rotation *rotation, int fd, const char *n
     struct output_options outputs = rotation->options->output;
 
     for (size_t i = 0; i < outputs.count; i++)
-        outputs.requests[i].path = part_names_output(rotation->names, i, rotation->time);
-    outputs.stats_path = part_names_statistics(rotation->names, rotation->time);
+        outputs.requests[i].path = segment_names_output(rotation->names, i, rotation->time);
+    outputs.stats_path = segment_names_statistics(rotation->names, rotation->time);
     outputs.no_summary = true;
     return outputs.count || outputs.stats_path ? render(fd, name, &outputs) : 0;
 }
 
 /* Returns the exit code. Memory is not freed, because the process ends. */
-static int write_part(const struct rotation *rotation, int fd)
+static int write_segment(const struct rotation *rotation, int fd)
 {
     const struct record_options *options = rotation->options;
-    char *temporary = part_names_temporary(rotation->names, rotation->time);
-    char *recording = part_names_recording(rotation->names, rotation->time);
+    char *temporary = segment_names_temporary(rotation->names, rotation->time);
+    char *recording = segment_names_recording(rotation->names, rotation->time);
     int published = recording ? publish(temporary, recording, options->output.quiet) : 0;
     int rendered = render_outputs(rotation, fd, recording ? recording : temporary);
 
@@ -142,7 +142,7 @@ static int write_part(const struct rotation *rotation, int fd)
     else if (!recording || published)
         message_warning("the recording of that segment is kept in %s", temporary);
     if (options->keep)
-        part_names_remove_old(rotation->names, options->keep);
+        segment_names_remove_old(rotation->names, options->keep);
     return published ? published : rendered;
 }
 
@@ -155,7 +155,7 @@ static void run_child(const struct rotation *rotation, const struct source *sour
     signal(SIGTERM, SIG_IGN);
     keep_only(source);
     fd = open_source(source);
-    _exit(fd < 0 ? ERROR_FAILED : write_part(rotation, fd));
+    _exit(fd < 0 ? ERROR_FAILED : write_segment(rotation, fd));
 }
 
 /* ---- the parent ---- */
@@ -222,12 +222,12 @@ void rotation_write(struct rotation *rotation, int fd, bool whole)
         start_child(rotation, &(struct source){.fds = &fd, .count = 1, .file = -1});
 }
 
-void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *occasion,
+void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *trigger,
                    int file, bool whole)
 {
     wait_for_child(rotation);
     rotation->cut += !whole;
-    start_child(rotation, &(struct source){pieces, count, occasion, file});
+    start_child(rotation, &(struct source){pieces, count, trigger, file});
 }
 
 static void say_sum(const struct rotation *rotation)
@@ -253,7 +253,7 @@ int rotation_finish(struct rotation *rotation)
         code = ERROR_FAILED;
     else
         code = rotation->empty && !rotation->written ? ERROR_NO_SAMPLES : 0;
-    part_names_free(rotation->names);
+    segment_names_free(rotation->names);
     free(rotation);
     return code;
 }

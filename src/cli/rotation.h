@@ -41,7 +41,7 @@ void rotation_write(struct rotation *rotation, int fd, bool whole);
 
 /* The same for a segment that was recorded in several pieces. The child joins them into `file`, the
  * file that was created (profile/recording_join.h). Takes over all descriptors. */
-void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *occasion,
+void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *trigger,
                    int file, bool whole);
 
 /* Wait for the last child, report problems, and free. Returns the exit code. */

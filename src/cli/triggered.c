@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/kept_parts.h"
+#include "cli/kept_segments.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "util/alloc.h"
@@ -30,13 +30,13 @@ struct triggered {
     const volatile int *stop;
     struct rotation *rotation;
     struct progress progress;
-    struct kept_parts kept;
-    uint64_t part_ns, bytes_most;
-    uint64_t end, part_begin; /* CLOCK_MONOTONIC */
-    uint64_t ready;           /* the earliest next firing */
-    uint64_t until;           /* end of the recording that a trigger began; 0: none */
-    time_t fired_at;          /* seconds since 1970 */
-    char *occasion;
+    struct kept_segments kept;
+    uint64_t segment_ns, bytes_most;
+    uint64_t end, segment_begin; /* CLOCK_MONOTONIC */
+    uint64_t ready;              /* the earliest next firing */
+    uint64_t until;              /* end of the recording that a trigger began; 0: none */
+    time_t fired_at;             /* seconds since 1970 */
+    char *trigger;
     unsigned fired;
     bool open; /* a segment is in progress */
 };
@@ -49,7 +49,7 @@ static uint64_t ns(double seconds)
 static struct triggered triggered(struct session *session, const struct record_options *options,
                                   const volatile int *stop, struct rotation *rotation)
 {
-    uint64_t part = ns(options->before) / PARTS;
+    uint64_t segment = ns(options->before) / PARTS;
 
     return (struct triggered){
         .session = session,
@@ -57,9 +57,9 @@ static struct triggered triggered(struct session *session, const struct record_o
         .stop = stop,
         .rotation = rotation,
         .progress = progress_new(options),
-        .part_ns = part < SECOND      ? SECOND
-                   : part > PART_MOST ? PART_MOST
-                                      : part,
+        .segment_ns = segment < SECOND      ? SECOND
+                      : segment > PART_MOST ? PART_MOST
+                                            : segment,
         .bytes_most = options->max_size ? options->max_size : BYTES_MOST,
         .end =
             options->duration > 0 ? clock_ns(CLOCK_MONOTONIC) + ns(options->duration) : UINT64_MAX,
@@ -68,43 +68,43 @@ static struct triggered triggered(struct session *session, const struct record_o
 
 /* ---- segments ---- */
 
-static int begin_part(struct triggered *triggered, struct error *error)
+static int begin_segment(struct triggered *triggered, struct error *error)
 {
-    int fd = kept_parts_file(error);
+    int fd = kept_segments_file(error);
 
     if (fd < 0 || session_begin(triggered->session, fd, error))
         return -1;
-    triggered->part_begin = clock_ns(CLOCK_MONOTONIC);
+    triggered->segment_begin = clock_ns(CLOCK_MONOTONIC);
     triggered->open = true;
     return 0;
 }
 
 /* If a segment fails, what was recorded of it is kept. */
-static int end_part(struct triggered *triggered, struct error *error)
+static int end_segment(struct triggered *triggered, struct error *error)
 {
-    uint64_t bytes = session_status(triggered->session).part_bytes;
+    uint64_t bytes = session_status(triggered->session).segment_bytes;
     int fd, ended = session_end(triggered->session, &fd, error);
 
     triggered->open = false;
     if (fd < 0)
         return ended;
-    kept_parts_add(&triggered->kept, &(struct kept_part){
-                                         .fd = fd,
-                                         .begin = triggered->part_begin,
-                                         .end = clock_ns(CLOCK_MONOTONIC),
-                                         .bytes = bytes,
-                                     });
+    kept_segments_add(&triggered->kept, &(struct kept_segment){
+                                            .fd = fd,
+                                            .begin = triggered->segment_begin,
+                                            .end = clock_ns(CLOCK_MONOTONIC),
+                                            .bytes = bytes,
+                                        });
     return ended;
 }
 
-static int next_part(struct triggered *triggered, struct error *error)
+static int next_segment(struct triggered *triggered, struct error *error)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC), before = ns(triggered->options->before);
 
-    if (end_part(triggered, error))
+    if (end_segment(triggered, error))
         return -1;
-    kept_parts_drop(&triggered->kept, now > before ? now - before : 0, triggered->bytes_most);
-    return begin_part(triggered, error);
+    kept_segments_drop(&triggered->kept, now > before ? now - before : 0, triggered->bytes_most);
+    return begin_segment(triggered, error);
 }
 
 /* ---- when it fires ---- */
@@ -112,18 +112,18 @@ static int next_part(struct triggered *triggered, struct error *error)
 /* The start of what is recorded. */
 static uint64_t kept_since(const struct triggered *triggered)
 {
-    return triggered->kept.count ? triggered->kept.list[0].begin : triggered->part_begin;
+    return triggered->kept.count ? triggered->kept.list[0].begin : triggered->segment_begin;
 }
 
-static void fire(struct triggered *triggered, const char *occasion, double after)
+static void fire(struct triggered *triggered, const char *trigger, double after)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
     progress_clear(&triggered->progress);
     if (!triggered->options->output.quiet)
-        message_say("trigger %s; recording from %.1f s before to %g s after", occasion,
+        message_say("trigger %s; recording from %.1f s before to %g s after", trigger,
                     (double)(now - kept_since(triggered)) / 1e9, after);
-    triggered->occasion = xstrdup(occasion);
+    triggered->trigger = xstrdup(trigger);
     triggered->fired_at = time(NULL);
     triggered->fired++;
     triggered->until = now + ns(after);
@@ -133,7 +133,7 @@ static void fire(struct triggered *triggered, const char *occasion, double after
 /* Hand all kept segments to the rotation. */
 static int write_kept(struct triggered *triggered, bool whole, struct error *error)
 {
-    struct kept_parts *kept = &triggered->kept;
+    struct kept_segments *kept = &triggered->kept;
     int file = rotation_create(triggered->rotation, triggered->fired_at, error);
     int *fds;
 
@@ -142,7 +142,7 @@ static int write_kept(struct triggered *triggered, bool whole, struct error *err
     fds = xcalloc(kept->count + 1, sizeof(*fds));
     for (size_t i = 0; i < kept->count; i++)
         fds[i] = kept->list[i].fd;
-    rotation_join(triggered->rotation, fds, kept->count, triggered->occasion, file, whole);
+    rotation_join(triggered->rotation, fds, kept->count, triggered->trigger, file, whole);
     free(fds);
     kept->count = 0; /* the rotation owns their descriptors */
     kept->bytes = 0;
@@ -153,8 +153,8 @@ static int finish(struct triggered *triggered, bool whole, struct error *error)
 {
     int result = triggered->kept.count ? write_kept(triggered, whole, error) : 0;
 
-    free(triggered->occasion);
-    triggered->occasion = NULL;
+    free(triggered->trigger);
+    triggered->trigger = NULL;
     triggered->until = 0;
     return result;
 }
@@ -167,7 +167,7 @@ static bool is_over(const struct triggered *triggered, uint64_t now)
 
     if (!triggered->until)
         return false;
-    bytes = triggered->kept.bytes + session_status(triggered->session).part_bytes;
+    bytes = triggered->kept.bytes + session_status(triggered->session).segment_bytes;
     return (now >= triggered->until || bytes >= triggered->bytes_most) &&
            !rotation_is_busy(triggered->rotation);
 }
@@ -177,12 +177,12 @@ static int take(struct triggered *triggered, uint64_t now, struct error *error)
     const char *fires;
 
     if (is_over(triggered, now)) {
-        if (end_part(triggered, error) || finish(triggered, true, error))
+        if (end_segment(triggered, error) || finish(triggered, true, error))
             return -1;
-        return begin_part(triggered, error);
+        return begin_segment(triggered, error);
     }
-    if (!triggered->until && now >= triggered->part_begin + triggered->part_ns)
-        return next_part(triggered, error);
+    if (!triggered->until && now >= triggered->segment_begin + triggered->segment_ns)
+        return next_segment(triggered, error);
     if (session_step(triggered->session, STEP_MS, error))
         return -1;
     fires = session_look(triggered->session, !triggered->until && now >= triggered->ready);
@@ -227,7 +227,7 @@ static int end(struct triggered *triggered, int result, struct error *error)
 
     session_stop(triggered->session);
     fire_on_exit(triggered);
-    if (triggered->open && end_part(triggered, &own) && !result) {
+    if (triggered->open && end_segment(triggered, &own) && !result) {
         *error = own;
         result = -1;
     }
@@ -235,8 +235,8 @@ static int end(struct triggered *triggered, int result, struct error *error)
         *error = own;
         result = -1;
     }
-    kept_parts_free(&triggered->kept);
-    free(triggered->occasion);
+    kept_segments_free(&triggered->kept);
+    free(triggered->trigger);
     if (!result && !triggered->fired)
         return error_set(error, ERROR_NO_SAMPLES, "no trigger fired, so nothing was recorded");
     return result;
@@ -246,7 +246,7 @@ int record_triggered(struct session *session, const struct record_options *optio
                      const volatile int *stop, struct rotation *rotation, struct error *error)
 {
     struct triggered own = triggered(session, options, stop, rotation);
-    int result = begin_part(&own, error);
+    int result = begin_segment(&own, error);
 
     if (!result)
         result = run(&own, error);

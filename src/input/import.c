@@ -12,7 +12,7 @@ struct import import_new(const char *directory)
                    .kernel = "",
                    .command = "",
                    .version = BEAMFLAME_VERSION,
-                   .occasion = ""},
+                   .trigger = ""},
         .directory = directory,
     };
 }

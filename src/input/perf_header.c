@@ -76,7 +76,7 @@ static void take_own(struct perf_header *header, struct span key, struct span va
     uint64_t number;
 
     if (span_is(key, "trigger"))
-        import->header.occasion = unescaped(import, value);
+        import->header.trigger = unescaped(import, value);
     else if (span_is(key, "weight"))
         take_weight(header, value, import);
     else if (span_is(key, "start by clock"))

@@ -325,8 +325,7 @@ static int open_file(const char *path, struct core_file *core, struct error *err
     if (core->fd < 0 || fstat(core->fd, &status))
         return error_set(error, ERROR_FAILED, "can't open '%s': %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return error_set(error, ERROR_FAILED,
-                         "'%s' is not a regular file", path);
+        return error_set(error, ERROR_FAILED, "'%s' is not a regular file", path);
     core->size = (uint64_t)status.st_size;
     core->written = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
     return 0;

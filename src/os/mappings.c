@@ -102,7 +102,7 @@ static bool same_mapping(const struct mapping *a, const struct mapping *b)
 }
 
 /* Keep the files of mappings that still exist. */
-static void carry_over(const struct list *from, struct list *to)
+static void profile_remap_over(const struct list *from, struct list *to)
 {
     int old = 0;
 
@@ -129,7 +129,7 @@ static bool reread(struct mappings *mappings)
     list = read_list(mappings->pid);
     if (list.count == 0)
         return false; /* the process has ended: keep the old list */
-    carry_over(&mappings->list, &list);
+    profile_remap_over(&mappings->list, &list);
     list_free(&mappings->list);
     mappings->list = list;
     return true;

@@ -249,8 +249,7 @@ static void put_graph(struct dot *dot, const struct recording_totals *totals)
     for (size_t i = 0; i < shown; i++)
         put_edge(dot, &edges[i], seconds, &scale);
     if (totals->left_out)
-        fprintf(dot->file, "    // %" PRIu64 " samples are not selected\n",
-                totals->left_out);
+        fprintf(dot->file, "    // %" PRIu64 " samples are not selected\n", totals->left_out);
     fputs("}\n", dot->file);
     free(edges);
 }

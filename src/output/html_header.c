@@ -69,7 +69,7 @@ static void put_part(struct json *json, const struct comparison_side *part)
     json_text(json, "hostname", header->hostname);
     json_text(json, "kernel", header->kernel);
     json_text(json, "command", header->command);
-    json_text(json, "occasion", header->occasion);
+    json_text(json, "occasion", header->trigger);
     json_number(json, "frequency", header->frequency);
     json_number(json, "cpus", header->cpus);
     json_text(json, "event", header->event);

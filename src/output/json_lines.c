@@ -35,8 +35,8 @@ static void write_header(FILE *file, const struct recording_header *header)
     json_text(&json, "hostname", header->hostname);
     json_text(&json, "kernel", header->kernel);
     json_text(&json, "command", header->command);
-    if (header->occasion[0])
-        json_text(&json, "trigger", header->occasion);
+    if (header->trigger[0])
+        json_text(&json, "trigger", header->trigger);
     json_line_close(&json);
 }
 

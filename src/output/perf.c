@@ -117,8 +117,8 @@ static void write_header(FILE *file, const struct recording_header *header)
     write_comment(file, "os release", header->kernel);
     write_comment(file, "beamflame version", header->version);
     write_comment(file, "cmdline", header->command);
-    if (header->occasion[0])
-        write_comment(file, "trigger", header->occasion);
+    if (header->trigger[0])
+        write_comment(file, "trigger", header->trigger);
     write_start(file, header);
 }
 

@@ -172,7 +172,7 @@ static void write_stats(const struct stats *stats, const struct recording_totals
     put_ms(file, "cpu_accounted_ms", totals->cpu_accounted_ns);
     put_ratio(file, totals);
     fprintf(file, "  \"cut\": %s,\n  \"trigger\": ", totals->cut ? "true" : "false");
-    json_string_or_null(file, header->occasion);
+    json_string_or_null(file, header->trigger);
     fputs(",\n", file);
     put_targets(stats);
     stats_put_events(file, &stats->source, &stats->samples);

@@ -109,8 +109,8 @@ static void write_overview(const struct summary *summary, const struct recording
             output_seconds(&summary->source, totals));
     write_events(summary);
     fputs(totals->cut ? " (the recording was cut)\n" : "\n", file);
-    if (summary->source.header->occasion[0])
-        fprintf(file, "trigger   %s\n", summary->source.header->occasion);
+    if (summary->source.header->trigger[0])
+        fprintf(file, "trigger   %s\n", summary->source.header->trigger);
     if (totals->left_out)
         fprintf(file,
                 "left out  %s samples that are not selected; coverage, hits and losses count all "

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "output/counts.h"
-#include "output/long_slices.h"
+#include "output/long_schedules.h"
 #include "output/run_queues.h"
 #include "output/traffic.h"
 #include "output/weight.h"
@@ -24,7 +24,7 @@ struct summary_event {
     uint64_t by_status[STATUS_COUNT]; /* shown for wall */
     struct counts places;             /* by symbol: see summary_event_add() */
     struct counts processes;          /* by id in summary_processes */
-    struct long_slices slices;        /* of sched */
+    struct long_schedules slices;     /* of sched */
     struct run_queues queues;         /* of sched */
     struct traffic traffic;           /* of msg and sched */
 };

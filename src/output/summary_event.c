@@ -50,7 +50,7 @@ void summary_event_free(struct summary_event *event)
 {
     counts_free(&event->places);
     counts_free(&event->processes);
-    long_slices_free(&event->slices);
+    long_schedules_free(&event->slices);
     run_queues_free(&event->queues);
     traffic_free(&event->traffic);
 }
@@ -99,7 +99,7 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
     event->samples++;
     event->total += value;
     if (event->is_sched && sample->values[SCHED_LONG])
-        long_slices_add(&event->slices, sample);
+        long_schedules_add(&event->slices, sample);
     else if (event->is_sched)
         run_queues_add(&event->queues, profile, sample);
     traffic_add(&event->traffic, sample);
@@ -288,8 +288,8 @@ void summary_event_write(FILE *file, struct summary_event *event,
         write_processes(file, profile, event, processes, id);
     if (event->is_sched) {
         run_queues_write(file, profile, &event->queues);
-        long_slices_finish(&event->slices);
-        long_slices_write(file, profile, &event->slices, source->header->start_monotonic);
+        long_schedules_finish(&event->slices);
+        long_schedules_write(file, profile, &event->slices, source->header->start_monotonic);
     }
     traffic_table_write(file, &event->traffic, event->traffic_value, seconds);
 }

@@ -252,8 +252,7 @@ static int foot_lines(const struct recording_totals *totals, struct buffer *line
     if (totals->cut)
         buffer_text(lines, "the recording was cut; ");
     if (totals->left_out)
-        buffer_format(lines, "%s samples are not selected; ",
-                      number_text(totals->left_out).text);
+        buffer_format(lines, "%s samples are not selected; ", number_text(totals->left_out).text);
     if (totals->unknown)
         buffer_format(lines, "%s samples have no known value; ", number_text(totals->unknown).text);
     for (int i = 0; i < LOSS_COUNT; i++) {

@@ -32,9 +32,9 @@ static const char *version(const struct recording_header *header)
     return header->version;
 }
 
-static const char *occasion(const struct recording_header *header)
+static const char *trigger(const struct recording_header *header)
 {
-    return header->occasion;
+    return header->trigger;
 }
 
 static bool is_first(const struct recording_header *const *headers, size_t i, text_of text)
@@ -72,7 +72,7 @@ void join_header_make(struct join_header *joined, const struct recording_header 
         .kernel = join_texts(headers, count, kernel, ", "),
         .command = join_texts(headers, count, command, "; "),
         .version = join_texts(headers, count, version, ", "),
-        .occasion = join_texts(headers, count, occasion, "; "),
+        .trigger = join_texts(headers, count, trigger, "; "),
     };
     joined->header = *base;
     joined->header.cpus = 0;
@@ -87,7 +87,7 @@ void join_header_make(struct join_header *joined, const struct recording_header 
     joined->header.kernel = joined->kernel;
     joined->header.command = joined->command;
     joined->header.version = joined->version;
-    joined->header.occasion = joined->occasion;
+    joined->header.trigger = joined->trigger;
 }
 
 void join_header_free(struct join_header *joined)
@@ -96,7 +96,7 @@ void join_header_free(struct join_header *joined)
     free(joined->kernel);
     free(joined->command);
     free(joined->version);
-    free(joined->occasion);
+    free(joined->trigger);
 }
 
 const struct recording_header *join_header_first(const struct recording_header *const *headers,

@@ -10,7 +10,7 @@
 /* A header and the texts that it owns; header.event is borrowed. */
 struct join_header {
     struct recording_header header;
-    char *hostname, *kernel, *command, *version, *occasion;
+    char *hostname, *kernel, *command, *version, *trigger;
     bool several_hosts;
 };
 

@@ -26,10 +26,10 @@ struct recording_header {
     uint32_t cpus;
     const char *event; /* the clock of CPU samples: "cpu-clock" or "cycles" */
     const char *hostname;
-    const char *kernel;   /* uname -r */
-    const char *command;  /* command line */
-    const char *version;  /* of beamflame */
-    const char *occasion; /* why it was made: the trigger that fired; "" if none */
+    const char *kernel;  /* uname -r */
+    const char *command; /* command line */
+    const char *version; /* of beamflame */
+    const char *trigger; /* why it was made: the trigger that fired; "" if none */
 };
 
 /* What is known when the recording ends. All counts are since the start. A recording that was cut

@@ -20,7 +20,7 @@
  * -2... are 0, 1, 2, 3...), `string` a varint count and that many bytes of UTF-8.
  *
  * CHUNK_HEADER: varints start_realtime, start_monotonic, frequency, cpus; strings event, hostname,
- * kernel, command, version, occasion.
+ * kernel, command, version, trigger.
  *
  * CHUNK_TOTALS: varints end_monotonic, samples, erlang_samples, complete_stacks, truncated_stacks,
  * frames, erlang_frames, unknown_erlang_frames, unknown_native_frames, attach_ns, profiler_cpu_ns,

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/carry.h"
+#include "profile/profile_remap.h"
 #include "profile/events.h"
 #include "profile/join_header.h"
 #include "profile/summary_join.h"
@@ -15,7 +15,7 @@ struct part {
     const char *name;
     struct recording *recording;
     struct profile *profile;
-    struct carry carry;
+    struct profile_remap remap;
     event_id *events;        /* joined ids of its events, by id - 1 */
     uint64_t shift;          /* added to its times for joined times; wraps */
     bool has_next, is_whole; /* `next` is valid; all samples were read */
@@ -47,9 +47,9 @@ static void take_counts(struct join *join, struct part *part)
         const struct event_summary *summary = recording_get_summary(part->recording, id);
 
         if (summary)
-            event_summaries_join(&join->summaries, part->events[id - 1], &part->carry, summary);
+            event_summaries_join(&join->summaries, part->events[id - 1], &part->remap, summary);
     }
-    thread_times_join(&join->threads, &part->carry, recording_get_threads(part->recording),
+    thread_times_join(&join->threads, &part->remap, recording_get_threads(part->recording),
                       part->shift);
 }
 
@@ -111,7 +111,7 @@ static int define_events(struct join *join, struct part *part, struct error *err
         const char *name = profile_text(part->profile, profile_get_event(part->profile, id)->name);
         bool is_known = event_find(join->profile, name) != 0;
 
-        part->events[id - 1] = carry_event(&part->carry, id);
+        part->events[id - 1] = profile_remap_event(&part->remap, id);
         if (is_known && profile_counts(join->profile).events > before)
             return error_set(error, ERROR_FAILED,
                              "%.200s: event %.100s has other values than in the file before",
@@ -163,7 +163,7 @@ static int put_sample(struct join *join, struct part *part)
 
     sample.time += part->shift;
     sample.event = part->events[sample.event - 1];
-    carry_sample(&part->carry, &sample);
+    profile_remap_sample(&part->remap, &sample);
     return recording_append(join->writer, join->profile, &sample, join->error);
 }
 
@@ -272,11 +272,11 @@ static void place(struct join *join, struct join_header *joined)
                                                           : headers[0]);
     if (join->options->order == JOIN_BY_TIME)
         place_by_time(join, &joined->header);
-    if (join->options->occasion)
-        joined->header.occasion = join->options->occasion;
+    if (join->options->trigger)
+        joined->header.trigger = join->options->trigger;
     for (size_t i = 0; joined->several_hosts && i < join->count; i++)
         if (headers[i]->hostname[0])
-            join->parts[i].carry.host = headers[i]->hostname;
+            join->parts[i].remap.host = headers[i]->hostname;
     take_sampling(join, &joined->header);
     free(headers);
 }
@@ -318,7 +318,7 @@ static int open_all(struct join *join, const struct join_part *parts)
 
         part->name = parts[i].name;
         part->profile = profile_new();
-        part->carry = (struct carry){.from = part->profile, .to = join->profile};
+        part->remap = (struct profile_remap){.from = part->profile, .to = join->profile};
         part->recording = recording_open(parts[i].fd, parts[i].name, result ? &own : join->error);
         if (!part->recording)
             result = -1;
@@ -330,7 +330,7 @@ static void free_all(struct join *join)
 {
     for (size_t i = 0; i < join->count; i++) {
         recording_close(join->parts[i].recording);
-        carry_free(&join->parts[i].carry);
+        profile_remap_free(&join->parts[i].remap);
         profile_free(join->parts[i].profile);
         free(join->parts[i].events);
     }

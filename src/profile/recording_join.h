@@ -28,8 +28,8 @@ enum join_order {
 struct join_options {
     enum join_order order;
     uint64_t gap_ns;
-    const char *occasion; /* of the joined recording; NULL: those of the parts */
-    uint64_t *starts;     /* out: start of each part, ns in joined time; NULL: not needed */
+    const char *trigger; /* of the joined recording; NULL: those of the parts */
+    uint64_t *starts;    /* out: start of each part, ns in joined time; NULL: not needed */
 };
 
 /* Write all parts to `fd`. *ret_fd reads the result, as in recording_finish(); also on failure: if

@@ -44,7 +44,7 @@ static void read_header(struct cursor *cursor, struct recording_header *header)
     header->kernel = read_text(cursor);
     header->command = read_text(cursor);
     header->version = read_text(cursor);
-    header->occasion = read_text(cursor);
+    header->trigger = read_text(cursor);
 }
 
 static void read_totals(struct cursor *cursor, struct recording_totals *ret_totals)
@@ -129,7 +129,7 @@ void recording_close(struct recording *recording)
     free((char *)recording->header.kernel);
     free((char *)recording->header.command);
     free((char *)recording->header.version);
-    free((char *)recording->header.occasion);
+    free((char *)recording->header.trigger);
     free(recording);
 }
 

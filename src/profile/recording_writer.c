@@ -47,7 +47,7 @@ static int write_header(struct recording_writer *writer, const struct recording_
     put_text(&bytes, header->kernel);
     put_text(&bytes, header->command);
     put_text(&bytes, header->version);
-    put_text(&bytes, header->occasion);
+    put_text(&bytes, header->trigger);
     result = chunk_write(writer->chunks, CHUNK_HEADER, bytes.data, bytes.size, error);
     buffer_free(&bytes);
     return result;

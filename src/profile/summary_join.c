@@ -91,8 +91,8 @@ static void join_tally(struct event_summary *summary, string_id name, uint64_t c
     summary->tallies = list;
 }
 
-void event_summaries_join(struct event_summaries *summaries, event_id event, struct carry *carry,
-                          const struct event_summary *next)
+void event_summaries_join(struct event_summaries *summaries, event_id event,
+                          struct profile_remap *remap, const struct event_summary *next)
 {
     struct event_summary *summary = event_summaries_place(summaries, event);
 
@@ -109,10 +109,11 @@ void event_summaries_join(struct event_summaries *summaries, event_id event, str
         summary->errors[i] = join_errors(summary->errors[i], next->errors[i]);
     }
     for (size_t i = 0; i < next->histogram_count; i++)
-        join_histogram(summary, carry_string(carry, next->histograms[i].name),
+        join_histogram(summary, profile_remap_string(remap, next->histograms[i].name),
                        &next->histograms[i]);
     for (size_t i = 0; i < next->tally_count; i++)
-        join_tally(summary, carry_string(carry, next->tallies[i].name), next->tallies[i].count);
+        join_tally(summary, profile_remap_string(remap, next->tallies[i].name),
+                   next->tallies[i].count);
 }
 
 /* ---- threads ---- */
@@ -125,14 +126,14 @@ static struct thread_time *time_of(struct thread_times *times, thread_id thread)
     return NULL;
 }
 
-void thread_times_join(struct thread_times *times, struct carry *carry,
+void thread_times_join(struct thread_times *times, struct profile_remap *remap,
                        const struct thread_times *next, uint64_t shift)
 {
     for (size_t i = 0; i < next->count; i++) {
         struct thread_time time = next->list[i];
         struct thread_time *known;
 
-        time.thread = carry_thread(carry, time.thread);
+        time.thread = profile_remap_thread(remap, time.thread);
         time.from += shift;
         time.to += shift;
         known = time_of(times, time.thread);

@@ -103,7 +103,7 @@ static double ns_per_count(const struct cpu_time *cpu_time, const struct target_
 
 uint64_t cpu_time_base(struct cpu_time *cpu_time, size_t target, const struct snapshot *snapshot)
 {
-    const uint8_t *bytes = snapshot_segment(snapshot, SEGMENT_TICK, sizeof(uint64_t));
+    const uint8_t *bytes = snapshot_region(snapshot, REGION_TICK, sizeof(uint64_t));
     struct target_time *own = &cpu_time->of[target];
     uint64_t count = cpu_time->period, ns;
 
@@ -155,9 +155,9 @@ static uint64_t share(const struct target_time *own, size_t count)
 {
     double base = (double)sum_of(own->held, count);
     double usual = (own->accounted_since + FIRST_NS) / (own->sampled + FIRST_NS);
-    double part = own->due * base / (double)sum_of(own->held, own->count);
+    double segment = own->due * base / (double)sum_of(own->held, own->count);
 
-    return (uint64_t)fmax(0, fmin(fmax(part, usual * base / VARY), usual * base * VARY));
+    return (uint64_t)fmax(0, fmin(fmax(segment, usual * base / VARY), usual * base * VARY));
 }
 
 /* Scale the first `count` held samples to `sum`, in steps: so most samples have equal values and
@@ -181,14 +181,15 @@ static void scale(struct target_time *own, size_t count, uint64_t sum)
 
 /* End the window of the first `count` held samples. If these are all, they get all that is due:
  * there may be no other sample before the end. */
-static int settle(struct target_time *own, size_t count, struct part *part, struct error *error)
+static int settle(struct target_time *own, size_t count, struct segment *segment,
+                  struct error *error)
 {
     int result = 0;
 
     if (!own->ended)
         scale(own, count, count == own->count ? (uint64_t)fmax(0, own->due) : share(own, count));
     for (size_t i = 0; i < count && !result; i++)
-        result = part_append(part, &own->held[i], error);
+        result = segment_append(segment, &own->held[i], error);
     memmove(own->held, own->held + count, (own->count - count) * sizeof(*own->held));
     own->count -= count;
     own->began = clock_ns(CLOCK_MONOTONIC);
@@ -198,25 +199,26 @@ static int settle(struct target_time *own, size_t count, struct part *part, stru
 /* The number of samples of a window that ends now, or 0 if it continues. The newest sample waits
  * for the next window, unless a much newer one was appended. So one sample remains to get the time
  * that is accounted until the end. */
-static size_t window_of(const struct target_time *own, uint64_t now, const struct part *part)
+static size_t window_of(const struct target_time *own, uint64_t now, const struct segment *segment)
 {
     if (!own->count || (now - own->began < WINDOW_NS && own->count < HELD_MAX))
         return 0;
-    return own->held[own->count - 1].time + HOLD_NS > part->newest ? own->count - 1 : own->count;
+    return own->held[own->count - 1].time + HOLD_NS > segment->newest ? own->count - 1 : own->count;
 }
 
-int cpu_time_settle(struct cpu_time *cpu_time, bool all, struct part *part, struct error *error)
+int cpu_time_settle(struct cpu_time *cpu_time, bool all, struct segment *segment,
+                    struct error *error)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
     for (size_t i = 0; i < cpu_time->targets->count; i++) {
         struct target_time *own = &cpu_time->of[i];
-        size_t count = all ? own->count : window_of(own, now, part);
+        size_t count = all ? own->count : window_of(own, now, segment);
 
         if (!all && !count)
             continue;
         account(cpu_time, i);
-        if (count && settle(own, count, part, error))
+        if (count && settle(own, count, segment, error))
             return -1;
     }
     return 0;

@@ -15,7 +15,7 @@
 #pragma once
 
 #include "capture/clock.h"
-#include "session/part.h"
+#include "session/segment.h"
 #include "session/targets.h"
 #include "symbol/snapshot.h"
 
@@ -35,7 +35,8 @@ void cpu_time_hold(struct cpu_time *cpu_time, size_t target, const struct sample
 
 /* Scale the windows that are long enough, or `all`, and append their samples to `part`. Return 0,
  * or -1 with the error of part_append(). */
-int cpu_time_settle(struct cpu_time *cpu_time, bool all, struct part *part, struct error *error);
+int cpu_time_settle(struct cpu_time *cpu_time, bool all, struct segment *segment,
+                    struct error *error);
 
 /* Sampling has stopped: CPU time that is accounted later does not count. */
 void cpu_time_stop(struct cpu_time *cpu_time);

@@ -7,7 +7,7 @@
 
 #include "beam/hooks.h"
 #include "capture/sampler.h"
-#include "profile/carry.h"
+#include "profile/profile_remap.h"
 #include "profile/events.h"
 #include "symbol/allocation.h"
 #include "util/alloc.h"
@@ -206,7 +206,7 @@ bool events_need_cpu_samples(const struct events *events)
 }
 
 int events_cpu_sample(struct events *events, size_t target, const struct snapshot *snapshot,
-                      const struct sample *sample, struct part *part, struct error *error)
+                      const struct sample *sample, struct segment *segment, struct error *error)
 {
     struct sample allocated = *sample;
 
@@ -216,7 +216,7 @@ int events_cpu_sample(struct events *events, size_t target, const struct snapsho
     allocated.values[ALLOC_WORDS] = allocation_at_sample(events->allocations[target], snapshot);
     if (!allocated.values[ALLOC_WORDS])
         return 0;
-    return part_append(part, &allocated, error);
+    return segment_append(segment, &allocated, error);
 }
 
 /* Take off the words that CPU samples were charged with already. */
@@ -260,7 +260,7 @@ static stack_id add_mark(struct profile *profile, stack_id stack, enum process_s
 
 static int append_share(struct events *events, const struct held *held,
                         const struct event_part *share, const struct event_scale *scale,
-                        struct part *part, struct error *error)
+                        struct segment *segment, struct error *error)
 {
     uint32_t by_time = events->options->events[held->event].kind->by_time;
     struct sample sample = held->sample;
@@ -278,27 +278,27 @@ static int append_share(struct events *events, const struct held *held,
         sample.status = (uint8_t)share->status;
     if (share->shows_status)
         sample.stack = add_mark(events->profile, sample.stack, share->status);
-    return part_append(part, &sample, error);
+    return segment_append(segment, &sample, error);
 }
 
 static int append(struct events *events, const struct held *held, const struct event_scale *scale,
-                  struct part *part, struct error *error)
+                  struct segment *segment, struct error *error)
 {
     const struct event_kind *kind = events->options->events[held->event].kind;
-    struct event_part parts[EVENT_PARTS_MAX] = {0};
+    struct event_part segments[EVENT_PARTS_MAX] = {0};
     int count = 1;
 
     if (kind->parts)
-        count = kind->parts(&held->hit, parts);
+        count = kind->parts(&held->hit, segments);
     else
-        memcpy(parts[0].values, held->hit.values, sizeof(parts[0].values));
+        memcpy(segments[0].values, held->hit.values, sizeof(segments[0].values));
     for (int i = 0; i < count; i++)
-        if (append_share(events, held, &parts[i], scale, part, error))
+        if (append_share(events, held, &segments[i], scale, segment, error))
             return -1;
     return 0;
 }
 
-int events_release(struct events *events, struct part *part, struct error *error)
+int events_release(struct events *events, struct segment *segment, struct error *error)
 {
     size_t kept = 0;
     int result = 0;
@@ -312,7 +312,7 @@ int events_release(struct events *events, struct part *part, struct error *error
         switch (
             event_probes_scale(held->probes, held->event, &held->hit, held->sample.time, &scale)) {
         case WINDOW_SCALE:
-            result = append(events, held, &scale, part, error);
+            result = append(events, held, &scale, segment, error);
             break;
         case WINDOW_NOT_YET:
             events->held[kept++] = *held;
@@ -325,7 +325,8 @@ int events_release(struct events *events, struct part *part, struct error *error
     return result;
 }
 
-static int put_summary(struct events *events, int event, struct part *part, struct error *error)
+static int put_summary(struct events *events, int event, struct segment *segment,
+                       struct error *error)
 {
     const struct event_kind *kind = events->options->events[event].kind;
     struct event_histogram *histograms =
@@ -352,16 +353,16 @@ static int put_summary(struct events *events, int event, struct part *part, stru
         if (event_probes_refused(events->probes[i], event, &ignored) == 0)
             event_probes_add_summary(events->probes[i], event, &summary, histograms, tallies);
     }
-    result = recording_put_summary(part->writer, part->profile, &summary, error);
+    result = recording_put_summary(segment->writer, segment->profile, &summary, error);
     free(histograms);
     free(tallies);
     return result;
 }
 
-int events_put_summaries(struct events *events, struct part *part, struct error *error)
+int events_put_summaries(struct events *events, struct segment *segment, struct error *error)
 {
     for (int i = 0; events->targets && i < events->options->event_count; i++)
-        if (put_summary(events, i, part, error))
+        if (put_summary(events, i, segment, error))
             return -1;
     return 0;
 }
@@ -374,12 +375,12 @@ void events_end(struct events *events)
 
 void events_begin(struct events *events, struct profile *profile)
 {
-    struct carry carry = {.from = events->profile, .to = profile};
+    struct profile_remap remap = {.from = events->profile, .to = profile};
 
     define(events, profile);
     for (size_t i = 0; i < events->held_count; i++)
-        carry_sample(&carry, &events->held[i].sample);
-    carry_free(&carry);
+        profile_remap_sample(&remap, &events->held[i].sample);
+    profile_remap_free(&remap);
     for (size_t i = 0; i < events->targets; i++)
         event_probes_begin(events->probes[i]);
 }

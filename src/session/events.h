@@ -15,7 +15,7 @@
 #include "capture/event_probes.h"
 #include "profile/recording.h"
 #include "session/options.h"
-#include "session/part.h"
+#include "session/segment.h"
 #include "session/targets.h"
 #include "symbol/symbolizer.h"
 
@@ -46,13 +46,13 @@ void events_sample(struct events *events, size_t target, const struct snapshot *
 /* True if an event needs CPU samples, even if these are not recorded. */
 bool events_need_cpu_samples(const struct events *events);
 int events_cpu_sample(struct events *events, size_t target, const struct snapshot *snapshot,
-                      const struct sample *sample, struct part *part, struct error *error);
+                      const struct sample *sample, struct segment *segment, struct error *error);
 
 /* Append the held samples whose scale is known now. */
-int events_release(struct events *events, struct part *part, struct error *error);
+int events_release(struct events *events, struct segment *segment, struct error *error);
 
 /* Write the summaries of what was counted since the segment began. */
-int events_put_summaries(struct events *events, struct part *part, struct error *error);
+int events_put_summaries(struct events *events, struct segment *segment, struct error *error);
 
 /* End the counts of this segment. */
 void events_end(struct events *events);

@@ -16,7 +16,7 @@
 #include "session/busiest.h"
 #include "session/cpu_time.h"
 #include "session/events.h"
-#include "session/part.h"
+#include "session/segment.h"
 #include "session/triggers.h"
 #include "session/walls.h"
 #include "symbol/snapshot.h"
@@ -38,7 +38,7 @@ struct session {
     struct events *events;
     struct walls walls;
     struct triggers triggers;
-    struct part *part;
+    struct segment *segment;
     uint64_t samples; /* of the segments before */
     uint64_t first_ns, looked_ns, flushed_ns;
     bool stopped;     /* no more samples are taken */
@@ -55,7 +55,7 @@ static int open_symbolizers(struct session *session, struct error *error)
     struct targets *targets = session->targets;
 
     for (size_t i = 0; i < targets->count;) {
-        session->symbolizers[i] = symbolizer_new(targets->vms[i], session->part->profile, error);
+        session->symbolizers[i] = symbolizer_new(targets->vms[i], session->segment->profile, error);
         if (session->symbolizers[i]) {
             i++;
             continue;
@@ -91,9 +91,9 @@ static void prepare_symbolizers(struct session *session)
 
 static void look_at_targets(struct session *session)
 {
-    session->part->threads.count = 0;
+    session->segment->threads.count = 0;
     for (size_t i = 0; i < session->targets->count; i++)
-        symbolizer_look(session->symbolizers[i], &session->part->threads);
+        symbolizer_look(session->symbolizers[i], &session->segment->threads);
 }
 
 static int load_programs(struct session *session, struct error *error)
@@ -125,25 +125,25 @@ static int start_sampling(struct session *session, struct error *error)
                                          session->options->frequency, session->targets);
     }
     look_at_targets(session);
-    session->part->begin = clock_ns(CLOCK_MONOTONIC);
+    session->segment->begin = clock_ns(CLOCK_MONOTONIC);
     return 0;
 }
 
 static int start(struct session *session, uint64_t started_ns, struct error *error)
 {
-    session->part = part_new(session->options, NULL);
-    session->events = events_new(session->options, session->part->profile);
+    session->segment = segment_new(session->options, NULL);
+    session->events = events_new(session->options, session->segment->profile);
     if (open_symbolizers(session, error) || load_programs(session, error) ||
         add_targets(session, error) || start_sampling(session, error))
         return -1;
     if (events_start(session->events, error) ||
         walls_start(&session->walls, session->options, session->targets, session->symbolizers,
-                    session->part, error) ||
+                    session->segment, error) ||
         triggers_start(&session->triggers, session->options, session->targets, session->symbolizers,
                        error))
         return -1;
     session->first_ns = clock_ns(CLOCK_MONOTONIC);
-    session->part->totals.attach_ns = session->first_ns - started_ns;
+    session->segment->totals.attach_ns = session->first_ns - started_ns;
     prepare_symbolizers(session);
     return 0;
 }
@@ -175,7 +175,7 @@ void session_free(struct session *session)
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_free(session->symbolizers[i]);
     kernel_symbols_free(session->kernel);
-    part_free(session->part);
+    segment_free(session->segment);
     busiest_free(&session->busiest);
     free(session);
 }
@@ -183,19 +183,19 @@ void session_free(struct session *session)
 /* ---- parts ---- */
 
 /* Begin the next segment, and let everything refer to it instead of the old one. */
-static void follow_part(struct session *session)
+static void follow_segment(struct session *session)
 {
-    struct part *before = session->part;
+    struct segment *before = session->segment;
 
     session->samples += before->totals.samples;
-    session->part = part_new(session->options, before);
+    session->segment = segment_new(session->options, before);
     for (size_t i = 0; i < session->targets->count; i++)
-        symbolizer_move(session->symbolizers[i], session->part->profile);
-    events_begin(session->events, session->part->profile);
-    walls_begin(&session->walls, before, session->part);
+        symbolizer_move(session->symbolizers[i], session->segment->profile);
+    events_begin(session->events, session->segment->profile);
+    walls_begin(&session->walls, before, session->segment);
     if (session->cpu_time)
         cpu_time_begin(session->cpu_time);
-    part_free(before);
+    segment_free(before);
 }
 
 int session_begin(struct session *session, int fd, struct error *error)
@@ -207,17 +207,17 @@ int session_begin(struct session *session, int fd, struct error *error)
         .event = session->sampler ? session->options->clock->name : "",
         .command = session->command_line,
         .version = BEAMFLAME_VERSION,
-        .occasion = "",
+        .trigger = "",
     };
 
     uname(&uts);
     header.hostname = uts.nodename;
     header.kernel = uts.release;
-    if (session->part->totals.end_monotonic)
-        follow_part(session);
+    if (session->segment->totals.end_monotonic)
+        follow_segment(session);
     session->write_result = 0;
     session->looked_ns = session->flushed_ns = clock_ns(CLOCK_MONOTONIC);
-    return part_open(session->part, fd, &header, error);
+    return segment_open(session->segment, fd, &header, error);
 }
 
 /* ---- samples ---- */
@@ -238,13 +238,13 @@ static void take_cpu(struct session *session, int target, const struct snapshot 
 
     triggers_cpu_sample(&session->triggers, (size_t)target, sample);
     session->write_result = events_cpu_sample(session->events, (size_t)target, snapshot, sample,
-                                              session->part, &session->write_error);
-    if (!session->write_result && session->part->wall)
-        session->write_result = wall_cpu_sample(session->walls.of[target], sample, session->part,
+                                              session->segment, &session->write_error);
+    if (!session->write_result && session->segment->wall)
+        session->write_result = wall_cpu_sample(session->walls.of[target], sample, session->segment,
                                                 &session->write_error);
     if (session->write_result || !session->options->cpu)
         return;
-    sample->event = session->part->cpu;
+    sample->event = session->segment->cpu;
     sample->values[CPU_TIME] = base;
     busiest_count(&session->busiest, sample->process);
     cpu_time_hold(session->cpu_time, (size_t)target, sample);
@@ -271,12 +271,12 @@ static void take(void *context, const void *data, size_t size)
         return;
     if (!snapshot_open(&snapshot, data, size) ||
         (target = target_of(session, snapshot.sample->pid)) < 0) {
-        session->part->totals.losses[LOSS_BAD_SAMPLE]++;
+        session->segment->totals.losses[LOSS_BAD_SAMPLE]++;
         return;
     }
-    hit = (const void *)snapshot_segment(&snapshot, SEGMENT_HIT, sizeof(struct wire_hit));
+    hit = (const void *)snapshot_region(&snapshot, REGION_HIT, sizeof(struct wire_hit));
     symbolizer_sample(session->symbolizers[target], &snapshot, &sample,
-                      hit || session->options->cpu ? &session->part->totals : &not_recorded);
+                      hit || session->options->cpu ? &session->segment->totals : &not_recorded);
     if (hit)
         take_hit(session, target, &snapshot, hit, &sample);
     else
@@ -286,24 +286,24 @@ static void take(void *context, const void *data, size_t size)
 /* Write the times of threads, as they were last read, and the totals of CPU samples with them. */
 static int put_threads(struct session *session, struct error *error)
 {
-    struct part *part = session->part;
+    struct segment *segment = session->segment;
 
-    if (!part->cpu)
+    if (!segment->cpu)
         return 0;
-    cpu_time_threads(session->cpu_time, part->profile, &part->threads);
-    cpu_time_totals(session->cpu_time, &part->totals);
-    return recording_put_threads(part->writer, part->profile, &part->threads, error);
+    cpu_time_threads(session->cpu_time, segment->profile, &segment->threads);
+    cpu_time_totals(session->cpu_time, &segment->totals);
+    return recording_put_threads(segment->writer, segment->profile, &segment->threads, error);
 }
 
 static int settle_cpu_time(struct session *session, bool all, struct error *error)
 {
-    return session->cpu_time ? cpu_time_settle(session->cpu_time, all, session->part, error) : 0;
+    return session->cpu_time ? cpu_time_settle(session->cpu_time, all, session->segment, error) : 0;
 }
 
 static int put_summaries(struct session *session, struct error *error)
 {
-    return events_put_summaries(session->events, session->part, error) ||
-                   walls_put_summary(&session->walls, session->part, error)
+    return events_put_summaries(session->events, session->segment, error) ||
+                   walls_put_summary(&session->walls, session->segment, error)
                ? -1
                : 0;
 }
@@ -318,7 +318,7 @@ static int flush(struct session *session, struct error *error)
 {
     if (put_threads(session, error) || put_summaries(session, error))
         return -1;
-    return part_flush(session->part, programs_lost(session->programs), error);
+    return segment_flush(session->segment, programs_lost(session->programs), error);
 }
 
 static int at_times(struct session *session, uint64_t now, struct error *error)
@@ -330,7 +330,7 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
         look_at_targets(session);
     if (second) {
         session->looked_ns = now;
-        busiest_note(&session->busiest, session->part->profile);
+        busiest_note(&session->busiest, session->segment->profile);
     }
     if (!due)
         return 0;
@@ -348,7 +348,7 @@ static int check_clock(struct session *session, struct error *error)
     if (reason == WIRE_GUARD_QUIET)
         return 0;
     sampler_stop(session->sampler);
-    session->part->totals.losses[LOSS_CLOCK_STOPPED] = 1;
+    session->segment->totals.losses[LOSS_CLOCK_STOPPED] = 1;
     if (reason == WIRE_GUARD_STORM)
         return error_set(error, ERROR_FAILED,
                          "CPU sampling was stopped to protect the machine: '%s' interrupted CPU %u "
@@ -367,8 +367,9 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
         return -1;
     if (session->write_result)
         return failed_write(session, error);
-    if (check_clock(session, error) || events_release(session->events, session->part, error) ||
-        walls_step(&session->walls, session->part, error) || settle_cpu_time(session, false, error))
+    if (check_clock(session, error) || events_release(session->events, session->segment, error) ||
+        walls_step(&session->walls, session->segment, error) ||
+        settle_cpu_time(session, false, error))
         return -1;
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_refresh(session->symbolizers[i]);
@@ -385,7 +386,7 @@ bool session_alive(const struct session *session)
 
 const char *session_look(struct session *session, bool may_fire)
 {
-    return triggers_look(&session->triggers, may_fire, session->targets, session->part->profile);
+    return triggers_look(&session->triggers, may_fire, session->targets, session->segment->profile);
 }
 
 struct session_status session_status(const struct session *session)
@@ -394,9 +395,9 @@ struct session_status session_status(const struct session *session)
 
     return (struct session_status){
         .seconds = (double)(now - session->first_ns) / (double)SECOND,
-        .part_ns = now - session->part->begin,
-        .part_bytes = recording_size(session->part->writer),
-        .samples = session->samples + session->part->totals.samples,
+        .segment_ns = now - session->segment->begin,
+        .segment_bytes = recording_size(session->segment->writer),
+        .samples = session->samples + session->segment->totals.samples,
         .lost = programs_lost(session->programs),
         .busiest = session->busiest.name,
         .busiest_share = session->busiest.share,
@@ -414,8 +415,8 @@ static int take_rest(struct session *session, struct error *error)
     if (!session->stopped)
         look_at_targets(session);
     if (settle_cpu_time(session, true, error) || put_threads(session, error) ||
-        events_release(session->events, session->part, error) ||
-        (session->stopped && walls_finish(&session->walls, session->part, error)))
+        events_release(session->events, session->segment, error) ||
+        (session->stopped && walls_finish(&session->walls, session->segment, error)))
         return -1;
     return put_summaries(session, error);
 }
@@ -424,9 +425,10 @@ int session_end(struct session *session, int *ret_fd, struct error *error)
 {
     struct error rest_error;
     int rest = take_rest(session, &rest_error);
-    int finished = part_finish(session->part, programs_lost(session->programs), ret_fd, error);
+    int finished =
+        segment_finish(session->segment, programs_lost(session->programs), ret_fd, error);
 
-    busiest_note(&session->busiest, session->part->profile);
+    busiest_note(&session->busiest, session->segment->profile);
     if (rest)
         *error = rest_error;
     return rest ? -1 : finished;

@@ -37,11 +37,11 @@ int session_step(struct session *session, int timeout_ms, struct error *error);
 bool session_alive(const struct session *session);
 
 struct session_status {
-    double seconds;               /* since the first sample was possible */
-    uint64_t part_ns, part_bytes; /* of the current segment */
-    uint64_t samples, lost;       /* of all segments */
-    const char *busiest;          /* process with the most samples in the last second, "" if none */
-    double busiest_share;         /* its share of that second's samples of processes */
+    double seconds;                     /* since the first sample was possible */
+    uint64_t segment_ns, segment_bytes; /* of the current segment */
+    uint64_t samples, lost;             /* of all segments */
+    const char *busiest;  /* process with the most samples in the last second, "" if none */
+    double busiest_share; /* its share of that second's samples of processes */
 };
 /* Check the triggers, while there is a segment. Return the text of the one that fires, valid until
  * the next call, or NULL. None fires unless `may_fire`. */

@@ -7,7 +7,7 @@
 #include "beam/process_metrics.h"
 #include "beam/process_sweep.h"
 #include "beam/process_top.h"
-#include "profile/carry.h"
+#include "profile/profile_remap.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -52,7 +52,7 @@ struct wall {
     struct sample recent[RECENT]; /* CPU samples, by process id modulo RECENT */
     /* of the current call */
     uint64_t now;
-    struct part *part;
+    struct segment *segment;
     struct error *error;
     int result;
     /* of the segment */
@@ -110,16 +110,16 @@ static void append(struct wall *wall, struct sample *sample)
     wall->samples++;
     wall->time += sample->values[WALL_TIME];
     if (!wall->result)
-        wall->result = part_append(wall->part, sample, wall->error);
+        wall->result = segment_append(wall->segment, sample, wall->error);
 }
 
 /* ---- processes that run ---- */
 
 static void append_late(struct wall *wall, struct sample *sample)
 {
-    wall->part->totals.samples++;
-    wall->part->totals.erlang_samples++;
-    wall->part->totals.complete_stacks += !!(sample->flags & SAMPLE_COMPLETE);
+    wall->segment->totals.samples++;
+    wall->segment->totals.erlang_samples++;
+    wall->segment->totals.complete_stacks += !!(sample->flags & SAMPLE_COMPLETE);
     if (sample->time + ORDER_NS < wall->now)
         sample->time = wall->now - ORDER_NS;
     append(wall, sample);
@@ -127,7 +127,7 @@ static void append_late(struct wall *wall, struct sample *sample)
 
 static void set_values(const struct wall *wall, struct sample *sample)
 {
-    sample->event = wall->part->wall;
+    sample->event = wall->segment->wall;
     sample->values[WALL_TIME] = wall->weight;
     sample->values[WALL_COUNT] = 1;
 }
@@ -180,7 +180,7 @@ static void drop_done(struct wall *wall)
 static void append_unsampled(struct wall *wall, struct pending *pending)
 {
     wall->tallies[WALL_UNSAMPLED]++;
-    wall->part->totals.losses[LOSS_STACK_INCOMPLETE]++;
+    wall->segment->totals.losses[LOSS_STACK_INCOMPLETE]++;
     append_late(wall, &pending->sample);
     pending->done = true;
 }
@@ -222,11 +222,11 @@ static void settle(struct wall *wall, bool all)
     drop_done(wall);
 }
 
-int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct part *part,
+int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct segment *segment,
                     struct error *error)
 {
     wall->now = sample->time;
-    wall->part = part;
+    wall->segment = segment;
     wall->error = error;
     wall->result = 0;
     if (!sample->process)
@@ -250,7 +250,7 @@ static void visit(void *context, const struct swept_process *swept)
         add_running(wall, swept);
         return;
     }
-    symbolizer_swept(wall->symbolizer, swept, wall->now, &sample, &wall->part->totals);
+    symbolizer_swept(wall->symbolizer, swept, wall->now, &sample, &wall->segment->totals);
     set_values(wall, &sample);
     append(wall, &sample);
 }
@@ -311,10 +311,10 @@ static void sweep(struct wall *wall)
         wall->tallies[WALL_LATE]++;
 }
 
-int wall_step(struct wall *wall, uint64_t now, struct part *part, struct error *error)
+int wall_step(struct wall *wall, uint64_t now, struct segment *segment, struct error *error)
 {
     wall->now = now;
-    wall->part = part;
+    wall->segment = segment;
     wall->error = error;
     wall->result = 0;
     settle(wall, false);
@@ -323,9 +323,9 @@ int wall_step(struct wall *wall, uint64_t now, struct part *part, struct error *
     return wall->result;
 }
 
-int wall_finish(struct wall *wall, struct part *part, struct error *error)
+int wall_finish(struct wall *wall, struct segment *segment, struct error *error)
 {
-    wall->part = part;
+    wall->segment = segment;
     wall->error = error;
     wall->result = 0;
     wall->now = clock_ns(CLOCK_MONOTONIC);
@@ -334,7 +334,7 @@ int wall_finish(struct wall *wall, struct part *part, struct error *error)
 }
 
 /* Move the CPU samples to the new profile, and to the slots of their new process ids. */
-static void carry_recent(struct wall *wall, struct carry *carry)
+static void profile_remap_recent(struct wall *wall, struct profile_remap *remap)
 {
     struct sample *recent = xcalloc(RECENT, sizeof(*recent));
 
@@ -343,7 +343,7 @@ static void carry_recent(struct wall *wall, struct carry *carry)
 
         if (!sample.process || sample.time + STACK_NS < wall->now)
             continue;
-        carry_sample(carry, &sample);
+        profile_remap_sample(remap, &sample);
         recent[sample.process % RECENT] = sample;
     }
     memcpy(wall->recent, recent, sizeof(wall->recent));
@@ -352,12 +352,12 @@ static void carry_recent(struct wall *wall, struct carry *carry)
 
 void wall_begin(struct wall *wall, const struct profile *before, struct profile *profile)
 {
-    struct carry carry = {.from = before, .to = profile};
+    struct profile_remap remap = {.from = before, .to = profile};
 
     for (size_t i = 0; i < wall->pending_count; i++)
-        carry_sample(&carry, &wall->pending[i].sample);
-    carry_recent(wall, &carry);
-    carry_free(&carry);
+        profile_remap_sample(&remap, &wall->pending[i].sample);
+    profile_remap_recent(wall, &remap);
+    profile_remap_free(&remap);
     wall->started = wall->swept;
     wall->samples = wall->time = 0;
     memset(wall->tallies, 0, sizeof(wall->tallies));

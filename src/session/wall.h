@@ -10,7 +10,7 @@
 #pragma once
 
 #include "beam/vm.h"
-#include "session/part.h"
+#include "session/segment.h"
 #include "session/top_option.h"
 #include "symbol/symbolizer.h"
 #include "util/error.h"
@@ -33,14 +33,14 @@ uint64_t wall_due(const struct wall *wall, uint64_t now);
 
 /* Sweep, if a sweep is due. Append the samples whose stacks are known by now, and count them in the
  * totals of `part`. A VM that has ended gives no samples. */
-int wall_step(struct wall *wall, uint64_t now, struct part *part, struct error *error);
+int wall_step(struct wall *wall, uint64_t now, struct segment *segment, struct error *error);
 
 /* Take a CPU sample of a thread of this VM: it gives the stack of a process that runs. */
-int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct part *part,
+int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct segment *segment,
                     struct error *error);
 
 /* Append the samples that still wait for a CPU sample. */
-int wall_finish(struct wall *wall, struct part *part, struct error *error);
+int wall_finish(struct wall *wall, struct segment *segment, struct error *error);
 
 /* Begin the next segment. Samples that wait move to its profile; the counts start at 0. */
 void wall_begin(struct wall *wall, const struct profile *before, struct profile *profile);

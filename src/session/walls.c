@@ -5,7 +5,7 @@
 
 int walls_start(struct walls *walls, const struct session_options *options,
                 const struct targets *targets, struct symbolizer *const *symbolizers,
-                struct part *part, struct error *error)
+                struct segment *segment, struct error *error)
 {
     const struct wall_options own = {
         .frequency = options->wall_frequency,
@@ -13,7 +13,7 @@ int walls_start(struct walls *walls, const struct session_options *options,
         .top = options->top,
     };
 
-    for (size_t i = 0; part->wall && i < targets->count; i++) {
+    for (size_t i = 0; segment->wall && i < targets->count; i++) {
         walls->of[i] = wall_new(targets->vms[i], symbolizers[i], &own, error);
         if (!walls->of[i])
             return targets_error(targets->vms[i], error);
@@ -28,10 +28,10 @@ void walls_free(struct walls *walls)
         wall_free(walls->of[i]);
 }
 
-int walls_step(struct walls *walls, struct part *part, struct error *error)
+int walls_step(struct walls *walls, struct segment *segment, struct error *error)
 {
     for (size_t i = 0; i < walls->count; i++)
-        if (wall_step(walls->of[i], clock_ns(CLOCK_MONOTONIC), part, error))
+        if (wall_step(walls->of[i], clock_ns(CLOCK_MONOTONIC), segment, error))
             return -1;
     return 0;
 }
@@ -49,31 +49,31 @@ int walls_limit_timeout(const struct walls *walls, int timeout_ms)
     return timeout_ms;
 }
 
-int walls_finish(struct walls *walls, struct part *part, struct error *error)
+int walls_finish(struct walls *walls, struct segment *segment, struct error *error)
 {
     for (size_t i = 0; i < walls->count; i++)
-        if (wall_finish(walls->of[i], part, error))
+        if (wall_finish(walls->of[i], segment, error))
             return -1;
     return 0;
 }
 
-int walls_put_summary(const struct walls *walls, struct part *part, struct error *error)
+int walls_put_summary(const struct walls *walls, struct segment *segment, struct error *error)
 {
     struct event_tally tallies[WALL_TALLIES] = {{0}};
     struct event_summary summary = {
-        .event = part->wall, .tallies = tallies, .tally_count = WALL_TALLIES};
+        .event = segment->wall, .tallies = tallies, .tally_count = WALL_TALLIES};
 
     if (!walls->count)
         return 0;
     for (int i = 0; i < WALL_TALLIES; i++)
-        tallies[i].name = profile_string_z(part->profile, wall_tally_names[i]);
+        tallies[i].name = profile_string_z(segment->profile, wall_tally_names[i]);
     for (size_t i = 0; i < walls->count; i++)
         wall_add_summary(walls->of[i], &summary, tallies);
-    return recording_put_summary(part->writer, part->profile, &summary, error);
+    return recording_put_summary(segment->writer, segment->profile, &summary, error);
 }
 
-void walls_begin(struct walls *walls, const struct part *before, struct part *part)
+void walls_begin(struct walls *walls, const struct segment *before, struct segment *segment)
 {
     for (size_t i = 0; i < walls->count; i++)
-        wall_begin(walls->of[i], before->profile, part->profile);
+        wall_begin(walls->of[i], before->profile, segment->profile);
 }

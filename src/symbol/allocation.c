@@ -57,8 +57,7 @@ static struct progress *progress_of(struct allocation *allocation, uint64_t pid)
 static const uint8_t *process_of(const struct allocation *allocation,
                                  const struct snapshot *snapshot)
 {
-    return snapshot_segment(snapshot, SEGMENT_PROCESS,
-                            (size_t)allocation->vm->layout.sizeof_process);
+    return snapshot_region(snapshot, REGION_PROCESS, (size_t)allocation->vm->layout.sizeof_process);
 }
 
 /* The heap's top. JIT code has it in r15, and stores it when it calls C code that may allocate

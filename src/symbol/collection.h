@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "beam/layout.h"
-#include "os/code_ways.h"
+#include "os/reachability.h"
 #include "profile/microstates.h"
 
 /* `process`: the bytes of the Process struct. `sweep`: whether garbage_collect() still has a full

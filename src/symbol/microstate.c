@@ -221,7 +221,7 @@ static enum microstate state_of_process(struct microstate_finder *finder,
 {
     const struct layout *layout = &finder->vm->layout;
     const uint8_t *process =
-        snapshot_segment(snapshot, SEGMENT_PROCESS, (size_t)layout->sizeof_process);
+        snapshot_region(snapshot, REGION_PROCESS, (size_t)layout->sizeof_process);
     enum mark mark;
 
     if (!process)
@@ -242,7 +242,7 @@ static enum microstate state_of_process(struct microstate_finder *finder,
 
 static uint32_t sleep_flags(const struct snapshot *snapshot)
 {
-    const uint8_t *bytes = snapshot_segment(snapshot, SEGMENT_SLEEP_INFO, SLEEP_INFO_FLAGS + 4);
+    const uint8_t *bytes = snapshot_region(snapshot, REGION_SLEEP_INFO, SLEEP_INFO_FLAGS + 4);
     uint32_t flags = 0;
 
     if (bytes)

@@ -14,24 +14,24 @@
 struct snapshot {
     const struct wire_sample *sample;
     const uint64_t *kernel_stack; /* sample->kernel_depth addresses, leaf first */
-    struct wire_segment segments[WIRE_SEGMENTS];
-    const uint8_t *bytes[WIRE_SEGMENTS]; /* the bytes of each segment */
+    struct wire_region regions[WIRE_REGIONS];
+    const uint8_t *bytes[WIRE_REGIONS]; /* the bytes of each region */
     uint64_t process[WIRE_PROCESS_BYTES / 8], scheduler[WIRE_SCHEDULER_BYTES / 8];
 };
 
 /* False if the bytes are not a complete sample. `data` must be aligned to 8 bytes. */
 bool snapshot_open(struct snapshot *snapshot, const void *data, size_t size);
 
-/* Rebuild the structs of which the sample contains only single words. The segments with words
- * become segments with the whole structs (`process_size` bytes of Process), with zeros between the
+/* Rebuild the structs of which the sample contains only single words. The regions with words
+ * become regions with the whole structs (`process_size` bytes of Process), with zeros between the
  * words. */
 void snapshot_expand(struct snapshot *snapshot, const struct wire_words *process_words,
                      size_t process_size, const struct wire_words *scheduler_words);
 
-/* The bytes of the first segment of a kind. NULL if there is none or it has fewer than `size`
+/* The bytes of the first region of a kind. NULL if there is none or it has fewer than `size`
  * bytes. */
-const uint8_t *snapshot_segment(const struct snapshot *snapshot, enum wire_segment_kind kind,
-                                size_t size);
+const uint8_t *snapshot_region(const struct snapshot *snapshot, enum wire_region_kind kind,
+                               size_t size);
 
 /* The word at an offset of the scheduler's struct. 0 if the word was not copied: a sample contains
  * only the head of the struct, and a layout may have any offset. */

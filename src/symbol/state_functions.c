@@ -20,7 +20,7 @@ struct state_functions {
     struct address_map *by_start;
     bool known[STATE_FUNCTIONS];
     uint32_t version;
-    struct code_ways *collect; /* from garbage_collect() to FUNCTION_FULL_SWEEP; NULL: unknown */
+    struct reachability *collect; /* from garbage_collect() to FUNCTION_FULL_SWEEP; NULL: unknown */
 };
 
 struct state_functions *state_functions_new(struct vm *vm, struct code *code,
@@ -40,7 +40,7 @@ void state_functions_free(struct state_functions *functions)
     if (!functions)
         return;
     address_map_free(functions->by_start);
-    code_ways_free(functions->collect);
+    reachability_free(functions->collect);
     free(functions);
 }
 
@@ -121,18 +121,18 @@ void state_functions_find_sweeps(struct state_functions *functions, uint64_t col
     if (!search.file)
         return;
     native_code_callers(search.file, full_sweep, add_sweeping, &search);
-    code_ways_free(functions->collect);
-    functions->collect = code_ways_new(search.file, collect, is_full_sweep, functions);
-    if (!functions->collect || code_ways_call_once(functions->collect))
+    reachability_free(functions->collect);
+    functions->collect = reachability_new(search.file, collect, is_full_sweep, functions);
+    if (!functions->collect || reachability_calls_once(functions->collect))
         return;
-    code_ways_free(functions->collect);
+    reachability_free(functions->collect);
     functions->collect = NULL;
 }
 
 enum call_ahead state_functions_sweep_ahead(const struct state_functions *functions,
                                             uint64_t address)
 {
-    return functions->collect ? code_ways_ahead(functions->collect, address) : CALL_UNKNOWN;
+    return functions->collect ? reachability_call_ahead(functions->collect, address) : CALL_UNKNOWN;
 }
 
 /* ---- all functions ---- */

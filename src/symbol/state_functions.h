@@ -11,7 +11,7 @@
 
 #include "beam/code.h"
 #include "beam/vm.h"
-#include "os/code_ways.h"
+#include "os/reachability.h"
 #include "symbol/runtime_names.h"
 
 enum state_function {
@@ -51,7 +51,7 @@ bool state_functions_know(const struct state_functions *functions, enum state_fu
 /* A number that changes when functions are added. */
 uint32_t state_functions_version(const struct state_functions *functions);
 
-/* Does garbage_collect() still have a full sweep ahead at this address in it (os/code_ways.h)?
+/* Does garbage_collect() still have a full sweep ahead at this address in it (os/reachability.h)?
  * CALL_UNKNOWN if its paths are unknown. */
 enum call_ahead state_functions_sweep_ahead(const struct state_functions *functions,
                                             uint64_t address);

@@ -12,13 +12,13 @@ enum {
     KEPT = 24,
 };
 
-static void add_segment(struct swept_snapshot *made, enum wire_segment_kind kind, uint64_t address,
-                        const uint8_t *bytes, size_t size)
+static void add_region(struct swept_snapshot *made, enum wire_region_kind kind, uint64_t address,
+                       const uint8_t *bytes, size_t size)
 {
-    uint32_t at = made->sample.segment_count++;
+    uint32_t at = made->sample.region_count++;
 
-    made->sample.segments[at] = made->snapshot.segments[at] =
-        (struct wire_segment){address, (uint32_t)size, kind};
+    made->sample.regions[at] = made->snapshot.regions[at] =
+        (struct wire_region){address, (uint32_t)size, kind};
     made->snapshot.bytes[at] = bytes;
 }
 
@@ -27,7 +27,7 @@ static void add_mfa(struct swept_snapshot *made, const struct vm *vm, const uint
     uint64_t current = layout_word(process, vm->layout.process_current);
 
     if (current && memory_read(vm->memory, current, made->mfa, sizeof(made->mfa)))
-        add_segment(made, SEGMENT_MFA, current, made->mfa, sizeof(made->mfa));
+        add_region(made, REGION_MFA, current, made->mfa, sizeof(made->mfa));
 }
 
 static void begin(struct swept_snapshot *made, const struct vm *vm, struct code *code,
@@ -41,15 +41,15 @@ static void begin(struct swept_snapshot *made, const struct vm *vm, struct code 
     };
     made->snapshot.sample = &made->sample;
     made->snapshot.kernel_stack = NULL;
-    add_segment(made, SEGMENT_PROCESS, swept->address, swept->bytes,
-                (size_t)vm->layout.sizeof_process);
+    add_region(made, REGION_PROCESS, swept->address, swept->bytes,
+               (size_t)vm->layout.sizeof_process);
 }
 
 static void add_stacks(struct swept_snapshot *made, const struct swept_process *swept)
 {
     for (size_t i = 0; i < swept->stack_count; i++)
-        add_segment(made, SEGMENT_ERLANG, swept->stacks[i].address, swept->stacks[i].bytes,
-                    swept->stacks[i].size);
+        add_region(made, REGION_ERLANG, swept->stacks[i].address, swept->stacks[i].bytes,
+                   swept->stacks[i].size);
 }
 
 void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struct code *code,
@@ -62,7 +62,7 @@ void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struc
     add_stacks(made, swept);
 }
 
-/* Add two segments: the native stack from the stack pointer up, as much as can be read; and the
+/* Add two regions: the native stack from the stack pointer up, as much as can be read; and the
  * JIT's frame at the other end of the stack, just below the scheduler's registers. */
 static bool add_native(struct swept_snapshot *made, const struct vm *vm,
                        const struct stopped_thread *thread)
@@ -75,10 +75,10 @@ static bool add_native(struct swept_snapshot *made, const struct vm *vm,
         size /= 2; /* the thread's oldest frames are near the end of its stack */
     if (from & 7 || size < MIN_NATIVE)
         return false;
-    add_segment(made, SEGMENT_NATIVE, from, (const uint8_t *)made->native, size);
+    add_region(made, REGION_NATIVE, from, (const uint8_t *)made->native, size);
     if (memory_read(vm->memory, end - sizeof(made->frame), made->frame, sizeof(made->frame)))
-        add_segment(made, SEGMENT_NATIVE, end - sizeof(made->frame), (const uint8_t *)made->frame,
-                    sizeof(made->frame));
+        add_region(made, REGION_NATIVE, end - sizeof(made->frame), (const uint8_t *)made->frame,
+                   sizeof(made->frame));
     return true;
 }
 
@@ -94,8 +94,8 @@ bool swept_snapshot_stopped(struct swept_snapshot *made, const struct vm *vm, st
     memcpy(made->sample.thread_name, thread->name, sizeof(made->sample.thread_name));
     if (!memory_read(vm->memory, thread->scheduler->data, made->scheduler, sizeof(made->scheduler)))
         return false;
-    add_segment(made, SEGMENT_SCHEDULER, thread->scheduler->data, made->scheduler,
-                sizeof(made->scheduler));
+    add_region(made, REGION_SCHEDULER, thread->scheduler->data, made->scheduler,
+               sizeof(made->scheduler));
     add_mfa(made, vm, swept->bytes);
     add_stacks(made, swept);
     return add_native(made, vm, thread);

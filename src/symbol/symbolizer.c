@@ -9,7 +9,7 @@
 #include "beam/process_metrics.h"
 #include "beam/sampled_words.h"
 #include "os/process.h"
-#include "profile/carry.h"
+#include "profile/profile_remap.h"
 #include "symbol/activity.h"
 #include "symbol/dirty_loop.h"
 #include "symbol/frame_names.h"
@@ -111,10 +111,10 @@ fail:
 
 void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile)
 {
-    struct carry carry = {.from = symbolizer->profile, .to = profile};
-    target_id target = carry_target(&carry, symbolizer->target);
+    struct profile_remap remap = {.from = symbolizer->profile, .to = profile};
+    target_id target = profile_remap_target(&remap, symbolizer->target);
 
-    carry_free(&carry);
+    profile_remap_free(&remap);
     frame_names_move(symbolizer->names, profile);
     process_cache_move(symbolizer->processes, profile, target);
     thread_cache_move(symbolizer->threads, profile, target);
@@ -235,7 +235,7 @@ static void set_process(struct symbolizer *symbolizer, const struct snapshot *sn
 {
     const struct layout *layout = &symbolizer->vm->layout;
     const uint8_t *process =
-        snapshot_segment(snapshot, SEGMENT_PROCESS, (size_t)layout->sizeof_process);
+        snapshot_region(snapshot, REGION_PROCESS, (size_t)layout->sizeof_process);
     uint64_t address = snapshot->sample->process, time = snapshot->sample->time, id;
     uint32_t state;
 

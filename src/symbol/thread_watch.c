@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "os/process.h"
-#include "profile/carry.h"
+#include "profile/profile_remap.h"
 #include "profile/thread_type.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -45,7 +45,7 @@ void thread_watch_free(struct thread_watch *watch)
 /* Threads that have ended are not moved. */
 void thread_watch_move(struct thread_watch *watch, struct profile *profile, target_id target)
 {
-    struct carry carry = {.from = watch->profile, .to = profile};
+    struct profile_remap remap = {.from = watch->profile, .to = profile};
     size_t kept = 0;
 
     for (size_t i = 0; i < watch->count; i++) {
@@ -56,13 +56,13 @@ void thread_watch_move(struct thread_watch *watch, struct profile *profile, targ
         thread.first_cpu += thread.time.cpu_ns;
         thread.first_wait += thread.time.wait_ns;
         thread.time = (struct thread_time){
-            .thread = carry_thread(&carry, thread.time.thread),
+            .thread = profile_remap_thread(&remap, thread.time.thread),
             .from = thread.time.to,
             .to = thread.time.to,
         };
         watch->list[kept++] = thread;
     }
-    carry_free(&carry);
+    profile_remap_free(&remap);
     watch->count = kept;
     watch->profile = profile;
     watch->target = target;

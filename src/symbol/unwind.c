@@ -105,7 +105,7 @@ struct unwound_mfa unwound_mfa(uint64_t address)
 /* Process.current at the sample, packed; 0 if none. */
 static uint64_t read_current(const struct snapshot *snapshot)
 {
-    const uint8_t *bytes = snapshot_segment(snapshot, SEGMENT_MFA, WIRE_MFA_BYTES);
+    const uint8_t *bytes = snapshot_region(snapshot, REGION_MFA, WIRE_MFA_BYTES);
     uint64_t words[3];
 
     if (!bytes)
@@ -122,7 +122,7 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
 {
     const struct layout *layout = &unwinder->vm->layout;
     const uint8_t *process =
-        snapshot_segment(snapshot, SEGMENT_PROCESS, (size_t)layout->sizeof_process);
+        snapshot_region(snapshot, REGION_PROCESS, (size_t)layout->sizeof_process);
 
     memset(state, 0, sizeof(*state));
     state->snapshot = snapshot;

@@ -161,7 +161,7 @@ class Crash:
         self.assertRegex(head, rf"\nended by signal {number:d} \(SIG.*\) in {process['pid']}\Z")
         self.assertRegex(first, rf"\A1 running\n(    .*\n)+  {process['pid']} +told ")
         functions = process["functions"]
-        self.assertEqual((got["signal"], got["struck"]), (number, process["pid"]))
+        self.assertEqual((got["signal"], got["crashed_process"]), (number, process["pid"]))
         self.assertEqual(process["status"], "running")
         self.assertTrue(process["complete"])
         self.assertEqual(functions[-5:], ["crash:descend/2"] * 5)

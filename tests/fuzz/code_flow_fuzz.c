@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Use bytes as machine code, as a hostile target's executable or JIT can contain (libFuzzer). */
-#include "os/code_flow.h"
+#include "os/dataflow.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         &pprof_format,   &otlp_format,       &json_format,       &text_format,
     };
     const struct recording_header header = {
-        .event = "", .hostname = "", .kernel = "", .command = "", .version = "", .occasion = ""};
+        .event = "", .hostname = "", .kernel = "", .command = "", .version = "", .trigger = ""};
     const struct comparison comparison = {
         .sides = {{.name = "a", .header = header, .to_ms = 1},
                   {.name = "b", .header = header, .from_ms = 1}},

@@ -125,12 +125,12 @@ static uint64_t next_word(struct recipe *recipe)
     return byte < WORDS ? fuzz.words[byte] : fuzz.words[byte % WORDS] + byte;
 }
 
-static void add_segment(struct fake_sample *sample, struct recipe *recipe)
+static void add_region(struct fake_sample *sample, struct recipe *recipe)
 {
     static const size_t sizes[] = {
         0, 7, 8, 64, 128, 1024, WIRE_SCHEDULER_BYTES, WIRE_PROCESS_BYTES, 6 * 8, 20 * 8};
     uint8_t bytes[WIRE_PROCESS_BYTES];
-    uint32_t kind = next_byte(recipe) % (SEGMENT_PROCESS_WORDS + 1);
+    uint32_t kind = next_byte(recipe) % (REGION_PROCESS_WORDS + 1);
     uint64_t address = next_word(recipe);
     size_t size = sizes[next_byte(recipe) % (sizeof(sizes) / sizeof(*sizes))];
 
@@ -139,7 +139,7 @@ static void add_segment(struct fake_sample *sample, struct recipe *recipe)
 
         memcpy(bytes + i, &word, sizeof(word));
     }
-    fake_segment(sample, kind, address, bytes, size);
+    fake_region(sample, kind, address, bytes, size);
 }
 
 static void cook(struct recipe *recipe)
@@ -152,8 +152,8 @@ static void cook(struct recipe *recipe)
     sample.head.kernel_depth = next_byte(recipe) % 3;
     for (int i = 0; i < 17; i++)
         sample.head.registers.value[i] = next_word(recipe);
-    while (recipe->at < recipe->end && sample.head.segment_count < WIRE_SEGMENTS)
-        add_segment(&sample, recipe);
+    while (recipe->at < recipe->end && sample.head.region_count < WIRE_REGIONS)
+        add_region(&sample, recipe);
     fake_sample_pack(&sample);
     unwind_sample(sample.bytes, sample.size);
     fake_sample_free(&sample);

@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/hook_parts.h"
+#include "beam/hook_internal.h"
 
 static void print(const char *name, int result, const struct hook_point *point,
                   const struct error *error)
 {
     if (result == 0)
-        printf("%s %s %" PRIx64 "\n", name, hook_way_name(point->way), point->address);
+        printf("%s %s %" PRIx64 "\n", name, hook_method_name(point->way), point->address);
     else
         printf("%s refused %s\n", name, error->text);
 }

@@ -50,7 +50,7 @@ static uint64_t word(const uint8_t *bytes, int32_t offset)
 static bool on_erlang_stack(const struct vm *vm, const struct snapshot *snapshot)
 {
     const uint8_t *process =
-        snapshot_segment(snapshot, SEGMENT_PROCESS, (size_t)vm->layout.sizeof_process);
+        snapshot_region(snapshot, REGION_PROCESS, (size_t)vm->layout.sizeof_process);
     uint64_t sp = snapshot_register(snapshot, CFI_RSP);
 
     return sp > word(process, vm->layout.process_heap) &&
@@ -82,7 +82,7 @@ static const char *state_of_call(struct code *code, const struct unwound_frame *
 const char *replay_state(const struct vm *vm, struct code *code, const struct snapshot *snapshot,
                          const struct unwound *unwound)
 {
-    const uint8_t *scheduler = snapshot_segment(snapshot, SEGMENT_SCHEDULER, WIRE_SCHEDULER_BYTES);
+    const uint8_t *scheduler = snapshot_region(snapshot, REGION_SCHEDULER, WIRE_SCHEDULER_BYTES);
     const struct unwound_frame *erlang = first_erlang(unwound);
 
     if (!snapshot->sample->process)

@@ -85,7 +85,7 @@ static void port_name(struct fake_target *target, uint64_t port, char *name, siz
 
     vm.memory = &target->memory;
     memcpy(scheduler + vm.layout.sched_current_port, &port, sizeof(port));
-    fake_segment(&sample, SEGMENT_SCHEDULER, 0x1000, scheduler, sizeof(scheduler));
+    fake_region(&sample, REGION_SCHEDULER, 0x1000, scheduler, sizeof(scheduler));
     assert_true(fake_sample_open(&sample, &snapshot));
     activity_port_name(&vm, &snapshot, name, size);
     fake_sample_free(&sample);

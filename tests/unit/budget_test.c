@@ -333,7 +333,7 @@ static void test_jump_in_window(void **state)
 
 /* If attaching is expensive, windows are longer and fewer, so that most of the cost is that of
  * hits. */
-static void test_dear_attaching(void **state)
+static void test_expensive_attaching(void **state)
 {
     struct simulation *s = simulate(steady, 1, 1, 1);
 
@@ -499,7 +499,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steady),         cmocka_unit_test(test_jump),
-        cmocka_unit_test(test_jump_in_window), cmocka_unit_test(test_dear_attaching),
+        cmocka_unit_test(test_jump_in_window), cmocka_unit_test(test_expensive_attaching),
         cmocka_unit_test(test_start),          cmocka_unit_test(test_groups),
         cmocka_unit_test(test_idle),           cmocka_unit_test(test_unbiased),
         cmocka_unit_test(test_stacks),         cmocka_unit_test(test_many_cpus),

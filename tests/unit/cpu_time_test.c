@@ -21,7 +21,7 @@ struct bench {
     struct session_options options;
     struct vm vm;
     struct targets targets;
-    struct part *part;
+    struct segment *segment;
     struct cpu_time *cpu_time;
     uint64_t started; /* CPU time of the test when accounting began, or a little before */
 };
@@ -42,7 +42,7 @@ static void setup(struct bench *bench, const char *clock, uint64_t period)
                                       .kernel = "",
                                       .command = "",
                                       .version = "",
-                                      .occasion = ""};
+                                      .trigger = ""};
     struct error error;
 
     memset(bench, 0, sizeof(*bench));
@@ -50,9 +50,9 @@ static void setup(struct bench *bench, const char *clock, uint64_t period)
     bench->vm.pid = getpid();
     bench->targets.vms[0] = &bench->vm;
     bench->targets.count = 1;
-    bench->part = part_new(&bench->options, NULL);
-    assert_int_equal(part_open(bench->part, recording_file(NULL, "/tmp", &error), &header, &error),
-                     0);
+    bench->segment = segment_new(&bench->options, NULL);
+    assert_int_equal(
+        segment_open(bench->segment, recording_file(NULL, "/tmp", &error), &header, &error), 0);
     bench->started = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     bench->cpu_time = cpu_time_new(clock_event_find(clock, &error), period, 100, &bench->targets);
 }
@@ -60,12 +60,12 @@ static void setup(struct bench *bench, const char *clock, uint64_t period)
 static void teardown(struct bench *bench)
 {
     cpu_time_free(bench->cpu_time);
-    part_free(bench->part);
+    segment_free(bench->segment);
 }
 
 static void hold(struct bench *bench, uint64_t base)
 {
-    struct sample sample = {.time = clock_ns(CLOCK_MONOTONIC), .event = bench->part->cpu};
+    struct sample sample = {.time = clock_ns(CLOCK_MONOTONIC), .event = bench->segment->cpu};
 
     sample.values[CPU_TIME] = base;
     cpu_time_hold(bench->cpu_time, 0, &sample);
@@ -82,7 +82,7 @@ static size_t values(struct bench *bench, uint64_t list[], size_t room)
     bool cut;
     int fd;
 
-    assert_int_equal(part_finish(bench->part, 0, &fd, &error), 0);
+    assert_int_equal(segment_finish(bench->segment, 0, &fd, &error), 0);
     recording = recording_open(fd, "test", &error);
     assert_non_null(recording);
     while (recording_next(recording, profile, &sample, &cut, &error) == 1) {
@@ -106,12 +106,12 @@ static void test_scaled_to_the_account(void **state)
     (void)state;
     setup(&bench, "cpu-clock", 10 * MS);
     work(20 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
     work(20 * MS);
     hold(&bench, 10 * MS);
     hold(&bench, 5 * MS);
     hold(&bench, 5 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
     ended = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     cpu_time_totals(bench.cpu_time, &totals);
     assert_int_equal(values(&bench, list, 4), 3);
@@ -136,7 +136,7 @@ static void test_windows(void **state)
     (void)state;
     setup(&bench, "cpu-clock", 10 * MS);
     hold(&bench, 10 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.part, &error), 0);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.segment, &error), 0);
     assert_int_equal(values(&bench, list, 0), 0);
     teardown(&bench);
 
@@ -145,17 +145,17 @@ static void test_windows(void **state)
     hold(&bench, 10 * MS);
     usleep(210000);
     hold(&bench, 10 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.part, &error), 0);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.segment, &error), 0);
     assert_int_equal(values(&bench, list, 2), 2);
     teardown(&bench);
 
     setup(&bench, "cpu-clock", 10 * MS);
     hold(&bench, 10 * MS);
     usleep(310000);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.part, &error), 0);
-    assert_int_equal(bench.part->newest, 0);
-    bench.part->newest = clock_ns(CLOCK_MONOTONIC); /* a sample of another event */
-    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.part, &error), 0);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.segment, &error), 0);
+    assert_int_equal(bench.segment->newest, 0);
+    bench.segment->newest = clock_ns(CLOCK_MONOTONIC); /* a sample of another event */
+    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.segment, &error), 0);
     assert_int_equal(values(&bench, list, 2), 1);
     teardown(&bench);
 }
@@ -174,10 +174,10 @@ static void test_chance(void **state)
     for (int i = 0; i < 5; i++)
         hold(&bench, 10 * MS);
     usleep(210000); /* the clock counted 40 ms more, with almost no CPU time */
-    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.part, &error), 0);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.segment, &error), 0);
     work(90 * MS);
     hold(&bench, 10 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
     cpu_time_totals(bench.cpu_time, &totals);
     assert_int_equal(values(&bench, list, 8), 6);
     for (int i = 0; i < 6; i++)
@@ -200,7 +200,7 @@ static void test_stop(void **state)
     cpu_time_stop(bench.cpu_time);
     stopped = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     work(30 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
     assert_int_equal(values(&bench, list, 1), 1);
     assert_true(list[0] <= stopped - bench.started);
     teardown(&bench);
@@ -216,13 +216,13 @@ static void test_no_account(void **state)
     (void)state;
     setup(&bench, "cpu-clock", 10 * MS);
     cpu_time_stop(bench.cpu_time);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
     teardown(&bench);
     setup(&bench, "cpu-clock", 10 * MS);
     bench.vm.pid = 0x7ffffffe; /* above any pid (pid_max is 4 million at most) */
     hold(&bench, 10 * MS);
     hold(&bench, 30 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
     assert_int_equal(values(&bench, list, 2), 2);
     assert_int_equal(list[0], 10 * MS);
     assert_int_equal(list[1], 30 * MS);
@@ -236,7 +236,7 @@ static uint64_t base_of(struct bench *bench, uint64_t counted)
     uint64_t base;
 
     if (counted)
-        fake_segment(&sample, SEGMENT_TICK, 0, &counted, sizeof(counted));
+        fake_region(&sample, REGION_TICK, 0, &counted, sizeof(counted));
     assert_true(fake_sample_open(&sample, &snapshot));
     base = cpu_time_base(bench->cpu_time, 0, &snapshot);
     fake_sample_free(&sample);
@@ -266,7 +266,7 @@ static void test_base(void **state)
     for (int i = 0; i < 100; i++)
         base_of(&bench, 15000000);
     work(1000 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.part, &error), 0);
+    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
     assert_in_range(base_of(&bench, 15000000), 8 * MS, 10 * MS);
     teardown(&bench);
 }
@@ -283,11 +283,11 @@ static void test_threads(void **state)
 
     (void)state;
     setup(&bench, "cpu-clock", 10 * MS);
-    profile = bench.part->profile;
+    profile = bench.segment->profile;
     one = profile_thread(profile, &(struct thread_entry){.tid = 5});
     renamed = profile_thread(
         profile, &(struct thread_entry){.tid = 5, .name = profile_string_z(profile, "new")});
-    sample.event = bench.part->cpu;
+    sample.event = bench.segment->cpu;
     sample.thread = one;
     cpu_time_hold(bench.cpu_time, 0, &sample);
     sample.thread = renamed;

@@ -120,8 +120,8 @@ static void run(struct bench *bench)
 {
     struct snapshot snapshot;
 
-    fake_segment(&bench->sample, SEGMENT_SCHEDULER, 0x2000, bench->scheduler,
-                 sizeof(bench->scheduler));
+    fake_region(&bench->sample, REGION_SCHEDULER, 0x2000, bench->scheduler,
+                sizeof(bench->scheduler));
     assert_true(fake_sample_open(&bench->sample, &snapshot));
     dirty_loop_cut(bench->loop, &snapshot, &bench->unwound);
 }

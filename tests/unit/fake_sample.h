@@ -12,19 +12,19 @@
 struct fake_sample {
     struct wire_sample head;
     uint64_t kernel[WIRE_KERNEL_DEPTH];
-    struct buffer segments[WIRE_SEGMENTS];
+    struct buffer regions[WIRE_REGIONS];
     void *bytes; /* the whole sample, after packing */
     size_t size;
 };
 
-static inline void fake_segment(struct fake_sample *sample, uint32_t kind, uint64_t address,
-                                const void *bytes, size_t size)
+static inline void fake_region(struct fake_sample *sample, uint32_t kind, uint64_t address,
+                               const void *bytes, size_t size)
 {
-    uint32_t number = sample->head.segment_count++;
+    uint32_t number = sample->head.region_count++;
 
-    sample->head.segments[number] =
-        (struct wire_segment){.address = address, .size = (uint32_t)size, .kind = kind};
-    buffer_put(&sample->segments[number], bytes, size);
+    sample->head.regions[number] =
+        (struct wire_region){.address = address, .size = (uint32_t)size, .kind = kind};
+    buffer_put(&sample->regions[number], bytes, size);
 }
 
 /* Assemble the sample, aligned as in the ring buffer, with no byte after it. */
@@ -34,8 +34,8 @@ static inline void fake_sample_pack(struct fake_sample *sample)
 
     buffer_put(&all, &sample->head, sizeof(sample->head));
     buffer_put(&all, sample->kernel, sample->head.kernel_depth * sizeof(uint64_t));
-    for (uint32_t i = 0; i < sample->head.segment_count; i++)
-        buffer_put(&all, sample->segments[i].data, sample->segments[i].size);
+    for (uint32_t i = 0; i < sample->head.region_count; i++)
+        buffer_put(&all, sample->regions[i].data, sample->regions[i].size);
     free(sample->bytes);
     sample->bytes = malloc(all.size);
     sample->size = all.size;
@@ -51,8 +51,8 @@ static inline bool fake_sample_open(struct fake_sample *sample, struct snapshot 
 
 static inline void fake_sample_free(struct fake_sample *sample)
 {
-    for (uint32_t i = 0; i < WIRE_SEGMENTS; i++)
-        buffer_free(&sample->segments[i]);
+    for (uint32_t i = 0; i < WIRE_REGIONS; i++)
+        buffer_free(&sample->regions[i]);
     free(sample->bytes);
     memset(sample, 0, sizeof(*sample));
 }

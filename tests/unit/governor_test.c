@@ -216,7 +216,7 @@ static bool is_near(double value, double expected)
 }
 
 /* True if the windows of a few seconds have about the expected hits, times and costs. */
-static bool check_dear(void)
+static bool check_expensive(void)
 {
     struct profiler *profiler = start(50000);
     struct governor_status status;
@@ -248,13 +248,13 @@ static bool check_dear(void)
 
 /* An expensive group is open in windows, whose strata add up to all of the time. The test has
  * several attempts: on a busy machine there are few windows, and some close late. */
-static void test_dear(void **state)
+static void test_expensive(void **state)
 {
     bool good = false;
 
     (void)state;
     for (int i = 0; i < 6 && !good; i++)
-        good = check_dear();
+        good = check_expensive();
     assert_true(good);
 }
 
@@ -327,7 +327,7 @@ static void test_refused(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cheap),   cmocka_unit_test(test_dear),
+        cmocka_unit_test(test_cheap),   cmocka_unit_test(test_expensive),
         cmocka_unit_test(test_jump),    cmocka_unit_test(test_target_ends),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_cut),
     };

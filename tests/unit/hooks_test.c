@@ -337,7 +337,7 @@ static void test_all_hooks(void **state)
 {
     static const struct {
         const uint8_t *function;
-        enum hook_way way;
+        enum hook_method way;
     } expected[HOOK_COUNT] = {
         [HOOK_SCHEDULE_OUT] = {vm_schedule, HOOK_BY_CALLER},
         [HOOK_SCHEDULE_IN] = {vm_copy_in, HOOK_BY_CALLER},

@@ -148,7 +148,7 @@ static void put_process(struct fake_sample *sample, const struct moment *moment)
     memcpy(process + vm.layout.process_heap, &heap, 8);
     memcpy(process + vm.layout.process_abandoned_heap, &abandoned_heap, 8);
     memcpy(process + vm.layout.process_high_water, &high_water, 8);
-    fake_segment(sample, SEGMENT_PROCESS, PROCESS, process, sizeof(process));
+    fake_region(sample, REGION_PROCESS, PROCESS, process, sizeof(process));
 }
 
 static void put_scheduler(struct fake_sample *sample, const struct moment *moment)
@@ -158,8 +158,8 @@ static void put_scheduler(struct fake_sample *sample, const struct moment *momen
     memcpy(scheduler + vm.layout.sched_current_port, &moment->port, 8);
     memcpy(scheduler + vm.layout.sched_current_nif, &moment->nif, 8);
     memcpy(sleep_info + 24, &moment->sleep, 4);
-    fake_segment(sample, SEGMENT_SCHEDULER, SCHEDULER, scheduler, sizeof(scheduler));
-    fake_segment(sample, SEGMENT_SLEEP_INFO, SCHEDULER, sleep_info, sizeof(sleep_info));
+    fake_region(sample, REGION_SCHEDULER, SCHEDULER, scheduler, sizeof(scheduler));
+    fake_region(sample, REGION_SLEEP_INFO, SCHEDULER, sleep_info, sizeof(sleep_info));
 }
 
 static enum microstate state_at(const struct moment *moment)

@@ -85,7 +85,7 @@ static int join(const int *fds, size_t count, const struct join_options *options
     return recording_join(parts, count, options, memory_file(), ret_fd, error);
 }
 
-static const struct join_options triggered = {.occasion = "msgq>5: 6"};
+static const struct join_options triggered = {.trigger = "msgq>5: 6"};
 
 static int joined(size_t count)
 {
@@ -121,7 +121,7 @@ static void test_samples(void **state)
     assert_int_equal(counts.events, 3);
     assert_int_equal(counts.processes, 1);
     assert_int_equal(counts.threads, 1);
-    assert_string_equal(recording_get_header(recording)->occasion, "msgq>5: 6");
+    assert_string_equal(recording_get_header(recording)->trigger, "msgq>5: 6");
     assert_string_equal(recording_get_header(recording)->command, small_header.command);
     assert_int_equal(recording_get_header(recording)->start_monotonic,
                      small_header.start_monotonic);
@@ -229,7 +229,7 @@ static void test_two_hosts(void **state)
     other.hostname = "web-2";
     other.start_monotonic += 100 * SECOND;
     other.start_realtime += 100 * SECOND + 5000000;
-    other.occasion = "exit";
+    other.trigger = "exit";
     recording = join_two(recording_of(&other, 0), recording_number(0), &by_time, &seen);
     /* The monotonic clock of web-2 is 99.995 s ahead. */
     assert_times(&seen,
@@ -242,7 +242,7 @@ static void test_two_hosts(void **state)
     assert_int_equal(profile_counts(seen.profile).stacks, 5); /* as in one recording */
     assert_string_equal(recording_get_header(recording)->hostname, "web-2, web-1");
     assert_string_equal(recording_get_header(recording)->command, small_header.command);
-    assert_string_equal(recording_get_header(recording)->occasion, "exit");
+    assert_string_equal(recording_get_header(recording)->trigger, "exit");
     assert_int_equal(recording_get_header(recording)->cpus, 4);
     assert_int_equal(recording_get_header(recording)->start_realtime, small_header.start_realtime);
     assert_int_equal(recording_get_header(recording)->start_monotonic,

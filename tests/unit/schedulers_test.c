@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/vm_parts.h"
+#include "beam/vm_internal.h"
 #include "fake_code.h"
 
 static struct fake_target *target;

@@ -33,7 +33,7 @@ static const struct recording_header small_header = {
     .kernel = "6.18.0",
     .command = "beamflame -p 100",
     .version = "0.1.0",
-    .occasion = "",
+    .trigger = "",
 };
 
 struct small_profile {

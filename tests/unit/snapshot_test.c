@@ -10,7 +10,7 @@ enum { NATIVE = 0x7000, ERLANG = 0x9000, ROOT = 0xa000 };
 
 static const uint64_t native[] = {1, 2, 3}, erlang[] = {11, 12, 13, 14}, root[] = {21, 22};
 
-/* Make a sample with all kinds of segments; two of them are of the Erlang stack, with a gap
+/* Make a sample with all kinds of regions; two of them are of the Erlang stack, with a gap
  * between. */
 static void fill(struct fake_sample *sample)
 {
@@ -21,10 +21,10 @@ static void fill(struct fake_sample *sample)
     sample->head.kernel_depth = 2;
     sample->kernel[0] = 0xffffffff81000001;
     sample->kernel[1] = 0xffffffff81000002;
-    fake_segment(sample, SEGMENT_SCHEDULER, 0x5000, scheduler, sizeof(scheduler));
-    fake_segment(sample, SEGMENT_NATIVE, NATIVE, native, sizeof(native));
-    fake_segment(sample, SEGMENT_ERLANG, ERLANG, erlang, sizeof(erlang));
-    fake_segment(sample, SEGMENT_ERLANG, ROOT, root, sizeof(root));
+    fake_region(sample, REGION_SCHEDULER, 0x5000, scheduler, sizeof(scheduler));
+    fake_region(sample, REGION_NATIVE, NATIVE, native, sizeof(native));
+    fake_region(sample, REGION_ERLANG, ERLANG, erlang, sizeof(erlang));
+    fake_region(sample, REGION_ERLANG, ROOT, root, sizeof(root));
 }
 
 /* All parts of a complete sample are found. */
@@ -41,14 +41,14 @@ static void test_parts(void **state)
     assert_int_equal(snapshot.kernel_stack[0], 0xffffffff81000001);
     assert_int_equal(snapshot.kernel_stack[1], 0xffffffff81000002);
     assert_int_equal(snapshot_register(&snapshot, 7), 0x1234);
-    scheduler = snapshot_segment(&snapshot, SEGMENT_SCHEDULER, WIRE_SCHEDULER_BYTES);
+    scheduler = snapshot_region(&snapshot, REGION_SCHEDULER, WIRE_SCHEDULER_BYTES);
     assert_non_null(scheduler);
     assert_int_equal(scheduler[WIRE_SCHEDULER_BYTES - 1], 0x55);
     fake_sample_free(&sample);
 }
 
-/* A segment that is absent, or smaller than needed, is NULL. */
-static void test_missing_segments(void **state)
+/* A region that is absent, or smaller than needed, is NULL. */
+static void test_missing_regions(void **state)
 {
     struct fake_sample sample;
     struct snapshot snapshot;
@@ -56,8 +56,8 @@ static void test_missing_segments(void **state)
     (void)state;
     fill(&sample);
     assert_true(fake_sample_open(&sample, &snapshot));
-    assert_null(snapshot_segment(&snapshot, SEGMENT_SCHEDULER, WIRE_SCHEDULER_BYTES + 1));
-    assert_null(snapshot_segment(&snapshot, SEGMENT_PROCESS, 1));
+    assert_null(snapshot_region(&snapshot, REGION_SCHEDULER, WIRE_SCHEDULER_BYTES + 1));
+    assert_null(snapshot_region(&snapshot, REGION_PROCESS, 1));
     fake_sample_free(&sample);
 }
 
@@ -90,18 +90,18 @@ static void test_impossible_counts(void **state)
 
     (void)state;
     head->kernel_depth = WIRE_KERNEL_DEPTH;
-    head->segment_count = WIRE_SEGMENTS;
+    head->region_count = WIRE_REGIONS;
     assert_true(snapshot_open(&snapshot, room, sizeof(room)));
     head->kernel_depth = WIRE_KERNEL_DEPTH + 1;
     assert_false(snapshot_open(&snapshot, room, sizeof(room)));
     head->kernel_depth = 0;
-    head->segment_count = WIRE_SEGMENTS + 1;
+    head->region_count = WIRE_REGIONS + 1;
     assert_false(snapshot_open(&snapshot, room, sizeof(room)));
-    head->segment_count = 2;
-    head->segments[0].size = UINT32_MAX;
+    head->region_count = 2;
+    head->regions[0].size = UINT32_MAX;
     assert_false(snapshot_open(&snapshot, room, sizeof(room)));
-    head->segments[0].size = sizeof(room) - sizeof(*head);
-    head->segments[1].size = 1;
+    head->regions[0].size = sizeof(room) - sizeof(*head);
+    head->regions[1].size = 1;
     assert_false(snapshot_open(&snapshot, room, sizeof(room)));
 }
 
@@ -117,21 +117,21 @@ static void test_structs(void **state)
     uint64_t whole[81] = {[0] = 1, [11] = 2, [80] = 3};
 
     (void)state;
-    fake_segment(&sample, SEGMENT_PROCESS_WORDS, 0x6000, process, sizeof(process));
-    fake_segment(&sample, SEGMENT_SCHEDULER_WORDS, 0x5000, scheduler, sizeof(scheduler));
+    fake_region(&sample, REGION_PROCESS_WORDS, 0x6000, process, sizeof(process));
+    fake_region(&sample, REGION_SCHEDULER_WORDS, 0x5000, scheduler, sizeof(scheduler));
     assert_true(fake_sample_open(&sample, &snapshot));
-    assert_null(snapshot_segment(&snapshot, SEGMENT_PROCESS, 1));
+    assert_null(snapshot_region(&snapshot, REGION_PROCESS, 1));
     snapshot_expand(&snapshot, &process_words, sizeof(whole), &scheduler_words);
-    bytes = snapshot_segment(&snapshot, SEGMENT_PROCESS, sizeof(whole));
+    bytes = snapshot_region(&snapshot, REGION_PROCESS, sizeof(whole));
     assert_non_null(bytes);
     assert_memory_equal(bytes, whole, sizeof(whole));
-    assert_null(snapshot_segment(&snapshot, SEGMENT_PROCESS, sizeof(whole) + 1));
+    assert_null(snapshot_region(&snapshot, REGION_PROCESS, sizeof(whole) + 1));
     assert_int_equal(snapshot_scheduler_word(&snapshot, 168), 4);
     assert_int_equal(snapshot_scheduler_word(&snapshot, 176), 0);
     assert_int_equal(snapshot_scheduler_word(&snapshot, 248), 5);
     assert_true(fake_sample_open(&sample, &snapshot));
     snapshot_expand(&snapshot, &scheduler_words, sizeof(whole), &process_words);
-    assert_null(snapshot_segment(&snapshot, SEGMENT_PROCESS, 1));
+    assert_null(snapshot_region(&snapshot, REGION_PROCESS, 1));
     assert_int_equal(snapshot_scheduler_word(&snapshot, 168), 0);
     fake_sample_free(&sample);
 }
@@ -163,32 +163,32 @@ static void test_words(void **state)
     fake_sample_free(&sample);
 }
 
-/* Segments too small for a word, or at the end of the address space, give no words. */
-static void test_odd_segments(void **state)
+/* Regions too small for a word, or at the end of the address space, give no words. */
+static void test_odd_regions(void **state)
 {
     struct fake_sample sample = {0};
     struct snapshot snapshot;
     uint64_t word;
 
     (void)state;
-    fake_segment(&sample, SEGMENT_ERLANG, 0x100, "1234567", 7);
-    fake_segment(&sample, SEGMENT_NATIVE, UINT64_MAX - 3, "12345678", 8);
+    fake_region(&sample, REGION_ERLANG, 0x100, "1234567", 7);
+    fake_region(&sample, REGION_NATIVE, UINT64_MAX - 3, "12345678", 8);
     assert_true(fake_sample_open(&sample, &snapshot));
     assert_false(snapshot_word(&snapshot, 0x100, &word));
     assert_false(snapshot_word(&snapshot, 0, &word));
     fake_sample_free(&sample);
 }
 
-/* Adjacent segments can be read as one, word by word. */
-static void test_touching_segments(void **state)
+/* Adjacent regions can be read as one, word by word. */
+static void test_touching_regions(void **state)
 {
     struct fake_sample sample = {0};
     struct snapshot snapshot;
     uint64_t word;
 
     (void)state;
-    fake_segment(&sample, SEGMENT_ERLANG, 0x2000, root, sizeof(root));
-    fake_segment(&sample, SEGMENT_ERLANG, 0x2010, erlang, sizeof(erlang));
+    fake_region(&sample, REGION_ERLANG, 0x2000, root, sizeof(root));
+    fake_region(&sample, REGION_ERLANG, 0x2010, erlang, sizeof(erlang));
     assert_true(fake_sample_open(&sample, &snapshot));
     assert_true(snapshot_word(&snapshot, 0x2008, &word));
     assert_int_equal(word, 22);
@@ -219,10 +219,10 @@ static void test_gap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),        cmocka_unit_test(test_missing_segments),
-        cmocka_unit_test(test_cut),          cmocka_unit_test(test_impossible_counts),
-        cmocka_unit_test(test_structs),      cmocka_unit_test(test_words),
-        cmocka_unit_test(test_odd_segments), cmocka_unit_test(test_touching_segments),
+        cmocka_unit_test(test_parts),       cmocka_unit_test(test_missing_regions),
+        cmocka_unit_test(test_cut),         cmocka_unit_test(test_impossible_counts),
+        cmocka_unit_test(test_structs),     cmocka_unit_test(test_words),
+        cmocka_unit_test(test_odd_regions), cmocka_unit_test(test_touching_regions),
         cmocka_unit_test(test_gap),
     };
 

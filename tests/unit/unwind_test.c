@@ -174,7 +174,7 @@ static void stop_in_c(struct bench *bench, uint64_t return_address)
 
     set_register(bench, CFI_RIP, native_pc());
     set_register(bench, CFI_RSP, NATIVE);
-    fake_segment(&bench->sample, SEGMENT_NATIVE, NATIVE, words, sizeof(words));
+    fake_region(&bench->sample, REGION_NATIVE, NATIVE, words, sizeof(words));
 }
 
 /* The same with C code called by other C code. */
@@ -184,7 +184,7 @@ static void stop_deep_in_c(struct bench *bench, uint64_t return_address)
 
     set_register(bench, CFI_RIP, native_pc());
     set_register(bench, CFI_RSP, NATIVE - 8);
-    fake_segment(&bench->sample, SEGMENT_NATIVE, NATIVE - 8, words, sizeof(words));
+    fake_region(&bench->sample, REGION_NATIVE, NATIVE - 8, words, sizeof(words));
 }
 
 /* Set the Erlang stack: words from `address` on, followed by normal_exit. */
@@ -195,7 +195,7 @@ static void set_stack(struct bench *bench, uint64_t address, const uint64_t *wor
 
     buffer_put(&bytes, words, count * sizeof(*words));
     buffer_put(&bytes, &bottom, sizeof(bottom));
-    fake_segment(&bench->sample, SEGMENT_ERLANG, address, bytes.data, bytes.size);
+    fake_region(&bench->sample, REGION_ERLANG, address, bytes.data, bytes.size);
     buffer_free(&bytes);
 }
 #define SET_STACK(bench, address, ...)                                                             \
@@ -206,10 +206,10 @@ static void run(struct bench *bench)
 {
     struct snapshot snapshot;
 
-    fake_segment(&bench->sample, SEGMENT_SCHEDULER, 0x1000, bench->scheduler,
-                 sizeof(bench->scheduler));
-    fake_segment(&bench->sample, SEGMENT_PROCESS, 0x2000, bench->process,
-                 (size_t)bench->vm.layout.sizeof_process);
+    fake_region(&bench->sample, REGION_SCHEDULER, 0x1000, bench->scheduler,
+                sizeof(bench->scheduler));
+    fake_region(&bench->sample, REGION_PROCESS, 0x2000, bench->process,
+                (size_t)bench->vm.layout.sizeof_process);
     assert_true(fake_sample_open(&bench->sample, &snapshot));
     bench->result = unwind(bench->unwinder, &snapshot);
 }
@@ -406,8 +406,8 @@ static void test_broken_native_stack(void **state)
     jit = code_at(&b, FUNCTION_F, 0x30);
     set_register(&b, CFI_RIP, 0x666000);
     set_register(&b, CFI_RSP, NATIVE - 16);
-    fake_segment(&b.sample, SEGMENT_NATIVE, NATIVE - 16, words, sizeof(words));
-    fake_segment(&b.sample, SEGMENT_NATIVE, NATIVE, &jit, sizeof(jit));
+    fake_region(&b.sample, REGION_NATIVE, NATIVE - 16, words, sizeof(words));
+    fake_region(&b.sample, REGION_NATIVE, NATIVE, &jit, sizeof(jit));
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
     run(&b);
     CHECK_FRAMES(&b, {0x666000, ADDRESS_NATIVE, false}, CALLER(jit),
@@ -422,7 +422,7 @@ static void set_current(struct bench *b, uint64_t module, uint64_t function, uin
 {
     uint64_t words[3] = {module, function, arity};
 
-    fake_segment(&b->sample, SEGMENT_MFA, 0x40000200, words, sizeof(words));
+    fake_region(&b->sample, REGION_MFA, 0x40000200, words, sizeof(words));
 }
 
 static uint64_t packed(uint32_t arity)
@@ -715,7 +715,7 @@ static void test_no_process(void **state)
     (void)state;
     open_bench(&b);
     stop_in_c(&b, code_at(&b, MAIN, 0x30));
-    fake_segment(&b.sample, SEGMENT_SCHEDULER, 0x1000, b.scheduler, sizeof(b.scheduler));
+    fake_region(&b.sample, REGION_SCHEDULER, 0x1000, b.scheduler, sizeof(b.scheduler));
     assert_true(fake_sample_open(&b.sample, &snapshot));
     b.result = unwind(b.unwinder, &snapshot);
     CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, MAIN, 0x30)));
@@ -815,7 +815,7 @@ static void test_fragment_on_native_stack(void **state)
         set_register(&b, CFI_RIP, in_c ? native_pc() : code_at(&b, INIT_BITS, 0x14));
         set_register(&b, CFI_RSP, in_c ? NATIVE : NATIVE + 8);
         set_register(&b, CFI_RBP, STACK - 8);
-        fake_segment(&b.sample, SEGMENT_NATIVE, NATIVE, words, sizeof(words));
+        fake_region(&b.sample, REGION_NATIVE, NATIVE, words, sizeof(words));
         SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40), code_at(&b, FUNCTION_F, 0x44),
                   code_at(&b, FUNCTION_G, 0x20));
         run(&b);
@@ -998,7 +998,7 @@ static void test_bottom(void **state)
     open_bench(&b);
     stop_in_jit(&b);
     word = code_at(&b, FUNCTION_G, 0x20);
-    fake_segment(&b.sample, SEGMENT_ERLANG, STACK, &word, sizeof(word));
+    fake_region(&b.sample, REGION_ERLANG, STACK, &word, sizeof(word));
     run(&b);
     CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(word));
     assert_false(b.result->complete);
@@ -1016,7 +1016,7 @@ static void test_gap(void **state)
     open_bench(&b);
     stop_in_jit(&b);
     word = code_at(&b, FUNCTION_F, 0x40);
-    fake_segment(&b.sample, SEGMENT_ERLANG, STACK, &word, sizeof(word));
+    fake_region(&b.sample, REGION_ERLANG, STACK, &word, sizeof(word));
     SET_STACK(&b, STACK + 8 + 1000 * 8, code_at(&b, FUNCTION_G, 0x20));
     run(&b);
     CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(word), {1000, ADDRESS_CUT, false},
@@ -1067,7 +1067,7 @@ static void test_native_ring(void **state)
         words[i] = native_pc() + 1; /* returns to its own call */
     set_register(&b, CFI_RIP, native_pc());
     set_register(&b, CFI_RSP, 0x60000000);
-    fake_segment(&b.sample, SEGMENT_NATIVE, 0x60000000, words, sizeof(words));
+    fake_region(&b.sample, REGION_NATIVE, 0x60000000, words, sizeof(words));
     run(&b);
     assert_true(b.result->count < 1000);
     assert_true(b.result->native_broken);

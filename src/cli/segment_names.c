@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/segment_names.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output/formats.h"
+#include "output/split_path.h"
+#include "profile/events.h"
+#include "util/alloc.h"
+
+#define TEMPORARY ".part"
+
+enum {
+    TIME_LENGTH = 15,
+    LATER_MAX = 3600, /* seconds that a name may be later than its segment */
+};
+
+/* A name is: directory, head, TIME, tail. */
+struct pattern {
+    char *directory; /* with the slash, or "" */
+    char *head;      /* "x-shop@web-1-" */
+    char *tail;      /* ".gc.svg" */
+};
+
+struct segment_names {
+    struct pattern *patterns;
+    size_t count;
+    /* Indexes in `patterns`; -1: none. The outputs come first. */
+    int temporary, recording, statistics;
+};
+
+/* ---- patterns ---- */
+
+/* The place of TIME: before the suffix of the format, or before any other suffix. */
+static size_t suffix_start(const char *path, const struct output_format *format)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    size_t suffix = format ? output_suffix_of(format, path) : 0;
+
+    if (suffix)
+        return strlen(path) - suffix;
+    return dot && dot > base ? (size_t)(dot - path) : strlen(path);
+}
+
+/* Replace characters that should not be in a file name by '-'. */
+static char *plain_node(const char *node)
+{
+    char *plain = xstrdup(node);
+
+    for (char *at = plain; *at; at++)
+        if (!isascii(*at) || (!isalnum((unsigned char)*at) && !strchr("._-@", *at)))
+            *at = '-';
+    return plain;
+}
+
+static void push(struct segment_names *names, struct pattern pattern)
+{
+    names->patterns = xreallocarray(names->patterns, names->count + 1, sizeof(pattern));
+    names->patterns[names->count++] = pattern;
+}
+
+static void add(struct segment_names *names, const char *path, size_t suffix, const char *node,
+                const char *tail)
+{
+    const char *slash = strrchr(path, '/');
+    size_t directory = slash ? (size_t)(slash + 1 - path) : 0;
+    char *plain = plain_node(node);
+
+    push(names,
+         (struct pattern){
+             .directory = xstrndup(path, directory),
+             .head = xasprintf("%.*s-%s-", (int)(suffix - directory), path + directory, plain),
+             .tail = xstrdup(tail),
+         });
+    free(plain);
+}
+
+static char *path_of(const struct pattern *pattern, const char *time)
+{
+    return xasprintf("%s%s%s%s", pattern->directory, pattern->head, time, pattern->tail);
+}
+
+static void add_split(struct segment_names *names, size_t output,
+                      const struct output_format *format, const char *event)
+{
+    struct pattern pattern = names->patterns[output];
+    char *path = path_of(&pattern, "00000000-000000"), *split = split_path(path, format, event);
+    size_t before = strlen(path) - strlen(pattern.tail);
+
+    push(names, (struct pattern){
+                    .directory = xstrdup(pattern.directory),
+                    .head = xstrdup(pattern.head),
+                    .tail = xstrdup(split + before),
+                });
+    free(path);
+    free(split);
+}
+
+static const struct output_format *format_of(const struct output_request *request)
+{
+    return request->format ? request->format : output_format_of(request->path);
+}
+
+static void add_splits(struct segment_names *names, const struct record_options *options)
+{
+    for (size_t i = 0; i < options->output.count; i++) {
+        const struct output_format *format = format_of(&options->output.requests[i]);
+
+        if (!format->one_event ||
+            options->session.event_count + options->session.cpu + options->session.wall < 2)
+            continue;
+        if (options->session.cpu)
+            add_split(names, i, format, EVENT_CPU);
+        if (options->session.wall)
+            add_split(names, i, format, EVENT_WALL);
+        for (int e = 0; e < options->session.event_count; e++)
+            add_split(names, i, format, options->session.events[e].name);
+    }
+}
+
+/* The recording in progress is beside the recording, or beside the first output if no recording is
+ * requested. */
+static void add_temporary(struct segment_names *names, const struct output_options *outputs,
+                          const char *recording, const char *node)
+{
+    const char *path = recording ? recording : outputs->requests[0].path;
+    size_t suffix = suffix_start(path, recording ? &bfr_format : format_of(&outputs->requests[0]));
+    char *tail = xasprintf("%s" TEMPORARY, recording ? path + suffix : ".bfr");
+
+    names->temporary = (int)names->count;
+    add(names, path, suffix, node, tail);
+    free(tail);
+}
+
+struct segment_names *segment_names_new(const struct record_options *options, const char *recording,
+                                        const char *node)
+{
+    const struct output_options *outputs = &options->output;
+    struct segment_names *names = xcalloc(1, sizeof(*names));
+
+    names->recording = names->statistics = -1;
+    for (size_t i = 0; i < outputs->count; i++) {
+        const char *path = outputs->requests[i].path;
+        size_t suffix = suffix_start(path, format_of(&outputs->requests[i]));
+
+        add(names, path, suffix, node, path + suffix);
+    }
+    if (recording) {
+        size_t suffix = suffix_start(recording, &bfr_format);
+
+        names->recording = (int)names->count;
+        add(names, recording, suffix, node, recording + suffix);
+    }
+    if (outputs->stats_path) {
+        size_t suffix = suffix_start(outputs->stats_path, NULL);
+
+        names->statistics = (int)names->count;
+        add(names, outputs->stats_path, suffix, node, outputs->stats_path + suffix);
+    }
+    add_temporary(names, outputs, recording, node);
+    add_splits(names, options);
+    return names;
+}
+
+void segment_names_free(struct segment_names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        free(names->patterns[i].directory);
+        free(names->patterns[i].head);
+        free(names->patterns[i].tail);
+    }
+    free(names->patterns);
+    free(names);
+}
+
+/* ---- names ---- */
+
+static char *name_of(const struct segment_names *names, int pattern, struct segment_time time)
+{
+    return pattern < 0 ? NULL : path_of(&names->patterns[pattern], time.text);
+}
+
+char *segment_names_temporary(const struct segment_names *names, struct segment_time time)
+{
+    return name_of(names, names->temporary, time);
+}
+
+char *segment_names_recording(const struct segment_names *names, struct segment_time time)
+{
+    return name_of(names, names->recording, time);
+}
+
+char *segment_names_output(const struct segment_names *names, size_t index,
+                           struct segment_time time)
+{
+    return name_of(names, (int)index, time);
+}
+
+char *segment_names_statistics(const struct segment_names *names, struct segment_time time)
+{
+    return name_of(names, names->statistics, time);
+}
+
+/* ---- a new segment ---- */
+
+static bool is_free(const struct segment_names *names, struct segment_time time)
+{
+    bool free_so_far = true;
+
+    for (size_t i = 0; i < names->count && free_so_far; i++) {
+        char *path = path_of(&names->patterns[i], time.text);
+        struct stat status;
+
+        free_so_far = lstat(path, &status) != 0;
+        free(path);
+    }
+    return free_so_far;
+}
+
+static struct segment_time time_text(time_t seconds)
+{
+    struct segment_time time = {0};
+    struct tm utc;
+
+    strftime(time.text, sizeof(time.text), "%Y%m%d-%H%M%S", gmtime_r(&seconds, &utc));
+    return time;
+}
+
+/* The lock shows others that the file is being written. It ends with the process, however the
+ * process ends. */
+static int create_locked(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (fd >= 0)
+        flock(fd, LOCK_EX | LOCK_NB);
+    return fd;
+}
+
+int segment_names_create(const struct segment_names *names, time_t seconds,
+                         struct segment_time *ret_time, struct error *error)
+{
+    for (int later = 0; later < LATER_MAX; later++) {
+        struct segment_time time = time_text(seconds + later);
+        char *path;
+        int fd, code;
+
+        if (!is_free(names, time))
+            continue;
+        path = segment_names_temporary(names, time);
+        fd = create_locked(path);
+        code = errno;
+        if (fd < 0 && code != EEXIST)
+            error_set(error, ERROR_FAILED, "can't create %s: %s", path, strerror(code));
+        free(path);
+        if (fd < 0 && code == EEXIST)
+            continue;
+        *ret_time = time;
+        return fd;
+    }
+    return error_set(error, ERROR_FAILED, "every name that this segment could have is taken");
+}
+
+/* ---- old files ---- */
+
+static bool is_time(const char *text)
+{
+    for (int i = 0; i < TIME_LENGTH; i++)
+        if (i == 8 ? text[i] != '-' : !isdigit((unsigned char)text[i]))
+            return false;
+    return true;
+}
+
+/* True if a file's name is HEAD, TIME, TAIL. If `ret_more` is not NULL, more text may follow, and
+ * *ret_more points to it. */
+static bool matches(const struct pattern *pattern, const char *name, const char **ret_more)
+{
+    size_t head = strlen(pattern->head), tail = strlen(pattern->tail);
+
+    if (strncmp(name, pattern->head, head) || strlen(name) < head + TIME_LENGTH + tail ||
+        !is_time(name + head) || strncmp(name + head + TIME_LENGTH, pattern->tail, tail))
+        return false;
+    name += head + TIME_LENGTH + tail;
+    if (ret_more)
+        *ret_more = name;
+    return ret_more || !*name;
+}
+
+/* True if the process that created the file still writes it, and so has its lock. */
+static bool is_locked(int directory, const char *name)
+{
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+
+    if (fd >= 0)
+        close(fd);
+    return locked;
+}
+
+static void remove_file(int directory, const char *name)
+{
+    struct stat status;
+
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
+        !is_locked(directory, name))
+        unlinkat(directory, name, 0);
+}
+
+static DIR *open_directory(const struct pattern *pattern)
+{
+    return opendir(pattern->directory[0] ? pattern->directory : ".");
+}
+
+static int later_first(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)b, *(char *const *)a);
+}
+
+static void remove_old(const struct pattern *pattern, size_t keep)
+{
+    DIR *directory = open_directory(pattern);
+    char **names = NULL;
+    size_t count = 0;
+
+    if (!directory)
+        return;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        if (!matches(pattern, entry->d_name, NULL))
+            continue;
+        names = xreallocarray(names, count + 1, sizeof(*names));
+        names[count++] = xstrdup(entry->d_name);
+    }
+    if (count)
+        qsort(names, count, sizeof(*names), later_first);
+    for (size_t i = 0; i < count; i++) {
+        if (i >= keep)
+            remove_file(dirfd(directory), names[i]);
+        free(names[i]);
+    }
+    free(names);
+    closedir(directory);
+}
+
+void segment_names_remove_old(const struct segment_names *names, size_t keep)
+{
+    for (size_t i = 0; i < names->count; i++)
+        remove_old(&names->patterns[i], keep);
+}
+
+/* True for ".NAME.PID-N.tmp", the temporary name in output/output_file.c. */
+static bool is_leftover(const struct pattern *pattern, const char *name)
+{
+    const char *more;
+    int used = 0;
+
+    if (name[0] != '.' || !matches(pattern, name + 1, &more))
+        return false;
+    return sscanf(more, ".%*u-%*u.tmp%n", &used) == 0 && used && !more[used];
+}
+
+void segment_names_remove_leftovers(const struct segment_names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        DIR *directory = open_directory(&names->patterns[i]);
+
+        if (!directory)
+            continue;
+        for (struct dirent *entry; (entry = readdir(directory));)
+            if (is_leftover(&names->patterns[i], entry->d_name))
+                remove_file(dirfd(directory), entry->d_name);
+        closedir(directory);
+    }
+}

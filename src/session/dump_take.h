@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Takes a dump of a VM: all of its processes, as they are now.
+ *
+ *   at rest    read from memory (beam/process_sweep.h)
+ *   running    from a CPU sample of each, or from memory once it is at rest; in a core file, from
+ *              the registers of its thread
+ */
+#pragma once
+
+#include "beam/vm.h"
+#include "profile/dump.h"
+#include "session/top_option.h"
+#include "util/error.h"
+
+enum { DUMP_DEPTH_MAX = 1000 };
+
+struct dump_request {
+    struct top_option top;
+    uint32_t depth; /* frames of a stack, from the leaf, DUMP_DEPTH_MAX at most; 0: all */
+};
+
+/* Fill *dump, which must be all zero, with entries of a new `profile`. Borrows `vm` and
+ * `profile`. If running processes can't be sampled, that is no failure: *sampling says why (code 0:
+ * they can be). Return 0, or -1 with error. */
+int dump_take(struct vm *vm, const struct dump_request *request, struct profile *profile,
+              struct dump *dump, struct error *sampling, struct error *error);

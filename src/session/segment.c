@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/segment.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "profile/events.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+
+struct segment *segment_new(const struct session_options *options, const struct segment *before)
+{
+    struct segment *segment = xcalloc(1, sizeof(*segment));
+
+    segment->profile = profile_new();
+    if (options->cpu)
+        segment->cpu = event_define(segment->profile, EVENT_CPU);
+    if (options->wall)
+        segment->wall = event_define(segment->profile, EVENT_WALL);
+    if (before) {
+        segment->begin = before->totals.end_monotonic;
+        segment->lost_before = before->lost_before + before->totals.losses[LOSS_RING_FULL];
+        segment->cpu_ns_before = before->cpu_ns_before + before->totals.profiler_cpu_ns;
+    }
+    return segment;
+}
+
+void segment_free(struct segment *segment)
+{
+    struct error ignored;
+
+    if (!segment)
+        return;
+    if (segment->writer)
+        recording_finish(segment->writer, segment->profile, &segment->totals, NULL, &ignored);
+    profile_free(segment->profile);
+    thread_times_free(&segment->threads);
+    free(segment);
+}
+
+int segment_open(struct segment *segment, int fd, const struct recording_header *header,
+                 struct error *error)
+{
+    struct recording_header own = *header;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    if (!segment->begin)
+        segment->begin = now;
+    own.start_monotonic = segment->begin;
+    own.start_realtime = clock_ns(CLOCK_REALTIME) - (now - segment->begin);
+    segment->writer = recording_create_fd(fd, &own, error);
+    return segment->writer ? 0 : -1;
+}
+
+int segment_append(struct segment *segment, const struct sample *sample, struct error *error)
+{
+    struct sample own = *sample;
+
+    if (own.time < segment->begin)
+        own.time = segment->begin;
+    if (own.time > segment->newest)
+        segment->newest = own.time;
+    return recording_append(segment->writer, segment->profile, &own, error);
+}
+
+static void update_totals(struct segment *segment, uint64_t lost)
+{
+    struct recording_totals *totals = &segment->totals;
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    totals->end_monotonic = clock_ns(CLOCK_MONOTONIC);
+    totals->losses[LOSS_RING_FULL] = lost - segment->lost_before;
+    totals->profiler_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - segment->cpu_ns_before;
+    totals->peak_rss_kb = (uint64_t)usage.ru_maxrss;
+}
+
+int segment_flush(struct segment *segment, uint64_t lost, struct error *error)
+{
+    update_totals(segment, lost);
+    return recording_flush(segment->writer, segment->profile, &segment->totals, error);
+}
+
+int segment_finish(struct segment *segment, uint64_t lost, int *ret_fd, struct error *error)
+{
+    struct recording_writer *writer = segment->writer;
+
+    update_totals(segment, lost);
+    segment->writer = NULL;
+    return recording_finish(writer, segment->profile, &segment->totals, ret_fd, error);
+}

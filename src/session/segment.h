@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A segment: one recording while it is written, with its tables, its file and its counts. A session
+ * writes one, or several in turn.
+ *
+ *   new ──> open ──> { samples, flush }... ──> finish ──> free
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "profile/recording.h"
+#include "session/options.h"
+
+struct segment {
+    struct profile *profile;
+    event_id cpu, wall;              /* 0: not recorded */
+    struct recording_writer *writer; /* NULL: not open */
+    struct recording_totals totals;
+    struct thread_times threads;
+    uint64_t begin;                      /* ns, CLOCK_MONOTONIC; 0: not begun */
+    uint64_t newest;                     /* the same: newest sample that was appended */
+    uint64_t lost_before, cpu_ns_before; /* counts of all segments before */
+};
+
+/* `before` is the segment that this one follows, which must be finished: this one begins at its
+ * end. NULL: it begins at `begin` if the caller sets it, else when it is opened. */
+struct segment *segment_new(const struct session_options *options, const struct segment *before);
+void segment_free(struct segment *segment);
+
+/* Begin a recording in `fd`; takes ownership, also on failure. The start times in its header are
+ * those of the segment, not those of *header. */
+int segment_open(struct segment *segment, int fd, const struct recording_header *header,
+                 struct error *error);
+
+/* Append a sample. A sample from before the segment began, whose scale was not known until now,
+ * gets the time at which the segment began. */
+int segment_append(struct segment *segment, const struct sample *sample, struct error *error);
+
+/* Write all complete data. `lost`: samples that the kernel has dropped so far, in all segments. */
+int segment_flush(struct segment *segment, uint64_t lost, struct error *error);
+
+/* End the segment now. *ret_fd as in recording_finish(). */
+int segment_finish(struct segment *segment, uint64_t lost, int *ret_fd, struct error *error);

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/segment_names.h"
+#include "output/formats.h"
+#include "util/alloc.h"
+
+static const time_t MOMENT = 1795293000; /* 2026-11-21 20:30:00 UTC */
+
+static char folder[] = "/tmp/beamflame-test-XXXXXX";
+static struct segment_time some_time = {"20261121-203000"};
+
+static int enter_folder(void **state)
+{
+    (void)state;
+    memcpy(strrchr(folder, '-') + 1, "XXXXXX", 6);
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static void touch(const char *name)
+{
+    int fd = open(name, O_WRONLY | O_CREAT, 0600);
+
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static bool exists(const char *name)
+{
+    struct stat status;
+
+    return lstat(name, &status) == 0;
+}
+
+static int leave_folder(void **state)
+{
+    DIR *directory = opendir(folder);
+
+    (void)state;
+    for (struct dirent *entry; (entry = readdir(directory));)
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+            rmdir(entry->d_name);
+        else
+            unlink(entry->d_name);
+    closedir(directory);
+    return chdir("/") || rmdir(folder);
+}
+
+static void ask_for(struct record_options *options, const char *path, const char *format)
+{
+    options->output.requests[options->output.count++] = (struct output_request){
+        .path = path, .format = format ? output_format_named(format) : NULL};
+}
+
+static void assert_text(char *text, const char *expected)
+{
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* Node and time are inserted before the suffix of the format, or at the end if there is no
+ * suffix. */
+static void test_names(void **state)
+{
+    static const struct {
+        const char *path, *format, *expected;
+    } cases[] = {
+        {"x.svg", NULL, "x-shop@web-1-20261121-203000.svg"},
+        {"/some.dir/x.perf.gz", NULL, "/some.dir/x-shop@web-1-20261121-203000.perf.gz"},
+        {"../x.y.folded", NULL, "../x.y-shop@web-1-20261121-203000.folded"},
+        {"x.txt", "perf", "x-shop@web-1-20261121-203000.txt"},
+        {"some.dir/x", "svg", "some.dir/x-shop@web-1-20261121-203000"},
+        {".x", "svg", ".x-shop@web-1-20261121-203000"},
+    };
+    struct record_options options = {.session.cpu = true, .output.stats_path = "/s/t.json"};
+    struct segment_names *names;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        ask_for(&options, cases[i].path, cases[i].format);
+    names = segment_names_new(&options, "dir/r.bfr", "shop@web-1");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        assert_text(segment_names_output(names, i, some_time), cases[i].expected);
+    assert_text(segment_names_statistics(names, some_time), "/s/t-shop@web-1-20261121-203000.json");
+    assert_text(segment_names_recording(names, some_time), "dir/r-shop@web-1-20261121-203000.bfr");
+    assert_text(segment_names_temporary(names, some_time),
+                "dir/r-shop@web-1-20261121-203000.bfr.part");
+    segment_names_free(names);
+}
+
+/* Without a requested recording, a temporary one is made beside the first output; a node may have
+ * any name. */
+static void test_temporary(void **state)
+{
+    struct record_options options = {.session.cpu = true};
+    struct segment_names *names;
+
+    (void)state;
+    ask_for(&options, "a/x.perf.gz", NULL);
+    ask_for(&options, "b/y.svg", NULL);
+    names = segment_names_new(&options, NULL, "../caf\xc3\xa9;1@h");
+    assert_text(segment_names_temporary(names, some_time),
+                "a/x-..-caf---1@h-20261121-203000.bfr.part");
+    assert_null(segment_names_recording(names, some_time));
+    assert_null(segment_names_statistics(names, some_time));
+    segment_names_free(names);
+}
+
+static struct segment_names *names_of_two(bool recording)
+{
+    static struct record_options options;
+
+    options = (struct record_options){.session = {.cpu = true, .event_count = 1}};
+    options.session.events[0].name = "bif:erlang:md5/1";
+    ask_for(&options, "x.svg", NULL);
+    return segment_names_new(&options, recording ? "x.bfr" : NULL, "n@h");
+}
+
+static struct segment_time create(const struct segment_names *names, int *fd)
+{
+    struct segment_time time;
+    struct error error;
+
+    *fd = segment_names_create(names, MOMENT, &time, &error);
+    assert_true(*fd >= 0);
+    return time;
+}
+
+/* A segment gets a time that no file of it has yet, whether of one event or one that is being
+ * written. */
+static void test_free_time(void **state)
+{
+    struct segment_names *names = names_of_two(true);
+    int first, second;
+
+    (void)state;
+    assert_string_equal(create(names, &first).text, "20261121-203000");
+    assert_true(exists("x-n@h-20261121-203000.bfr.part"));
+    touch("x-n@h-20261121-203001.bfr");
+    touch("x-n@h-20261121-203002.bif-erlang-md5-1.svg");
+    assert_int_equal(symlink("nowhere", "x-n@h-20261121-203003.svg"), 0);
+    touch("x-n@h-20261121-203004.perf");
+    assert_string_equal(create(names, &second).text, "20261121-203004");
+    close(first);
+    close(second);
+    segment_names_free(names);
+}
+
+/* If the file cannot be created, the error names it. */
+static void test_no_folder(void **state)
+{
+    struct record_options options = {.session.cpu = true};
+    struct segment_names *names;
+    struct segment_time time;
+    struct error error = {0};
+
+    (void)state;
+    ask_for(&options, "gone/x.svg", NULL);
+    names = segment_names_new(&options, NULL, "n@h");
+    assert_int_equal(segment_names_create(names, MOMENT, &time, &error), -1);
+    assert_int_equal(error.code, ERROR_FAILED);
+    assert_non_null(strstr(error.text, "gone/x-n@h-20261121-203000.bfr.part"));
+    segment_names_free(names);
+}
+
+/* The newest files of each output stay; files with only a similar name are not touched. */
+static void test_remove_old(void **state)
+{
+    static const char *const old[] = {
+        "x-n@h-20261121-100000.svg",      "x-n@h-20251231-235959.svg",
+        "x-n@h-20261121-100000.cpu.svg",  "x-n@h-20261121-100000.bif-erlang-md5-1.svg",
+        "x-n@h-20261121-100000.bfr",      "x-n@h-20261121-100000.bfr.part",
+        "x-n@h-20260101-000000.bfr.part",
+    };
+    static const char *const kept[] = {
+        /* the newest two of each output */
+        "x-n@h-20261121-100001.svg",
+        "x-n@h-20261121-100002.svg",
+        "x-n@h-20261121-100001.cpu.svg",
+        "x-n@h-20261121-100003.cpu.svg",
+        "x-n@h-20261121-100001.bif-erlang-md5-1.svg",
+        "x-n@h-20261121-100002.bif-erlang-md5-1.svg",
+        "x-n@h-20261121-100001.bfr",
+        "x-n@h-20261121-100002.bfr",
+        "x-n@h-20261121-100001.bfr.part",
+        "x-n@h-20261121-100002.bfr.part",
+        /* other files */
+        "x-n@h-20261121-000000.perf",
+        "x-n@h-20261121-000000.gc.svg",
+        "x-n@h-20261121-000000.svg.bak",
+        "x-n@h-20261121-000000svg",
+        "x-n@h-20261121-00000.svg",
+        "x-n@h-20261121-0000000.svg",
+        "x-n@h-20261121_000000.svg",
+        "x-n@h-20261121-00000a.svg",
+        "x-n@h2-20261121-000000.svg",
+        "y-n@h-20261121-000000.svg",
+        "ax-n@h-20261121-000000.svg",
+        "x-n@h-.svg",
+        "x.svg",
+    };
+    struct segment_names *names = names_of_two(true);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++)
+        touch(old[i]);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+        touch(kept[i]);
+    assert_int_equal(mkdir("x-n@h-20200101-000000.svg", 0700), 0);
+    assert_int_equal(symlink("x.svg", "x-n@h-20200101-000001.svg"), 0);
+    segment_names_remove_old(names, 2);
+    for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++)
+        if (exists(old[i]))
+            fail_msg("%s is still there", old[i]);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+        if (!exists(kept[i]))
+            fail_msg("%s was removed", kept[i]);
+    assert_true(exists("x-n@h-20200101-000000.svg"));
+    assert_true(exists("x-n@h-20200101-000001.svg"));
+    segment_names_free(names);
+}
+
+/* A file that is being written is not removed, however old it is. */
+static void test_locked(void **state)
+{
+    struct segment_names *names = names_of_two(false);
+    int fd;
+
+    (void)state;
+    create(names, &fd);
+    touch("x-n@h-20261121-203001.bfr.part");
+    segment_names_remove_old(names, 1);
+    assert_true(exists("x-n@h-20261121-203000.bfr.part"));
+    close(fd);
+    segment_names_remove_old(names, 1);
+    assert_false(exists("x-n@h-20261121-203000.bfr.part"));
+    segment_names_free(names);
+}
+
+/* Leftovers of outputs are removed, but no recordings, and no files that are being written. */
+static void test_leftovers(void **state)
+{
+    static const char *const kept[] = {
+        ".x-n@h-20261121-203000.svg.12-0.tmp.bak", ".x-n@h-20261121-203000.svg.tmp",
+        ".x-n@h-20261121-203000.perf.12-0.tmp",    ".x.svg.12-0.tmp",
+        "x-n@h-20261121-203000.svg.12-0.tmp",      "x-n@h-20261121-203000.svg",
+        "x-n@h-20261121-203000.bfr.part",
+    };
+    struct segment_names *names = names_of_two(false);
+    int fd;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+        touch(kept[i]);
+    touch(".x-n@h-20261121-203000.svg.12-0.tmp");
+    touch(".x-n@h-20261121-203000.cpu.svg.4194304-99.tmp");
+    touch(".x-n@h-20261121-203001.svg.12-0.tmp");
+    fd = open(".x-n@h-20261121-203001.svg.12-0.tmp", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    segment_names_remove_leftovers(names);
+    assert_false(exists(".x-n@h-20261121-203000.svg.12-0.tmp"));
+    assert_false(exists(".x-n@h-20261121-203000.cpu.svg.4194304-99.tmp"));
+    assert_true(exists(".x-n@h-20261121-203001.svg.12-0.tmp"));
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+        if (!exists(kept[i]))
+            fail_msg("%s was removed", kept[i]);
+    close(fd);
+    segment_names_free(names);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names), cmocka_unit_test(test_temporary), IN_FOLDER(test_free_time),
+        IN_FOLDER(test_no_folder),    IN_FOLDER(test_remove_old),       IN_FOLDER(test_locked),
+        IN_FOLDER(test_leftovers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
