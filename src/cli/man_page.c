@@ -118,12 +118,12 @@ static void program_page(struct buffer *out)
     buffer_text(out, ".SH SYNOPSIS\n\\fBbeamflame\\fR [\\fICOMMAND\\fR] [\\fIOPTION\\fR...] "
                      "[\\fIARG\\fR...]\n.SH DESCRIPTION\n");
     put_paragraph(out, commands[0]->description);
-    buffer_text(out, ".SH COMMANDS\n");
+    buffer_format(out, "Without a command, beamflame runs \\fB%s\\fR.\n.SH COMMANDS\n",
+                  commands[0]->name);
     for (const struct command *const *command = commands; *command; command++) {
         buffer_format(out, ".TP\n\\fBbeamflame\\-%s\\fR(1)\n", (*command)->name);
         put_paragraph(out, (*command)->summary);
     }
-    buffer_format(out, "Without a command, beamflame runs \\fB%s\\fR.\n", commands[0]->name);
     put_exit_codes(out);
 }
 

@@ -29,7 +29,7 @@ int value_number(const char *what, const char *text, long low, long high, long *
 
 int value_pid(const char *text, pid_t *ret_pid, struct error *error)
 {
-    long value;
+    long value = 0;
 
     if (value_number("a process id", text, 1, PID_MOST, &value, error))
         return -1;
