@@ -40,7 +40,7 @@ else
   say = @printf '  %-8s %s\n'
 endif
 
-SOURCES := $(wildcard src/*/*.c)
+SOURCES := $(wildcard src/*/*.c src/*/*/*.c)
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
 PAGE := $(BUILD)/gen/html_files.o
 SCHEMAS := $(shell find proto -name '*.proto')
@@ -79,7 +79,7 @@ $(BUILD)/gen/html_files.inc: $(sort $(dir $(PAGE_FILES)))
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '\tfile "%s"\n' $(PAGE_FILES) > $@
 
-$(PAGE): src/output/html_files.S $(BUILD)/gen/html_files.inc $(PAGE_FILES)
+$(PAGE): src/output/html/files.S $(BUILD)/gen/html_files.inc $(PAGE_FILES)
 	$(say) AS $<
 	$(Q)$(CC) -Wa,-I,$(BUILD)/gen -c -o $@ $<
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "capture/counter_delta.h"
-#include "capture/estimate.h"
+#include "budget/estimate.h"
 #include "capture/event_sites.h"
-#include "capture/window_lengths.h"
+#include "budget/window_lengths.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Keeps the probes of one target within their budget. A thread opens and closes groups of probes as
- * capture/budget.h plans, and hands out the windows in which they were open.
+ * budget/budget.h plans, and hands out the windows in which they were open.
  *
  *   new ──> add... ──> start ──> { windows, scale, status }... ──> stop ──> windows ──> free
  *
@@ -16,7 +16,7 @@
 
 #include "capture/calibration.h"
 #include "capture/probe_link.h"
-#include "capture/window_log.h"
+#include "budget/window_log.h"
 #include "util/error.h"
 #include "wire.h"
 

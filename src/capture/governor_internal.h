@@ -12,8 +12,8 @@
 
 #include <pthread.h>
 
-#include "capture/budget.h"
-#include "capture/cost_factor.h"
+#include "budget/budget.h"
+#include "budget/cost_factor.h"
 #include "capture/governor.h"
 #include "capture/run_time.h"
 #include "util/buffer.h"

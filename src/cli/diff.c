@@ -12,7 +12,7 @@
 #include "input/input.h"
 #include "output/weight.h"
 #include "profile/events.h"
-#include "profile/recording_join.h"
+#include "recording/recording_join.h"
 
 /* The gap between the two recordings on the time axis. It is wide enough to be visible on a page,
  * where a column is a second. */

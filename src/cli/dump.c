@@ -9,9 +9,9 @@
 #include "cli/message.h"
 #include "cli/selection_options.h"
 #include "cli/values.h"
-#include "output/dump_writers.h"
+#include "output/dump/writers.h"
 #include "output/number_text.h"
-#include "profile/selection.h"
+#include "view/selection.h"
 #include "session/dump_take.h"
 #include "session/targets.h"
 #include "session/top_option.h"
@@ -118,7 +118,7 @@ static int select_processes(struct dump *dump, const struct selection_options *o
     struct selection *selection = selection_new(options, dump->profile, view, 0);
     size_t had = dump->count;
 
-    dump_keep(dump, selection);
+    selection_keep_processes(selection, dump);
     selection_free(selection);
     view_free(view);
     if (had && !dump->count)

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "output/output.h"
-#include "profile/view.h"
+#include "view/view.h"
 #include "session/options.h"
 
 enum { OUTPUTS_MAX = 32 };

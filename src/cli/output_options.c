@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output_options.h"
 
-#include "profile/selection.h"
+#include "view/selection.h"
 
 void output_options_free(struct output_options *options)
 {

@@ -13,7 +13,7 @@
 #include "cli/message.h"
 #include "cli/segment_names.h"
 #include "cli/render.h"
-#include "profile/recording_join.h"
+#include "recording/recording_join.h"
 #include "util/alloc.h"
 
 struct rotation {

@@ -40,7 +40,7 @@ bool rotation_is_busy(struct rotation *rotation);
 void rotation_write(struct rotation *rotation, int fd, bool whole);
 
 /* The same for a segment that was recorded in several pieces. The child joins them into `file`, the
- * file that was created (profile/recording_join.h). Takes over all descriptors. */
+ * file that was created (recording/recording_join.h). Takes over all descriptors. */
 void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *trigger,
                    int file, bool whole);
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/command.h"
-#include "profile/selection.h"
+#include "view/selection.h"
 
 /* Their target is a struct selection_options. */
 extern const struct command_option selection_option_list[];

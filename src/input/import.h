@@ -3,7 +3,7 @@
 #pragma once
 
 #include "profile/profile.h"
-#include "profile/recording.h"
+#include "recording/recording.h"
 #include "util/error.h"
 #include "util/span.h"
 

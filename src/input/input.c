@@ -9,8 +9,8 @@
 
 #include "input/perf_line.h"
 #include "input/readers.h"
-#include "profile/recording.h"
-#include "profile/recording_format.h"
+#include "recording/recording.h"
+#include "recording/recording_format.h"
 #include "util/alloc.h"
 #include "util/read_at.h"
 

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "profile/recording_join.h"
+#include "recording/recording_join.h"
 #include "util/error.h"
 
 /* Open `path` ("-": standard input) as a recording. The result is a descriptor of the file itself
@@ -16,6 +16,6 @@
  * error; for text the error names the line. */
 int input_open(const char *path, const char *directory, struct error *error);
 
-/* The same for several files, joined according to `options` (profile/recording_join.h). */
+/* The same for several files, joined according to `options` (recording/recording_join.h). */
 int input_join(const char *const *paths, size_t count, const struct join_options *options,
                const char *directory, struct error *error);

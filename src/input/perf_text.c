@@ -10,7 +10,7 @@
 #include "input/perf_stack.h"
 #include "input/text_cache.h"
 #include "profile/events.h"
-#include "profile/reorder.h"
+#include "recording/reorder.h"
 #include "util/alloc.h"
 #include "util/escape.h"
 

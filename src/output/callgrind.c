@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "output/call_graph.h"
+#include "output/text/call_graph.h"
 #include "output/counts.h"
 #include "output/weight.h"
 #include "util/alloc.h"

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "profile/string_table.h"
-#include "profile/view.h"
+#include "view/view.h"
 #include "util/intern.h"
 
 struct code_function {

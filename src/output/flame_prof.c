@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/metric_changes.h"
+#include "output/changes/metric_changes.h"
 #include "util/alloc.h"
 
 struct flame_prof {

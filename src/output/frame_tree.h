@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "profile/view.h"
+#include "view/view.h"
 #include "util/intern.h"
 
 struct tree_node {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "output/formats.h"
-#include "output/metric_changes.h"
+#include "output/changes/metric_changes.h"
 #include "output/output_file.h"
 #include "output/split_path.h"
 #include "output/weight.h"

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "output/comparison.h"
+#include "output/changes/comparison.h"
 #include "profile/profile.h"
-#include "profile/recording.h"
-#include "profile/selection.h"
-#include "profile/view.h"
+#include "recording/recording.h"
+#include "view/selection.h"
+#include "view/view.h"
 #include "util/error.h"
 
 /* Settings for all formats. */

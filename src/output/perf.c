@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "output/event_text.h"
+#include "output/summary/event_text.h"
 #include "output/flame_prof.h"
 #include "output/weight.h"
 #include "profile/events.h"

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "output/weight.h"
-#include "profile/root_frame.h"
+#include "view/root_frame.h"
 #include "util/intern.h"
 
 struct sample_group {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/json.h"
-#include "output/process_text.h"
+#include "output/json/json.h"
+#include "output/summary/process_text.h"
 #include "output/weight.h"
 #include "util/alloc.h"
 #include "util/buffer.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "profile/events.h"
-#include "profile/root_frame.h"
+#include "view/root_frame.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 

@@ -38,7 +38,4 @@ struct dump {
 };
 
 void dump_free(struct dump *dump);
-struct selection;
-/* Remove the processes that are not selected. */
-void dump_keep(struct dump *dump, struct selection *selection);
 void dump_add(struct dump *dump, const struct dump_process *process);

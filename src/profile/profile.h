@@ -5,8 +5,8 @@
  * Strings, modules, frames, stacks, events, ancestors, processes, threads and targets are interned:
  * equal content gets the same id. Ids are dense, start at 1 (0 is "none") and never change. An
  * entry refers only to entries of its own kind with lower ids, or to entries of other tables. So
- * the tables can be written as a stream (profile/recording.h). Memory grows with distinct content,
- * not with the number of samples.
+ * the tables can be written as a stream (recording/recording.h). Memory grows with distinct
+ * content, not with the number of samples.
  *
  * A stack is a node of a tree: (parent, frame). Node 0 is the root of the tree; the deepest node is
  * the leaf of the stack. A sample holds one node.
@@ -15,7 +15,7 @@
  *      root side                        leaf side
  *
  * Stacks do not contain the process: process, status and scheduler are fields of the sample. A view
- * turns them into root frames (profile/view.h).
+ * turns them into root frames (view/view.h).
  */
 #pragma once
 

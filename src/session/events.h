@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "capture/event_probes.h"
-#include "profile/recording.h"
+#include "recording/recording.h"
 #include "session/options.h"
 #include "session/segment.h"
 #include "session/targets.h"

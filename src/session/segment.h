@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "profile/recording.h"
+#include "recording/recording.h"
 #include "session/options.h"
 
 struct segment {

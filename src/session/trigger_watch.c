@@ -6,9 +6,9 @@
 #include "beam/process_metrics.h"
 #include "beam/process_sweep.h"
 #include "os/process.h"
-#include "output/process_text.h"
+#include "output/summary/process_text.h"
 #include "profile/microstates.h"
-#include "profile/selection.h"
+#include "view/selection.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 

@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "profile/chunk_writer.h"
-#include "profile/recording.h"
+#include "recording/chunk_writer.h"
+#include "recording/recording.h"
 
 static inline void check(bool holds)
 {

@@ -6,8 +6,8 @@
  */
 #include "fuzz_recording.h"
 
-#include "profile/selection.h"
-#include "profile/view.h"
+#include "view/selection.h"
+#include "view/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

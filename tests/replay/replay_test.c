@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "image.h"
-#include "profile/view.h"
+#include "view/view.h"
 #include "symbol/symbolizer.h"
 
 struct replay {

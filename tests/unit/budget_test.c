@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/budget.h"
+#include "budget/budget.h"
 
 enum { GROUPS_MAX = 4 };
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/estimate.h"
+#include "budget/estimate.h"
 
 enum { MS = 1000000 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/microstate_table.h"
+#include "output/summary/microstate_table.h"
 #include "profile/events.h"
 #include "profile/microstates.h"
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "output/function_changes.h"
+#include "output/changes/function_changes.h"
 
 /* Samples 0 to 2 belong to side 0, of 1.5 s, sample 3 to side 1, of 0.5 s. */
 static struct comparison small_comparison(enum comparison_per per)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The page: its data block, as src/output/html.c describes it. */
+/* The page: its data block, as src/output/html/html.c describes it. */
 #include "small_output.h"
 
 #include <zlib.h>
 
-#include "output/html_files.h"
+#include "output/html/files.h"
 #include "util/ascii.h"
 #include "util/base64.h"
 #include "util/cursor.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "small_output.h"
 
-#include "output/json.h"
+#include "output/json/json.h"
 
 /* All keys with their numbers, byte for byte; a quote in the node's name is escaped. */
 static void test_exact(void **state)

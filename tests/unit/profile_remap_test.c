@@ -2,7 +2,7 @@
 #include "small_profile.h"
 
 #include "profile/profile_remap.h"
-#include "profile/view.h"
+#include "view/view.h"
 
 static void profile_remap_one(const struct profile *from, struct sample *sample, struct profile *to)
 {

@@ -2,7 +2,7 @@
 /* Consecutive recordings, read as one. */
 #include "small_profile.h"
 
-#include "profile/recording_join.h"
+#include "recording/recording_join.h"
 
 enum { SPAN = 3000000000u }; /* ns, from one recording to the next */
 

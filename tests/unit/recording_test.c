@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "profile/recording_format.h"
+#include "recording/recording_format.h"
 
 #define MAX_SEEN 1000
 

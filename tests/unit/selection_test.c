@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "small_output.h"
 
-#include "profile/selection.h"
+#include "view/selection.h"
 
 /* Return the selected samples: "013". */
 static const char *wanted(struct small_profile *small, const struct selection_options *options,

@@ -17,7 +17,7 @@
 #include "profile/events.h"
 #include "profile/microstates.h"
 #include "profile/profile.h"
-#include "profile/recording.h"
+#include "recording/recording.h"
 
 #define SMALL_SAMPLES  4
 #define SMALL_FILE     "/usr/bin/beam.smp"

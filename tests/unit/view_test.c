@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "small_profile.h"
 
-#include "profile/view.h"
+#include "view/view.h"
 
 /* Return "root;...;leaf" of a sample as the view shows it. */
 static const char *shown(struct view *view, const struct sample *sample)

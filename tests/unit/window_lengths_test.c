@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "capture/window_lengths.h"
+#include "budget/window_lengths.h"
 
 enum { MS = 1000000 };
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "capture/window_log.h"
+#include "budget/window_log.h"
 
 static struct window_log window_log;
 

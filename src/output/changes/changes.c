@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Text for the terminal: the functions whose weight differs between two recordings. */
+#include "output/formats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/changes/function_changes.h"
+#include "output/weight.h"
+#include "util/alloc.h"
+
+enum { SHOWN_MAX = 30 };
+
+struct changes {
+    FILE *file;
+    struct output_source source;
+    struct weight weight;
+    struct function_changes functions;
+};
+
+/* True if the weight of a sample is the number of samples that it stands for, which can be many if
+ * the recording was read from folded stacks. */
+static bool counts_samples(const struct weight *weight)
+{
+    return weight->period || !strcmp(weight->name, "samples");
+}
+
+static void *changes_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    struct changes *changes = xcalloc(1, sizeof(*changes));
+
+    (void)error;
+    changes->file = file;
+    changes->source = *source;
+    changes->weight = weight_of_event(source, source->event);
+    return changes;
+}
+
+static int changes_sample(void *state, const struct sample *sample, struct error *error)
+{
+    struct changes *changes = state;
+    const struct output_source *source = &changes->source;
+    int side = output_side(source, sample);
+    double weight = (double)sample_weight(&changes->weight, sample);
+
+    (void)error;
+    function_changes_add(&changes->functions, side, sample->stack,
+                         sample->flags & SAMPLE_RELEASE ? -weight : weight,
+                         counts_samples(&changes->weight) ? (uint64_t)weight : 1);
+    return 0;
+}
+
+/* The text of an amount, with "-" if it is negative and `plus` if it is positive. */
+static struct number_text cell(const struct changes *changes, double amount, const char *plus)
+{
+    uint64_t rounded = (uint64_t)llround(fabs(amount));
+    struct number_text text, number = counts_samples(&changes->weight)
+                                          ? number_text(rounded)
+                                          : amount_text(rounded, changes->weight.unit);
+
+    snprintf(text.text, sizeof(text.text), "%s%.38s",
+             !rounded     ? ""
+             : amount < 0 ? "-"
+                          : plus,
+             number.text);
+    return text;
+}
+
+static void put_side(const struct changes *changes, int side, const char *label)
+{
+    const struct comparison_side *of = &changes->source.comparison->sides[side];
+
+    fprintf(changes->file, "  %s  %s: %s in %s samples, %.1f s%s\n", label, of->name,
+            cell(changes, changes->functions.totals[side], "").text,
+            number_text(changes->functions.samples[side]).text,
+            (double)(of->to_ms - of->from_ms) / 1000,
+            of->totals.cut ? " (the recording was cut)" : "");
+}
+
+static void put_head(const struct changes *changes, double scale)
+{
+    static const char *const whys[] = {
+        [PER_TIME] = "to the duration of the second",
+        [PER_TOTAL] = "to the total of the second",
+        [PER_NONE] = "as it is",
+    };
+    const struct output_source *source = &changes->source;
+    const struct profile *profile = source->profile;
+
+    fprintf(changes->file, "%s, %s%s%s\n",
+            profile_text(profile, profile_get_event(profile, source->event)->name),
+            changes->weight.is_change ? "change of " : "", changes->weight.name,
+            changes->weight.period ? " in samples" : "");
+    put_side(changes, 0, "before");
+    put_side(changes, 1, "after ");
+    fprintf(changes->file, "before is multiplied by %.4g, %s\n", scale,
+            whys[source->comparison->per]);
+}
+
+static void put_row(const struct changes *changes, const struct function_change *function)
+{
+    fprintf(changes->file, "%14s  %14s  %14s  %14s  %14s  %s\n",
+            cell(changes, function->total[0], "").text, cell(changes, function->total[1], "").text,
+            cell(changes, function->change, "+").text, cell(changes, function->noise, "").text,
+            cell(changes, function->self[1] - function->self[0], "+").text, function->name);
+}
+
+/* Write the functions that have changed by more than chance explains. */
+static void put_functions(const struct changes *changes, const struct function_change *list,
+                          size_t count)
+{
+    size_t shown = 0, clear = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (fabs(list[i].change) <= list[i].noise)
+            continue;
+        if (!clear++)
+            fprintf(changes->file, "\n%14s  %14s  %14s  %14s  %14s\n", "before", "after", "change",
+                    "noise", "without callees");
+        if (shown == SHOWN_MAX)
+            continue;
+        put_row(changes, &list[i]);
+        shown++;
+    }
+    fputc('\n', changes->file);
+    if (clear > shown)
+        fprintf(changes->file, "%zu more functions have changed by more than the noise\n",
+                clear - shown);
+    fprintf(changes->file, "%zu functions have not changed by more than chance explains\n",
+            count - clear);
+}
+
+static int changes_finish(void *state, const struct recording_totals *totals, struct error *error)
+{
+    struct changes *changes = state;
+    struct function_change *list;
+    size_t count;
+
+    (void)error;
+    if (totals) {
+        double scale = comparison_scale(changes->source.comparison, changes->functions.totals);
+
+        list = function_changes_list(&changes->functions, changes->source.profile, scale, &count);
+        put_head(changes, scale);
+        put_functions(changes, list, count);
+        free(list);
+    }
+    function_changes_free(&changes->functions);
+    free(changes);
+    return 0;
+}
+
+const struct output_format changes_format = {
+    .name = "changes",
+    .one_event = true,
+    .begin = changes_begin,
+    .sample = changes_sample,
+    .finish = changes_finish,
+};

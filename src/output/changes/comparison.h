@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A comparison of two recordings. They are concatenated in one recording: first side 0, the
+ * baseline; then, after a gap, side 1, which is compared with the baseline.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "recording/recording.h"
+#include "util/error.h"
+
+/* How side 0 is scaled before the sides are compared. */
+enum comparison_per {
+    PER_TIME,  /* to the duration of side 1 */
+    PER_TOTAL, /* to the total weight of side 1 */
+    PER_NONE,
+};
+const char *comparison_per_name(enum comparison_per per); /* "time" */
+/* Fails with ERROR_USAGE, which lists the valid names. */
+int comparison_per_parse(const char *name, enum comparison_per *per, struct error *error);
+
+struct comparison_side {
+    const char *name;
+    struct recording_header header; /* of the original recording */
+    struct recording_totals totals;
+    uint64_t from_ms, to_ms; /* since the start of the combined recording */
+};
+
+struct comparison {
+    struct comparison_side sides[2];
+    enum comparison_per per;
+};
+
+/* Return the duration of a recording in ms, rounded up. */
+uint64_t recording_ms(const struct recording_header *header, const struct recording_totals *totals);
+
+/* Return the side of a sample, 0 or 1. `start`: CLOCK_MONOTONIC start of the combined recording, in
+ * ns. */
+int comparison_side_of(const struct comparison *comparison, uint64_t start,
+                       const struct sample *sample);
+
+/* Return the factor for side 0; `totals` are the total weights of the sides. The factor is 1 if the
+ * duration or total that counts is 0 on either side. */
+double comparison_scale(const struct comparison *comparison, const double totals[2]);

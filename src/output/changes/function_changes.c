@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/changes/function_changes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "view/view.h"
+#include "util/alloc.h"
+#include "util/intern.h"
+
+void function_changes_add(struct function_changes *changes, int side, stack_id stack, double weight,
+                          uint64_t samples)
+{
+    struct function_sums *sums;
+
+    changes->stacks = xgrow(changes->stacks, &changes->room, stack, sizeof(*changes->stacks));
+    sums = &changes->stacks[stack][side];
+    sums->weight += weight;
+    sums->squares += weight * weight / (double)samples;
+    sums->samples += samples;
+    changes->totals[side] += fabs(weight);
+    changes->samples[side] += samples;
+}
+
+void function_changes_free(struct function_changes *changes)
+{
+    free(changes->stacks);
+    *changes = (struct function_changes){0};
+}
+
+struct function_key {
+    string_id symbol;
+    uint32_t kind;
+};
+
+struct function {
+    struct function_sums self[2], total[2];
+    stack_id seen; /* the last stack that was added: recursion counts once */
+    frame_id frame;
+};
+
+struct functions {
+    const struct profile *profile;
+    struct intern keys;
+    struct function *list; /* by id of the key - 1 */
+    size_t room;
+};
+
+static void add_sums(struct function_sums to[2], const struct function_sums sums[2])
+{
+    for (int side = 0; side < 2; side++) {
+        to[side].weight += sums[side].weight;
+        to[side].squares += sums[side].squares;
+        to[side].samples += sums[side].samples;
+    }
+}
+
+static struct function *function_of(struct functions *functions, frame_id id)
+{
+    const struct frame *frame = profile_get_frame(functions->profile, id);
+    uint32_t key = intern_add(&functions->keys, &(struct function_key){frame->symbol, frame->kind});
+
+    functions->list = xgrow(functions->list, &functions->room, key - 1, sizeof(*functions->list));
+    functions->list[key - 1].frame = id;
+    return &functions->list[key - 1];
+}
+
+static void add_stack(struct functions *functions, stack_id stack,
+                      const struct function_sums sums[2])
+{
+    for (stack_id id = stack; id;) {
+        const struct stack_node *node = profile_get_stack(functions->profile, id);
+        struct function *function = function_of(functions, node->frame);
+
+        if (id == stack)
+            add_sums(function->self, sums);
+        if (function->seen != stack)
+            add_sums(function->total, sums);
+        function->seen = stack;
+        id = node->parent;
+    }
+}
+
+/* Return 1.96 standard errors (95 %) of the difference of the sides. The sides are independent, and
+ * the number of samples of each varies by about its square root. A side without samples might as
+ * well have had one: it gets the variance of an average sample of the other side. */
+static double noise_of(const struct function_sums total[2], double scale)
+{
+    double before = total[0].squares * scale * scale, after = total[1].squares;
+    double one_before = total[0].samples ? before / (double)total[0].samples : 0;
+    double one_after = total[1].samples ? after / (double)total[1].samples : 0;
+
+    return 1.96 * sqrt((before ? before : one_after) + (after ? after : one_before));
+}
+
+static struct function_change change_of(const struct profile *profile,
+                                        const struct function *function, double scale)
+{
+    const struct function_sums *self = function->self, *total = function->total;
+    struct function_change change = {
+        .name = view_symbol(profile, profile_get_frame(profile, function->frame)),
+        .self = {self[0].weight * scale, self[1].weight},
+        .total = {total[0].weight * scale, total[1].weight},
+        .noise = noise_of(total, scale),
+    };
+
+    change.change = change.total[1] - change.total[0];
+    return change;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = fabs(((const struct function_change *)a)->change);
+    double y = fabs(((const struct function_change *)b)->change);
+
+    return x == y ? 0 : x > y ? -1 : 1;
+}
+
+struct function_change *function_changes_list(const struct function_changes *changes,
+                                              const struct profile *profile, double scale,
+                                              size_t *ret_count)
+{
+    struct functions functions = {.profile = profile};
+    struct function_change *list;
+    size_t count = 0;
+
+    intern_init(&functions.keys, sizeof(struct function_key), sizeof(struct function_key));
+    for (stack_id stack = 1; stack < changes->room; stack++)
+        if (changes->stacks[stack][0].samples || changes->stacks[stack][1].samples)
+            add_stack(&functions, stack, changes->stacks[stack]);
+    list = xcalloc(functions.keys.count + 1, sizeof(*list));
+    for (uint32_t i = 0; i < functions.keys.count; i++) {
+        list[count] = change_of(profile, &functions.list[i], scale);
+        count += list[count].change != 0;
+    }
+    qsort(list, count, sizeof(*list), compare);
+    intern_free(&functions.keys);
+    free(functions.list);
+    *ret_count = count;
+    return list;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A recording as a web page that a browser opens from disk: one file with all samples, and with the
+ * code to explore them. web/ has the page. The recording is in two script elements of it, which
+ * web/recording reads.
+ *
+ * #header is JSON (html_header.c): what was recorded, what was selected, names of numbers, the
+ * number of entries of each table ("counts"), and for each column its name, its size in bytes, and
+ * its uncompressed size ("columns", in the order of their bytes).
+ *
+ * #recording has the columns, one after the other. Each is in zlib's format; util/ascii.h makes the
+ * bytes text. The column "strings" is UTF-8 with a NUL after each string. All other columns are
+ * numbers in LEB128: 7 bits a byte, low bits first. A number that can be negative ("signed" below)
+ * is a zigzag: 0, -1, 1, -2 become 0, 1, 2, 3. Ids are those of profile/profile.h; tables begin
+ * with id 1. "minus" below: the column has the difference.
+ *
+ *   frame.* process.* ancestor.* thread.*   signed, minus that of the previous entry
+ *   process.same                            id minus that of the first entry of the same process
+ *   stack.distance                          id minus that of the parent
+ *   stack.frame                             signed, minus that of the previous entry
+ *
+ * Columns of samples, in order of time:
+ *
+ *   time                   whole ms since the start, minus that of the previous sample
+ *   process                signed, minus that of the previous sample
+ *   event
+ *   value 0, 1 ...         signed, minus that of the event's previous sample; but "reclaimed" of
+ *                          event gc minus heap-before plus heap-after; no number if the event does
+ *                          not have the value
+ *
+ * Columns of samples, process by process, and in order of time within a process:
+ *
+ *   thread detail status activity complete named
+ *   stack                  the number of the stack: stacks of samples are numbered from 1 in this
+ *                          order; 0 for the first sample of a stack, whose id is in leaf
+ *   leaf                   signed, minus the previous one
+ *   known                  only for samples with a process: bits of the known metrics, XOR those of
+ *                          the process' previous sample
+ *   metric 0, 1 ...        only if known: heap signed, minus young, old and mbuf (0 if not known);
+ *                          stack signed, minus that of the previous sample with the same stack;
+ *                          young and mbuf as they are; all others signed, minus the newest of the
+ *                          process
+ *
+ * The columns "stack", "metric 0" and "metric 8" (reductions, minor_gcs) are split: the second byte
+ * of each number is in a column "stack+", the third and later bytes are in "stack++".
+ */
+#include "output/formats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/html/columns.h"
+#include "output/html/files.h"
+#include "output/html/header.h"
+#include "output/html/samples.h"
+#include "output/html/tables.h"
+#include "util/alloc.h"
+#include "util/base64.h"
+
+enum { EVENTS_MAX = UINT8_MAX }; /* the page holds the event of a sample in a byte */
+
+struct html {
+    FILE *file;
+    struct output_source source;
+    struct html_columns columns;
+    struct html_samples samples;
+};
+
+static void *html_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    uint32_t events = profile_counts(source->profile).events;
+    struct html *html;
+
+    if (events > EVENTS_MAX) {
+        error_set(error, ERROR_UNSUPPORTED,
+                  "a page can hold %d events, and the recording has %u: choose some with --event",
+                  EVENTS_MAX, events);
+        return NULL;
+    }
+    html = xcalloc(1, sizeof(*html));
+    html->file = file;
+    html->source = *source;
+    html_samples_init(&html->samples, source->profile, source->header->start_monotonic,
+                      &html->columns);
+    return html;
+}
+
+static int html_sample(void *state, const struct sample *sample, struct error *error)
+{
+    struct html *html = state;
+
+    return html_samples_add(&html->samples, sample, error);
+}
+
+/* ---- the page ---- */
+
+static void put_style(const struct html *html)
+{
+    fputs("<style>\n", html->file);
+    for (const struct html_file *file = html_files; file->path; file++)
+        if (!strcmp(file->path, "web/style.css"))
+            fwrite(file->start, 1, (size_t)(file->end - file->start), html->file);
+    fputs("</style>\n", html->file);
+}
+
+/* Return the length of NAME in "web/NAME.js", which *ret_name points to; 0 if it is no module. */
+static size_t module_name(const char *path, const char **ret_name)
+{
+    static const char before[] = "web/", after[] = ".js";
+    size_t size = strlen(path), around = sizeof(before) - 1 + sizeof(after) - 1;
+
+    if (size <= around || strcmp(path + size - (sizeof(after) - 1), after) != 0)
+        return 0;
+    *ret_name = path + sizeof(before) - 1;
+    return size - around;
+}
+
+/* Modules import each other as "#NAME", because data: URLs cannot resolve relative URLs. */
+static void put_modules(const struct html *html)
+{
+    const char *comma = "", *name;
+
+    fputs("<script type=\"importmap\">{\"imports\": {", html->file);
+    for (const struct html_file *file = html_files; file->path; file++) {
+        size_t size = module_name(file->path, &name);
+
+        if (!size)
+            continue;
+        fprintf(html->file, "%s\n\"#%.*s\": \"data:text/javascript;base64,", comma, (int)size,
+                name);
+        base64_write(html->file, file->start, (size_t)(file->end - file->start));
+        fputs("\"", html->file);
+        comma = ",";
+    }
+    fputs("}}</script>\n", html->file);
+}
+
+static void put_recording(const struct html *html, const struct recording_totals *totals)
+{
+    fputs("<script type=\"application/json\" id=\"header\">", html->file);
+    html_header_write(html->file, &html->source, totals, &html->samples, &html->columns);
+    fputs("</script>\n<script type=\"application/octet-stream\" id=\"recording\">", html->file);
+    html_columns_write(&html->columns, html->file);
+    fputs("</script>\n", html->file);
+}
+
+/* Write the content for a place that a comment in web/index.html marks. */
+static void put_place(const struct html *html, const char *name,
+                      const struct recording_totals *totals)
+{
+    if (!strcmp(name, "style"))
+        put_style(html);
+    else if (!strcmp(name, "modules"))
+        put_modules(html);
+    else
+        put_recording(html, totals);
+}
+
+static void put_page(const struct html *html, const struct recording_totals *totals)
+{
+    static const char *const places[] = {"style", "modules", "recording"};
+    const char *at = html_files[0].start, *end = html_files[0].end; /* web/index.html */
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char mark[64];
+        int size = snprintf(mark, sizeof(mark), "<!-- beamflame: %s -->\n", places[i]);
+        const char *place = memmem(at, (size_t)(end - at), mark, (size_t)size);
+
+        if (!place)
+            abort(); /* tests/unit/output_html_test.c would fail */
+        fwrite(at, 1, (size_t)(place - at), html->file);
+        put_place(html, places[i], totals);
+        at = place + size;
+    }
+    fwrite(at, 1, (size_t)(end - at), html->file);
+}
+
+static int html_finish(void *state, const struct recording_totals *totals, struct error *error)
+{
+    struct html *html = state;
+
+    (void)error;
+    if (totals) {
+        html_samples_finish(&html->samples);
+        html_tables_add(html->source.profile, &html->columns);
+        put_page(html, totals);
+    }
+    html_samples_free(&html->samples);
+    html_columns_free(&html->columns);
+    free(html);
+    return 0;
+}
+
+const struct output_format html_format = {
+    .name = "html",
+    .suffixes = {".html"},
+    .comparing = &html_format,
+    .begin = html_begin,
+    .sample = html_sample,
+    .finish = html_finish,
+};

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The dictionary of an OpenTelemetry ProfilesData: tables that its samples refer to by index.
+ * Element 0 of each table is "none". Functions that add an element return its index.
+ */
+#pragma once
+
+#include "output/code_table.h"
+#include "output/protobuf/protobuf_file.h"
+
+#include "opentelemetry/proto/profiles/v1development/profiles.pb-c.h"
+
+#define OTLP(type)             Opentelemetry__Proto__Profiles__V1development__##type
+#define OTLP_INIT(type)        OPENTELEMETRY__PROTO__PROFILES__V1DEVELOPMENT__##type##__INIT
+#define OTLP_COMMON(type)      Opentelemetry__Proto__Common__V1__##type
+#define OTLP_COMMON_INIT(type) OPENTELEMETRY__PROTO__COMMON__V1__##type##__INIT
+
+struct otlp_dictionary {
+    struct code_table code;
+    struct intern attributes;
+    struct string_table values; /* texts of attributes, which the format stores inline */
+    int32_t *stacked;           /* locations of all stacks, one after the other, each leaf first */
+    size_t stacked_count, stacked_room;
+    size_t *stack_ends; /* in `stacked`, by stack - 1 */
+    size_t ends_room;
+    uint32_t stacks;
+};
+
+void otlp_dictionary_init(struct otlp_dictionary *dictionary, const struct profile *profile);
+void otlp_dictionary_free(struct otlp_dictionary *dictionary);
+
+int32_t otlp_text(struct otlp_dictionary *dictionary, const char *text);
+int32_t otlp_attribute(struct otlp_dictionary *dictionary, const char *key, const char *text);
+int32_t otlp_attribute_number(struct otlp_dictionary *dictionary, const char *key, uint64_t number);
+
+/* Add a stack, even if an equal one is there. `frames`: root first. */
+int32_t otlp_stack(struct otlp_dictionary *dictionary, const struct view_frame *frames,
+                   size_t count);
+
+/* Write the parts of a ProfilesDictionary; `context` is a struct otlp_dictionary. */
+void otlp_dictionary_write(struct protobuf *out, void *context);
+
+/* The format's numbers are signed: limit a number to INT64_MAX. */
+static inline int64_t otlp_number(uint64_t number)
+{
+    return number > INT64_MAX ? INT64_MAX : (int64_t)number;
+}

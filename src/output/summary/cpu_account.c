@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/summary/cpu_account.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double CLOSE = 0.02;
+
+double cpu_account_ratio(const struct recording_totals *totals)
+{
+    return totals->cpu_accounted_ns
+               ? (double)totals->cpu_sampled_ns / (double)totals->cpu_accounted_ns
+               : 0;
+}
+
+static bool is_timer(const char *clock)
+{
+    return !strcmp(clock, "cpu-clock") || !strcmp(clock, "task-clock");
+}
+
+/* If ticks are independent of a thread's sleeps, the number of its samples varies at most as that
+ * of a Poisson process. Allow two standard errors. */
+static bool chance_explains(const struct recording_totals *totals, double ratio)
+{
+    return totals->cpu_samples && fabs(ratio - 1) <= 2 / sqrt((double)totals->cpu_samples);
+}
+
+static const char *reason(const struct recording_header *header,
+                          const struct recording_totals *totals, double ratio)
+{
+    if (totals->losses[LOSS_CLOCK_STOPPED])
+        return "the clock was stopped early";
+    if (totals->losses[LOSS_RING_FULL])
+        return "samples were lost";
+    if (chance_explains(totals, ratio))
+        return "with this number of samples, chance explains it";
+    if (!is_timer(header->event))
+        return "the rate of this event varies";
+    return ratio < 1 ? "the kernel switched threads, or the hypervisor took CPUs away, when ticks "
+                       "were due"
+                     : "the reason is not known";
+}
+
+bool cpu_account_text(const struct recording_header *header, const struct recording_totals *totals,
+                      struct buffer *text)
+{
+    double ratio = cpu_account_ratio(totals);
+
+    if (!totals->cpu_accounted_ns || fabs(ratio - 1) <= CLOSE)
+        return false;
+    buffer_format(text,
+                  "%s saw %.3f of the %.0f ms CPU time that the kernel accounts; samples are "
+                  "scaled to the account (%s)",
+                  header->event, ratio, (double)totals->cpu_accounted_ns / 1e6,
+                  reason(header, totals, ratio));
+    return true;
+}

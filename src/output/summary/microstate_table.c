@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/summary/microstate_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/number_text.h"
+#include "util/alloc.h"
+
+enum {
+    SCHEDULERS_MAX = 8, /* with a line of their own, for each VM */
+    COLUMN_MIN = 5,
+    COLUMN_UNKNOWN = MICROSTATE_COUNT, /* comes after the other states */
+    COLUMN_WAIT,
+    COLUMNS,
+};
+
+static const char *const headings[COLUMNS] = {
+    [MICROSTATE_EMULATOR] = "emulator",
+    [MICROSTATE_BIF] = "bif",
+    [MICROSTATE_NIF] = "nif",
+    [MICROSTATE_GC_MINOR] = "minor gc",
+    [MICROSTATE_GC_MAJOR] = "major gc",
+    [MICROSTATE_GC] = "gc",
+    [MICROSTATE_GC_HIBERNATE] = "hibernate",
+    [MICROSTATE_PORT] = "port",
+    [MICROSTATE_CHECK_IO] = "check io",
+    [MICROSTATE_AUX] = "aux",
+    [MICROSTATE_BUSY_WAIT] = "busy wait",
+    [MICROSTATE_OTHER] = "other",
+    [MICROSTATE_SLEEP] = "sleep",
+    [COLUMN_UNKNOWN] = "unknown",
+    [COLUMN_WAIT] = "no cpu",
+};
+
+struct line {
+    const struct microstate_row *first; /* of the rows in `sum` */
+    uint32_t threads;
+    char name[64];
+    struct microstate_row sum;
+};
+
+struct table {
+    struct line *lines;
+    size_t count;
+    int name_width;
+    bool shown[COLUMNS]; /* false for columns that have only 0.0 */
+};
+
+static uint64_t cell(const struct microstate_row *row, int column)
+{
+    if (column == COLUMN_WAIT)
+        return row->wait_ns;
+    return row->ns[column == COLUMN_UNKNOWN ? MICROSTATE_NONE : column];
+}
+
+static void add_to(struct line *line, const struct microstate_row *row)
+{
+    if (!line->threads++)
+        line->first = row;
+    microstate_row_add(&line->sum, row);
+}
+
+/* ---- which rows get a line ---- */
+
+static bool is_same_type(const struct microstate_row *a, const struct microstate_row *b)
+{
+    return a->target == b->target && a->type == b->type;
+}
+
+static bool is_among_busiest(const struct microstate_row *rows, size_t count, size_t index)
+{
+    uint64_t own = rows[index].sampled_ns;
+    size_t busier = 0;
+
+    for (size_t i = 0; i < count; i++)
+        busier += rows[i].sampled_ns > own || (i < index && rows[i].sampled_ns == own);
+    return busier < SCHEDULERS_MAX;
+}
+
+/* Add lines for the rows of one type of one VM. */
+static void add_lines(struct table *table, const struct microstate_row *rows, size_t count)
+{
+    struct line rest = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        if (rows->type == THREAD_SCHEDULER && is_among_busiest(rows, count, i))
+            add_to(&table->lines[table->count++], &rows[i]);
+        else
+            add_to(&rest, &rows[i]);
+    }
+    /* Many other threads never run: they get no line. */
+    if (rest.threads && (rows->type == THREAD_SCHEDULER || rest.sum.samples))
+        table->lines[table->count++] = rest;
+}
+
+static void find_columns(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        for (int column = MICROSTATE_NONE + 1; column < COLUMNS; column++)
+            /* Less than this is written as 0.0. */
+            table->shown[column] |=
+                percent_of(cell(&table->lines[i].sum, column), table->lines[i].sum.span_ns) >= 0.05;
+}
+
+/* ---- text ---- */
+
+static int width_of(int column)
+{
+    int width = (int)strlen(headings[column]);
+
+    return width < COLUMN_MIN ? COLUMN_MIN : width;
+}
+
+static void name_line(const struct profile *profile, struct line *line)
+{
+    static const char *const kinds[] = {
+        [THREAD_SCHEDULER] = "scheduler", [THREAD_DIRTY_CPU] = "dirty cpu",
+        [THREAD_DIRTY_IO] = "dirty io",   [THREAD_AUX] = "aux",
+        [THREAD_POLL] = "poll",           [THREAD_ASYNC] = "async",
+    };
+    const struct microstate_row *row = line->first;
+    char pid[16] = "";
+
+    if (row->target && profile_counts(profile).targets > 1)
+        snprintf(pid, sizeof(pid), "%u: ", profile_get_target(profile, row->target)->pid);
+    if (line->threads == 1)
+        snprintf(line->name, sizeof(line->name), "%s%s %u", pid, kinds[row->type], row->number);
+    else
+        snprintf(line->name, sizeof(line->name), "%s%u %s", pid, line->threads,
+                 row->type == THREAD_SCHEDULER ? "others" : kinds[row->type]);
+}
+
+static void write_line(FILE *file, const struct table *table, const struct line *line)
+{
+    fprintf(file, "  %-*s", table->name_width, line->name);
+    for (int i = MICROSTATE_NONE + 1; i < COLUMNS; i++)
+        if (table->shown[i])
+            fprintf(file, "  %*.1f", width_of(i),
+                    percent_of(cell(&line->sum, i), line->sum.span_ns));
+    putc('\n', file);
+}
+
+static void write_table(FILE *file, const struct table *table)
+{
+    fprintf(file, "\nwhat threads did, in %% of the time\n  %*s", table->name_width, "");
+    for (int i = MICROSTATE_NONE + 1; i < COLUMNS; i++)
+        if (table->shown[i])
+            fprintf(file, "  %*s", width_of(i), headings[i]);
+    putc('\n', file);
+    for (size_t i = 0; i < table->count; i++)
+        write_line(file, table, &table->lines[i]);
+}
+
+void microstate_table_write(FILE *file, const struct profile *profile,
+                            const struct microstate_row *rows, size_t count)
+{
+    struct table table = {.lines = xcalloc(count + 1, sizeof(*table.lines))};
+
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && is_same_type(&rows[from], &rows[to]);)
+            to++;
+        add_lines(&table, rows + from, to - from);
+    }
+    find_columns(&table);
+    for (size_t i = 0; i < table.count; i++) {
+        int width;
+
+        name_line(profile, &table.lines[i]);
+        width = (int)strlen(table.lines[i].name);
+        if (width > table.name_width)
+            table.name_width = width;
+    }
+    if (table.count)
+        write_table(file, &table);
+    free(table.lines);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The summary at the end of a recording, as text for people. */
+#include "output/formats.h"
+
+#include <stdlib.h>
+
+#include "output/summary/cpu_account.h"
+#include "output/summary/microstate_table.h"
+#include "output/number_text.h"
+#include "output/summary/summary.h"
+#include "output/summary/target_text.h"
+#include "profile/microstates.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+
+struct summary {
+    FILE *file;
+    struct output_source source;
+    struct summary_event *events; /* by event id - 1 */
+    uint32_t event_count;
+    struct summary_processes processes;
+    struct microstates *microstates;
+};
+
+static void *summary_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    struct summary *summary = xcalloc(1, sizeof(*summary));
+    const struct profile *profile = source->profile;
+
+    (void)error;
+    summary->file = file;
+    summary->source = *source;
+    summary->event_count = profile_counts(profile).events;
+    summary->events = xcalloc(summary->event_count, sizeof(*summary->events));
+    for (event_id id = 1; id <= summary->event_count; id++)
+        summary_event_init(&summary->events[id - 1], source, id);
+    summary_processes_init(&summary->processes);
+    summary->microstates = microstates_new(profile);
+    return summary;
+}
+
+static int summary_sample(void *state, const struct sample *sample, struct error *error)
+{
+    struct summary *summary = state;
+
+    (void)error;
+    summary_event_add(&summary->events[sample->event - 1], &summary->processes,
+                      summary->source.profile, sample);
+    if (!summary->source.event || summary->source.event == sample->event)
+        microstates_add(summary->microstates, sample);
+    return 0;
+}
+
+enum { TARGETS_SHOWN = 20 }; /* perf's text can have all processes of a host */
+
+static void write_target(FILE *file, const struct profile *profile, target_id id)
+{
+    struct buffer text = {0};
+
+    target_text(profile, id, &text);
+    fprintf(file, "%s %.*s\n", id == 1 ? "target   " : "         ", (int)text.size, text.data);
+    buffer_free(&text);
+}
+
+/* Write the events: ", of cpu-clock at 100 Hz", or ": 12 cpu (cpu-clock at 100 Hz), 3 gc". */
+static void write_events(const struct summary *summary)
+{
+    const struct recording_header *header = summary->source.header;
+    const struct profile *profile = summary->source.profile;
+    FILE *file = summary->file;
+
+    if (summary->event_count == 1 && summary->events[0].is_cpu) {
+        fprintf(file, ", of %s at %u Hz", header->event, header->frequency);
+        return;
+    }
+    for (event_id id = 1; id <= summary->event_count; id++) {
+        const struct summary_event *event = &summary->events[id - 1];
+
+        fprintf(file, "%s %s %s", id > 1 ? "," : ":", number_text(event->samples).text,
+                profile_text(profile, profile_get_event(profile, id)->name));
+        if (event->is_cpu)
+            fprintf(file, " (%s at %u Hz)", header->event, header->frequency);
+    }
+}
+
+static void write_account(const struct summary *summary, const struct recording_totals *totals)
+{
+    struct buffer text = {0};
+
+    if (cpu_account_text(summary->source.header, totals, &text))
+        fprintf(summary->file, "clock     %.*s\n", (int)text.size, text.data);
+    buffer_free(&text);
+}
+
+static void write_overview(const struct summary *summary, const struct recording_totals *totals)
+{
+    uint32_t targets = profile_counts(summary->source.profile).targets;
+    FILE *file = summary->file;
+    uint64_t samples = 0;
+
+    for (uint32_t i = 0; i < summary->event_count; i++)
+        samples += summary->events[i].samples;
+
+    for (target_id id = 1; id <= targets && id <= TARGETS_SHOWN; id++)
+        write_target(file, summary->source.profile, id);
+    if (targets > TARGETS_SHOWN)
+        fprintf(file, "          and %u more\n", targets - TARGETS_SHOWN);
+    fprintf(file, "samples   %s in %.1f s", number_text(samples).text,
+            output_seconds(&summary->source, totals));
+    write_events(summary);
+    fputs(totals->cut ? " (the recording was cut)\n" : "\n", file);
+    if (summary->source.header->trigger[0])
+        fprintf(file, "trigger   %s\n", summary->source.header->trigger);
+    if (totals->left_out)
+        fprintf(file,
+                "left out  %s samples that are not selected; coverage, hits and losses count all "
+                "samples\n",
+                number_text(totals->left_out).text);
+    if (totals->unknown)
+        fprintf(file, "unknown   %s samples without a known '%s' do not count\n",
+                number_text(totals->unknown).text, summary->source.value);
+    write_account(summary, totals);
+    if (!totals->samples)
+        return;
+    fputs("coverage  ", file);
+    /* A recording that was read from text does not say which stacks are complete. */
+    if (totals->erlang_samples)
+        fprintf(file, "Erlang stacks: %.1f %% complete, %.1f %% truncated; ",
+                percent_of(totals->complete_stacks, totals->erlang_samples),
+                percent_of(totals->truncated_stacks, totals->erlang_samples));
+    fprintf(
+        file, "frames: %.2f %% unresolved\n",
+        percent_of(totals->unknown_erlang_frames + totals->unknown_native_frames, totals->frames));
+}
+
+static void write_microstates(const struct summary *summary, const struct recording_totals *totals)
+{
+    size_t count;
+    struct microstate_row *rows =
+        microstates_rows(summary->microstates, recording_get_threads(summary->source.recording),
+                         summary->source.header->start_monotonic, totals->end_monotonic, &count);
+
+    microstate_table_write(summary->file, summary->source.profile, rows, count);
+    free(rows);
+}
+
+static void write_losses(FILE *file, const struct recording_totals *totals)
+{
+    bool any = false;
+
+    for (int i = 0; i < LOSS_COUNT; i++) {
+        if (!totals->losses[i])
+            continue;
+        fprintf(file, "%s  %12s  %s\n", any ? "" : "\nlost or incomplete\n",
+                number_text(totals->losses[i]).text, loss_sentence(i));
+        any = true;
+    }
+}
+
+static int summary_finish(void *state, const struct recording_totals *totals, struct error *error)
+{
+    struct summary *summary = state;
+
+    (void)error;
+    if (totals) {
+        write_overview(summary, totals);
+        if (!totals->left_out) /* else the samples do not cover the threads' time */
+            write_microstates(summary, totals);
+        for (event_id id = 1; id <= summary->event_count; id++)
+            if (!summary->source.event || summary->source.event == id)
+                summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
+                                    &summary->source, id, output_seconds(&summary->source, totals));
+        write_losses(summary->file, totals);
+    }
+    for (uint32_t i = 0; i < summary->event_count; i++)
+        summary_event_free(&summary->events[i]);
+    free(summary->events);
+    summary_processes_free(&summary->processes);
+    microstates_free(summary->microstates);
+    free(summary);
+    return 0;
+}
+
+const struct output_format summary_format = {
+    .name = "summary",
+    .begin = summary_begin,
+    .sample = summary_sample,
+    .finish = summary_finish,
+};

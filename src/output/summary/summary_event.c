@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/summary/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/summary/event_text.h"
+#include "output/summary/traffic_table.h"
+#include "profile/events.h"
+#include "util/alloc.h"
+
+enum { TOP = 10, NAME_WIDTH = 16 };
+
+/* A process, whatever its name. */
+struct process_key {
+    uint64_t identity;
+    target_id target;
+    string_id pid;
+};
+
+void summary_processes_init(struct summary_processes *processes)
+{
+    processes->roots = NULL;
+    intern_init(&processes->keys, sizeof(struct process_key), sizeof(struct process_key));
+}
+
+void summary_processes_free(struct summary_processes *processes)
+{
+    intern_free(&processes->keys);
+    free(processes->roots);
+}
+
+void summary_event_init(struct summary_event *event, const struct output_source *source,
+                        event_id id)
+{
+    const struct profile *profile = source->profile;
+
+    *event = (struct summary_event){
+        .weight = weight_of_values(source, id),
+        .traffic_value = weight_of_traffic(source, id).value,
+        .is_cpu = event_is_cpu(profile, id),
+        .is_sched = event_is_sched(profile, id),
+        .is_wall = event_is_wall(profile, id),
+    };
+    run_queues_init(&event->queues);
+    traffic_init(&event->traffic, profile, id, view_groups_by(source->view, GROUP_PID));
+}
+
+void summary_event_free(struct summary_event *event)
+{
+    counts_free(&event->places);
+    counts_free(&event->processes);
+    long_schedules_free(&event->slices);
+    run_queues_free(&event->queues);
+    traffic_free(&event->traffic);
+}
+
+/* ---- counting ---- */
+
+static uint32_t id_of_process(struct summary_processes *processes, const struct profile *profile,
+                              const struct sample *sample)
+{
+    const struct process_entry *entry = profile_get_process(profile, sample->process);
+    struct process_key key = {entry->identity, entry->target, entry->pid};
+    uint32_t known = processes->keys.count, id = intern_add(&processes->keys, &key);
+    struct root_key root = root_key_of_process(profile, sample->process,
+                                               sample->flags & SAMPLE_COMPLETE ? sample->stack : 0);
+
+    if (id > known)
+        processes->roots =
+            xreallocarray(processes->roots, processes->keys.capacity, sizeof(*processes->roots));
+    else if (!root.bottom)
+        root.bottom = processes->roots[id - 1].bottom;
+    processes->roots[id - 1] = root;
+    return id;
+}
+
+/* Return the Erlang frame nearest to the leaf; the leaf if there is none. */
+static frame_id call_site(const struct profile *profile, stack_id stack)
+{
+    frame_id leaf = profile_get_stack(profile, stack)->frame;
+
+    while (stack) {
+        const struct stack_node *node = profile_get_stack(profile, stack);
+
+        if (profile_get_frame(profile, node->frame)->kind == FRAME_ERLANG)
+            return node->frame;
+        stack = node->parent;
+    }
+    return leaf;
+}
+
+void summary_event_add(struct summary_event *event, struct summary_processes *processes,
+                       const struct profile *profile, const struct sample *sample)
+{
+    uint64_t value = sample->values[event->weight.value];
+    frame_id place;
+
+    event->samples++;
+    event->total += value;
+    if (event->is_sched && sample->values[SCHED_LONG])
+        long_schedules_add(&event->slices, sample);
+    else if (event->is_sched)
+        run_queues_add(&event->queues, profile, sample);
+    traffic_add(&event->traffic, sample);
+    event->by_status[sample->status] += value;
+    if (sample->process)
+        counts_add(&event->processes, id_of_process(processes, profile, sample), value);
+    if (!sample->stack)
+        return;
+    place = event->is_cpu ? profile_get_stack(profile, sample->stack)->frame
+                          : call_site(profile, sample->stack);
+    counts_add(&event->places, profile_get_frame(profile, place)->symbol, value);
+}
+
+/* ---- writing ---- */
+
+/* Write "WHAT of gc by reclaimed", or `of_cpu` for event cpu: everybody expects CPU time, and that
+ * text says more. */
+static void write_heading(FILE *file, const struct profile *profile,
+                          const struct summary_event *event, event_id id, const char *of_cpu,
+                          const char *what)
+{
+    if (event->is_cpu)
+        fprintf(file, "\n%s\n", of_cpu);
+    else
+        fprintf(file, "\n%s of %s by %s\n", what,
+                profile_text(profile, profile_get_event(profile, id)->name), event->weight.name);
+}
+
+static void write_share(FILE *file, const struct summary_event *event, uint64_t value)
+{
+    if (event->is_cpu)
+        fprintf(file, "  %9.1f ms", (double)value / 1e6);
+    else
+        fprintf(file, "  %16s", amount_text(value, event->weight.unit).text);
+    fprintf(file, " %5.1f %%  ", percent_of(value, event->total));
+}
+
+static void write_places(FILE *file, const struct profile *profile,
+                         const struct summary_event *event, event_id id)
+{
+    struct count_of_id top[TOP];
+    size_t count = counts_top(&event->places, top, TOP);
+
+    if (count)
+        write_heading(file, profile, event, id, "functions with most CPU time", "call sites");
+    for (size_t i = 0; i < count; i++) {
+        write_share(file, event, top[i].count);
+        fprintf(file, "%s\n", top[i].id ? profile_text(profile, top[i].id) : "[unknown]");
+    }
+}
+
+static void write_processes(FILE *file, const struct profile *profile,
+                            const struct summary_event *event,
+                            const struct summary_processes *processes, event_id id)
+{
+    struct count_of_id top[TOP];
+    size_t count = counts_top(&event->processes, top, TOP);
+
+    if (count)
+        write_heading(file, profile, event, id, "processes with most CPU time", "processes");
+    for (size_t i = 0; i < count; i++) {
+        const struct root_key *root = &processes->roots[top[i].id - 1];
+        struct buffer name = {0};
+
+        root_text(profile, GROUP_NAME, root, &name);
+        write_share(file, event, top[i].count);
+        fprintf(file, "%s  %.*s\n",
+                profile_text(profile, profile_get_process(profile, root->process)->pid),
+                (int)name.size, name.data);
+        buffer_free(&name);
+    }
+}
+
+static void write_statuses(FILE *file, const struct profile *profile,
+                           const struct summary_event *event, event_id id)
+{
+    write_heading(file, profile, event, id, "", "status");
+    for (int status = 0; status < STATUS_COUNT; status++) {
+        if (!event->by_status[status])
+            continue;
+        write_share(file, event, event->by_status[status]);
+        fprintf(file, "%s\n", process_status_name((enum process_status)status));
+    }
+}
+
+static void write_row(FILE *file, int width, const char *name, struct buffer *text)
+{
+    fprintf(file, "  %-*s  %.*s\n", width, name, (int)text->size, text->data);
+    text->size = 0;
+}
+
+static void write_average(const struct event_summary *summary, uint32_t value, enum unit unit,
+                          struct buffer *text)
+{
+    uint64_t count = summary->sums[GC_COUNT];
+
+    buffer_format(text, "%s on average",
+                  amount_text(count ? summary->sums[value] / count : 0, unit).text);
+}
+
+static void widen(int *width, const struct profile *profile, string_id name)
+{
+    int size = (int)strlen(profile_text(profile, name));
+
+    if (size > *width)
+        *width = size;
+}
+
+/* The width of the names in the rows of write_counted(). */
+static int width_of_names(const struct profile *profile, const struct event_summary *summary)
+{
+    const struct event_entry *event = profile_get_event(profile, summary->event);
+    int width = NAME_WIDTH;
+
+    for (uint32_t i = 0; i < event->value_count; i++)
+        widen(&width, profile, event->values[i].name);
+    for (size_t i = 0; i < summary->histogram_count; i++)
+        if (histogram_count(&summary->histograms[i].histogram))
+            widen(&width, profile, summary->histograms[i].name);
+    for (size_t i = 0; i < summary->tally_count; i++)
+        if (summary->tallies[i].count)
+            widen(&width, profile, summary->tallies[i].name);
+    return width;
+}
+
+static void write_values(FILE *file, const struct profile *profile,
+                         const struct event_summary *summary, int width, struct buffer *text)
+{
+    const struct event_entry *event = profile_get_event(profile, summary->event);
+
+    for (uint32_t i = 0; i < event->value_count; i++) {
+        if (event_value_is_level(profile_text(profile, event->name), i))
+            write_average(summary, i, event->values[i].unit, text);
+        else
+            event_sum_text(summary, i, event->values[i].unit, text);
+        write_row(file, width, profile_text(profile, event->values[i].name), text);
+    }
+}
+
+static void write_counted(FILE *file, const struct profile *profile,
+                          const struct event_summary *summary)
+{
+    int width = width_of_names(profile, summary);
+    struct buffer text = {0};
+
+    event_hits_text(summary, &text);
+    fprintf(file, ", %.*s\n", (int)text.size, text.data);
+    text.size = 0;
+    write_values(file, profile, summary, width, &text);
+    for (size_t i = 0; i < summary->histogram_count; i++) {
+        if (!histogram_count(&summary->histograms[i].histogram))
+            continue;
+        event_histogram_text(&summary->histograms[i], &text);
+        write_row(file, width, profile_text(profile, summary->histograms[i].name), &text);
+    }
+    for (size_t i = 0; i < summary->tally_count; i++) {
+        if (!summary->tallies[i].count)
+            continue;
+        buffer_text(&text, amount_text(summary->tallies[i].count, UNIT_COUNT).text);
+        write_row(file, width, profile_text(profile, summary->tallies[i].name), &text);
+    }
+    buffer_free(&text);
+}
+
+void summary_event_write(FILE *file, struct summary_event *event,
+                         const struct summary_processes *processes,
+                         const struct output_source *source, event_id id, double seconds)
+{
+    const struct profile *profile = source->profile;
+    const struct event_summary *summary = recording_get_summary(source->recording, id);
+
+    if (summary || !event->is_cpu)
+        fprintf(file, "\nevent %s: %s samples",
+                profile_text(profile, profile_get_event(profile, id)->name),
+                number_text(event->samples).text);
+    if (summary && !summary->span_ns)
+        fputs(", were lost\n", file);
+    else if (summary)
+        write_counted(file, profile, summary);
+    else if (!event->is_cpu)
+        fputc('\n', file);
+    write_places(file, profile, event, id);
+    if (event->is_wall) /* each process has the same wall time */
+        write_statuses(file, profile, event, id);
+    else
+        write_processes(file, profile, event, processes, id);
+    if (event->is_sched) {
+        run_queues_write(file, profile, &event->queues);
+        long_schedules_finish(&event->slices);
+        long_schedules_write(file, profile, &event->slices, source->header->start_monotonic);
+    }
+    traffic_table_write(file, &event->traffic, event->traffic_value, seconds);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/text/call_graph.h"
+
+#include <stdlib.h>
+
+#include "util/alloc.h"
+
+void call_graph_init(struct call_graph *graph, bool by_place)
+{
+    *graph = (struct call_graph){.by_place = by_place};
+    intern_init(&graph->functions, sizeof(struct call_function), sizeof(struct call_function));
+    intern_init(&graph->calls, sizeof(struct call), sizeof(struct call));
+}
+
+void call_graph_free(struct call_graph *graph)
+{
+    intern_free(&graph->functions);
+    intern_free(&graph->calls);
+    free(graph->function_costs);
+    free(graph->call_costs);
+}
+
+static uint32_t function_of(struct call_graph *graph, const struct view_frame *frame)
+{
+    static const char erlang[] = "Erlang";
+    bool is_in_file = frame->kind == FRAME_NATIVE || frame->kind == FRAME_KERNEL;
+    const struct call_function function = {frame->text, graph->by_place ? frame->file : "",
+                                           is_in_file ? frame->module : erlang};
+
+    return intern_add(&graph->functions, &function);
+}
+
+/* The cost that a stack adds to each function and call in it. */
+struct share {
+    view_stack_id stack;
+    uint64_t cost, samples;
+};
+
+static void add_share(struct call_cost *to, const struct share *share)
+{
+    if (to->added == share->stack)
+        return;
+    to->added = share->stack;
+    to->cost += share->cost;
+    to->samples += share->samples;
+}
+
+static void add_call(struct call_graph *graph, const struct call *call, const struct share *share)
+{
+    uint32_t id = intern_add(&graph->calls, call);
+
+    graph->function_costs = xgrow(graph->function_costs, &graph->function_room, call->caller,
+                                  sizeof(*graph->function_costs));
+    graph->call_costs = xgrow(graph->call_costs, &graph->call_room, id, sizeof(*graph->call_costs));
+    add_share(&graph->function_costs[call->caller], share);
+    add_share(&graph->call_costs[id], share);
+}
+
+void call_graph_add(struct call_graph *graph, struct view *view, view_stack_id stack, uint64_t cost,
+                    uint64_t samples)
+{
+    const struct share share = {stack, cost, samples};
+    const struct view_frame *frames;
+    size_t count = view_frames(view, stack, &frames);
+    uint32_t caller = count ? function_of(graph, &frames[0]) : 0;
+
+    graph->total += cost;
+    for (size_t i = 0; i < count; i++) {
+        const struct call call = {
+            .caller = caller,
+            .line = graph->by_place ? frames[i].line : 0,
+            .callee = i + 1 < count ? function_of(graph, &frames[i + 1]) : 0,
+        };
+
+        add_call(graph, &call, &share);
+        caller = call.callee;
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A call graph: the costs of functions and of their calls, added up from stacks. A function has its
+ * own cost and its cost with all callees. A call has the cost of the stacks that contain it. A
+ * stack that contains a function or a call several times (recursion) counts once for it.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "view/view.h"
+#include "util/intern.h"
+
+/* Texts are borrowed. Equal texts must be the same pointer, as the texts of one view are. */
+struct call_function {
+    const char *name, *file, *object; /* `object`: the file with the machine code, or "Erlang" */
+};
+
+/* `line` of `caller` calls `callee`. `callee` 0: there is no call, the cost is the caller's own. */
+struct call {
+    uint32_t caller, line, callee;
+};
+
+struct call_cost {
+    uint64_t cost, samples;
+    view_stack_id added; /* the last stack that was added */
+};
+
+struct call_graph {
+    bool by_place; /* functions differ also by file, and calls by line; else both are ignored */
+    struct intern functions, calls;
+    struct call_cost *function_costs, *call_costs; /* by id; a function's with all callees */
+    size_t function_room, call_room;
+    uint64_t total; /* cost of all stacks */
+};
+
+void call_graph_init(struct call_graph *graph, bool by_place);
+void call_graph_free(struct call_graph *graph);
+
+/* Add a stack with its cost. Call once per stack. */
+void call_graph_add(struct call_graph *graph, struct view *view, view_stack_id stack, uint64_t cost,
+                    uint64_t samples);
+
+static inline const struct call_function *call_function_get(const struct call_graph *graph,
+                                                            uint32_t id)
+{
+    return intern_get(&graph->functions, id);
+}
+
+static inline const struct call *call_get(const struct call_graph *graph, uint32_t id)
+{
+    return intern_get(&graph->calls, id);
+}

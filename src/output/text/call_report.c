@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/text/call_report.h"
+
+#include <stdlib.h>
+
+#include "util/alloc.h"
+
+/* Calls sorted by callee or by caller, and then by cost, the greatest first. */
+struct calls_of {
+    const struct call_graph *graph;
+    bool by_callee; /* else by caller */
+    uint32_t *ids;
+    uint32_t count;
+};
+
+struct report {
+    FILE *file;
+    const struct call_graph *graph;
+    const struct weight *weight;
+    uint64_t *own; /* costs of functions without callees, by id */
+    struct calls_of callers, callees;
+};
+
+static uint32_t end_of(const struct calls_of *calls, uint32_t id)
+{
+    const struct call *call = call_get(calls->graph, id);
+
+    return calls->by_callee ? call->callee : call->caller;
+}
+
+static uint32_t other_end_of(const struct calls_of *calls, uint32_t id)
+{
+    const struct call *call = call_get(calls->graph, id);
+
+    return calls->by_callee ? call->caller : call->callee;
+}
+
+/* The larger cost first. */
+static int compare_costs(const struct call_cost *costs, uint32_t x, uint32_t y)
+{
+    if (costs[x].cost != costs[y].cost)
+        return costs[x].cost < costs[y].cost ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+static int compare_calls(const void *a, const void *b, void *context)
+{
+    const struct calls_of *calls = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    uint32_t s = end_of(calls, x), t = end_of(calls, y);
+
+    return s != t ? (s > t) - (s < t) : compare_costs(calls->graph->call_costs, x, y);
+}
+
+static struct calls_of sort_calls(const struct call_graph *graph, bool by_callee)
+{
+    struct calls_of calls = {graph, by_callee, xcalloc(graph->calls.count + 1, sizeof(uint32_t)),
+                             0};
+
+    for (uint32_t id = 1; id <= graph->calls.count; id++)
+        if (call_get(graph, id)->callee)
+            calls.ids[calls.count++] = id;
+    qsort_r(calls.ids, calls.count, sizeof(*calls.ids), compare_calls, &calls);
+    return calls;
+}
+
+/* Return the index of a function's first call; if it has none, where that would be. */
+static uint32_t first_of(const struct calls_of *calls, uint32_t function)
+{
+    uint32_t low = 0, high = calls->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (end_of(calls, calls->ids[middle]) < function)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int compare_functions(const void *a, const void *b, void *costs)
+{
+    return compare_costs(costs, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Return the ids of functions by cost with all callees, the greatest first. To be freed. */
+static uint32_t *sort_functions(const struct call_graph *graph)
+{
+    uint32_t count = graph->functions.count, *ids = xcalloc(count + 1, sizeof(*ids));
+
+    for (uint32_t i = 0; i < count; i++)
+        ids[i] = i + 1;
+    qsort_r(ids, count, sizeof(*ids), compare_functions, graph->function_costs);
+    return ids;
+}
+
+/* ---- writing ---- */
+
+static bool is_shown(uint64_t cost, uint64_t whole)
+{
+    return cost && percent_of(cost, whole) >= 0.5;
+}
+
+static void put_cost(const struct report *report, uint64_t cost, uint64_t whole)
+{
+    fprintf(report->file, " %14s %5.1f %%", weight_text(report->weight, cost).text,
+            percent_of(cost, whole));
+}
+
+static void put_left_out(const struct report *report, const char *before, uint32_t count)
+{
+    if (count)
+        fprintf(report->file, "%s%s more, each less than 0.5 %%\n", before,
+                number_text(count).text);
+}
+
+static void put_list(const struct report *report, const uint32_t *functions)
+{
+    const struct call_graph *graph = report->graph;
+    uint32_t left_out = 0;
+
+    fprintf(report->file, " %22s %23s  function\n", "with all it calls", "itself");
+    for (uint32_t i = 0; i < graph->functions.count; i++) {
+        uint64_t cost = graph->function_costs[functions[i]].cost;
+
+        if (!is_shown(cost, graph->total)) {
+            left_out++;
+            continue;
+        }
+        put_cost(report, cost, graph->total);
+        put_cost(report, report->own[functions[i]], graph->total);
+        fprintf(report->file, "  %s\n", call_function_get(graph, functions[i])->name);
+    }
+    put_left_out(report, "  ", left_out);
+}
+
+/* Write callers or callees with their shares of the function's cost with all callees. */
+static void put_calls(const struct report *report, const struct calls_of *calls, uint32_t function,
+                      const char *heading)
+{
+    uint64_t whole = report->graph->function_costs[function].cost;
+    uint32_t at = first_of(calls, function), left_out = 0;
+
+    if (at == calls->count || end_of(calls, calls->ids[at]) != function)
+        return;
+    fprintf(report->file, "  %s\n", heading);
+    for (; at < calls->count && end_of(calls, calls->ids[at]) == function; at++) {
+        uint64_t cost = report->graph->call_costs[calls->ids[at]].cost;
+
+        if (!is_shown(cost, whole)) {
+            left_out++;
+            continue;
+        }
+        put_cost(report, cost, whole);
+        fprintf(report->file, "  %s\n",
+                call_function_get(report->graph, other_end_of(calls, calls->ids[at]))->name);
+    }
+    put_left_out(report, "    ", left_out);
+}
+
+static void put_function(const struct report *report, uint32_t id)
+{
+    const struct call_function *function = call_function_get(report->graph, id);
+    uint64_t cost = report->graph->function_costs[id].cost;
+
+    fprintf(report->file, "\n%s: %s, %.1f %%\n", function->name,
+            weight_text(report->weight, cost).text, percent_of(cost, report->graph->total));
+    put_calls(report, &report->callers, id, "called by");
+    put_calls(report, &report->callees, id, "calls");
+    if (report->own[id]) {
+        fputs("  itself\n", report->file);
+        put_cost(report, report->own[id], cost);
+        fputc('\n', report->file);
+    }
+}
+
+void call_report_write(FILE *file, const struct call_graph *graph, const struct weight *weight,
+                       const char *event)
+{
+    struct report report = {file,
+                            graph,
+                            weight,
+                            xcalloc(graph->functions.count + 1, sizeof(uint64_t)),
+                            sort_calls(graph, true),
+                            sort_calls(graph, false)};
+    uint32_t *functions = sort_functions(graph);
+
+    for (uint32_t id = 1; id <= graph->calls.count; id++)
+        if (!call_get(graph, id)->callee)
+            report.own[call_get(graph, id)->caller] = graph->call_costs[id].cost;
+    if (graph->functions.count) {
+        fprintf(file, "\nfunctions of %s by %s, of %s\n", event, weight->name,
+                weight_text(weight, graph->total).text);
+        put_list(&report, functions);
+    }
+    for (uint32_t i = 0; i < graph->functions.count; i++)
+        if (is_shown(graph->function_costs[functions[i]].cost, graph->total))
+            put_function(&report, functions[i]);
+    free(functions);
+    free(report.own);
+    free(report.callers.ids);
+    free(report.callees.ids);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdio.h>
+
+#include "output/text/call_graph.h"
+#include "output/weight.h"
+
+/* Write a report for people, like those of gprof and `perf report --stdio`: the cost of each
+ * function, its own and with all callees, and its callers and callees. Costs are in the unit of
+ * `weight`; the heading names `event`. Entries below 0.5 % are left out and counted. Write nothing
+ * if the graph has no functions. */
+void call_report_write(FILE *file, const struct call_graph *graph, const struct weight *weight,
+                       const char *event);

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/records.h"
+
+#include "profile/microstates.h"
+#include "recording/recording_format.h"
+#include "profile/string_table.h"
+
+#define SAMPLE_FLAGS                                                                               \
+    (SAMPLE_ERLANG | SAMPLE_COMPLETE | SAMPLE_TRUNCATED | SAMPLE_NO_LEAF | SAMPLE_NAMED)
+
+/* Fields are assigned one by one: an initializer list may be evaluated in any order. */
+
+/* Check that an entry was new, and so got the next id, which later records use. */
+static void check_new(struct cursor *cursor, uint32_t *count, uint32_t id)
+{
+    if (id == *count + 1)
+        *count = id;
+    else
+        cursor_fail(cursor, "entry is there already");
+}
+
+static string_id decode_string_id(const struct record_decoder *decoder, struct cursor *cursor)
+{
+    return (string_id)cursor_varint(cursor, decoder->counts.strings, "string is not defined");
+}
+
+static target_id decode_target_id(const struct record_decoder *decoder, struct cursor *cursor)
+{
+    return (target_id)cursor_varint(cursor, decoder->counts.targets, "target is not defined");
+}
+
+static uint32_t decode_u32(struct cursor *cursor)
+{
+    return (uint32_t)cursor_varint(cursor, UINT32_MAX, "number has more than 32 bits");
+}
+
+static uint32_t decode_unit(struct cursor *cursor)
+{
+    uint32_t unit = (uint32_t)cursor_varint(cursor, UNIT_END - 1, "unknown unit");
+
+    if (!unit)
+        cursor_fail(cursor, "unknown unit");
+    return unit;
+}
+
+static uint64_t decode_u64(struct cursor *cursor)
+{
+    return cursor_varint(cursor, UINT64_MAX, "");
+}
+
+static void decode_string(struct record_decoder *decoder, struct cursor *cursor,
+                          struct profile *profile)
+{
+    size_t size = 0;
+    const char *text = cursor_counted(cursor, STRING_MAX, &size);
+
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.strings, profile_string(profile, text, size));
+}
+
+static void decode_module(struct record_decoder *decoder, struct cursor *cursor,
+                          struct profile *profile)
+{
+    struct module module = {0};
+
+    module.path = decode_string_id(decoder, cursor);
+    module.build_id = decode_string_id(decoder, cursor);
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.modules, profile_module(profile, &module));
+}
+
+static void decode_frame(struct record_decoder *decoder, struct cursor *cursor,
+                         struct profile *profile)
+{
+    struct frame frame = {0};
+
+    frame.address = cursor_delta(cursor, decoder->base.address, UINT64_MAX, "");
+    frame.symbol = decode_string_id(decoder, cursor);
+    frame.module =
+        (module_id)cursor_varint(cursor, decoder->counts.modules, "module is not defined");
+    frame.file = decode_string_id(decoder, cursor);
+    frame.line = decode_u32(cursor);
+    frame.kind = (uint8_t)cursor_varint(cursor, FRAME_MARK, "unknown kind of frame");
+    frame.unresolved = (uint8_t)cursor_varint(cursor, 1, "flag is neither 0 nor 1");
+    if (frame.kind < FRAME_ERLANG)
+        cursor_fail(cursor, "unknown kind of frame");
+    if (cursor->problem)
+        return;
+    decoder->base.address = frame.address;
+    check_new(cursor, &decoder->counts.frames, profile_frame(profile, &frame));
+}
+
+static void decode_stack(struct record_decoder *decoder, struct cursor *cursor,
+                         struct profile *profile)
+{
+    stack_id own = decoder->counts.stacks + 1;
+    uint32_t up = (uint32_t)cursor_varint(cursor, own, "parent of stack is not defined");
+    frame_id frame =
+        (frame_id)cursor_varint(cursor, decoder->counts.frames, "frame is not defined");
+
+    if (!up)
+        cursor_fail(cursor, "stack is its own parent");
+    if (!frame)
+        cursor_fail(cursor, "stack without a frame");
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.stacks, profile_stack(profile, own - up, frame));
+}
+
+static void decode_event(struct record_decoder *decoder, struct cursor *cursor,
+                         struct profile *profile)
+{
+    struct event_entry event = {0};
+
+    if (decoder->sampled)
+        cursor_fail(cursor, "event after the first sample");
+    event.name = decode_string_id(decoder, cursor);
+    event.value_count = (uint32_t)cursor_varint(cursor, EVENT_VALUES, "event has too many values");
+    for (uint32_t i = 0; i < event.value_count; i++) {
+        event.values[i].name = decode_string_id(decoder, cursor);
+        event.values[i].unit = decode_unit(cursor);
+    }
+    if (!event.name || !event.value_count)
+        cursor_fail(cursor, "event without name or values");
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.events, profile_event(profile, &event));
+}
+
+static void decode_ancestor(struct record_decoder *decoder, struct cursor *cursor,
+                            struct profile *profile)
+{
+    ancestor_id own = decoder->counts.ancestors + 1;
+    uint32_t up = (uint32_t)cursor_varint(cursor, own, "ancestor is not defined");
+    string_id name = decode_string_id(decoder, cursor);
+
+    if (!up)
+        cursor_fail(cursor, "process is its own ancestor");
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.ancestors, profile_ancestor(profile, own - up, name));
+}
+
+static void decode_process(struct record_decoder *decoder, struct cursor *cursor,
+                           struct profile *profile)
+{
+    struct process_entry process = {0};
+
+    process.identity = decode_u64(cursor);
+    process.target = decode_target_id(decoder, cursor);
+    process.pid = decode_string_id(decoder, cursor);
+    process.name = decode_string_id(decoder, cursor);
+    process.label = decode_string_id(decoder, cursor);
+    process.initial_call = decode_string_id(decoder, cursor);
+    process.application = decode_string_id(decoder, cursor);
+    process.parent =
+        (process_id)cursor_varint(cursor, decoder->counts.processes, "parent is not defined");
+    process.ancestors =
+        (ancestor_id)cursor_varint(cursor, decoder->counts.ancestors, "ancestor is not defined");
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.processes, profile_process(profile, &process));
+}
+
+static void decode_thread(struct record_decoder *decoder, struct cursor *cursor,
+                          struct profile *profile)
+{
+    struct thread_entry thread = {0};
+
+    thread.target = decode_target_id(decoder, cursor);
+    thread.tid = decode_u32(cursor);
+    thread.name = decode_string_id(decoder, cursor);
+    thread.scheduler_kind =
+        (uint16_t)cursor_varint(cursor, SCHEDULER_DIRTY_IO, "unknown kind of scheduler");
+    thread.scheduler_number =
+        (uint16_t)cursor_varint(cursor, UINT16_MAX, "number of scheduler is too large");
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.threads, profile_thread(profile, &thread));
+}
+
+static void decode_target(struct record_decoder *decoder, struct cursor *cursor,
+                          struct profile *profile, bool has_host)
+{
+    struct target_entry target = {0};
+
+    target.pid = decode_u32(cursor);
+    target.schedulers = decode_u32(cursor);
+    target.dirty_cpu_schedulers = decode_u32(cursor);
+    target.dirty_io_schedulers = decode_u32(cursor);
+    target.processes = decode_u32(cursor);
+    target.node = decode_string_id(decoder, cursor);
+    target.otp_release = decode_string_id(decoder, cursor);
+    target.erts = decode_string_id(decoder, cursor);
+    target.flavor = decode_string_id(decoder, cursor);
+    target.executable = decode_string_id(decoder, cursor);
+    target.container = decode_string_id(decoder, cursor);
+    target.layout = decode_string_id(decoder, cursor);
+    if (has_host)
+        target.host = decode_string_id(decoder, cursor);
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.targets, profile_target(profile, &target));
+}
+
+/* Decode the event of a sample, and as many values as the event has. */
+static void decode_values(struct record_decoder *decoder, struct cursor *cursor,
+                          const struct profile *profile, struct sample *sample)
+{
+    sample->event = (event_id)cursor_varint(cursor, decoder->counts.events, "event is not defined");
+    if (!sample->event)
+        cursor_fail(cursor, "sample without an event");
+    for (uint32_t i = 0;
+         !cursor->problem && i < profile_get_event(profile, sample->event)->value_count; i++)
+        sample->values[i] = cursor_delta(
+            cursor, record_base_value(&decoder->base, sample->event, i), UINT64_MAX, "");
+}
+
+static void decode_metrics(struct record_decoder *decoder, struct cursor *cursor,
+                           struct sample *sample)
+{
+    struct metrics *base = metric_bases_get(&decoder->base.metrics, sample->process);
+    struct metrics *metrics = &sample->metrics;
+    uint32_t changed;
+
+    metrics->known = (uint32_t)cursor_varint(cursor, METRICS_ALL, "unknown metrics") ^ base->known;
+    changed = (uint32_t)cursor_varint(cursor, METRICS_ALL, "unknown metrics");
+    if (changed & ~metrics->known)
+        cursor_fail(cursor, "metric changes that is not known");
+    for (int i = 0; i < METRICS; i++) {
+        if (metrics_know(metrics, (enum metric)i))
+            metrics->values[i] = base->values[i];
+        if (changed >> i & 1)
+            metrics->values[i] = cursor_delta(cursor, base->values[i], UINT64_MAX, "");
+    }
+    if (!cursor->problem)
+        metric_base_set(base, metrics);
+}
+
+static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
+                          const struct profile *profile, struct sample *ret_sample)
+{
+    const struct profile_counts *counts = &decoder->counts;
+    const struct sample *base = &decoder->base.sample;
+    uint64_t since = cursor_varint(cursor, UINT64_MAX - base->time, "time is too large");
+    struct sample sample = {0};
+
+    sample.time = base->time + since;
+    decode_values(decoder, cursor, profile, &sample);
+    sample.stack =
+        (stack_id)cursor_delta(cursor, base->stack, counts->stacks, "stack is not defined");
+    sample.process = (process_id)cursor_delta(cursor, base->process, counts->processes,
+                                              "process is not defined");
+    sample.thread =
+        (thread_id)cursor_delta(cursor, base->thread, counts->threads, "thread is not defined");
+    sample.peer = (process_id)cursor_varint(cursor, counts->processes, "process is not defined");
+    sample.detail = decode_string_id(decoder, cursor);
+    sample.cpu = (uint16_t)cursor_varint(cursor, UINT16_MAX, "number of CPU is too large");
+    sample.status = (uint8_t)cursor_varint(cursor, STATUS_COUNT - 1, "unknown status");
+    sample.activity = (uint8_t)cursor_varint(cursor, ACTIVITY_COUNT - 1, "unknown activity");
+    sample.microstate = (uint8_t)cursor_varint(cursor, MICROSTATE_COUNT - 1, "unknown microstate");
+    sample.flags = (uint8_t)cursor_varint(cursor, SAMPLE_FLAGS, "unknown flags");
+    if (sample.process && !cursor->problem)
+        decode_metrics(decoder, cursor, &sample);
+    if (sample.time < decoder->last)
+        cursor_fail(cursor, "time goes back");
+    if (cursor->problem)
+        return false;
+    decoder->sampled = true;
+    decoder->last = sample.time;
+    decoder->base.sample = sample;
+    *ret_sample = sample;
+    return true;
+}
+
+bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct profile *profile,
+                   struct sample *ret_sample)
+{
+    uint64_t type = cursor_varint(cursor, UINT64_MAX, "");
+
+    switch (type) {
+    case RECORD_SAMPLE:
+        return decode_sample(decoder, cursor, profile, ret_sample);
+    case RECORD_STRING:
+        decode_string(decoder, cursor, profile);
+        break;
+    case RECORD_MODULE:
+        decode_module(decoder, cursor, profile);
+        break;
+    case RECORD_FRAME:
+        decode_frame(decoder, cursor, profile);
+        break;
+    case RECORD_STACK:
+        decode_stack(decoder, cursor, profile);
+        break;
+    case RECORD_EVENT:
+        decode_event(decoder, cursor, profile);
+        break;
+    case RECORD_ANCESTOR:
+        decode_ancestor(decoder, cursor, profile);
+        break;
+    case RECORD_PROCESS:
+        decode_process(decoder, cursor, profile);
+        break;
+    case RECORD_THREAD:
+        decode_thread(decoder, cursor, profile);
+        break;
+    case RECORD_TARGET:
+    case RECORD_TARGET_OF_HOST:
+        decode_target(decoder, cursor, profile, type == RECORD_TARGET_OF_HOST);
+        break;
+    default:
+        cursor_fail(cursor, "unknown kind of record");
+    }
+    return false;
+}

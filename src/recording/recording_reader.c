@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/recording.h"
+
+#include <stdlib.h>
+
+#include "recording/chunk_reader.h"
+#include "recording/records.h"
+#include "profile/string_table.h"
+#include "util/alloc.h"
+#include "util/utf8.h"
+
+struct recording {
+    struct chunk_reader *chunks;
+    struct recording_header header;
+    struct recording_totals totals;
+    struct record_decoder decoder;
+    struct event_summaries summaries;
+    struct thread_times threads;
+    struct chunk chunk; /* the current one; the cursor is in it */
+    struct cursor cursor;
+    uint64_t samples; /* number of samples read */
+    bool was_read, ended;
+};
+
+/* A clean copy (util/utf8.h), because these strings are displayed. */
+static char *read_text(struct cursor *cursor)
+{
+    size_t size = 0;
+    const char *text = cursor_counted(cursor, STRING_MAX, &size);
+    char *clean = xmalloc(size * 3 + 1);
+
+    clean[text ? utf8_clean(clean, text, size) : 0] = '\0';
+    return clean;
+}
+
+static void read_header(struct cursor *cursor, struct recording_header *header)
+{
+    header->start_realtime = cursor_varint(cursor, UINT64_MAX, "");
+    header->start_monotonic = cursor_varint(cursor, UINT64_MAX, "");
+    header->frequency = (uint32_t)cursor_varint(cursor, UINT32_MAX, "frequency is too large");
+    header->cpus = (uint32_t)cursor_varint(cursor, UINT32_MAX, "number of CPUs is too large");
+    header->event = read_text(cursor);
+    header->hostname = read_text(cursor);
+    header->kernel = read_text(cursor);
+    header->command = read_text(cursor);
+    header->version = read_text(cursor);
+    header->trigger = read_text(cursor);
+}
+
+static void read_totals(struct cursor *cursor, struct recording_totals *ret_totals)
+{
+    struct recording_totals totals = {0};
+    uint64_t *const fields[] = {
+        &totals.end_monotonic,         &totals.samples,
+        &totals.erlang_samples,        &totals.complete_stacks,
+        &totals.truncated_stacks,      &totals.frames,
+        &totals.erlang_frames,         &totals.unknown_erlang_frames,
+        &totals.unknown_native_frames, &totals.attach_ns,
+        &totals.profiler_cpu_ns,       &totals.peak_rss_kb,
+        &totals.cpu_samples,           &totals.cpu_sampled_ns,
+        &totals.cpu_accounted_ns,      &totals.left_out,
+    };
+    uint64_t losses;
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        *fields[i] = cursor_varint(cursor, UINT64_MAX, "");
+    totals.cut = cursor_varint(cursor, 1, "does not say if it was cut") != 0;
+    losses = cursor_varint(cursor, LOSS_COUNT, "unknown kinds of losses");
+    for (uint64_t i = 0; i < losses; i++)
+        totals.losses[i] = cursor_varint(cursor, UINT64_MAX, "");
+    if (!cursor->problem)
+        *ret_totals = totals;
+}
+
+/* Check that all bytes of the chunk were decoded. Return 0, or -1 with error. */
+static int check_chunk(const struct recording *recording, const struct chunk *chunk,
+                       struct cursor *cursor, struct error *error)
+{
+    if (cursor->at != cursor->end)
+        cursor_fail(cursor, "bytes left over at the end");
+    if (!cursor->problem)
+        return 0;
+    return chunk_malformed(recording->chunks, chunk, (size_t)(cursor->at - cursor->start),
+                           cursor->problem, error);
+}
+
+static int open_header(struct recording *recording, struct error *error)
+{
+    struct chunk chunk = {.offset = RECORDING_START_SIZE};
+    struct cursor cursor;
+    bool cut;
+    int got = chunk_read(recording->chunks, &chunk, &cut, error);
+
+    if (got < 0)
+        return -1;
+    if (!got || chunk.type != CHUNK_HEADER)
+        return chunk_malformed(recording->chunks, &chunk, 0, "recording without a header", error);
+    cursor = cursor_over(chunk.data, chunk.size);
+    read_header(&cursor, &recording->header);
+    return check_chunk(recording, &chunk, &cursor, error);
+}
+
+struct recording *recording_open(int fd, const char *name, struct error *error)
+{
+    struct chunk_reader *chunks = chunk_reader_new(fd, name, error);
+    struct recording *recording;
+
+    if (!chunks)
+        return NULL;
+    recording = xcalloc(1, sizeof(*recording));
+    recording->chunks = chunks;
+    if (open_header(recording, error)) {
+        recording_close(recording);
+        return NULL;
+    }
+    return recording;
+}
+
+void recording_close(struct recording *recording)
+{
+    if (!recording)
+        return;
+    chunk_reader_free(recording->chunks);
+    record_base_reset(&recording->decoder.base);
+    event_summaries_free(&recording->summaries);
+    thread_times_free(&recording->threads);
+    free((char *)recording->header.event);
+    free((char *)recording->header.hostname);
+    free((char *)recording->header.kernel);
+    free((char *)recording->header.command);
+    free((char *)recording->header.version);
+    free((char *)recording->header.trigger);
+    free(recording);
+}
+
+const struct recording_header *recording_get_header(const struct recording *recording)
+{
+    return &recording->header;
+}
+
+const struct recording_totals *recording_get_totals(const struct recording *recording)
+{
+    return &recording->totals;
+}
+
+const struct event_summary *recording_get_summary(const struct recording *recording, event_id event)
+{
+    return event_summaries_get(&recording->summaries, event);
+}
+
+const struct thread_times *recording_get_threads(const struct recording *recording)
+{
+    return &recording->threads;
+}
+
+/* ---- samples ---- */
+
+/* Read a chunk of another type than CHUNK_RECORDS. */
+static int read_counts(struct recording *recording, struct profile *profile, struct error *error)
+{
+    const struct chunk *chunk = &recording->chunk;
+    struct cursor *cursor = &recording->cursor;
+
+    if (chunk->type == CHUNK_TOTALS)
+        read_totals(cursor, &recording->totals);
+    else if (chunk->type == CHUNK_SUMMARY)
+        event_summary_decode(&recording->summaries, profile, cursor);
+    else if (chunk->type == CHUNK_THREADS)
+        thread_times_decode(&recording->threads, profile, cursor);
+    else if (chunk->type == CHUNK_HEADER)
+        cursor_fail(cursor, "second header");
+    return check_chunk(recording, chunk, cursor, error);
+}
+
+/* Decode the records of the chunk up to a sample. Return 1 with the sample, 0 if the chunk has no
+ * more, or -1 with error. */
+static int next_in_chunk(struct recording *recording, struct profile *profile,
+                         struct sample *ret_sample, struct error *error)
+{
+    struct cursor *cursor = &recording->cursor;
+
+    while (cursor->at < cursor->end) {
+        const uint8_t *record = cursor->at;
+
+        if (record_decode(&recording->decoder, cursor, profile, ret_sample)) {
+            recording->samples++;
+            return 1;
+        }
+        if (cursor->problem) {
+            cursor->at = record; /* the error names the start of the record */
+            return check_chunk(recording, &recording->chunk, cursor, error);
+        }
+    }
+    return 0;
+}
+
+/* The totals may be older than the last samples. */
+static void mark_cut(struct recording *recording)
+{
+    struct recording_totals *totals = &recording->totals;
+
+    totals->cut = true;
+    if (totals->samples < recording->samples)
+        totals->samples = recording->samples;
+    if (totals->end_monotonic < recording->decoder.last)
+        totals->end_monotonic = recording->decoder.last;
+}
+
+/* Read up to the next chunk of records. Return 1 with that chunk, 0 at the end of the file, or -1
+ * with error. */
+static int next_chunk(struct recording *recording, struct profile *profile, bool *ret_cut,
+                      struct error *error)
+{
+    struct chunk *chunk = &recording->chunk;
+    bool cut = false;
+    int got;
+
+    while ((got = chunk_read(recording->chunks, chunk, &cut, error)) > 0) {
+        recording->cursor = cursor_over(chunk->data, chunk->size);
+        if (recording->ended)
+            return chunk_malformed(recording->chunks, chunk, 0, "more after the end", error);
+        recording->ended = chunk->type == CHUNK_END;
+        if (chunk->type == CHUNK_RECORDS) {
+            record_base_reset(&recording->decoder.base);
+            return 1;
+        }
+        if (read_counts(recording, profile, error))
+            return -1;
+    }
+    if (got < 0)
+        return -1;
+    *ret_cut = cut || !recording->ended;
+    if (*ret_cut)
+        mark_cut(recording);
+    return 0;
+}
+
+int recording_next(struct recording *recording, struct profile *profile, struct sample *ret_sample,
+                   bool *ret_cut, struct error *error)
+{
+    int got;
+
+    if (!recording->was_read && profile_counts(profile).strings)
+        return error_set(error, ERROR_FAILED, "a recording is read into a profile that is new");
+    recording->was_read = true;
+    do {
+        got = next_in_chunk(recording, profile, ret_sample, error);
+        if (got)
+            return got;
+        got = next_chunk(recording, profile, ret_cut, error);
+    } while (got > 0);
+    return got;
+}
+
+int recording_read(struct recording *recording, struct profile *profile,
+                   int (*each)(void *context, const struct sample *sample, struct error *error),
+                   void *context, bool *ret_cut, struct error *error)
+{
+    struct sample sample;
+    int got;
+
+    if (recording->was_read)
+        return error_set(error, ERROR_FAILED, "a recording is read once");
+    while ((got = recording_next(recording, profile, &sample, ret_cut, error)) > 0)
+        if (each(context, &sample, error))
+            return -1;
+    return got;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recording/chunk_writer.h"
+#include "recording/records.h"
+#include "recording/reorder.h"
+#include "profile/string_table.h"
+#include "util/alloc.h"
+
+struct recording_writer {
+    struct chunk_writer *chunks;
+    struct reorder reorder;
+    struct record_encoder encoder;
+    struct buffer records; /* the next CHUNK_RECORDS */
+    struct buffer counted; /* the next CHUNK_SUMMARY or CHUNK_THREADS */
+};
+
+/* Cut the text: a reader accepts no longer ones. */
+static void put_text(struct buffer *bytes, const char *text)
+{
+    char *copy = xstrdup(text);
+    size_t size = string_cut(copy, strlen(copy));
+
+    buffer_varint(bytes, size);
+    buffer_put(bytes, copy, size);
+    free(copy);
+}
+
+static int write_header(struct recording_writer *writer, const struct recording_header *header,
+                        struct error *error)
+{
+    struct buffer bytes = {0};
+    int result;
+
+    buffer_varint(&bytes, header->start_realtime);
+    buffer_varint(&bytes, header->start_monotonic);
+    buffer_varint(&bytes, header->frequency);
+    buffer_varint(&bytes, header->cpus);
+    put_text(&bytes, header->event);
+    put_text(&bytes, header->hostname);
+    put_text(&bytes, header->kernel);
+    put_text(&bytes, header->command);
+    put_text(&bytes, header->version);
+    put_text(&bytes, header->trigger);
+    result = chunk_write(writer->chunks, CHUNK_HEADER, bytes.data, bytes.size, error);
+    buffer_free(&bytes);
+    return result;
+}
+
+static int write_totals(struct recording_writer *writer, const struct recording_totals *totals,
+                        struct error *error)
+{
+    struct buffer bytes = {0};
+    int result;
+
+    buffer_varint(&bytes, totals->end_monotonic);
+    buffer_varint(&bytes, totals->samples);
+    buffer_varint(&bytes, totals->erlang_samples);
+    buffer_varint(&bytes, totals->complete_stacks);
+    buffer_varint(&bytes, totals->truncated_stacks);
+    buffer_varint(&bytes, totals->frames);
+    buffer_varint(&bytes, totals->erlang_frames);
+    buffer_varint(&bytes, totals->unknown_erlang_frames);
+    buffer_varint(&bytes, totals->unknown_native_frames);
+    buffer_varint(&bytes, totals->attach_ns);
+    buffer_varint(&bytes, totals->profiler_cpu_ns);
+    buffer_varint(&bytes, totals->peak_rss_kb);
+    buffer_varint(&bytes, totals->cpu_samples);
+    buffer_varint(&bytes, totals->cpu_sampled_ns);
+    buffer_varint(&bytes, totals->cpu_accounted_ns);
+    buffer_varint(&bytes, totals->left_out);
+    buffer_varint(&bytes, totals->cut);
+    buffer_varint(&bytes, LOSS_COUNT);
+    for (int i = 0; i < LOSS_COUNT; i++)
+        buffer_varint(&bytes, totals->losses[i]);
+    result = chunk_write(writer->chunks, CHUNK_TOTALS, bytes.data, bytes.size, error);
+    buffer_free(&bytes);
+    return result;
+}
+
+static int write_records(struct recording_writer *writer, struct error *error)
+{
+    size_t size = writer->records.size;
+
+    if (!size)
+        return 0;
+    writer->records.size = 0;
+    record_base_reset(&writer->encoder.base);
+    return chunk_write(writer->chunks, CHUNK_RECORDS, writer->records.data, size, error);
+}
+
+/* Encode the table entries that are new. */
+static int put_entries(struct recording_writer *writer, const struct profile *profile,
+                       struct error *error)
+{
+    if (writer->encoder.sampled && profile_counts(profile).events > writer->encoder.encoded.events)
+        return error_set(error, ERROR_FAILED, "an event was defined after the first sample");
+    while (record_encode_entry(&writer->encoder, profile, &writer->records))
+        if (writer->records.size >= CHUNK_FULL && write_records(writer, error))
+            return -1;
+    return 0;
+}
+
+/* Encode the samples that have waited long enough, or all of them if `all`. */
+static int put_samples(struct recording_writer *writer, const struct profile *profile, bool all,
+                       struct error *error)
+{
+    struct sample sample;
+
+    while (reorder_pop(&writer->reorder, all, &sample)) {
+        if (put_entries(writer, profile, error))
+            return -1;
+        record_encode_sample(&writer->encoder, profile, &sample, &writer->records);
+        if (writer->records.size >= CHUNK_FULL && write_records(writer, error))
+            return -1;
+    }
+    return 0;
+}
+
+/* The descriptor of a new unnamed file. */
+static int create_unnamed(const char *directory, struct error *error)
+{
+    char *path;
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd >= 0)
+        return fd;
+    /* Not every file system has O_TMPFILE (overlayfs has it since Linux 6.1). */
+    path = xasprintf("%s/beamflame.XXXXXX", directory);
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0)
+        error_set(error, ERROR_FAILED, "can't create a temporary file in %s: %s", directory,
+                  strerror(errno));
+    else
+        unlink(path);
+    free(path);
+    return fd;
+}
+
+struct recording_writer *recording_create_fd(int fd, const struct recording_header *header,
+                                             struct error *error)
+{
+    struct chunk_writer *chunks = chunk_writer_new(fd, error);
+    struct recording_writer *writer;
+
+    if (!chunks)
+        return NULL;
+    writer = xcalloc(1, sizeof(*writer));
+    writer->chunks = chunks;
+    if (write_header(writer, header, error)) {
+        close(chunk_writer_release(chunks));
+        free(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+int recording_file(const char *path, const char *directory, struct error *error)
+{
+    int fd;
+
+    if (!path)
+        return create_unnamed(directory, error);
+    fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        error_set(error, ERROR_FAILED, "can't create %s: %s", path, strerror(errno));
+    return fd;
+}
+
+struct recording_writer *recording_create(const char *path, const char *directory,
+                                          const struct recording_header *header,
+                                          struct error *error)
+{
+    int fd = recording_file(path, directory, error);
+
+    return fd < 0 ? NULL : recording_create_fd(fd, header, error);
+}
+
+uint64_t recording_size(const struct recording_writer *writer)
+{
+    return chunk_writer_size(writer->chunks);
+}
+
+int recording_append(struct recording_writer *writer, const struct profile *profile,
+                     const struct sample *sample, struct error *error)
+{
+    if (chunk_writer_check(writer->chunks, error))
+        return -1;
+    reorder_push(&writer->reorder, sample);
+    return put_samples(writer, profile, false, error);
+}
+
+/* Write the new table entries first: counts refer to them, so they must come before in the file. */
+static int begin_counted(struct recording_writer *writer, const struct profile *profile,
+                         struct error *error)
+{
+    writer->counted.size = 0;
+    return put_entries(writer, profile, error) || write_records(writer, error) ? -1 : 0;
+}
+
+static int write_counted(struct recording_writer *writer, enum chunk_type type, struct error *error)
+{
+    return chunk_write(writer->chunks, type, writer->counted.data, writer->counted.size, error);
+}
+
+int recording_put_summary(struct recording_writer *writer, const struct profile *profile,
+                          const struct event_summary *summary, struct error *error)
+{
+    if (begin_counted(writer, profile, error))
+        return -1;
+    event_summary_encode(profile, summary, &writer->counted);
+    return write_counted(writer, CHUNK_SUMMARY, error);
+}
+
+int recording_put_threads(struct recording_writer *writer, const struct profile *profile,
+                          const struct thread_times *times, struct error *error)
+{
+    if (begin_counted(writer, profile, error))
+        return -1;
+    thread_times_encode(times, &writer->counted);
+    return write_counted(writer, CHUNK_THREADS, error);
+}
+
+static int flush(struct recording_writer *writer, const struct profile *profile,
+                 struct recording_totals *totals, bool all, struct error *error)
+{
+    if (chunk_writer_check(writer->chunks, error))
+        return -1;
+    if (put_samples(writer, profile, all, error) || put_entries(writer, profile, error) ||
+        write_records(writer, error))
+        return -1;
+    /* Set the number instead of adding to it: the caller may keep its totals or start them at 0
+     * again. */
+    if (totals->losses[LOSS_OUT_OF_ORDER] < writer->reorder.late)
+        totals->losses[LOSS_OUT_OF_ORDER] = writer->reorder.late;
+    return write_totals(writer, totals, error);
+}
+
+int recording_flush(struct recording_writer *writer, const struct profile *profile,
+                    struct recording_totals *totals, struct error *error)
+{
+    return flush(writer, profile, totals, false, error);
+}
+
+int recording_finish(struct recording_writer *writer, const struct profile *profile,
+                     struct recording_totals *totals, int *ret_fd, struct error *error)
+{
+    int result = flush(writer, profile, totals, true, error), fd;
+
+    if (!result)
+        result = chunk_write(writer->chunks, CHUNK_END, "", 0, error);
+    fd = chunk_writer_release(writer->chunks);
+    reorder_free(&writer->reorder);
+    record_base_reset(&writer->encoder.base);
+    buffer_free(&writer->records);
+    buffer_free(&writer->counted);
+    free(writer);
+    if (ret_fd) {
+        *ret_fd = fd;
+        if (lseek(fd, 0, SEEK_SET) == 0)
+            return result;
+        *ret_fd = -1;
+        if (!result)
+            result = error_set(error, ERROR_FAILED, "can't read the recording again: %s",
+                               strerror(errno));
+    }
+    /* Network file systems report some write errors only here. */
+    if (close(fd) && !result)
+        result = error_set(error, ERROR_FAILED, "can't write the recording: %s", strerror(errno));
+    return result;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/summary_join.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/alloc.h"
+
+void totals_join(struct recording_totals *totals, const struct recording_totals *next,
+                 uint64_t shift)
+{
+    uint64_t end = next->end_monotonic + shift;
+
+    if (!totals->end_monotonic)
+        totals->attach_ns = next->attach_ns;
+    if (totals->end_monotonic < end)
+        totals->end_monotonic = end;
+    totals->samples += next->samples;
+    totals->erlang_samples += next->erlang_samples;
+    totals->complete_stacks += next->complete_stacks;
+    totals->truncated_stacks += next->truncated_stacks;
+    totals->frames += next->frames;
+    totals->erlang_frames += next->erlang_frames;
+    totals->unknown_erlang_frames += next->unknown_erlang_frames;
+    totals->unknown_native_frames += next->unknown_native_frames;
+    totals->profiler_cpu_ns += next->profiler_cpu_ns;
+    totals->cpu_samples += next->cpu_samples;
+    totals->cpu_sampled_ns += next->cpu_sampled_ns;
+    totals->cpu_accounted_ns += next->cpu_accounted_ns;
+    totals->left_out += next->left_out;
+    totals->cut |= next->cut;
+    if (totals->peak_rss_kb < next->peak_rss_kb)
+        totals->peak_rss_kb = next->peak_rss_kb;
+    for (int i = 0; i < LOSS_COUNT; i++)
+        totals->losses[i] += next->losses[i];
+}
+
+/* ---- summaries ---- */
+
+/* Combine two standard errors. Errors of different times are independent. */
+static uint64_t join_errors(uint64_t one, uint64_t other)
+{
+    if (one == EVENT_ERROR_UNKNOWN || other == EVENT_ERROR_UNKNOWN)
+        return EVENT_ERROR_UNKNOWN;
+    return (uint64_t)(hypot((double)one, (double)other) + 0.5);
+}
+
+/* The histogram with this name, added if it is absent; NULL if there is no room for it. */
+static struct histogram *histogram_named(struct event_summary *summary, string_id name,
+                                         uint32_t unit)
+{
+    struct event_histogram *list = (struct event_histogram *)summary->histograms;
+
+    for (size_t i = 0; i < summary->histogram_count; i++)
+        if (list[i].name == name)
+            return &list[i].histogram;
+    if (summary->histogram_count == EVENT_HISTOGRAMS_MAX)
+        return NULL;
+    list = xreallocarray(list, summary->histogram_count + 1, sizeof(*list));
+    list[summary->histogram_count] = (struct event_histogram){.name = name, .unit = unit};
+    summary->histograms = list;
+    return &list[summary->histogram_count++].histogram;
+}
+
+static void join_histogram(struct event_summary *summary, string_id name,
+                           const struct event_histogram *next)
+{
+    struct histogram *histogram = histogram_named(summary, name, next->unit);
+
+    if (!histogram)
+        return;
+    for (uint32_t i = 0; i < LOG_HISTOGRAM_BUCKETS; i++)
+        histogram->buckets[i] += next->histogram.buckets[i];
+    if (histogram->max < next->histogram.max)
+        histogram->max = next->histogram.max;
+}
+
+static void join_tally(struct event_summary *summary, string_id name, uint64_t count)
+{
+    struct event_tally *list = (struct event_tally *)summary->tallies;
+
+    for (size_t i = 0; i < summary->tally_count; i++)
+        if (list[i].name == name) {
+            list[i].count += count;
+            return;
+        }
+    if (summary->tally_count == EVENT_TALLIES_MAX)
+        return;
+    list = xreallocarray(list, summary->tally_count + 1, sizeof(*list));
+    list[summary->tally_count++] = (struct event_tally){.name = name, .count = count};
+    summary->tallies = list;
+}
+
+void event_summaries_join(struct event_summaries *summaries, event_id event,
+                          struct profile_remap *remap, const struct event_summary *next)
+{
+    struct event_summary *summary = event_summaries_place(summaries, event);
+
+    summary->event = event;
+    summary->hits += next->hits;
+    summary->lost += next->lost;
+    summary->span_ns += next->span_ns;
+    summary->covered_ns += next->covered_ns;
+    summary->windows += next->windows;
+    summary->cost_ns += next->cost_ns;
+    summary->target_cpu_ns += next->target_cpu_ns;
+    for (int i = 0; i < EVENT_VALUES; i++) {
+        summary->sums[i] += next->sums[i];
+        summary->errors[i] = join_errors(summary->errors[i], next->errors[i]);
+    }
+    for (size_t i = 0; i < next->histogram_count; i++)
+        join_histogram(summary, profile_remap_string(remap, next->histograms[i].name),
+                       &next->histograms[i]);
+    for (size_t i = 0; i < next->tally_count; i++)
+        join_tally(summary, profile_remap_string(remap, next->tallies[i].name),
+                   next->tallies[i].count);
+}
+
+/* ---- threads ---- */
+
+static struct thread_time *time_of(struct thread_times *times, thread_id thread)
+{
+    for (size_t i = 0; i < times->count; i++)
+        if (times->list[i].thread == thread)
+            return &times->list[i];
+    return NULL;
+}
+
+void thread_times_join(struct thread_times *times, struct profile_remap *remap,
+                       const struct thread_times *next, uint64_t shift)
+{
+    for (size_t i = 0; i < next->count; i++) {
+        struct thread_time time = next->list[i];
+        struct thread_time *known;
+
+        time.thread = profile_remap_thread(remap, time.thread);
+        time.from += shift;
+        time.to += shift;
+        known = time_of(times, time.thread);
+        if (!known) {
+            thread_times_add(times, &time);
+            continue;
+        }
+        known->to += time.to - time.from;
+        known->cpu_ns += time.cpu_ns;
+        known->wait_ns += time.wait_ns;
+        known->sampled_ns += time.sampled_ns;
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Joins the counts of several recordings, as if they came from one. Each function adds the counts
+ * of the next recording to a sum, which is all zero at first. `remap` copies from the profile of
+ * the next recording to the joined one. `shift` is added to the times of the next recording
+ * (wrapping).
+ */
+#pragma once
+
+#include "profile/profile_remap.h"
+#include "profile/event_summary.h"
+#include "recording/recording.h"
+#include "profile/thread_time.h"
+
+void totals_join(struct recording_totals *totals, const struct recording_totals *next,
+                 uint64_t shift);
+
+/* `event` is the id in the joined profile. Histograms and tallies beyond the maximum of a summary
+ * are dropped. */
+void event_summaries_join(struct event_summaries *summaries, event_id event,
+                          struct profile_remap *remap, const struct event_summary *next);
+
+/* The time between two recordings is not counted, so a thread's `to` is earlier than its real end.
+ */
+void thread_times_join(struct thread_times *times, struct profile_remap *remap,
+                       const struct thread_times *next, uint64_t shift);

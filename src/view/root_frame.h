@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The root frames of a sample, which show the process or the activity (view.h describes them). */
+#pragma once
+
+#include "view/grouping.h"
+#include "profile/profile.h"
+#include "util/buffer.h"
+
+/* The root frames of the growth and the release of a metric. */
+#define ROOT_GROWTH  "[growth]"
+#define ROOT_RELEASE "[release]"
+
+/* The input for the texts of root frames. Fields that a grouping does not show are 0, so that
+ * samples with the same root frames have equal keys. The profile has the texts of the ids. */
+struct root_key {
+    target_id target; /* set even if it is not shown: modules name its pid */
+    process_id process;
+    thread_id thread;
+    string_id detail;
+    frame_id bottom; /* the Erlang frame nearest to the root of the stack */
+    uint16_t status;
+    uint16_t activity;
+    uint8_t change; /* SAMPLE_GROWTH, SAMPLE_RELEASE */
+    uint8_t memory; /* 1 + number of decimal digits (0 has none); 0: unknown */
+    uint8_t msgq;   /* the same */
+    uint8_t named;  /* the stack shows process and node itself: no frames for them */
+};
+
+/* The key of a sample. `bottom` is 0 if the stack has no Erlang frame. */
+struct root_key root_key_of_sample(const struct profile *profile, const struct grouping *grouping,
+                                   const struct sample *sample, frame_id bottom);
+
+/* The Erlang frame nearest to the root; 0 if there is none. */
+frame_id root_bottom(const struct profile *profile, stack_id stack);
+
+/* The key of a process, grouped by GROUP_NAME. `stack` is a complete stack of the process, or 0. */
+struct root_key root_key_of_process(const struct profile *profile, process_id process,
+                                    stack_id stack);
+
+/* Append the text of the root frame for one key of a grouping; nothing if the key gives no frame.
+ * Ancestors give several frames: only root_texts() passes these. */
+void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
+               struct buffer *text);
+
+/* Pass the texts of all root frames to `each`, outermost first. */
+typedef void (*root_each)(void *context, const struct buffer *text);
+void root_texts(const struct profile *profile, const struct grouping *grouping,
+                const struct root_key *key, root_each each, void *context);
+
+/* Append the text of the root frame for a target: the name of its node. If that is missing or not
+ * unique, the pid and the host follow. */
+void root_target_text(const struct profile *profile, target_id target, struct buffer *text);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Selects samples: by a frame of their stack, by status, by process, by time. A sample must meet
+ * all conditions. Of several patterns to include, processes or statuses, it must meet one.
+ *
+ * The results for a stack, a root and a process are computed once for each, so that a sample costs
+ * little.
+ */
+#pragma once
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/dump.h"
+#include "profile/profile.h"
+#include "view/view.h"
+#include "util/error.h"
+
+struct selection_patterns {
+    regex_t *list;
+    size_t count;
+};
+
+/* Processes by pid, registered name, label or initial call ("<0.85.0>", "cart", "{pool,3}",
+ * "cart:init/1"), or by the module of the initial call ("cart:_"). A process has two parents: the
+ * process that spawned it, and the first one that `$ancestors` names (by pid or registered name).
+ * Its ancestors are these, all others that `$ancestors` names, and the ancestors of the process
+ * that spawned it. */
+struct selection_processes {
+    const char **list;
+    size_t count;
+};
+
+/* All zero selects everything. */
+struct selection_options {
+    struct selection_patterns include, exclude; /* frames of a stack, root frames among them */
+    struct selection_processes processes, children_of, descendants_of;
+    uint32_t statuses;       /* bits 1 << enum process_status; 0: any */
+    uint64_t from_ns, to_ns; /* from inclusive, to exclusive; since the recording's start */
+    bool has_end;            /* to_ns is valid */
+};
+void selection_options_free(struct selection_options *options);
+
+/* Add a POSIX extended regular expression. ERROR_USAGE if it is invalid. */
+int selection_add_pattern(struct selection_patterns *patterns, const char *pattern,
+                          struct error *error);
+/* Add a process; `who` is borrowed. ERROR_USAGE if it is empty. */
+int selection_add_process(struct selection_processes *processes, const char *who,
+                          struct error *error);
+/* Add statuses: "waiting,running". ERROR_USAGE lists the statuses. */
+int selection_add_statuses(struct selection_options *options, const char *names,
+                           struct error *error);
+
+/* True if `who`, an element of struct selection_processes, is this process. */
+bool selection_is_process(const struct profile *profile, process_id process, const char *who);
+
+struct selection;
+
+/* Borrows everything. `start`: start of the recording, ns. */
+struct selection *selection_new(const struct selection_options *options,
+                                const struct profile *profile, struct view *view, uint64_t start);
+void selection_free(struct selection *selection);
+
+bool selection_wants(struct selection *selection, const struct sample *sample);
+
+/* Keep the selected processes of a dump. Count the others in its `left_out`. */
+void selection_keep_processes(struct selection *selection, struct dump *dump);
