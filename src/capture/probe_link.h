@@ -6,7 +6,7 @@
  * Where the kernel has uprobe_multi (6.6), one link serves all sites of a program. Elsewhere each
  * site has a perf event. Only the target is probed, even if others run the same file. All probes
  * belong to descriptors of this process: when it ends, in whatever way, the kernel removes the
- * breakpoints. The calls that attach and detach are made apart (util/apart.h): in a thread that is
+ * breakpoints. The calls that attach and detach are made apart (util/unkillable.h): in a thread that is
  * being killed they would fail half-way and leave breakpoints behind (docs/safety.md).
  */
 #pragma once
