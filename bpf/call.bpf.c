@@ -85,7 +85,7 @@ int place_hit(struct pt_regs *ctx)
 
     if (!this_target() || !event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
-    event.hit.size = event.hit.values[1] = 1;
+    event.hit.size = event.hit.values[0] = 1;
     event_count(&event);
     event_sample(&event, ctx, 0);
     return 0;

@@ -307,7 +307,7 @@ static const struct command_option trigger_list[] = {
      "Record only around the moment when CONDITION becomes true, into files named as with --loop. "
      "May be repeated; one true condition is enough. CONDITION is cpu>PERCENT% (of all "
      "schedulers), gc>PERCENT% (of the CPU time), memory>BYTES (resident), runq>N, METRIC>N (of "
-     "any process), process WHO METRIC>N, or exit (the node ends). METRIC is one of " TOP_METRICS
+     "any process), process WHO METRIC>N, or exit (the node ends). METRIC is one of " STRUCT_METRICS
      ".",
      add_trigger, NULL},
     {"before", 0, "SEC", "Start this many seconds before the trigger fires. The default is 10.",

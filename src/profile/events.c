@@ -9,13 +9,17 @@ struct event_kind {
         const char *name;
         enum unit unit;
     } values[EVENT_VALUES];
+    const char *shown; /* in help; NULL: the name */
 };
 
-/* The time is that of calls that return. A probe that has only hits, no calls, has no time. */
+/* The time is that of calls that return. */
 #define CALL_VALUES                                                                                \
     {                                                                                              \
         [CALL_TIME] = {"time", UNIT_NS}, [CALL_COUNT] = {"count", UNIT_COUNT},                     \
     }
+
+/* Stands for "probe:" with an offset. */
+#define PLACE_PROBE "probe:+"
 
 static const struct event_kind kinds[] = {
     {EVENT_CPU, {[CPU_TIME] = {"time", UNIT_NS}}},
@@ -56,14 +60,17 @@ static const struct event_kind kinds[] = {
      }},
     {"bif:", CALL_VALUES},
     {"nif:", CALL_VALUES},
-    {"probe:", CALL_VALUES},
-    {"usdt:", CALL_VALUES},
+    {"probe:", CALL_VALUES, "probe:SYMBOL"},
+    {PLACE_PROBE, {[PLACE_COUNT] = {"count", UNIT_COUNT}}, "probe:SYMBOL+OFFSET"},
+    {"usdt:", {[PLACE_COUNT] = {"count", UNIT_COUNT}}},
 };
 
 static bool is_of_kind(const char *name, const char *kind)
 {
     size_t size = strlen(kind);
 
+    if (!strncmp(name, "probe:", strlen("probe:")) && strchr(name, '+'))
+        return !strcmp(kind, PLACE_PROBE);
     if (kind[size - 1] == ':')
         return !strncmp(name, kind, size) && name[size];
     return !strcmp(name, kind);
@@ -125,7 +132,7 @@ bool event_has_peers(const char *event)
 void event_kinds_text(struct buffer *text)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        buffer_format(text, "  %-6s", kinds[i].name);
+        buffer_format(text, "  %-19s", kinds[i].shown ? kinds[i].shown : kinds[i].name);
         for (int v = 0; v < EVENT_VALUES && kinds[i].values[v].name; v++)
             buffer_format(text, "%s %s", v ? "," : "", kinds[i].values[v].name);
         buffer_text(text, "\n");

@@ -26,6 +26,7 @@ enum sched_value { SCHED_WAIT, SCHED_DELAY, SCHED_COUNT, SCHED_LONG };
  * RECEIVED: messages received. SIGNALS: other signals sent. */
 enum msg_value { MSG_COUNT, MSG_WORDS, MSG_DELAY, MSG_RECEIVED, MSG_SIGNALS };
 enum call_value { CALL_TIME, CALL_COUNT };
+enum place_value { PLACE_COUNT }; /* of probes that have hits, but no calls */
 
 /* Its samples are taken at the frequency in the recording's header. */
 #define EVENT_CPU "cpu"

@@ -10,9 +10,9 @@
 #include "util/error.h"
 
 /* For help texts and messages. */
-#define TOP_METRICS                                                                                \
-    "reductions, msgq, mbuf, heap, stack, young, old, bin_vheap, bin_old_vheap or minor_gcs, or "  \
-    "with + before it what it has grown by (+msgq)"
+#define STRUCT_METRICS                                                                             \
+    "reductions, msgq, mbuf, heap, stack, young, old, bin_vheap, bin_old_vheap or minor_gcs"
+#define TOP_METRICS STRUCT_METRICS ", or with + before it its growth (+msgq)"
 
 struct top_option {
     size_t count; /* 0: not given */

@@ -25,7 +25,8 @@ static int no_such(const char *text, struct error *error)
     return error_set(
         error, ERROR_USAGE,
         "there is no trigger '%s'; the triggers are: cpu>PERCENT%%, gc>PERCENT%%, memory>BYTES (k, "
-        "M, G), runq>N, METRIC>N of any process, process NAME METRIC>N, exit. METRIC: " TOP_METRICS,
+        "M, G), runq>N, METRIC>N of any process, process NAME METRIC>N, exit. "
+        "METRIC: " STRUCT_METRICS,
         text);
 }
 

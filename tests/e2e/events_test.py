@@ -138,6 +138,9 @@ class EventsUsdt(Events, unittest.TestCase):
         """These probes have semaphores; the VM skips a probe while its semaphore is 0."""
         counts, _ = self.record("usdt:process-spawn,usdt:process-exit", "spawns")
         self.assertEqual(counts, {"usdt:process-spawn": 300, "usdt:process-exit": 300})
+        graph = self.out / "x.folded"
+        beamflame.record("report", self.out / "x.bfr", "--event", "usdt:process-spawn", "-o", graph)
+        self.assertTrue(graph.read_text(), "hits are counted without --weight")
 
 
 class BadOptions(unittest.TestCase):
@@ -159,7 +162,7 @@ class BadOptions(unittest.TestCase):
     def test_help_of_report_has_the_values(self):
         done = beamflame.run("report", "--help")
         self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
-        self.assertIn("  sched  wait, delay, count, long\n", done.stdout)
+        self.assertIn("  sched               wait, delay, count, long\n", done.stdout)
 
 
 if __name__ == "__main__":

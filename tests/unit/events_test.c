@@ -35,8 +35,8 @@ static void test_values(void **state)
         {"msg", MSG_SIGNALS, "signals", UNIT_COUNT},
         {"bif:term_to_binary", CALL_TIME, "time", UNIT_NS},
         {"nif:crypto:hash/2", CALL_COUNT, "count", UNIT_COUNT},
-        {"probe:erts_alloc+0x10", CALL_COUNT, "count", UNIT_COUNT},
-        {"usdt:process-spawn", CALL_COUNT, "count", UNIT_COUNT},
+        {"probe:erts_alloc+0x10", PLACE_COUNT, "count", UNIT_COUNT},
+        {"usdt:process-spawn", PLACE_COUNT, "count", UNIT_COUNT},
     };
     struct profile *profile = profile_new();
 
