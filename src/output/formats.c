@@ -4,11 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct output_format *const formats[] = {
-    &bfr_format,        &svg_format,       &html_format,       &perf_format, &folded_format,
-    &speedscope_format, &callgrind_format, &pprof_format,      &otlp_format, &json_format,
-    &text_format,       &dot_format,       &flame_prof_format,
-};
+#define ADDRESS_OF_FORMAT(name) &name##_format,
+static const struct output_format *const formats[] = {OUTPUT_FORMATS(ADDRESS_OF_FORMAT)};
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 
 size_t output_suffix_of(const struct output_format *format, const char *path)
