@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/event_kinds.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "capture/event_sites.h"
@@ -140,7 +141,8 @@ static const struct event_kind kinds[] =
             .by_time = 1u << MSG_DELAY,
         },
         {
-            .name = "bif:", /* bpf/call.bpf.c */
+            .name = "bif:",
+            .argument = "MODULE:FUNCTION/ARITY", /* bpf/call.bpf.c */
             .sites = {{PLACE_BY_BIF, .program = "call_begin"},
                       {PLACE_BY_BIF, .program = "call_end", .is_return = true}},
             .site_count = 2,
@@ -149,6 +151,7 @@ static const struct event_kind kinds[] =
         },
         {
             .name = "nif:",
+            .argument = "MODULE:FUNCTION/ARITY",
             .sites = {{PLACE_BY_NIF, .program = "call_begin"},
                       {PLACE_BY_NIF, .program = "call_end", .is_return = true}},
             .site_count = 2,
@@ -157,6 +160,7 @@ static const struct event_kind kinds[] =
         },
         {
             .name = "probe:",
+            .argument = "SYMBOL[+OFFSET]",
             .sites = {{PLACE_BY_SYMBOL, .program = "call_begin"},
                       {PLACE_BY_SYMBOL, .program = "call_end", .is_return = true}},
             .site_count = 2,
@@ -171,6 +175,7 @@ static const struct event_kind kinds[] =
         },
         {
             .name = "usdt:",
+            .argument = "NAME",
             .sites = {{PLACE_BY_USDT, .program = "place_hit"}},
             .site_count = 1,
         },
@@ -219,13 +224,24 @@ int event_request_parse(const char *name, struct event_request *request, struct 
 
 const char *const *event_kind_list(void)
 {
-    static const char *const names[] = {"gc", "alloc", "sched", "msg", NULL};
+    static const char *names[KINDS + 1];
+    int count = 0;
 
+    for (int i = 0; i < KINDS; i++)
+        if (!strchr(kinds[i].name, ':'))
+            names[count++] = kinds[i].name;
     return names;
 }
 
 const char *event_kind_names(void)
 {
-    return "gc, alloc, sched, msg, bif:MODULE:FUNCTION/ARITY, "
-           "nif:MODULE:FUNCTION/ARITY, probe:SYMBOL[+OFFSET], usdt:NAME";
+    static char names[256];
+
+    if (names[0])
+        return names;
+    for (int i = 0; i < KINDS; i++)
+        if (!kinds[i].is_place)
+            snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s%s", i ? ", " : "",
+                     kinds[i].name, kinds[i].argument ? kinds[i].argument : "");
+    return names;
 }

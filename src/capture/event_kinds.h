@@ -60,8 +60,9 @@ enum {
 };
 
 struct event_kind {
-    const char *name; /* "gc"; a name that ends in ':' is followed by an argument */
-    bool is_place;    /* the argument must have an offset: "erts_schedule+0x24" */
+    const char *name;     /* "gc"; a name that ends in ':' is followed by an argument */
+    const char *argument; /* what follows a name that ends in ':', for help; or NULL */
+    bool is_place;        /* the argument must have an offset: "erts_schedule+0x24" */
     struct event_site sites[EVENT_SITES_MAX];
     int site_count;
     struct event_histogram_kind histograms[EVENT_KIND_HISTOGRAMS_MAX];
