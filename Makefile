@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # make            build/beamflame
-# make deps       install what building and testing need (Debian)
+# make deps       install what building needs (Debian)
 # make demo       build, start a small Erlang node, profile it, print where the flame graph is
 # make test       every test that this machine can run
 # make install    the program, manual pages and completions, below $(prefix)
@@ -186,14 +186,17 @@ tidy: $(TIDY)
 
 .PHONY: deps demo test check bench install clean
 deps:
-	$(Q)tools/install-deps
-demo: deps
+	$(Q)tools/install-deps build
+demo:
+	$(Q)tools/install-deps demo
 	$(Q)$(MAKE) all
 	$(Q)tools/demo $(BUILD)/beamflame
-test: deps
+test:
+	$(Q)tools/install-deps test
 	$(Q)$(MAKE) all unit-tests
 	$(Q)tests/run $(BUILD)
 check:
+	$(Q)tools/install-deps check
 	$(Q)tools/check
 bench: all
 	$(Q)tools/bench

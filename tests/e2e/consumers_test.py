@@ -40,7 +40,7 @@ def speedscope_stacks(path):
     require("node", "nodejs")
     require("chromium", "chromium")
     if not module.exists():
-        raise unittest.SkipTest("speedscope is not installed (make deps)")
+        raise unittest.SkipTest("speedscope is not installed (tools/install-deps test)")
     done = subprocess.run(["node", SPEEDSCOPE, path], capture_output=True, text=True, timeout=120)
     if done.returncode:
         raise AssertionError(f"speedscope can't read {path.name}: {done.stderr}")

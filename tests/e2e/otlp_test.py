@@ -32,7 +32,7 @@ def parse(text):
 def decoded(data):
     """Decode a ProfilesData with protoc; skip the test if protoc is missing."""
     if not shutil.which("protoc"):
-        raise unittest.SkipTest("protoc is not installed (make deps)")
+        raise unittest.SkipTest("protoc is not installed (tools/install-deps test)")
     message = "opentelemetry.proto.profiles.v1development.ProfilesData"
     done = subprocess.run(["protoc", f"-I{nodes.ROOT / 'proto'}", f"--decode={message}", SCHEMA],
                           input=data, capture_output=True, check=True)

@@ -18,7 +18,7 @@ MAPPING = re.compile(r"^(\d+): 0x0/0x0/0x0 (\S+) ([0-9a-f]*) \[FN\]$")
 def pprof(*arguments):
     """Return the output of `go tool pprof`; skip the test if it is missing."""
     if not shutil.which("go"):
-        raise unittest.SkipTest("go is not installed (make deps)")
+        raise unittest.SkipTest("go is not installed (tools/install-deps test)")
     environment = dict(os.environ, PPROF_TMPDIR="/nonexistent", PPROF_BINARY_PATH="/nonexistent")
     done = subprocess.run(["go", "tool", "pprof", *map(str, arguments)], capture_output=True,
                           text=True, timeout=60, env=environment)

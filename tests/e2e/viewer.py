@@ -14,9 +14,9 @@ DRIVER = nodes.ROOT / "tests" / "web" / "page.js"
 def require():
     for program in ("node", "chromium"):
         if not shutil.which(program):
-            raise unittest.SkipTest(f"{program} is not installed (make deps)")
+            raise unittest.SkipTest(f"{program} is not installed (tools/install-deps test)")
     if not (DRIVER.parent / "node_modules" / "playwright-core").exists():
-        raise unittest.SkipTest("playwright-core is not installed (make deps)")
+        raise unittest.SkipTest("playwright-core is not installed (tools/install-deps test)")
 
 
 class Viewer:
