@@ -59,9 +59,9 @@ function factsOf({ targets }, part) {
         { text: amountText(totals.samples, "samples"), hint: part.command },
         part.cpuAccount && { hint: part.cpuAccount,
             text: `clock ÷ CPU time ${(totals.cpuSampledNs / totals.cpuAccountedNs).toFixed(2)}` },
-        totals.leftOut && { text: `${numberText(totals.leftOut)} left out` },
+        totals.leftOut && { text: `${numberText(totals.leftOut)} not selected` },
         part.frequency && { text: lossText(part), hint: part.losses.map(sentenceOf).join("\n") },
-        part.occasion && { text: `because of ${part.occasion}` },
+        part.occasion && { text: `recorded by trigger ${part.occasion}` },
     ];
 
     return facts.flatMap((fact) => (fact ? [fact] : []));
@@ -105,7 +105,7 @@ function warningsOf(part) {
     const { erlangSamples = 0, completeStacks = 0, truncatedStacks = 0, samples = 0 } = totals;
 
     if (cut)
-        found.push("The recording was cut off: what came later is missing.");
+        found.push("The recording was cut off: its end is missing.");
     if (lost > MANY_LOST * (samples + lost))
         found.push(`${percentText(lost, samples + lost)} of all samples were lost.`);
     if (erlangSamples && completeStacks < FEW_COMPLETE * erlangSamples)
@@ -128,7 +128,7 @@ export function showWarnings(place, { header, events }) {
 
     for (const { name, summary } of events) {
         if (summary && summary.lost > MANY_LOST * summary.hits)
-            found.push(`Of event ${name} ${percentText(summary.lost, summary.hits)} were lost.`);
+            found.push(`${percentText(summary.lost, summary.hits)} of the hits of event ${name} were lost.`);
     }
     place.hidden = !found.length;
     if (found.length)

@@ -19,13 +19,13 @@ const HELP = [
         ["Home, End", "first and last frame of a row"], ["right click, m", "what can be done"],
         ["f", "search for the function"], ["i", "only stacks with it"], ["x", "no stacks with it"],
         ["h, H", "hide the function, or its module"],
-        ["Ctrl+wheel", "zoom about the pointer"], ["Shift+wheel", "move sideways"],
+        ["Ctrl+wheel", "zoom at the pointer"], ["Shift+wheel", "move sideways"],
     ]],
     ["In the heatmap", [
         ["drag", "select a time"], ["Shift+drag", "compare with a time"],
         ["click", "select a second"], ["arrows", "move between cells"],
         ["Enter", "begin, then end the selection"],
-        ["Shift+Enter", "begin that to compare with"], ["Esc", "select all of the time"],
+        ["Shift+Enter", "begin the range to compare with"], ["Esc", "select all of the time"],
     ]],
     ["In tables", [
         ["click, Enter", "narrow the graph to the row"], ["Ctrl+click", "to several processes"],
@@ -42,9 +42,9 @@ export function showHelp(version) {
         element("h3", {}, title), ...keys.flatMap(([key, what]) => [
             element("dt", {}, ...key.split(", ").flatMap((part, i) =>
                 [i ? " " : null, element("kbd", {}, part)])), element("dd", {}, what)])))),
-    element("p", { className: "faint" }, "A column of the heatmap is a second, from its begin "
-        + "below to its end above. The address of the page holds the whole view: send it as a "
-        + `link to who has the file. Made by beamflame ${version}.`),
+    element("p", { className: "faint" }, "A column of the heatmap is a second, from its start at the "
+        + "bottom to its end at the top. The address of the page holds the whole view: send it as a "
+        + `link to anyone who has the file. Made by beamflame ${version}.`),
     button("Close", () => dialog.close(), { autofocus: true }));
 
     document.body.append(dialog);

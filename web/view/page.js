@@ -191,7 +191,7 @@ export class Page {
         nothing.hidden = trees.some((tree) => tree.samples[0][0] || tree.samples[1]?.[0]);
         nothing.textContent = view.form === "sandwich" && !view.focus
             ? "Choose a function: click it in the table of functions, or press s on a frame."
-            : "No samples are selected. Take something away from what is selected, or press u.";
+            : "No samples are selected. Remove a filter, or press u.";
     }
 
     recolour() {
