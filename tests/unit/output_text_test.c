@@ -25,7 +25,7 @@ static void test_calls(void **state)
     small_profile_make(&small);
     assert_report(&small, &settings,
                   "\nfunctions of cpu by time, of 40.0 ms\n"
-                  "      with all it calls                  itself  function\n"
+                  "           with callees                    self  function\n"
                   "        30.0 ms  75.0 %           0 ns   0.0 %  cart\n"
                   "        30.0 ms  75.0 %           0 ns   0.0 %  proc_lib:init_p/5\n"
                   "        20.0 ms  50.0 %        20.0 ms  50.0 %  erlang:+/2\n"
@@ -41,18 +41,18 @@ static void test_calls(void **state)
                   "        10.0 ms  33.3 %  memcpy\n"
                   "\nerlang:+/2: 20.0 ms, 50.0 %\n"
                   "  called by\n        20.0 ms 100.0 %  proc_lib:init_p/5\n"
-                  "  itself\n        20.0 ms 100.0 %\n"
+                  "  self\n        20.0 ms 100.0 %\n"
                   "\nmemcpy: 10.0 ms, 25.0 %\n"
                   "  called by\n        10.0 ms 100.0 %  proc_lib:init_p/5\n"
                   "  calls\n        10.0 ms 100.0 %  do_syscall_64\n"
                   "\ndo_syscall_64: 10.0 ms, 25.0 %\n"
                   "  called by\n        10.0 ms 100.0 %  memcpy\n"
-                  "  itself\n        10.0 ms 100.0 %\n"
+                  "  self\n        10.0 ms 100.0 %\n"
                   "\n[scheduler] busy-wait: 10.0 ms, 25.0 %\n"
                   "  calls\n        10.0 ms 100.0 %  spin\n"
                   "\nspin: 10.0 ms, 25.0 %\n"
                   "  called by\n        10.0 ms 100.0 %  [scheduler] busy-wait\n"
-                  "  itself\n        10.0 ms 100.0 %\n");
+                  "  self\n        10.0 ms 100.0 %\n");
 }
 
 static stack_id call(struct profile *p, stack_id from, const char *symbol, uint32_t line)
@@ -85,14 +85,14 @@ static void test_recursion(void **state)
     small.samples[3].stack = call(small.profile, stack, "a:g/0", 1);
     assert_report(&small, &settings,
                   "\nfunctions of cpu by time, of 30.0 ms\n"
-                  "      with all it calls                  itself  function\n"
+                  "           with callees                    self  function\n"
                   "        30.0 ms 100.0 %        30.0 ms 100.0 %  a:f/1\n"
                   "  1 more, each less than 0.5 %\n"
                   "\na:f/1: 30.0 ms, 100.0 %\n"
                   "  called by\n        30.0 ms 100.0 %  a:f/1\n"
                   "  calls\n        30.0 ms 100.0 %  a:f/1\n"
                   "    1 more, each less than 0.5 %\n"
-                  "  itself\n        30.0 ms 100.0 %\n");
+                  "  self\n        30.0 ms 100.0 %\n");
 }
 
 /* The text has a part for each event with samples, or for the selected event and value. */

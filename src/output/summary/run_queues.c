@@ -70,7 +70,7 @@ void run_queues_write(FILE *file, const struct profile *profile, const struct ru
     size_t count = counts_top(&queues->delays, top, QUEUES_MAX);
 
     if (count)
-        fprintf(file, "\nrun queues\n  %-20s  %12s  %12s  %12s\n", "", "count", "delay", "a time");
+        fprintf(file, "\nrun queues\n  %-20s  %12s  %12s  %12s\n", "", "count", "delay", "average");
     for (size_t i = 0; i < count; i++)
         write_queue(file, profile, intern_get(&queues->keys, top[i].id),
                     queues->turns.of[top[i].id], top[i].count);

@@ -40,9 +40,9 @@ void traffic_table_write(FILE *file, struct traffic *traffic, uint32_t value, do
 
     if (count)
         fputs(traffic->is_msg ? "\nmessages by sender and receiver\n"
-                                "         count      a second     words       delay\n"
+                                "         count    per second     words       delay\n"
                               : "\nwho woke whom\n"
-                                "         count      a second      waited       delay\n",
+                                "         count    per second      waited       delay\n",
               file);
     for (size_t i = 0; i < count && i < EDGES_MAX; i++)
         (traffic->is_msg ? write_messages : write_wakes)(file, &edges[i], seconds);

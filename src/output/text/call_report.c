@@ -121,7 +121,7 @@ static void put_list(const struct report *report, const uint32_t *functions)
     const struct call_graph *graph = report->graph;
     uint32_t left_out = 0;
 
-    fprintf(report->file, " %22s %23s  function\n", "with all it calls", "itself");
+    fprintf(report->file, " %22s %23s  function\n", "with callees", "self");
     for (uint32_t i = 0; i < graph->functions.count; i++) {
         uint64_t cost = graph->function_costs[functions[i]].cost;
 
@@ -170,7 +170,7 @@ static void put_function(const struct report *report, uint32_t id)
     put_calls(report, &report->callers, id, "called by");
     put_calls(report, &report->callees, id, "calls");
     if (report->own[id]) {
-        fputs("  itself\n", report->file);
+        fputs("  self\n", report->file);
         put_cost(report, report->own[id], cost);
         fputc('\n', report->file);
     }
