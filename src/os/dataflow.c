@@ -1,151 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/dataflow.h"
 
-#include <capstone/capstone.h>
 #include <stdlib.h>
 
+#include "os/dataflow_internal.h"
 #include "util/alloc.h"
 
 enum {
-    CODE_MAX = 1 << 16,  /* bytes of a function */
-    VISITS_MAX = 4,      /* of one instruction, each with the values of another path */
-    PENDING_MAX = 256,   /* branches to follow later */
-    BASES_MAX = 1 << 12, /* unknown values */
-    SLOTS_MAX = 48,      /* remembered words of the stack */
+    CODE_MAX = 1 << 16, /* bytes of a function */
+    VISITS_MAX = 4,     /* of one instruction, each with the values of another path */
+    PENDING_MAX = 256,  /* branches to follow later */
     WORD_BYTES = 8,
 };
-
-enum { BASE_NUMBER, BASE_UNKNOWN, BASE_REGISTERS, BASE_OTHER = BASE_REGISTERS + FLOW_REGISTERS };
-
-static const struct flow_value UNKNOWN = {BASE_UNKNOWN, 0};
-
-/* The origin of an unknown value. */
-struct base {
-    enum { BASE_START, BASE_MEMORY, BASE_RESULT } kind;
-    struct flow_value address; /* of the memory; or the function, as a number */
-};
-
-struct slot {
-    int64_t offset; /* from the initial rsp */
-    struct flow_value value;
-};
-
-/* The known values at a point of a path. */
-struct state {
-    uint64_t at;
-    struct flow_value registers[FLOW_REGISTERS];
-    struct slot slots[SLOTS_MAX];
-    unsigned int slot_count;
-};
-
-struct flow {
-    const struct flow_code *code;
-    const struct flow_visitor *visitor;
-    csh decoder;
-    uint8_t *bytes;
-    uint8_t *visits; /* by byte of the code */
-    struct base *bases;
-    uint32_t base_count;
-    size_t base_room;
-    struct state *pending;
-    unsigned int pending_count;
-};
-
-/* ---- values ---- */
-
-static struct flow_value number(int64_t value)
-{
-    return (struct flow_value){BASE_NUMBER, value};
-}
-
-/* Add with wrap-around, as the machine does. */
-static struct flow_value plus(struct flow_value value, int64_t amount)
-{
-    if (value.base == BASE_UNKNOWN)
-        return UNKNOWN;
-    value.offset = (int64_t)((uint64_t)value.offset + (uint64_t)amount);
-    return value;
-}
-
-static bool equal(struct flow_value a, struct flow_value b)
-{
-    return a.base == b.base && a.offset == b.offset;
-}
-
-bool flow_is_number(struct flow_value value, int64_t number)
-{
-    return value.base == BASE_NUMBER && value.offset == number;
-}
-
-bool flow_is_register(struct flow_value value, enum flow_register reg, int64_t offset)
-{
-    return value.base == BASE_REGISTERS + reg && value.offset == offset;
-}
-
-bool flow_is_stack(struct flow_value value)
-{
-    return value.base == BASE_REGISTERS + FLOW_RSP;
-}
-
-static const struct base *base_of(const struct flow *flow, struct flow_value value)
-{
-    static const struct base none = {BASE_START, {BASE_UNKNOWN, 0}};
-
-    return value.base >= BASE_OTHER ? &flow->bases[value.base - BASE_OTHER] : &none;
-}
-
-bool flow_is_result(const struct flow *flow, struct flow_value value, uint64_t *ret_function)
-{
-    const struct base *base = base_of(flow, value);
-
-    if (base->kind != BASE_RESULT || value.offset)
-        return false;
-    if (ret_function)
-        *ret_function = (uint64_t)base->address.offset;
-    return true;
-}
-
-bool flow_is_memory(const struct flow *flow, struct flow_value value,
-                    struct flow_value *ret_address)
-{
-    const struct base *base = base_of(flow, value);
-
-    if (base->kind != BASE_MEMORY)
-        return false;
-    *ret_address = base->address;
-    return true;
-}
-
-bool flow_is_field(const struct flow *flow, struct flow_value value, enum flow_register reg,
-                   int64_t field)
-{
-    struct flow_value address;
-
-    return value.offset == 0 && flow_is_memory(flow, value, &address) &&
-           flow_is_register(address, reg, field);
-}
-
-struct flow_value flow_argument(const struct flow_call *call, unsigned int index)
-{
-    static const enum flow_register ORDER[] = {FLOW_RDI, FLOW_RSI, FLOW_RDX,
-                                               FLOW_RCX, FLOW_R8,  FLOW_R9};
-
-    return call->registers[ORDER[index]];
-}
-
-/* Return the value from this origin, the same each time. */
-static struct flow_value value_from(struct flow *flow, int kind, struct flow_value address)
-{
-    for (uint32_t i = 0; i < flow->base_count; i++)
-        if ((int)flow->bases[i].kind == kind && equal(flow->bases[i].address, address))
-            return (struct flow_value){BASE_OTHER + i, 0};
-    if (flow->base_count == BASES_MAX)
-        return UNKNOWN;
-    flow->bases = xgrow(flow->bases, &flow->base_room, flow->base_count, sizeof(*flow->bases));
-    flow->bases[flow->base_count].kind = kind;
-    flow->bases[flow->base_count].address = address;
-    return (struct flow_value){BASE_OTHER + flow->base_count++, 0};
-}
 
 /* ---- registers ---- */
 
@@ -184,7 +50,8 @@ static struct flow_value get_register(const struct state *state, x86_reg reg)
     enum flow_register number;
     unsigned int size;
 
-    return general_register(reg, &number, &size) && size >= 4 ? state->registers[number] : UNKNOWN;
+    return general_register(reg, &number, &size) && size >= 4 ? state->registers[number]
+                                                              : flow_unknown;
 }
 
 static void set_register(struct state *state, x86_reg reg, struct flow_value value)
@@ -196,7 +63,7 @@ static void set_register(struct state *state, x86_reg reg, struct flow_value val
         return;
     if (size == 4 && value.base == BASE_NUMBER)
         value.offset = (uint32_t)value.offset;
-    state->registers[number] = size >= 4 ? value : UNKNOWN;
+    state->registers[number] = size >= 4 ? value : flow_unknown;
 }
 
 /* ---- memory ---- */
@@ -204,27 +71,27 @@ static void set_register(struct state *state, x86_reg reg, struct flow_value val
 static struct flow_value address_of(const struct state *state, const cs_insn *insn,
                                     const x86_op_mem *memory)
 {
-    struct flow_value value = number(0);
+    struct flow_value value = flow_number(0);
 
     if (memory->segment != X86_REG_INVALID || memory->index != X86_REG_INVALID)
-        return UNKNOWN;
+        return flow_unknown;
     if (memory->base == X86_REG_RIP)
-        value = number((int64_t)(insn->address + insn->size));
+        value = flow_number((int64_t)(insn->address + insn->size));
     else if (memory->base != X86_REG_INVALID)
         value = get_register(state, memory->base);
-    return plus(value, memory->disp);
+    return flow_plus(value, memory->disp);
 }
 
 static struct flow_value load(struct flow *flow, const struct state *state,
                               struct flow_value address, unsigned int size)
 {
     if (address.base == BASE_UNKNOWN || size < 4)
-        return UNKNOWN;
+        return flow_unknown;
     if (flow_is_stack(address))
         for (unsigned int i = 0; i < state->slot_count; i++)
             if (state->slots[i].offset == address.offset)
                 return state->slots[i].value;
-    return value_from(flow, BASE_MEMORY, address);
+    return flow_value_from(flow, BASE_MEMORY, address);
 }
 
 /* Drop the remembered words of the stack that overlap [from, from + size). */
@@ -262,11 +129,11 @@ static struct flow_value get_operand(struct flow *flow, const struct state *stat
     case X86_OP_REG:
         return get_register(state, operand->reg);
     case X86_OP_IMM:
-        return number(operand->imm);
+        return flow_number(operand->imm);
     case X86_OP_MEM:
         return load(flow, state, address_of(state, insn, &operand->mem), operand->size);
     default:
-        return UNKNOWN;
+        return flow_unknown;
     }
 }
 
@@ -283,7 +150,7 @@ static void set_operand(struct flow *flow, struct state *state, const cs_insn *i
 
 static void push(struct flow *flow, struct state *state, struct flow_value value)
 {
-    state->registers[FLOW_RSP] = plus(state->registers[FLOW_RSP], -WORD_BYTES);
+    state->registers[FLOW_RSP] = flow_plus(state->registers[FLOW_RSP], -WORD_BYTES);
     store(flow, state, state->registers[FLOW_RSP], value, WORD_BYTES);
 }
 
@@ -291,7 +158,7 @@ static struct flow_value pop(struct flow *flow, struct state *state)
 {
     struct flow_value value = load(flow, state, state->registers[FLOW_RSP], WORD_BYTES);
 
-    state->registers[FLOW_RSP] = plus(state->registers[FLOW_RSP], WORD_BYTES);
+    state->registers[FLOW_RSP] = flow_plus(state->registers[FLOW_RSP], WORD_BYTES);
     return value;
 }
 
@@ -305,7 +172,7 @@ static void forget_written(struct flow *flow, struct state *state, const cs_insn
     for (unsigned int i = 0; i < x86->op_count; i++)
         if (x86->operands[i].type == X86_OP_MEM &&
             (i == 0 || x86->operands[i].access & CS_AC_WRITE))
-            set_operand(flow, state, insn, &x86->operands[i], UNKNOWN);
+            set_operand(flow, state, insn, &x86->operands[i], flow_unknown);
     if (cs_regs_access(flow->decoder, insn, read, &read_count, written, &written_count) !=
         CS_ERR_OK)
         return;
@@ -314,7 +181,7 @@ static void forget_written(struct flow *flow, struct state *state, const cs_insn
         unsigned int size;
 
         if (general_register(written[i], &reg, &size))
-            state->registers[reg] = UNKNOWN;
+            state->registers[reg] = flow_unknown;
     }
 }
 
@@ -322,7 +189,8 @@ static void add(struct flow *flow, struct state *state, const cs_insn *insn, int
 {
     const cs_x86_op *operand = &insn->detail->x86.operands[0];
 
-    set_operand(flow, state, insn, operand, plus(get_operand(flow, state, insn, operand), amount));
+    set_operand(flow, state, insn, operand,
+                flow_plus(get_operand(flow, state, insn, operand), amount));
 }
 
 /* An "and" aligns the stack pointer. The result is still an address on the stack. */
@@ -358,7 +226,7 @@ static void compute(struct flow *flow, struct state *state, const cs_insn *insn)
     case X86_INS_XOR:
     case X86_INS_SUB:
         if (to->type == X86_OP_REG && from->type == X86_OP_REG && to->reg == from->reg)
-            set_operand(flow, state, insn, to, number(0));
+            set_operand(flow, state, insn, to, flow_number(0));
         else if (insn->id == X86_INS_SUB && from->type == X86_OP_IMM)
             add(flow, state, insn, (int64_t)(0 - (uint64_t)from->imm));
         else
@@ -393,7 +261,7 @@ static void clobber(struct state *state, struct flow_value result)
     for (size_t i = 0; i < sizeof(LOST) / sizeof(*LOST); i++) {
         if (flow_is_stack(state->registers[LOST[i]]))
             forget(state, state->registers[LOST[i]].offset, INT64_MAX);
-        state->registers[LOST[i]] = UNKNOWN;
+        state->registers[LOST[i]] = flow_unknown;
     }
     state->registers[FLOW_RAX] = result;
 }
@@ -451,7 +319,7 @@ static bool step(struct flow *flow, struct state *state, const cs_insn *insn)
     if (cs_insn_group(flow->decoder, insn, CS_GRP_CALL)) {
         target = target_of(flow, state, insn);
         report_call(flow, state, target, false);
-        clobber(state, value_from(flow, BASE_RESULT, number((int64_t)target)));
+        clobber(state, flow_value_from(flow, BASE_RESULT, flow_number((int64_t)target)));
         return true;
     }
     if (!cs_insn_group(flow->decoder, insn, CS_GRP_JUMP)) {
