@@ -9,6 +9,7 @@
 #include "cli/message.h"
 #include "cli/selection_options.h"
 #include "cli/values.h"
+#include "cli/verbose.h"
 #include "output/dump/writers.h"
 #include "output/number_text.h"
 #include "view/selection.h"
@@ -194,6 +195,7 @@ static int run(int argc, char **argv)
 static const struct option_group groups[] = {
     {"What to dump", option_list, 0},
     {"Which processes to show", selection_option_list, offsetof(struct dump_options, selection)},
+    VERBOSE_OPTION_GROUP,
     {0},
 };
 

@@ -9,6 +9,7 @@
 #include "beam/vm.h"
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "cli/verbose.h"
 #include "os/process.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
@@ -272,7 +273,11 @@ static const struct command_option option_list[] = {
     {0},
 };
 
-static const struct option_group groups[] = {{"Options", option_list, 0}, {0}};
+static const struct option_group groups[] = {
+    {"Options", option_list, 0},
+    VERBOSE_OPTION_GROUP,
+    {0},
+};
 
 const struct command ps_command = {
     .name = "ps",
