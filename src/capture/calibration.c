@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "calibration.skel.h"
+#include "capture/bpf_load.h"
 #include "os/mappings.h"
 #include "os/memory.h"
 #include "util/alloc.h"
@@ -258,22 +259,12 @@ static void end_in_background(struct trial *trial)
 
 static int load(struct trial *trial)
 {
-    int code;
-
     trial->skeleton = calibration_bpf__open();
     if (!trial->skeleton)
         return error_set(&trial->error, ERROR_FAILED, "a BPF program can't be opened: %s",
                          strerror(errno));
     probe_prepare(trial->skeleton->progs.count_hit, trial->calibration.way);
-    code = calibration_bpf__load(trial->skeleton);
-    if (code == -EPERM)
-        return error_set(&trial->error, ERROR_PERMISSION,
-                         "not permitted to load BPF programs: run as root, or with CAP_BPF and "
-                         "CAP_PERFMON");
-    if (code)
-        return error_set(&trial->error, ERROR_UNSUPPORTED,
-                         "the kernel refused a BPF program for probes: %s", strerror(-code));
-    return 0;
+    return bpf_load(trial->skeleton->skeleton, &trial->error);
 }
 
 static int try_way(enum probe_way way, const struct probe_point *points,
@@ -316,7 +307,7 @@ int calibrate(struct calibration *calibration, struct error *error)
     struct probe_point points[TRAPS];
     int result = -1;
 
-    libbpf_set_print(NULL);
+    bpf_log_messages();
     if (mappings && find_points(points, mappings, error) == 0) {
         result = try_way(PROBE_MULTI, points, calibration, error);
         if (result != 0 && error->code != ERROR_PERMISSION)
