@@ -120,6 +120,7 @@ static int select_processes(struct dump *dump, const struct selection_options *o
     size_t had = dump->count;
 
     selection_keep_processes(selection, dump);
+    selection_log(selection, "processes");
     selection_free(selection);
     view_free(view);
     if (had && !dump->count)
