@@ -21,7 +21,7 @@ enum { LOG_BYTES = UINT32_MAX >> 8 };
 static int take_message(enum libbpf_print_level level, const char *format, va_list args)
 {
     if (log_wants(level == LIBBPF_DEBUG ? LOG_DETAIL : LOG_DECISION))
-        log_write_list("libbpf", format, args);
+        log_write_list("bpf", format, args);
     return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "os/memory.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 enum {
     BATCHES = 5,
@@ -300,6 +301,19 @@ static int find_points(struct probe_point *points, struct mappings *mappings, st
     return 0;
 }
 
+static void say_costs(const struct calibration *calibration)
+{
+    const double *ns = calibration->trap_ns;
+
+    log_write(
+        "calibration",
+        "probes are attached by %s; a hit costs %.0f ns on an emulated instruction, %.0f on a "
+        "nop of five bytes, %.0f on endbr64, %.0f on one that is stepped over; a return %.0f "
+        "more",
+        probe_way_name(calibration->way), ns[TRAP_EMULATED], ns[TRAP_NOP5], ns[TRAP_ENDBR],
+        ns[TRAP_STEPPED], calibration->return_ns);
+}
+
 int calibrate(struct calibration *calibration, struct error *error)
 {
     struct memory *memory = memory_of_process(getpid());
@@ -310,9 +324,13 @@ int calibrate(struct calibration *calibration, struct error *error)
     bpf_log_messages();
     if (mappings && find_points(points, mappings, error) == 0) {
         result = try_way(PROBE_MULTI, points, calibration, error);
-        if (result != 0 && error->code != ERROR_PERMISSION)
+        if (result != 0 && error->code != ERROR_PERMISSION) {
+            log_decision("calibration", "uprobe_multi can't be used: %s", error->text);
             result = try_way(PROBE_PERF, points, calibration, error);
+        }
     }
+    if (result == 0 && log_wants(LOG_DECISION))
+        say_costs(calibration);
     mappings_free(mappings);
     memory_free(memory);
     return result;

@@ -96,7 +96,7 @@ static void test_all_of_the_log_is_a_decision(void **state)
     assert_non_null(strstr(heard, "r0 = r5"));
     assert_non_null(strstr(heard, "verifier|R5 !read_ok"));
     assert_non_null(strstr(heard, "verifier|processed "));
-    assert_non_null(strstr(heard, "libbpf|")); /* its warning */
+    assert_non_null(strstr(heard, "bpf|libbpf: prog 'count_hit'")); /* its warning */
 }
 
 int main(void)
