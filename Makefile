@@ -9,6 +9,7 @@
 # make bench      measure what the docs claim
 # make fuzz       feed random input to the parsers of untrusted bytes
 # make SAN=1      everything with the address and undefined-behaviour sanitizers, in build/san
+# make BPF_DEBUG=1   BPF programs that say why they give up, in build/bpf-debug
 # V=1             show the commands
 
 .DELETE_ON_ERROR:
@@ -21,7 +22,7 @@ CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
 ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
 
-BUILD := build$(if $(SAN),/san)
+BUILD := build$(if $(SAN),/san)$(if $(BPF_DEBUG),/bpf-debug)
 LIBS := libbpf libelf libdw zlib liblzma libzstd capstone libprotobuf-c
 CPPFLAGS += -D_GNU_SOURCE -DBEAMFLAME_VERSION='"$(VERSION)"' -Isrc -Iinclude -I$(BUILD)/gen
 CFLAGS += -std=c11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -100,6 +101,7 @@ $(BUILD)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/*.h vmlinux/*.h)
 	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -g -O2 -Wall -Wextra -Werror -mcpu=v3 --target=bpf -D__TARGET_ARCH_$(ARCH) \
+		$(if $(BPF_DEBUG),-DBEAMFLAME_BPF_DEBUG) \
 		-Ivmlinux -Iinclude -c -o $@ $<
 
 $(BUILD)/gen/beamflame.o: $(BPF_OBJECTS)

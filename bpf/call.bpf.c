@@ -39,8 +39,10 @@ int call_begin(struct pt_regs *ctx)
         return 0;
     }
     begun.began = bpf_ktime_get_ns();
-    if (bpf_map_update_elem(&calls, &key, &begun, BPF_ANY))
+    if (bpf_map_update_elem(&calls, &key, &begun, BPF_ANY)) {
+        debug_print("no room for a call of slot %u", event.hit.slot);
         add(&event.counts->lost, 1);
+    }
     return 0;
 }
 

@@ -128,6 +128,7 @@ static __always_inline int event_sample_begin(struct event *event)
     struct scratch *scratch = at < 0 ? 0 : scratch_at(at);
 
     if (!scratch) {
+        debug_print("no scratch for a hit of slot %u", event->hit.slot);
         add(&event->counts->lost, 1);
         return -1;
     }

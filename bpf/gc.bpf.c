@@ -285,8 +285,10 @@ int alloc_fragment(struct pt_regs *ctx)
     event.hit.kind = ctx->dx == ALWAYS_FRAGMENT ? WIRE_ALLOC_FRAGMENT : WIRE_ALLOC_HEAP;
     event.hit.values[0] = charge_fragment(target, process, ctx->si, event.hit.kind, &charged);
     event.hit.size = event.hit.values[0];
-    if (bpf_map_update_elem(&charged_fragments, &process, &charged, BPF_ANY))
+    if (bpf_map_update_elem(&charged_fragments, &process, &charged, BPF_ANY)) {
+        debug_print("no room for the words of process %llx", process);
         return 0;
+    }
     event_count(&event);
     event_sample(&event, ctx, 0);
     return 0;

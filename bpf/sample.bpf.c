@@ -74,14 +74,18 @@ __noinline int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32
     if (!scratch || size == 0)
         return 0;
     to = room(scratch);
-    if (!to)
+    if (!to) {
+        debug_print("no room for region %u of %llu bytes", kind, size);
         return 0;
+    }
     if (size > max)
         size = max;
     barrier_var(size);
     size &= COPY_MASK;
-    if (bpf_probe_read_user(to, size, (void *)address))
+    if (bpf_probe_read_user(to, size, (void *)address)) {
+        debug_print("region %u: %llu bytes at %llx can't be read", kind, size, address);
         return 0;
+    }
     sample_add_region(scratch, kind, address, size);
     return size;
 }
@@ -286,7 +290,10 @@ static __always_inline int read_struct(void *to, __u64 address, const struct wir
     if (last >= WIRE_WORDS)
         return 0;
     size = (words->offsets[last] & WORD_MASK) + sizeof(__u64);
-    return !bpf_probe_read_user(to, size, (void *)address);
+    if (!bpf_probe_read_user(to, size, (void *)address))
+        return 1;
+    debug_print("a struct of %llu bytes at %llx can't be read", size, address);
+    return 0;
 }
 
 /* Copy the Process struct and its stack. */
@@ -409,6 +416,7 @@ __noinline int sample_submit(__u32 at)
     used &= FILL_MASK;
     if (!bpf_ringbuf_output(&ring, scratch, sizeof(scratch->sample) + used, flags))
         return 1;
+    debug_print("the ring buffer is full: a sample of %llu bytes is lost", used);
     count(WIRE_COUNT_RING_FULL);
     return 0;
 }

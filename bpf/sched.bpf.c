@@ -123,6 +123,7 @@ static __always_inline void begin_turn(struct place *at, struct turn *turn)
     if (at->turn) {
         *at->turn = *turn;
     } else if (bpf_map_update_elem(&turns, &at->key, turn, BPF_ANY)) {
+        debug_print("no room for process %llx", at->key.process);
         bpf_map_update_elem(&overflows, &at->event.hit.slot, &turn->window, BPF_ANY);
         tally(at, WIRE_SCHED_NO_ROOM);
     }

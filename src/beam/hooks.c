@@ -9,6 +9,7 @@
 #include "beam/nif_stub.h"
 #include "os/native_symbols.h"
 #include "util/alloc.h"
+#include "util/log.h"
 
 enum { SYMBOL_MAX = 1024 };
 
@@ -63,17 +64,24 @@ static int look_for(struct hooks *hooks, enum hook hook, struct hook_point *poin
     uint64_t address = native_symbol_address(hooks->executable, function->name);
 
     if (is_code(hooks, address)) {
+        log_decision("hooks", "%s at 0x%llx: by symbol", function->name,
+                     (unsigned long long)address);
         *point = (struct hook_point){address, HOOK_BY_SYMBOL};
         return 0;
     }
     function->find(hooks, &found);
     if (found.count == 1 && is_code(hooks, found.functions[0])) {
+        log_decision("hooks", "%s at 0x%llx: no symbol; by %s: only this one fits: %s",
+                     function->name, (unsigned long long)found.functions[0],
+                     hook_method_name(function->way), function->description);
         *point = (struct hook_point){found.functions[0], function->way};
         return 0;
     }
-    return error_set(error, ERROR_UNSUPPORTED,
-                     "%s has no symbol; %zu functions of the VM match its description: %s",
-                     function->name, found.count, function->description);
+    error_set(error, ERROR_UNSUPPORTED,
+              "%s has no symbol; %zu functions of the VM match its description: %s", function->name,
+              found.count, function->description);
+    log_decision("hooks", "refused: %s", error->text);
+    return -1;
 }
 
 int hooks_find(struct hooks *hooks, enum hook hook, struct hook_point *point, struct error *error)
@@ -105,6 +113,7 @@ int hooks_symbol(struct hooks *hooks, const char *name, struct hook_point *point
     uint64_t address = native_symbol_address(hooks->executable, name);
 
     if (is_code(hooks, address)) {
+        log_decision("hooks", "%s at 0x%llx: by symbol", name, (unsigned long long)address);
         *point = (struct hook_point){address, HOOK_BY_SYMBOL};
         return 0;
     }
@@ -152,6 +161,8 @@ int hooks_bif(struct hooks *hooks, const char *module, const char *function, uin
 
     if (!bif)
         return -1;
+    log_decision("hooks", "%s:%s/%u at 0x%llx: by its row in the table of %zu BIFs", module,
+                 function, arity, (unsigned long long)bif->implementation, hooks->bifs.count);
     *point = (struct hook_point){bif->implementation, HOOK_BY_TABLE};
     return 0;
 }
@@ -192,6 +203,8 @@ int hooks_nif(struct hooks *hooks, const char *module, const char *function, uin
     mfa_format(module, function, arity, search.symbol, sizeof(search.symbol));
     code_each(hooks->code, module, look_at_stub, &search);
     if (search.address) {
+        log_decision("hooks", "%s at 0x%llx: by the stub that calls it", search.symbol,
+                     (unsigned long long)search.address);
         *point = (struct hook_point){search.address, HOOK_BY_STUB};
         return 0;
     }

@@ -7,6 +7,7 @@
 
 #include "os/native_symbols.h"
 #include "util/alloc.h"
+#include "util/log.h"
 
 enum { WRITABLE_MAX = 64 << 20 };
 
@@ -114,11 +115,16 @@ static int find_root(const struct roots_search *search, struct elf_file *executa
     unsigned int count;
 
     if (address && kind->test(search, address, &found)) {
+        log_decision("roots", "%s: by its symbol, 0x%llx", kind->what, (unsigned long long)found);
         *root = found;
         return 0;
     }
     count = search_all(search, kind, &found);
     *root = count == 1 ? found : 0;
+    log_decision("roots", "%s: %s; candidates in %zu KB of data that pass its test: %u%s0x%llx",
+                 kind->what, address ? "what its symbol shows fails the test" : "no symbol",
+                 search->size >> 10, count, count == 1 ? ", " : "; it stays unknown, ",
+                 (unsigned long long)*root);
     if (count == 1 || !kind->required)
         return 0;
     return error_set(

@@ -17,6 +17,7 @@
 #include "os/process.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
+#include "util/log.h"
 
 static int open_error(pid_t pid, const char *what, struct error *error)
 {
@@ -151,6 +152,11 @@ static int examine_process(struct vm *vm, struct error *error)
     if (!identified)
         return error_set(error, ERROR_NO_PROCESS, "process %d (%s) is not an Erlang VM", vm->pid,
                          vm->executable);
+    log_decision("vm", "process %d is a VM, by the banner in %s: OTP %d, ERTS %s, %s%s%s%s",
+                 vm->pid, vm->executable, vm->build.otp_release, vm->build.erts,
+                 vm->build.jit ? "JIT" : "interpreter",
+                 vm->build.native_stack ? ", Erlang stack on the machine stack" : "",
+                 vm->build.vm_probes ? ", USDT probes" : "", vm->build.hipe ? ", HiPE" : "");
     vm->mappings = mappings_new(vm->pid, vm->memory, error);
     if (!vm->mappings)
         return -1;
@@ -206,6 +212,7 @@ struct vm *vm_open(pid_t pid, struct error *error)
         if (vm || error->code != ERROR_UNSUPPORTED || !is_young(start_time) ||
             has_ended(pid, start_time))
             break;
+        log_detail("vm", "process %d is not ready yet: %s", pid, error->text);
         nanosleep(&pause, NULL); /* it is still setting up its tables */
     }
     if (!vm && error->code == ERROR_UNSUPPORTED)

@@ -12,6 +12,7 @@
 #include "beam/term.h"
 #include "beam/vm_internal.h"
 #include "util/alloc.h"
+#include "util/log.h"
 
 enum {
     LOOKED_AT = 64, /* processes that are read */
@@ -173,5 +174,14 @@ int vm_check(struct vm *vm, struct error *error)
     check.bytes = xmalloc(vm->layout.sizeof_process);
     result = check_processes(&check, error);
     free(check.bytes);
+    if (!result)
+        log_decision(
+            "layout",
+            "passed its checks: a process has %d bytes, as the VM's table says; the table "
+            "has %llu processes, which fits its counter; of %u that were read, %u have the "
+            "pid of their place and %u have heap and stack in order; %u schedulers run a "
+            "process or nothing",
+            vm->layout.sizeof_process, (unsigned long long)check.seen, check.read, check.with_id,
+            check.with_heap, vm->scheduler_count);
     return result;
 }

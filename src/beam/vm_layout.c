@@ -3,16 +3,21 @@
 
 #include "beam/vm_internal.h"
 #include "os/debug_file.h"
+#include "util/log.h"
 
 static int from_dwarf(struct elf_file *executable, struct layout *layout, struct error *error)
 {
     int filled = layout_from_dwarf(executable->fd, layout, error);
     int fd = filled ? -1 : debug_file_open(executable);
 
+    if (filled)
+        log_decision("layout", "from the DWARF of %s", executable->path);
     if (fd < 0)
         return filled;
     filled = layout_from_dwarf(fd, layout, error);
     close(fd);
+    if (filled)
+        log_decision("layout", "from the DWARF of the debug file of %s", executable->path);
     return filled;
 }
 
@@ -32,6 +37,13 @@ int vm_choose_layout(struct vm *vm, struct elf_file *executable, struct error *e
         *error = no_table;
         return -1;
     }
+    if (!filled)
+        log_decision("layout",
+                     "from the built-in table of OTP %d, ERTS %s (%s%s%s): %s has no DWARF of the "
+                     "VM",
+                     vm->build.otp_release, vm->build.erts, vm->build.jit ? "JIT" : "interpreter",
+                     vm->build.frame_pointer_field ? ", with Process.frame_pointer" : "",
+                     vm->build.vm_probes ? ", with USDT probes" : "", executable->path);
     if (layout_check(&layout, error) != 0)
         return -1;
     vm->layout = layout;

@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "calibration.skel.h"
+#include "capture/bpf_load.h"
 #include "os/mappings.h"
 #include "os/memory.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 enum {
     BATCHES = 5,
@@ -258,22 +260,12 @@ static void end_in_background(struct trial *trial)
 
 static int load(struct trial *trial)
 {
-    int code;
-
     trial->skeleton = calibration_bpf__open();
     if (!trial->skeleton)
         return error_set(&trial->error, ERROR_FAILED, "a BPF program can't be opened: %s",
                          strerror(errno));
     probe_prepare(trial->skeleton->progs.count_hit, trial->calibration.way);
-    code = calibration_bpf__load(trial->skeleton);
-    if (code == -EPERM)
-        return error_set(&trial->error, ERROR_PERMISSION,
-                         "not permitted to load BPF programs: run as root, or with CAP_BPF and "
-                         "CAP_PERFMON");
-    if (code)
-        return error_set(&trial->error, ERROR_UNSUPPORTED,
-                         "the kernel refused a BPF program for probes: %s", strerror(-code));
-    return 0;
+    return bpf_load(trial->skeleton->skeleton, &trial->error);
 }
 
 static int try_way(enum probe_way way, const struct probe_point *points,
@@ -309,6 +301,19 @@ static int find_points(struct probe_point *points, struct mappings *mappings, st
     return 0;
 }
 
+static void say_costs(const struct calibration *calibration)
+{
+    const double *ns = calibration->trap_ns;
+
+    log_write(
+        "calibration",
+        "probes are attached by %s; a hit costs %.0f ns on an emulated instruction, %.0f on a "
+        "nop of five bytes, %.0f on endbr64, %.0f on one that is stepped over; a return %.0f "
+        "more",
+        probe_way_name(calibration->way), ns[TRAP_EMULATED], ns[TRAP_NOP5], ns[TRAP_ENDBR],
+        ns[TRAP_STEPPED], calibration->return_ns);
+}
+
 int calibrate(struct calibration *calibration, struct error *error)
 {
     struct memory *memory = memory_of_process(getpid());
@@ -316,12 +321,16 @@ int calibrate(struct calibration *calibration, struct error *error)
     struct probe_point points[TRAPS];
     int result = -1;
 
-    libbpf_set_print(NULL);
+    bpf_log_messages();
     if (mappings && find_points(points, mappings, error) == 0) {
         result = try_way(PROBE_MULTI, points, calibration, error);
-        if (result != 0 && error->code != ERROR_PERMISSION)
+        if (result != 0 && error->code != ERROR_PERMISSION) {
+            log_decision("calibration", "uprobe_multi can't be used: %s", error->text);
             result = try_way(PROBE_PERF, points, calibration, error);
+        }
     }
+    if (result == 0 && log_wants(LOG_DECISION))
+        say_costs(calibration);
     mappings_free(mappings);
     memory_free(memory);
     return result;

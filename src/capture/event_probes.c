@@ -11,6 +11,7 @@
 #include "budget/window_lengths.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 /* With a budget of all of the target's CPU time, probes may cost anything: the target has no more
  * to give. */
@@ -235,6 +236,9 @@ int event_probes_start(struct event_probes *probes, struct error *error)
             programs_set_ticking(probes->options.programs, options.pid, event->slot);
         if (event->group == 0)
             event->group = (int)governor_add(probes->governor, event->sites, event->places.count);
+        if (event->group >= 0)
+            log_decision("probes", "the %d probes of %s are group %d of process %d",
+                         event->places.count, event->request->name, event->group, (int)options.pid);
     }
     if (governor_start(probes->governor, error))
         return -1;

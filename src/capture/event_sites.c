@@ -8,6 +8,7 @@
 #include "capture/nop5.h"
 #include "os/instruction.h"
 #include "os/usdt.h"
+#include "util/log.h"
 
 bool event_function_parse(const char *text, struct event_function *function)
 {
@@ -98,10 +99,13 @@ static int add_address(const struct event_target *target, const struct event_req
     struct event_place place = {.site = site};
     struct hook_point point = {0};
 
-    if (find_address(target, request, site, &point, error))
+    if (find_address(target, request, site, &point, error) ||
+        find_point(target, point.address, site, &place.point, error)) {
+        if (site->is_optional)
+            log_decision("probes", "%s in process %d: %s is left out: %s", request->name,
+                         (int)target->vm->pid, site->program, error->text);
         return site->is_optional ? 0 : -1;
-    if (find_point(target, point.address, site, &place.point, error))
-        return site->is_optional ? 0 : -1;
+    }
     if (places->count == EVENT_PLACES_MAX)
         return too_many(request, error);
     place.way = hook_method_name(point.way);
@@ -193,10 +197,9 @@ static bool applies(const struct event_target *target, const struct event_site *
            (site->condition == SITE_WITH);
 }
 
-int event_sites_find(const struct event_target *target, const struct event_request *request,
-                     struct event_places *places, struct error *error)
+static int find_all(const struct event_target *target, const struct event_request *request,
+                    struct event_places *places, struct error *error)
 {
-    places->count = 0;
     for (int i = 0; i < request->kind->site_count; i++) {
         const struct event_site *site = &request->kind->sites[i];
         int result = 0;
@@ -209,4 +212,33 @@ int event_sites_find(const struct event_target *target, const struct event_reque
             return -1;
     }
     return 0;
+}
+
+static void say_places(const struct event_target *target, const struct event_request *request,
+                       const struct event_places *places)
+{
+    for (int i = 0; i < places->count; i++) {
+        const struct event_place *place = &places->of[i];
+
+        log_write("probes", "%s in process %d: %s at %s 0x%llx of its file (found by %s), by %s",
+                  request->name, (int)target->vm->pid, place->site->program,
+                  place->site->is_return ? "the return of the function at" : "offset",
+                  (unsigned long long)place->point.file_offset, place->way,
+                  probe_way_name(target->way));
+    }
+}
+
+int event_sites_find(const struct event_target *target, const struct event_request *request,
+                     struct event_places *places, struct error *error)
+{
+    int result;
+
+    places->count = 0;
+    result = find_all(target, request, places, error);
+    if (result)
+        log_decision("probes", "%s is refused in process %d: %s", request->name,
+                     (int)target->vm->pid, error->text);
+    else if (log_wants(LOG_DECISION))
+        say_places(target, request, places);
+    return result;
 }

@@ -10,6 +10,7 @@
 #include "capture/return_probes.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 static const uint64_t SECOND = 1000000000;
 static const uint64_t INCOME_TICK = 100000000; /* ns, while all groups are closed */
@@ -141,6 +142,29 @@ static void take_income(struct governor *governor, uint64_t now)
         budget_income(governor->budget, now, governor->target_cpu);
 }
 
+/* Say each second what each group may cost, and does. */
+static void say_shares(struct governor *governor, uint64_t now)
+{
+    if (now - governor->said < SECOND)
+        return;
+    governor->said = now;
+    for (unsigned i = 0; i < governor->group_count; i++) {
+        const struct group *group = governor->groups[i];
+        struct budget_status status = budget_status(governor->budget, i);
+
+        log_write(
+            "budget",
+            "group %u of process %d: %.3f of %.3f ms a second are its share; it costs %.3f "
+            "ms a second while open (%.0f runs of %.0f ns) and %s; %.3f ms in %llu windows so "
+            "far, %llu of them cut",
+            i, (int)governor->options.pid, status.share / 1e6, status.income / 1e6,
+            status.demand / 1e6, group->runs_per_second, group->trap_ns + group->program_ns,
+            budget_is_continuous(governor->budget, i) ? "stays open" : "is open in windows",
+            status.spent_ns / 1e6, (unsigned long long)status.windows,
+            (unsigned long long)status.cut);
+    }
+}
+
 static void *govern(void *argument)
 {
     struct governor *governor = argument;
@@ -154,6 +178,8 @@ static void *govern(void *argument)
         take_income(governor, now);
         for (unsigned i = 0; i < governor->group_count; i++)
             govern_group(governor->groups[i], &next);
+        if (log_wants(LOG_DETAIL))
+            say_shares(governor, now);
         wait_until(governor, next);
     }
     close_all(governor);
@@ -207,7 +233,7 @@ int governor_start(struct governor *governor, struct error *error)
     if (clock_getcpuclockid(governor->options.pid, &governor->target_clock) != 0)
         return error_set(error, ERROR_NO_PROCESS, "process %d has ended",
                          (int)governor->options.pid);
-    governor->start_time = now;
+    governor->start_time = governor->said = now;
     governor->target_cpu_start = governor->target_cpu = clock_ns(governor->target_clock);
     governor->stats_fd = run_time_account();
     governor->budget = budget_new(&(struct budget_options){

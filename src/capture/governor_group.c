@@ -4,6 +4,7 @@
 #include "capture/governor_internal.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 /* The longest time in ns for reading counts and clock as one moment. */
 static const uint64_t AT_ONCE = 50000;
@@ -39,8 +40,9 @@ static struct moment look_at(const struct group *group)
     return best;
 }
 
-/* Hand out what has been counted since the window began, or since the last call. */
-static void put_window(struct group *group, const struct moment *end, uint64_t represents)
+/* Hand out what has been counted since the window began, or since the last call. Return it. */
+static struct governor_window put_window(struct group *group, const struct moment *end,
+                                         uint64_t represents)
 {
     const struct moment *first = &group->first;
     struct governor_window window = {
@@ -58,13 +60,30 @@ static void put_window(struct group *group, const struct moment *end, uint64_t r
     group->represented += represents;
     group->first = *end;
     buffer_put(&group->governor->windows, &window, sizeof(window));
+    return window;
+}
+
+/* Call this with no probes that wait to be detached: a message can take a moment. */
+static void say_window(const struct group *group, const struct governor_window *window,
+                       const char *state)
+{
+    const struct governor *governor = group->governor;
+
+    log_detail("windows",
+               "group %u of process %d %s: its window of %.3f ms stands for %.3f ms and has %llu "
+               "hits; its windows cost %.3f ms so far",
+               group->number, (int)governor->options.pid, state,
+               (double)(window->end - window->start) / 1e6, (double)window->represents / 1e6,
+               (unsigned long long)window->hits,
+               budget_status(governor->budget, group->number).spent_ns / 1e6);
 }
 
 void group_hand_out(struct group *group)
 {
     struct moment end = look_at(group);
+    struct governor_window window = put_window(group, &end, end.time - group->first.time);
 
-    put_window(group, &end, end.time - group->first.time);
+    say_window(group, &window, "stays open");
 }
 
 /* ---- opening and closing ---- */
@@ -178,6 +197,8 @@ static void start_task(struct group *group, void *(*run)(void *), struct probe_l
 void group_open(struct group *group)
 {
     governor_observe(group->governor);
+    log_detail("windows", "group %u of process %d opens: its probes are being attached",
+               group->number, (int)group->governor->options.pid);
     start_task(group, attach_task, NULL);
 }
 
@@ -187,13 +208,15 @@ void group_close(struct group *group)
     bool continuous = budget_is_continuous(governor->budget, group->number);
     struct probe_links *links = group->links;
     struct moment end = look_at(group);
+    struct governor_window window;
     uint64_t represents;
 
     set_open(group, WIRE_CLOSED);
     group_charge(group, end.time, &end.counts);
     represents = budget_closed(governor->budget, group->number, end.time);
     window_log_close(&group->log, end.time, represents);
-    put_window(group, &end, continuous ? end.time - group->first.time : represents);
+    window = put_window(group, &end, continuous ? end.time - group->first.time : represents);
     group->links = NULL;
     start_task(group, detach_task, links);
+    say_window(group, &window, "is closed");
 }

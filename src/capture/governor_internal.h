@@ -65,6 +65,7 @@ struct governor {
     pthread_t thread;
     bool started, stop;
     uint64_t start_time, stop_time;
+    uint64_t said; /* when the shares were last logged */
     int stats_fd;
     clockid_t target_clock;
     uint64_t target_cpu_start, target_cpu; /* until now, or until the target ended */

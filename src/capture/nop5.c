@@ -9,6 +9,7 @@
 #include "capture/calibration.h"
 #include "os/mappings.h"
 #include "os/memory.h"
+#include "util/log.h"
 
 enum { RUNS = 20 }; /* the first hit is of a breakpoint, the later ones may be of a call */
 
@@ -105,8 +106,12 @@ static bool is_harmless_here(enum probe_way way)
     bool result;
 
     pthread_mutex_lock(&lock);
-    if (!tried)
+    if (!tried) {
         harmless = nop5_try(way, &trial, &ignored) == 0 && nop5_is_harmless(&trial);
+        log_decision("probes",
+                     "a probe on a nop of five bytes %s, by a trial on a function of our own",
+                     harmless ? "does no harm on this kernel" : "is not safe on this kernel");
+    }
     tried = true;
     result = harmless;
     pthread_mutex_unlock(&lock);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/log.h"
 #include "util/unkillable.h"
 
 /* From include/uapi/linux/bpf.h of Linux 6.6, which is newer than the headers of our build. */
@@ -72,6 +73,11 @@ int probe_point(struct mappings *mappings, uint64_t address, struct probe_point 
     static const struct probe_needs all = {.arguments = 6, .stack = true};
 
     return probe_point_for(mappings, address, &all, point, error);
+}
+
+const char *probe_way_name(enum probe_way way)
+{
+    return way == PROBE_MULTI ? "uprobe_multi" : "perf events";
 }
 
 void probe_prepare(struct bpf_program *program, enum probe_way way)
@@ -270,8 +276,13 @@ struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct pro
     result = way == PROBE_MULTI ? attach_all_multi(links, pid, sites, count, error)
                                 : attach_all_perf(links, pid, sites, count, error);
 
-    if (result == 0)
+    if (result == 0) {
+        log_detail("probes",
+                   "%d places are attached in process %d by %d %s, in %.1f ms of CPU time", count,
+                   (int)pid, links->count, probe_way_name(way), (double)links->attach_ns / 1e6);
         return links;
+    }
+    log_decision("probes", "attaching failed: %s", error->text);
     probe_detach(links);
     return NULL;
 }

@@ -6,8 +6,8 @@
  * Where the kernel has uprobe_multi (6.6), one link serves all sites of a program. Elsewhere each
  * site has a perf event. Only the target is probed, even if others run the same file. All probes
  * belong to descriptors of this process: when it ends, in whatever way, the kernel removes the
- * breakpoints. The calls that attach and detach are made apart (util/unkillable.h): in a thread that is
- * being killed they would fail half-way and leave breakpoints behind (docs/safety.md).
+ * breakpoints. The calls that attach and detach are made apart (util/unkillable.h): in a thread
+ * that is being killed they would fail half-way and leave breakpoints behind (docs/safety.md).
  */
 #pragma once
 
@@ -50,6 +50,9 @@ int probe_point(struct mappings *mappings, uint64_t address, struct probe_point 
                 struct error *error);
 int probe_point_for(struct mappings *mappings, uint64_t address, const struct probe_needs *needs,
                     struct probe_point *point, struct error *error);
+
+/* "uprobe_multi" or "perf events". */
+const char *probe_way_name(enum probe_way way);
 
 /* Prepare a program for a way of attaching, as calibration found it. Call this before the program
  * is loaded. */

@@ -6,12 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "beam/sampled_words.h"
 #include "beamflame.skel.h"
+#include "capture/bpf_load.h"
 #include "os/process.h"
 #include "util/alloc.h"
+#include "util/log.h"
 
 enum {
     RING_MIN = 1 << 20,
@@ -50,33 +51,6 @@ void programs_free(struct programs *programs)
 
 /* ---- load ---- */
 
-static int quiet(enum libbpf_print_level level, const char *format, va_list args)
-{
-    (void)level;
-    (void)format;
-    (void)args;
-    return 0;
-}
-
-/* Set the error for a program that the kernel refused. The verifier refuses with EACCES. A user who
- * must not load programs gets EPERM (kernel/bpf/syscall.c). */
-static int load_error(int code, struct error *error)
-{
-    if (code == -EPERM)
-        return error_set(error, ERROR_PERMISSION,
-                         "not permitted to load BPF programs: run as root, or with CAP_BPF, "
-                         "CAP_PERFMON and CAP_SYS_PTRACE (before Linux 5.11 CAP_SYS_RESOURCE too)");
-    if (access("/sys/kernel/btf/vmlinux", R_OK))
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "this kernel has no BTF (/sys/kernel/btf/vmlinux): a kernel built with "
-                         "CONFIG_DEBUG_INFO_BTF is needed");
-    if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) == 0)
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "this kernel has no BPF ring buffers: Linux 5.8 or later is needed");
-    return error_set(error, ERROR_UNSUPPORTED, "the kernel refused the BPF program: %s",
-                     strerror(-code));
-}
-
 /* Room for half a second of samples on each CPU, within bounds; a power of two. */
 static uint32_t ring_bytes(const struct programs *programs)
 {
@@ -108,13 +82,13 @@ int programs_open(struct programs *programs, struct error *error)
         return error_set(error, ERROR_FAILED,
                          "this container does not know the host's process ids, which samples "
                          "carry: run beamflame in the host's pid namespace (hostPID: true)");
-    libbpf_set_print(quiet);
+    bpf_log_messages();
     programs->cpus = libbpf_num_possible_cpus();
     if (programs->cpus < 1)
         return error_set(error, ERROR_FAILED, "the number of CPUs can't be read");
     programs->skeleton = beamflame_bpf__open();
     if (!programs->skeleton)
-        return load_error(-errno, error);
+        return bpf_load_error(-errno, error);
     bpf_object__for_each_program(program, programs->skeleton->obj) {
         bpf_program__set_autoload(program, false);
     }
@@ -191,13 +165,13 @@ static void set_guard(struct programs *programs)
 
 int programs_load(struct programs *programs, struct error *error)
 {
-    int code;
-
     set_sizes(programs);
     leave_out_maps(programs);
-    code = beamflame_bpf__load(programs->skeleton);
-    if (code)
-        return load_error(code, error);
+    if (bpf_load(programs->skeleton->skeleton, error))
+        return -1;
+    log_decision("bpf", "the ring buffer has %u KB, for %u samples a second on each of %d CPUs",
+                 bpf_map__max_entries(programs->skeleton->maps.ring) >> 10,
+                 programs->options.frequency, programs->cpus);
     set_guard(programs);
     programs->ring =
         ring_buffer__new(bpf_map__fd(programs->skeleton->maps.ring), pass, programs, NULL);

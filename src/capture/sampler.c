@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/log.h"
 
 struct sampler {
     struct programs *programs;
@@ -73,6 +74,10 @@ int sampler_start(struct sampler *sampler, struct error *error)
 
     if (clock_event_period(sampler->clock, sampler->frequency, &sampler->period, error))
         return -1;
+    log_decision("clock", "%s for %s: %u ticks a second on each CPU, one after %llu %s",
+                 sampler->clock->name, bpf_program__name(sampler->program), sampler->frequency,
+                 (unsigned long long)sampler->period,
+                 sampler->clock->is_timer ? "ns" : "counts, as measured on a busy CPU");
     sampler->links = xcalloc((size_t)cpus, sizeof(struct bpf_link *));
     sampler->clocks = xcalloc((size_t)cpus, sizeof(int));
     for (int cpu = 0; cpu < cpus; cpu++)

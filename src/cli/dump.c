@@ -9,6 +9,7 @@
 #include "cli/message.h"
 #include "cli/selection_options.h"
 #include "cli/values.h"
+#include "cli/verbose.h"
 #include "output/dump/writers.h"
 #include "output/number_text.h"
 #include "view/selection.h"
@@ -119,6 +120,7 @@ static int select_processes(struct dump *dump, const struct selection_options *o
     size_t had = dump->count;
 
     selection_keep_processes(selection, dump);
+    selection_log(selection, "processes");
     selection_free(selection);
     view_free(view);
     if (had && !dump->count)
@@ -194,6 +196,7 @@ static int run(int argc, char **argv)
 static const struct option_group groups[] = {
     {"What to dump", option_list, 0},
     {"Which processes to show", selection_option_list, offsetof(struct dump_options, selection)},
+    VERBOSE_OPTION_GROUP,
     {0},
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/verbose.h"
 
 int main(int argc, char **argv)
 {
@@ -14,6 +16,7 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
         return help_command.run(0, NULL);
+    verbose_start(getenv("BEAMFLAME_LOG"));
     if (command)
         return command->run(argc - 2, argv + 2);
     return commands[0]->run(argc - 1, argv + 1);

@@ -12,6 +12,7 @@
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "cli/values.h"
+#include "cli/verbose.h"
 #include "os/usdt.h"
 #include "util/alloc.h"
 
@@ -204,7 +205,11 @@ static int run(int argc, char **argv)
     return show(&options, &error) ? message_error(&error) : 0;
 }
 
-static const struct option_group groups[] = {{"Options", option_list, 0}, {0}};
+static const struct option_group groups[] = {
+    {"Options", option_list, 0},
+    VERBOSE_OPTION_GROUP,
+    {0},
+};
 
 const struct command probes_command = {
     .name = "probes",

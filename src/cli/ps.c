@@ -9,9 +9,11 @@
 #include "beam/vm.h"
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "cli/verbose.h"
 #include "os/process.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
+#include "util/log.h"
 #include "util/utf8.h"
 
 /* One VM, or an OS process that seems to be one and can't be read. */
@@ -83,11 +85,17 @@ static bool look_at(pid_t pid, struct rows *rows, struct row *row)
     if (identified < 0 && error.code == ERROR_PERMISSION && !is_kernel_thread(pid)) {
         rows->not_permitted++;
         row->error = error;
+        log_decision("ps", "process %d: %s", pid, error.text);
         return looks_like_vm(pid);
     }
-    if (identified != 1)
+    if (identified != 1) {
+        log_detail("ps", "process %d is not a VM: %s", pid,
+                   identified ? error.text : "its executable has no banner of the VM");
         return false;
+    }
     describe(row);
+    if (row->error.code)
+        log_decision("ps", "process %d: %s", pid, row->error.text);
     if (row->error.code == ERROR_PERMISSION)
         rows->not_permitted++;
     return row->error.code != ERROR_NO_PROCESS; /* else it ended meanwhile */
@@ -272,7 +280,11 @@ static const struct command_option option_list[] = {
     {0},
 };
 
-static const struct option_group groups[] = {{"Options", option_list, 0}, {0}};
+static const struct option_group groups[] = {
+    {"Options", option_list, 0},
+    VERBOSE_OPTION_GROUP,
+    {0},
+};
 
 const struct command ps_command = {
     .name = "ps",

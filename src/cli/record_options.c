@@ -10,6 +10,7 @@
 #include "cli/output_options.h"
 #include "cli/selection_options.h"
 #include "cli/values.h"
+#include "cli/verbose.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 
@@ -333,6 +334,7 @@ const struct option_group record_option_groups[] = {
      offsetof(struct record_options, output.settings.selection)},
     {"Which time to show", time_option_list,
      offsetof(struct record_options, output.settings.selection)},
+    VERBOSE_OPTION_GROUP,
     {0},
 };
 

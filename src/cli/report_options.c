@@ -6,6 +6,7 @@
 
 #include "cli/output_options.h"
 #include "cli/selection_options.h"
+#include "cli/verbose.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 
@@ -88,6 +89,7 @@ const struct option_group report_option_groups[] = {
      offsetof(struct report_options, output.settings.selection)},
     {"Which time to show", time_option_list,
      offsetof(struct report_options, output.settings.selection)},
+    VERBOSE_OPTION_GROUP,
     {0},
 };
 
@@ -148,6 +150,7 @@ const struct option_group diff_option_groups[] = {
     {"How to show it", view_option_list, offsetof(struct diff_options, report.output)},
     {"Which samples to compare", selection_option_list,
      offsetof(struct diff_options, report.output.settings.selection)},
+    VERBOSE_OPTION_GROUP,
     {0},
 };
 

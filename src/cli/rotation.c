@@ -13,6 +13,7 @@
 #include "cli/message.h"
 #include "cli/segment_names.h"
 #include "cli/render.h"
+#include "cli/verbose.h"
 #include "recording/recording_join.h"
 #include "util/alloc.h"
 
@@ -68,12 +69,15 @@ static int ascending(const void *a, const void *b)
 /* Close all other descriptors. Those of probes must not outlive the process that opened them. */
 static void keep_only(const struct source *source)
 {
-    int *kept = xcalloc(source->count + 1, sizeof(*kept));
-    size_t count = source->count + (source->file >= 0);
+    int *kept = xcalloc(source->count + 2, sizeof(*kept));
+    size_t count = source->count;
     unsigned next = STDERR_FILENO + 1;
 
     memcpy(kept, source->fds, source->count * sizeof(*kept));
-    kept[source->count] = source->file;
+    if (source->file >= 0)
+        kept[count++] = source->file;
+    if (verbose_file() >= 0)
+        kept[count++] = verbose_file();
     qsort(kept, count, sizeof(*kept), ascending);
     for (size_t i = 0; i < count; i++) {
         if ((unsigned)kept[i] > next)

@@ -12,6 +12,7 @@
 #include "recording/recording.h"
 #include "recording/recording_format.h"
 #include "util/alloc.h"
+#include "util/log.h"
 #include "util/read_at.h"
 
 static int write_all(int fd, const char *bytes, size_t size, struct error *error)
@@ -80,10 +81,14 @@ static int import_text_file(struct text *text, const char *directory, struct err
         any = true;
         if (!line.size || span_begins(line, "# ") || span_is(line, "#"))
             continue;
-        if (!perf_event_line(line, &event))
+        if (!perf_event_line(line, &event)) {
+            log_decision("recording", "%s is perf-script text, by its first line", text_name(text));
             return perf_text_import(text, directory, error);
-        if (folded_line(line))
+        }
+        if (folded_line(line)) {
+            log_decision("recording", "%s has folded stacks, by its first line", text_name(text));
             return folded_text_import(text, directory, error);
+        }
         return text_fail(text, 0, error,
                          "the file is not a recording (.bfr), perf-script text or folded stacks");
     }

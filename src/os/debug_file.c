@@ -3,6 +3,7 @@
 
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
+#include <limits.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "os/mappings.h"
 #include "os/open_in_root.h"
 #include "util/alloc.h"
+#include "util/log.h"
 
 enum {
     UNPACKED_MAX = 64 << 20, /* a small file can unpack to any size */
@@ -48,17 +50,27 @@ static bool same_checksum(int fd, uint32_t checksum)
     return got == 0 && sum == checksum;
 }
 
+static bool is_wanted(int fd, const struct wanted *wanted)
+{
+    return wanted->id.size ? same_build_id(fd, wanted) : same_checksum(fd, wanted->checksum);
+}
+
 /* Open `path` in `root` if it is the wanted file. Takes `path`, which is malloc'ed. */
 static int open_wanted(const struct wanted *wanted, const char *root, char *path)
 {
     int fd = open_in_root(root, path);
+    bool exists = fd >= 0;
 
+    if (exists && !is_wanted(fd, wanted)) {
+        close(fd);
+        fd = -1;
+    }
+    log_detail("debug file", "%s in %s: %s", path, root,
+               fd >= 0  ? "it fits"
+               : exists ? "it is of another build"
+                        : "no such file");
     free(path);
-    if (fd < 0 ||
-        (wanted->id.size ? same_build_id(fd, wanted) : same_checksum(fd, wanted->checksum)))
-        return fd;
-    close(fd);
-    return -1;
+    return fd;
 }
 
 static int open_by_build_id(const struct wanted *wanted, const char *root)
@@ -102,20 +114,41 @@ static struct wanted wanted_of(const struct elf_file *file)
     return wanted;
 }
 
+static int open_anywhere(const struct elf_file *file, const struct wanted *wanted)
+{
+    const char *const host = "/";
+    int fd = open_by_build_id(wanted, file->root);
+
+    if (fd < 0)
+        fd = open_by_link(wanted, file->root, file->path);
+    if (fd < 0)
+        fd = open_by_build_id(wanted, host);
+    return fd >= 0 ? fd : open_by_link(wanted, host, file->path);
+}
+
+static void say_result(const struct elf_file *file, const struct wanted *wanted, int fd)
+{
+    char link[64], path[PATH_MAX] = "";
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    if (fd >= 0 && readlink(link, path, sizeof(path) - 1) < 0)
+        path[0] = '\0';
+    log_write("debug file", "of %s, build id %s: %s", file->path,
+              wanted->id.size ? build_id_text(&wanted->id).text : "unknown",
+              fd >= 0 ? path : "not found, by build id or by .gnu_debuglink");
+}
+
 int debug_file_open(const struct elf_file *file)
 {
     const struct wanted wanted = wanted_of(file);
-    const char *const host = "/";
     int fd;
 
     if (!file->root || file->path[0] != '/')
         return -1;
-    fd = open_by_build_id(&wanted, file->root);
-    if (fd < 0)
-        fd = open_by_link(&wanted, file->root, file->path);
-    if (fd < 0)
-        fd = open_by_build_id(&wanted, host);
-    return fd >= 0 ? fd : open_by_link(&wanted, host, file->path);
+    fd = open_anywhere(file, &wanted);
+    if (log_wants(LOG_DECISION))
+        say_result(file, &wanted, fd);
+    return fd;
 }
 
 static Elf_Data *find_packed(Elf *elf)

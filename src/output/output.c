@@ -460,6 +460,7 @@ int output_write(struct recording *recording, const struct output_settings *sett
         result = write_all(recording, profile, &outputs, error);
     if (!result)
         take_result(recording, &outputs, ret_result);
+    selection_log(outputs.selection, "samples");
     release(&outputs);
     metric_changes_free(outputs.changes);
     selection_free(outputs.selection);

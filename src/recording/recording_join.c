@@ -10,6 +10,7 @@
 #include "recording/join_header.h"
 #include "recording/summary_join.h"
 #include "util/alloc.h"
+#include "util/log.h"
 
 struct part {
     const char *name;
@@ -278,6 +279,9 @@ static void place(struct join *join, struct join_header *joined)
         if (headers[i]->hostname[0])
             join->parts[i].remap.host = headers[i]->hostname;
     take_sampling(join, &joined->header);
+    for (size_t i = 0; i < join->count; i++)
+        log_decision("recording", "%s is joined %s", join->parts[i].name,
+                     join->options->order == JOIN_BY_TIME ? "by time" : "behind those before");
     free(headers);
 }
 

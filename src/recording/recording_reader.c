@@ -7,6 +7,7 @@
 #include "recording/records.h"
 #include "profile/string_table.h"
 #include "util/alloc.h"
+#include "util/log.h"
 #include "util/utf8.h"
 
 struct recording {
@@ -113,6 +114,11 @@ struct recording *recording_open(int fd, const char *name, struct error *error)
         recording_close(recording);
         return NULL;
     }
+    log_decision(
+        "recording", "%s is by beamflame %s on %s, Linux %s, %u CPUs; clock %s at %u Hz: %s", name,
+        recording->header.version, recording->header.hostname, recording->header.kernel,
+        recording->header.cpus, recording->header.event[0] ? recording->header.event : "none",
+        recording->header.frequency, recording->header.command);
     return recording;
 }
 

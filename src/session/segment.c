@@ -7,6 +7,7 @@
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 struct segment *segment_new(const struct session_options *options, const struct segment *before)
 {
@@ -49,6 +50,7 @@ int segment_open(struct segment *segment, int fd, const struct recording_header 
     own.start_monotonic = segment->begin;
     own.start_realtime = clock_ns(CLOCK_REALTIME) - (now - segment->begin);
     segment->writer = recording_create_fd(fd, &own, error);
+    log_detail("recording", "a recording begins");
     return segment->writer ? 0 : -1;
 }
 
@@ -86,6 +88,10 @@ int segment_finish(struct segment *segment, uint64_t lost, int *ret_fd, struct e
     struct recording_writer *writer = segment->writer;
 
     update_totals(segment, lost);
+    log_detail("recording", "a recording ends: %.1f s, %llu samples, %llu bytes",
+               (double)(segment->totals.end_monotonic - segment->begin) / 1e9,
+               (unsigned long long)segment->totals.samples,
+               (unsigned long long)recording_size(segment->writer));
     segment->writer = NULL;
     return recording_finish(writer, segment->profile, &segment->totals, ret_fd, error);
 }

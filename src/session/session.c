@@ -23,6 +23,7 @@
 #include "symbol/symbolizer.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 static const uint64_t SECOND = 1000000000;
 
@@ -80,9 +81,11 @@ static int add_targets(struct session *session, struct error *error)
  * buffer. */
 static void prepare_symbolizers(struct session *session)
 {
-    struct error ignored; /* kernel functions are then shown by address */
+    struct error unnamed;
 
-    session->kernel = kernel_symbols_new(&ignored);
+    session->kernel = kernel_symbols_new(&unnamed);
+    if (!session->kernel)
+        log_decision("symbols", "kernel functions are shown by address: %s", unnamed.text);
     for (size_t i = 0; i < session->targets->count; i++) {
         symbolizer_set_kernel(session->symbolizers[i], session->kernel);
         symbolizer_prepare(session->symbolizers[i]);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "os/process.h"
+#include "util/log.h"
 
 enum { START_SECONDS = 60, START_POLLS_A_SECOND = 50 };
 
@@ -39,9 +40,14 @@ static pid_t *find_beams(size_t *count, struct error *error)
 
     if (!pids)
         return NULL;
-    for (size_t i = 0; i < listed; i++)
-        if (vm_identify(pids[i], &build, &ignored) == 1)
+    for (size_t i = 0; i < listed; i++) {
+        int identified = vm_identify(pids[i], &build, &ignored);
+
+        if (identified < 0 && ignored.code == ERROR_PERMISSION)
+            log_detail("targets", "process %d is skipped: %s", pids[i], ignored.text);
+        if (identified == 1)
             pids[found++] = pids[i];
+    }
     *count = found;
     return pids;
 }
@@ -67,6 +73,8 @@ static bool may_leave_out(const struct targets *targets, pid_t pid, const struct
 {
     if (error->code == ERROR_UNSUPPORTED)
         targets->warn("process %d is skipped: %s", pid, error->text);
+    if (error->code == ERROR_NO_PROCESS)
+        log_decision("targets", "process %d is skipped: %s", pid, error->text);
     return error->code == ERROR_UNSUPPORTED || error->code == ERROR_NO_PROCESS;
 }
 
@@ -128,6 +136,7 @@ static int open_found(struct targets *targets, struct error *error)
 
     if (!pids)
         return -1;
+    log_decision("targets", "%zu of the OS processes of this host are VMs", count);
     if (count == 0)
         result = none_found(error);
     else if (targets->all)

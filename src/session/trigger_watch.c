@@ -11,6 +11,7 @@
 #include "view/selection.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 static const uint64_t LOOK_NS = 1000000000;
 static const uint64_t SAMPLES_NS = 10000000000; /* after this, too few samples are a share of 0 */
@@ -199,6 +200,16 @@ static void look_at_node(struct trigger_watch *watch, struct condition *conditio
     }
 }
 
+static void say_value(const struct trigger_watch *watch, const struct condition *condition)
+{
+    if (condition->found.known)
+        log_detail("triggers", "process %d: %s: %.1f%s", watch->vm->pid, condition->trigger->text,
+                   condition->found.value, condition->armed ? "" : ", fired and not below since");
+    else if (condition->trigger->kind != TRIGGER_EXIT)
+        log_detail("triggers", "process %d: %s: not known this second", watch->vm->pid,
+                   condition->trigger->text);
+}
+
 static void look(struct trigger_watch *watch)
 {
     for (size_t i = 0; i < watch->count; i++)
@@ -207,6 +218,8 @@ static void look(struct trigger_watch *watch)
     for (size_t i = 0; i < watch->count; i++)
         look_at_node(watch, &watch->conditions[i]);
     watch->looked = watch->now;
+    for (size_t i = 0; i < watch->count; i++)
+        say_value(watch, &watch->conditions[i]);
 }
 
 /* ---- what fires ---- */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/selection.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/alloc.h"
 #include "util/buffer.h"
+#include "util/log.h"
 
 /* ---- options ---- */
 
@@ -113,6 +115,9 @@ static uint8_t *flags_at(struct flags *flags, uint32_t id)
     return &flags->of[id];
 }
 
+/* The condition that a sample does not meet. */
+enum condition { MEETS_ALL, BY_TIME, BY_STATUS, BY_PROCESS, BY_FRAMES, CONDITIONS };
+
 struct selection {
     const struct selection_options *options;
     const struct profile *profile;
@@ -122,6 +127,7 @@ struct selection {
     stack_id known_stacks;
     ancestor_id known_ancestors;
     process_id known_processes;
+    uint64_t counts[CONDITIONS]; /* samples by the first condition that they do not meet */
 };
 
 struct selection *selection_new(const struct selection_options *options,
@@ -344,12 +350,36 @@ static bool wants_time(const struct selection *selection, uint64_t time)
            (!selection->options->has_end || since < selection->options->to_ns);
 }
 
-bool selection_wants(struct selection *selection, const struct sample *sample)
+static enum condition not_met(struct selection *selection, const struct sample *sample)
 {
     uint32_t statuses = selection->options->statuses;
 
-    return wants_time(selection, sample->time) && (!statuses || statuses & 1u << sample->status) &&
-           wants_process(selection, sample->process) && wants_frames(selection, sample);
+    if (!wants_time(selection, sample->time))
+        return BY_TIME;
+    if (statuses && !(statuses & 1u << sample->status))
+        return BY_STATUS;
+    if (!wants_process(selection, sample->process))
+        return BY_PROCESS;
+    return wants_frames(selection, sample) ? MEETS_ALL : BY_FRAMES;
+}
+
+bool selection_wants(struct selection *selection, const struct sample *sample)
+{
+    enum condition condition = not_met(selection, sample);
+
+    selection->counts[condition]++;
+    return condition == MEETS_ALL;
+}
+
+void selection_log(const struct selection *selection, const char *what)
+{
+    const uint64_t *counts = selection->counts;
+
+    log_decision("selection",
+                 "%" PRIu64 " %s are selected; left out are %" PRIu64 " by time, %" PRIu64
+                 " by status, %" PRIu64 " by process, %" PRIu64 " by frames",
+                 counts[MEETS_ALL], what, counts[BY_TIME], counts[BY_STATUS], counts[BY_PROCESS],
+                 counts[BY_FRAMES]);
 }
 
 void selection_keep_processes(struct selection *selection, struct dump *dump)

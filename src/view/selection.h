@@ -65,5 +65,9 @@ void selection_free(struct selection *selection);
 
 bool selection_wants(struct selection *selection, const struct sample *sample);
 
+/* Say how many samples selection_wants() has seen, and how many of them each condition left out.
+ * `what`: what a sample stands for, "samples". */
+void selection_log(const struct selection *selection, const char *what);
+
 /* Keep the selected processes of a dump. Count the others in its `left_out`. */
 void selection_keep_processes(struct selection *selection, struct dump *dump);

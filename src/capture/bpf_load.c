@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/bpf_load.h"
+
+#include <bpf/libbpf.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+#include "util/log.h"
+
+/* The longest log that all kernels accept (Linux 5.1, bpf_check() in kernel/bpf/verifier.c). Only
+ * pages that are written take memory: libbpf asks for a log only after a refusal. */
+enum { LOG_BYTES = UINT32_MAX >> 8 };
+
+/* ---- libbpf's messages ---- */
+
+static int take_message(enum libbpf_print_level level, const char *format, va_list args)
+{
+    if (log_wants(level == LIBBPF_DEBUG ? LOG_DETAIL : LOG_DECISION))
+        log_write_list("bpf", format, args);
+    return 0;
+}
+
+void bpf_log_messages(void)
+{
+    libbpf_set_print(take_message);
+}
+
+/* ---- the verifier's log ---- */
+
+/* A program that was refused. */
+struct refusal {
+    const char *program; /* NULL: unknown, and there is no log */
+    char *log;           /* within the buffer */
+};
+
+/* Give each program its log: that of program n begins at byte n of a buffer of zeros. So the first
+ * byte that is written says which program was refused. */
+static void set_logs(struct bpf_object *object, char *buffer)
+{
+    struct bpf_program *program;
+    size_t n = 0;
+
+    bpf_object__for_each_program(program, object) {
+        bpf_program__set_log_buf(program, buffer + n, LOG_BYTES - n);
+        n++;
+    }
+}
+
+static struct refusal refusal_of(struct bpf_object *object, char *buffer)
+{
+    struct bpf_program *program;
+    size_t n = 0;
+
+    bpf_object__for_each_program(program, object) {
+        if (buffer[n])
+            return (struct refusal){bpf_program__name(program), buffer + n};
+        n++;
+    }
+    return (struct refusal){0};
+}
+
+/* True if the line has no reason: it is empty, or one of the statistics at the end. */
+static bool is_idle_line(const char *line, size_t size)
+{
+    static const char *const statistics[] = {"processed ", "verification time ", "stack depth ",
+                                             "max_states"};
+
+    for (size_t i = 0; i < sizeof(statistics) / sizeof(statistics[0]); i++)
+        if (!strncmp(line, statistics[i], strlen(statistics[i])))
+            return true;
+    return size == 0;
+}
+
+/* Cut the last line off a log. Return it, or NULL if there is none. */
+static char *take_last_line(char *log)
+{
+    size_t size = strlen(log);
+    char *line;
+
+    while (size && isspace((unsigned char)log[size - 1]))
+        size--;
+    log[size] = '\0';
+    line = strrchr(log, '\n');
+    if (!line)
+        return size ? log : NULL;
+    *line = '\0';
+    return line + 1;
+}
+
+/* Return the last line that has a reason, NULL if there is none. Destroys the log. */
+static const char *last_reason(char *log)
+{
+    char *line;
+
+    while ((line = take_last_line(log))) {
+        if (!is_idle_line(line, strlen(line)))
+            return line;
+        if (line == log)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* ---- loading ---- */
+
+/* The verifier refuses with EACCES. A user who must not load programs gets EPERM
+ * (kernel/bpf/syscall.c). */
+int bpf_load_error(int code, struct error *error)
+{
+    if (code == -EPERM)
+        return error_set(error, ERROR_PERMISSION,
+                         "not permitted to load BPF programs: run as root, or with CAP_BPF, "
+                         "CAP_PERFMON and CAP_SYS_PTRACE (before Linux 5.11 CAP_SYS_RESOURCE too)");
+    if (access("/sys/kernel/btf/vmlinux", R_OK))
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "this kernel has no BTF (/sys/kernel/btf/vmlinux): a kernel built with "
+                         "CONFIG_DEBUG_INFO_BTF is needed");
+    if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) == 0)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "this kernel has no BPF ring buffers: Linux 5.8 or later is needed");
+    return error_set(error, ERROR_UNSUPPORTED, "the kernel refused the BPF program: %s",
+                     strerror(-code));
+}
+
+static int refused(int code, const struct refusal *refusal, struct error *error)
+{
+    const char *reason;
+
+    if (code == -EPERM || !refusal->program)
+        return bpf_load_error(code, error);
+    log_decision("verifier", "the kernel refused program %s:\n%s", refusal->program, refusal->log);
+    reason = last_reason(refusal->log);
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "the kernel refused the BPF program: %s: %s: %.300s (-v shows all that the "
+                     "verifier says)",
+                     strerror(-code), refusal->program, reason ? reason : "no reason");
+}
+
+static void say_loaded(struct bpf_object *object)
+{
+    struct bpf_program *program;
+
+    bpf_object__for_each_program(program, object) {
+        if (bpf_program__fd(program) >= 0)
+            log_decision("bpf", "loaded program %s (%s), %zu instructions",
+                         bpf_program__name(program), bpf_program__section_name(program),
+                         bpf_program__insn_cnt(program));
+    }
+}
+
+int bpf_load(struct bpf_object_skeleton *skeleton, struct error *error)
+{
+    struct bpf_object *object = *skeleton->obj;
+    char *buffer = xcalloc(1, LOG_BYTES);
+    struct refusal refusal;
+    int code, result = 0;
+
+    set_logs(object, buffer);
+    code = bpf_object__load_skeleton(skeleton);
+    if (code) {
+        refusal = refusal_of(object, buffer);
+        result = refused(code, &refusal, error);
+    } else if (log_wants(LOG_DECISION)) {
+        say_loaded(object);
+    }
+    free(buffer);
+    return result;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Loads BPF objects. libbpf's messages go to util/log.h. If the kernel refuses a program, the error
+ * has what its verifier says last, and all that it says is logged.
+ */
+#pragma once
+
+#include "util/error.h"
+
+struct bpf_object_skeleton;
+
+/* Pass libbpf's messages to util/log.h: warnings and information as decisions, the rest as details.
+ * Call this before any other function of libbpf. */
+void bpf_log_messages(void);
+
+/* Load an object that is open. Return 0, or -1 with ERROR_PERMISSION or ERROR_UNSUPPORTED. */
+int bpf_load(struct bpf_object_skeleton *skeleton, struct error *error);
+
+/* Set the error for an object that can't be loaded or opened. `code` is a negative errno. Return
+ * -1. */
+int bpf_load_error(int code, struct error *error);

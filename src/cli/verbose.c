@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verbose.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/message.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/* The longest wait for a reader of standard error, in ms. A line may come from the thread that
+ * closes probes in time. */
+enum { READER_MS = 100 };
+
+static struct {
+    int file; /* -1: standard error */
+    uint64_t start;
+    int level, given;    /* enum log_level; of -v alone */
+    atomic_bool stuck;   /* the reader does not read */
+    atomic_uint dropped; /* lines since then */
+} verbose = {.file = -1};
+
+static bool may_write(void)
+{
+    struct pollfd reader = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+    return poll(&reader, 1, atomic_load(&verbose.stuck) ? 0 : READER_MS) != 0;
+}
+
+/* One write() a line, so that lines of threads do not mix. */
+static void put(int fd, const char *area, const char *line)
+{
+    double seconds = (double)(clock_ns(CLOCK_MONOTONIC) - verbose.start) / 1e9;
+    const char *clear = fd == STDERR_FILENO && isatty(fd) ? "\r\033[K" : "";
+    char *text = xasprintf("%sbeamflame: [%.3f] %s: %s\n", clear, seconds, area, line);
+
+    (void)!write(fd, text, strlen(text));
+    free(text);
+}
+
+static void print(const char *area, const char *line)
+{
+    if (!may_write()) {
+        atomic_store(&verbose.stuck, true);
+        atomic_fetch_add(&verbose.dropped, 1);
+        return;
+    }
+    if (atomic_exchange(&verbose.stuck, false)) {
+        char text[64];
+
+        snprintf(text, sizeof(text), "%u lines were dropped: nobody read them",
+                 atomic_exchange(&verbose.dropped, 0));
+        put(STDERR_FILENO, "log", text);
+    }
+    put(STDERR_FILENO, area, line);
+}
+
+static void put_into_file(const char *area, const char *line)
+{
+    put(verbose.file, area, line);
+}
+
+/* The option and the variable can both be given: the higher level counts. */
+static void listen_to(int level)
+{
+    if (level > verbose.level)
+        verbose.level = level;
+    log_listen((enum log_level)verbose.level, verbose.file >= 0 ? put_into_file : print);
+}
+
+/* ---- the option ---- */
+
+static int add_verbose(void *target, char *argument, struct error *error)
+{
+    (void)target;
+    (void)argument;
+    (void)error;
+    if (verbose.given < LOG_DETAIL)
+        verbose.given++;
+    listen_to(verbose.given);
+    return 0;
+}
+
+const struct command_option verbose_option_list[] = {
+    {"verbose", 'v', NULL,
+     "Print each decision with its reason, such as how a hook was found. Give it twice (-vv) for "
+     "details: each window of probes, the budget every second.",
+     add_verbose, NULL},
+    {0},
+};
+
+/* ---- the variable ---- */
+
+/* Return the text behind a level at the start of `value`: "" or ":PATH". NULL if there is no level,
+ * or more of another word. */
+static const char *behind_level(const char *value, enum log_level *ret_level)
+{
+    static const struct {
+        const char *name;
+        enum log_level level;
+    } levels[] = {
+        {"0", LOG_OFF},         {"1", LOG_DECISION}, {"2", LOG_DETAIL}, {"decision", LOG_DECISION},
+        {"detail", LOG_DETAIL},
+    };
+
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        size_t size = strlen(levels[i].name);
+
+        if (strncmp(value, levels[i].name, size) || (value[size] && value[size] != ':'))
+            continue;
+        *ret_level = levels[i].level;
+        return value + size;
+    }
+    return NULL;
+}
+
+void verbose_start(const char *value)
+{
+    enum log_level level = LOG_DECISION;
+    const char *behind, *path;
+
+    verbose.start = clock_ns(CLOCK_MONOTONIC);
+    if (!value || !*value)
+        return;
+    behind = behind_level(value, &level);
+    path = !behind ? value : *behind ? behind + 1 : NULL;
+    if (path) {
+        verbose.file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+        if (verbose.file < 0)
+            message_warning("nothing is logged: the file '%s' of BEAMFLAME_LOG can't be written: "
+                            "%s",
+                            path, strerror(errno));
+        if (verbose.file < 0)
+            return;
+    }
+    listen_to((int)level);
+}
+
+int verbose_file(void)
+{
+    return verbose.file;
+}
