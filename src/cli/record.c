@@ -245,15 +245,15 @@ static int run(int argc, char **argv)
     struct targets targets;
     struct error error;
     uint64_t started = clock_ns(CLOCK_MONOTONIC);
-    char *command_line;
+    char *command_line = join_arguments(argc, argv); /* the parser changes arguments */
     int result;
 
     record_options_init(&options);
     if (!command_line_parse(&record_command, argc, argv, &options, &result)) {
         record_options_free(&options);
+        free(command_line);
         return result;
     }
-    command_line = join_arguments(argc, argv);
     handle_signals();
     if (check_outputs(&options, &error) ||
         targets_open(&options.targets, &stop_requested, &targets, &error)) {
