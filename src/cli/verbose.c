@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,9 +18,9 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* The longest wait for a reader of standard error, in ms. A line may come from the thread that
- * closes probes in time. */
-enum { READER_MS = 100 };
+/* A line may come from the thread that closes probes in time. So it waits for a reader of standard
+ * error for READER_MS at most. A pipe keeps room for other messages, whose writers wait. */
+enum { READER_MS = 100, UNREAD_MAX = 32 << 10 };
 
 static struct {
     int file; /* -1: standard error */
@@ -28,11 +30,29 @@ static struct {
     atomic_uint dropped; /* lines since then */
 } verbose = {.file = -1};
 
-static bool may_write(void)
+static bool has_room(void)
 {
     struct pollfd reader = {.fd = STDERR_FILENO, .events = POLLOUT};
+    struct stat status;
+    int unread;
 
-    return poll(&reader, 1, atomic_load(&verbose.stuck) ? 0 : READER_MS) != 0;
+    if (poll(&reader, 1, 0) == 0)
+        return false;
+    if (fstat(STDERR_FILENO, &status) || !S_ISFIFO(status.st_mode))
+        return true;
+    return ioctl(STDERR_FILENO, FIONREAD, &unread) || unread < UNREAD_MAX;
+}
+
+static bool may_write(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    for (int ms = atomic_load(&verbose.stuck) ? READER_MS : 0; !has_room(); ms++) {
+        if (ms >= READER_MS)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
 }
 
 /* One write() a line, so that lines of threads do not mix. */
