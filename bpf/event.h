@@ -13,6 +13,7 @@
 #define BEAMFLAME_EVENT_H
 
 #include "sample.h"
+#include "vm_constants.h"
 
 struct slots {
     __uint(type, BPF_MAP_TYPE_ARRAY);

@@ -22,7 +22,7 @@ enum { FRAGMENT_MAX = 64, REFERENCE_WORDS = 4 };
 static bool add_references(struct walk *walk, uint64_t address, struct buffer *binaries)
 {
     bool old = walk->vm->build.otp_release < 27;
-    enum term_kind kind = old ? TERM_BINARY_1 : TERM_BINARY_3;
+    enum thing_subtag kind = old ? REFC_BINARY_SUBTAG : BIN_REF_SUBTAG;
     int32_t next = walk->vm->layout.off_heap_next;
     uint64_t words[REFERENCE_WORDS];
     size_t size = old ? sizeof(words) : sizeof(words) - sizeof(*words);
@@ -30,7 +30,7 @@ static bool add_references(struct walk *walk, uint64_t address, struct buffer *b
     if (next < 0 || (size_t)next + sizeof(*words) > size)
         return false;
     while (address) {
-        if (!walk_read(walk, address, words, size) || (words[0] & 3) != 0)
+        if (!walk_read(walk, address, words, size) || !term_is_header(words[0]))
             return false;
         if (term_header_kind(words[0]) == kind)
             buffer_put(binaries, &words[old ? 3 : 1], sizeof(*words));

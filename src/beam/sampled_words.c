@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "vm_constants.h"
+
 static int ascending(const void *a, const void *b)
 {
     return *(const uint16_t *)a - *(const uint16_t *)b;
@@ -50,7 +52,7 @@ struct wire_words sampled_process_words(const struct layout *layout)
         layout->process_max_gen_gcs,
         /* metrics (beam/process_metrics.h) */
         layout->process_reds,
-        arguments < 0 ? -1 : arguments + 5 * 8,
+        arguments < 0 ? -1 : arguments + REDS_IN_REGISTER * 8,
         layout->process_fcalls,
         layout->process_heap_sz,
         layout->process_old_hend,

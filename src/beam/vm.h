@@ -19,11 +19,15 @@
 #include "os/mappings.h"
 #include "os/memory.h"
 #include "util/error.h"
+#include "vm_constants.h"
 
 enum { VM_SCHEDULERS_MAX = 4096 };
 
-/* The numbers of enum ErtsSchedulerType (erl_process.h 25:118). */
-enum vm_scheduler_type { VM_SCHEDULER_NORMAL, VM_SCHEDULER_DIRTY_CPU, VM_SCHEDULER_DIRTY_IO };
+enum vm_scheduler_type {
+    VM_SCHEDULER_NORMAL = ERTS_SCHED_NORMAL,
+    VM_SCHEDULER_DIRTY_CPU = ERTS_SCHED_DIRTY_CPU,
+    VM_SCHEDULER_DIRTY_IO = ERTS_SCHED_DIRTY_IO,
+};
 
 struct vm_scheduler {
     uint64_t data;      /* ErtsSchedulerData * */

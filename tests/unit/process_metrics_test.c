@@ -232,8 +232,8 @@ static struct parts start_parts(void)
     put(&parts, root, layout->relation_left, child);
     set(layout->process_links, root);
     binary = FAKE_WORDS(parts.target, 0, 0, 1, 5000);
-    reference = FAKE_WORDS(parts.target, 2 << 6 | TERM_BINARY_3 << 2, binary, 0);
-    reference = FAKE_WORDS(parts.target, 2 << 6 | TERM_BINARY_3 << 2, binary, reference);
+    reference = FAKE_WORDS(parts.target, 2 << 6 | BIN_REF_SUBTAG, binary, 0);
+    reference = FAKE_WORDS(parts.target, 2 << 6 | BIN_REF_SUBTAG, binary, reference);
     set(layout->process_off_heap_first, reference);
     set(layout->process_msgq_first, message(&parts, message(&parts, 0, 10), 0));
     set_lengths(2, 0);
