@@ -173,7 +173,7 @@ bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address,
     return memory_read(search->memory, entry[0], next, sizeof(next)) && next[1] == first;
 }
 
-/* struct ranges of beam_ranges.c (25:31), the same in 23 to 29. */
+/* struct ranges of beam_ranges.c (25:31), the same in 24 to 29. */
 struct ranges {
     uint64_t modules; /* {start, end} pairs in address order */
     int64_t count, allocated;

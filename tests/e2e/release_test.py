@@ -35,7 +35,7 @@ class UnknownRelease(unittest.TestCase):
             with self.subTest(release=release), self.node(release) as node:
                 done = beamflame.run("-p", node.pid, "-d", 1, "-o", self.out / "x.folded")
                 self.assertEqual(done.returncode, UNSUPPORTED, done.stderr)
-                for text in (f"OTP {UNKNOWN} ", node.ready["erts"], "23 to 29", "DWARF"):
+                for text in (f"OTP {UNKNOWN} ", node.ready["erts"], "24 to 29", "DWARF"):
                     self.assertIn(text, done.stderr)
                 self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
                 self.assertFalse((self.out / "x.folded").exists())
