@@ -42,9 +42,9 @@ static bool text_address(struct memory *memory, const struct layout *layout, con
         memcpy(address, atom + layout->atom_name, sizeof(*address));
         return true;
     }
-    /* From 28 the name is a binary term (atom.h, Atom.u.bin). */
+    /* The name is a binary term (atom.h 29, Atom.u.bin). */
     memcpy(&word, atom + layout->atom_bin, sizeof(word));
-    if (!term_is_boxed(word) || !term_binary(memory, 28, term_address(word), &bytes) ||
+    if (!term_is_boxed(word) || !term_binary(memory, true, term_address(word), &bytes) ||
         bytes.size < size)
         return false;
     *address = bytes.address;

@@ -67,12 +67,11 @@ static bool new_binary(struct memory *memory, uint64_t address, struct term_byte
     }
 }
 
-bool term_binary(struct memory *memory, int otp_release, uint64_t address, struct term_bytes *bytes)
+bool term_binary(struct memory *memory, bool in_bits, uint64_t address, struct term_bytes *bytes)
 {
     struct term_bytes found;
 
-    if (!(otp_release >= 27 ? new_binary(memory, address, &found)
-                            : old_binary(memory, address, 0, &found)))
+    if (!(in_bits ? new_binary(memory, address, &found) : old_binary(memory, address, 0, &found)))
         return false;
     *bytes = found;
     return true;

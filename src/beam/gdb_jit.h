@@ -56,15 +56,16 @@ struct gdb_jit_module {
 
 /* The header of a symbol file. The rest of the file is read when a name in it is requested. */
 struct gdb_jit_header {
-    bool emulator;        /* not a module: has the two fields below */
-    bool frame_pointers;  /* frames are {frame pointer, return address} */
-    uint64_t normal_exit; /* address of the root frame's return address (OTP 24: of its variable) */
+    bool emulator;       /* not a module: has the two fields below */
+    bool frame_pointers; /* frames are {frame pointer, return address} */
+    uint64_t
+        normal_exit; /* address of the root frame's return address; old format: of a variable */
     uint64_t base;
     uint32_t code_size, range_count;
     char name[256];
 };
 
-/* `old_format`: the format of OTP 24. Return -1 with ERROR_UNSUPPORTED if the bytes make no
+/* `old_format`: features.old_gdb_jit. Return -1 with ERROR_UNSUPPORTED if the bytes make no
  * sense. */
 int gdb_jit_parse_header(const uint8_t *bytes, size_t size, bool old_format,
                          struct gdb_jit_header *header, struct error *error);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beam/features.h"
+
 enum { RELEASES = NEWEST_RELEASE - OLDEST_RELEASE + 1 };
 
 /* The index of a row: struct layout consists of int32_t members only, in the order of the rows. */
@@ -78,12 +80,12 @@ static void remove_frame_pointer(struct layout *layout)
     layout->process_frame_pointer = -1;
 }
 
-/* USE_VM_PROBES adds dt_utag and dt_utag_flags to a process, before `u` until 26 and at the end
- * from 27, and a fifth word to ErtsMessage.m (erl_process.h, erl_message.h). Compiled for all
+/* USE_VM_PROBES adds dt_utag and dt_utag_flags to a process, before `u` or at the end, and a
+ * fifth word to ErtsMessage.m (erl_process.h, erl_message.h). Compiled for all
  * but 28. */
-static void add_vm_probes(struct layout *layout, int release)
+static void add_vm_probes(struct layout *layout, bool at_end)
 {
-    int32_t before = release <= 26 ? layout->process_initial : layout->sizeof_process;
+    int32_t before = at_end ? layout->sizeof_process : layout->process_initial;
 
     shift_process(layout, before, 16);
     layout->message_hfrag += 8;
@@ -107,7 +109,7 @@ static void apply_variants(const struct build *build, struct layout *layout)
     if (layout->process_frame_pointer >= 0 && !build->frame_pointer_field)
         remove_frame_pointer(layout);
     if (build->vm_probes)
-        add_vm_probes(layout, build->otp_release);
+        add_vm_probes(layout, features_of(build).vm_probes_at_end);
 }
 
 int layout_from_table(const struct build *build, struct layout *layout, struct error *error)

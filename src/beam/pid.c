@@ -47,7 +47,7 @@ static bool read_shift(struct vm *vm, int32_t offset, int32_t *shift)
 int pid_encoding_read(struct vm *vm, struct pid_encoding *encoding, struct error *error)
 {
     const struct layout *layout = &vm->layout;
-    struct pid_encoding read = {.wide = vm->build.otp_release >= 26};
+    struct pid_encoding read = {.wide = vm->features.wide_pids};
 
     if (!read_mask(vm, layout->ptab_pix_mask, &read.pix_mask) ||
         !read_mask(vm, layout->ptab_pix_cl_mask, &read.pix_cl_mask) ||

@@ -31,12 +31,11 @@ bool walk_field(const struct walk *walk, int32_t offset, uint64_t *value)
                      value);
 }
 
-/* Bytes of argument registers that do not fit into the struct (`arity` is a word until 26, then a
- * byte). */
+/* Bytes of argument registers that do not fit into the struct. */
 static bool arguments_size(const struct walk *walk, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
-    size_t width = walk->vm->build.otp_release >= 27 ? 1 : sizeof(uint64_t);
+    size_t width = walk->vm->features.arity_is_byte ? 1 : sizeof(uint64_t);
     uint64_t registers, arity;
 
     *size = 0;

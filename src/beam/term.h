@@ -81,7 +81,7 @@ struct term_bytes {
     uint64_t size; /* whole bytes */
 };
 
-/* Find the bytes of the boxed binary at `address`. False if it is not a binary, does not begin and
- * end at a byte, or can't be read. */
-bool term_binary(struct memory *memory, int otp_release, uint64_t address,
-                 struct term_bytes *bytes);
+/* Find the bytes of the boxed binary at `address`, in the form of features.binaries_in_bits or in
+ * the older one. False if it is not a binary, does not begin and end at a byte, or can't be read.
+ */
+bool term_binary(struct memory *memory, bool in_bits, uint64_t address, struct term_bytes *bytes);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "beam/features.h"
 #include "beam/layout.h"
 #include "os/core_file.h"
 #include "os/mappings.h"
@@ -58,6 +59,7 @@ struct vm {
     uint64_t entry; /* entry point of the program: an address within the executable */
     struct build build;
     struct layout layout;
+    struct features features;
     struct vm_roots roots;
     struct vm_scheduler *schedulers; /* all types */
     uint32_t scheduler_count;
@@ -101,10 +103,6 @@ bool vm_reductions(struct vm *vm, uint64_t *reductions);
 
 /* "dwarf" or "table". */
 const char *vm_layout_source(const struct vm *vm);
-
-/* The callee-saved register (enum of os/cfi.h) that holds the top of the Erlang stack during a call
- * from JIT code to C, if the JIT did not save the top in Process.stop before the call. */
-unsigned int vm_saved_top(const struct vm *vm);
 
 /* The form of Erlang frames on the stack: return addresses alone, or {frame pointer, return
  * address} pairs (+JPperf fp). Read from the JIT's list; unknown for the interpreter. */

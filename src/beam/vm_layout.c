@@ -36,5 +36,6 @@ int vm_choose_layout(struct vm *vm, struct elf_file *executable, struct error *e
         return -1;
     vm->layout = layout;
     vm->layout_from_dwarf = filled;
+    vm->features = features_of(&vm->build);
     return 0;
 }

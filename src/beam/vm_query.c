@@ -6,7 +6,6 @@
 #include "beam/atom.h"
 #include "beam/term.h"
 #include "beam/vm.h"
-#include "os/cfi.h"
 
 void vm_node_name(struct vm *vm, char *name, size_t size)
 {
@@ -91,22 +90,16 @@ bool vm_reductions(struct vm *vm, uint64_t *reductions)
     return true;
 }
 
-/* E_saved (x86/beam_asm.hpp 24:78, 26:90) */
-unsigned int vm_saved_top(const struct vm *vm)
-{
-    return vm->build.otp_release == 24 ? CFI_R12 : CFI_RBP;
-}
-
 /* Read the frame layout if the symbol file is that of the VM's own code: its first u32 is 0, and
- * the frame layout is at byte 8 (beam_jit_metadata.cpp 25:62). In OTP 24 this file is {0,
- * normal_exit}, and there is one frame layout only. */
+ * the frame layout is at byte 8 (beam_jit_metadata.cpp 25:62). In its old
+ * form this file is {0, normal_exit}, and there is one frame layout only. */
 static bool read_emulator_entry(struct vm *vm, uint64_t file, uint64_t size, enum vm_frames *frames)
 {
     uint32_t kind, layout;
 
     if (!memory_read_u32(vm->memory, file, &kind) || kind != 0)
         return false;
-    if (vm->build.otp_release <= 24) {
+    if (vm->features.old_gdb_jit) {
         *frames = VM_FRAMES_RA;
         return true;
     }

@@ -242,7 +242,7 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
         .message_m = (uint16_t)layout->message_m,
         .message_hfrag = (uint16_t)layout->message_hfrag,
         .heap_fragment_mem = (uint16_t)layout->heap_fragment_mem,
-        .alias_message = vm->build.otp_release < 28 ? 3 : 2,
+        .alias_message = vm->features.alias_message,
         .process_msgq_save = (uint16_t)layout->process_msgq_save,
         .process_fcalls = (uint16_t)layout->process_fcalls,
         .process_reds = (uint16_t)layout->process_reds,
@@ -250,7 +250,7 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
         .scheduler_registers = (uint16_t)layout->sched_registers,
         .scheduler_process = (uint16_t)layout->sched_current_process,
         .scheduler_sleep_info = (uint16_t)layout->sched_ssi,
-        .saved_top = (uint16_t)vm_saved_top(vm),
+        .saved_top = (uint16_t)vm->features.saved_top,
     };
 
     for (uint32_t i = 0; i < vm->scheduler_count; i++) {

@@ -200,7 +200,7 @@ static bool jump_to_jit_frame(struct unwinder *unwinder, struct state *state)
 /* E, for calls that do not store it in Process.stop. */
 static uint64_t stale_top(struct unwinder *unwinder, const struct state *state)
 {
-    unsigned int number = vm_saved_top(unwinder->vm);
+    unsigned int number = unwinder->vm->features.saved_top;
     uint64_t value = state->registers.value[number];
 
     if ((state->registers.known & (1u << number)) && on_erlang_stack(state, value))
@@ -270,12 +270,12 @@ static void emit_switched(struct unwinder *unwinder, const struct state *state)
         unwinder->result.no_leaf = true;
 }
 
-/* Read the Export that call_light_bif keeps in TMP_MEM2 (instr_bif.cpp 25:385, 27:393, 29:420).
- * Before OTP 25 it is in the register that holds FCALLS in Erlang code (24:381). */
+/* Read the Export that call_light_bif keeps in TMP_MEM2, or in the register that holds FCALLS in
+ * Erlang code. */
 static bool light_bif_export(const struct unwinder *unwinder, const struct state *state,
                              uint64_t *export)
 {
-    if (unwinder->vm->build.otp_release > 24)
+    if (!unwinder->vm->features.light_bif_export_in_fcalls)
         return state->base && snapshot_word(state->snapshot, state->base + 16, export);
     *export = state->registers.value[JIT_FCALLS];
     return state->registers.known & (1u << JIT_FCALLS);
@@ -492,7 +492,7 @@ static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct sta
 static void find_reductions(struct unwinder *unwinder, const struct state *state)
 {
     struct process_registers *registers = &unwinder->result.registers;
-    bool narrow = unwinder->vm->build.otp_release >= 27; /* 32 bits */
+    bool narrow = unwinder->vm->features.fcalls_is_32_bits;
     uint64_t held = state->registers.value[JIT_FCALLS];
     int64_t in_register = narrow ? (int32_t)held : (int64_t)held;
     int64_t stored = narrow ? (int32_t)state->fcalls : (int64_t)state->fcalls;

@@ -32,7 +32,8 @@ static void start(int release)
 {
     const struct layout *layout = &vm.layout;
 
-    vm = (struct vm){.layout = fake_layout(release)};
+    vm = (struct vm){0};
+    fake_release(&vm, release);
     memset(bytes, 0, sizeof(bytes));
     set(layout->process_reds, 5000);
     set(layout->process_heap, 0x10000);
@@ -226,7 +227,6 @@ static struct parts start_parts(void)
 
     start(27);
     vm.memory = &parts.target->memory;
-    vm.build.otp_release = 27;
     root = link_node(&parts, 0);
     child = link_node(&parts, root | 1);
     put(&parts, root, layout->relation_left, child);
