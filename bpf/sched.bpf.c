@@ -131,7 +131,7 @@ static __always_inline bool has_overflown(const struct place *at)
  * 25:210). */
 static __always_inline bool has_used_up(const struct place *at, __s32 reds)
 {
-    if (at->thread && user_u32(at->thread->scheduler + at->target->scheduler_virtual_reds))
+    if (at->thread && user_u32(at->thread->scheduler + at->target->sched_virtual_reds))
         return false;
     return at->turn && at->turn->on && reds >= at->turn->reds;
 }
@@ -228,7 +228,7 @@ static __always_inline __u64 this_waker(const struct place *at)
     __u64 process = 0;
 
     if (at->thread)
-        process = user_u64(at->thread->scheduler + at->target->scheduler_process);
+        process = user_u64(at->thread->scheduler + at->target->sched_current_process);
     return process ? user_u64(process + at->target->process_id) : 0;
 }
 
@@ -254,7 +254,7 @@ static __always_inline void first_seen(struct place *at)
 static __always_inline bool is_leaving(const struct place *at)
 {
     return at->thread &&
-           user_u64(at->thread->scheduler + at->target->scheduler_process) == at->key.process;
+           user_u64(at->thread->scheduler + at->target->sched_current_process) == at->key.process;
 }
 
 static __always_inline void is_runnable(struct place *at)

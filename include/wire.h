@@ -102,20 +102,13 @@ struct wire_sample {
 struct wire_target {
     __u64 code_generation_address; /* 0: not read */
     struct wire_words process_words, scheduler_words;
-    __u16 process_htop, process_stop, process_heap, process_hend;       /* offsets in Process */
-    __u16 scheduler_registers, scheduler_process, scheduler_sleep_info; /* in ErtsSchedulerData */
-    __u16 process_current;                                              /* in Process */
-    __u16 process_id, process_state, process_flags, process_mbuf_sz;
-    __u16 process_high_water, process_old_heap, process_old_htop;
-    __u16 process_gen_gcs, process_off_heap_overhead, process_msgq_save;
-    __u16 process_abandoned_heap, process_bin_old_vheap;
-    __u16 saved_top; /* the register with the Erlang stack's top where Process.stop is stale; a
-                      * number as in wire_registers */
-    __u16 process_fcalls, process_reds;
-    __u16 scheduler_virtual_reds;   /* in ErtsSchedulerData */
-    __u16 message_m, message_hfrag; /* in ErtsMessage */
-    __u16 heap_fragment_mem;        /* in ErlHeapFragment */
-    __u16 alias_message;            /* index of the message in the tuple of a message to an alias */
+    /* offsets of fields */
+#define WIRE_FIELD(of, member) __u16 member;
+#define WIRE_OFFSET(member)    __u16 member;
+#include "wire_fields.h"
+    __u16 saved_top;     /* the register with the Erlang stack's top where Process.stop is stale; a
+                          * number as in wire_registers */
+    __u16 alias_message; /* index of the message in the tuple of a message to an alias */
 };
 
 /* A scheduler thread: hash map `schedulers`. The key is the thread pointer (fs base), which

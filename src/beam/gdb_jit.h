@@ -56,10 +56,10 @@ struct gdb_jit_module {
 
 /* The header of a symbol file. The rest of the file is read when a name in it is requested. */
 struct gdb_jit_header {
-    bool emulator;       /* not a module: has the two fields below */
-    bool frame_pointers; /* frames are {frame pointer, return address} */
-    uint64_t
-        normal_exit; /* address of the root frame's return address; old format: of a variable */
+    bool emulator;        /* not a module: has the two fields below */
+    bool frame_pointers;  /* frames are {frame pointer, return address} */
+    uint64_t normal_exit; /* address of the root frame's return address; in the old format, of the
+                           * variable that has it */
     uint64_t base;
     uint32_t code_size, range_count;
     char name[256];
