@@ -116,7 +116,14 @@ int layout_from_table(const struct build *build, struct layout *layout, struct e
 {
     struct layout found;
 
-    if (build->otp_release < OLDEST_RELEASE || build->otp_release > NEWEST_RELEASE)
+    if (build->otp_release > NEWEST_RELEASE)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "OTP %d (erts %s) is newer than the known releases, OTP %d to %d, and the "
+                         "executable has no debug information (DWARF); to try all the same, add "
+                         "--assume-release %d",
+                         build->otp_release, build->erts, OLDEST_RELEASE, NEWEST_RELEASE,
+                         NEWEST_RELEASE);
+    if (build->otp_release < OLDEST_RELEASE)
         return error_set(error, ERROR_UNSUPPORTED,
                          "OTP %d (erts %s) is not supported: layouts are built in for OTP %d to "
                          "%d, and the executable has no debug information (DWARF)",

@@ -24,6 +24,16 @@ const char *vm_layout_source(const struct vm *vm)
     return vm->layout_from_dwarf ? "dwarf" : "table";
 }
 
+void vm_assumption(const struct vm *vm, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (vm->assumed_release)
+        snprintf(text, size,
+                 "process %d is OTP %d (erts %s), which is newer than all known releases: it is "
+                 "treated as OTP %d, and results may be wrong",
+                 vm->pid, vm->build.otp_release, vm->build.erts, vm->assumed_release);
+}
+
 uint32_t vm_process_count(struct vm *vm)
 {
     uint32_t count;
