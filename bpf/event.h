@@ -13,6 +13,7 @@
 #define BEAMFLAME_EVENT_H
 
 #include "sample.h"
+#include "vm_constants.h"
 
 struct slots {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -219,7 +220,7 @@ static __always_inline __u64 current_process(const struct wire_target *target)
 {
     const struct wire_thread *thread = this_scheduler();
 
-    return thread ? user_u64(thread->scheduler + target->scheduler_process) : 0;
+    return thread ? user_u64(thread->scheduler + target->sched_current_process) : 0;
 }
 
 #endif

@@ -67,13 +67,6 @@ struct {
     __type(value, struct charged);
 } charged_fragments SEC(".maps");
 
-enum {
-    STATE_DIRTY_RUNNING_SYS = 1 << 30, /* ERTS_PSFLG_DIRTY_RUNNING_SYS, erl_process.h 25:1299 */
-    /* The `more` of HeapFragOnlyAlloc() alone (erl_vm.h 25:220, 27:222, 29:224): arithmetic gets
-     * its results in fragments whether the heap is full or not. */
-    ALWAYS_FRAGMENT = 512,
-};
-
 /* The words in use on the heap, on the old heap and in heap fragments. */
 static __always_inline __u64 words_in_use(const struct wire_target *target, __u64 process)
 {
@@ -133,7 +126,7 @@ static __always_inline bool was_collected(const struct wire_target *target,
  * do_major: GEN_GCS). */
 static __always_inline __u32 kind_of(const struct wire_target *target, __u64 process, __u32 kind)
 {
-    bool dirty = user_u32(process + target->process_state) & STATE_DIRTY_RUNNING_SYS;
+    bool dirty = user_u32(process + target->process_state) & ERTS_PSFLG_DIRTY_RUNNING_SYS;
 
     if (kind == WIRE_GC_HIBERNATE)
         return kind;
@@ -282,7 +275,8 @@ int alloc_fragment(struct pt_regs *ctx)
         user_u64(process + target->process_abandoned_heap))
         return 0;
     find_charged(&event, target, process, &charged);
-    event.hit.kind = ctx->dx == ALWAYS_FRAGMENT ? WIRE_ALLOC_FRAGMENT : WIRE_ALLOC_HEAP;
+    /* Arithmetic gets its results in fragments whether the heap is full or not. */
+    event.hit.kind = ctx->dx == ERTS_HEAP_FRAG_ONLY_XTRA ? WIRE_ALLOC_FRAGMENT : WIRE_ALLOC_HEAP;
     event.hit.values[0] = charge_fragment(target, process, ctx->si, event.hit.kind, &charged);
     event.hit.size = event.hit.values[0];
     if (bpf_map_update_elem(&charged_fragments, &process, &charged, BPF_ANY)) {

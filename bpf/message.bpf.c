@@ -25,24 +25,6 @@ enum {
     AT_ONCE = 16,     /* signals of one hit that are examined */
     FRAGMENTS = 4,    /* fragments of one message that are counted */
     LIST_CELLS = 128, /* cells of one list that are followed */
-
-    TAG_MASK = 0x3f,   /* _TAG_HEADER_MASK, erl_term.h */
-    TAG_SIGNAL = 0x30, /* _TAG_HEADER_EXTERNAL_PID: ERTS_SIG_IS_NON_MSG_TAG, erl_message.h */
-    TAG_SHIFT = 6,     /* _HEADER_ARITY_OFFS; kind and type have 8 bits each */
-    PID_MASK = 0xf,    /* _TAG_IMMED1_MASK */
-    PID_TAG = 0x3,     /* _TAG_IMMED1_PID */
-    PRIMARY_MASK = 3,  /* TAG_PRIMARY_*: list, boxed term, immediate term */
-    LIST_TAG = 1,
-    BOXED_TAG = 2,
-    IMMEDIATE_TAG = 3,
-    SMALL_MASK = 0xf,
-    SMALL_TAG = 0xf,
-    SMALL_SHIFT = 4,
-
-    MESSAGE_DATA = 8,   /* offset of ErtsMessage.data */
-    DATA_COMBINED = 1,  /* the message's own fragment, ERTS_MSG_COMBINED_HFRAG */
-    MESSAGE_FROM = 16,  /* from ErtsMessage.m[0], the term, to m[2], the sender */
-    FRAGMENT_USED = 32, /* ErlHeapFragment.used_size, erl_message.h 25:192; words */
 };
 
 /* A message in a queue. If there are too many, the map drops the oldest. */
@@ -104,10 +86,10 @@ __noinline int message_list_words(__u64 cell, __u64 bottom)
         if (bpf_probe_read_user(&list, sizeof(list), (void *)at))
             return 0;
         next = list.tail & ~7ull;
-        if ((list.head & PRIMARY_MASK) != IMMEDIATE_TAG ||
-            (list.tail & PRIMARY_MASK) == IMMEDIATE_TAG || next < bottom || next >= at)
+        if ((list.head & TAG_PRIMARY_MASK) != TAG_PRIMARY_IMMED1 ||
+            (list.tail & TAG_PRIMARY_MASK) == TAG_PRIMARY_IMMED1 || next < bottom || next >= at)
             return (cell - at) / 8;
-        if (next != at - sizeof(list) || (list.tail & PRIMARY_MASK) != LIST_TAG)
+        if (next != at - sizeof(list) || (list.tail & TAG_PRIMARY_MASK) != TAG_PRIMARY_LIST)
             return (cell - next) / 8;
         at = next;
     }
@@ -131,7 +113,7 @@ static __always_inline __u64 words_on_heap(const struct event *event, __u64 term
 
     if (at < heap || at >= end)
         return 0;
-    if ((term & PRIMARY_MASK) == LIST_TAG)
+    if ((term & TAG_PRIMARY_MASK) == TAG_PRIMARY_LIST)
         before = message_list_words(at, heap);
     if (before < 0) {
         tally(event, WIRE_MSG_LONG_LIST);
@@ -145,7 +127,7 @@ static __always_inline __u64 words_in_fragments(__u64 fragment)
     __u64 words = 0;
 
     for (int i = 0; i < FRAGMENTS && fragment; i++) {
-        words += user_u64(fragment + FRAGMENT_USED);
+        words += user_u64(fragment + ERL_HEAP_FRAGMENT_USED_OFFSET);
         fragment = user_u64(fragment); /* ErlHeapFragment.next */
     }
     return words;
@@ -214,15 +196,16 @@ static __always_inline void count_message(struct sending *sending, const struct 
 
 static __always_inline bool is_pointer(__u64 term)
 {
-    return (term & PRIMARY_MASK) == LIST_TAG || (term & PRIMARY_MASK) == BOXED_TAG;
+    return (term & TAG_PRIMARY_MASK) == TAG_PRIMARY_LIST ||
+           (term & TAG_PRIMARY_MASK) == TAG_PRIMARY_BOXED;
 }
 
 static __always_inline __u64 words_of(const struct sending *sending, const struct event *event,
                                       __u64 term)
 {
-    __u64 data = user_u64(sending->address + MESSAGE_DATA);
+    __u64 data = user_u64(sending->address + ERTS_MESSAGE_DATA_OFFSET);
 
-    if (data == DATA_COMBINED)
+    if (data == ERTS_MSG_COMBINED_HFRAG)
         return words_in_fragments(sending->address + sending->message_hfrag);
     if (data)
         return words_in_fragments(data);
@@ -237,12 +220,13 @@ static __always_inline __u64 words_of(const struct sending *sending, const struc
  * ErtsMessage. */
 static __always_inline __u64 start_of_signal(const struct sending *sending, __u64 info)
 {
-    __u64 arity = user_u64(info) >> TAG_SHIFT;
+    __u64 arity = user_u64(info) >> HEADER_ARITY_OFFS;
     __u64 at = info + 8 * (sending->alias_message == 3 ? 4 : arity - 1);
     __u64 low = user_u64(at), high = user_u64(at + 8);
 
-    if (arity >= 4 && (low & SMALL_MASK) == SMALL_TAG && (high & SMALL_MASK) == SMALL_TAG)
-        return (low >> SMALL_SHIFT | high >> SMALL_SHIFT << 32) + sending->fragment_mem;
+    if (arity >= 4 && (low & TAG_IMMED1_MASK) == TAG_IMMED1_SMALL &&
+        (high & TAG_IMMED1_MASK) == TAG_IMMED1_SMALL)
+        return (low >> TAG_IMMED1_SIZE | high >> TAG_IMMED1_SIZE << 32) + sending->fragment_mem;
     return sending->address + sending->message_hfrag + sending->fragment_mem;
 }
 
@@ -254,15 +238,15 @@ static __always_inline __u64 start_of_signal(const struct sending *sending, __u6
 static __always_inline __u64 words_of_signal(const struct sending *sending,
                                              const struct event *event)
 {
-    __u64 info = user_u64(sending->address + sending->message_m + MESSAGE_FROM);
+    __u64 info = user_u64(sending->address + sending->message_m + ERTS_MESSAGE_FROM_OFFSET);
     __u64 term, next, end;
 
-    if ((info & PRIMARY_MASK) != BOXED_TAG)
+    if ((info & TAG_PRIMARY_MASK) != TAG_PRIMARY_BOXED)
         return 0;
     info &= ~7ull;
     term = user_u64(info + 8 * sending->alias_message);
     next = user_u64(info + 8 * (5 - sending->alias_message));
-    end = (next & PRIMARY_MASK) == BOXED_TAG ? next & ~7ull : info;
+    end = (next & TAG_PRIMARY_MASK) == TAG_PRIMARY_BOXED ? next & ~7ull : info;
     if (!is_pointer(term))
         return 0;
     if (info >= sending->heap && info < sending->top)
@@ -274,15 +258,15 @@ static __always_inline __u64 words_of_signal(const struct sending *sending,
  * signals it makes a new one. */
 static __always_inline bool may_become_message(__u32 kind)
 {
-    return kind == WIRE_SIGNAL_EXIT || kind == WIRE_SIGNAL_EXIT_LINKED ||
-           kind == WIRE_SIGNAL_DOWN || kind == WIRE_SIGNAL_CHANGE ||
-           kind == WIRE_SIGNAL_SPAWN_REPLY || kind == WIRE_SIGNAL_NIF_SELECT;
+    return kind == ERTS_SIG_Q_OP_EXIT || kind == ERTS_SIG_Q_OP_EXIT_LINKED ||
+           kind == ERTS_SIG_Q_OP_MONITOR_DOWN || kind == ERTS_SIG_Q_OP_PERSISTENT_MON_MSG ||
+           kind == ERTS_SIG_Q_OP_DIST_SPAWN_REPLY || kind == ERTS_SIG_Q_OP_NIF_SELECT;
 }
 
 static __always_inline void count_signal(struct sending *sending, struct event *event, __u32 kind)
 {
-    tally(event, kind < WIRE_SIGNAL_OTHER ? kind : WIRE_SIGNAL_OTHER);
-    if (kind == WIRE_SIGNAL_MESSAGE) {
+    tally(event, kind < WIRE_MSG_OTHER_SIGNAL ? kind : WIRE_MSG_OTHER_SIGNAL);
+    if (kind == ERTS_SIG_Q_OP_ALIAS_MSG) {
         count_message(sending, event, words_of_signal(sending, event));
         return;
     }
@@ -303,8 +287,8 @@ __noinline int message_look(struct sending *sending)
     if (!event.slot || !event.counts)
         return 0;
     tag = user_u64(sending->address + sending->message_m);
-    if ((tag & TAG_MASK) == TAG_SIGNAL)
-        count_signal(sending, &event, tag >> TAG_SHIFT & 0xff);
+    if ((tag & TAG_HEADER_MASK) == EXTERNAL_PID_SUBTAG)
+        count_signal(sending, &event, tag >> HEADER_ARITY_OFFS & ERTS_SIG_Q_OP_MASK);
     else
         count_message(sending, &event, words_of(sending, &event, tag));
     return 0;
@@ -332,7 +316,7 @@ int message_queue(struct pt_regs *ctx)
 
     if (!begin_sending(&sending, &event, bpf_get_attach_cookie(ctx), ctx->si))
         return 0;
-    if ((ctx->di & PID_MASK) == PID_TAG)
+    if ((ctx->di & TAG_IMMED1_MASK) == TAG_IMMED1_PID)
         sending.from = ctx->di;
     for (int i = 0; i < AT_ONCE && sending.address; i++) {
         message_look(&sending);
@@ -369,7 +353,7 @@ int message_ask(struct pt_regs *ctx)
 
     if (!this_target() || !event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
-    tally(&event, WIRE_SIGNAL_PROCESS_INFO);
+    tally(&event, ERTS_SIG_Q_OP_PROCESS_INFO);
     event.hit.kind = WIRE_MSG_SENT;
     event.hit.size = 1;
     event.hit.peer = ctx->si;

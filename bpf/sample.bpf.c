@@ -17,6 +17,7 @@
  * else to look.
  */
 #include "sample.h"
+#include "vm_constants.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -326,10 +327,10 @@ static __always_inline void put_scheduler(struct scratch *scratch, const struct 
         return;
     scratch->sample.scheduler = thread->scheduler;
     if (!(scratch->sample.flags & WIRE_AT_REST))
-        scratch->sample.process = field(data, target->scheduler_process);
-    if (thread->type == 0) /* dirty schedulers have no JIT frame */
-        area->base = field(data, target->scheduler_registers);
-    sleep_info = field(data, target->scheduler_sleep_info);
+        scratch->sample.process = field(data, target->sched_current_process);
+    if (thread->type == ERTS_SCHED_NORMAL) /* dirty schedulers have no JIT frame */
+        area->base = field(data, target->sched_registers);
+    sleep_info = field(data, target->sched_ssi);
     keep_words(scratch, REGION_SCHEDULER_WORDS, thread->scheduler, &target->scheduler_words);
     if (!scratch->sample.process && sleep_info)
         sample_put(area->at, REGION_SLEEP_INFO, sleep_info, 64, 64);

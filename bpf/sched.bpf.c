@@ -24,22 +24,11 @@
  */
 #include "event.h"
 
-/* ERTS_PSFLG_*, erl_process.h 25:1245; the same in 24 to 29 */
 enum {
-    STATE_FREE = 1 << 10,
-    STATE_EXITING = 1 << 11,
-    STATE_ACTIVE = 1 << 13,
-    STATE_IN_QUEUE = 1 << 14,
-    STATE_RUNNING = 1 << 15,
-    STATE_SUSPENDED = 1 << 16,
-    STATE_RUNNING_SYS = 1 << 21,
-    STATE_DIRTY_CPU = 1 << 26,
-    STATE_DIRTY_IO = 1 << 27,
-    STATE_DIRTY_SYSTEM = 1 << 28,
-    STATE_DIRTY_RUNNING = 1 << 29,
-    STATE_DIRTY_RUNNING_SYS = 1 << 30,
-    STATE_RUNS = STATE_RUNNING | STATE_RUNNING_SYS | STATE_DIRTY_RUNNING | STATE_DIRTY_RUNNING_SYS,
-    STATE_GOES_DIRTY = STATE_DIRTY_CPU | STATE_DIRTY_IO | STATE_DIRTY_SYSTEM,
+    STATE_RUNS = ERTS_PSFLG_RUNNING | ERTS_PSFLG_RUNNING_SYS | ERTS_PSFLG_DIRTY_RUNNING |
+                 ERTS_PSFLG_DIRTY_RUNNING_SYS,
+    STATE_GOES_DIRTY =
+        ERTS_PSFLG_DIRTY_CPU_PROC | ERTS_PSFLG_DIRTY_IO_PROC | ERTS_PSFLG_DIRTY_ACTIVE_SYS,
 };
 
 /* Samples are chosen by time off. This is added to the size of each hit, so that processes that are
@@ -90,7 +79,7 @@ struct place {
 
 static __always_inline bool is_dirty(const struct place *at)
 {
-    return at->thread && at->thread->type != 0;
+    return at->thread && at->thread->type != ERTS_SCHED_NORMAL;
 }
 
 static __always_inline bool arrive(struct place *at, __u64 cookie, __u64 process)
@@ -143,20 +132,20 @@ static __always_inline bool has_overflown(const struct place *at)
  * 25:210). */
 static __always_inline bool has_used_up(const struct place *at, __s32 reds)
 {
-    if (at->thread && user_u32(at->thread->scheduler + at->target->scheduler_virtual_reds))
+    if (at->thread && user_u32(at->thread->scheduler + at->target->sched_virtual_reds))
         return false;
     return at->turn && at->turn->on && reds >= at->turn->reds;
 }
 
 static __always_inline __u8 why_it_leaves(const struct place *at, __u32 state, __s32 reds)
 {
-    if (state & STATE_EXITING)
+    if (state & ERTS_PSFLG_EXITING)
         return WIRE_SCHED_EXITING;
     if (is_dirty(at) || (state & STATE_GOES_DIRTY))
         return WIRE_SCHED_DIRTY;
-    if (state & STATE_SUSPENDED)
+    if (state & ERTS_PSFLG_SUSPENDED)
         return WIRE_SCHED_SUSPENDED;
-    if (!(state & STATE_ACTIVE))
+    if (!(state & ERTS_PSFLG_ACTIVE))
         return WIRE_SCHED_WAITING;
     return has_used_up(at, reds) ? WIRE_SCHED_REDUCTIONS : WIRE_SCHED_YIELDED;
 }
@@ -193,7 +182,7 @@ static __always_inline void end_slice(struct place *at, __u8 left)
  * collection. The process still has not run. */
 static __always_inline void waits_on(struct place *at, __u32 state)
 {
-    bool has_to_run = (state & STATE_ACTIVE) && !(state & STATE_SUSPENDED);
+    bool has_to_run = (state & ERTS_PSFLG_ACTIVE) && !(state & ERTS_PSFLG_SUSPENDED);
 
     at->turn->runnable = has_to_run ? at->now : 0;
 }
@@ -209,7 +198,7 @@ int sched_out(struct pt_regs *ctx)
         return 0;
     state = user_u32(at.key.process + at.target->process_state);
     turn.left = why_it_leaves(&at, state, ctx->dx);
-    if (at.turn && !at.turn->on && is_dirty(&at) && !(state & STATE_FREE)) {
+    if (at.turn && !at.turn->on && is_dirty(&at) && !(state & ERTS_PSFLG_FREE)) {
         waits_on(&at, state);
         return 0;
     }
@@ -217,7 +206,7 @@ int sched_out(struct pt_regs *ctx)
         end_slice(&at, turn.left);
     else if (at.turn)
         tally(&at, WIRE_SCHED_UNSEEN);
-    if (state & STATE_FREE) {
+    if (state & ERTS_PSFLG_FREE) {
         bpf_map_delete_elem(&turns, &at.key);
         return 0;
     }
@@ -240,7 +229,7 @@ static __always_inline __u64 this_waker(const struct place *at)
     __u64 process = 0;
 
     if (at->thread)
-        process = user_u64(at->thread->scheduler + at->target->scheduler_process);
+        process = user_u64(at->thread->scheduler + at->target->sched_current_process);
     return process ? user_u64(process + at->target->process_id) : 0;
 }
 
@@ -266,7 +255,7 @@ static __always_inline void first_seen(struct place *at)
 static __always_inline bool is_leaving(const struct place *at)
 {
     return at->thread &&
-           user_u64(at->thread->scheduler + at->target->scheduler_process) == at->key.process;
+           user_u64(at->thread->scheduler + at->target->sched_current_process) == at->key.process;
 }
 
 static __always_inline void is_runnable(struct place *at)
@@ -303,7 +292,7 @@ static __always_inline void stays_out_of_queue(struct place *at)
         return;
     state = user_u32(at->key.process + at->target->process_state);
     if (is_leaving(at)) {
-        if (!(state & (STATE_RUNS | STATE_IN_QUEUE)))
+        if (!(state & (STATE_RUNS | ERTS_PSFLG_IN_RUNQ)))
             at->turn->runnable = 0;
     } else if ((state & STATE_RUNS) && !at->turn->runnable) {
         is_runnable(at);
@@ -429,7 +418,7 @@ static __always_inline int run(__u64 cookie, __u64 process)
     return 0;
 }
 
-/* The JIT keeps the process in r13 (x86/beam_asm.hpp 25:75). So the probe can be anywhere in the
+/* The JIT keeps the process in r13 (JIT_C_P). So the probe can be anywhere in the
  * first instructions of copy_in_registers(). */
 SEC("uprobe")
 int sched_in(struct pt_regs *ctx)

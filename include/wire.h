@@ -15,6 +15,7 @@
 #define BEAMFLAME_WIRE_H
 
 #include "log_histogram.h"
+#include "vm_constants.h"
 
 enum wire_limits {
     WIRE_REGIONS = 16,
@@ -101,20 +102,13 @@ struct wire_sample {
 struct wire_target {
     __u64 code_generation_address; /* 0: not read */
     struct wire_words process_words, scheduler_words;
-    __u16 process_htop, process_stop, process_heap, process_hend;       /* offsets in Process */
-    __u16 scheduler_registers, scheduler_process, scheduler_sleep_info; /* in ErtsSchedulerData */
-    __u16 process_current;                                              /* in Process */
-    __u16 process_id, process_state, process_flags, process_mbuf_sz;
-    __u16 process_high_water, process_old_heap, process_old_htop;
-    __u16 process_gen_gcs, process_off_heap_overhead, process_msgq_save;
-    __u16 process_abandoned_heap, process_bin_old_vheap;
-    __u16 saved_top; /* the register with the Erlang stack's top where Process.stop is stale; a
-                      * number as in wire_registers */
-    __u16 process_fcalls, process_reds;
-    __u16 scheduler_virtual_reds;   /* in ErtsSchedulerData */
-    __u16 message_m, message_hfrag; /* in ErtsMessage */
-    __u16 heap_fragment_mem;        /* in ErlHeapFragment */
-    __u16 alias_message;            /* index of the message in the tuple of a message to an alias */
+    /* offsets of fields */
+#define WIRE_FIELD(of, member) __u16 member;
+#define WIRE_OFFSET(member)    __u16 member;
+#include "wire_fields.h"
+    __u16 saved_top;     /* the register with the Erlang stack's top where Process.stop is stale; a
+                          * number as in wire_registers */
+    __u16 alias_message; /* index of the message in the tuple of a message to an alias */
 };
 
 /* A scheduler thread: hash map `schedulers`. The key is the thread pointer (fs base), which
@@ -127,7 +121,7 @@ struct wire_thread_key {
 
 struct wire_thread {
     __u64 scheduler; /* ErtsSchedulerData * */
-    __u32 type;      /* enum ErtsSchedulerType */
+    __u32 type;      /* enum erts_sched_type */
     __u32 unused;
 };
 
@@ -195,37 +189,13 @@ enum wire_alloc_kind { WIRE_ALLOC_HEAP, WIRE_ALLOC_FRAGMENT };
 
 enum wire_msg_kind { WIRE_MSG_SENT, WIRE_MSG_RECEIVED };
 
-/* Kinds of signals, numbered as in the VM (ERTS_SIG_Q_OP_*, erl_proc_sig_queue.h 24:112, 25:115,
- * 27:174, 29:176). The numbers are also indices of tallies. */
-enum wire_signal {
-    WIRE_SIGNAL_EXIT,
-    WIRE_SIGNAL_EXIT_LINKED,
-    WIRE_SIGNAL_DOWN,
-    WIRE_SIGNAL_MONITOR,
-    WIRE_SIGNAL_DEMONITOR,
-    WIRE_SIGNAL_LINK,
-    WIRE_SIGNAL_UNLINK,
-    WIRE_SIGNAL_GROUP_LEADER,
-    WIRE_SIGNAL_TRACE,
-    WIRE_SIGNAL_CHANGE, /* of the time offset or of nodes, to a process that monitors them */
-    WIRE_SIGNAL_IS_ALIVE,
-    WIRE_SIGNAL_PROCESS_INFO,
-    WIRE_SIGNAL_SUSPEND,
-    WIRE_SIGNAL_RPC,
-    WIRE_SIGNAL_SPAWN_REPLY,
-    WIRE_SIGNAL_MESSAGE, /* to an alias, or with priority */
-    WIRE_SIGNAL_RECEIVE_MARK,
-    WIRE_SIGNAL_UNLINK_ACK,
-    WIRE_SIGNAL_QUEUE_DATA, /* process_flag(message_queue_data) */
-    WIRE_SIGNAL_FLUSH,
-    WIRE_SIGNAL_NIF_SELECT,
-    WIRE_SIGNAL_OTHER,
-};
+/* The kinds of signals (enum erts_sig_q_op) are tallies too. */
 enum wire_msg_tally {
-    WIRE_MSG_UNSEEN = WIRE_SIGNAL_OTHER + 1, /* received messages whose sending was not seen */
-    WIRE_MSG_LEFT_OUT,                       /* hits that queued more signals than are examined */
-    WIRE_MSG_LONG_LIST,                      /* messages whose words were counted in part: long
-                                              * lists */
+    WIRE_MSG_OTHER_SIGNAL = ERTS_SIG_Q_OPS, /* of no known kind */
+    WIRE_MSG_UNSEEN,                        /* received messages whose sending was not seen */
+    WIRE_MSG_LEFT_OUT,                      /* hits that queued more signals than are examined */
+    WIRE_MSG_LONG_LIST,                     /* messages whose words were counted in part: long
+                                             * lists */
     WIRE_MSG_TALLIES,
 };
 enum wire_msg_histogram { WIRE_MSG_DELAY, WIRE_MSG_WORDS, WIRE_MSG_HISTOGRAMS };

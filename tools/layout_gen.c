@@ -9,7 +9,10 @@
 
 #include "beam/layout.h"
 
-enum { FIRST_RELEASE = 23, RELEASES = 7, ROWS = sizeof(struct layout) / sizeof(int32_t) };
+enum {
+    RELEASES = NEWEST_RELEASE - OLDEST_RELEASE + 1,
+    ROWS = sizeof(struct layout) / sizeof(int32_t),
+};
 
 static const char *const members[ROWS] = {
 #define LAYOUT_ROW(member, name) [offsetof(struct layout, member) / sizeof(int32_t)] = #member,
@@ -21,7 +24,6 @@ static int32_t columns[ROWS][RELEASES] = {
 #define LAYOUT_COLUMNS(member, ...)                                                                \
     [offsetof(struct layout, member) / sizeof(int32_t)] = {__VA_ARGS__},
 #include "beam/layout_tables.h"
-#undef LAYOUT_COLUMNS
 };
 
 /* Replace a column; false if the file has no DWARF of a VM. */
@@ -37,7 +39,7 @@ static bool read_column(int release, const char *path)
     if (fd >= 0)
         close(fd);
     for (size_t row = 0; filled == 1 && row < ROWS; row++)
-        columns[row][release - FIRST_RELEASE] = ((const int32_t *)&layout)[row];
+        columns[row][release - OLDEST_RELEASE] = ((const int32_t *)&layout)[row];
     return filled == 1;
 }
 
@@ -57,9 +59,9 @@ int main(int argc, char **argv)
         char *path;
         long release = strtol(argv[i], &path, 10);
 
-        if (*path != '=' || release < FIRST_RELEASE || release >= FIRST_RELEASE + RELEASES) {
-            fprintf(stderr, "usage: layout-gen RELEASE=FILE..., releases %d to %d\n", FIRST_RELEASE,
-                    FIRST_RELEASE + RELEASES - 1);
+        if (*path != '=' || release < OLDEST_RELEASE || release > NEWEST_RELEASE) {
+            fprintf(stderr, "usage: layout-gen RELEASE=FILE..., releases %d to %d\n",
+                    OLDEST_RELEASE, NEWEST_RELEASE);
             return 2;
         }
         if (!read_column((int)release, path + 1)) {

@@ -37,7 +37,7 @@ static bool read_record(struct vm *vm, struct atoms *atoms, uint64_t term, const
     const char *name;
 
     if (!term_is_boxed(term) || !memory_read_u64(vm->memory, term_address(term), &header) ||
-        (header & 3) != 0 || term_header_kind(header) != TERM_TUPLE ||
+        !term_is_header(header) || term_header_kind(header) != ARITYVAL_SUBTAG ||
         term_header_words(header) < count || term_header_words(header) > TUPLE_MAX ||
         !memory_read(vm->memory, term_address(term) + sizeof(header), elements,
                      count * sizeof(*elements)))

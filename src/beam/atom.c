@@ -13,12 +13,12 @@
 #include "beam/erlang_escape.h"
 #include "beam/term.h"
 #include "util/alloc.h"
+#include "vm_constants.h"
 
 enum {
-    SEGMENT_SHIFT = 10, /* INDEX_PAGE_SHIFT */
-    SEGMENT_SIZE = 1 << SEGMENT_SHIFT,
-    INDEX_MAX = 1 << 26, /* far more than a VM can have */
-    TEXT_MAX = 255 * 4,  /* MAX_ATOM_CHARACTERS, in UTF-8 */
+    SEGMENT_SIZE = 1 << INDEX_PAGE_SHIFT,
+    INDEX_MAX = 1 << 26,                /* far more than a VM can have */
+    TEXT_MAX = MAX_ATOM_CHARACTERS * 4, /* in UTF-8 */
     ATOM_BYTES_MAX = 64,
 };
 
@@ -42,9 +42,9 @@ static bool text_address(struct memory *memory, const struct layout *layout, con
         memcpy(address, atom + layout->atom_name, sizeof(*address));
         return true;
     }
-    /* From 28 the name is a binary term (atom.h, Atom.u.bin). */
+    /* The name is a binary term (atom.h 29, Atom.u.bin). */
     memcpy(&word, atom + layout->atom_bin, sizeof(word));
-    if (!term_is_boxed(word) || !term_binary(memory, 28, term_address(word), &bytes) ||
+    if (!term_is_boxed(word) || !term_binary(memory, true, term_address(word), &bytes) ||
         bytes.size < size)
         return false;
     *address = bytes.address;
@@ -61,7 +61,7 @@ bool atom_table_text(struct memory *memory, const struct layout *layout, uint64_
 
     if (layout->sizeof_atom > ATOM_BYTES_MAX || layout->atom_len < 0 || index >= INDEX_MAX ||
         !memory_read_u64(memory, table + layout->index_seg_table, &segments) ||
-        !memory_read_u64(memory, segments + (index >> SEGMENT_SHIFT) * 8, &segment) ||
+        !memory_read_u64(memory, segments + (index >> INDEX_PAGE_SHIFT) * 8, &segment) ||
         !memory_read_u64(memory, segment + (index % SEGMENT_SIZE) * 8, &address) ||
         !memory_read(memory, address, atom, layout->sizeof_atom))
         return false;
@@ -99,7 +99,7 @@ void atoms_free(struct atoms *atoms)
 /* The slot of an atom's cached text. */
 static char **slot(struct atoms *atoms, uint64_t index)
 {
-    size_t number = index >> SEGMENT_SHIFT;
+    size_t number = index >> INDEX_PAGE_SHIFT;
 
     if (number >= atoms->segment_count) {
         atoms->segments = xreallocarray(atoms->segments, number + 1, sizeof(atoms->segments[0]));
@@ -128,8 +128,8 @@ const char *atom_text(struct atoms *atoms, uint64_t term)
 
     if (!term_is_atom(term))
         return NULL;
-    if (index >> SEGMENT_SHIFT < atoms->segment_count && atoms->segments[index >> SEGMENT_SHIFT] &&
-        *slot(atoms, index))
+    if (index >> INDEX_PAGE_SHIFT < atoms->segment_count &&
+        atoms->segments[index >> INDEX_PAGE_SHIFT] && *slot(atoms, index))
         return *slot(atoms, index);
     if (!exists(atoms, index) ||
         !atom_table_text(vm->memory, &vm->layout, vm->roots.atom_table, index, text, sizeof(text)))

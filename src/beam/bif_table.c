@@ -7,10 +7,10 @@
 #include "beam/term.h"
 #include "os/native_symbols.h"
 #include "util/alloc.h"
+#include "vm_constants.h"
 
 enum {
-    ARITY_MAX = 4, /* MAX_BIF_ARITY (erl_vm.h 27:56) */
-    KINDS = 3,     /* BIF_KIND_REGULAR, _HEAVY, _GUARD */
+    KINDS = 3, /* BIF_KIND_REGULAR, _HEAVY, _GUARD */
     ATOMS_MAX = 1 << 16 /* the VM's own atoms come first: 1,500 in 25 */,
     ROWS_MIN = 100, /* 25 has 484 */
     ROWS_MAX = 10000,
@@ -34,7 +34,7 @@ static bool is_row(const struct roots_search *search, size_t at)
     if (at + sizeof(row) > search->size)
         return false;
     memcpy(&row, search->bytes + at, sizeof(row));
-    return is_name(row.module) && is_name(row.function) && row.arity <= ARITY_MAX &&
+    return is_name(row.module) && is_name(row.function) && row.arity <= MAX_BIF_ARITY &&
            row.padding == 0 && is_code(search, row.called) && is_code(search, row.implementation) &&
            row.kind < KINDS && row.padding_2 == 0;
 }

@@ -16,15 +16,15 @@ static bool old_binary(struct memory *memory, uint64_t address, int depth, struc
         return false;
     size = words[1];
     switch (term_header_kind(words[0])) {
-    case TERM_BINARY_1:
+    case REFC_BINARY_SUBTAG:
         if (!memory_read(memory, address, words, sizeof(words)))
             return false;
         *bytes = (struct term_bytes){words[4], size};
         return true;
-    case TERM_BINARY_2:
+    case HEAP_BINARY_SUBTAG:
         *bytes = (struct term_bytes){address + 16, size};
         return true;
-    case TERM_BINARY_3:
+    case SUB_BINARY_SUBTAG:
         if (depth > 0 || !memory_read(memory, address, words, sizeof(words)) ||
             (words[3] & 0xffff) != 0 || !term_is_boxed(words[4]) ||
             !old_binary(memory, term_address(words[4]), depth + 1, bytes) ||
@@ -50,12 +50,12 @@ static bool new_binary(struct memory *memory, uint64_t address, struct term_byte
     if (!memory_read(memory, address, words, 2 * sizeof(words[0])))
         return false;
     switch (term_header_kind(words[0])) {
-    case TERM_BINARY_1:
+    case HEAP_BITS_SUBTAG:
         if (words[1] % 8)
             return false;
         *bytes = (struct term_bytes){address + 16, words[1] / 8};
         return true;
-    case TERM_BINARY_2:
+    case SUB_BITS_SUBTAG:
         if (!memory_read(memory, address, words, sizeof(words)) || words[2] % 8 || words[3] % 8 ||
             words[3] < words[2])
             return false;
@@ -67,12 +67,11 @@ static bool new_binary(struct memory *memory, uint64_t address, struct term_byte
     }
 }
 
-bool term_binary(struct memory *memory, int otp_release, uint64_t address, struct term_bytes *bytes)
+bool term_binary(struct memory *memory, bool in_bits, uint64_t address, struct term_bytes *bytes)
 {
     struct term_bytes found;
 
-    if (!(otp_release >= 27 ? new_binary(memory, address, &found)
-                            : old_binary(memory, address, 0, &found)))
+    if (!(in_bits ? new_binary(memory, address, &found) : old_binary(memory, address, 0, &found)))
         return false;
     *bytes = found;
     return true;

@@ -182,7 +182,6 @@ static bool read_config(struct bytes bytes, struct build *build)
     build->native_stack = contains(bytes, "\n#define NATIVE_ERLANG_STACK ");
     build->frame_pointer_field = contains(bytes, "\n#define ERLANG_FRAME_POINTERS ");
     build->vm_probes = contains(bytes, "\n#define USE_VM_PROBES ");
-    build->hipe = contains(bytes, "\n#define HIPE ");
     return true;
 }
 

@@ -164,8 +164,8 @@ static bool read_header(struct code *code, const struct gdb_jit_entry *entry, ui
     return gdb_jit_parse_header(bytes, size, code->old_format, header, &ignored) == 0;
 }
 
-/* OTP 24 adds this entry before it knows the address of normal_exit (x86/beam_asm.cpp 24:205,
- * 24:285). */
+/* In the old format this entry is added before the VM knows the address of normal_exit
+ * (x86/beam_asm.cpp 24:205, 24:285). */
 static void add_emulator(struct code *code, const struct gdb_jit_header *header)
 {
     code->normal_exit = header->normal_exit ? header->normal_exit : code->vm->roots.normal_exit;
@@ -286,7 +286,7 @@ struct code *code_new(struct vm *vm, struct error *error)
     struct code *code = xcalloc(1, sizeof(*code));
 
     code->vm = vm;
-    code->old_format = vm->build.otp_release == 24;
+    code->old_format = vm->features.old_gdb_jit;
     code->by_entry = address_map_new(ENTRIES_MAX);
     code->call_classes = address_map_new(CALL_CLASSES_MAX);
     if (!vm->roots.jit_descriptor)
@@ -493,12 +493,12 @@ bool code_find_fragment(struct code *code, const char *symbol, struct code_place
 
 /* ---- call classes ---- */
 
-static enum call_class class_of_bytes(const uint8_t *bytes, size_t size, int release)
+static enum call_class class_of_bytes(const uint8_t *bytes, size_t size, unsigned int saved_top)
 {
-    static const uint8_t FRESH[] = {0x49, 0x8b, 0x65};    /* mov rsp, [r13 + stop] */
-    static const uint8_t STALE[] = {0x48, 0x89, 0xec};    /* mov rsp, rbp */
-    static const uint8_t STALE_24[] = {0x4c, 0x89, 0xe4}; /* mov rsp, r12 */
-    const uint8_t *stale = release == 24 ? STALE_24 : STALE;
+    static const uint8_t FRESH[] = {0x49, 0x8b, 0x65};     /* mov rsp, [r13 + stop] */
+    static const uint8_t STALE_RBP[] = {0x48, 0x89, 0xec}; /* mov rsp, rbp */
+    static const uint8_t STALE_R12[] = {0x4c, 0x89, 0xe4}; /* mov rsp, r12 */
+    const uint8_t *stale = saved_top == CFI_R12 ? STALE_R12 : STALE_RBP;
 
     for (size_t i = 0; i + 3 <= size; i++) {
         if (!memcmp(bytes + i, stale, 3))
@@ -526,7 +526,7 @@ enum call_class code_call_class(struct code *code, uint64_t return_address)
         size = module->end - return_address;
     if (!memory_read(code->vm->memory, return_address, bytes, size))
         return CALL_FRESH;
-    class = class_of_bytes(bytes, size, code->vm->build.otp_release);
+    class = class_of_bytes(bytes, size, code->vm->features.saved_top);
     address_map_put(code->call_classes, return_address, class);
     return class;
 }

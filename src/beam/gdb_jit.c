@@ -99,7 +99,7 @@ static void parse_header(struct cursor *cursor, struct gdb_jit_header *header)
     copy_name(cursor, name, header);
 }
 
-/* OTP 24: {u64 0, u64 normal_exit} or {u64 functions, u64 base, u64 code size, name}. */
+/* The old format: {u64 0, u64 normal_exit} or {u64 functions, u64 base, u64 code size, name}. */
 static void parse_old_header(struct cursor *cursor, struct gdb_jit_header *header)
 {
     uint64_t functions = cursor_u64(cursor);

@@ -58,13 +58,14 @@ struct gdb_jit_module {
 struct gdb_jit_header {
     bool emulator;        /* not a module: has the two fields below */
     bool frame_pointers;  /* frames are {frame pointer, return address} */
-    uint64_t normal_exit; /* address of the root frame's return address (OTP 24: of its variable) */
+    uint64_t normal_exit; /* address of the root frame's return address; in the old format, of the
+                           * variable that has it */
     uint64_t base;
     uint32_t code_size, range_count;
     char name[256];
 };
 
-/* `old_format`: the format of OTP 24. Return -1 with ERROR_UNSUPPORTED if the bytes make no
+/* `old_format`: features.old_gdb_jit. Return -1 with ERROR_UNSUPPORTED if the bytes make no
  * sense. */
 int gdb_jit_parse_header(const uint8_t *bytes, size_t size, bool old_format,
                          struct gdb_jit_header *header, struct error *error);

@@ -8,7 +8,8 @@
  *   from 27    header | Binary * | next                  BinRef (erl_bits.h 27:121, 29:135)
  *
  * Each heap and each heap fragment has such a list. From 25 on there is also a list of the binaries
- * that the process appends to; process_info() omits it in 25.0 to 25.2, and so does this file.
+ * that the process appends to. Some releases omit it (features.omits_writable_binaries), and so
+ * does this file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,8 @@ enum { FRAGMENT_MAX = 64, REFERENCE_WORDS = 4 };
 
 static bool add_references(struct walk *walk, uint64_t address, struct buffer *binaries)
 {
-    bool old = walk->vm->build.otp_release < 27;
-    enum term_kind kind = old ? TERM_BINARY_1 : TERM_BINARY_3;
+    bool old = !walk->vm->features.binaries_in_bits;
+    enum thing_subtag kind = old ? REFC_BINARY_SUBTAG : BIN_REF_SUBTAG;
     int32_t next = walk->vm->layout.off_heap_next;
     uint64_t words[REFERENCE_WORDS];
     size_t size = old ? sizeof(words) : sizeof(words) - sizeof(*words);
@@ -30,7 +31,7 @@ static bool add_references(struct walk *walk, uint64_t address, struct buffer *b
     if (next < 0 || (size_t)next + sizeof(*words) > size)
         return false;
     while (address) {
-        if (!walk_read(walk, address, words, size) || (words[0] & 3) != 0)
+        if (!walk_read(walk, address, words, size) || !term_is_header(words[0]))
             return false;
         if (term_header_kind(words[0]) == kind)
             buffer_put(binaries, &words[old ? 3 : 1], sizeof(*words));
@@ -90,10 +91,9 @@ static bool sum_sizes(struct walk *walk, struct buffer *binaries, uint64_t *sum)
 
 static uint64_t writable_binaries(const struct walk *walk)
 {
-    const struct build *build = &walk->vm->build;
     uint64_t first;
 
-    if (build->otp_release == 25 && strverscmp(build->erts, "13.2") < 0)
+    if (walk->vm->features.omits_writable_binaries)
         return 0;
     return walk_field(walk, walk->vm->layout.process_wrt_bins, &first) ? first : 0;
 }

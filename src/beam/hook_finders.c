@@ -10,13 +10,13 @@
 #include "beam/hook_internal.h"
 #include "beam/term.h"
 #include "os/native_symbols.h"
+#include "vm_constants.h"
 
-/* Registers of the JIT's code (x86/beam_asm.hpp 25:72, 27:75, 29:105). */
-static const enum flow_register JIT_PROCESS = FLOW_R13;
-static const enum flow_register JIT_HEAP_TOP = FLOW_R15;
-static const enum flow_register JIT_CODE_INDEX = FLOW_R12;
-
-enum { NO_LIVE_FRAGMENT = -8 /* ERTS_INVALID_HFRAG_PTR (erl_message.h) */ };
+/* Registers of the JIT's code: both enumerations have the numbers of the CPU. */
+static const enum flow_register JIT_PROCESS = (enum flow_register)JIT_C_P;
+static const enum flow_register JIT_HEAP_TOP = (enum flow_register)JIT_HTOP;
+static const enum flow_register JIT_CODE_INDEX = (enum flow_register)JIT_ACTIVE_CODE_IX;
+_Static_assert((int)FLOW_R12 == 12, "a number of the CPU");
 
 static uint64_t exported(const struct hooks *hooks, const char *name)
 {
@@ -53,7 +53,8 @@ static uint64_t called_by_fragment(const struct hooks *hooks, const char *name)
  * garbage_collect(p, ERTS_INVALID_HFRAG_PTR, need, objv, nobj, fcalls, 0). */
 static bool collects(const struct call_match *match)
 {
-    return argument_is(match, 0, FLOW_RDI) && argument_is_number(match, 1, NO_LIVE_FRAGMENT) &&
+    return argument_is(match, 0, FLOW_RDI) &&
+           argument_is_number(match, 1, ERTS_INVALID_HFRAG_PTR) &&
            argument_is(match, 2, FLOW_RSI) && argument_is(match, 3, FLOW_RDX) &&
            argument_is(match, 4, FLOW_RCX) && argument_is(match, 5, FLOW_R8);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How to find the functions that schedule processes (hook_finders.c has the others). */
 #include "beam/hook_internal.h"
-
-enum { STATE_ACTIVE = 0x2000 /* ERTS_PSFLG_ACTIVE (erl_process.h 25:1168) */ };
+#include "vm_constants.h"
 
 /* ---- the scheduler loop ----
  *
@@ -78,7 +77,7 @@ static bool passes_state(const struct call_match *match)
 /* The numbers of locks are below this flag. */
 static bool passes_state_and_flag(const struct call_match *match)
 {
-    return passes_state(match) && argument_is_number(match, 2, STATE_ACTIVE);
+    return passes_state(match) && argument_is_number(match, 2, ERTS_PSFLG_ACTIVE);
 }
 
 static bool passes_state_and_locks(const struct call_match *match)
@@ -97,7 +96,7 @@ static bool changes_state(const struct store_match *match)
 static bool lets_activate(const struct call_match *match)
 {
     return argument_is(match, 0, FLOW_RDI) && argument_is_number(match, 1, 0) &&
-           argument_is_number(match, 2, STATE_ACTIVE) && argument_is_stack(match, 3) &&
+           argument_is_number(match, 2, ERTS_PSFLG_ACTIVE) && argument_is_stack(match, 3) &&
            argument_is_stack(match, 4) && argument_is(match, 5, FLOW_RDX);
 }
 

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_RELEASE = 23, LAST_RELEASE = 29, RELEASES = LAST_RELEASE - FIRST_RELEASE + 1 };
+#include "beam/features.h"
+
+enum { RELEASES = NEWEST_RELEASE - OLDEST_RELEASE + 1 };
 
 /* The index of a row: struct layout consists of int32_t members only, in the order of the rows. */
 #define ROW(member) (offsetof(struct layout, member) / sizeof(int32_t))
@@ -14,7 +16,6 @@ enum { ROWS = sizeof(struct layout) / sizeof(int32_t) };
 static const int32_t columns[ROWS][RELEASES] = {
 #define LAYOUT_COLUMNS(member, ...) [ROW(member)] = {__VA_ARGS__},
 #include "beam/layout_tables.h"
-#undef LAYOUT_COLUMNS
 };
 
 #define LAYOUT_COLUMNS(member, ...) +1
@@ -22,7 +23,6 @@ enum {
     COLUMN_ROWS =
 #include "beam/layout_tables.h"
 };
-#undef LAYOUT_COLUMNS
 _Static_assert((int)COLUMN_ROWS == (int)ROWS, "each row of layout_rows.h needs its columns");
 
 static const char *const row_names[ROWS] = {
@@ -31,52 +31,24 @@ static const char *const row_names[ROWS] = {
 #undef LAYOUT_ROW
 };
 
-/*
- * The interpreter has its own registers, export entries and code headers. Compiled with
- * --disable-jit for 24 to 27 and 29, derived for 28. In 23 the interpreter is the only flavour.
- */
+/* The rows of the interpreter that differ. */
 static const struct {
     size_t row;
-    int32_t columns[RELEASES - 1]; /* from 24 */
+    int32_t columns[RELEASES];
 } interpreter[] = {
-    {ROW(sizeof_registers), {16512, 16512, 16512, 16512, 16512, 16512}},
-    {ROW(x_reg_array), {64, 64, 64, 64, 64, 64}},
-    {ROW(f_reg_array), {8320, 8320, 8320, 8320, 8320, 8320}},
-    {ROW(registers_runtime_stack), {-1, -1, -1, -1, -1, -1}},
-    {ROW(registers_tmp_mem), {-1, -1, -1, -1, -1, -1}},
-    {ROW(registers_start_time_i), {-1, -1, -1, -1, -1, -1}},
-    {ROW(registers_start_time), {-1, -1, -1, -1, -1, -1}},
-    {ROW(sizeof_export), {88, 88, 88, 96, 96, 96}},
-    {ROW(export_info), {32, 32, 32, 40, 40, 40}},
-    {ROW(export_mfa), {48, 48, 48, 56, 56, 56}},
-    {ROW(export_trampoline), {72, 72, 72, 80, 80, 80}},
-    {ROW(export_bif_number), {-1, -1, -1, -1, -1, -1}},
-    {ROW(export_is_bif_traced), {-1, -1, -1, -1, -1, -1}},
-    {ROW(code_header_coverage_mode), {-1, -1, -1, -1, -1, -1}},
-    {ROW(code_header_coverage), {-1, -1, -1, -1, -1, -1}},
-    {ROW(code_header_debug), {-1, -1, -1, -1, -1, -1}},
-    {ROW(code_header_md5_ptr), {80, 80, 80, 80, 88, 88}},
-    {ROW(code_header_are_nifs), {-1, 88, 88, 88, 96, 96}},
-    {ROW(code_header_functions), {88, 96, 96, 96, 104, 104}},
-    {ROW(sizeof_code_header), {96, 104, 104, 104, 112, 112}},
+#define LAYOUT_INTERPRETER(member, ...) {ROW(member), {__VA_ARGS__}},
+#include "beam/layout_tables.h"
 };
 
-/* Early versions of a release that differ from the version in the table. All values are compiled,
- * or -1 if it is unknown in which version the value changed. Later lines override earlier ones. */
+/* The rows of early versions of a release that differ. */
 static const struct {
     int release;
-    const char *before; /* applies to versions of ERTS below this */
+    const char *before;
     size_t row;
     int32_t value;
 } early[] = {
-    {24, "12.2", ROW(sizeof_sched_aligned), 41856}, /* 24.0, 24.1 */
-    {24, "12.2", ROW(sched_thr_id), 41468},
-    {24, "12.2", ROW(sched_reductions), 41736},
-    {25, "13.1", ROW(sched_thr_id), 41580}, /* 25.0 */
-    {25, "13.1", ROW(sched_reductions), 41632},
-    {26, "14.2.5", ROW(sizeof_psd), -1},
-    {26, "14.2.2", ROW(sizeof_psd), 88}, /* 26.2.1 */
-    {26, "14.2.1", ROW(sizeof_psd), -1},
+#define LAYOUT_EARLY(release, before, member, value) {release, before, ROW(member), value},
+#include "beam/layout_tables.h"
 };
 
 static int32_t *rows_of(struct layout *layout)
@@ -108,12 +80,12 @@ static void remove_frame_pointer(struct layout *layout)
     layout->process_frame_pointer = -1;
 }
 
-/* USE_VM_PROBES adds dt_utag and dt_utag_flags to a process, before `u` until 26 and at the end
- * from 27, and a fifth word to ErtsMessage.m (erl_process.h, erl_message.h). Compiled for all
+/* USE_VM_PROBES adds dt_utag and dt_utag_flags to a process, before `u` or at the end, and a
+ * fifth word to ErtsMessage.m (erl_process.h, erl_message.h). Compiled for all
  * but 28. */
-static void add_vm_probes(struct layout *layout, int release)
+static void add_vm_probes(struct layout *layout, bool at_end)
 {
-    int32_t before = release <= 26 ? layout->process_initial : layout->sizeof_process;
+    int32_t before = at_end ? layout->sizeof_process : layout->process_initial;
 
     shift_process(layout, before, 16);
     layout->message_hfrag += 8;
@@ -126,36 +98,43 @@ static void apply_variants(const struct build *build, struct layout *layout)
 {
     int32_t *rows = rows_of(layout);
 
-    if (build->otp_release >= 24 && !build->jit) {
+    if (!build->jit) {
         for (size_t i = 0; i < sizeof(interpreter) / sizeof(interpreter[0]); i++)
-            rows[interpreter[i].row] = interpreter[i].columns[build->otp_release - 24];
+            rows[interpreter[i].row] = interpreter[i].columns[build->otp_release - OLDEST_RELEASE];
     }
     for (size_t i = 0; i < sizeof(early) / sizeof(early[0]); i++) {
         if (early[i].release == build->otp_release && strverscmp(build->erts, early[i].before) < 0)
             rows[early[i].row] = early[i].value;
     }
-    if (build->otp_release >= 25 && !build->frame_pointer_field)
+    if (layout->process_frame_pointer >= 0 && !build->frame_pointer_field)
         remove_frame_pointer(layout);
     if (build->vm_probes)
-        add_vm_probes(layout, build->otp_release);
+        add_vm_probes(layout, features_of(build).vm_probes_at_end);
 }
 
 int layout_from_table(const struct build *build, struct layout *layout, struct error *error)
 {
     struct layout found;
 
-    if (build->otp_release < FIRST_RELEASE || build->otp_release > LAST_RELEASE)
+    if (build->otp_release > NEWEST_RELEASE)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "OTP %d (erts %s) is newer than the known releases, OTP %d to %d, and the "
+                         "executable has no debug information (DWARF); to try all the same, add "
+                         "--assume-release %d",
+                         build->otp_release, build->erts, OLDEST_RELEASE, NEWEST_RELEASE,
+                         NEWEST_RELEASE);
+    if (build->otp_release < OLDEST_RELEASE)
         return error_set(error, ERROR_UNSUPPORTED,
                          "OTP %d (erts %s) is not supported: layouts are built in for OTP %d to "
                          "%d, and the executable has no debug information (DWARF)",
-                         build->otp_release, build->erts, FIRST_RELEASE, LAST_RELEASE);
-    if (build->hipe || build->special[0])
+                         build->otp_release, build->erts, OLDEST_RELEASE, NEWEST_RELEASE);
+    if (build->special[0])
         return error_set(error, ERROR_UNSUPPORTED,
                          "OTP %d (erts %s) built with %s is not supported: its layout is not built "
                          "in, and the executable has no debug information (DWARF)",
-                         build->otp_release, build->erts, build->hipe ? "HiPE" : build->special);
+                         build->otp_release, build->erts, build->special);
     for (size_t row = 0; row < ROWS; row++)
-        rows_of(&found)[row] = columns[row][build->otp_release - FIRST_RELEASE];
+        rows_of(&found)[row] = columns[row][build->otp_release - OLDEST_RELEASE];
     apply_variants(build, &found);
     *layout = found;
     return 0;

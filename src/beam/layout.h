@@ -16,6 +16,10 @@
 
 #include "util/error.h"
 
+/* The releases whose layouts are built in. */
+#define LAYOUT_RELEASES(oldest, newest) enum { OLDEST_RELEASE = oldest, NEWEST_RELEASE = newest };
+#include "beam/layout_tables.h"
+
 struct layout {
 #define LAYOUT_ROW(member, name) int32_t member;
 #include "beam/layout_rows.h"
@@ -30,7 +34,6 @@ struct build {
     bool native_stack;        /* Erlang stack is the machine stack (x86-64 glibc JIT) */
     bool frame_pointer_field; /* struct process has frame_pointer (ERLANG_FRAME_POINTERS) */
     bool vm_probes;           /* USE_VM_PROBES: dynamic trace compiled in; structs differ */
-    bool hipe;                /* OTP 23 with HiPE */
     char special[24];         /* another cause of different structs, from its banner:
                                * "lock-counting", "32-bit words"; "" if none */
 };

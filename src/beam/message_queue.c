@@ -11,12 +11,11 @@
  */
 #include "beam/process_walk.h"
 #include "beam/term.h"
+#include "vm_constants.h"
 
 enum {
     MESSAGE_MAX = 128,
     FRAGMENT_MAX = 64,
-    IN_MESSAGE = 1,      /* ERTS_MSG_COMBINED_HFRAG */
-    RECEIVE_MARKER = 16, /* ERTS_SIG_Q_OP_RECV_MARK (erl_proc_sig_queue.h 24:128, 29:192) */
 };
 
 /* erts_used_frag_sz() (erl_message.h 25:605, 27:624) */
@@ -45,7 +44,7 @@ static bool add_signal(const struct walk *walk, uint64_t tag, struct queued *que
 {
     int32_t size = walk->vm->layout.sizeof_receive_marker;
 
-    if ((tag >> 6 & 0xff) != RECEIVE_MARKER || size < 0)
+    if ((term_header_words(tag) & ERTS_SIG_Q_OP_MASK) != ERTS_SIG_Q_OP_RECV_MARK || size < 0)
         return false;
     queued->size += (uint64_t)size;
     return true;
@@ -54,7 +53,7 @@ static bool add_signal(const struct walk *walk, uint64_t tag, struct queued *que
 static bool add_message(struct walk *walk, uint64_t address, uint64_t data, struct queued *queued)
 {
     const struct layout *layout = &walk->vm->layout;
-    bool inside = data == IN_MESSAGE;
+    bool inside = data == ERTS_MSG_COMBINED_HFRAG;
     uint64_t words = 0;
 
     if (layout->sizeof_message < 0 || layout->message_hfrag < 0 ||
@@ -82,8 +81,8 @@ static bool add_list(struct walk *walk, int32_t field, struct queued *queued)
             !walk_part(bytes, size, layout->message_data, 8, &data) ||
             !walk_part(bytes, size, layout->message_m, 8, &message) || message == 0)
             return false;
-        if (!((message & 3) == 0 ? add_signal(walk, message, queued)
-                                 : add_message(walk, address, data, queued)))
+        if (!(term_is_header(message) ? add_signal(walk, message, queued)
+                                      : add_message(walk, address, data, queued)))
             return false;
     }
     return true;

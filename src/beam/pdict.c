@@ -22,7 +22,7 @@ struct walk {
 /* False ends the walk. */
 static bool visit_entry(struct walk *walk, uint64_t entry)
 {
-    const uint64_t pair = 2 << 6 | TERM_TUPLE << 2;
+    const uint64_t pair = 2 << HEADER_ARITY_OFFS | ARITYVAL_SUBTAG;
     uint64_t words[3];
 
     if (walk->entries++ >= ENTRIES_MAX)

@@ -47,7 +47,7 @@ static bool read_shift(struct vm *vm, int32_t offset, int32_t *shift)
 int pid_encoding_read(struct vm *vm, struct pid_encoding *encoding, struct error *error)
 {
     const struct layout *layout = &vm->layout;
-    struct pid_encoding read = {.wide = vm->build.otp_release >= 26};
+    struct pid_encoding read = {.wide = vm->features.wide_pids};
 
     if (!read_mask(vm, layout->ptab_pix_mask, &read.pix_mask) ||
         !read_mask(vm, layout->ptab_pix_cl_mask, &read.pix_cl_mask) ||
@@ -62,7 +62,7 @@ int pid_encoding_read(struct vm *vm, struct pid_encoding *encoding, struct error
 
 uint64_t pid_table_index(const struct pid_encoding *encoding, uint64_t term)
 {
-    return encoding->wide ? term >> 4 & encoding->pix_mask : term >> 32;
+    return encoding->wide ? term >> TAG_IMMED1_SIZE & encoding->pix_mask : term >> 32;
 }
 
 bool pid_format(const struct pid_encoding *encoding, uint64_t term, char *buffer, size_t size)
@@ -72,7 +72,7 @@ bool pid_format(const struct pid_encoding *encoding, uint64_t term, char *buffer
     if (!term_is_pid(term))
         return false;
     if (encoding->wide) {
-        uint64_t pixdata = term >> 4;
+        uint64_t pixdata = term >> TAG_IMMED1_SIZE;
 
         data = (pixdata & ~encoding->pix_mask) |
                (pixdata >> encoding->pix_cl_shift & encoding->pix_cl_mask) |
@@ -80,7 +80,7 @@ bool pid_format(const struct pid_encoding *encoding, uint64_t term, char *buffer
         number = data & 0xfffffff;
         serial = data >> 28;
     } else {
-        data = term >> 4 & 0xfffffff;
+        data = term >> TAG_IMMED1_SIZE & 0xfffffff;
         number = data & 0x7fff;
         serial = data >> 15;
     }

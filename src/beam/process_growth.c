@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "util/alloc.h"
+#include "vm_constants.h"
 
 /* Processes with the same index follow each other in time. 32 bits of their pid terms (beam/pid.c)
  * distinguish them, because fewer than 2^32 processes are spawned between two sweeps. */
@@ -66,7 +67,7 @@ static const struct noted *find(struct process_growth *growth, const struct note
 bool process_growth_note(struct process_growth *growth, uint64_t index, uint64_t id, uint64_t value,
                          int64_t *grown)
 {
-    const struct noted noted = {value, (uint32_t)index, (uint32_t)(id >> 4)};
+    const struct noted noted = {value, (uint32_t)index, (uint32_t)(id >> TAG_IMMED1_SIZE)};
     const struct noted *before = find(growth, &noted);
 
     note(growth, &noted);

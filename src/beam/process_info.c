@@ -6,49 +6,36 @@
 
 #include "beam/pdict.h"
 #include "beam/term.h"
-
-/* Bits of Process.state, the same numbers in 23 to 29 (erl_process.h 25:1188, ERTS_PSFLG_*). */
-enum {
-    STATE_FREE = 1 << 10,
-    STATE_EXITING = 1 << 11,
-    STATE_ACTIVE = 1 << 13,
-    STATE_RUNNING = 1 << 15,
-    STATE_SUSPENDED = 1 << 16,
-    STATE_GC = 1 << 17,
-    STATE_ACTIVE_SYS = 1 << 20,
-    STATE_RUNNING_SYS = 1 << 21,
-    STATE_DIRTY_ACTIVE_SYS = 1 << 28,
-    STATE_DIRTY_RUNNING = 1 << 29,
-    STATE_DIRTY_RUNNING_SYS = 1 << 30,
-};
+#include "vm_constants.h"
 
 /* erts_process_state2status() (erl_process.c 25:9162, 27:9205, 29:9305) */
 enum process_status process_status_of_state(const struct vm *vm, uint32_t state)
 {
     (void)vm;
-    if (state & STATE_FREE)
+    if (state & ERTS_PSFLG_FREE)
         return STATUS_FREE;
-    if (state & STATE_EXITING)
+    if (state & ERTS_PSFLG_EXITING)
         return STATUS_EXITING;
-    if (state & STATE_GC)
+    if (state & ERTS_PSFLG_GC)
         return STATUS_GARBAGE_COLLECTING;
-    if (state & STATE_SUSPENDED)
+    if (state & ERTS_PSFLG_SUSPENDED)
         return STATUS_SUSPENDED;
-    if (state & (STATE_RUNNING | STATE_RUNNING_SYS | STATE_DIRTY_RUNNING | STATE_DIRTY_RUNNING_SYS))
+    if (state & (ERTS_PSFLG_RUNNING | ERTS_PSFLG_RUNNING_SYS | ERTS_PSFLG_DIRTY_RUNNING |
+                 ERTS_PSFLG_DIRTY_RUNNING_SYS))
         return STATUS_RUNNING;
-    if (state & (STATE_ACTIVE | STATE_ACTIVE_SYS | STATE_DIRTY_ACTIVE_SYS))
+    if (state & (ERTS_PSFLG_ACTIVE | ERTS_PSFLG_ACTIVE_SYS | ERTS_PSFLG_DIRTY_ACTIVE_SYS))
         return STATUS_RUNNABLE;
     return STATUS_WAITING;
 }
 
 bool process_state_executes(uint32_t state)
 {
-    return state & STATE_RUNNING;
+    return state & ERTS_PSFLG_RUNNING;
 }
 
 bool process_state_is_running(uint32_t state)
 {
-    return state & (STATE_RUNNING | STATE_RUNNING_SYS);
+    return state & (ERTS_PSFLG_RUNNING | ERTS_PSFLG_RUNNING_SYS);
 }
 
 struct reader {
@@ -112,7 +99,7 @@ static void read_initial_call(struct reader *reader)
 /* `$initial_call` is {Module, Function, Arity} (proc_lib.erl 25:746). */
 static void read_proc_lib_call(struct reader *reader, uint64_t value)
 {
-    const uint64_t triple = 3 << 6 | TERM_TUPLE << 2;
+    const uint64_t triple = 3 << HEADER_ARITY_OFFS | ARITYVAL_SUBTAG;
     uint64_t words[4];
 
     if (term_is_boxed(value) &&

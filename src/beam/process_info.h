@@ -35,7 +35,7 @@ struct process_info {
  * masks of the VM's ErtsPTab. pid_encoding_read() fills it. pid_format() writes "<0.N.S>"; it
  * returns false if `term` is not a local pid. */
 struct pid_encoding {
-    bool wide; /* OTP 26 and later */
+    bool wide; /* features.wide_pids */
     uint64_t pix_mask, pix_cl_mask, pix_cli_mask;
     int32_t pix_cl_shift, pix_cli_shift;
 };

@@ -4,12 +4,7 @@
 #include <string.h>
 
 #include "beam/process_info.h"
-
-/* Bits of Process.sig_qs.flags (erl_process.h 25:1575, 27:1638, 29:1659, FS_*). */
-enum {
-    QUEUE_ON_HEAP = 1 << 1,
-    QUEUE_DELAYED_LENGTH = 1 << 6, /* until 26: `len` is an offset for the moment */
-};
+#include "vm_constants.h"
 
 struct reader {
     const struct layout *layout;
@@ -50,9 +45,8 @@ static bool words_between(uint64_t from, uint64_t to, uint64_t *words)
 }
 
 /* A process at rest has used `reds`. A running process has used REDS_IN - fcalls - virtual_reds
- * more (erts_current_reductions(), beam_common.c 25:2458, 27:2461, 29:2394; REDS_IN is
- * def_arg_reg[5], beam_common.h 25:249). These values are unknown for a process on a dirty
- * scheduler. */
+ * more (erts_current_reductions(), beam_common.c 25:2458, 27:2461, 29:2394). These values are
+ * unknown for a process on a dirty scheduler. */
 static void read_reductions(const struct reader *reader, const struct process_registers *registers)
 {
     int32_t arguments = reader->layout->process_def_arg_reg;
@@ -62,7 +56,7 @@ static void read_reductions(const struct reader *reader, const struct process_re
         (registers && registers->reductions == REDUCTIONS_UNKNOWN))
         return;
     if (registers && registers->reductions == REDUCTIONS_LEFT) {
-        if (arguments < 0 || !get(reader, arguments + 5 * 8, &reds_in) ||
+        if (arguments < 0 || !get(reader, arguments + REDS_IN_REGISTER * 8, &reds_in) ||
             registers->fcalls > (int64_t)reds_in)
             return;
         reds += reds_in - (uint64_t)registers->fcalls - registers->virtual_reds;
@@ -92,7 +86,7 @@ static void read_queue_length(const struct reader *reader)
             !is_zero(reader, layout->process_inq_nmsigs))
             return;
     } else if (!get(reader, layout->process_msgq_len, &inner) ||
-               !get(reader, layout->process_inq_len, &outer) || flags & QUEUE_DELAYED_LENGTH) {
+               !get(reader, layout->process_inq_len, &outer) || flags & FS_DELAYED_PSIGQS_LEN) {
         return;
     }
     if (inner + middle + outer <= INT64_MAX)
@@ -104,12 +98,12 @@ static void read_queue_length(const struct reader *reader)
 static bool has_messages_on_heap(const struct reader *reader)
 {
     const struct metrics *metrics = reader->metrics;
-    uint32_t flags = QUEUE_ON_HEAP;
+    uint32_t flags = FS_ON_HEAP_MSGQ;
 
     if (metrics_know(metrics, METRIC_MSGQ) && metrics->values[METRIC_MSGQ] == 0)
         return false;
     get_u32(reader, reader->layout->process_msgq_flags, &flags);
-    return flags & QUEUE_ON_HEAP;
+    return flags & FS_ON_HEAP_MSGQ;
 }
 
 static void read_heap(const struct reader *reader)

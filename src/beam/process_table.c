@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 #include "util/alloc.h"
+#include "vm_constants.h"
 
 enum {
     CHUNK = 32768,
     SOME = 512,
     LINE = 8, /* slots per cache line */
     LINES = 128,
-    TABLE_MAX = 1 << 27 /* ERTS_MAX_PROCESSES (erl_process.h 25:1436) */
 };
 
 /* The needed fields of an ErtsPTab. */
@@ -26,7 +26,7 @@ static bool read_table(struct vm *vm, uint64_t root, struct table *table)
     return root && memory_read_u64(vm->memory, root + layout->ptab_tab, &table->slots) &&
            memory_read_u64(vm->memory, root + layout->ptab_invalid_element, &table->invalid) &&
            memory_read_u32(vm->memory, root + layout->ptab_max, &table->max) &&
-           table->max <= TABLE_MAX;
+           table->max <= ERTS_PTAB_MAX_SIZE;
 }
 
 static int unreadable(const struct vm *vm, const char *what, struct error *error)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "beam/process_metrics.h"
+#include "vm_constants.h"
 
 enum { PROCESS_MAX = 4096 /* as in layout_check() */ };
 
@@ -30,12 +31,11 @@ bool walk_field(const struct walk *walk, int32_t offset, uint64_t *value)
                      value);
 }
 
-/* Bytes of argument registers that do not fit into the struct (`arity` is a word until 26, then a
- * byte). */
+/* Bytes of argument registers that do not fit into the struct. */
 static bool arguments_size(const struct walk *walk, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
-    size_t width = walk->vm->build.otp_release >= 27 ? 1 : sizeof(uint64_t);
+    size_t width = walk->vm->features.arity_is_byte ? 1 : sizeof(uint64_t);
     uint64_t registers, arity;
 
     *size = 0;
@@ -50,10 +50,10 @@ static bool arguments_size(const struct walk *walk, uint64_t *size)
 }
 
 /* Bytes of process specific data. If process_flag(save_calls) has saved calls, they count too, and
- * the size is unknown (ERTS_PSD_SAVED_CALLS_BUF is 1, erl_process.h 25:863, 27:872, 29:890). */
+ * the size is unknown. */
 static bool specific_size(struct walk *walk, uint64_t *size)
 {
-    enum { SAVED_CALLS = 1 * sizeof(uint64_t) };
+    enum { SAVED_CALLS = ERTS_PSD_SAVED_CALLS_BUF * sizeof(uint64_t) };
     const struct layout *layout = &walk->vm->layout;
     uint64_t address, saved;
 

@@ -13,6 +13,7 @@
  */
 #include "beam/process_walk.h"
 #include "beam/term.h"
+#include "vm_constants.h"
 
 enum {
     NODE_MAX = 64,
@@ -20,21 +21,11 @@ enum {
     DEPTH_MAX = 128, /* of a red-black tree: 2 * log2(possible nodes) */
 };
 
-/* ERTS_MON_TYPE_* (erl_monitor_link.h 25, 27, 29) */
-enum relation_type {
-    MONITOR_DIST_PROCESS = 3,
-    MONITOR_DIST_PORT = 4,
-    MONITOR_NODE = 6,
-    MONITOR_NODES = 7,
-    MONITOR_SUSPEND = 8,
-    MONITOR_ALIAS = 9,
-};
-
 struct node {
     uint64_t address;
     uint8_t bytes[NODE_MAX];
     size_t size;
-    enum relation_type type;
+    enum erts_mon_type type;
     bool extended; /* ERTS_ML_FLG_EXTENDED */
     uint64_t data; /* address of the struct that contains the node */
 };
@@ -42,7 +33,7 @@ struct node {
 /* The size of a node's part, by its type. */
 typedef bool (*node_size)(struct walk *walk, const struct node *node, uint64_t *size);
 
-/* In 29 the type is in the low bits of the flags (erl_monitor_link.h 29:474). */
+/* In 29 the type is in the low bits of the flags. */
 static bool read_kind(struct node *node, const struct layout *layout)
 {
     uint64_t flags, type;
@@ -51,14 +42,14 @@ static bool read_kind(struct node *node, const struct layout *layout)
         if (!walk_part(node->bytes, node->size, layout->relation_flags, 2, &flags) ||
             !walk_part(node->bytes, node->size, layout->relation_type, 2, &type))
             return false;
-        node->extended = flags >> 4 & 1;
+        node->extended = flags & ERTS_ML_FLG_EXTENDED;
     } else {
         if (!walk_part(node->bytes, node->size, layout->relation_flags, 4, &flags))
             return false;
-        type = flags & 31;
-        node->extended = flags >> (5 + 2 + 4) & 1;
+        type = flags & ERTS_ML_TYPE_MASK_29;
+        node->extended = flags & ERTS_ML_FLG_EXTENDED_29;
     }
-    node->type = (enum relation_type)type;
+    node->type = (enum erts_mon_type)type;
     return true;
 }
 
@@ -154,8 +145,8 @@ static bool term_words(struct walk *walk, uint64_t term, uint64_t *words)
 
     *words = 0;
     if (!term_is_boxed(term))
-        return (term & 3) == 3;
-    if (!walk_read(walk, term_address(term), &header, sizeof(header)) || (header & 3) != 0)
+        return term_is_immediate(term);
+    if (!walk_read(walk, term_address(term), &header, sizeof(header)) || !term_is_header(header))
         return false;
     *words = term_header_words(header) + 1;
     return true;
@@ -183,12 +174,12 @@ static bool extended_words(struct walk *walk, const struct node *node, const uin
                            size_t data_size, uint64_t *words)
 {
     const struct layout *layout = &walk->vm->layout;
-    bool is_far = node->type == MONITOR_DIST_PROCESS || node->type == MONITOR_DIST_PORT;
+    bool is_far = node->type == ERTS_MON_TYPE_DIST_PROC || node->type == ERTS_MON_TYPE_DIST_PORT;
     const int32_t terms[] = {layout->monitor_ref, layout->monitor_origin_item,
                              layout->monitor_target_item};
 
     *words = 0;
-    if (node->type == MONITOR_NODE || node->type == MONITOR_NODES)
+    if (node->type == ERTS_MON_TYPE_NODE || node->type == ERTS_MON_TYPE_NODES)
         return true;
     for (size_t i = 0; i < (is_far ? sizeof(terms) / sizeof(*terms) : 1); i++) {
         uint64_t term, more;
@@ -213,9 +204,9 @@ static bool monitor_size(struct walk *walk, const struct node *node, uint64_t *s
         !walk_read(walk, node->data, data, data_size) ||
         !walk_part(data, data_size, layout->monitor_refc, 4, &holders))
         return false;
-    if (node->type == MONITOR_ALIAS) {
+    if (node->type == ERTS_MON_TYPE_ALIAS) {
         whole = layout->sizeof_monitor;
-    } else if (node->type == MONITOR_SUSPEND) {
+    } else if (node->type == ERTS_MON_TYPE_SUSPEND) {
         whole = layout->sizeof_monitor_suspend;
     } else if (node->extended) {
         whole = layout->sizeof_monitor_extended - 8;

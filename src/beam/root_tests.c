@@ -58,14 +58,15 @@ static bool is_ptab(const struct roots_search *search, uint64_t address, unsigne
     uint32_t max, mask, count;
 
     if (!data_u64(search, address + layout->ptab_tab, &slots) || !is_pointer(slots, 64) ||
-        !data_u32(search, address + layout->ptab_max, &max) || max < 1024 || max > 1u << 27 ||
-        (max & (max - 1)) != 0 || !data_u32(search, address + layout->ptab_pix_mask, &mask) ||
-        mask != max - 1 || !data_u32(search, address + layout->ptab_count, &count) || count > max ||
+        !data_u32(search, address + layout->ptab_max, &max) || max < ERTS_MIN_PROCESSES ||
+        max > ERTS_PTAB_MAX_SIZE || (max & (max - 1)) != 0 ||
+        !data_u32(search, address + layout->ptab_pix_mask, &mask) || mask != max - 1 ||
+        !data_u32(search, address + layout->ptab_count, &count) || count > max ||
         !data_u64(search, address + layout->ptab_invalid_element, &invalid) ||
         !is_pointer(invalid, 8))
         return false;
     return memory_read_u64(search->memory, invalid + layout->process_id, &id) &&
-           (id & 0xf) == tag &&
+           (id & TAG_IMMED1_MASK) == tag &&
            memory_read_u64(search->memory, slots + (max - 1) * sizeof(slots), &last);
 }
 
@@ -172,7 +173,7 @@ bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address,
     return memory_read(search->memory, entry[0], next, sizeof(next)) && next[1] == first;
 }
 
-/* struct ranges of beam_ranges.c (25:31), the same in 23 to 29. */
+/* struct ranges of beam_ranges.c (25:31), the same in 24 to 29. */
 struct ranges {
     uint64_t modules; /* {start, end} pairs in address order */
     int64_t count, allocated;

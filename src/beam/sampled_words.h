@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The words of the VM's structs that a sample contains. The kernel side copies no other words,
- * because the cost of a sample grows with its bytes (docs/measurements.md, "Overhead"). A field of
- * Process or ErtsSchedulerData that is read from a sample must be listed here.
- */
+/* The words of the VM's structs that a sample contains: those that wire_fields.h lists. */
 #pragma once
 
 #include "beam/layout.h"

@@ -62,14 +62,11 @@ static bool find_distance(const struct vm *vm, int32_t *distance)
     return false;
 }
 
-/* Releases 25 and 26 got a new word in front of this field: seen in 26.2.5 and in 25.3.2 as of
- * April 2024, which were compiled. The distance shows whether the word is there. Without a distance
- * the offset of the field is unknown. */
+/* Where the release got a new word before this field, the distance shows whether the word is there.
+ * Without a distance the offset of the field is unknown. */
 static void find_reductions(struct vm *vm, bool told, int32_t distance)
 {
-    int release = vm->build.otp_release;
-
-    if (release != 25 && release != 26)
+    if (!vm->features.reductions_may_move)
         return;
     if (!told)
         vm->layout.sched_reductions = -1;

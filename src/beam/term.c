@@ -59,16 +59,17 @@ static int read_string(struct writer *writer, uint64_t list, struct buffer *text
 {
     uint64_t cell[2];
 
-    for (; list != TERM_NIL && text->size < writer->limit && !is_full(writer); list = cell[1]) {
+    for (; list != TAG_IMMED2_NIL && text->size < writer->limit && !is_full(writer);
+         list = cell[1]) {
         writer->objects++;
         if (!term_is_list(list))
             return 0;
         if (!memory_read(writer->vm->memory, term_address(list), cell, sizeof(cell)))
             return -1;
-        if (!term_is_small(cell[0]) || cell[0] >> 4 > 0x10ffff ||
-            !is_printable((uint32_t)(cell[0] >> 4)))
+        if (!term_is_small(cell[0]) || cell[0] >> TAG_IMMED1_SIZE > 0x10ffff ||
+            !is_printable((uint32_t)(cell[0] >> TAG_IMMED1_SIZE)))
             return 0;
-        erlang_escape_character(text, (uint32_t)(cell[0] >> 4), '"');
+        erlang_escape_character(text, (uint32_t)(cell[0] >> TAG_IMMED1_SIZE), '"');
     }
     return 1;
 }
@@ -103,7 +104,7 @@ static bool write_list(struct writer *writer, uint64_t list, int depth)
             !write_term(writer, cell[0], depth + 1))
             return false;
     }
-    if (list != TERM_NIL) {
+    if (list != TAG_IMMED2_NIL) {
         buffer_byte(&writer->out, '|');
         if (!write_term(writer, list, depth + 1))
             return false;
@@ -134,7 +135,7 @@ static bool write_map(struct writer *writer, uint64_t address, uint64_t header, 
 {
     uint64_t size, keys, key, value;
 
-    if ((header >> 6 & 3) != 0)
+    if ((term_header_words(header) & MAP_HEADER_TYPE_MASK) != MAP_HEADER_TAG_FLATMAP_HEAD)
         return write_text(writer, "#{...}");
     if (!read_word(writer, address + 8, &size) || !read_word(writer, address + 16, &keys))
         return false;
@@ -185,7 +186,7 @@ static bool write_binary(struct writer *writer, uint64_t address)
     struct term_bytes where;
     size_t size;
 
-    if (!term_binary(writer->vm->memory, writer->vm->build.otp_release, address, &where))
+    if (!term_binary(writer->vm->memory, writer->vm->features.binaries_in_bits, address, &where))
         return write_text(writer, "<<...>>");
     size = where.size < sizeof(bytes) ? where.size : sizeof(bytes);
     if (!memory_read(writer->vm->memory, where.address, bytes, size))
@@ -285,33 +286,33 @@ static bool write_boxed(struct writer *writer, uint64_t address, int depth)
 {
     uint64_t header;
 
-    if (!read_word(writer, address, &header) || (header & 3) != 0)
+    if (!read_word(writer, address, &header) || !term_is_header(header))
         return false;
     switch (term_header_kind(header)) {
-    case TERM_TUPLE:
+    case ARITYVAL_SUBTAG:
         return write_tuple(writer, address, term_header_words(header), depth);
-    case TERM_POSITIVE_BIG:
-    case TERM_NEGATIVE_BIG:
+    case POS_BIG_SUBTAG:
+    case NEG_BIG_SUBTAG:
         return write_big(writer, address, term_header_words(header),
-                         term_header_kind(header) == TERM_NEGATIVE_BIG);
-    case TERM_REFERENCE:
+                         term_header_kind(header) == NEG_BIG_SUBTAG);
+    case REF_SUBTAG:
         return write_reference(writer, address, term_header_words(header));
-    case TERM_FUN:
+    case FUN_SUBTAG:
         return write_text(writer, "#Fun<...>");
-    case TERM_FLOAT:
+    case FLOAT_SUBTAG:
         return write_float(writer, address);
-    case TERM_BINARY_1:
-    case TERM_BINARY_2:
-    case TERM_BINARY_3:
+    case REFC_BINARY_SUBTAG: /* from 27 on these are HEAP_BITS, SUB_BITS and BIN_REF */
+    case HEAP_BINARY_SUBTAG:
+    case SUB_BINARY_SUBTAG:
         return write_binary(writer, address);
-    case TERM_EXTERNAL_PID:
+    case EXTERNAL_PID_SUBTAG:
         return write_text(writer, "<...>");
-    case TERM_EXTERNAL_PORT:
+    case EXTERNAL_PORT_SUBTAG:
         return write_text(writer, "#Port<...>");
-    case TERM_EXTERNAL_REFERENCE:
+    case EXTERNAL_REF_SUBTAG:
         return write_text(writer, "#Ref<...>");
-    case TERM_MAP:
-    case TERM_MAP_27:
+    case MAP_SUBTAG_26:
+    case MAP_SUBTAG_27:
         return write_map(writer, address, header, depth);
     }
     return write_text(writer, "#Term<...>");
@@ -322,7 +323,7 @@ static bool write_immediate(struct writer *writer, uint64_t term)
     char pid[48];
     const char *atom;
 
-    if (term == TERM_NIL)
+    if (term == TAG_IMMED2_NIL)
         return write_text(writer, "[]");
     if (term_is_atom(term)) {
         atom = atom_text(writer->atoms, term);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How a term looks in memory on a 64-bit VM (erl_term.h; the same in OTP 24 to 29 unless noted).
+ * How a term looks in memory on a 64-bit VM (vm_constants.h has the tags).
  *
  * The two low bits of a word are its tag; an immediate has more tag bits:
  *
@@ -18,32 +18,39 @@
 #include <stdint.h>
 
 #include "os/memory.h"
+#include "vm_constants.h"
 
-enum { TERM_NIL = 0x3b };
-
+static inline bool term_is_header(uint64_t term)
+{
+    return (term & TAG_PRIMARY_MASK) == TAG_PRIMARY_HEADER;
+}
 static inline bool term_is_list(uint64_t term)
 {
-    return (term & 3) == 1;
+    return (term & TAG_PRIMARY_MASK) == TAG_PRIMARY_LIST;
 }
 static inline bool term_is_boxed(uint64_t term)
 {
-    return (term & 3) == 2;
+    return (term & TAG_PRIMARY_MASK) == TAG_PRIMARY_BOXED;
+}
+static inline bool term_is_immediate(uint64_t term)
+{
+    return (term & TAG_PRIMARY_MASK) == TAG_PRIMARY_IMMED1;
 }
 static inline bool term_is_pid(uint64_t term)
 {
-    return (term & 0xf) == 0x3;
+    return (term & TAG_IMMED1_MASK) == TAG_IMMED1_PID;
 }
 static inline bool term_is_port(uint64_t term)
 {
-    return (term & 0xf) == 0x7;
+    return (term & TAG_IMMED1_MASK) == TAG_IMMED1_PORT;
 }
 static inline bool term_is_small(uint64_t term)
 {
-    return (term & 0xf) == 0xf;
+    return (term & TAG_IMMED1_MASK) == TAG_IMMED1_SMALL;
 }
 static inline bool term_is_atom(uint64_t term)
 {
-    return (term & 0x3f) == 0x0b;
+    return (term & TAG_IMMED2_MASK) == TAG_IMMED2_ATOM;
 }
 static inline uint64_t term_address(uint64_t term)
 {
@@ -51,37 +58,21 @@ static inline uint64_t term_address(uint64_t term)
 }
 static inline int64_t term_small(uint64_t term)
 {
-    return (int64_t)term >> 4;
+    return (int64_t)term >> TAG_IMMED1_SIZE;
 }
 static inline uint64_t term_atom_index(uint64_t term)
 {
-    return term >> 6;
+    return term >> TAG_IMMED2_SIZE;
 }
 
-/* A header word: the kind of object and the number of words that follow. */
-enum term_kind {
-    TERM_TUPLE = 0x0,
-    TERM_POSITIVE_BIG = 0x2,
-    TERM_NEGATIVE_BIG = 0x3,
-    TERM_REFERENCE = 0x4,
-    TERM_FUN = 0x5,
-    TERM_FLOAT = 0x6,
-    TERM_BINARY_1 = 0x8, /* until 26: reference-counted; from 27: bits on the heap */
-    TERM_BINARY_2 = 0x9, /* until 26: on the heap; from 27: part of another */
-    TERM_BINARY_3 = 0xa, /* until 26: part of another; from 27: reference to a binary */
-    TERM_MAP_27 = 0xb,   /* from 27 */
-    TERM_EXTERNAL_PID = 0xc,
-    TERM_EXTERNAL_PORT = 0xd,
-    TERM_EXTERNAL_REFERENCE = 0xe,
-    TERM_MAP = 0xf, /* until 26 */
-};
-static inline enum term_kind term_header_kind(uint64_t header)
+/* Of a header word: the kind of object (enum thing_subtag), and the number of words that follow. */
+static inline unsigned int term_header_kind(uint64_t header)
 {
-    return header >> 2 & 0xf;
+    return header & TAG_HEADER_MASK & ~TAG_PRIMARY_MASK;
 }
 static inline uint64_t term_header_words(uint64_t header)
 {
-    return header >> 6;
+    return header >> HEADER_ARITY_OFFS;
 }
 
 /* The bytes of a binary in the target. */
@@ -90,7 +81,7 @@ struct term_bytes {
     uint64_t size; /* whole bytes */
 };
 
-/* Find the bytes of the boxed binary at `address`. False if it is not a binary, does not begin and
- * end at a byte, or can't be read. */
-bool term_binary(struct memory *memory, int otp_release, uint64_t address,
-                 struct term_bytes *bytes);
+/* Find the bytes of the boxed binary at `address`, in the form of features.binaries_in_bits or in
+ * the older one. False if it is not a binary, does not begin and end at a byte, or can't be read.
+ */
+bool term_binary(struct memory *memory, bool in_bits, uint64_t address, struct term_bytes *bytes);

@@ -129,7 +129,7 @@ static int find_roots(struct vm *vm, struct elf_file *executable, struct error *
     return result;
 }
 
-int vm_examine(struct vm *vm, struct error *error)
+static int examine(struct vm *vm, struct error *error)
 {
     struct elf_file *executable = vm_executable(vm, error);
 
@@ -140,6 +140,15 @@ int vm_examine(struct vm *vm, struct error *error)
     memory_read_u64(vm->memory, vm->schedulers[0].data + vm->layout.sched_run_queue,
                     &vm->roots.run_queues);
     return vm_check(vm, error);
+}
+
+int vm_examine(struct vm *vm, struct error *error)
+{
+    if (examine(vm, error) == 0)
+        return 0;
+    if (vm->assumed_release)
+        error_prefix(error, "treated as OTP %d", vm->assumed_release);
+    return -1;
 }
 
 static int examine_process(struct vm *vm, struct error *error)
@@ -185,11 +194,12 @@ static bool has_ended(pid_t pid, unsigned long long start_time)
            (readlink(link, path, sizeof(path)) < 0 && errno == ENOENT);
 }
 
-static struct vm *open_once(pid_t pid, struct error *error)
+static struct vm *open_once(pid_t pid, int assumed_release, struct error *error)
 {
     struct vm *vm = xcalloc(1, sizeof(*vm));
 
     vm->pid = pid;
+    vm->assumed_release = assumed_release;
     vm->memory = memory_of_process(pid);
     if (examine_process(vm, error) == 0)
         return vm;
@@ -197,7 +207,7 @@ static struct vm *open_once(pid_t pid, struct error *error)
     return NULL;
 }
 
-struct vm *vm_open(pid_t pid, struct error *error)
+struct vm *vm_open(pid_t pid, int assumed_release, struct error *error)
 {
     const struct timespec pause = {.tv_nsec = 20000000};
     unsigned long long start_time = process_start_time(pid);
@@ -208,7 +218,7 @@ struct vm *vm_open(pid_t pid, struct error *error)
         return NULL;
     }
     for (;;) {
-        vm = open_once(pid, error);
+        vm = open_once(pid, assumed_release, error);
         if (vm || error->code != ERROR_UNSUPPORTED || !is_young(start_time) ||
             has_ended(pid, start_time))
             break;

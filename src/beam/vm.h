@@ -14,16 +14,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "beam/features.h"
 #include "beam/layout.h"
 #include "os/core_file.h"
 #include "os/mappings.h"
 #include "os/memory.h"
 #include "util/error.h"
+#include "vm_constants.h"
 
 enum { VM_SCHEDULERS_MAX = 4096 };
 
-/* The numbers of enum ErtsSchedulerType (erl_process.h 25:118). */
-enum vm_scheduler_type { VM_SCHEDULER_NORMAL, VM_SCHEDULER_DIRTY_CPU, VM_SCHEDULER_DIRTY_IO };
+enum vm_scheduler_type {
+    VM_SCHEDULER_NORMAL = ERTS_SCHED_NORMAL,
+    VM_SCHEDULER_DIRTY_CPU = ERTS_SCHED_DIRTY_CPU,
+    VM_SCHEDULER_DIRTY_IO = ERTS_SCHED_DIRTY_IO,
+};
 
 struct vm_scheduler {
     uint64_t data;      /* ErtsSchedulerData * */
@@ -54,24 +59,29 @@ struct vm {
     uint64_t entry; /* entry point of the program: an address within the executable */
     struct build build;
     struct layout layout;
+    struct features features;
     struct vm_roots roots;
     struct vm_scheduler *schedulers; /* all types */
     uint32_t scheduler_count;
     uint32_t scheduler_counts[3]; /* by type */
     char executable[256];         /* path in the target's file system */
     bool layout_from_dwarf;
+    int assumed_release; /* the release whose features, and layout without DWARF, are used although
+                          * the VM is of a newer one; 0: its own */
 };
 
-/* Open a live VM. ERROR_NO_PROCESS: no such pid, it has ended, or it is not a BEAM.
- * ERROR_PERMISSION: not permitted to read it. ERROR_UNSUPPORTED: a BEAM whose release has no
- * layout, or on which a check failed (the text says which check, and what was found). Waits up to
- * 3 s for a VM that has just been started. */
-struct vm *vm_open(pid_t pid, struct error *error);
+/* Open a live VM. A VM that is newer than all known releases is treated as `assumed_release`, and
+ * checked like any other; 0: it is refused unless it has DWARF. ERROR_NO_PROCESS: no such pid, it
+ * has ended, or it is not a BEAM. ERROR_PERMISSION: not permitted to read it. ERROR_UNSUPPORTED: a
+ * BEAM whose release has no layout, or on which a check failed (the text says which check, and what
+ * was found). Waits up to 3 s for a VM that has just been started. */
+struct vm *vm_open(pid_t pid, int assumed_release, struct error *error);
 
 /* Open the VM of a core file (os/core_file.h). `executable` is the path of its executable here;
  * NULL: the path that it had. ERROR_NO_PROCESS: the core is not of a BEAM; ERROR_UNSUPPORTED as
  * above. */
-struct vm *vm_open_core(const char *path, const char *executable, struct error *error);
+struct vm *vm_open_core(const char *path, const char *executable, int assumed_release,
+                        struct error *error);
 
 void vm_close(struct vm *vm);
 
@@ -95,12 +105,11 @@ const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process);
  * process leaves its scheduler. False if unknown. */
 bool vm_reductions(struct vm *vm, uint64_t *reductions);
 
+/* Write a warning for the user if the VM is treated as another release than its own, else "". */
+void vm_assumption(const struct vm *vm, char *text, size_t size);
+
 /* "dwarf" or "table". */
 const char *vm_layout_source(const struct vm *vm);
-
-/* The callee-saved register (enum of os/cfi.h) that holds the top of the Erlang stack during a call
- * from JIT code to C, if the JIT did not save the top in Process.stop before the call. */
-unsigned int vm_saved_top(const struct vm *vm);
 
 /* The form of Erlang frames on the stack: return addresses alone, or {frame pointer, return
  * address} pairs (+JPperf fp). Read from the JIT's list; unknown for the interpreter. */

@@ -43,7 +43,8 @@ static void tell_core(const char *path, const struct vm *vm, struct error *error
         error_prefix(error, "core '%s'", path);
 }
 
-struct vm *vm_open_core(const char *path, const char *executable, struct error *error)
+struct vm *vm_open_core(const char *path, const char *executable, int assumed_release,
+                        struct error *error)
 {
     struct core_file *core = core_file_open(path, error);
     struct vm *vm;
@@ -52,6 +53,7 @@ struct vm *vm_open_core(const char *path, const char *executable, struct error *
         return NULL;
     vm = xcalloc(1, sizeof(*vm));
     vm->core = core;
+    vm->assumed_release = assumed_release;
     vm->pid = core->pid;
     if (examine(vm, executable, error) == 0)
         return vm;

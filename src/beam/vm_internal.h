@@ -9,7 +9,8 @@
  * build. */
 int vm_examine(struct vm *vm, struct error *error);
 
-/* Fill vm->layout: from DWARF of the executable or of its debug file, else from the table. */
+/* Fill vm->features, and vm->layout: from DWARF of the executable or of its debug file, else from
+ * the table. */
 int vm_choose_layout(struct vm *vm, struct elf_file *executable, struct error *error);
 
 /* Fill vm->schedulers from vm->roots.schedulers. */

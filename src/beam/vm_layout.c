@@ -21,11 +21,24 @@ static int from_dwarf(struct elf_file *executable, struct layout *layout, struct
     return filled;
 }
 
+/* The build that says which features and which table the VM has. */
+static struct build assumed_build(struct vm *vm)
+{
+    struct build build = vm->build;
+
+    if (build.otp_release <= NEWEST_RELEASE)
+        vm->assumed_release = 0;
+    if (vm->assumed_release)
+        build.otp_release = vm->assumed_release;
+    return build;
+}
+
 int vm_choose_layout(struct vm *vm, struct elf_file *executable, struct error *error)
 {
+    const struct build build = assumed_build(vm);
     struct error no_table;
     struct layout layout;
-    bool has_table = layout_from_table(&vm->build, &layout, &no_table) == 0;
+    bool has_table = layout_from_table(&build, &layout, &no_table) == 0;
     int filled;
 
     if (!has_table)
@@ -48,5 +61,6 @@ int vm_choose_layout(struct vm *vm, struct elf_file *executable, struct error *e
         return -1;
     vm->layout = layout;
     vm->layout_from_dwarf = filled;
+    vm->features = features_of(&build);
     return 0;
 }

@@ -6,7 +6,6 @@
 #include "beam/atom.h"
 #include "beam/term.h"
 #include "beam/vm.h"
-#include "os/cfi.h"
 
 void vm_node_name(struct vm *vm, char *name, size_t size)
 {
@@ -23,6 +22,16 @@ void vm_node_name(struct vm *vm, char *name, size_t size)
 const char *vm_layout_source(const struct vm *vm)
 {
     return vm->layout_from_dwarf ? "dwarf" : "table";
+}
+
+void vm_assumption(const struct vm *vm, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (vm->assumed_release)
+        snprintf(text, size,
+                 "process %d is OTP %d (erts %s), which is newer than all known releases: it is "
+                 "treated as OTP %d, and results may be wrong",
+                 vm->pid, vm->build.otp_release, vm->build.erts, vm->assumed_release);
 }
 
 uint32_t vm_process_count(struct vm *vm)
@@ -91,22 +100,16 @@ bool vm_reductions(struct vm *vm, uint64_t *reductions)
     return true;
 }
 
-/* E_saved (x86/beam_asm.hpp 24:78, 26:90) */
-unsigned int vm_saved_top(const struct vm *vm)
-{
-    return vm->build.otp_release == 24 ? CFI_R12 : CFI_RBP;
-}
-
 /* Read the frame layout if the symbol file is that of the VM's own code: its first u32 is 0, and
- * the frame layout is at byte 8 (beam_jit_metadata.cpp 25:62). In OTP 24 this file is {0,
- * normal_exit}, and there is one frame layout only. */
+ * the frame layout is at byte 8 (beam_jit_metadata.cpp 25:62). In its old
+ * form this file is {0, normal_exit}, and there is one frame layout only. */
 static bool read_emulator_entry(struct vm *vm, uint64_t file, uint64_t size, enum vm_frames *frames)
 {
     uint32_t kind, layout;
 
     if (!memory_read_u32(vm->memory, file, &kind) || kind != 0)
         return false;
-    if (vm->build.otp_release <= 24) {
+    if (vm->features.old_gdb_jit) {
         *frames = VM_FRAMES_RA;
         return true;
     }

@@ -21,8 +21,12 @@ enum place_by {
     PLACE_BY_USDT,   /* "message-send", or "erlang:message-send" */
 };
 
-/* A condition of a site: another hook is found, or is not found. */
-enum event_condition { SITE_ALWAYS, SITE_WITH, SITE_WITHOUT };
+enum event_condition {
+    SITE_ALWAYS,
+    SITE_WITH, /* another hook is found */
+    SITE_WITHOUT,
+    SITE_UNBUFFERED_PROCESS_INFO, /* features.unbuffered_process_info */
+};
 
 struct event_site {
     enum place_by by;
@@ -36,7 +40,6 @@ struct event_site {
     enum event_condition condition;
     enum hook other;    /* the hook of the condition */
     const char *symbol; /* with PLACE_BY_SYMBOL; NULL: the event's argument */
-    int until;          /* the last release that has this site; 0: all */
 };
 
 struct event_histogram_kind {

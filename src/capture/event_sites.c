@@ -189,10 +189,10 @@ static bool applies(const struct event_target *target, const struct event_site *
     struct hook_point point;
     struct error ignored;
 
-    if (site->until && target->vm->build.otp_release > site->until)
-        return false;
     if (site->condition == SITE_ALWAYS)
         return true;
+    if (site->condition == SITE_UNBUFFERED_PROCESS_INFO)
+        return target->vm->features.unbuffered_process_info;
     return (hooks_find(target->hooks, site->other, &point, &ignored) == 0) ==
            (site->condition == SITE_WITH);
 }

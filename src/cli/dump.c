@@ -7,6 +7,7 @@
 
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "cli/release_option.h"
 #include "cli/selection_options.h"
 #include "cli/values.h"
 #include "cli/verbose.h"
@@ -164,11 +165,13 @@ static int dump_live(const struct dump_options *options, struct error *error)
 
 static int dump_core(const struct dump_options *options, struct error *error)
 {
-    struct vm *vm = vm_open_core(options->core, options->executable, error);
+    struct vm *vm =
+        vm_open_core(options->core, options->executable, options->target.assumed_release, error);
     int result;
 
     if (!vm)
         return -1;
+    release_option_warn(vm);
     if (vm->core->missing)
         message_warning("the core file is incomplete: %s are there, %s are missing",
                         amount_text(vm->core->size, UNIT_BYTES).text,
@@ -195,6 +198,8 @@ static int run(int argc, char **argv)
 
 static const struct option_group groups[] = {
     {"What to dump", option_list, 0},
+    {RELEASE_OPTION_TITLE, release_option_list,
+     offsetof(struct dump_options, target.assumed_release)},
     {"Which processes to show", selection_option_list, offsetof(struct dump_options, selection)},
     VERBOSE_OPTION_GROUP,
     {0},

@@ -11,6 +11,7 @@
 #include "capture/event_sites.h"
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "cli/release_option.h"
 #include "cli/values.h"
 #include "cli/verbose.h"
 #include "os/usdt.h"
@@ -18,6 +19,7 @@
 
 struct probes_options {
     pid_t pid;
+    int assumed_release;
     struct event_request events[EVENTS_MAX];
     int event_count;
 };
@@ -172,9 +174,10 @@ static int show(const struct probes_options *options, struct error *error)
     struct event_target target;
     struct code *code;
 
-    target.vm = vm_open(options->pid, error);
+    target.vm = vm_open(options->pid, options->assumed_release, error);
     if (!target.vm)
         return -1;
+    release_option_warn(target.vm);
     code = code_new(target.vm, error);
     target.hooks = code ? hooks_new(target.vm, code, error) : NULL;
     if (!target.hooks || calibrate(&calibration, error)) {
@@ -207,6 +210,7 @@ static int run(int argc, char **argv)
 
 static const struct option_group groups[] = {
     {"Options", option_list, 0},
+    {RELEASE_OPTION_TITLE, release_option_list, offsetof(struct probes_options, assumed_release)},
     VERBOSE_OPTION_GROUP,
     {0},
 };

@@ -9,6 +9,7 @@
 #include "beam/vm.h"
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "cli/release_option.h"
 #include "cli/verbose.h"
 #include "os/process.h"
 #include "util/alloc.h"
@@ -28,6 +29,11 @@ struct row {
     uint32_t processes;
     int64_t run_queue; /* -1: unknown */
     struct error error;
+};
+
+struct ps_options {
+    bool json;
+    int assumed_release;
 };
 
 struct rows {
@@ -57,13 +63,14 @@ static bool is_kernel_thread(pid_t pid)
     return size == 0;
 }
 
-static void describe(struct row *row)
+static void describe(struct row *row, int assumed_release)
 {
-    struct vm *vm = vm_open(row->pid, &row->error);
+    struct vm *vm = vm_open(row->pid, assumed_release, &row->error);
 
     process_container(row->pid, row->container, sizeof(row->container));
     if (!vm)
         return;
+    release_option_warn(vm);
     vm_node_name(vm, row->node, sizeof(row->node));
     row->build = vm->build;
     row->frames = vm_frames(vm);
@@ -75,7 +82,7 @@ static void describe(struct row *row)
 }
 
 /* Fill *row if the OS process is a VM, or seems to be one that may not be read. */
-static bool look_at(pid_t pid, struct rows *rows, struct row *row)
+static bool look_at(pid_t pid, int assumed_release, struct rows *rows, struct row *row)
 {
     struct error error = {0};
     int identified;
@@ -93,7 +100,7 @@ static bool look_at(pid_t pid, struct rows *rows, struct row *row)
                    identified ? error.text : "its executable has no banner of the VM");
         return false;
     }
-    describe(row);
+    describe(row, assumed_release);
     if (row->error.code)
         log_decision("ps", "process %d: %s", pid, row->error.text);
     if (row->error.code == ERROR_PERMISSION)
@@ -101,7 +108,7 @@ static bool look_at(pid_t pid, struct rows *rows, struct row *row)
     return row->error.code != ERROR_NO_PROCESS; /* else it ended meanwhile */
 }
 
-static int collect(struct rows *rows, struct error *error)
+static int collect(int assumed_release, struct rows *rows, struct error *error)
 {
     size_t count;
     pid_t *pids = process_list(&count, error);
@@ -111,7 +118,7 @@ static int collect(struct rows *rows, struct error *error)
     for (size_t i = 0; i < count; i++) {
         struct row row;
 
-        if (!look_at(pids[i], rows, &row))
+        if (!look_at(pids[i], assumed_release, rows, &row))
             continue;
         rows->all = xreallocarray(rows->all, rows->count + 1, sizeof(*rows->all));
         rows->all[rows->count++] = row;
@@ -239,18 +246,18 @@ static int set_json(void *target, char *argument, struct error *error)
 {
     (void)argument;
     (void)error;
-    *(bool *)target = true;
+    ((struct ps_options *)target)->json = true;
     return 0;
 }
 
-static int list(bool json, struct error *error)
+static int list(const struct ps_options *options, struct error *error)
 {
     struct rows rows = {0};
     int result;
 
-    if (collect(&rows, error))
+    if (collect(options->assumed_release, &rows, error))
         return message_error(error);
-    if (json)
+    if (options->json)
         print_json(&rows);
     else
         print_table(&rows);
@@ -267,11 +274,11 @@ static int list(bool json, struct error *error)
 static int run(int argc, char **argv)
 {
     struct error error;
-    bool json = false;
+    struct ps_options options = {0};
     int result;
 
-    if (command_line_parse(&ps_command, argc, argv, &json, &result))
-        result = list(json, &error);
+    if (command_line_parse(&ps_command, argc, argv, &options, &result))
+        result = list(&options, &error);
     return result;
 }
 
@@ -282,6 +289,7 @@ static const struct command_option option_list[] = {
 
 static const struct option_group groups[] = {
     {"Options", option_list, 0},
+    {RELEASE_OPTION_TITLE, release_option_list, offsetof(struct ps_options, assumed_release)},
     VERBOSE_OPTION_GROUP,
     {0},
 };

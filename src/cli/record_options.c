@@ -8,6 +8,7 @@
 #include "capture/clock.h"
 #include "cli/message.h"
 #include "cli/output_options.h"
+#include "cli/release_option.h"
 #include "cli/selection_options.h"
 #include "cli/values.h"
 #include "cli/verbose.h"
@@ -325,6 +326,8 @@ static const struct command_option trigger_list[] = {
 
 const struct option_group record_option_groups[] = {
     {"Which VMs (without these: the only one of this host)", target_list, 0},
+    {RELEASE_OPTION_TITLE, release_option_list,
+     offsetof(struct record_options, targets.assumed_release)},
     {"What to record", recording_list, 0},
     {"What to write", output_option_list, offsetof(struct record_options, output)},
     {"How to show it", view_option_list, offsetof(struct record_options, output)},

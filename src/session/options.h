@@ -20,8 +20,9 @@ typedef void (*warn_function)(const char *format, ...) __attribute__((format(pri
 struct target_options {
     pid_t pids[PIDS_MAX];
     size_t pid_count;
-    bool all;       /* every VM of the host */
-    char **command; /* start this and profile it; NULL: none */
+    bool all;            /* every VM of the host */
+    char **command;      /* start this and profile it; NULL: none */
+    int assumed_release; /* of VMs that are newer than all known releases; 0: refuse them */
     warn_function warn;
 };
 

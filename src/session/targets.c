@@ -18,14 +18,18 @@ enum { START_SECONDS = 60, START_POLLS_A_SECOND = 50 };
 
 static int add(struct targets *targets, pid_t pid, struct error *error)
 {
+    char assumption[256];
     struct vm *vm;
 
     for (size_t i = 0; i < targets->count; i++)
         if (targets->vms[i]->pid == pid)
             return 0;
-    vm = vm_open(pid, error);
+    vm = vm_open(pid, targets->assumed_release, error);
     if (!vm)
         return -1;
+    vm_assumption(vm, assumption, sizeof(assumption));
+    if (assumption[0])
+        targets->warn("%s", assumption);
     targets->vms[targets->count++] = vm;
     return 0;
 }
@@ -235,7 +239,8 @@ int targets_open(const struct target_options *options, const volatile int *stop,
 {
     int result = 0;
 
-    *targets = (struct targets){.all = options->all, .warn = options->warn};
+    *targets = (struct targets){
+        .all = options->all, .assumed_release = options->assumed_release, .warn = options->warn};
     if (options->command)
         result = open_command(options->command, stop, targets, error);
     else if (!options->pid_count)

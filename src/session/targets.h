@@ -12,7 +12,8 @@
 struct targets {
     struct vm *vms[PIDS_MAX];
     size_t count;
-    bool all; /* all VMs of this host were requested: some may be skipped */
+    bool all;            /* all VMs of this host were requested: some may be skipped */
+    int assumed_release; /* as in target_options */
     warn_function warn;
     pid_t child; /* the command that was started, 0 if none */
 };

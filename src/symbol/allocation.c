@@ -7,11 +7,9 @@
 #include "os/cfi.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
+#include "vm_constants.h"
 
-enum {
-    PROCESSES_MAX = 1 << 16,
-    STATE_GC = 0x20000, /* ERTS_PSFLG_GC, erl_process.h 25.2.3:1264: same value in 25, 27, 29 */
-};
+enum { PROCESSES_MAX = 1 << 16 };
 
 /* The state of a process since its last collection, which left `high_water`. */
 struct progress {
@@ -60,15 +58,14 @@ static const uint8_t *process_of(const struct allocation *allocation,
     return snapshot_region(snapshot, REGION_PROCESS, (size_t)allocation->vm->layout.sizeof_process);
 }
 
-/* The heap's top. JIT code has it in r15, and stores it when it calls C code that may allocate
- * (x86/beam_asm.hpp 25.2.3:95, 27.3.4.1:98, 29:119). Growth that C code has not stored yet is seen
- * at a later sample. */
+/* The heap's top. JIT code has it in a register, and stores it when it calls C code that may
+ * allocate. Growth that C code has not stored yet is seen at a later sample. */
 static uint64_t heap_top(const struct allocation *allocation, const struct snapshot *snapshot,
                          const uint8_t *process)
 {
     if ((snapshot->sample->flags & WIRE_REGISTERS) &&
         code_contains(allocation->code, snapshot_register(snapshot, CFI_RIP)))
-        return snapshot_register(snapshot, CFI_R15);
+        return snapshot_register(snapshot, JIT_HTOP);
     return layout_word(process, allocation->vm->layout.process_htop);
 }
 
@@ -80,7 +77,7 @@ uint64_t allocation_at_sample(struct allocation *allocation, const struct snapsh
     struct progress *progress;
 
     if (!process || layout_word(process, layout->process_abandoned_heap) ||
-        ((uint32_t)layout_word(process, layout->process_state) & STATE_GC))
+        ((uint32_t)layout_word(process, layout->process_state) & ERTS_PSFLG_GC))
         return 0;
     high_water = layout_word(process, layout->process_high_water);
     top = heap_top(allocation, snapshot, process);

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { FLAG_NEED_FULLSWEEP = 1 << 4 }; /* F_NEED_FULLSWEEP (erl_process.h 25:1551, 29:1634) */
+#include "vm_constants.h"
 
 static uint64_t number_at(const uint8_t *bytes, int32_t offset, size_t size)
 {
@@ -22,7 +22,7 @@ static uint64_t word_at(const uint8_t *bytes, int32_t offset)
 
 static bool needs_full_sweep(const struct layout *layout, const uint8_t *process)
 {
-    return number_at(process, layout->process_flags, 4) & FLAG_NEED_FULLSWEEP;
+    return number_at(process, layout->process_flags, 4) & F_NEED_FULLSWEEP;
 }
 
 /* True if there were enough minor collections (garbage_collect(), erl_gc.c 26:758). */

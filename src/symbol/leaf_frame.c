@@ -71,7 +71,7 @@ void leaf_frames_free(struct leaf_frames *frames)
 
 bool leaf_frames_are_known(const struct leaf_frames *frames)
 {
-    return frames->vm->build.otp_release >= 25;
+    return frames->vm->features.has_leaf_frames;
 }
 
 /* ---- the targets of calls and jumps ---- */

@@ -24,8 +24,7 @@ struct stack_depths;
 struct leaf_frames *leaf_frames_new(struct vm *vm, struct code *code);
 void leaf_frames_free(struct leaf_frames *frames);
 
-/* True if frames can be computed from the code of this release. False for OTP 24, where functions
- * begin at another place. */
+/* True if frames can be computed from the code of this release. */
 bool leaf_frames_are_known(const struct leaf_frames *frames);
 
 /* The number of words between the stack pointer and the function's return address, before the

@@ -6,20 +6,9 @@
 
 #include "symbol/collection.h"
 #include "util/alloc.h"
+#include "vm_constants.h"
 
-enum {
-    STATE_GC = 0x20000, /* ERTS_PSFLG_GC (erl_process.h 25.2.3:1264) */
-    R10 = 10,           /* index in struct wire_registers */
-};
-
-/* ErtsSchedulerSleepInfo.flags and ERTS_SSI_FLG_* (erl_process.h 25.2.3:263; same values and offset
- * in running 25.2, 27.3 and 29.1). */
-enum {
-    SLEEP_INFO_FLAGS = 24,
-    SSI_POLL_SLEEPING = 1 << 1, /* sleeps, or is about to, in the poll system call */
-    SSI_TSE_SLEEPING = 1 << 2,  /* the same, on its own event */
-    SSI_WAITING = 1 << 3,       /* has no work: in scheduler_wait(), which first spins */
-};
+enum { R10 = 10 }; /* index in struct wire_registers */
 
 /* What a frame tells about the frames that it called. */
 enum mark {
@@ -226,7 +215,7 @@ static enum microstate state_of_process(struct microstate_finder *finder,
 
     if (!process)
         return MICROSTATE_NONE;
-    if (state_bits(layout, process) & STATE_GC)
+    if (state_bits(layout, process) & ERTS_PSFLG_GC)
         return collection(finder, process, unwound, stack);
     mark = first_mark(finder, stack, MARKS(MARK_PORT) | MARKS(MARK_CHECK_IO));
     if (mark == MARK_PORT)
@@ -242,11 +231,11 @@ static enum microstate state_of_process(struct microstate_finder *finder,
 
 static uint32_t sleep_flags(const struct snapshot *snapshot)
 {
-    const uint8_t *bytes = snapshot_region(snapshot, REGION_SLEEP_INFO, SLEEP_INFO_FLAGS + 4);
+    const uint8_t *bytes = snapshot_region(snapshot, REGION_SLEEP_INFO, ERTS_SSI_FLAGS_OFFSET + 4);
     uint32_t flags = 0;
 
     if (bytes)
-        memcpy(&flags, bytes + SLEEP_INFO_FLAGS, sizeof(flags));
+        memcpy(&flags, bytes + ERTS_SSI_FLAGS_OFFSET, sizeof(flags));
     return flags;
 }
 
@@ -256,7 +245,7 @@ static bool poll_waits(const struct snapshot *snapshot)
 {
     if (snapshot->sample->flags & WIRE_IN_KERNEL)
         return (uint32_t)snapshot_register(snapshot, R10) != 0;
-    return sleep_flags(snapshot) & SSI_POLL_SLEEPING;
+    return sleep_flags(snapshot) & ERTS_SSI_FLG_POLL_SLEEPING;
 }
 
 /* True if the scheduler's own loop runs. It may call sched_yield(), but no other function. */
@@ -291,9 +280,9 @@ static enum microstate state_without_call(struct microstate_finder *finder,
     if (type == THREAD_ASYNC ||
         snapshot_scheduler_word(snapshot, finder->vm->layout.sched_current_port))
         return MICROSTATE_PORT;
-    if ((flags & SSI_TSE_SLEEPING) && (snapshot->sample->flags & WIRE_IN_KERNEL))
+    if ((flags & ERTS_SSI_FLG_TSE_SLEEPING) && (snapshot->sample->flags & WIRE_IN_KERNEL))
         return MICROSTATE_SLEEP;
-    if ((flags & SSI_WAITING) &&
+    if ((flags & ERTS_SSI_FLG_WAITING) &&
         (!state_functions_know(finder->functions, FUNCTION_SCHEDULE) || is_in_loop(finder, stack)))
         return MICROSTATE_BUSY_WAIT;
     return MICROSTATE_OTHER;

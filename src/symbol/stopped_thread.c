@@ -68,7 +68,7 @@ static const struct vm_scheduler *find_scheduler(const struct vm *vm, uint64_t p
     return NULL;
 }
 
-/* A core has no thread names. Make the name that the VM gives (erl_process.c 25:8810, 27:8853). */
+/* A core has no thread names. Make the name that the VM gives. */
 static void set_name(const struct vm *vm, struct stopped_thread *thread)
 {
     static const char *const types[] = {"sched", "dcpus", "dios"};
@@ -76,7 +76,7 @@ static void set_name(const struct vm *vm, struct stopped_thread *thread)
     const struct vm_scheduler *scheduler = thread->scheduler;
     char name[64];
 
-    if (vm->build.otp_release > 25)
+    if (vm->features.erts_thread_names)
         snprintf(name, sizeof(name), "erts_%s_%u", types[scheduler->type], scheduler->number);
     else
         snprintf(name, sizeof(name), "%u_%s", scheduler->number, old_types[scheduler->type]);

@@ -74,21 +74,19 @@ static uint64_t field(const uint8_t *bytes, int32_t offset)
     return value;
 }
 
-/* Atom terms: index and tag (erl_term.h, _TAG_IMMED2_ATOM). */
-enum { ATOM_TAG = 0xb, ATOM_TAG_BITS = 6 };
-
+/* True if the term is an atom whose index fits. */
 static bool is_atom(uint64_t term)
 {
-    return (term & ((1u << ATOM_TAG_BITS) - 1)) == ATOM_TAG &&
-           term >> ATOM_TAG_BITS < 1u << MFA_INDEX_BITS;
+    return (term & TAG_IMMED2_MASK) == TAG_IMMED2_ATOM &&
+           term >> TAG_IMMED2_SIZE < 1u << MFA_INDEX_BITS;
 }
 
 uint64_t unwound_mfa_pack(const struct unwound_mfa *mfa)
 {
     if (!is_atom(mfa->module) || !is_atom(mfa->function) || mfa->arity >= 1u << MFA_ARITY_BITS)
         return 0;
-    return mfa->module >> ATOM_TAG_BITS << (MFA_INDEX_BITS + MFA_ARITY_BITS) |
-           mfa->function >> ATOM_TAG_BITS << MFA_ARITY_BITS | mfa->arity;
+    return mfa->module >> TAG_IMMED2_SIZE << (MFA_INDEX_BITS + MFA_ARITY_BITS) |
+           mfa->function >> TAG_IMMED2_SIZE << MFA_ARITY_BITS | mfa->arity;
 }
 
 struct unwound_mfa unwound_mfa(uint64_t address)
@@ -96,8 +94,8 @@ struct unwound_mfa unwound_mfa(uint64_t address)
     uint64_t function = address >> MFA_ARITY_BITS & ((1u << MFA_INDEX_BITS) - 1);
 
     return (struct unwound_mfa){
-        .module = address >> (MFA_INDEX_BITS + MFA_ARITY_BITS) << ATOM_TAG_BITS | ATOM_TAG,
-        .function = function << ATOM_TAG_BITS | ATOM_TAG,
+        .module = address >> (MFA_INDEX_BITS + MFA_ARITY_BITS) << TAG_IMMED2_SIZE | TAG_IMMED2_ATOM,
+        .function = function << TAG_IMMED2_SIZE | TAG_IMMED2_ATOM,
         .arity = address & ((1u << MFA_ARITY_BITS) - 1),
     };
 }
@@ -202,7 +200,7 @@ static bool jump_to_jit_frame(struct unwinder *unwinder, struct state *state)
 /* E, for calls that do not store it in Process.stop. */
 static uint64_t stale_top(struct unwinder *unwinder, const struct state *state)
 {
-    unsigned int number = vm_saved_top(unwinder->vm);
+    unsigned int number = unwinder->vm->features.saved_top;
     uint64_t value = state->registers.value[number];
 
     if ((state->registers.known & (1u << number)) && on_erlang_stack(state, value))
@@ -272,15 +270,15 @@ static void emit_switched(struct unwinder *unwinder, const struct state *state)
         unwinder->result.no_leaf = true;
 }
 
-/* Read the Export that call_light_bif keeps in TMP_MEM2 (instr_bif.cpp 25:385, 27:393, 29:420).
- * Before OTP 25 it is in the register that holds FCALLS in Erlang code (24:381). */
+/* Read the Export that call_light_bif keeps in TMP_MEM2, or in the register that holds FCALLS in
+ * Erlang code. */
 static bool light_bif_export(const struct unwinder *unwinder, const struct state *state,
                              uint64_t *export)
 {
-    if (unwinder->vm->build.otp_release > 24)
+    if (!unwinder->vm->features.light_bif_export_in_fcalls)
         return state->base && snapshot_word(state->snapshot, state->base + 16, export);
-    *export = state->registers.value[CFI_R14];
-    return state->registers.known & (1u << CFI_R14);
+    *export = state->registers.value[JIT_FCALLS];
+    return state->registers.known & (1u << JIT_FCALLS);
 }
 
 /* True if Process.current is valid. beam_jit_call_nif writes it (jit/beam_jit_common.cpp
@@ -494,13 +492,13 @@ static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct sta
 static void find_reductions(struct unwinder *unwinder, const struct state *state)
 {
     struct process_registers *registers = &unwinder->result.registers;
-    bool narrow = unwinder->vm->build.otp_release >= 27; /* 32 bits */
-    uint64_t held = state->registers.value[CFI_R14];
+    bool narrow = unwinder->vm->features.fcalls_is_32_bits;
+    uint64_t held = state->registers.value[JIT_FCALLS];
     int64_t in_register = narrow ? (int32_t)held : (int64_t)held;
     int64_t stored = narrow ? (int32_t)state->fcalls : (int64_t)state->fcalls;
     struct code_place place;
 
-    if (!(state->registers.known & (1u << CFI_R14)) || unwinder->vm->layout.process_fcalls < 0 ||
+    if (!(state->registers.known & (1u << JIT_FCALLS)) || unwinder->vm->layout.process_fcalls < 0 ||
         unwinder->vm->layout.sched_virtual_reds < 0 ||
         !code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
         !strcmp(place.symbol, "global::process_main"))

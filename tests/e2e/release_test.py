@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An unknown release is refused, unless its DWARF has the layouts of its structs."""
+"""An unknown release is refused, unless its DWARF has the layouts of its structs, or the user says
+which known release it is treated as."""
 import json
 import time
 import unittest
@@ -35,7 +36,8 @@ class UnknownRelease(unittest.TestCase):
             with self.subTest(release=release), self.node(release) as node:
                 done = beamflame.run("-p", node.pid, "-d", 1, "-o", self.out / "x.folded")
                 self.assertEqual(done.returncode, UNSUPPORTED, done.stderr)
-                for text in (f"OTP {UNKNOWN} ", node.ready["erts"], "23 to 29", "DWARF"):
+                for text in (f"OTP {UNKNOWN} ", node.ready["erts"], "24 to 29", "DWARF",
+                             "--assume-release 29"):
                     self.assertIn(text, done.stderr)
                 self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
                 self.assertFalse((self.out / "x.folded").exists())
@@ -73,3 +75,68 @@ class UnknownRelease(unittest.TestCase):
         self.assertGreaterEqual(stats["complete_stacks"] / stats["erlang_samples"], 0.99)
         stacks = beamflame.read_folded(self.out / "x.folded")
         self.assertGreater(beamflame.weight_of(stacks, "request:serve/3"), 0)
+
+    def assert_assumed(self, done, release):
+        """The command has succeeded, and its only message is a warning with both releases."""
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        warnings = [line for line in done.stderr.splitlines() if "warning" in line]
+        self.assertEqual(len(warnings), 1, done.stderr)
+        self.assertRegex(warnings[0], rf"OTP {UNKNOWN} .*treated as OTP {release}\b")
+
+    def record_assumed(self, node, release, layout):
+        """Record the node as this release; nearly all of its stacks are complete."""
+        time.sleep(0.5)
+        done = beamflame.run("-p", node.pid, "-d", 3, "-F", 999, "-o", self.out / "x.folded",
+                             "--stats", self.out / "s.json", "--assume-release", release)
+        self.assert_assumed(done, release)
+        stats = json.loads((self.out / "s.json").read_text())
+        self.assertEqual(stats["target"]["otp_release"], str(UNKNOWN))
+        self.assertEqual(stats["target"]["layout"], layout)
+        self.assertGreater(stats["erlang_samples"], 80)
+        self.assertGreaterEqual(stats["complete_stacks"] / stats["erlang_samples"], 0.99)
+        stacks = beamflame.read_folded(self.out / "x.folded")
+        self.assertGreater(beamflame.weight_of(stacks, "request:serve/3"), 0)
+
+    def test_assumed(self):
+        """With --assume-release the node is profiled by the layout and features of that release."""
+        for release in (25, 27, 29):
+            with self.subTest(release=release), self.node(release) as node:
+                self.record_assumed(node, release, "table")
+
+    def test_assumed_with_dwarf(self):
+        """The layout is that of DWARF; the features are those of the assumed release."""
+        with self.node("27-usdt-dwarf") as node:
+            self.record_assumed(node, 27, "dwarf")
+
+    def test_assumed_by_all_commands(self):
+        """ps, probes and dump take the option too."""
+        with self.node(29) as node:
+            listed = beamflame.run("ps", "--json", "--assume-release", 29)
+            probes = beamflame.run("probes", "-p", node.pid, "--assume-release", 29)
+            dump = beamflame.run("dump", "-p", node.pid, "--json", "--assume-release", 29)
+        for done in (listed, probes, dump):
+            self.assert_assumed(done, 29)
+        vm = next(vm for vm in json.loads(listed.stdout) if vm["pid"] == node.pid)
+        self.assertEqual(vm["otp_release"], str(UNKNOWN))
+        self.assertGreater(vm["processes"], 10)
+        self.assertIn("gc_begin", probes.stdout)
+        self.assertNotIn("refused", probes.stdout)
+        self.assertIn("request", dump.stdout)
+
+    def test_wrong_assumption(self):
+        """The checks of a layout refuse a release that the VM is not like."""
+        for own, assumed in ((27, 29), (29, 25)):
+            with self.subTest(assumed=assumed), self.node(own) as node:
+                done = beamflame.run("-p", node.pid, "-d", 1, "-o", self.out / "x.folded",
+                                     "--assume-release", assumed)
+                self.assertEqual(done.returncode, UNSUPPORTED, done.stderr)
+                self.assertIn(f"treated as OTP {assumed}", done.stderr)
+                self.assertFalse((self.out / "x.folded").exists())
+
+    def test_known_release_is_not_assumed(self):
+        """A VM of a known release is treated as its own."""
+        with nodes.Node(27, "request") as node:
+            done = beamflame.run("-p", node.pid, "-d", 1, "-o", self.out / "x.folded",
+                                 "--assume-release", 25)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertNotIn("treated as", done.stderr)

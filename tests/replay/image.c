@@ -87,6 +87,7 @@ static void put_flag(struct stream *stream, bool *flag)
 static void put_build(struct stream *stream, struct build *build)
 {
     uint64_t release = (uint64_t)build->otp_release;
+    bool unused = false; /* in recorded images */
 
     put_number(stream, &release);
     build->otp_release = (int)release;
@@ -96,7 +97,7 @@ static void put_build(struct stream *stream, struct build *build)
     put_flag(stream, &build->native_stack);
     put_flag(stream, &build->frame_pointer_field);
     put_flag(stream, &build->vm_probes);
-    put_flag(stream, &build->hipe);
+    put_flag(stream, &unused);
 }
 
 static void put_roots(struct stream *stream, struct vm_roots *roots)

@@ -101,6 +101,7 @@ struct vm *image_vm(const struct image *image, struct error *error)
         free(vm);
         return NULL;
     }
+    vm->features = features_of(&vm->build);
     vm->memory = memory_of_image(image);
     vm->mappings = mappings_of_image(image);
     vm->roots = image->roots;

@@ -77,7 +77,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: hook_list PID [WHAT...]\n");
         return 2;
     }
-    if ((vm = vm_open(atoi(argv[1]), &error)) && (code = code_new(vm, &error)) &&
+    if ((vm = vm_open(atoi(argv[1]), 0, &error)) && (code = code_new(vm, &error)) &&
         (hooks = hooks_new(vm, code, &error))) {
         for (int i = 2; i < argc; i++)
             find_one(hooks, argv[i]);

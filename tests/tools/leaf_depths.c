@@ -69,7 +69,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: leaf_depths PID <MODULES\n");
         return 2;
     }
-    if (!(vm = vm_open(atoi(argv[1]), &error)) || !(code = code_new(vm, &error))) {
+    if (!(vm = vm_open(atoi(argv[1]), 0, &error)) || !(code = code_new(vm, &error))) {
         fprintf(stderr, "leaf_depths: %s\n", error.text);
         vm_close(vm);
         return 1;

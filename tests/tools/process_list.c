@@ -52,7 +52,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: process_list PID\n");
         return 2;
     }
-    lister.vm = vm_open(atoi(argv[1]), &error);
+    lister.vm = vm_open(atoi(argv[1]), 0, &error);
     if (lister.vm && pid_encoding_read(lister.vm, &lister.encoding, &error) == 0)
         result = process_table_each(lister.vm, print_process, &lister, &error);
     if (result != 0)

@@ -239,7 +239,7 @@ static int open_target(struct capture *capture, pid_t pid, struct error *error)
 {
     struct error ignored;
 
-    capture->vm = vm_open(pid, error);
+    capture->vm = vm_open(pid, 0, error);
     if (!capture->vm)
         return -1;
     capture->log = replay_log_new(capture->vm->memory);

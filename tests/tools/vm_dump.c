@@ -63,7 +63,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: vm_dump PID\n");
         return ERROR_USAGE;
     }
-    dump.vm = vm_open(atoi(argv[1]), &error);
+    dump.vm = vm_open(atoi(argv[1]), 0, &error);
     if (dump.vm) {
         dump.atoms = atoms_new(dump.vm);
         dump.bytes = xmalloc(dump.vm->layout.sizeof_process);

@@ -15,9 +15,9 @@ static const char *const names[] = {"false", "true", "lists", "Привет"};
 
 static struct vm vm_with_atoms(struct fake_target *target, int release, uint32_t entries)
 {
-    struct vm vm = {.memory = &target->memory, .layout = fake_layout(release)};
+    struct vm vm = {.memory = &target->memory};
 
-    vm.build.otp_release = release;
+    fake_release(&vm, release);
     vm.roots.atom_table = fake_room(target, 128);
     fake_atom_table(target, &vm.layout, vm.roots.atom_table, entries, names, 4);
     return vm;

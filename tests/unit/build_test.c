@@ -80,7 +80,7 @@ static void test_jit(void **state)
     assert_int_equal(build.otp_release, 27);
     assert_string_equal(build.erts, "15.2.7");
     assert_true(build.jit && build.native_stack && build.frame_pointer_field);
-    assert_false(build.vm_probes || build.hipe);
+    assert_false(build.vm_probes);
     assert_string_equal(build.special, "");
 }
 

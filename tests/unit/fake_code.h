@@ -94,8 +94,7 @@ static inline void fake_vm(struct vm *vm, struct fake_target *target, int releas
 {
     memset(vm, 0, sizeof(*vm));
     vm->memory = &target->memory;
-    vm->build.otp_release = release;
-    vm->layout = fake_layout(release);
+    fake_release(vm, release);
     vm->roots.jit_descriptor = fake_room(target, 24);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/layout.h"
+#include "beam/vm.h"
 #include "os/memory.h"
 
 enum { FAKE_BASE = 0x10000000, FAKE_SIZE = 1 << 20 };
@@ -141,4 +141,12 @@ static inline struct layout fake_layout(int otp_release)
     if (layout_from_table(&build, &layout, &error) != 0)
         abort();
     return layout;
+}
+
+/* Make the VM one of this release. */
+static inline void fake_release(struct vm *vm, int otp_release)
+{
+    vm->build.otp_release = otp_release;
+    vm->layout = fake_layout(otp_release);
+    vm->features = features_of(&vm->build);
 }

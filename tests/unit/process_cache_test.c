@@ -65,8 +65,8 @@ static void open_bench(struct bench *bench)
 
     memset(bench, 0, sizeof(*bench));
     bench->target = fake_target_new();
-    bench->vm = (struct vm){.memory = &bench->target->memory, .layout = fake_layout(25)};
-    bench->vm.build.otp_release = 25;
+    bench->vm = (struct vm){.memory = &bench->target->memory};
+    fake_release(&bench->vm, 25);
     bench->vm.roots.atom_table = fake_room(bench->target, 128);
     bench->vm.roots.proc_table = fake_room(bench->target, 1024);
     fake_atom_table(bench->target, &bench->vm.layout, bench->vm.roots.atom_table, NAMES, names,

@@ -26,8 +26,8 @@ static int start(void **state)
 {
     (void)state;
     target = fake_target_new();
-    vm = (struct vm){.memory = &target->memory, .layout = fake_layout(25)};
-    vm.build.otp_release = 25;
+    vm = (struct vm){.memory = &target->memory};
+    fake_release(&vm, 25);
     vm.roots.atom_table = fake_room(target, 128);
     fake_atom_table(target, &vm.layout, vm.roots.atom_table, 9, names, 9);
     atoms = atoms_new(&vm);

@@ -32,7 +32,8 @@ static void start(int release)
 {
     const struct layout *layout = &vm.layout;
 
-    vm = (struct vm){.layout = fake_layout(release)};
+    vm = (struct vm){0};
+    fake_release(&vm, release);
     memset(bytes, 0, sizeof(bytes));
     set(layout->process_reds, 5000);
     set(layout->process_heap, 0x10000);
@@ -226,14 +227,13 @@ static struct parts start_parts(void)
 
     start(27);
     vm.memory = &parts.target->memory;
-    vm.build.otp_release = 27;
     root = link_node(&parts, 0);
     child = link_node(&parts, root | 1);
     put(&parts, root, layout->relation_left, child);
     set(layout->process_links, root);
     binary = FAKE_WORDS(parts.target, 0, 0, 1, 5000);
-    reference = FAKE_WORDS(parts.target, 2 << 6 | TERM_BINARY_3 << 2, binary, 0);
-    reference = FAKE_WORDS(parts.target, 2 << 6 | TERM_BINARY_3 << 2, binary, reference);
+    reference = FAKE_WORDS(parts.target, 2 << 6 | BIN_REF_SUBTAG, binary, 0);
+    reference = FAKE_WORDS(parts.target, 2 << 6 | BIN_REF_SUBTAG, binary, reference);
     set(layout->process_off_heap_first, reference);
     set(layout->process_msgq_first, message(&parts, message(&parts, 0, 10), 0));
     set_lengths(2, 0);

@@ -98,8 +98,8 @@ static void open_bench(struct bench *bench, uint64_t count)
     plain_read = bench->target->memory.read;
     bench->target->memory.read = read_while_it_runs;
     reading = bench;
-    bench->vm = (struct vm){.memory = &bench->target->memory, .layout = fake_layout(25)};
-    bench->vm.build.otp_release = 25;
+    bench->vm = (struct vm){.memory = &bench->target->memory};
+    fake_release(&bench->vm, 25);
     bench->vm.roots.proc_table = fake_room(bench->target, 1024);
     bench->slots = fake_room(bench->target, TABLE * 8);
     fake_put_u64(bench->target, bench->vm.roots.proc_table + (uint64_t)layout->ptab_tab,

@@ -29,8 +29,8 @@ static int start(void **state)
 
     (void)state;
     target = fake_target_new();
-    vm = (struct vm){.memory = &target->memory, .layout = fake_layout(27)};
-    vm.build.otp_release = 27;
+    vm = (struct vm){.memory = &target->memory};
+    fake_release(&vm, 27);
     for (int i = 0; i < PROCESSES; i++) {
         processes[i] = fake_room(target, (size_t)layout->sizeof_process);
         set(processes[i], layout->process_id, PID);

@@ -45,7 +45,7 @@ static void check_order(const struct wire_words *words, size_t limit)
 static void test_order(void **state)
 {
     (void)state;
-    for (int release = 24; release <= 29; release++) {
+    for (int release = OLDEST_RELEASE; release <= NEWEST_RELEASE; release++) {
         struct layout layout = layout_of(release);
         struct wire_words process = sampled_process_words(&layout);
         struct wire_words scheduler = sampled_scheduler_words(&layout);
@@ -60,7 +60,7 @@ static void test_order(void **state)
 static void test_read_by_the_kernel_side(void **state)
 {
     (void)state;
-    for (int release = 24; release <= 29; release++) {
+    for (int release = OLDEST_RELEASE; release <= NEWEST_RELEASE; release++) {
         struct layout layout = layout_of(release);
         struct wire_words process = sampled_process_words(&layout);
         struct wire_words scheduler = sampled_scheduler_words(&layout);

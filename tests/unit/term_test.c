@@ -22,8 +22,8 @@ static const struct pid_encoding encoding; /* of OTP 25: needs no masks */
 static void start(int release)
 {
     target = fake_target_new();
-    vm = (struct vm){.memory = &target->memory, .layout = fake_layout(release)};
-    vm.build.otp_release = release;
+    vm = (struct vm){.memory = &target->memory};
+    fake_release(&vm, release);
     vm.roots.atom_table = fake_room(target, 128);
     fake_atom_table(target, &vm.layout, vm.roots.atom_table, 5, names, 5);
     atoms = atoms_new(&vm);

@@ -348,7 +348,7 @@ static void test_registers_of_24(void **state)
 
     (void)state;
     open_bench(&b);
-    b.vm.build.otp_release = 24;
+    b.vm.features = features_of(&(struct build){.otp_release = 24});
     fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x4c\x89\xe4", 3);
     stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
     set_register(&b, CFI_RBP, STACK);
@@ -360,7 +360,7 @@ static void test_registers_of_24(void **state)
     close_bench(&b);
 
     open_bench(&b);
-    b.vm.build.otp_release = 24;
+    b.vm.features = features_of(&(struct build){.otp_release = 24});
     stop_in_c(&b, code_at(&b, LIGHT_BIF, 0x30));
     set_register(&b, CFI_R14, EXPORT + 0x100);
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33));

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0) */
+/*
+ * The constants of the Erlang VM: flags, tags and numbers that its sources define and that no
+ * binary shows. BPF programs and user space read them here, and nowhere else.
+ *
+ * A name is that of the VM's sources, without a leading underscore. A citation is the file below
+ * erts/emulator/beam, and the line in each release where the value was checked: TAG:LINE. "29"
+ * stands for 29.1; where it has no line, the value was checked but its line was not noted. A value
+ * holds for all supported releases, unless its comment says otherwise.
+ */
+#ifndef BEAMFLAME_VM_CONSTANTS_H
+#define BEAMFLAME_VM_CONSTANTS_H
+
+/* ---- processes ---- */
+
+/* Flags of Process.state (erl_process.h 25.2.3:1245-1299, 27.3.4.1:1271-1326, 29). Their bits
+ * start above three priorities of two bits each (ERTS_PSFLGS_ZERO_BIT_OFFSET, erl_process.h
+ * 25.2.3:1199, 27.3.4.1:1225). */
+#define ERTS_PSFLG_BIT(n) (1 << (6 + (n)))
+enum erts_psflg {
+    ERTS_PSFLG_FREE = ERTS_PSFLG_BIT(4),
+    ERTS_PSFLG_EXITING = ERTS_PSFLG_BIT(5),
+    ERTS_PSFLG_ACTIVE = ERTS_PSFLG_BIT(7),
+    ERTS_PSFLG_IN_RUNQ = ERTS_PSFLG_BIT(8),
+    ERTS_PSFLG_RUNNING = ERTS_PSFLG_BIT(9),
+    ERTS_PSFLG_SUSPENDED = ERTS_PSFLG_BIT(10),
+    ERTS_PSFLG_GC = ERTS_PSFLG_BIT(11),
+    ERTS_PSFLG_ACTIVE_SYS = ERTS_PSFLG_BIT(14),
+    ERTS_PSFLG_RUNNING_SYS = ERTS_PSFLG_BIT(15),
+    ERTS_PSFLG_DIRTY_CPU_PROC = ERTS_PSFLG_BIT(20),
+    ERTS_PSFLG_DIRTY_IO_PROC = ERTS_PSFLG_BIT(21),
+    ERTS_PSFLG_DIRTY_ACTIVE_SYS = ERTS_PSFLG_BIT(22),
+    ERTS_PSFLG_DIRTY_RUNNING = ERTS_PSFLG_BIT(23),
+    ERTS_PSFLG_DIRTY_RUNNING_SYS = ERTS_PSFLG_BIT(24),
+};
+
+/* A flag of Process.flags (erl_process.h 25.2.3:1551, 27.3.4.1:1613, 29:1634). */
+enum { F_NEED_FULLSWEEP = 1 << 4 };
+
+/* Flags of Process.sig_qs.flags (erl_process.h 25.2.3:1575-1583, 27.3.4.1:1638-1651, 29:1659). */
+enum fs_flag {
+    FS_ON_HEAP_MSGQ = 1 << 1,
+    FS_DELAYED_PSIGQS_LEN = 1 << 6, /* until 26; unused from 27 on (27.3.4.1:1644): `len` is an
+                                     * offset for the moment */
+};
+
+/* The index in Process.def_arg_reg of the reductions that the process got for its slice (REDS_IN,
+ * beam_common.h 25.2.3:249, 27.3.4.1:248). */
+enum { REDS_IN_REGISTER = 5 };
+
+/* The index of a process specific datum (erl_process.h 25.2.3:863, 27.3.4.1:872, 29:890). */
+enum { ERTS_PSD_SAVED_CALLS_BUF = 1 };
+
+/* The bounds of the process limit: +P is between them (erl_process.h 25.2.3:2843, 27.3.4.1:2924;
+ * erl_ptab.h 25.2.3:152, 27.3.4.1:172). */
+enum { ERTS_MIN_PROCESSES = 1024, ERTS_PTAB_MAX_SIZE = 1 << 27 };
+
+/* ---- schedulers ---- */
+
+/* ErtsSchedulerData.type (erl_process.h 25.2.3:402, 27.3.4.1:402). */
+enum erts_sched_type { ERTS_SCHED_NORMAL, ERTS_SCHED_DIRTY_CPU, ERTS_SCHED_DIRTY_IO };
+
+/* The offset of ErtsSchedulerSleepInfo.flags (erl_process.h 25.2.3:364, 27.3.4.1:364, 29), and its
+ * flags (erl_process.h 25.2.3:263-268, 27.3.4.1:263-268, 29). */
+enum { ERTS_SSI_FLAGS_OFFSET = 24 };
+enum erts_ssi_flg {
+    ERTS_SSI_FLG_POLL_SLEEPING = 1 << 1, /* sleeps, or is about to, in the poll system call */
+    ERTS_SSI_FLG_TSE_SLEEPING = 1 << 2,  /* the same, on its own event */
+    ERTS_SSI_FLG_WAITING = 1 << 3,       /* has no work: in scheduler_wait(), which first spins */
+};
+
+/* ---- terms ---- */
+
+/* The two low bits of a word (erl_term.h 25.2.3:70-75, 27.3.4.1:68-73). */
+enum tag_primary {
+    TAG_PRIMARY_SIZE = 2,
+    TAG_PRIMARY_MASK = 0x3,
+    TAG_PRIMARY_HEADER = 0x0,
+    TAG_PRIMARY_LIST = 0x1,
+    TAG_PRIMARY_BOXED = 0x2,
+    TAG_PRIMARY_IMMED1 = 0x3,
+};
+
+/* The tags of immediate terms (erl_term.h 25.2.3:79-90, 27.3.4.1:77-88). */
+enum tag_immed {
+    TAG_IMMED1_SIZE = 4,
+    TAG_IMMED1_MASK = 0xf,
+    TAG_IMMED1_PID = 0x0 << TAG_PRIMARY_SIZE | TAG_PRIMARY_IMMED1,
+    TAG_IMMED1_PORT = 0x1 << TAG_PRIMARY_SIZE | TAG_PRIMARY_IMMED1,
+    TAG_IMMED1_IMMED2 = 0x2 << TAG_PRIMARY_SIZE | TAG_PRIMARY_IMMED1,
+    TAG_IMMED1_SMALL = 0x3 << TAG_PRIMARY_SIZE | TAG_PRIMARY_IMMED1,
+    TAG_IMMED2_SIZE = 6,
+    TAG_IMMED2_MASK = 0x3f,
+    TAG_IMMED2_ATOM = 0x0 << TAG_IMMED1_SIZE | TAG_IMMED1_IMMED2,
+    TAG_IMMED2_NIL = 0x3 << TAG_IMMED1_SIZE | TAG_IMMED1_IMMED2,
+};
+
+/* A header word: the kind of object, and from bit HEADER_ARITY_OFFS on the number of words that
+ * follow (erl_term.h 25.2.3:159-161, 27.3.4.1:160-162). */
+enum tag_header { TAG_HEADER_MASK = 0x3f, HEADER_ARITY_OFFS = 6 };
+
+/* The kinds of objects (erl_term.h 25.2.3:124-140, 27.3.4.1:124-141). OTP 27 renumbered binaries
+ * and maps. */
+enum thing_subtag {
+    ARITYVAL_SUBTAG = 0x0 << TAG_PRIMARY_SIZE, /* a tuple */
+    POS_BIG_SUBTAG = 0x2 << TAG_PRIMARY_SIZE,
+    NEG_BIG_SUBTAG = 0x3 << TAG_PRIMARY_SIZE,
+    REF_SUBTAG = 0x4 << TAG_PRIMARY_SIZE,
+    FUN_SUBTAG = 0x5 << TAG_PRIMARY_SIZE,
+    FLOAT_SUBTAG = 0x6 << TAG_PRIMARY_SIZE,
+    EXTERNAL_PID_SUBTAG = 0xc << TAG_PRIMARY_SIZE,
+    EXTERNAL_PORT_SUBTAG = 0xd << TAG_PRIMARY_SIZE,
+    EXTERNAL_REF_SUBTAG = 0xe << TAG_PRIMARY_SIZE,
+    /* until 26 */
+    REFC_BINARY_SUBTAG = 0x8 << TAG_PRIMARY_SIZE,
+    HEAP_BINARY_SUBTAG = 0x9 << TAG_PRIMARY_SIZE,
+    SUB_BINARY_SUBTAG = 0xa << TAG_PRIMARY_SIZE,
+    MAP_SUBTAG_26 = 0xf << TAG_PRIMARY_SIZE,
+    /* from 27 on */
+    HEAP_BITS_SUBTAG = 0x8 << TAG_PRIMARY_SIZE,
+    SUB_BITS_SUBTAG = 0x9 << TAG_PRIMARY_SIZE,
+    BIN_REF_SUBTAG = 0xa << TAG_PRIMARY_SIZE,
+    MAP_SUBTAG_27 = 0xb << TAG_PRIMARY_SIZE,
+};
+
+/* The two bits at HEADER_ARITY_OFFS of a map's header, and their value for a map that is no tree
+ * (erl_term.h 25.2.3:1238-1243, 27.3.4.1:1270-1275). */
+enum map_header { MAP_HEADER_TYPE_MASK = 0x3, MAP_HEADER_TAG_FLATMAP_HEAD = 0x0 };
+
+/* Atoms: 1 << INDEX_PAGE_SHIFT are in one segment of the table (index.h 25.2.3:49, 27.3.4.1:49),
+ * and a name has so many characters at most (atom.h 25.2.3:27, 27.3.4.1:27). */
+enum { INDEX_PAGE_SHIFT = 10, MAX_ATOM_CHARACTERS = 255 };
+
+/* ---- messages and signals ---- */
+
+/* ErtsMessage.data of a message in the fragment that follows it, ERTS_MSG_COMBINED_HFRAG
+ * (erl_message.h 25.2.3:538, 27.3.4.1:552). */
+enum { ERTS_MSG_COMBINED_HFRAG = 1 };
+
+/* Offsets in ErtsMessage, of `data`, and from m[0], the message, to m[2], the sender (erl_message.h
+ * 25.2.3:198-223, 27.3.4.1:207-232); and of ErlHeapFragment.used_size, in words (erl_message.h
+ * 25.2.3:192, 27.3.4.1:201). */
+enum {
+    ERTS_MESSAGE_DATA_OFFSET = 8,
+    ERTS_MESSAGE_FROM_OFFSET = 16,
+    ERL_HEAP_FRAGMENT_USED_OFFSET = 32,
+};
+
+/* m[0] of a signal that is no message is the header of an external pid (ERTS_SIG_IS_NON_MSG_TAG,
+ * erl_message.h 25.2.3:252, 27.3.4.1:261). From bit HEADER_ARITY_OFFS on it has the signal's kind
+ * (erl_proc_sig_queue.h 25.2.3:266-268, 27.3.4.1:333-335). */
+enum { ERTS_SIG_Q_OP_MASK = 0xff };
+
+/* The kinds of signals (erl_proc_sig_queue.h 24:112, 25.2.3:115-134, 27.3.4.1:174-193, 29:176). */
+enum erts_sig_q_op {
+    ERTS_SIG_Q_OP_EXIT,
+    ERTS_SIG_Q_OP_EXIT_LINKED,
+    ERTS_SIG_Q_OP_MONITOR_DOWN,
+    ERTS_SIG_Q_OP_MONITOR,
+    ERTS_SIG_Q_OP_DEMONITOR,
+    ERTS_SIG_Q_OP_LINK,
+    ERTS_SIG_Q_OP_UNLINK,
+    ERTS_SIG_Q_OP_GROUP_LEADER,
+    ERTS_SIG_Q_OP_TRACE_CHANGE_STATE,
+    ERTS_SIG_Q_OP_PERSISTENT_MON_MSG, /* to a process that monitors the time offset or nodes */
+    ERTS_SIG_Q_OP_IS_ALIVE,
+    ERTS_SIG_Q_OP_PROCESS_INFO,
+    ERTS_SIG_Q_OP_SYNC_SUSPEND,
+    ERTS_SIG_Q_OP_RPC,
+    ERTS_SIG_Q_OP_DIST_SPAWN_REPLY,
+    ERTS_SIG_Q_OP_ALIAS_MSG, /* to an alias; in 29 also with priority */
+    ERTS_SIG_Q_OP_RECV_MARK,
+    ERTS_SIG_Q_OP_UNLINK_ACK,
+    ERTS_SIG_Q_OP_ADJ_MSGQ, /* process_flag(message_queue_data) */
+    ERTS_SIG_Q_OP_FLUSH,
+    ERTS_SIG_Q_OP_NIF_SELECT, /* in 29; 25.2.3 and 27.3.4.1 have no kind above FLUSH */
+    ERTS_SIG_Q_OPS,           /* the number of kinds */
+};
+
+/* ---- links and monitors ---- */
+
+/* The kinds of monitors (erl_monitor_link.h 25.2.3:456-467, 27.3.4.1:456-467, 29). */
+enum erts_mon_type {
+    ERTS_MON_TYPE_DIST_PROC = 3,
+    ERTS_MON_TYPE_DIST_PORT = 4,
+    ERTS_MON_TYPE_NODE = 6,
+    ERTS_MON_TYPE_NODES = 7,
+    ERTS_MON_TYPE_SUSPEND = 8,
+    ERTS_MON_TYPE_ALIAS = 9,
+};
+
+/* ErtsMonLnkNode.flags: ERTS_ML_FLG_EXTENDED (erl_monitor_link.h 25.2.3:480, 27.3.4.1:480). In 29
+ * the kind is in the low bits of the flags, and the flag is further up (erl_monitor_link.h
+ * 29:474). */
+enum {
+    ERTS_ML_FLG_EXTENDED = 1 << 4,
+    ERTS_ML_TYPE_MASK_29 = 31,
+    ERTS_ML_FLG_EXTENDED_29 = 1 << (5 + 2 + 4),
+};
+
+/* ---- code of the JIT ---- */
+
+/* The registers of Erlang code on x86-64, with their numbers in instructions and in DWARF
+ * (jit/x86/beam_asm.hpp 25.2.3:93-102, 27.3.4.1:96-105, 29:105-119). */
+enum jit_register {
+    JIT_ACTIVE_CODE_IX = 12, /* from 25 on */
+    JIT_C_P = 13,
+    JIT_FCALLS = 14,
+    JIT_HTOP = 15,
+};
+
+/* ---- memory ---- */
+
+/* The last argument of erts_heap_alloc() in HeapFragOnlyAlloc(), and in no other call (erl_vm.h
+ * 25.2.3:220-223, 27.3.4.1:222-225, 29:224). */
+enum { ERTS_HEAP_FRAG_ONLY_XTRA = 512 };
+
+/* The fragment that stands for none, a pointer (erl_message.h 25.2.3:180, 27.3.4.1:189). */
+enum { ERTS_INVALID_HFRAG_PTR = ~7 };
+
+/* ---- BIFs ---- */
+
+/* Arguments of a BIF at most (erl_vm.h 27.3.4.1:56; 25.2.3 has no name for it). */
+enum { MAX_BIF_ARITY = 4 };
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "beam/features.h"
+#include "os/cfi.h"
+
+static struct features features(int release, const char *erts)
+{
+    struct build build = {.otp_release = release};
+
+    strcpy(build.erts, erts);
+    return features_of(&build);
+}
+
+/* A fact changes between two releases, and holds from then on. */
+static void test_changes(void **state)
+{
+    (void)state;
+    assert_int_equal(features(24, "12.3").saved_top, CFI_R12);
+    assert_int_equal(features(25, "13.2").saved_top, CFI_RBP);
+    assert_true(features(24, "12.3").old_gdb_jit && !features(25, "13.2").old_gdb_jit);
+    assert_true(!features(25, "13.2").wide_pids && features(26, "14.2").wide_pids);
+    assert_true(!features(26, "14.2").binaries_in_bits && features(27, "15.2").binaries_in_bits);
+    assert_int_equal(features(27, "15.2").alias_message, 3);
+    assert_int_equal(features(28, "16.0").alias_message, 2);
+}
+
+/* Patches of a release differ too. */
+static void test_versions(void **state)
+{
+    (void)state;
+    assert_true(features(25, "13.1.5").omits_writable_binaries);
+    assert_false(features(25, "13.2").omits_writable_binaries);
+    assert_false(features(24, "12.3").omits_writable_binaries);
+}
+
+/* A release that is newer than all known ones has the features of the newest. */
+static void test_newer(void **state)
+{
+    const struct features newest = features(NEWEST_RELEASE, "99");
+    const struct features newer = features(NEWEST_RELEASE + 2, "99");
+
+    (void)state;
+    assert_int_equal(newer.wide_pids, newest.wide_pids);
+    assert_int_equal(newer.binaries_in_bits, newest.binaries_in_bits);
+    assert_int_equal(newer.fcalls_is_32_bits, newest.fcalls_is_32_bits);
+    assert_int_equal(newer.saved_top, newest.saved_top);
+    assert_int_equal(newer.alias_message, newest.alias_message);
+    assert_int_equal(newer.has_leaf_frames, newest.has_leaf_frames);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_newer),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
