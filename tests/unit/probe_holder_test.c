@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/probe_holder.h"
+
+static void test_links(void **state)
+{
+    (void)state;
+    assert_true(link_holds_probes("pos:\t0\nlink_type:\tuprobe_multi\nlink_id:\t7\n"));
+    assert_true(link_holds_probes("pos:\t0\nlink_type:\tperf_event\nlink_id:\t7\n"));
+    assert_false(link_holds_probes("pos:\t0\nlink_type:\tcgroup\nlink_id:\t7\n"));
+    assert_false(link_holds_probes("pos:\t0\nlink_type:\tuprobe\n"));
+    assert_false(link_holds_probes("link_type:\t"));
+    assert_false(link_holds_probes(""));
+}
+
+/* Start a process that waits, with or without a perf event. */
+static pid_t start(bool with_event)
+{
+    struct perf_event_attr attributes = {
+        .size = sizeof(attributes),
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .disabled = 1,
+        .exclude_kernel = 1,
+    };
+    char byte = 0;
+    int ready[2];
+    pid_t pid;
+
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (with_event)
+            byte = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0) < 0;
+        (void)!write(ready[1], &byte, 1);
+        pause();
+        _exit(1);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(byte, 0);
+    close(ready[0]);
+    return pid;
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void test_process(void **state)
+{
+    pid_t pid = start(false);
+    char name[16];
+
+    (void)state;
+    assert_false(process_holds_probes(pid));
+    end(pid);
+    pid = start(true);
+    assert_true(process_holds_probes(pid));
+    assert_int_not_equal(probe_holder(name, sizeof(name)), 0);
+    assert_int_not_equal(strlen(name), 0);
+    end(pid);
+    assert_false(process_holds_probes(pid));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_process),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
