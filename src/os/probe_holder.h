@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds OS processes that may have probes attached. */
+/*
+ * Finds OS processes that may have probes attached to a target.
+ *
+ * Probes belong to descriptors of BPF links and of perf events. What /proc/PID/fdinfo/N says of
+ * them depends on the kernel: newer ones tell the target of a link. A perf event says nothing, so
+ * one that no link accounts for may be a probe. Probes of the kernel's own list (uprobe_events in
+ * tracefs) need no descriptor, and are not found.
+ */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-/* True if the text of /proc/PID/fdinfo/N is that of a BPF link that can hold probes. */
-bool link_holds_probes(const char *fdinfo);
+enum link_use {
+    LINK_OTHER,  /* no probe */
+    LINK_EVENT,  /* on a perf event that is no probe: a clock */
+    LINK_PROBES, /* probes of the target, or perhaps */
+};
 
-/* True if the process has a descriptor that can hold probes: of a BPF link, or of a perf event.
- * False if it may not be read. */
-bool process_holds_probes(pid_t pid);
+/* What the text of /proc/PID/fdinfo/N of a BPF link says. */
+enum link_use link_use(const char *fdinfo, pid_t target);
 
-/* Find another process that can hold probes. Return its pid and write its name. 0 if there is none among the processes that may be read. A
- * probe of the kernel's own list (uprobe_events in tracefs) needs no descriptor, and is not
- * found. */
-pid_t probe_holder(char *name, size_t size);
+/* True if the process may have probes attached to `target`. False if it may not be read. */
+bool process_holds_probes(pid_t pid, pid_t target);
+
+/* Find a process, other than this one, that may have probes attached to `target`. Return its pid
+ * and write its name; 0 if there is none. */
+pid_t probe_holder(pid_t target, char *name, size_t size);

@@ -60,13 +60,13 @@ static int compare(pid_t pid, struct memory *memory, struct list *list,
     return 0;
 }
 
-static void add_changes(struct findings *findings, const char *check, const struct list *list,
-                        const struct code_comparison *comparison)
+static void add_changes(struct findings *findings, const char *check, pid_t pid,
+                        const struct list *list, const struct code_comparison *comparison)
 {
     unsigned long long changes = comparison->changes, breakpoints = comparison->breakpoints;
     const char *more = changes > SHOWN ? ", ..." : "";
     char name[16];
-    pid_t holder = probe_holder(name, sizeof(name));
+    pid_t holder = probe_holder(pid, name, sizeof(name));
 
     if (holder)
         findings_warning(findings, check, "run this again when no profiler runs",
@@ -99,7 +99,7 @@ void code_check(struct findings *findings, const char *check, pid_t pid, struct 
     if (result)
         findings_warning(findings, check, "see the findings above", "not compared: %s", error.text);
     else if (comparison.changes)
-        add_changes(findings, check, &list, &comparison);
+        add_changes(findings, check, pid, &list, &comparison);
     else if (comparison.left_out || comparison.unread || !comparison.files)
         findings_warning(findings, check, "run as root",
                          "%d mappings equal their files; %d files can't be opened, %llu bytes "

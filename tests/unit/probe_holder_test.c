@@ -14,15 +14,41 @@
 
 #include "os/probe_holder.h"
 
-static void test_links(void **state)
+enum { TARGET = 4711 };
+
+#define MULTI(type, pid)                                                                           \
+    "pos:\t0\nflags:\t02\nlink_type:\t" type "\nlink_id:\t7\n" pid "path:\t/x\ncookie\t offset\n"
+
+/* Newer kernels say which process is probed; 0 is every process. */
+static void test_links_of_probes(void **state)
 {
     (void)state;
-    assert_true(link_holds_probes("pos:\t0\nlink_type:\tuprobe_multi\nlink_id:\t7\n"));
-    assert_true(link_holds_probes("pos:\t0\nlink_type:\tperf_event\nlink_id:\t7\n"));
-    assert_false(link_holds_probes("pos:\t0\nlink_type:\tcgroup\nlink_id:\t7\n"));
-    assert_false(link_holds_probes("pos:\t0\nlink_type:\tuprobe\n"));
-    assert_false(link_holds_probes("link_type:\t"));
-    assert_false(link_holds_probes(""));
+    assert_int_equal(link_use(MULTI("uprobe_multi", "pid:\t4711\n"), TARGET), LINK_PROBES);
+    assert_int_equal(link_use(MULTI("uretprobe_multi", "pid:\t4711\n"), TARGET), LINK_PROBES);
+    assert_int_equal(link_use(MULTI("uprobe_multi", "pid:\t0\n"), TARGET), LINK_PROBES);
+    assert_int_equal(link_use(MULTI("uprobe_multi", ""), TARGET), LINK_PROBES);
+    assert_int_equal(link_use(MULTI("uprobe_multi", "pid:\t47110\n"), TARGET), LINK_OTHER);
+    assert_int_equal(link_use(MULTI("uretprobe_multi", "pid:\t1\n"), TARGET), LINK_OTHER);
+}
+
+/* A perf event may be a clock or a probe; older kernels do not say which. */
+static void test_links_of_perf_events(void **state)
+{
+    (void)state;
+    assert_int_equal(link_use("link_type:\tperf\nevent_type:\tevent\n", TARGET), LINK_EVENT);
+    assert_int_equal(link_use("link_type:\tperf\nevent_type:\tuprobe\n", TARGET), LINK_PROBES);
+    assert_int_equal(link_use("link_type:\tperf\nevent_type:\turetprobe\n", TARGET), LINK_PROBES);
+    assert_int_equal(link_use("link_type:\tperf\n", TARGET), LINK_PROBES);
+}
+
+static void test_other_links(void **state)
+{
+    (void)state;
+    assert_int_equal(link_use("link_type:\tcgroup\nlink_id:\t7\n", TARGET), LINK_OTHER);
+    assert_int_equal(link_use("link_type:\tkprobe_multi\npid:\t4711\n", TARGET), LINK_OTHER);
+    assert_int_equal(link_use("x link_type:\tuprobe_multi\n", TARGET), LINK_OTHER);
+    assert_int_equal(link_use("link_type:\t", TARGET), LINK_OTHER);
+    assert_int_equal(link_use("", TARGET), LINK_OTHER);
 }
 
 /* Start a process that waits, with or without a perf event. */
@@ -68,20 +94,22 @@ static void test_process(void **state)
     char name[16];
 
     (void)state;
-    assert_false(process_holds_probes(pid));
+    assert_false(process_holds_probes(pid, TARGET));
     end(pid);
     pid = start(true);
-    assert_true(process_holds_probes(pid));
-    assert_int_not_equal(probe_holder(name, sizeof(name)), 0);
+    assert_true(process_holds_probes(pid, TARGET));
+    assert_int_not_equal(probe_holder(TARGET, name, sizeof(name)), 0);
     assert_int_not_equal(strlen(name), 0);
     end(pid);
-    assert_false(process_holds_probes(pid));
+    assert_false(process_holds_probes(pid, TARGET));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_links_of_probes),
+        cmocka_unit_test(test_links_of_perf_events),
+        cmocka_unit_test(test_other_links),
         cmocka_unit_test(test_process),
     };
 
