@@ -7,11 +7,11 @@
 #include "os/code_changes.h"
 #include "os/probe_holder.h"
 
-enum { SHOWN = 4 }; /* changes that are listed */
+enum { SHOWN = 16 }; /* changes that are listed */
 
 /* The changes as text: "beam.smp+0x1a2b: 55 is cc". */
 struct list {
-    char text[512];
+    char text[768];
     size_t used;
     int count;
 };
