@@ -7,13 +7,20 @@
 
 #include "util/alloc.h"
 
+void findings_cut(struct findings *findings, size_t count)
+{
+    for (; findings->count > count; findings->count--) {
+        const struct finding *last = &findings->all[findings->count - 1];
+
+        free(last->check);
+        free(last->found);
+        free(last->advice);
+    }
+}
+
 void findings_free(struct findings *findings)
 {
-    for (size_t i = 0; i < findings->count; i++) {
-        free(findings->all[i].check);
-        free(findings->all[i].found);
-        free(findings->all[i].advice);
-    }
+    findings_cut(findings, 0);
     free(findings->all);
     *findings = (struct findings){0};
 }

@@ -27,6 +27,9 @@ struct findings {
 
 void findings_free(struct findings *findings);
 
+/* Keep the first `count` findings only. */
+void findings_cut(struct findings *findings, size_t count);
+
 /* Append a finding. `format`... is what was found. */
 void findings_ok(struct findings *findings, const char *check, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -13,7 +13,7 @@
 
 enum { HZ = 99, SAMPLED_MS = 100 };
 
-/* Append an error of the kernel side. The text of a missing permission has the remedy. */
+/* Append an error of the kernel side. */
 static void add_error(struct findings *findings, const char *check, const struct error *error)
 {
     if (error->code == ERROR_PERMISSION)
@@ -21,8 +21,10 @@ static void add_error(struct findings *findings, const char *check, const struct
                          error->text);
     else
         findings_missing(findings, check, ERROR_UNSUPPORTED,
-                         "see the findings above; docs/kernels.md lists kernels that work", "%s",
-                         error->text);
+                         error->code == ERROR_UNSUPPORTED
+                             ? "docs/kernels.md lists kernels that work"
+                             : "see the findings above",
+                         "%s", error->text);
 }
 
 /* ---- CPU samples ---- */

@@ -204,6 +204,18 @@ void vm_checks(struct findings *findings, pid_t pid, const struct probing *probi
 
 /* ---- every VM ---- */
 
+/* Return true if the VM has not ended meanwhile; else there is no finding. */
+static bool check_if_it_lives(struct findings *findings, pid_t pid, const struct probing *probing)
+{
+    size_t before = findings->count;
+
+    vm_checks(findings, pid, probing);
+    if (process_exists(pid))
+        return true;
+    findings_cut(findings, before);
+    return false;
+}
+
 void vm_checks_all(struct findings *findings, const struct probing *probing)
 {
     size_t count = 0, vms = 0, not_permitted = 0;
@@ -215,8 +227,7 @@ void vm_checks_all(struct findings *findings, const struct probing *probing)
         int identified = vm_identify(pids[i], &build, &error);
 
         if (identified == 1) {
-            vm_checks(findings, pids[i], probing);
-            vms++;
+            vms += check_if_it_lives(findings, pids[i], probing);
         } else if (identified < 0 && error.code == ERROR_PERMISSION) {
             not_permitted++;
         }

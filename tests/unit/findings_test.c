@@ -25,6 +25,11 @@ static void test_in_order(void **state)
     assert_string_equal(findings.all[1].advice, "wait");
     assert_int_equal(findings.all[2].code, ERROR_PERMISSION);
     assert_string_equal(finding_status_name(findings.all[2].status), "missing");
+    findings_cut(&findings, 2);
+    assert_int_equal(findings.count, 2);
+    assert_int_equal(findings_worst(&findings), ERROR_NONE);
+    findings_ok(&findings, "four", "4");
+    assert_string_equal(findings.all[2].check, "four");
     findings_free(&findings);
     assert_int_equal(findings.count, 0);
 }
