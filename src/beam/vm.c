@@ -161,11 +161,11 @@ static int examine_process(struct vm *vm, struct error *error)
     if (!identified)
         return error_set(error, ERROR_NO_PROCESS, "process %d (%s) is not an Erlang VM", vm->pid,
                          vm->executable);
-    log_decision("vm", "process %d is a VM, by the banner in %s: OTP %d, ERTS %s, %s%s%s%s",
-                 vm->pid, vm->executable, vm->build.otp_release, vm->build.erts,
+    log_decision("vm", "process %d is a VM, by the banner in %s: OTP %d, ERTS %s, %s%s%s", vm->pid,
+                 vm->executable, vm->build.otp_release, vm->build.erts,
                  vm->build.jit ? "JIT" : "interpreter",
                  vm->build.native_stack ? ", Erlang stack on the machine stack" : "",
-                 vm->build.vm_probes ? ", USDT probes" : "", vm->build.hipe ? ", HiPE" : "");
+                 vm->build.vm_probes ? ", USDT probes" : "");
     vm->mappings = mappings_new(vm->pid, vm->memory, error);
     if (!vm->mappings)
         return -1;

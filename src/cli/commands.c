@@ -4,8 +4,8 @@
 #include "cli/command.h"
 
 const struct command *const commands[] = {
-    &record_command, &report_command, &diff_command,       &dump_command, &ps_command,
-    &probes_command, &help_command,   &completion_command, NULL,
+    &record_command, &report_command, &diff_command, &dump_command,       &ps_command,
+    &probes_command, &doctor_command, &help_command, &completion_command, NULL,
 };
 
 const struct command *command_find(const char *name)

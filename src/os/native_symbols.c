@@ -207,6 +207,15 @@ static struct symbol_table *table_of(struct elf_file *file)
     return file->symbols;
 }
 
+enum native_symbols_source native_symbols_source(struct elf_file *file)
+{
+    GElf_Shdr header;
+
+    if (find_section(file->elf, SHT_SYMTAB, &header))
+        return NATIVE_SYMBOLS_OWN;
+    return table_of(file)->debug ? NATIVE_SYMBOLS_DEBUG : NATIVE_SYMBOLS_EXPORTED;
+}
+
 void symbol_table_free(struct symbol_table *symbols)
 {
     if (!symbols)

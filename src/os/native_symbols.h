@@ -27,5 +27,13 @@ bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_s
  * were split off are not searched. */
 uint64_t native_symbol_address(struct elf_file *file, const char *name);
 
+/* Where the names of the functions of `file` come from. */
+enum native_symbols_source {
+    NATIVE_SYMBOLS_EXPORTED, /* .dynsym: only what the file exports has a name */
+    NATIVE_SYMBOLS_OWN,      /* .symtab */
+    NATIVE_SYMBOLS_DEBUG,    /* the .symtab that was split off */
+};
+enum native_symbols_source native_symbols_source(struct elf_file *file);
+
 /* For mappings.c, which owns the elf_file. */
 void symbol_table_free(struct symbol_table *symbols);

@@ -94,14 +94,18 @@ static struct elf_file *open_program(pid_t pid, const char *path)
     return file;
 }
 
-/* True if a function gets its name that only .symtab contains. */
+/* True if a function gets its name that only .symtab contains. The source of names says the
+ * same. */
 static bool is_named(struct elf_file *file)
 {
     struct native_symbol symbol;
     uint64_t address = (uintptr_t)is_named + ELSEWHERE;
 
-    if (!native_symbol_find(file, address + 1, &symbol))
+    if (!native_symbol_find(file, address + 1, &symbol)) {
+        assert_int_equal(native_symbols_source(file), NATIVE_SYMBOLS_EXPORTED);
         return false;
+    }
+    assert_int_equal(native_symbols_source(file), NATIVE_SYMBOLS_DEBUG);
     assert_string_equal(symbol.name, "is_named");
     assert_true(symbol.address == address);
     return true;

@@ -104,6 +104,7 @@ static void test_address_by_name(void **state)
     assert_true(native_symbol_address(file, "main") > file->bias);
     assert_true(native_symbol_address(file, "no_such_name") == 0);
     assert_true(native_symbol_address(file, "") == 0);
+    assert_int_equal(native_symbols_source(file), NATIVE_SYMBOLS_OWN);
 }
 
 /* A stripped library has names from .dynsym, the plain one of several; ifuncs are functions. */

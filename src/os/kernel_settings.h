@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The release of the running kernel, and its settings: files of /proc/sys and /sys with one line.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Parse "6.1.0-56-cloud" as KERNEL_RELEASE(6, 1). 0 if the text has another form. */
+unsigned int kernel_release_parse(const char *text);
+
+/* Read the first line of a file, without its end; a longer one is cut. False if it can't be
+ * read. */
+bool kernel_setting(const char *path, char *text, size_t size);
+bool kernel_setting_number(const char *path, long *number);
+
+/* True if tracefs is mounted at one of its two places. */
+bool kernel_has_tracefs(void);

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/vm_checks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "beam/code.h"
+#include "beam/hooks.h"
+#include "beam/vm.h"
+#include "capture/event_sites.h"
+#include "capture/return_probes.h"
+#include "os/debug_package.h"
+#include "os/native_symbols.h"
+#include "os/process.h"
+#include "session/code_check.h"
+
+/* The name of a check: "vm 4711 gc". */
+struct subject {
+    char text[64];
+};
+
+static struct subject subject(pid_t pid, const char *what)
+{
+    struct subject made;
+
+    snprintf(made.text, sizeof(made.text), "vm %d%s%s", (int)pid, *what ? " " : "", what);
+    return made;
+}
+
+/* ---- the VM ---- */
+
+static const char *advice_for(const struct error *error)
+{
+    switch (error->code) {
+    case ERROR_NO_PROCESS:
+        return "'beamflame ps' lists the VMs of this host";
+    case ERROR_PERMISSION:
+        return "run as root";
+    default:
+        return "README.md, 'What it needs', has the VMs that are supported";
+    }
+}
+
+static void add_error(struct findings *findings, const char *check, const struct error *error)
+{
+    enum error_code code = error->code == ERROR_FAILED ? ERROR_UNSUPPORTED : error->code;
+
+    findings_missing(findings, check, code, advice_for(error), "%s", error->text);
+}
+
+static void check_release(struct findings *findings, struct vm *vm)
+{
+    char node[256];
+
+    vm_node_name(vm, node, sizeof(node));
+    findings_ok(findings, subject(vm->pid, "").text, "%s: OTP %d, erts %s, %s, %u schedulers", node,
+                vm->build.otp_release, vm->build.erts, vm->build.jit ? "JIT" : "interpreter",
+                vm->scheduler_counts[VM_SCHEDULER_NORMAL]);
+    findings_ok(findings, subject(vm->pid, "layout").text, "%s; checked on the running VM",
+                vm->layout_from_dwarf ? "from its debug information"
+                                      : "from the table of its release");
+}
+
+static void check_frames(struct findings *findings, struct vm *vm)
+{
+    static const char *const texts[] = {
+        [VM_FRAMES_RA] = "return addresses",
+        [VM_FRAMES_FP] = "return addresses and frame pointers (+JPperf)",
+    };
+    enum vm_frames frames = vm_frames(vm);
+
+    if (frames != VM_FRAMES_UNKNOWN)
+        findings_ok(findings, subject(vm->pid, "frames").text, "%s", texts[frames]);
+}
+
+static void check_symbols(struct findings *findings, struct vm *vm)
+{
+    static const char *const texts[] = {
+        [NATIVE_SYMBOLS_OWN] = "those of the executable",
+        [NATIVE_SYMBOLS_DEBUG] = "those of its debug file",
+    };
+    const struct subject check = subject(vm->pid, "symbols");
+    struct error error;
+    struct elf_file *file = vm_executable(vm, &error);
+    enum native_symbols_source source;
+    char advice[512];
+
+    if (!file) {
+        add_error(findings, check.text, &error);
+        return;
+    }
+    source = native_symbols_source(file);
+    if (source != NATIVE_SYMBOLS_EXPORTED) {
+        findings_ok(findings, check.text, "%s", texts[source]);
+        return;
+    }
+    debug_advice(file, advice, sizeof(advice));
+    findings_warning(findings, check.text, advice,
+                     "%s is stripped: C functions that it does not export show as "
+                     "beam.smp+0xOFFSET",
+                     vm->executable);
+}
+
+/* ---- events ---- */
+
+static void add_places(struct findings *findings, const char *check,
+                       const struct event_places *places)
+{
+    char list[512] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < places->count && used < sizeof(list); i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s%s (%s)", i ? ", " : "",
+                                 places->of[i].site->by == PLACE_BY_HOOK
+                                     ? hook_function(places->of[i].site->hook)
+                                     : places->of[i].site->symbol,
+                                 places->of[i].site->is_return ? " return" : "", places->of[i].way);
+    findings_ok(findings, check, "%d probes: %s", places->count, list);
+}
+
+static void check_events(struct findings *findings, const struct event_target *target)
+{
+    struct event_request request;
+    struct event_places places;
+    struct error error;
+
+    for (const char *const *name = event_kind_list(); *name; name++) {
+        const struct subject check = subject(target->vm->pid, *name);
+
+        if (event_request_parse(*name, &request, &error) ||
+            event_sites_find(target, &request, &places, &error))
+            findings_warning(findings, check.text, "record other events; report this VM's build",
+                             "%s", error.text);
+        else
+            add_places(findings, check.text, &places);
+    }
+}
+
+static void check_code_and_events(struct findings *findings, struct vm *vm,
+                                  const struct probing *probing)
+{
+    struct error error;
+    struct code *code = code_new(vm, &error);
+    struct hooks *hooks = code ? hooks_new(vm, code, &error) : NULL;
+    const struct event_target target = {.vm = vm, .hooks = hooks, .way = probing->way};
+
+    if (hooks)
+        check_events(findings, &target);
+    else
+        add_error(findings, subject(vm->pid, "code").text, &error);
+    hooks_free(hooks);
+    code_free(code);
+}
+
+static void check_seccomp(struct findings *findings, pid_t pid, const struct probing *probing)
+{
+    static const struct probe_site at_return = {.path = "", .is_return = true};
+    const struct subject check = subject(pid, "seccomp");
+    struct error error;
+
+    if (!process_filters_calls(pid))
+        findings_ok(findings, check.text, "no filter of system calls");
+    else if (!probing->works)
+        findings_warning(findings, check.text, "see 'probes' above",
+                         "it filters its system calls; probes at return could not be tried");
+    else if (return_probes_check(probing->way, pid, &at_return, 1, &error))
+        findings_warning(findings, check.text,
+                         "record events without probes at return (cpu, wall, sched, msg), or use "
+                         "Linux 6.14 or later",
+                         "%s", error.text);
+    else
+        findings_ok(findings, check.text,
+                    "it filters its system calls; probes at return are harmless here");
+}
+
+static void check_container(struct findings *findings, pid_t pid)
+{
+    char id[80];
+
+    process_container(pid, id, sizeof(id));
+    findings_ok(findings, subject(pid, "container").text, "%s", id[0] ? id : "none");
+}
+
+void vm_checks(struct findings *findings, pid_t pid, const struct probing *probing)
+{
+    struct error error;
+    struct vm *vm = vm_open(pid, &error);
+
+    if (!vm) {
+        add_error(findings, subject(pid, "").text, &error);
+        return;
+    }
+    check_release(findings, vm);
+    check_frames(findings, vm);
+    check_symbols(findings, vm);
+    check_code_and_events(findings, vm, probing);
+    check_seccomp(findings, pid, probing);
+    check_container(findings, pid);
+    code_check(findings, subject(pid, "code in memory").text, pid, vm->memory);
+    vm_close(vm);
+}
+
+/* ---- every VM ---- */
+
+/* Return true if the VM has not ended meanwhile; else there is no finding. */
+static bool check_if_it_lives(struct findings *findings, pid_t pid, const struct probing *probing)
+{
+    size_t before = findings->count;
+
+    vm_checks(findings, pid, probing);
+    if (process_exists(pid))
+        return true;
+    findings_cut(findings, before);
+    return false;
+}
+
+void vm_checks_all(struct findings *findings, const struct probing *probing)
+{
+    size_t count = 0, vms = 0, not_permitted = 0;
+    struct error error;
+    pid_t *pids = process_list(&count, &error);
+    struct build build;
+
+    for (size_t i = 0; pids && i < count; i++) {
+        int identified = vm_identify(pids[i], &build, &error);
+
+        if (identified == 1) {
+            vms += check_if_it_lives(findings, pids[i], probing);
+        } else if (identified < 0 && error.code == ERROR_PERMISSION) {
+            not_permitted++;
+        }
+    }
+    if (!vms && not_permitted && geteuid() != 0)
+        findings_missing(findings, "VMs", ERROR_PERMISSION, "run as root",
+                         "none is visible; %zu processes may not be read", not_permitted);
+    else if (!vms)
+        findings_ok(findings, "VMs", "none runs on this host");
+    free(pids);
+}

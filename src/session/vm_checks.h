@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Checks of a VM: what can be profiled of it. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "session/findings.h"
+#include "session/probing_checks.h"
+
+/* Check the VM with this pid. */
+void vm_checks(struct findings *findings, pid_t pid, const struct probing *probing);
+
+/* Check every VM of the host. */
+void vm_checks_all(struct findings *findings, const struct probing *probing);

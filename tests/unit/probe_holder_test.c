@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/probe_holder.h"
+
+enum { TARGET = 4711 };
+
+#define MULTI(type, pid)                                                                           \
+    "pos:\t0\nflags:\t02\nlink_type:\t" type "\nlink_id:\t7\n" pid "path:\t/x\ncookie\t offset\n"
+
+/* Newer kernels say which process is probed; 0 is every process. */
+static void test_links_of_probes(void **state)
+{
+    (void)state;
+    assert_int_equal(link_use(MULTI("uprobe_multi", "pid:\t4711\n"), TARGET), LINK_PROBES);
+    assert_int_equal(link_use(MULTI("uretprobe_multi", "pid:\t4711\n"), TARGET), LINK_PROBES);
+    assert_int_equal(link_use(MULTI("uprobe_multi", "pid:\t0\n"), TARGET), LINK_PROBES);
+    assert_int_equal(link_use(MULTI("uprobe_multi", ""), TARGET), LINK_PROBES);
+    assert_int_equal(link_use(MULTI("uprobe_multi", "pid:\t47110\n"), TARGET), LINK_OTHER);
+    assert_int_equal(link_use(MULTI("uretprobe_multi", "pid:\t1\n"), TARGET), LINK_OTHER);
+}
+
+/* A perf event may be a clock or a probe; older kernels do not say which. */
+static void test_links_of_perf_events(void **state)
+{
+    (void)state;
+    assert_int_equal(link_use("link_type:\tperf\nevent_type:\tevent\n", TARGET), LINK_EVENT);
+    assert_int_equal(link_use("link_type:\tperf\nevent_type:\tuprobe\n", TARGET), LINK_PROBES);
+    assert_int_equal(link_use("link_type:\tperf\nevent_type:\turetprobe\n", TARGET), LINK_PROBES);
+    assert_int_equal(link_use("link_type:\tperf\n", TARGET), LINK_PROBES);
+}
+
+static void test_other_links(void **state)
+{
+    (void)state;
+    assert_int_equal(link_use("link_type:\tcgroup\nlink_id:\t7\n", TARGET), LINK_OTHER);
+    assert_int_equal(link_use("link_type:\tkprobe_multi\npid:\t4711\n", TARGET), LINK_OTHER);
+    assert_int_equal(link_use("x link_type:\tuprobe_multi\n", TARGET), LINK_OTHER);
+    assert_int_equal(link_use("link_type:\t", TARGET), LINK_OTHER);
+    assert_int_equal(link_use("", TARGET), LINK_OTHER);
+}
+
+/* Start a process that waits, with or without a perf event. */
+static pid_t start(bool with_event)
+{
+    struct perf_event_attr attributes = {
+        .size = sizeof(attributes),
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .disabled = 1,
+        .exclude_kernel = 1,
+    };
+    char byte = 0;
+    int ready[2];
+    pid_t pid;
+
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (with_event)
+            byte = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0) < 0;
+        (void)!write(ready[1], &byte, 1);
+        pause();
+        _exit(1);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(byte, 0);
+    close(ready[0]);
+    return pid;
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void test_process(void **state)
+{
+    pid_t pid = start(false);
+    char name[16];
+
+    (void)state;
+    assert_false(process_holds_probes(pid, TARGET));
+    end(pid);
+    pid = start(true);
+    assert_true(process_holds_probes(pid, TARGET));
+    assert_int_not_equal(probe_holder(TARGET, name, sizeof(name)), 0);
+    assert_int_not_equal(strlen(name), 0);
+    end(pid);
+    assert_false(process_holds_probes(pid, TARGET));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_links_of_probes),
+        cmocka_unit_test(test_links_of_perf_events),
+        cmocka_unit_test(test_other_links),
+        cmocka_unit_test(test_process),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
