@@ -186,7 +186,7 @@ static void check_container(struct findings *findings, pid_t pid)
 void vm_checks(struct findings *findings, pid_t pid, const struct probing *probing)
 {
     struct error error;
-    struct vm *vm = vm_open(pid, &error);
+    struct vm *vm = vm_open(pid, 0, &error);
 
     if (!vm) {
         add_error(findings, subject(pid, "").text, &error);

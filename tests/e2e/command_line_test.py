@@ -10,7 +10,8 @@ from pathlib import Path
 import beamflame
 from beamflame import DONE, USAGE, run
 
-COMMANDS = ("record", "report", "diff", "dump", "ps", "probes", "help", "completion")
+COMMANDS = ("record", "report", "diff", "dump", "ps", "probes", "doctor", "help",
+            "completion")
 FOLDED = "a;b 2\na;c 1\n"
 COMPLETE = """
 source "$1"; shift
@@ -133,8 +134,8 @@ class Completion(unittest.TestCase):
         self.assertIn("sched", self.complete("beamflame", "-e", ""))
         self.assertEqual(self.complete("beamflame", "report", "--group-by", "s"),
                          ["status", "scheduler"])
-        self.assertEqual(self.complete("beamflame", "help", "d"), ["diff", "dump"])
-        self.assertEqual(self.complete("beamflame", "ps", "--"), ["--json", "--help"])
+        self.assertEqual(self.complete("beamflame", "help", "du"), ["dump"])
+        self.assertEqual(self.complete("beamflame", "ps", "--j"), ["--json"])
 
     def test_other_shells_can_read_it(self):
         missing = []

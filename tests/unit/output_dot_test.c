@@ -305,11 +305,11 @@ static void test_wakes_in_summary(void **state)
     samples[3].thread = profile_thread(messages.small.profile, &dirty);
     text = small_output_of(&messages.small, &summary_format, &settings);
     assert_has(text, "\nrun queues\n"
-                     "                               count         delay        a time\n"
+                     "                               count         delay       average\n"
                      "  dirty cpu                        2        5.3 ms        2.6 ms\n"
                      "  scheduler 2                      4        500 ns        125 ns\n");
     assert_has(text, "\nwho woke whom\n"
-                     "         count      a second      waited       delay\n"
+                     "         count    per second      waited       delay\n"
                      "             4           1.6      375 ns      125 ns  d\"b\\ -> cart\n"
                      "             1           0.4    600.0 us    300.0 us  cart -> d\"b\\\n");
     free(text);
@@ -427,7 +427,7 @@ static void test_summary(void **state)
     send(&samples[2], messages.db, messages.cart, 250, 0);
     text = small_output_of(&messages.small, &summary_format, &settings);
     assert_has(text, "\nmessages by sender and receiver\n"
-                     "         count      a second     words       delay\n"
+                     "         count    per second     words       delay\n"
                      "         1,000           400       5.0      1.0 us  cart -> d\"b\\\n"
                      "           250           100       0.0              d\"b\\ -> cart\n");
     free(text);
