@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/code_check.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,20 +17,27 @@ struct list {
     int count;
 };
 
-static void append(struct list *list, const char *format, const char *text, uint64_t number)
+static void append(struct list *list, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void append(struct list *list, const char *format, ...)
 {
     size_t room = sizeof(list->text) - list->used;
-    int size = snprintf(list->text + list->used, room, format, text, (unsigned long long)number);
+    va_list args;
+    int size;
 
-    list->used += size < 0 ? 0 : (size_t)size < room ? (size_t)size : room - 1;
+    va_start(args, format);
+    size = vsnprintf(list->text + list->used, room, format, args);
+    va_end(args);
+    if (size > 0)
+        list->used += (size_t)size < room ? (size_t)size : room - 1;
 }
 
 static void append_bytes(struct list *list, const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size && i < CODE_CHANGE_BYTES; i++)
-        append(list, "%s%02llx", i ? " " : "", bytes[i]);
+        append(list, "%s%02x", i ? " " : "", bytes[i]);
     if (size > CODE_CHANGE_BYTES)
-        append(list, "%s", "...", 0);
+        append(list, "...");
 }
 
 static void note(void *context, const struct code_change *change)
@@ -39,11 +47,10 @@ static void note(void *context, const struct code_change *change)
 
     if (list->count++ >= SHOWN)
         return;
-    append(list, list->count > 1 ? ", %s+0x%llx" : "%s+0x%llx", slash ? slash + 1 : change->path,
-           change->file_offset);
-    append(list, "%s", " has ", 0);
+    append(list, "%s%s+0x%llx has ", list->count > 1 ? ", " : "", slash ? slash + 1 : change->path,
+           (unsigned long long)change->file_offset);
     append_bytes(list, change->in_memory, change->size);
-    append(list, "%s", " for ", 0);
+    append(list, " for ");
     append_bytes(list, change->in_file, change->size);
 }
 
