@@ -39,9 +39,8 @@ static bool is_like(const char *os_release, const char *word)
 const char *debug_package_of_release(const char *os_release)
 {
     static const char *const packages[][2] = {
-        {"debian", "erlang-base-dbgsym"},    {"ubuntu", "erlang-base-dbgsym"},
-        {"fedora", "erlang-erts-debuginfo"}, {"rhel", "erlang-erts-debuginfo"},
-        {"suse", "erlang-debuginfo"},
+        {"debian", "erlang-base-dbgsym"},
+        {"ubuntu", "erlang-base-dbgsym"},
     };
 
     for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
