@@ -3,7 +3,7 @@
  * Garbage collections and heap allocation. Programs are at the entry and the return of these two
  * functions, which do all collections of a process heap:
  *
- *      garbage_collect(Process *p, ErlHeapFragment *live_hf_end, ...)     erl_gc.c 25:690, 27:720
+ *      garbage_collect(Process *p, ErlHeapFragment *live_hf_end, ...)     erl_gc.c 25:676, 27:725
  *      erts_garbage_collect_hibernate(Process *p, ...)
  *
  * What a process has allocated since its last collection lies on the heap between
@@ -113,7 +113,7 @@ int gc_begin(struct pt_regs *ctx)
 
 /* True if the function has collected. Where collecting is disabled now, or left to a dirty
  * scheduler, garbage_collect() only gives the process another piece of heap
- * (delay_garbage_collection(), erl_gc.c 27:568), and the function for hibernation does nothing. */
+ * (delay_garbage_collection(), erl_gc.c 27:498), and the function for hibernation does nothing. */
 static __always_inline bool was_collected(const struct wire_target *target,
                                           const struct collection *collection, __u32 kind)
 {

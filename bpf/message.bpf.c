@@ -62,7 +62,7 @@ static __always_inline void tally(const struct event *event, __u32 n)
  * What is sent is copied, unless it is a literal or the sender sends to itself. The copy goes into
  * heap fragments, whose size is known, or onto the receiver's heap if that process is not running.
  * On the heap the copy ends at the top, and begins with the outermost term (copy_struct_x(), copy.c
- * 25:627, 29:640):
+ * 25:626, 29:640):
  *
  *      start                                                   top
  *      | tuples, maps, cells of lists  -->    <-- other terms, |

@@ -2,9 +2,9 @@
 /*
  * Scheduling: the time from when a process leaves a scheduler until it runs again. Programs are at
  *
- *      erts_schedule(ErtsSchedulerData *, Process *p, int reds)      erl_process.c 25:9446, 27:9506
+ *      erts_schedule(ErtsSchedulerData *, Process *p, int reds)      erl_process.c 25:9458, 27:9506
  *                                                        p leaves
- *      select_enqueue_run_queue(int how, int, Process *p, ...)       erl_process.c 25:6520, 27:6550
+ *      select_enqueue_run_queue(int how, int, Process *p, ...)       erl_process.c 25:6536, 27:6550
  *                                                        p goes into a run queue, unless how is 0
  *      copy_in_registers(Process *p, Eterm *)            p runs, on a normal scheduler
  *      erts_call_dirty_nif/bif(ErtsSchedulerData *, Process *p, ...)   on a dirty one

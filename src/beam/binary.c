@@ -2,7 +2,8 @@
 #include "beam/term.h"
 
 /*
- * Until OTP 26 (erl_binary.h 25:196, ErlHeapBin, ProcBin, ErlSubBin):
+ * Until OTP 26 (ErlHeapBin, erl_binary.h 25:174; ProcBin, global.h 25:272; ErlSubBin, erl_bits.h
+ * 25:31):
  *
  *   heap     header | size in bytes | data...
  *   refc     header | size in bytes | next | Binary * | data * | flags
@@ -38,7 +39,7 @@ static bool old_binary(struct memory *memory, uint64_t address, int depth, struc
 }
 
 /*
- * From OTP 27 (erl_bits.h 27, ErlHeapBits, ErlSubBits):
+ * From OTP 27 (ErlHeapBits, erl_bits.h 27:136; ErlSubBits, erl_bits.h 27:46):
  *
  *   heap     header | size in bits | data...
  *   part     header | base *, two flags in the low bits | start bit | end bit | original

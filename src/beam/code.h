@@ -83,6 +83,6 @@ bool code_frame_pointers(const struct code *code);
  * address tells it; answers are cached.
  *   CALL_FRESH: stop is the Erlang stack pointer.
  *   CALL_STALE: stop is out of date; the stack pointer is in the register features.saved_top.
- * beam_asm.hpp emit_enter_runtime/emit_leave_runtime (25:618, 27:622, 29:700). */
+ * x86/beam_asm.hpp emit_enter_runtime/emit_leave_runtime (25:618, 27:622, 29:700). */
 enum call_class { CALL_FRESH, CALL_STALE };
 enum call_class code_call_class(struct code *code, uint64_t return_address);

@@ -51,7 +51,8 @@ static bool take_port(void *context, uint64_t index, uint64_t port)
     return ++drivers->ports < PORTS_MAX;
 }
 
-/* Loaded drivers are in a linked list. The VM's own (spawn, fd, forker: init_io(), io.c 25:2914)
+/* Loaded drivers are in a linked list. The VM's own (spawn, fd, forker: erts_init_io(), io.c
+ * 25:2953)
  * are not in it. */
 static void find_drivers(struct drivers *drivers)
 {

@@ -49,7 +49,7 @@ static uint64_t called_by_fragment(const struct hooks *hooks, const char *name)
 
 /* ---- garbage collection ---- */
 
-/* erts_garbage_collect_nobump(p, need, objv, nobj, fcalls) (erl_gc.c 25:891, 27:948, 29:957) calls
+/* erts_garbage_collect_nobump(p, need, objv, nobj, fcalls) (erl_gc.c 25:879, 27:934, 29:957) calls
  * garbage_collect(p, ERTS_INVALID_HFRAG_PTR, need, objv, nobj, fcalls, 0). */
 static bool collects(const struct call_match *match)
 {
@@ -83,7 +83,7 @@ static bool takes_process(const struct call_match *match)
 }
 
 /* erlang:hibernate/3 calls erts_hibernate(p, ...), which calls erts_garbage_collect_hibernate(p):
- *     reds = garbage_collect_hibernate(p, 1); BUMP_REDS(p, reds)     (erl_gc.c 27:1115, 29:1129) */
+ *     reds = garbage_collect_hibernate(p, 1); BUMP_REDS(p, reds)     (erl_gc.c 27:1137, 29:1129) */
 static void find_collect_hibernate(struct hooks *hooks, struct function_set *found)
 {
     struct function_set hibernate = {.count = 0}, called = {.count = 0};
@@ -129,7 +129,7 @@ static void find_fragment(struct hooks *hooks, struct function_set *found)
 
 /* ---- messages ---- */
 
-/* erts_queue_proc_message(sender, receiver, locks, message, term) (erl_message.c 25:421, 27:480,
+/* erts_queue_proc_message(sender, receiver, locks, message, term) (erl_message.c 25:538, 27:538,
  * 29:532) begins with ERL_MESSAGE_TERM(message) = term and ERL_MESSAGE_FROM(message) =
  * sender->common.id, words 0 and 2 of m[]. */
 static bool stores_term(const struct store_match *match)
@@ -274,8 +274,8 @@ static void find_receive(struct hooks *hooks, struct function_set *found)
                   &(struct place_search){hooks, NULL, removes_message, found});
 }
 
-/* enif_make_copy(env, term) (erl_nif.c 25:830, 29:848) calls copy_struct_x(term, size_object(term),
- * &hp, &env->proc->off_heap, NULL, NULL). */
+/* enif_make_copy(env, term) (erl_nif.c 25:1105, 29:848) calls copy_struct_x(term,
+ * size_object(term), &hp, &env->proc->off_heap, NULL, NULL). */
 static bool copies_term(const struct call_match *match)
 {
     const struct layout *layout = &match->hooks->vm->layout;
@@ -305,7 +305,7 @@ static bool argument_is_word(const struct call_match *match, unsigned int index,
     return flow_is_field(match->flow, argument(match, index), FLOW_RSI, offset);
 }
 
-/* spawn_3(p, args) (bif.c 25:71, 29:90) calls erl_create_process(p, args[0], args[1], args[2],
+/* spawn_3(p, args) (bif.c 25:80, 29:90) calls erl_create_process(p, args[0], args[1], args[2],
  * &so). */
 static bool creates_process(const struct call_match *match)
 {

@@ -57,7 +57,7 @@ void hook_find_copy_in(struct hooks *hooks, struct function_set *found)
 /* ---- waking ----
  *
  * Functions that queue a message or another signal do this (erl_message.c, erl_proc_sig_queue.h
- * 25:1650, 29:2063):
+ * 25:1862, 29:2063):
  *     state = p->state;
  *     if (...) erts_schedule_process(p, state, locks);
  *     if (...) erts_proc_sys_schedule(p, state, 0 or ERTS_PSFLG_ACTIVE);
@@ -193,7 +193,7 @@ void hook_find_enqueue(struct hooks *hooks, struct function_set *found)
 
 /* ---- dirty schedulers ----
  *
- * erts_dirty_process_main(esdp) (beam_common.c 25:150, 29:129) is the only C function that calls
+ * erts_dirty_process_main(esdp) (beam_common.c 25:56, 29:129) is the only C function that calls
  * erts_schedule(). It calls both erts_call_dirty_nif() and erts_call_dirty_bif() with (esdp, c_p,
  * c_p->i, esdp->registers->x_reg_array). */
 

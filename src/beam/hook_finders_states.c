@@ -4,7 +4,7 @@
 
 /* ---- calls of erts_schedule(esdp, p, reds) ---- */
 
-/* handle_aux_work(&esdp->aux_work_data, aux_work, 0)      (erl_process.c 25:9634, 27:9764) */
+/* handle_aux_work(&esdp->aux_work_data, aux_work, 0)      (erl_process.c 25:9693, 27:9764) */
 static bool handles_aux_work(const struct call_match *match)
 {
     struct flow_value data = argument(match, 0);
@@ -34,7 +34,7 @@ void hook_find_aux_work(struct hooks *hooks, struct function_set *found)
             function_set_add(found, called.functions[i]);
 }
 
-/* erts_check_io(esdp->ssi->psi, ERTS_POLL_NO_TIMEOUT, 0)      (erl_process.c 25:9723, 27:9854). No
+/* erts_check_io(esdp->ssi->psi, ERTS_POLL_NO_TIMEOUT, 0)      (erl_process.c 25:9783, 27:9854). No
  * other call passes the lowest possible time. */
 static bool checks_io(const struct call_match *match)
 {
@@ -57,7 +57,7 @@ static bool is_same(struct flow_value a, struct flow_value b)
 }
 
 /* full_sweep_heaps(p, live_hf_end, hibernate, n_heap, n_htop, oh, oh_size, objv, nobj): the heap is
- * new, so n_heap and n_htop are the same pointer (erl_gc.c 25:1404, 27:1457). The compiler may drop
+ * new, so n_heap and n_htop are the same pointer (erl_gc.c 25:1848, 27:1924). The compiler may drop
  * a parameter for which all callers pass the same value, here `hibernate`. */
 static bool sweeps_to_new_heap(const struct call_match *match)
 {

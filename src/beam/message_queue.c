@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The message queue: three lists, which the process joins when it fetches new messages
- * (erl_message.h 25:315, 29:344). Each entry begins as an ErtsMessage:
+ * (erl_message.h 25:317, 29:344). Each entry begins as an ErtsMessage:
  *
  *   next | data | m[0], the message | m[1] | m[2] | fragment
  *
@@ -18,7 +18,7 @@ enum {
     FRAGMENT_MAX = 64,
 };
 
-/* erts_used_frag_sz() (erl_message.h 25:605, 27:624) */
+/* erts_used_frag_sz() (erl_message.h 25:610, 27:624) */
 static bool add_fragments(struct walk *walk, uint64_t address, uint64_t *words)
 {
     const struct layout *layout = &walk->vm->layout;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A linear hash table (erl_process_dict.c 25:66):
+ * A linear hash table (erl_process_dict.h 25:25):
  *
  *   ProcDict   ... | usedSlots | ... | data[0] | data[1] | ...
  *

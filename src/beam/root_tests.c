@@ -50,7 +50,7 @@ static bool data_u32(const struct roots_search *search, uint64_t address, uint32
 }
 
 /* True for a table whose elements have ids with this tag. The element that marks slots "being
- * created" has such an id too (erl_ptab.c 25:409, erts_ptab_init_table). */
+ * created" has such an id too (erl_ptab.c 25:357, erts_ptab_init_table). */
 static bool is_ptab(const struct roots_search *search, uint64_t address, unsigned int tag)
 {
     const struct layout *layout = search->layout;
@@ -227,7 +227,7 @@ bool root_is_code_ranges(const struct roots_search *search, uint64_t address, ui
 
 /* A pointer to an ErlNode. The node's name is an atom with an '@', and the node points to its own
  * entry in the distribution. erts_this_dist_entry, declared next to erts_this_node, points to the
- * same entry (erl_node_tables.c 25:41). */
+ * same entry (erl_node_tables.c 25:50). */
 bool root_is_this_node(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const struct layout *layout = search->layout;

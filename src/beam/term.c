@@ -129,7 +129,7 @@ static bool write_tuple(struct writer *writer, uint64_t address, uint64_t arity,
     return write_text(writer, "}");
 }
 
-/* header | size | keys, a tuple | values... (erl_map.h 25:46, flatmap_t). The two bits above the
+/* header | size | keys, a tuple | values... (erl_map.h 25:38, flatmap_t). The two bits above the
  * kind are 0 for this form. Larger maps are trees, written as "#{...}". */
 static bool write_map(struct writer *writer, uint64_t address, uint64_t header, int depth)
 {
@@ -268,7 +268,7 @@ static bool write_float(struct writer *writer, uint64_t address)
     return true;
 }
 
-/* header | u32 marker | three u32 (erl_term.h 25:735, ErtsORefThing); the numbers are printed from
+/* header | u32 marker | three u32 (erl_term.h 25:738, ErtsORefThing); the numbers are printed from
  * the last to the first. References with more words also hold a pid or a pointer. */
 static bool write_reference(struct writer *writer, uint64_t address, uint64_t words)
 {

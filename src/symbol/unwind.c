@@ -295,7 +295,7 @@ static bool is_current_written(const struct unwinder *unwinder, const struct sta
 /* Emit the frame of the JIT code that calls C code. If that code calls a BIF or NIF, emit the BIF
  * or NIF instead, because Erlang programmers do not know the name of its C function.
  *   call_light_bif: its Export is kept during the call
- *   call_bif, call_nif, dirty calls: Process.current (instr_bif.cpp 25:746, 27:770, 29:819) */
+ *   call_bif, call_nif, dirty calls: Process.current (x86/instr_bif.cpp 25:746, 27:770, 29:819) */
 static void emit_jit_call(struct unwinder *unwinder, const struct state *state)
 {
     struct code_place place;
@@ -487,8 +487,8 @@ static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct sta
 /* The JIT counts reductions down in a register. It stores the register in Process.fcalls before C
  * code that may use reductions, and loads it again afterwards (x86/beam_asm.hpp 25:618, 27:622,
  * 29:700, Update::eReductions). Within a slice both only decrease, so the lower one is newer. In
- * process_main, where processes are switched, both are invalid (x86/process_main.cpp 25:96, 27:96,
- * 29:100). */
+ * process_main, where processes are switched, both are invalid (x86/process_main.cpp 25:112,
+ * 27:109, 29:100). */
 static void find_reductions(struct unwinder *unwinder, const struct state *state)
 {
     struct process_registers *registers = &unwinder->result.registers;

@@ -3,7 +3,7 @@
  * Unwinds the whole stack of a sample: kernel, native and Erlang code addresses, leaf first.
  *
  * A scheduler thread that runs a process is in one of these states. Its program counter and stack
- * pointer tell them apart (x86-64 JIT with the Erlang stack as machine stack; beam_asm.hpp
+ * pointer tell them apart (x86-64 JIT with the Erlang stack as machine stack; x86/beam_asm.hpp
  * emit_enter_runtime 25:618, 27:622, 29:700):
  *
  *   pc       sp              top of the Erlang stack (E)

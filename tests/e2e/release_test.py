@@ -9,7 +9,7 @@ import beamflame
 import nodes
 from beamflame import DONE, UNSUPPORTED
 
-UNKNOWN = 31
+UNKNOWN = 99
 
 
 class UnknownRelease(unittest.TestCase):
@@ -36,9 +36,9 @@ class UnknownRelease(unittest.TestCase):
             with self.subTest(release=release), self.node(release) as node:
                 done = beamflame.run("-p", node.pid, "-d", 1, "-o", self.out / "x.folded")
                 self.assertEqual(done.returncode, UNSUPPORTED, done.stderr)
-                for text in (f"OTP {UNKNOWN} ", node.ready["erts"], "24 to 29", "DWARF",
-                             "--assume-release 29"):
+                for text in (f"OTP {UNKNOWN} ", node.ready["erts"], "DWARF"):
                     self.assertIn(text, done.stderr)
+                self.assertRegex(done.stderr, r"OTP \d+ to (\d+), .*--assume-release \1\b")
                 self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
                 self.assertFalse((self.out / "x.folded").exists())
 

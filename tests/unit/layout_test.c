@@ -166,7 +166,8 @@ static void test_early_versions(void **state)
 /* A build without a table is refused by name, and no field is set. */
 static void test_refused(void **state)
 {
-    struct build newer = jit(30), older = jit(23), locks = jit(27);
+    struct build newer = jit(NEWEST_RELEASE + 1), older = jit(OLDEST_RELEASE - 1);
+    struct build locks = jit(NEWEST_RELEASE);
     struct layout layout = {.process_i = 77};
     struct error error;
 
@@ -174,9 +175,9 @@ static void test_refused(void **state)
     strcpy(locks.special, "lock-counting");
     assert_int_equal(layout_from_table(&newer, &layout, &error), -1);
     assert_int_equal(error.code, ERROR_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "OTP 30"));
+    assert_non_null(strstr(error.text, "--assume-release"));
     assert_int_equal(layout_from_table(&older, &layout, &error), -1);
-    assert_non_null(strstr(error.text, "OTP 23"));
+    assert_non_null(strstr(error.text, "not supported"));
     assert_int_equal(layout_from_table(&locks, &layout, &error), -1);
     assert_non_null(strstr(error.text, "lock-counting"));
     assert_int_equal(layout.process_i, 77);
