@@ -102,10 +102,12 @@ class Budget:
                 time.sleep(4)
                 ticks, _ = accounting.counted_of_type(process, "perf_event")["sched_tick"]
         covered_ms = json.loads((self.out / "s.json").read_text())["events"]["sched"]["covered_ms"]
-        expected = TICKS_PER_SECOND * os.cpu_count() * covered_ms / 1000
+        each_ms = TICKS_PER_SECOND * os.cpu_count() / 1000
         self.assertLess(covered_ms, 2000, "most of the time no window is open")
-        self.assertLess(ticks / expected, 1.3)
-        self.assertGreater(ticks / expected, 0.2, "a window can be shorter than a tick")
+        # A busy machine closes some windows late.
+        self.assertLess(ticks, 1.3 * each_ms * covered_ms + 0.1 * each_ms * 4000)
+        self.assertGreater(ticks, 0.2 * each_ms * covered_ms, "a window can be shorter than a tick")
+
 
 
 if __name__ == "__main__":
