@@ -98,7 +98,7 @@ class Trigger(Triggered):
             time.sleep(4)
             code, said = self.stop(profiler)
         self.assertEqual(code, beamflame.NO_SAMPLES, said)
-        self.assertIn("no trigger has fired", said)
+        self.assertIn("no trigger fired", said)
         self.assertEqual(list(self.out.iterdir()), [])
 
 
