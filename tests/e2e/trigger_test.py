@@ -197,7 +197,7 @@ class Recording(Triggered, unittest.TestCase):
             time.sleep(4)
         code, said = self.ended(profiler)
         self.assertEqual(code, beamflame.DONE, said)
-        self.assertRegex(said, "trigger exit: the node has ended; .* to 0 s after it")
+        self.assertRegex(said, "trigger exit: the node has ended; .* to 0 s after")
         stacks = beamflame.read_folded(self.files("folded")[0])
         self.assertGreater(beamflame.weight_of(stacks, "ticker"), 0)
 
@@ -246,18 +246,18 @@ class Recording(Triggered, unittest.TestCase):
 class Errors(beamflame.BadOptions, unittest.TestCase):
     cases = ((("--trigger", "load>5"), "cpu>PERCENT%"),
              (("--trigger", "msgq"), "there is no trigger"),
-             (("--trigger", "msgq>"), "no number"),
-             (("--trigger", "msgq>many"), "no number"),
-             (("--trigger", "cpu>-1%"), "no number"),
+             (("--trigger", "msgq>"), "is not a number"),
+             (("--trigger", "msgq>many"), "is not a number"),
+             (("--trigger", "cpu>-1%"), "is not a number"),
              (("--trigger", "cpu>80M"), "of percent"),
              (("--trigger", "memory>80%"), "k, M or G"),
              (("--trigger", "process cart>5"), "there is no trigger"),
              (("--trigger", "process cart memory>5"), "METRIC: reductions, msgq"),
              (("--trigger", "size>5"), "METRIC: reductions, msgq"),
-             (("--before", 5), "are for --trigger"),
+             (("--before", 5), "need --trigger"),
              (("--trigger", "cpu>1%", "--before", 1e6), "3600"),
-             (("--trigger", "cpu>1%", "--loop", 5), "not both"),
-             (("--trigger", "cpu>1%", "--format", "folded", "-o", "-"), "name one"))
+             (("--trigger", "cpu>1%", "--loop", 5), "can't be combined"),
+             (("--trigger", "cpu>1%", "--format", "folded", "-o", "-"), "name a file"))
 
 
 if __name__ == "__main__":
