@@ -121,4 +121,4 @@ class Json(unittest.TestCase):
         done = beamflame.run("report", self.recording, "--weight", "heap", "--delta",
                              "--format", "json", "-o", "-")
         self.assertEqual(done.returncode, beamflame.USAGE)
-        self.assertTrue(re.search("--delta is not for .json", done.stderr), done.stderr)
+        self.assertTrue(re.search("--delta does not work with .json", done.stderr), done.stderr)

@@ -91,4 +91,4 @@ class Text(unittest.TestCase):
         done = beamflame.run("report", self.recording, "--weight", "heap", "--delta",
                              "--format", "text", "-o", "-")
         self.assertEqual(done.returncode, beamflame.USAGE)
-        self.assertIn("--delta is not for .txt", done.stderr)
+        self.assertIn("--delta does not work with .txt", done.stderr)
