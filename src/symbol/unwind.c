@@ -1,40 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/unwind.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/leaf_frame.h"
 #include "symbol/stack_start.h"
+#include "symbol/unwind_internal.h"
 #include "util/alloc.h"
 
-enum {
-    NATIVE_FRAMES_MAX = 256,
-    ERLANG_WORDS_MAX = 1 << 16, /* more than is ever copied of a stack */
-    LOWEST_POINTER = 4096,
-    STACK_BYTES_MAX = 1 << 30,
-};
-
-struct unwinder {
-    const struct vm *vm;
-    struct code *code;
-    struct cfi *cfi;
-    struct leaf_frames *leaf_frames;
-    struct unwound result;
-};
-
-/* What the sample's copies of the structs tell about the process and its scheduler. */
-struct state {
-    const struct snapshot *snapshot;
-    struct cfi_registers registers;
-    uint64_t pc;
-    bool is_leaf; /* the thread was stopped at pc: no return address */
-    bool has_process;
-    uint64_t base; /* ErtsSchedulerData.registers, next to the JIT's C frame; 0: none */
-    uint64_t stop, heap, hend, i;
-    uint64_t current; /* BIF or NIF that runs, or ran last: packed, 0: none */
-    uint64_t fcalls;  /* Process.fcalls as a word */
-};
+enum { NATIVE_FRAMES_MAX = 256 };
 
 struct unwinder *unwinder_new(struct vm *vm, struct code *code, struct cfi *cfi)
 {
@@ -56,7 +28,7 @@ void unwinder_free(struct unwinder *unwinder)
     free(unwinder);
 }
 
-static void emit(struct unwinder *unwinder, enum address_kind kind, uint64_t address,
+void unwind_emit(struct unwinder *unwinder, enum address_kind kind, uint64_t address,
                  bool is_return)
 {
     struct unwound *result = &unwinder->result;
@@ -116,7 +88,7 @@ static uint64_t read_current(const struct snapshot *snapshot)
 }
 
 static void read_state(const struct unwinder *unwinder, const struct snapshot *snapshot,
-                       struct state *state)
+                       struct unwind_state *state)
 {
     const struct layout *layout = &unwinder->vm->layout;
     const uint8_t *process =
@@ -141,7 +113,7 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
     state->fcalls = field(process, layout->process_fcalls);
 }
 
-static bool on_erlang_stack(const struct state *state, uint64_t address)
+bool unwind_on_erlang_stack(const struct unwind_state *state, uint64_t address)
 {
     return (address & 7) == 0 && address > state->heap && address <= state->hend;
 }
@@ -155,7 +127,7 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
 
 /* Unwind C frames down to Erlang code or the thread's root. True if state->pc is in Erlang code
  * then. */
-static bool unwind_native(struct unwinder *unwinder, struct state *state)
+static bool unwind_native(struct unwinder *unwinder, struct unwind_state *state)
 {
     for (int i = 0; i < NATIVE_FRAMES_MAX; i++) {
         enum cfi_result result;
@@ -166,7 +138,7 @@ static bool unwind_native(struct unwinder *unwinder, struct state *state)
             unwinder->result.native_broken = true;
             return false;
         }
-        emit(unwinder, ADDRESS_NATIVE, state->pc, !state->is_leaf);
+        unwind_emit(unwinder, ADDRESS_NATIVE, state->pc, !state->is_leaf);
         result = cfi_step(unwinder->cfi, &state->registers, state->is_leaf, read_word,
                           (void *)(uintptr_t)state->snapshot);
         if (result == CFI_END)
@@ -182,7 +154,7 @@ static bool unwind_native(struct unwinder *unwinder, struct state *state)
 
 /* If CFI ends early, the return address into the JIT is still at its fixed place just below the
  * scheduler's registers (emit_enter_runtime: "lea rsp, [registers]"). */
-static bool jump_to_jit_frame(struct unwinder *unwinder, struct state *state)
+static bool jump_to_jit_frame(struct unwinder *unwinder, struct unwind_state *state)
 {
     uint64_t pc;
 
@@ -198,27 +170,25 @@ static bool jump_to_jit_frame(struct unwinder *unwinder, struct state *state)
 /* ---- the top of the Erlang stack ---- */
 
 /* E, for calls that do not store it in Process.stop. */
-static uint64_t stale_top(struct unwinder *unwinder, const struct state *state)
+static uint64_t stale_top(struct unwinder *unwinder, const struct unwind_state *state)
 {
     unsigned int number = unwinder->vm->features.saved_top;
     uint64_t value = state->registers.value[number];
 
-    if ((state->registers.known & (1u << number)) && on_erlang_stack(state, value))
+    if ((state->registers.known & (1u << number)) && unwind_on_erlang_stack(state, value))
         return value;
     unwinder->result.no_leaf = true;
     return state->stop;
 }
 
-static bool is_on_erlang_stack(const struct state *state)
+static bool is_on_erlang_stack(const struct unwind_state *state)
 {
-    return state->is_leaf && on_erlang_stack(state, snapshot_register(state->snapshot, CFI_RSP));
+    return state->is_leaf &&
+           unwind_on_erlang_stack(state, snapshot_register(state->snapshot, CFI_RSP));
 }
 
-/* The return address of bs_init_bits_shared, or 0. Its caller is already on the C stack when it
- * calls this fragment, and the fragment calls C code from there (x86/instr_bs.cpp). So its return
- * address is the first word of the C stack, where other fragments have a return address into
- * themselves. */
-static uint64_t fragment_caller_on_c_stack(struct unwinder *unwinder, const struct state *state)
+uint64_t unwind_fragment_caller_on_c_stack(struct unwinder *unwinder,
+                                           const struct unwind_state *state)
 {
     struct code_place place, caller;
     uint64_t word;
@@ -232,9 +202,9 @@ static uint64_t fragment_caller_on_c_stack(struct unwinder *unwinder, const stru
     return word;
 }
 
-static uint64_t erlang_top(struct unwinder *unwinder, const struct state *state)
+static uint64_t erlang_top(struct unwinder *unwinder, const struct unwind_state *state)
 {
-    uint64_t caller = fragment_caller_on_c_stack(unwinder, state);
+    uint64_t caller = unwind_fragment_caller_on_c_stack(unwinder, state);
 
     if (is_on_erlang_stack(state))
         return snapshot_register(state->snapshot, CFI_RSP);
@@ -247,7 +217,7 @@ static uint64_t erlang_top(struct unwinder *unwinder, const struct state *state)
 
 /* True if the process is being switched out or in. Then Process.i contains the address where the
  * process continues, and the stack does not (beam_asm: process_main, context_switch). */
-static bool is_switched(struct unwinder *unwinder, const struct state *state)
+static bool is_switched(struct unwinder *unwinder, const struct unwind_state *state)
 {
     struct code_place place;
 
@@ -258,21 +228,21 @@ static bool is_switched(struct unwinder *unwinder, const struct state *state)
 /* Emit Process.i, if it is valid. The VM writes it some instructions after the process stopped,
  * before the next call of C code. Until then it contains the address where the process last
  * continued (x86/process_main.cpp). */
-static void emit_switched(struct unwinder *unwinder, const struct state *state)
+static void emit_switched(struct unwinder *unwinder, const struct unwind_state *state)
 {
     struct stack_search search = {unwinder->leaf_frames, unwinder->code, state->snapshot, state->i};
 
     if (!is_switched(unwinder, state) || !code_contains(unwinder->code, state->i))
         return;
     if (stack_fits(&search, state->stop) >= (state->is_leaf ? CALL_PROVEN : CALL_POSSIBLE))
-        emit(unwinder, ADDRESS_CODE, state->i, false);
+        unwind_emit(unwinder, ADDRESS_CODE, state->i, false);
     else
         unwinder->result.no_leaf = true;
 }
 
 /* Read the Export that call_light_bif keeps in TMP_MEM2, or in the register that holds FCALLS in
  * Erlang code. */
-static bool light_bif_export(const struct unwinder *unwinder, const struct state *state,
+static bool light_bif_export(const struct unwinder *unwinder, const struct unwind_state *state,
                              uint64_t *export)
 {
     if (!unwinder->vm->features.light_bif_export_in_fcalls)
@@ -284,7 +254,7 @@ static bool light_bif_export(const struct unwinder *unwinder, const struct state
 /* True if Process.current is valid. beam_jit_call_nif writes it (jit/beam_jit_common.cpp
  * 25.2.3:550, 27.3.4.1:628). While beam_jit_call_nif is the leaf, Process.current may still name
  * the last BIF or NIF. */
-static bool is_current_written(const struct unwinder *unwinder, const struct state *state,
+static bool is_current_written(const struct unwinder *unwinder, const struct unwind_state *state,
                                const char *fragment)
 {
     size_t native = unwinder->result.count - state->snapshot->sample->kernel_depth;
@@ -296,7 +266,7 @@ static bool is_current_written(const struct unwinder *unwinder, const struct sta
  * or NIF instead, because Erlang programmers do not know the name of its C function.
  *   call_light_bif: its Export is kept during the call
  *   call_bif, call_nif, dirty calls: Process.current (x86/instr_bif.cpp 25:746, 27:770, 29:819) */
-static void emit_jit_call(struct unwinder *unwinder, const struct state *state)
+static void emit_jit_call(struct unwinder *unwinder, const struct unwind_state *state)
 {
     struct code_place place;
     uint64_t export;
@@ -305,183 +275,29 @@ static void emit_jit_call(struct unwinder *unwinder, const struct state *state)
         place.kind == CODE_FRAGMENT) {
         if (strstr(place.symbol, "::call_light_bif") &&
             light_bif_export(unwinder, state, &export)) {
-            emit(unwinder, ADDRESS_EXPORT, export, true);
+            unwind_emit(unwinder, ADDRESS_EXPORT, export, true);
             return;
         }
         if ((strstr(place.symbol, "::call_bif") || strstr(place.symbol, "::call_nif")) &&
             state->current && is_current_written(unwinder, state, place.symbol)) {
-            emit(unwinder, ADDRESS_MFA, state->current, true);
+            unwind_emit(unwinder, ADDRESS_MFA, state->current, true);
             return;
         }
     }
-    emit(unwinder, ADDRESS_CODE, state->pc, !state->is_leaf);
+    unwind_emit(unwinder, ADDRESS_CODE, state->pc, !state->is_leaf);
     emit_switched(unwinder, state);
 }
 
 /* Emit what a process does on a dirty scheduler. While a BIF or NIF runs, Process.i is not in
  * Erlang code (erl_nfunc_sched.h 25:42). Otherwise Process.i is where the process continues after a
  * system task, such as a garbage collection. */
-static void emit_dirty(struct unwinder *unwinder, const struct state *state)
+static void emit_dirty(struct unwinder *unwinder, const struct unwind_state *state)
 {
     if (code_contains(unwinder->code, state->i))
-        emit(unwinder, ADDRESS_CODE, state->i, false);
+        unwind_emit(unwinder, ADDRESS_CODE, state->i, false);
     else if (state->current)
-        emit(unwinder, ADDRESS_MFA, state->current, true);
+        unwind_emit(unwinder, ADDRESS_MFA, state->current, true);
 }
-
-/* ---- the Erlang stack ---- */
-
-/* The number of words behind the return address of a tracing frame. These words may look like
- * return addresses (gather_stacktrace, beam_common.c 25:776, 27:776, 29:782). */
-static unsigned trace_frame_words(const char *symbol)
-{
-    if (strstr(symbol, "return_to_trace"))
-        return 0;
-    if (strstr(symbol, "return_time_trace"))
-        return 1;
-    if (strstr(symbol, "return_trace") || strstr(symbol, "exception_trace") ||
-        strstr(symbol, "call_trace_return"))
-        return 2;
-    return 0;
-}
-
-static bool is_return_address(struct unwinder *unwinder, const struct state *state, uint64_t word)
-{
-    /* THE_NON_VALUE, other remains in unwritten slots, and saved frame pointers. */
-    if ((word & 3) || word < LOWEST_POINTER || on_erlang_stack(state, word))
-        return false;
-    return code_contains(unwinder->code, word);
-}
-
-static bool is_bottom(struct unwinder *unwinder, uint64_t word)
-{
-    return word == code_normal_exit(unwinder->code);
-}
-
-/* Emit the frame of a return address. Returns the number of words behind it to skip. */
-static unsigned emit_return_address(struct unwinder *unwinder, uint64_t word)
-{
-    struct code_place place;
-
-    if (!code_find(unwinder->code, word - 1, &place) || place.kind == CODE_HEADER) {
-        emit(unwinder, ADDRESS_UNKNOWN, word, true);
-        return 0;
-    }
-    if (place.kind == CODE_FRAGMENT && strstr(place.symbol, "_trace"))
-        return trace_frame_words(place.symbol);
-    emit(unwinder, ADDRESS_CODE, word, true);
-    return 0;
-}
-
-/* With +JPperf fp each return address has a frame pointer before it, which points up the stack. It
- * points outside of [heap, hend] if a garbage collection has already replaced heap and hend. */
-static bool is_frame_pointer(struct unwinder *unwinder, uint64_t at, uint64_t word)
-{
-    return code_frame_pointers(unwinder->code) && (word & 7) == 0 && word > at &&
-           word - at < STACK_BYTES_MAX;
-}
-
-/* Emit a word that could be a return address by its bits but lies in no code. It is shown and
- * counted, because the unwinder does not understand this place. */
-static void emit_unknown(struct unwinder *unwinder, const struct state *state, uint64_t at,
-                         uint64_t word)
-{
-    if ((word & 3) == 0 && word >= LOWEST_POINTER && !on_erlang_stack(state, word) &&
-        !is_frame_pointer(unwinder, at, word))
-        emit(unwinder, ADDRESS_UNKNOWN, word, true);
-}
-
-/* Continue behind a part of the stack that was not copied. 0 if nothing follows. */
-static uint64_t skip_gap(struct unwinder *unwinder, const struct state *state, uint64_t at)
-{
-    uint64_t next = snapshot_next_erlang(state->snapshot, at);
-
-    if (!next)
-        return 0;
-    emit(unwinder, ADDRESS_CUT, (next - at) / sizeof(uint64_t), false);
-    unwinder->result.truncated = true;
-    return next;
-}
-
-static void walk(struct unwinder *unwinder, const struct state *state, uint64_t at)
-{
-    unsigned skip = 0;
-
-    for (int i = 0; i < ERLANG_WORDS_MAX; i++, at += sizeof(uint64_t)) {
-        uint64_t word;
-
-        if (!snapshot_word(state->snapshot, at, &word)) {
-            at = skip_gap(unwinder, state, at);
-            if (!at || !snapshot_word(state->snapshot, at, &word))
-                return;
-        }
-        if (skip) {
-            skip--;
-            continue;
-        }
-        if (is_bottom(unwinder, word)) {
-            unwinder->result.complete = true;
-            return;
-        }
-        if (is_return_address(unwinder, state, word))
-            skip = emit_return_address(unwinder, word);
-        else
-            emit_unknown(unwinder, state, at, word);
-    }
-}
-
-/* A fragment begins like a function: with +JPperf fp it pushes its caller's frame pointer. */
-static uint64_t skip_frame_pointer(struct unwinder *unwinder, const struct state *state,
-                                   uint64_t at)
-{
-    uint64_t word;
-
-    return snapshot_word(state->snapshot, at, &word) && !code_contains(unwinder->code, word) &&
-                   is_frame_pointer(unwinder, at, word)
-               ? at + sizeof(word)
-               : at;
-}
-
-/* Emit the callers of a fragment. Module code calls a fragment by a plain call, so the return
- * address is not aligned, unlike those between Erlang functions. It is the first word of the stack.
- * In the length/1 fragments it is one word below. Returns where the walk continues. *leaf becomes
- * the address of the call in the function that is then the youngest, or 0. */
-static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct state *state,
-                                     uint64_t top, uint64_t *leaf)
-{
-    uint64_t word = fragment_caller_on_c_stack(unwinder, state);
-    struct code_place place, caller;
-
-    if (word) {
-        emit(unwinder, ADDRESS_CODE, word, true);
-        *leaf = word - 1;
-        return top;
-    }
-    for (int i = 0; i < 2; i++) {
-        if (!code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
-            place.kind == CODE_FUNCTION)
-            return top;
-        *leaf = 0;
-        if (strstr(place.symbol, "::i_length_") && snapshot_word(state->snapshot, top - 8, &word) &&
-            code_find(unwinder->code, word - 1, &caller) && caller.kind == CODE_FUNCTION) {
-            emit(unwinder, ADDRESS_CODE, word, true);
-            *leaf = word - 1;
-            return top;
-        }
-        top = skip_frame_pointer(unwinder, state, top);
-        if (!snapshot_word(state->snapshot, top, &word) || is_bottom(unwinder, word) ||
-            !code_find(unwinder->code, word - 1, &caller) || caller.kind == CODE_HEADER)
-            return top;
-        emit(unwinder, ADDRESS_CODE, word, true);
-        top += sizeof(word);
-        if (caller.kind == CODE_FUNCTION) {
-            *leaf = word - 1;
-            return top;
-        }
-    }
-    return top;
-}
-
 /* ---- reductions ---- */
 
 /* The JIT counts reductions down in a register. It stores the register in Process.fcalls before C
@@ -489,7 +305,7 @@ static uint64_t emit_fragment_caller(struct unwinder *unwinder, const struct sta
  * 29:700, Update::eReductions). Within a slice both only decrease, so the lower one is newer. In
  * process_main, where processes are switched, both are invalid (x86/process_main.cpp 25:112,
  * 27:109, 29:100). */
-static void find_reductions(struct unwinder *unwinder, const struct state *state)
+static void find_reductions(struct unwinder *unwinder, const struct unwind_state *state)
 {
     struct process_registers *registers = &unwinder->result.registers;
     bool narrow = unwinder->vm->features.fcalls_is_32_bits;
@@ -510,7 +326,8 @@ static void find_reductions(struct unwinder *unwinder, const struct state *state
 }
 
 /* Emit the callers of the running function. `top` is the top of the Erlang stack, or near it. */
-static void walk_from_leaf(struct unwinder *unwinder, const struct state *state, uint64_t top)
+static void walk_from_leaf(struct unwinder *unwinder, const struct unwind_state *state,
+                           uint64_t top)
 {
     struct stack_search search = {unwinder->leaf_frames, unwinder->code, state->snapshot,
                                   state->pc - !state->is_leaf};
@@ -522,23 +339,23 @@ static void walk_from_leaf(struct unwinder *unwinder, const struct state *state,
     } else if (result->no_leaf) {
         start = stack_start_near(&search, top);
     } else {
-        top = emit_fragment_caller(unwinder, state, top, &search.leaf);
+        top = unwind_fragment_caller(unwinder, state, top, &search.leaf);
         result->no_leaf = !stack_start(&search, top, &start);
     }
     if (result->no_leaf)
-        emit(unwinder, ADDRESS_MISSING, 0, false);
+        unwind_emit(unwinder, ADDRESS_MISSING, 0, false);
     if (start)
-        walk(unwinder, state, start);
+        unwind_erlang(unwinder, state, start);
     result->complete &= !result->no_leaf;
 }
 
-static void unwind_process(struct unwinder *unwinder, struct state *state, bool in_code)
+static void unwind_process(struct unwinder *unwinder, struct unwind_state *state, bool in_code)
 {
     uint64_t top;
 
     if (!in_code) {
         emit_dirty(unwinder, state);
-        walk(unwinder, state, state->stop);
+        unwind_erlang(unwinder, state, state->stop);
         return;
     }
     top = erlang_top(unwinder, state);
@@ -556,31 +373,31 @@ bool unwind_goes_on_at(struct code *code, uint64_t i)
 }
 
 /* A process that does not run continues at Process.i, with the stack at Process.stop. */
-static void unwind_at_rest(struct unwinder *unwinder, const struct state *state)
+static void unwind_at_rest(struct unwinder *unwinder, const struct unwind_state *state)
 {
     unwinder->result.registers =
         (struct process_registers){.stop = state->stop, .reductions = REDUCTIONS_COUNTED};
     if (unwind_goes_on_at(unwinder->code, state->i))
-        emit(unwinder, ADDRESS_CODE, state->i, false);
+        unwind_emit(unwinder, ADDRESS_CODE, state->i, false);
     else if (state->current) /* in a BIF that will be called again, or a dirty one */
-        emit(unwinder, ADDRESS_MFA, state->current, true);
-    walk(unwinder, state, state->stop);
+        unwind_emit(unwinder, ADDRESS_MFA, state->current, true);
+    unwind_erlang(unwinder, state, state->stop);
 }
 
 struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapshot)
 {
     struct unwound *result = &unwinder->result;
-    struct state state;
+    struct unwind_state state;
     bool in_code;
 
     *result = (struct unwound){.frames = result->frames, .room = result->room};
     if (snapshot->sample->flags & WIRE_ENTRY) {
-        emit(unwinder, ADDRESS_ENTRY, 0, false);
+        unwind_emit(unwinder, ADDRESS_ENTRY, 0, false);
         result->at_entry = true;
         return result;
     }
     for (uint32_t i = 0; i < snapshot->sample->kernel_depth; i++)
-        emit(unwinder, ADDRESS_KERNEL, snapshot->kernel_stack[i], i > 0);
+        unwind_emit(unwinder, ADDRESS_KERNEL, snapshot->kernel_stack[i], i > 0);
     if (snapshot->sample->flags & WIRE_AT_REST) {
         read_state(unwinder, snapshot, &state);
         unwind_at_rest(unwinder, &state);
@@ -597,6 +414,6 @@ struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapsho
     if (state.has_process)
         unwind_process(unwinder, &state, in_code);
     else if (in_code)
-        emit(unwinder, ADDRESS_CODE, state.pc, !state.is_leaf);
+        unwind_emit(unwinder, ADDRESS_CODE, state.pc, !state.is_leaf);
     return result;
 }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "symbol/unwind_internal.h"
+
+enum {
+    ERLANG_WORDS_MAX = 1 << 16, /* more than is ever copied of a stack */
+    STACK_BYTES_MAX = 1 << 30,
+};
+
+/* The number of words behind the return address of a tracing frame. These words may look like
+ * return addresses (gather_stacktrace, beam_common.c 25:776, 27:776, 29:782). */
+static unsigned trace_frame_words(const char *symbol)
+{
+    if (strstr(symbol, "return_to_trace"))
+        return 0;
+    if (strstr(symbol, "return_time_trace"))
+        return 1;
+    if (strstr(symbol, "return_trace") || strstr(symbol, "exception_trace") ||
+        strstr(symbol, "call_trace_return"))
+        return 2;
+    return 0;
+}
+
+static bool is_return_address(struct unwinder *unwinder, const struct unwind_state *state,
+                              uint64_t word)
+{
+    /* THE_NON_VALUE, other remains in unwritten slots, and saved frame pointers. */
+    if ((word & 3) || word < LOWEST_POINTER || unwind_on_erlang_stack(state, word))
+        return false;
+    return code_contains(unwinder->code, word);
+}
+
+static bool is_bottom(struct unwinder *unwinder, uint64_t word)
+{
+    return word == code_normal_exit(unwinder->code);
+}
+
+/* Emit the frame of a return address. Returns the number of words behind it to skip. */
+static unsigned emit_return_address(struct unwinder *unwinder, uint64_t word)
+{
+    struct code_place place;
+
+    if (!code_find(unwinder->code, word - 1, &place) || place.kind == CODE_HEADER) {
+        unwind_emit(unwinder, ADDRESS_UNKNOWN, word, true);
+        return 0;
+    }
+    if (place.kind == CODE_FRAGMENT && strstr(place.symbol, "_trace"))
+        return trace_frame_words(place.symbol);
+    unwind_emit(unwinder, ADDRESS_CODE, word, true);
+    return 0;
+}
+
+/* With +JPperf fp each return address has a frame pointer before it, which points up the stack. It
+ * points outside of [heap, hend] if a garbage collection has already replaced heap and hend. */
+static bool is_frame_pointer(struct unwinder *unwinder, uint64_t at, uint64_t word)
+{
+    return code_frame_pointers(unwinder->code) && (word & 7) == 0 && word > at &&
+           word - at < STACK_BYTES_MAX;
+}
+
+/* Emit a word that could be a return address by its bits but lies in no code. It is shown and
+ * counted, because the unwinder does not understand this place. */
+static void emit_unknown(struct unwinder *unwinder, const struct unwind_state *state, uint64_t at,
+                         uint64_t word)
+{
+    if ((word & 3) == 0 && word >= LOWEST_POINTER && !unwind_on_erlang_stack(state, word) &&
+        !is_frame_pointer(unwinder, at, word))
+        unwind_emit(unwinder, ADDRESS_UNKNOWN, word, true);
+}
+
+/* Continue behind a part of the stack that was not copied. 0 if nothing follows. */
+static uint64_t skip_gap(struct unwinder *unwinder, const struct unwind_state *state, uint64_t at)
+{
+    uint64_t next = snapshot_next_erlang(state->snapshot, at);
+
+    if (!next)
+        return 0;
+    unwind_emit(unwinder, ADDRESS_CUT, (next - at) / sizeof(uint64_t), false);
+    unwinder->result.truncated = true;
+    return next;
+}
+
+void unwind_erlang(struct unwinder *unwinder, const struct unwind_state *state, uint64_t at)
+{
+    unsigned skip = 0;
+
+    for (int i = 0; i < ERLANG_WORDS_MAX; i++, at += sizeof(uint64_t)) {
+        uint64_t word;
+
+        if (!snapshot_word(state->snapshot, at, &word)) {
+            at = skip_gap(unwinder, state, at);
+            if (!at || !snapshot_word(state->snapshot, at, &word))
+                return;
+        }
+        if (skip) {
+            skip--;
+            continue;
+        }
+        if (is_bottom(unwinder, word)) {
+            unwinder->result.complete = true;
+            return;
+        }
+        if (is_return_address(unwinder, state, word))
+            skip = emit_return_address(unwinder, word);
+        else
+            emit_unknown(unwinder, state, at, word);
+    }
+}
+
+/* A fragment begins like a function: with +JPperf fp it pushes its caller's frame pointer. */
+static uint64_t skip_frame_pointer(struct unwinder *unwinder, const struct unwind_state *state,
+                                   uint64_t at)
+{
+    uint64_t word;
+
+    return snapshot_word(state->snapshot, at, &word) && !code_contains(unwinder->code, word) &&
+                   is_frame_pointer(unwinder, at, word)
+               ? at + sizeof(word)
+               : at;
+}
+
+uint64_t unwind_fragment_caller(struct unwinder *unwinder, const struct unwind_state *state,
+                                uint64_t top, uint64_t *leaf)
+{
+    uint64_t word = unwind_fragment_caller_on_c_stack(unwinder, state);
+    struct code_place place, caller;
+
+    if (word) {
+        unwind_emit(unwinder, ADDRESS_CODE, word, true);
+        *leaf = word - 1;
+        return top;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
+            place.kind == CODE_FUNCTION)
+            return top;
+        *leaf = 0;
+        if (strstr(place.symbol, "::i_length_") && snapshot_word(state->snapshot, top - 8, &word) &&
+            code_find(unwinder->code, word - 1, &caller) && caller.kind == CODE_FUNCTION) {
+            unwind_emit(unwinder, ADDRESS_CODE, word, true);
+            *leaf = word - 1;
+            return top;
+        }
+        top = skip_frame_pointer(unwinder, state, top);
+        if (!snapshot_word(state->snapshot, top, &word) || is_bottom(unwinder, word) ||
+            !code_find(unwinder->code, word - 1, &caller) || caller.kind == CODE_HEADER)
+            return top;
+        unwind_emit(unwinder, ADDRESS_CODE, word, true);
+        top += sizeof(word);
+        if (caller.kind == CODE_FUNCTION) {
+            *leaf = word - 1;
+            return top;
+        }
+    }
+    return top;
+}
