@@ -196,7 +196,7 @@ class Guard(unittest.TestCase):
         """The recording up to the stop is kept, and the report says that it ends early."""
         self.assertEqual(json.loads(self.stats.read_text())["losses"]["clock_stopped"], 1)
         beamflame.record("report", self.path, "-o", self.out / "x.txt")
-        self.assertIn("CPU sampling was stopped", (self.out / "x.txt").read_text())
+        self.assertIn("stop of CPU sampling", (self.out / "x.txt").read_text())
 
     def test_slow(self):
         """The clock is stopped if handling its ticks takes more than 5 % of a CPU."""
