@@ -19,10 +19,10 @@
 
 bool capabilities_parse(const char *status, uint64_t *set)
 {
-    static const char key[] = "\nCapEff:\t";
-    const char *at = strstr(status, key);
+    size_t length;
+    const char *value = procfs_value(status, "CapEff", &length);
 
-    return at && sscanf(at + sizeof(key) - 1, "%16" SCNx64, set) == 1;
+    return value && sscanf(value, "%16" SCNx64, set) == 1;
 }
 
 bool capabilities_of_self(uint64_t *set)

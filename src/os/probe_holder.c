@@ -14,28 +14,10 @@ enum { DESCRIPTORS_MAX = 1 << 16 }; /* looked at in a process */
 
 /* ---- what a descriptor is ---- */
 
-/* Return the value behind "KEY:\t" at the start of a line, and its length; NULL if there is
- * none. */
-static const char *value_of(const char *text, const char *key, size_t *length)
-{
-    size_t size = strlen(key);
-
-    for (const char *line = text; *line;) {
-        size_t rest = strcspn(line, "\n");
-
-        if (strncmp(line, key, size) == 0 && strncmp(line + size, ":\t", 2) == 0) {
-            *length = rest - size - 2;
-            return line + size + 2;
-        }
-        line += rest + (line[rest] == '\n');
-    }
-    return NULL;
-}
-
 static bool has_value(const char *text, const char *key, const char *value)
 {
     size_t length;
-    const char *at = value_of(text, key, &length);
+    const char *at = procfs_value(text, key, &length);
 
     return at && length == strlen(value) && strncmp(at, value, length) == 0;
 }
@@ -45,7 +27,7 @@ static bool has_value(const char *text, const char *key, const char *value)
 enum link_use link_use(const char *fdinfo, pid_t target)
 {
     size_t length;
-    const char *pid = value_of(fdinfo, "pid", &length);
+    const char *pid = procfs_value(fdinfo, "pid", &length);
 
     if (has_value(fdinfo, "link_type", "uprobe_multi") ||
         has_value(fdinfo, "link_type", "uretprobe_multi")) {
@@ -55,7 +37,7 @@ enum link_use link_use(const char *fdinfo, pid_t target)
     }
     if (!has_value(fdinfo, "link_type", "perf"))
         return LINK_OTHER;
-    if (!value_of(fdinfo, "event_type", &length) || has_value(fdinfo, "event_type", "uprobe") ||
+    if (!procfs_value(fdinfo, "event_type", &length) || has_value(fdinfo, "event_type", "uprobe") ||
         has_value(fdinfo, "event_type", "uretprobe"))
         return LINK_PROBES;
     return LINK_EVENT;

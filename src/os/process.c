@@ -132,11 +132,10 @@ unsigned long long process_start_time(pid_t pid)
 
 bool process_filters_calls(pid_t pid)
 {
-    static const char key[] = "\nSeccomp:\t";
     size_t size;
     char *status = procfs_read(pid, "status", &size);
-    const char *at = status ? strstr(status, key) : NULL;
-    bool result = status && (!at || at[sizeof(key) - 1] != '0');
+    const char *mode = status ? procfs_value(status, "Seccomp", &size) : NULL;
+    bool result = status && (!mode || *mode != '0');
 
     free(status);
     return result;
@@ -213,6 +212,22 @@ bool process_resident_bytes(pid_t pid, uint64_t *bytes)
     if (known)
         *bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
     free(text);
+    return known;
+}
+
+/* getrusage() would not do: its maximum includes that of the program which called exec() in this
+ * process (exec_mmap() in fs/exec.c). */
+bool process_peak_resident_bytes(pid_t pid, uint64_t *bytes)
+{
+    size_t size;
+    char *status = procfs_read(pid, "status", &size);
+    const char *value = status ? procfs_value(status, "VmHWM", &size) : NULL;
+    unsigned long long kilobytes;
+    bool known = value && sscanf(value, "%llu kB", &kilobytes) == 1;
+
+    if (known)
+        *bytes = kilobytes * 1024;
+    free(status);
     return known;
 }
 

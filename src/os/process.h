@@ -54,6 +54,10 @@ bool process_cpu_time(pid_t pid, uint64_t *ns);
 /* Get the resident memory of the process. False if it has ended. */
 bool process_resident_bytes(pid_t pid, uint64_t *bytes);
 
+/* Get the largest resident memory that the process has had since its last exec(). False if it has
+ * ended. */
+bool process_peak_resident_bytes(pid_t pid, uint64_t *bytes);
+
 /* Write the name of a thread (at most 15 bytes), "" if it has ended. */
 void process_thread_name(pid_t pid, pid_t tid, char *name, size_t size);
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "util/alloc.h"
@@ -39,4 +40,20 @@ char *procfs_read(pid_t pid, const char *name, size_t *size)
     text[used] = '\0';
     *size = used;
     return text;
+}
+
+const char *procfs_value(const char *text, const char *key, size_t *length)
+{
+    size_t size = strlen(key);
+
+    for (const char *line = text; *line;) {
+        size_t rest = strcspn(line, "\n");
+
+        if (strncmp(line, key, size) == 0 && strncmp(line + size, ":\t", 2) == 0) {
+            *length = rest - size - 2;
+            return line + size + 2;
+        }
+        line += rest + (line[rest] == '\n');
+    }
+    return NULL;
 }

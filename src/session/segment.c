@@ -2,8 +2,9 @@
 #include "session/segment.h"
 
 #include <stdlib.h>
-#include <sys/resource.h>
+#include <unistd.h>
 
+#include "os/process.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -68,13 +69,13 @@ int segment_append(struct segment *segment, const struct sample *sample, struct 
 static void update_totals(struct segment *segment, uint64_t lost)
 {
     struct recording_totals *totals = &segment->totals;
-    struct rusage usage;
+    uint64_t peak;
 
-    getrusage(RUSAGE_SELF, &usage);
     totals->end_monotonic = clock_ns(CLOCK_MONOTONIC);
     totals->losses[LOSS_RING_FULL] = lost - segment->lost_before;
     totals->profiler_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - segment->cpu_ns_before;
-    totals->peak_rss_kb = (uint64_t)usage.ru_maxrss;
+    if (process_peak_resident_bytes(getpid(), &peak))
+        totals->peak_rss_kb = peak / 1024;
 }
 
 int segment_flush(struct segment *segment, uint64_t lost, struct error *error)

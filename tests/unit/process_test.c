@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 
 #include "os/container.h"
 #include "os/process.h"
+#include "os/procfs.h"
 #include "util/clock.h"
 
 enum { NO_PID = 0x7ffffff0 };
@@ -245,6 +247,46 @@ static void test_container_bounds(void **state)
     assert_string_equal(id, "");
 }
 
+/* The peak covers memory that is free again, but not that of the program before exec(). The child
+ * starts with the memory of this process, as a child of vfork() does. */
+static void test_peak_memory(void **state)
+{
+    enum { SIZE = 64 << 20 };
+    char *memory = malloc(SIZE), *sleeping[] = {"sleep", "100", NULL};
+    uint64_t peak = 0;
+    pid_t child;
+
+    (void)state;
+    assert_non_null(memory);
+    memset(memory, 1, SIZE);
+    assert_int_equal(posix_spawnp(&child, "sleep", NULL, NULL, sleeping, NULL), 0);
+    free(memory);
+    assert_true(process_peak_resident_bytes(getpid(), &peak));
+    assert_true(peak >= SIZE);
+    assert_true(process_peak_resident_bytes(child, &peak));
+    assert_in_range(peak, 1, SIZE - 1);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_false(process_peak_resident_bytes(NO_PID, &peak));
+}
+
+/* A value is found at the start of a line only, by its whole key. */
+static void test_values(void **state)
+{
+    static const char text[] = "Name:\tPid:\t1\nNSpid:\t2\nPid:\t34\nTail:\t5";
+    const char *value;
+    size_t length;
+
+    (void)state;
+    value = procfs_value(text, "Pid", &length);
+    assert_ptr_equal(value, strstr(text, "34"));
+    assert_int_equal(length, 2);
+    assert_non_null(procfs_value(text, "Tail", &length));
+    assert_int_equal(length, 1);
+    assert_null(procfs_value(text, "pid", &length));
+    assert_null(procfs_value("", "Pid", &length));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +295,8 @@ int main(void)
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_thread_times),
+        cmocka_unit_test(test_peak_memory),
+        cmocka_unit_test(test_values),
         cmocka_unit_test(test_container_names),
         cmocka_unit_test(test_container_bounds),
     };
