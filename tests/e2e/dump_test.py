@@ -171,15 +171,18 @@ class Dump:
 
     def test_processes_that_come_and_go(self):
         """In a storm of messages no process in the dump is torn: stacks are complete, and all
-        frames have names."""
+        frames have names. A running process may be between two functions: its stack then says
+        that frames are missing."""
         with nodes.Node(self.release, "storm", "what=messages") as node:
             for _ in range(5):
                 got = dump(node)
                 self.assertGreater(len(got["processes"]), 30)
                 for process in got["processes"]:
-                    self.assertTrue(process["complete"] or not process["functions"], process)
+                    missing = "[frames missing]" in process["functions"]
+                    self.assertTrue(process["complete"] or not process["functions"]
+                                    or missing and process["status"] == "running", process)
                     for function in process["functions"]:
-                        self.assertNotRegex(function, r"^\[|^0x")
+                        self.assertNotRegex(function, r"^\[(?!frames missing\])|^0x")
 
     def test_a_node_that_stands_still(self):
         """A node whose threads get no CPU at all can be dumped."""
