@@ -18,14 +18,16 @@ class Stacks:
     release = None
 
     def record(self, phase, *report_options):
-        """Record a node that runs this phase only; return stacks and statistics."""
+        """Record a node that runs this phase only; return numbers of samples by stack, and
+        statistics."""
         beamflame.require()
         with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder, \
                 nodes.Node(self.release, "phases", f"phases={phase}") as node:
             recording, stats = Path(folder, "x.bfr"), Path(folder, "s.json")
             time.sleep(0.5)
             beamflame.record("-p", node.pid, "-d", 3, "-F", 499, "-o", recording, "--stats", stats)
-            views = [beamflame.folded(recording, *options) for options in [(), *report_options]]
+            views = [beamflame.folded(recording, "--weight", "samples", *options)
+                     for options in [(), *report_options]]
             return (*views, json.loads(stats.read_text()))
 
     def share(self, stacks, predicate):
