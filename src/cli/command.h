@@ -6,28 +6,10 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
+#include "cli/option.h"
 #include "util/buffer.h"
 #include "util/error.h"
-
-struct command_option {
-    const char *name;     /* "frequency" */
-    char letter;          /* 'F'; 0: none */
-    const char *argument; /* "HZ"; NULL: the option takes none */
-    const char *help;     /* one or more sentences */
-    /* Store the argument, NULL if the option takes none. `target` is that of the group. Return -1
-     * with ERROR_USAGE if the argument is bad. */
-    int (*set)(void *target, char *argument, struct error *error);
-    const char *(*values)(void); /* the arguments that exist: "name, pid, status"; NULL: any */
-};
-
-/* Options that belong together. */
-struct option_group {
-    const char *title;
-    const struct command_option *options; /* the last one has no name */
-    size_t target; /* offset in the command's struct of options, for command_option.set */
-};
 
 struct command {
     const char *name;

@@ -27,13 +27,14 @@ struct parser {
 
 static void collect(struct parser *parser)
 {
-    for (const struct option_group *group = parser->command->groups; group && group->title; group++)
-        for (const struct command_option *option = group->options; option->name; option++) {
-            parser->entries =
-                xgrow(parser->entries, &parser->room, parser->count, sizeof(*parser->entries));
-            parser->entries[parser->count++] =
-                (struct entry){option, (char *)parser->options + group->target};
-        }
+    struct option_walk walk = {.group = parser->command->groups};
+
+    while (option_walk_next(&walk)) {
+        parser->entries =
+            xgrow(parser->entries, &parser->room, parser->count, sizeof(*parser->entries));
+        parser->entries[parser->count++] = (struct entry){
+            walk.option, (char *)parser->options + walk.group->target + walk.option->field};
+    }
 }
 
 /* The tables in the form of getopt_long(); one more option is --help. The caller frees both. */

@@ -29,9 +29,10 @@ static bool takes_file(const struct command_option *option)
 
 static void put_option_words(struct buffer *out, const struct command *command)
 {
-    for (const struct option_group *group = command->groups; group && group->title; group++)
-        for (const struct command_option *option = group->options; option->name; option++)
-            buffer_format(out, "--%s%s ", option->name, option->argument ? "=" : "");
+    struct option_walk walk = {.group = command->groups};
+
+    while (option_walk_next(&walk))
+        buffer_format(out, "--%s%s ", walk.option->name, walk.option->argument ? "=" : "");
     buffer_text(out, "--help");
 }
 
@@ -45,17 +46,20 @@ static void put_command_words(struct buffer *out)
 
 static void put_bash_values(struct buffer *out, const struct command *command)
 {
-    for (const struct option_group *group = command->groups; group && group->title; group++)
-        for (const struct command_option *option = group->options; option->name; option++) {
-            if (!option->values || takes_file(option))
-                continue;
-            buffer_format(out, "    %s:--%s", command->name, option->name);
-            if (option->letter)
-                buffer_format(out, "|%s:-%c", command->name, option->letter);
-            buffer_text(out, ") words=\"");
-            put_values(out, option->values());
-            buffer_text(out, "\" ;;\n");
-        }
+    struct option_walk walk = {.group = command->groups};
+
+    while (option_walk_next(&walk)) {
+        const struct command_option *option = walk.option;
+
+        if (!option->values || takes_file(option))
+            continue;
+        buffer_format(out, "    %s:--%s", command->name, option->name);
+        if (option->letter)
+            buffer_format(out, "|%s:-%c", command->name, option->letter);
+        buffer_text(out, ") words=\"");
+        put_values(out, option->values());
+        buffer_text(out, "\" ;;\n");
+    }
 }
 
 static void bash(struct buffer *out)
@@ -145,10 +149,11 @@ static void put_zsh_option(struct buffer *out, const struct command_option *opti
 
 static void put_zsh_command(struct buffer *out, const struct command *command)
 {
+    struct option_walk walk = {.group = command->groups};
+
     buffer_format(out, "    %s) _arguments -S \\\n", command->name);
-    for (const struct option_group *group = command->groups; group && group->title; group++)
-        for (const struct command_option *option = group->options; option->name; option++)
-            put_zsh_option(out, option);
+    while (option_walk_next(&walk))
+        put_zsh_option(out, walk.option);
     buffer_text(out, "        '--help[Show help.]' \\\n        '*:file:");
     if (command == &help_command) {
         buffer_byte(out, '(');
@@ -241,10 +246,12 @@ static void fish(struct buffer *out)
         put_fish_text(out, (*command)->summary);
         buffer_byte(out, '\n');
     }
-    for (const struct command *const *command = commands; *command; command++)
-        for (const struct option_group *group = (*command)->groups; group && group->title; group++)
-            for (const struct command_option *option = group->options; option->name; option++)
-                put_fish_option(out, *command, option);
+    for (const struct command *const *command = commands; *command; command++) {
+        struct option_walk walk = {.group = (*command)->groups};
+
+        while (option_walk_next(&walk))
+            put_fish_option(out, *command, walk.option);
+    }
     buffer_text(out, "complete -c beamflame -n '__fish_seen_subcommand_from help' -f -a '");
     put_command_words(out);
     buffer_text(out, "'\n");

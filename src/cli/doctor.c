@@ -8,13 +8,11 @@
 
 #include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/values.h"
+#include "output/json/json.h"
 #include "session/findings.h"
 #include "session/machine_checks.h"
 #include "session/probing_checks.h"
 #include "session/vm_checks.h"
-#include "util/alloc.h"
-#include "util/buffer.h"
 #include "util/utf8.h"
 
 struct doctor_options {
@@ -22,45 +20,23 @@ struct doctor_options {
     bool json;
 };
 
-static int set_pid(void *target, char *text, struct error *error)
-{
-    return value_pid(text, &((struct doctor_options *)target)->pid, error);
-}
-
-static int set_json(void *target, char *argument, struct error *error)
-{
-    (void)argument;
-    (void)error;
-    ((struct doctor_options *)target)->json = true;
-    return 0;
-}
-
 static const struct command_option option_list[] = {
     {"pid", 'p', "PID", "Check the VM with this process id. The default is every VM of the host.",
-     set_pid, NULL},
-    {"json", 0, NULL, "Print JSON.", set_json, NULL},
+     option_set_pid, NULL, offsetof(struct doctor_options, pid)},
+    {"json", 0, NULL, "Print JSON.", option_set_true, NULL, offsetof(struct doctor_options, json)},
     {0},
 };
 
-/* The text without control characters, malloc'ed: names of files and nodes are in it. */
-static char *clean(const char *text)
+static void put_line(const struct finding *finding, int width)
 {
-    char *made = xmalloc(3 * strlen(text) + 1);
+    char *found = utf8_clean_string(finding->found);
 
-    made[utf8_clean(made, text, strlen(text))] = '\0';
-    return made;
-}
-
-static void put_line(struct buffer *out, const struct finding *finding, int width)
-{
-    char *found = clean(finding->found);
-
-    buffer_format(out, "%-8s %-*s  %s%s%s\n", finding_status_name(finding->status), width,
-                  finding->check, found, *finding->advice ? " -> " : "", finding->advice);
+    printf("%-8s %-*s  %s%s%s\n", finding_status_name(finding->status), width, finding->check,
+           found, *finding->advice ? " -> " : "", finding->advice);
     free(found);
 }
 
-static void put_lines(struct buffer *out, const struct findings *findings)
+static void put_lines(const struct findings *findings)
 {
     int width = 0;
 
@@ -68,53 +44,37 @@ static void put_lines(struct buffer *out, const struct findings *findings)
         if (width < (int)strlen(findings->all[i].check))
             width = (int)strlen(findings->all[i].check);
     for (size_t i = 0; i < findings->count; i++)
-        put_line(out, &findings->all[i], width);
+        put_line(&findings->all[i], width);
 }
 
-static void put_json_string(struct buffer *out, const char *name, const char *text)
+static void put_json(const struct findings *findings)
 {
-    char *made = clean(text);
+    struct json json = {stdout, ""};
 
-    buffer_format(out, "\"%s\":\"", name);
-    for (const char *at = made; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            buffer_byte(out, '\\');
-        buffer_byte(out, *at);
-    }
-    buffer_byte(out, '"');
-    free(made);
-}
-
-static void put_json(struct buffer *out, const struct findings *findings)
-{
-    buffer_byte(out, '[');
+    json_open(&json, NULL, '[');
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->all[i];
+        char *found = utf8_clean_string(finding->found);
 
-        buffer_text(out, i ? ",\n {" : "{");
-        put_json_string(out, "check", finding->check);
-        buffer_byte(out, ',');
-        put_json_string(out, "status", finding_status_name(finding->status));
-        buffer_byte(out, ',');
-        put_json_string(out, "found", finding->found);
-        buffer_byte(out, ',');
-        put_json_string(out, "advice", finding->advice);
-        buffer_byte(out, '}');
+        json_row(&json, i == 0);
+        json_text(&json, "check", finding->check);
+        json_text(&json, "status", finding_status_name(finding->status));
+        json_text(&json, "found", found);
+        json_text(&json, "advice", finding->advice);
+        json_close(&json, '}');
+        free(found);
     }
-    buffer_text(out, "]\n");
+    json_close(&json, ']');
+    putchar('\n');
 }
 
 /* Returns the exit code. */
 static int print(const struct findings *findings, bool json)
 {
-    struct buffer out = {0};
     struct error error;
-    bool written;
 
-    (json ? put_json : put_lines)(&out, findings);
-    written = fwrite(out.data, 1, out.size, stdout) == out.size && fflush(stdout) == 0;
-    buffer_free(&out);
-    if (written)
+    (json ? put_json : put_lines)(findings);
+    if (fflush(stdout) == 0 && !ferror(stdout))
         return (int)findings_worst(findings);
     error_set(&error, ERROR_FAILED, "can't write the findings: %s", strerror(errno));
     return message_error(&error);

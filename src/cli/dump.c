@@ -36,20 +36,6 @@ static int set_pid(void *target, char *text, struct error *error)
     return value_pid(text, &targets->pids[0], error);
 }
 
-static int set_core(void *target, char *path, struct error *error)
-{
-    (void)error;
-    ((struct dump_options *)target)->core = path;
-    return 0;
-}
-
-static int set_executable(void *target, char *path, struct error *error)
-{
-    (void)error;
-    ((struct dump_options *)target)->executable = path;
-    return 0;
-}
-
 static int set_top(void *target, char *text, struct error *error)
 {
     struct top_option *top = &((struct dump_options *)target)->request.top;
@@ -72,26 +58,20 @@ static int set_depth(void *target, char *text, struct error *error)
     return 0;
 }
 
-static int set_json(void *target, char *argument, struct error *error)
-{
-    (void)argument;
-    (void)error;
-    ((struct dump_options *)target)->json = true;
-    return 0;
-}
-
 static const struct command_option option_list[] = {
     {"pid", 'p', "PID", "Dump the VM with this process id. The default is the only VM of the host.",
      set_pid, NULL},
-    {"core", 0, "FILE", "Dump the VM that left this core file.", set_core, NULL},
+    {"core", 0, "FILE", "Dump the VM that left this core file.", option_set_text, NULL,
+     offsetof(struct dump_options, core)},
     {"exe", 0, "FILE", "Use this beam.smp with --core, if it is not where the core file says.",
-     set_executable, NULL},
+     option_set_text, NULL, offsetof(struct dump_options, executable)},
     {"top", 't', "N[:METRIC[:SEC]]",
      "Show only the N processes with the largest METRIC: " TOP_METRICS
      " in SEC seconds. The default is +reductions in 1 second.",
      set_top, NULL},
     {"depth", 'n', "N", "Show only the N youngest frames of each stack.", set_depth, NULL},
-    {"json", 'j', NULL, "Print one JSON object.", set_json, NULL},
+    {"json", 'j', NULL, "Print one JSON object.", option_set_true, NULL,
+     offsetof(struct dump_options, json)},
     {0},
 };
 

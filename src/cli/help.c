@@ -92,7 +92,8 @@ static void put_option(struct buffer *out, const struct command_option *option, 
 static void put_options(struct buffer *out, const struct command *command, int width)
 {
     for (const struct option_group *group = command->groups; group && group->title; group++) {
-        buffer_format(out, "\n%s:\n", group->title);
+        if (*group->title)
+            buffer_format(out, "\n%s:\n", group->title);
         for (const struct command_option *option = group->options; option->name; option++)
             put_option(out, option, width);
     }
@@ -169,14 +170,6 @@ struct help_options {
     bool man;
 };
 
-static int set_man(void *target, char *argument, struct error *error)
-{
-    (void)argument;
-    (void)error;
-    ((struct help_options *)target)->man = true;
-    return 0;
-}
-
 static int take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
 {
     struct help_options *options = target;
@@ -213,7 +206,8 @@ static int run(int argc, char **argv)
 }
 
 static const struct command_option option_list[] = {
-    {"man", 0, NULL, "Print a manual page, in the language of man.", set_man, NULL},
+    {"man", 0, NULL, "Print a manual page, in the language of man.", option_set_true, NULL,
+     offsetof(struct help_options, man)},
     {0},
 };
 

@@ -66,8 +66,10 @@ static void put_options(struct buffer *out, const struct command *command)
 {
     buffer_text(out, ".SH OPTIONS\n");
     for (const struct option_group *group = command->groups; group->title; group++) {
-        buffer_text(out, ".SS ");
-        put_paragraph(out, group->title);
+        if (*group->title) {
+            buffer_text(out, ".SS ");
+            put_paragraph(out, group->title);
+        }
         for (const struct command_option *option = group->options; option->name; option++)
             put_option(out, option);
     }

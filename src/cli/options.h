@@ -49,7 +49,3 @@ struct diff_options {
 
 /* Whether several recordings are made, each with files of its own. */
 bool record_makes_segments(const struct record_options *options);
-
-void record_options_free(struct record_options *options);
-void report_options_free(struct report_options *options);
-void output_options_free(struct output_options *options);

@@ -36,40 +36,10 @@ static int set_format(void *target, char *name, struct error *error)
     return 0;
 }
 
-static int set_stats(void *target, char *path, struct error *error)
-{
-    (void)error;
-    ((struct output_options *)target)->stats_path = path;
-    return 0;
-}
-
 static int set_group_by(void *target, char *keys, struct error *error)
 {
     return grouping_parse(keys, &((struct output_options *)target)->settings.view.grouping, error);
 }
-
-static int set_fold_recursion(void *target, char *argument, struct error *error)
-{
-    (void)argument;
-    (void)error;
-    ((struct output_options *)target)->settings.view.fold_recursion = true;
-    return 0;
-}
-
-static int set_quiet(void *target, char *argument, struct error *error)
-{
-    (void)argument;
-    (void)error;
-    ((struct output_options *)target)->quiet = true;
-    return 0;
-}
-
-#define OUTPUT_TAIL                                                                                \
-    {"stats", 0, "FILE", "Write what was counted to FILE, as one JSON object.", set_stats, NULL},  \
-        {"quiet", 'q', NULL, "Print nothing but errors.", set_quiet, NULL},                        \
-    {                                                                                              \
-        0                                                                                          \
-    }
 
 const struct command_option output_option_list[] = {
     {"output", 'o', "FILE",
@@ -80,7 +50,7 @@ const struct command_option output_option_list[] = {
      "Write the next -o in this format, whatever its name. With a single -o, --format may come "
      "before or after it.",
      set_format, output_format_names},
-    OUTPUT_TAIL,
+    {0},
 };
 
 const struct command_option compared_output_option_list[] = {
@@ -91,7 +61,15 @@ const struct command_option compared_output_option_list[] = {
     {"format", 0, "FORMAT",
      "Write the next -o in this format, whatever its name: html, text or folded.", set_format,
      NULL},
-    OUTPUT_TAIL,
+    {0},
+};
+
+const struct command_option stats_option_list[] = {
+    {"stats", 0, "FILE", "Write what was counted to FILE, as one JSON object.", option_set_text,
+     NULL, offsetof(struct output_options, stats_path)},
+    {"quiet", 'q', NULL, "Print nothing but errors.", option_set_true, NULL,
+     offsetof(struct output_options, quiet)},
+    {0},
 };
 
 const struct command_option view_option_list[] = {
@@ -99,7 +77,7 @@ const struct command_option view_option_list[] = {
      "Put these root frames below each stack, the first key outermost. The default is name.",
      set_group_by, grouping_key_names},
     {"fold-recursion", 0, NULL, "Show a run of frames of one function as one frame.",
-     set_fold_recursion, NULL},
+     option_set_true, NULL, offsetof(struct output_options, settings.view.fold_recursion)},
     {0},
 };
 

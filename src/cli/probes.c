@@ -24,11 +24,6 @@ struct probes_options {
     int event_count;
 };
 
-static int set_pid(void *target, char *text, struct error *error)
-{
-    return value_pid(text, &((struct probes_options *)target)->pid, error);
-}
-
 static int add_event(void *target, char *name, struct error *error)
 {
     struct probes_options *options = target;
@@ -39,7 +34,8 @@ static int add_event(void *target, char *name, struct error *error)
 }
 
 static const struct command_option option_list[] = {
-    {"pid", 'p', "PID", "Examine the VM with this process id.", set_pid, NULL},
+    {"pid", 'p', "PID", "Examine the VM with this process id.", option_set_pid, NULL,
+     offsetof(struct probes_options, pid)},
     {"event", 'e', "EVENT",
      "List only this event. May be repeated. The default is every event without a name of its own.",
      add_event, event_kind_names},

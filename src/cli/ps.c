@@ -12,8 +12,8 @@
 #include "cli/release_option.h"
 #include "cli/verbose.h"
 #include "os/process.h"
+#include "output/json/json.h"
 #include "util/alloc.h"
-#include "util/buffer.h"
 #include "util/log.h"
 #include "util/utf8.h"
 
@@ -145,21 +145,21 @@ static const char *frames(const struct row *row)
 
 static void print_table_row(const struct row *row)
 {
-    char node[3 * sizeof(row->node) + 1], release[16] = "-", queue[24] = "-";
+    char *node = utf8_clean_string(row->node);
+    char release[16] = "-", queue[24] = "-";
 
-    node[utf8_clean(node, row->node, strlen(row->node))] = '\0';
     if (row->build.otp_release)
         snprintf(release, sizeof(release), "%d", row->build.otp_release);
     if (row->run_queue >= 0)
         snprintf(queue, sizeof(queue), "%lld", (long long)row->run_queue);
-    if (row->error.code) {
+    if (row->error.code)
         printf("%7d %-30s %3s %-10s %s\n", row->pid, "-", release,
                row->build.erts[0] ? row->build.erts : "-", row->error.text);
-        return;
-    }
-    printf("%7d %-30s %3s %-10s %-6s %-6s %5u %7u %4s %s\n", row->pid, node[0] ? node : "-",
-           release, row->build.erts, flavor(row), frames(row), row->schedulers[0], row->processes,
-           queue, row->container[0] ? row->container : "-");
+    else
+        printf("%7d %-30s %3s %-10s %-6s %-6s %5u %7u %4s %s\n", row->pid, node[0] ? node : "-",
+               release, row->build.erts, flavor(row), frames(row), row->schedulers[0],
+               row->processes, queue, row->container[0] ? row->container : "-");
+    free(node);
 }
 
 static void print_table(const struct rows *rows)
@@ -170,61 +170,58 @@ static void print_table(const struct rows *rows)
         print_table_row(&rows->all[i]);
 }
 
-static void json_string(struct buffer *out, const char *name, const char *text)
+static void put_clean(struct json *json, const char *key, const char *text)
 {
-    char *clean = xmalloc(3 * strlen(text) + 1);
+    char *clean = utf8_clean_string(text);
 
-    clean[utf8_clean(clean, text, strlen(text))] = '\0';
-    buffer_format(out, ",\"%s\":\"", name);
-    for (const char *at = clean; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            buffer_byte(out, '\\');
-        buffer_byte(out, *at);
-    }
-    buffer_byte(out, '"');
+    json_text(json, key, clean);
     free(clean);
 }
 
-static void json_row(struct buffer *out, const struct row *row)
+static void put_build(struct json *json, const struct row *row)
 {
     char release[16];
 
     snprintf(release, sizeof(release), "%d", row->build.otp_release);
-    buffer_format(out, "{\"pid\":%d", row->pid);
-    if (row->build.otp_release) {
-        json_string(out, "otp_release", release);
-        json_string(out, "erts", row->build.erts);
-        json_string(out, "flavor", flavor(row));
-    }
-    if (row->error.code) {
-        json_string(out, "error", row->error.text);
-    } else {
-        json_string(out, "node", row->node);
-        json_string(out, "frames", frames(row));
-        json_string(out, "layout", row->layout);
-        buffer_format(out, ",\"schedulers\":%u,\"dirty_cpu_schedulers\":%u", row->schedulers[0],
-                      row->schedulers[1]);
-        buffer_format(out, ",\"dirty_io_schedulers\":%u,\"processes\":%u", row->schedulers[2],
-                      row->processes);
-        if (row->run_queue >= 0)
-            buffer_format(out, ",\"run_queue\":%lld", (long long)row->run_queue);
-    }
-    json_string(out, "container", row->container);
-    buffer_byte(out, '}');
+    json_text(json, "otp_release", release);
+    put_clean(json, "erts", row->build.erts);
+    json_text(json, "flavor", flavor(row));
+}
+
+static void put_vm(struct json *json, const struct row *row)
+{
+    put_clean(json, "node", row->node);
+    json_text(json, "frames", frames(row));
+    json_text(json, "layout", row->layout);
+    json_number(json, "schedulers", row->schedulers[0]);
+    json_number(json, "dirty_cpu_schedulers", row->schedulers[1]);
+    json_number(json, "dirty_io_schedulers", row->schedulers[2]);
+    json_number(json, "processes", row->processes);
+    if (row->run_queue >= 0)
+        json_number(json, "run_queue", (uint64_t)row->run_queue);
 }
 
 static void print_json(const struct rows *rows)
 {
-    struct buffer out = {0};
+    struct json json = {stdout, ""};
 
-    buffer_byte(&out, '[');
+    json_open(&json, NULL, '[');
     for (size_t i = 0; i < rows->count; i++) {
-        buffer_text(&out, i ? ",\n " : "");
-        json_row(&out, &rows->all[i]);
+        const struct row *row = &rows->all[i];
+
+        json_row(&json, i == 0);
+        json_number(&json, "pid", (uint64_t)row->pid);
+        if (row->build.otp_release)
+            put_build(&json, row);
+        if (row->error.code)
+            put_clean(&json, "error", row->error.text);
+        else
+            put_vm(&json, row);
+        put_clean(&json, "container", row->container);
+        json_close(&json, '}');
     }
-    buffer_text(&out, "]\n");
-    fwrite(out.data, 1, out.size, stdout);
-    buffer_free(&out);
+    json_close(&json, ']');
+    putchar('\n');
 }
 
 /* Returns the exit code. Root in a container may not read some OS processes either. That is an
@@ -240,14 +237,6 @@ static int report_permission(const struct rows *rows)
     message_say("not permitted to examine %zu processes: this needs CAP_SYS_PTRACE (run as root)",
                 rows->not_permitted);
     return ERROR_PERMISSION;
-}
-
-static int set_json(void *target, char *argument, struct error *error)
-{
-    (void)argument;
-    (void)error;
-    ((struct ps_options *)target)->json = true;
-    return 0;
 }
 
 static int list(const struct ps_options *options, struct error *error)
@@ -283,7 +272,8 @@ static int run(int argc, char **argv)
 }
 
 static const struct command_option option_list[] = {
-    {"json", 'j', NULL, "Print a JSON array with one object for each VM.", set_json, NULL},
+    {"json", 'j', NULL, "Print a JSON array with one object for each VM.", option_set_true, NULL,
+     offsetof(struct ps_options, json)},
     {0},
 };
 

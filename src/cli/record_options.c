@@ -58,17 +58,10 @@ static int add_pid(void *target, char *text, struct error *error)
     return value_pid(text, &targets->pids[targets->pid_count++], error);
 }
 
-static int set_all(void *target, char *argument, struct error *error)
-{
-    (void)argument;
-    (void)error;
-    ((struct record_options *)target)->targets.all = true;
-    return 0;
-}
-
 static const struct command_option target_list[] = {
     {"pid", 'p', "PID", "Profile the VM with this process id. May be repeated.", add_pid, NULL},
-    {"all", 'a', NULL, "Profile every VM of this host.", set_all, NULL},
+    {"all", 'a', NULL, "Profile every VM of this host.", option_set_true, NULL,
+     offsetof(struct record_options, targets.all)},
     {0},
 };
 
@@ -330,6 +323,7 @@ const struct option_group record_option_groups[] = {
      offsetof(struct record_options, targets.assumed_release)},
     {"What to record", recording_list, 0},
     {"What to write", output_option_list, offsetof(struct record_options, output)},
+    {"", stats_option_list, offsetof(struct record_options, output)},
     {"How to show it", view_option_list, offsetof(struct record_options, output)},
     {"Long recordings", rotation_list, 0},
     {"Triggers", trigger_list, 0},

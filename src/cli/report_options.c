@@ -24,66 +24,39 @@ void report_notes(struct buffer *text)
 
 /* ---- what samples count ---- */
 
-static int set_event(void *target, char *name, struct error *error)
-{
-    (void)error;
-    ((struct output_options *)target)->settings.event = name;
-    return 0;
-}
-
-static int set_weight(void *target, char *value, struct error *error)
-{
-    (void)error;
-    ((struct output_options *)target)->settings.value = value;
-    return 0;
-}
-
-static int set_delta(void *target, char *argument, struct error *error)
-{
-    (void)argument;
-    (void)error;
-    ((struct output_options *)target)->settings.change = true;
-    return 0;
-}
-
-#define WEIGHT_OPTIONS                                                                             \
-    {"weight",                                                                                     \
-     0,                                                                                            \
-     "VALUE",                                                                                      \
-     "Weigh samples by this value: a value of their event (listed below; the default is the "      \
-     "first), a metric of their process (reductions, msgq, heap, memory...), samples (1 each), "   \
-     "cpu or wall (the time of that event).",                                                      \
-     set_weight,                                                                                   \
-     NULL},                                                                                        \
-        {"delta",                                                                                  \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "Weigh by the change of the metric since the previous sample of the process. Growth and " \
-         "release get a root frame each.",                                                         \
-         set_delta,                                                                                \
-         NULL},                                                                                    \
-    {                                                                                              \
-        0                                                                                          \
-    }
-
-static const struct command_option weight_list[] = {
+static const struct command_option event_list[] = {
     {"event", 'e', "NAME", "Show only this event of the recording. The default is every event.",
-     set_event, NULL},
-    WEIGHT_OPTIONS,
+     option_set_text, NULL, offsetof(struct output_options, settings.event)},
+    {0},
 };
 
-static const struct command_option compared_weight_list[] = {
+static const struct command_option compared_event_list[] = {
     {"event", 'e', "NAME",
-     "Compare this event. The default is the first event that both recordings have.", set_event,
-     NULL},
-    WEIGHT_OPTIONS,
+     "Compare this event. The default is the first event that both recordings have.",
+     option_set_text, NULL, offsetof(struct output_options, settings.event)},
+    {0},
+};
+
+static const struct command_option weight_list[] = {
+    {"weight", 0, "VALUE",
+     "Weigh samples by this value: a value of their event (listed below; the default is the "
+     "first), a metric of their process (reductions, msgq, heap, memory...), samples (1 each), "
+     "cpu or wall (the time of that event).",
+     option_set_text, NULL, offsetof(struct output_options, settings.value)},
+    {"delta", 0, NULL,
+     "Weigh by the change of the metric since the previous sample of the process. Growth and "
+     "release get a root frame each.",
+     option_set_true, NULL, offsetof(struct output_options, settings.change)},
+    {0},
 };
 
 /* ---- report ---- */
 
 const struct option_group report_option_groups[] = {
     {"What to write", output_option_list, offsetof(struct report_options, output)},
-    {"What to show", weight_list, offsetof(struct report_options, output)},
+    {"", stats_option_list, offsetof(struct report_options, output)},
+    {"What to show", event_list, offsetof(struct report_options, output)},
+    {"", weight_list, offsetof(struct report_options, output)},
     {"How to show it", view_option_list, offsetof(struct report_options, output)},
     {"Which samples to show", selection_option_list,
      offsetof(struct report_options, output.settings.selection)},
@@ -146,7 +119,9 @@ static const struct command_option normalize_list[] = {
 const struct option_group diff_option_groups[] = {
     {"How to compare", normalize_list, 0},
     {"What to write", compared_output_option_list, offsetof(struct diff_options, report.output)},
-    {"What to show", compared_weight_list, offsetof(struct diff_options, report.output)},
+    {"", stats_option_list, offsetof(struct diff_options, report.output)},
+    {"What to show", compared_event_list, offsetof(struct diff_options, report.output)},
+    {"", weight_list, offsetof(struct diff_options, report.output)},
     {"How to show it", view_option_list, offsetof(struct diff_options, report.output)},
     {"Which samples to compare", selection_option_list,
      offsetof(struct diff_options, report.output.settings.selection)},

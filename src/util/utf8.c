@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "util/alloc.h"
+
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 size_t utf8_decode(const char *text, size_t size, uint32_t *ret_point)
@@ -69,6 +71,15 @@ size_t utf8_clean(char *to, const char *text, size_t size)
         }
     }
     return (size_t)(at - to);
+}
+
+char *utf8_clean_string(const char *text)
+{
+    size_t size = strlen(text);
+    char *clean = xmalloc(3 * size + 1);
+
+    clean[utf8_clean(clean, text, size)] = '\0';
+    return clean;
 }
 
 /* The blocks of Unicode's EastAsianWidth.txt (15.0) whose characters are all wide. That is exact

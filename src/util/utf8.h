@@ -17,6 +17,9 @@ bool utf8_is_clean(const char *text, size_t size);
  * separators). `to` has room for 3 * size bytes. Return the number of bytes written. */
 size_t utf8_clean(char *to, const char *text, size_t size);
 
+/* The same for a string, malloc'ed. */
+char *utf8_clean_string(const char *text);
+
 /* Return the width of the text in cells of a fixed-width font. East Asian wide characters take two
  * cells. */
 size_t utf8_cells(const char *text);

@@ -42,6 +42,13 @@ void json_open(struct json *json, const char *key, char bracket)
     json->before = "";
 }
 
+void json_row(struct json *json, bool first)
+{
+    if (!first)
+        json->before = ",\n ";
+    json_open(json, NULL, '{');
+}
+
 void json_close(struct json *json, char bracket)
 {
     putc(bracket, json->file);

@@ -20,6 +20,8 @@ struct json {
 /* `bracket` is '{' or '[' to open, '}' or ']' to close. */
 void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
+/* Open an object that is an element of an array and begins a line. */
+void json_row(struct json *json, bool first);
 void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t number);
 void json_bool(struct json *json, const char *key, bool value);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Options of a command as tables, and what many of them share. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/error.h"
+
+struct command_option {
+    const char *name;     /* "frequency" */
+    char letter;          /* 'F'; 0: none */
+    const char *argument; /* "HZ"; NULL: the option takes none */
+    const char *help;     /* one or more sentences */
+    /* Store the argument, NULL if the option takes none, at `target`: `field` bytes into the target
+     * of the group. Return -1 with ERROR_USAGE if the argument is bad. */
+    int (*set)(void *target, char *argument, struct error *error);
+    const char *(*values)(void); /* the arguments that exist: "name, pid, status"; NULL: any */
+    size_t field;                /* 0: `set` gets the whole target of the group */
+};
+
+/* Options that belong together. */
+struct option_group {
+    const char *title;                    /* "": that of the group above */
+    const struct command_option *options; /* the last one has no name */
+    size_t target; /* offset in the command's struct of options, for struct command_option */
+};
+
+/* For command_option.set: store true in a bool; the argument in a const char *; a process id in a
+ * pid_t. */
+int option_set_true(void *flag, char *argument, struct error *error);
+int option_set_text(void *text, char *argument, struct error *error);
+int option_set_pid(void *pid, char *argument, struct error *error);
+
+/* All options of a command, in the order of its groups. Begin with {.group = command->groups}. */
+struct option_walk {
+    const struct option_group *group;
+    const struct command_option *option;
+};
+
+/* Go to the next option. False if there is none. */
+bool option_walk_next(struct option_walk *walk);
