@@ -20,6 +20,7 @@
 
 struct dump_options {
     struct target_options target; /* the VM */
+    pid_t pid;                    /* of -p */
     struct dump_request request;
     struct selection_options selection;
     const char *core, *executable; /* NULL: not given */
@@ -28,12 +29,14 @@ struct dump_options {
 
 /* ---- options ---- */
 
+/* The last one counts. */
 static int set_pid(void *target, char *text, struct error *error)
 {
-    struct target_options *targets = &((struct dump_options *)target)->target;
+    struct dump_options *options = target;
 
-    targets->pid_count = 1;
-    return value_pid(text, &targets->pids[0], error);
+    options->target.pids = &options->pid;
+    options->target.pid_count = 1;
+    return value_pid(text, &options->pid, error);
 }
 
 static int set_top(void *target, char *text, struct error *error)
@@ -138,7 +141,7 @@ static int dump_live(const struct dump_options *options, struct error *error)
 
     if (targets_open(&options->target, &never, &targets, error))
         return -1;
-    result = dump(targets.vms[0], options, error);
+    result = dump(targets.of[0]->vm, options, error);
     targets_close(&targets);
     return result;
 }

@@ -168,7 +168,7 @@ static void name_of_node(const struct record_options *options, struct targets *t
         name[size - 1] = '\0';
         return;
     }
-    vm_node_name(targets->vms[0], name, size);
+    vm_node_name(targets->of[0]->vm, name, size);
 }
 
 static int record_in_segments(const struct record_options *options, struct targets *targets,
@@ -201,7 +201,7 @@ static int record(struct record_options *options, struct targets *targets, const
     const char *path;
 
     if (!options->output.count)
-        default_outputs(options, targets->vms[0]->pid);
+        default_outputs(options, targets->of[0]->vm->pid);
     path = take_recording_path(&options->output);
     if (record_makes_segments(options))
         return record_in_segments(options, targets, path, command_line, started);

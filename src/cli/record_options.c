@@ -43,6 +43,7 @@ void record_options_free(struct record_options *options)
     for (size_t i = 0; i < options->session.trigger_count; i++)
         trigger_free(&options->session.triggers[i]);
     free(options->targets.command);
+    free(options->targets.pids);
     output_options_free(&options->output);
 }
 
@@ -52,9 +53,7 @@ static int add_pid(void *target, char *text, struct error *error)
 {
     struct target_options *targets = &((struct record_options *)target)->targets;
 
-    if (targets->pid_count == PIDS_MAX)
-        return error_set(error, ERROR_USAGE, "at most %d processes can be profiled at once",
-                         PIDS_MAX);
+    targets->pids = xgrow(targets->pids, &targets->pid_room, targets->pid_count, sizeof(pid_t));
     return value_pid(text, &targets->pids[targets->pid_count++], error);
 }
 

@@ -21,8 +21,9 @@ enum {
  * is the scale seen so far, averaged with FIRST_NS (ns) at a scale of 1. */
 static const double VARY = 1.4, FIRST_NS = 2e8;
 
-/* The CPU time of one VM. */
-struct target_time {
+struct vm_cpu_time {
+    struct cpu_time *all;
+    pid_t pid;
     struct sample *held;
     size_t count, room;
     uint64_t began;     /* ns, start of the window */
@@ -31,52 +32,41 @@ struct target_time {
     double accounted_since, sampled; /* since the start; bases of all samples */
     double counted;                  /* by the clock for all samples, in its unit */
     bool ended;                      /* the VM has no account then: samples keep their bases */
+    bool stopped;
 };
 
 struct cpu_time {
-    const struct targets *targets;
-    struct target_time *of;
     uint64_t period;           /* of the clock, in its own unit */
     double first_ns_per_count; /* on a busy CPU, as measured at the start */
-    bool is_timer, stopped;
+    bool is_timer;
     uint64_t *sampled; /* by thread id: sum of bases */
     size_t sampled_count;
     struct recording_totals totals; /* of the segment */
 };
 
 /* Add the CPU time that the kernel has accounted since the last call to what is due. */
-static void account(struct cpu_time *cpu_time, size_t target)
+static void account(struct vm_cpu_time *own)
 {
-    struct target_time *own = &cpu_time->of[target];
     uint64_t now;
 
-    if (cpu_time->stopped)
+    if (own->stopped)
         return;
-    own->ended = !process_cpu_time(cpu_time->targets->vms[target]->pid, &now);
+    own->ended = !process_cpu_time(own->pid, &now);
     if (own->ended || now < own->accounted)
         return;
     own->due += (double)(now - own->accounted);
     own->accounted_since += (double)(now - own->accounted);
-    cpu_time->totals.cpu_accounted_ns += now - own->accounted;
+    own->all->totals.cpu_accounted_ns += now - own->accounted;
     own->accounted = now;
 }
 
-struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, uint32_t frequency,
-                              const struct targets *targets)
+struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, uint32_t frequency)
 {
     struct cpu_time *cpu_time = xcalloc(1, sizeof(*cpu_time));
 
-    cpu_time->targets = targets;
-    cpu_time->of = xcalloc(targets->count, sizeof(*cpu_time->of));
     cpu_time->period = period;
     cpu_time->is_timer = clock->is_timer;
     cpu_time->first_ns_per_count = 1e9 / frequency / (double)period;
-    for (size_t i = 0; i < targets->count; i++) {
-        cpu_time->of[i].began = clock_ns(CLOCK_MONOTONIC);
-        account(cpu_time, i);
-        cpu_time->of[i].due = cpu_time->of[i].accounted_since = 0;
-    }
-    cpu_time->totals.cpu_accounted_ns = 0;
     return cpu_time;
 }
 
@@ -84,32 +74,49 @@ void cpu_time_free(struct cpu_time *cpu_time)
 {
     if (!cpu_time)
         return;
-    for (size_t i = 0; i < cpu_time->targets->count; i++)
-        free(cpu_time->of[i].held);
-    free(cpu_time->of);
     free(cpu_time->sampled);
     free(cpu_time);
 }
 
+struct vm_cpu_time *vm_cpu_time_new(struct cpu_time *cpu_time, pid_t pid)
+{
+    struct vm_cpu_time *own = xcalloc(1, sizeof(*own));
+
+    own->all = cpu_time;
+    own->pid = pid;
+    own->began = clock_ns(CLOCK_MONOTONIC);
+    own->ended = !process_cpu_time(pid, &own->accounted);
+    return own;
+}
+
+void vm_cpu_time_free(struct vm_cpu_time *own)
+{
+    if (!own)
+        return;
+    free(own->held);
+    free(own);
+}
+
 /* The ns that one count of the clock stands for: 1 for a timer. For other clocks, first the value
  * measured at the start, then more and more the value seen for this VM. */
-static double ns_per_count(const struct cpu_time *cpu_time, const struct target_time *own)
+static double ns_per_count(const struct vm_cpu_time *own)
 {
+    const struct cpu_time *cpu_time = own->all;
+
     if (cpu_time->is_timer)
         return 1;
     return cpu_time->first_ns_per_count * (own->accounted_since + FIRST_NS) /
            (own->counted * cpu_time->first_ns_per_count + FIRST_NS);
 }
 
-uint64_t cpu_time_base(struct cpu_time *cpu_time, size_t target, const struct snapshot *snapshot)
+uint64_t vm_cpu_time_base(struct vm_cpu_time *own, const struct snapshot *snapshot)
 {
     const uint8_t *bytes = snapshot_region(snapshot, REGION_TICK, sizeof(uint64_t));
-    struct target_time *own = &cpu_time->of[target];
-    uint64_t count = cpu_time->period, ns;
+    uint64_t count = own->all->period, ns;
 
     if (bytes)
         memcpy(&count, bytes, sizeof(count));
-    ns = (uint64_t)((double)count * ns_per_count(cpu_time, own));
+    ns = (uint64_t)((double)count * ns_per_count(own));
     own->counted += (double)count;
     return ns ? ns : 1;
 }
@@ -127,9 +134,9 @@ static void count_sampled(struct cpu_time *cpu_time, const struct sample *sample
     cpu_time->sampled[sample->thread] += sample->values[CPU_TIME];
 }
 
-void cpu_time_hold(struct cpu_time *cpu_time, size_t target, const struct sample *sample)
+void vm_cpu_time_hold(struct vm_cpu_time *own, const struct sample *sample)
 {
-    struct target_time *own = &cpu_time->of[target];
+    struct cpu_time *cpu_time = own->all;
 
     count_sampled(cpu_time, sample);
     cpu_time->totals.cpu_samples++;
@@ -151,7 +158,7 @@ static uint64_t sum_of(const struct sample *samples, size_t count)
 /* The time for the first `count` held samples: their part of what is due, by their bases, but
  * within a factor of VARY around the usual scale. So chance in a window with few samples is evened
  * out over the next windows, and most samples have almost the same weight. */
-static uint64_t share(const struct target_time *own, size_t count)
+static uint64_t share(const struct vm_cpu_time *own, size_t count)
 {
     double base = (double)sum_of(own->held, count);
     double usual = (own->accounted_since + FIRST_NS) / (own->sampled + FIRST_NS);
@@ -162,7 +169,7 @@ static uint64_t share(const struct target_time *own, size_t count)
 
 /* Scale the first `count` held samples to `sum`, in steps: so most samples have equal values and
  * need little space. The sum is exact. */
-static void scale(struct target_time *own, size_t count, uint64_t sum)
+static void scale(struct vm_cpu_time *own, size_t count, uint64_t sum)
 {
     uint64_t whole = sum_of(own->held, count), done = 0, given = 0;
 
@@ -181,7 +188,7 @@ static void scale(struct target_time *own, size_t count, uint64_t sum)
 
 /* End the window of the first `count` held samples. If these are all, they get all that is due:
  * there may be no other sample before the end. */
-static int settle(struct target_time *own, size_t count, struct segment *segment,
+static int settle(struct vm_cpu_time *own, size_t count, struct segment *segment,
                   struct error *error)
 {
     int result = 0;
@@ -199,36 +206,28 @@ static int settle(struct target_time *own, size_t count, struct segment *segment
 /* The number of samples of a window that ends now, or 0 if it continues. The newest sample waits
  * for the next window, unless a much newer one was appended. So one sample remains to get the time
  * that is accounted until the end. */
-static size_t window_of(const struct target_time *own, uint64_t now, const struct segment *segment)
+static size_t window_of(const struct vm_cpu_time *own, uint64_t now, const struct segment *segment)
 {
     if (!own->count || (now - own->began < WINDOW_NS && own->count < HELD_MAX))
         return 0;
     return own->held[own->count - 1].time + HOLD_NS > segment->newest ? own->count - 1 : own->count;
 }
 
-int cpu_time_settle(struct cpu_time *cpu_time, bool all, struct segment *segment,
-                    struct error *error)
+int vm_cpu_time_settle(struct vm_cpu_time *own, bool all, struct segment *segment,
+                       struct error *error)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    size_t count = all ? own->count : window_of(own, clock_ns(CLOCK_MONOTONIC), segment);
 
-    for (size_t i = 0; i < cpu_time->targets->count; i++) {
-        struct target_time *own = &cpu_time->of[i];
-        size_t count = all ? own->count : window_of(own, now, segment);
-
-        if (!all && !count)
-            continue;
-        account(cpu_time, i);
-        if (count && settle(own, count, segment, error))
-            return -1;
-    }
-    return 0;
+    if (!all && !count)
+        return 0;
+    account(own);
+    return count ? settle(own, count, segment, error) : 0;
 }
 
-void cpu_time_stop(struct cpu_time *cpu_time)
+void vm_cpu_time_stop(struct vm_cpu_time *own)
 {
-    for (size_t i = 0; i < cpu_time->targets->count; i++)
-        account(cpu_time, i);
-    cpu_time->stopped = true;
+    account(own);
+    own->stopped = true;
 }
 
 void cpu_time_totals(const struct cpu_time *cpu_time, struct recording_totals *totals)

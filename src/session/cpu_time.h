@@ -10,36 +10,39 @@
  * others, the excess goes to the next windows. So the samples add up to the kernel's account. The
  * bases are summed for each thread, to be compared with the account.
  *
- *   new ──> { base, hold, settle, threads }... ──> stop ──> settle ──> free
+ *   new ──> vm new ──> { base, hold, settle, threads }... ──> stop ──> settle ──> free
  */
 #pragma once
 
 #include "capture/clock.h"
 #include "session/segment.h"
-#include "session/targets.h"
 #include "symbol/snapshot.h"
 
 struct cpu_time;
+struct vm_cpu_time;
 
-/* Accounts start now. `period` is that of the clock, in its own unit. `frequency` is that of the
- * clock on a busy CPU. Borrows `targets`. */
-struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, uint32_t frequency,
-                              const struct targets *targets);
+/* `period` is that of the clock, in its own unit. `frequency` is that of the clock on a busy
+ * CPU. */
+struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, uint32_t frequency);
 void cpu_time_free(struct cpu_time *cpu_time);
 
+/* The account of one VM, which begins now. Borrows `cpu_time`. */
+struct vm_cpu_time *vm_cpu_time_new(struct cpu_time *cpu_time, pid_t pid);
+void vm_cpu_time_free(struct vm_cpu_time *own);
+
 /* Return the base of a new sample: the ns that it stands for before its window is scaled. */
-uint64_t cpu_time_base(struct cpu_time *cpu_time, size_t target, const struct snapshot *snapshot);
+uint64_t vm_cpu_time_base(struct vm_cpu_time *own, const struct snapshot *snapshot);
 
 /* Hold a CPU sample until its window is scaled. Its value must be its base. */
-void cpu_time_hold(struct cpu_time *cpu_time, size_t target, const struct sample *sample);
+void vm_cpu_time_hold(struct vm_cpu_time *own, const struct sample *sample);
 
-/* Scale the windows that are long enough, or `all`, and append their samples to `part`. Return 0,
- * or -1 with the error of part_append(). */
-int cpu_time_settle(struct cpu_time *cpu_time, bool all, struct segment *segment,
-                    struct error *error);
+/* Scale the window if it is long enough, or `all`, and append its samples. Return 0, or -1 with the
+ * error of segment_append(). */
+int vm_cpu_time_settle(struct vm_cpu_time *own, bool all, struct segment *segment,
+                       struct error *error);
 
 /* Sampling has stopped: CPU time that is accounted later does not count. */
-void cpu_time_stop(struct cpu_time *cpu_time);
+void vm_cpu_time_stop(struct vm_cpu_time *own);
 
 /* Set the CPU totals, and add the bases of each thread to its thread_time.sampled_ns. Both are
  * counted since the segment began. */

@@ -24,17 +24,14 @@ enum { TICKS_MIN = 20, TICKS_MAX = 1000 }; /* per second */
 
 struct events {
     const struct session_options *options;
+    const struct targets *targets;
     struct profile *profile;
     struct calibration calibration;
     event_id ids[EVENTS_MAX];
     /* Remainders of rounding the values, added to the next ones so that sums stay right. */
     double rest[EVENTS_MAX][EVENT_VALUES];
     struct sampler *ticks; /* NULL: no event needs them */
-    struct hooks *hooks[PIDS_MAX];
-    struct event_probes *probes[PIDS_MAX];
-    struct allocation *allocations[PIDS_MAX];
-    size_t targets;
-    event_id alloc; /* 0: not recorded */
+    event_id alloc;        /* 0: not recorded */
     struct held *held;
     size_t held_count, held_room;
 };
@@ -48,11 +45,13 @@ static void define(struct events *events, struct profile *profile)
         events->ids[i] = event_define(profile, events->options->events[i].name);
 }
 
-struct events *events_new(const struct session_options *options, struct profile *profile)
+struct events *events_new(const struct session_options *options, const struct targets *targets,
+                          struct profile *profile)
 {
     struct events *events = xcalloc(1, sizeof(*events));
 
     events->options = options;
+    events->targets = targets;
     define(events, profile);
     for (int i = 0; i < options->event_count; i++)
         if (!strcmp(options->events[i].name, EVENT_ALLOC))
@@ -64,25 +63,20 @@ void events_free(struct events *events)
 {
     if (!events)
         return;
-    for (size_t i = 0; i < events->targets; i++) {
-        event_probes_free(events->probes[i]);
-        hooks_free(events->hooks[i]);
-        allocation_free(events->allocations[i]);
-    }
     sampler_free(events->ticks);
     free(events->held);
     free(events);
 }
 
-void events_sizes(const struct events *events, const struct targets *targets,
-                  struct programs_options *sizes)
+void events_sizes(const struct events *events, struct programs_options *sizes)
 {
+    const struct targets *targets = events->targets;
     int count = events->options->event_count;
 
     sizes->slots = event_slots((int)targets->count, count);
     sizes->histograms = event_histograms(events->options->events, count, (int)targets->count);
     for (size_t i = 0; i < targets->count; i++)
-        sizes->processes += vm_process_count(targets->vms[i]);
+        sizes->processes += vm_process_count(targets->of[i]->vm);
 }
 
 /* The frequency at which a slice gets five ticks before it is a long schedule. The rest of a slice
@@ -105,37 +99,41 @@ static void find_ticks(struct events *events, struct programs *programs)
     }
 }
 
-int events_find(struct events *events, struct programs *programs, const struct targets *targets,
-                struct symbolizer *const *symbolizers, struct error *error)
+static int find_probes(struct events *events, struct programs *programs, struct target *target,
+                       size_t number, struct error *error)
+{
+    struct event_probes_options options = {
+        .programs = programs,
+        .vm = target->vm,
+        .calibration = &events->calibration,
+        .events = events->options->events,
+        .count = events->options->event_count,
+        .target = (uint32_t)number,
+        .budget = events->options->budget,
+        .long_us = events->options->long_us,
+        .ticks = events->ticks,
+    };
+    struct code *code = symbolizer_code(target->symbolizer);
+
+    options.hooks = target->hooks = hooks_new(target->vm, code, error);
+    if (!target->hooks)
+        return -1;
+    target->probes = event_probes_new(&options);
+    if (events->alloc)
+        target->allocation = allocation_new(target->vm, code);
+    return 0;
+}
+
+int events_find(struct events *events, struct programs *programs, struct error *error)
 {
     if (!events->options->event_count)
         return 0;
     if (calibrate(&events->calibration, error))
         return -1;
     find_ticks(events, programs);
-    for (size_t i = 0; i < targets->count; i++) {
-        struct event_probes_options options = {
-            .programs = programs,
-            .vm = targets->vms[i],
-            .calibration = &events->calibration,
-            .events = events->options->events,
-            .count = events->options->event_count,
-            .target = (uint32_t)i,
-            .budget = events->options->budget,
-            .long_us = events->options->long_us,
-            .ticks = events->ticks,
-        };
-
-        options.hooks = events->hooks[i] =
-            hooks_new(targets->vms[i], symbolizer_code(symbolizers[i]), error);
-        if (!options.hooks)
+    for (size_t i = 0; i < events->targets->count; i++)
+        if (find_probes(events, programs, events->targets->of[i], i, error))
             return -1;
-        events->probes[i] = event_probes_new(&options);
-        if (events->alloc)
-            events->allocations[i] =
-                allocation_new(targets->vms[i], symbolizer_code(symbolizers[i]));
-        events->targets = i + 1;
-    }
     return 0;
 }
 
@@ -150,17 +148,17 @@ static int say_refused(const struct events *events, struct error *last)
     for (int i = 0; i < events->options->event_count; i++) {
         size_t refused = 0;
 
-        for (size_t target = 0; target < events->targets; target++) {
+        for (size_t target = 0; target < events->targets->count; target++) {
             struct error why;
 
-            if (event_probes_refused(events->probes[target], i, &why) == 0)
+            if (event_probes_refused(events->targets->of[target]->probes, i, &why) == 0)
                 continue;
             refused++;
             *last = why;
             events->options->warn("event %s is not recorded: %s", events->options->events[i].name,
                                   why.text);
         }
-        seen += refused < events->targets;
+        seen += refused < events->targets->count;
     }
     return seen;
 }
@@ -178,12 +176,12 @@ static int start_ticks(struct events *events, struct error *error)
 
 int events_start(struct events *events, struct error *error)
 {
-    if (!events->targets)
+    if (!events->options->event_count)
         return 0;
     if (start_ticks(events, error))
         return -1;
-    for (size_t i = 0; i < events->targets; i++)
-        if (event_probes_start(events->probes[i], error))
+    for (size_t i = 0; i < events->targets->count; i++)
+        if (event_probes_start(events->targets->of[i]->probes, error))
             return -1;
     if (!say_refused(events, error) && !events->options->cpu)
         return -1;
@@ -192,8 +190,9 @@ int events_start(struct events *events, struct error *error)
 
 void events_stop(struct events *events)
 {
-    for (size_t i = 0; i < events->targets; i++)
-        event_probes_stop(events->probes[i]);
+    for (size_t i = 0; i < events->targets->count; i++)
+        if (events->targets->of[i]->probes)
+            event_probes_stop(events->targets->of[i]->probes);
     if (events->ticks)
         sampler_stop(events->ticks);
 }
@@ -205,36 +204,37 @@ bool events_need_cpu_samples(const struct events *events)
     return events->alloc != 0;
 }
 
-int events_cpu_sample(struct events *events, size_t target, const struct snapshot *snapshot,
-                      const struct sample *sample, struct segment *segment, struct error *error)
+int events_cpu_sample(struct events *events, const struct target *target,
+                      const struct snapshot *snapshot, const struct sample *sample,
+                      struct segment *segment, struct error *error)
 {
     struct sample allocated = *sample;
 
     if (!events->alloc)
         return 0;
     allocated.event = events->alloc;
-    allocated.values[ALLOC_WORDS] = allocation_at_sample(events->allocations[target], snapshot);
+    allocated.values[ALLOC_WORDS] = allocation_at_sample(target->allocation, snapshot);
     if (!allocated.values[ALLOC_WORDS])
         return 0;
     return segment_append(segment, &allocated, error);
 }
 
 /* Take off the words that CPU samples were charged with already. */
-static void take_off_allocated(struct events *events, size_t target,
-                               const struct snapshot *snapshot, struct wire_hit *hit)
+static void take_off_allocated(const struct target *target, const struct snapshot *snapshot,
+                               struct wire_hit *hit)
 {
-    uint64_t charged = allocation_at_hit(events->allocations[target], snapshot);
+    uint64_t charged = allocation_at_hit(target->allocation, snapshot);
 
     hit->values[ALLOC_WORDS] -=
         charged < hit->values[ALLOC_WORDS] ? charged : hit->values[ALLOC_WORDS];
 }
 
-void events_sample(struct events *events, size_t target, const struct snapshot *snapshot,
-                   const struct wire_hit *hit, const struct sample *sample)
+void events_sample(struct events *events, const struct target *target,
+                   const struct snapshot *snapshot, const struct wire_hit *hit,
+                   const struct sample *sample)
 {
+    struct event_probes *probes = target->probes;
     struct held *held;
-
-    struct event_probes *probes = events->probes[target];
     int event = event_probes_event(probes, hit->slot);
 
     if (event < 0)
@@ -244,7 +244,7 @@ void events_sample(struct events *events, size_t target, const struct snapshot *
     held = &events->held[events->held_count++];
     *held = (struct held){.sample = *sample, .hit = *hit, .probes = probes, .event = event};
     if (events->ids[event] == events->alloc && hit->kind == WIRE_ALLOC_HEAP)
-        take_off_allocated(events, target, snapshot, &held->hit);
+        take_off_allocated(target, snapshot, &held->hit);
 }
 
 /* Add a mark as leaf, such as "[waiting]": the process stayed in this stack with this status. */
@@ -303,8 +303,9 @@ int events_release(struct events *events, struct segment *segment, struct error 
     size_t kept = 0;
     int result = 0;
 
-    for (size_t i = 0; i < events->targets; i++)
-        event_probes_update(events->probes[i]);
+    for (size_t i = 0; i < events->targets->count; i++)
+        if (events->targets->of[i]->probes)
+            event_probes_update(events->targets->of[i]->probes);
     for (size_t i = 0; i < events->held_count && !result; i++) {
         struct held *held = &events->held[i];
         struct event_scale scale;
@@ -347,11 +348,12 @@ static int put_summary(struct events *events, int event, struct segment *segment
     }
     for (int i = 0; i < kind->tally_count; i++)
         tallies[i].name = profile_string_z(events->profile, kind->tallies[i]);
-    for (size_t i = 0; i < events->targets; i++) {
+    for (size_t i = 0; i < events->targets->count; i++) {
+        const struct event_probes *probes = events->targets->of[i]->probes;
         struct error ignored;
 
-        if (event_probes_refused(events->probes[i], event, &ignored) == 0)
-            event_probes_add_summary(events->probes[i], event, &summary, histograms, tallies);
+        if (event_probes_refused(probes, event, &ignored) == 0)
+            event_probes_add_summary(probes, event, &summary, histograms, tallies);
     }
     result = recording_put_summary(segment->writer, segment->profile, &summary, error);
     free(histograms);
@@ -361,7 +363,7 @@ static int put_summary(struct events *events, int event, struct segment *segment
 
 int events_put_summaries(struct events *events, struct segment *segment, struct error *error)
 {
-    for (int i = 0; events->targets && i < events->options->event_count; i++)
+    for (int i = 0; i < events->options->event_count; i++)
         if (put_summary(events, i, segment, error))
             return -1;
     return 0;
@@ -369,8 +371,9 @@ int events_put_summaries(struct events *events, struct segment *segment, struct 
 
 void events_end(struct events *events)
 {
-    for (size_t i = 0; i < events->targets; i++)
-        event_probes_end(events->probes[i]);
+    for (size_t i = 0; i < events->targets->count; i++)
+        if (events->targets->of[i]->probes)
+            event_probes_end(events->targets->of[i]->probes);
 }
 
 void events_begin(struct events *events, struct profile *profile)
@@ -381,6 +384,7 @@ void events_begin(struct events *events, struct profile *profile)
     for (size_t i = 0; i < events->held_count; i++)
         profile_remap_sample(&remap, &events->held[i].sample);
     profile_remap_free(&remap);
-    for (size_t i = 0; i < events->targets; i++)
-        event_probes_begin(events->probes[i]);
+    for (size_t i = 0; i < events->targets->count; i++)
+        if (events->targets->of[i]->probes)
+            event_probes_begin(events->targets->of[i]->probes);
 }

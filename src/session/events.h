@@ -21,32 +21,34 @@
 
 struct events;
 
-/* Define the events in the profile. Borrows options and profile. */
-struct events *events_new(const struct session_options *options, struct profile *profile);
+/* Define the events in the profile. Borrows all arguments. */
+struct events *events_new(const struct session_options *options, const struct targets *targets,
+                          struct profile *profile);
+/* The targets must have left the session: their probes use `events`. */
 void events_free(struct events *events);
 
 /* Set the sizes that the programs need. */
-void events_sizes(const struct events *events, const struct targets *targets,
-                  struct programs_options *sizes);
+void events_sizes(const struct events *events, struct programs_options *sizes);
 
 /* Find the hooks of each target in its code, and request their programs. */
-int events_find(struct events *events, struct programs *programs, const struct targets *targets,
-                struct symbolizer *const *symbolizers, struct error *error);
+int events_find(struct events *events, struct programs *programs, struct error *error);
 
 /* Attach the probes. An event that a target refuses is a warning. If all targets refuse all events,
  * and CPU time is not sampled either, that is an error. */
 int events_start(struct events *events, struct error *error);
 void events_stop(struct events *events);
 
-/* Take a symbolized sample of an event of target `target`. It is held until its window is closed,
+/* Take a symbolized sample of an event of this target. It is held until its window is closed,
  * because its scale is not known before. */
-void events_sample(struct events *events, size_t target, const struct snapshot *snapshot,
-                   const struct wire_hit *hit, const struct sample *sample);
+void events_sample(struct events *events, const struct target *target,
+                   const struct snapshot *snapshot, const struct wire_hit *hit,
+                   const struct sample *sample);
 
 /* True if an event needs CPU samples, even if these are not recorded. */
 bool events_need_cpu_samples(const struct events *events);
-int events_cpu_sample(struct events *events, size_t target, const struct snapshot *snapshot,
-                      const struct sample *sample, struct segment *segment, struct error *error);
+int events_cpu_sample(struct events *events, const struct target *target,
+                      const struct snapshot *snapshot, const struct sample *sample,
+                      struct segment *segment, struct error *error);
 
 /* Append the held samples whose scale is known now. */
 int events_release(struct events *events, struct segment *segment, struct error *error);

@@ -11,15 +11,13 @@
 #include "session/top_option.h"
 #include "session/trigger.h"
 
-enum { PIDS_MAX = 64 };
-
 /* Prints a warning for the user; the arguments are those of printf. */
 typedef void (*warn_function)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Which VMs. With neither pids, `all` nor `command`: the only VM of the host. */
 struct target_options {
-    pid_t pids[PIDS_MAX];
-    size_t pid_count;
+    pid_t *pids;
+    size_t pid_count, pid_room;
     bool all;            /* every VM of the host */
     char **command;      /* start this and profile it; NULL: none */
     int assumed_release; /* of VMs that are newer than all known releases; 0: refuse them */

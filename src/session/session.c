@@ -31,14 +31,12 @@ struct session {
     const struct session_options *options;
     struct targets *targets;
     const char *command_line;
-    struct symbolizer *symbolizers[PIDS_MAX];
     struct kernel_symbols *kernel;
     struct programs *programs;
     struct sampler *sampler;   /* NULL: CPU samples are not needed */
     struct cpu_time *cpu_time; /* NULL: the same */
     struct events *events;
-    struct walls walls;
-    struct triggers triggers;
+    struct buffer fired; /* text of the trigger that fired last */
     struct segment *segment;
     uint64_t samples; /* of the segments before */
     uint64_t first_ns, looked_ns, flushed_ns;
@@ -56,12 +54,14 @@ static int open_symbolizers(struct session *session, struct error *error)
     struct targets *targets = session->targets;
 
     for (size_t i = 0; i < targets->count;) {
-        session->symbolizers[i] = symbolizer_new(targets->vms[i], session->segment->profile, error);
-        if (session->symbolizers[i]) {
+        struct target *target = targets->of[i];
+
+        target->symbolizer = symbolizer_new(target->vm, session->segment->profile, error);
+        if (target->symbolizer) {
             i++;
             continue;
         }
-        targets_error(targets->vms[i], error);
+        target_error(target, error);
         if (!targets_leave_out(targets, i, error))
             return -1;
     }
@@ -70,10 +70,13 @@ static int open_symbolizers(struct session *session, struct error *error)
 
 static int add_targets(struct session *session, struct error *error)
 {
-    for (size_t i = 0; i < session->targets->count; i++)
-        if (programs_add_target(session->programs, session->targets->vms[i],
-                                symbolizer_code_generation_address(session->symbolizers[i]), error))
-            return targets_error(session->targets->vms[i], error);
+    for (size_t i = 0; i < session->targets->count; i++) {
+        const struct target *target = session->targets->of[i];
+
+        if (programs_add_target(session->programs, target->vm,
+                                symbolizer_code_generation_address(target->symbolizer), error))
+            return target_error(target, error);
+    }
     return 0;
 }
 
@@ -87,8 +90,8 @@ static void prepare_symbolizers(struct session *session)
     if (!session->kernel)
         log_decision("symbols", "kernel functions are shown by address: %s", unnamed.text);
     for (size_t i = 0; i < session->targets->count; i++) {
-        symbolizer_set_kernel(session->symbolizers[i], session->kernel);
-        symbolizer_prepare(session->symbolizers[i]);
+        symbolizer_set_kernel(session->targets->of[i]->symbolizer, session->kernel);
+        symbolizer_prepare(session->targets->of[i]->symbolizer);
     }
 }
 
@@ -96,7 +99,7 @@ static void look_at_targets(struct session *session)
 {
     session->segment->threads.count = 0;
     for (size_t i = 0; i < session->targets->count; i++)
-        symbolizer_look(session->symbolizers[i], &session->segment->threads);
+        symbolizer_look(session->targets->of[i]->symbolizer, &session->segment->threads);
 }
 
 static int load_programs(struct session *session, struct error *error)
@@ -104,7 +107,7 @@ static int load_programs(struct session *session, struct error *error)
     struct programs_options options = {.clock = session->options->clock,
                                        .frequency = session->options->frequency};
 
-    events_sizes(session->events, session->targets, &options);
+    events_sizes(session->events, &options);
     session->programs = programs_new(&options);
     if (programs_open(session->programs, error))
         return -1;
@@ -112,8 +115,7 @@ static int load_programs(struct session *session, struct error *error)
         events_need_cpu_samples(session->events) || triggers_need_cpu_samples(session->options))
         session->sampler = sampler_new(session->programs, "sample_cpu", session->options->clock,
                                        options.frequency);
-    if (events_find(session->events, session->programs, session->targets, session->symbolizers,
-                    error))
+    if (events_find(session->events, session->programs, error))
         return -1;
     return programs_load(session->programs, error);
 }
@@ -125,7 +127,10 @@ static int start_sampling(struct session *session, struct error *error)
         if (sampler_start(session->sampler, error))
             return -1;
         session->cpu_time = cpu_time_new(session->options->clock, sampler_period(session->sampler),
-                                         session->options->frequency, session->targets);
+                                         session->options->frequency);
+        for (size_t i = 0; i < session->targets->count; i++)
+            session->targets->of[i]->cpu_time =
+                vm_cpu_time_new(session->cpu_time, session->targets->of[i]->vm->pid);
     }
     look_at_targets(session);
     session->segment->begin = clock_ns(CLOCK_MONOTONIC);
@@ -135,16 +140,16 @@ static int start_sampling(struct session *session, struct error *error)
 static int start(struct session *session, uint64_t started_ns, struct error *error)
 {
     session->segment = segment_new(session->options, NULL);
-    session->events = events_new(session->options, session->segment->profile);
+    session->events = events_new(session->options, session->targets, session->segment->profile);
     if (open_symbolizers(session, error) || load_programs(session, error) ||
         add_targets(session, error) || start_sampling(session, error))
         return -1;
-    if (events_start(session->events, error) ||
-        walls_start(&session->walls, session->options, session->targets, session->symbolizers,
-                    session->segment, error) ||
-        triggers_start(&session->triggers, session->options, session->targets, session->symbolizers,
-                       error))
+    if (events_start(session->events, error))
         return -1;
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (walls_add(session->targets->of[i], session->options, session->segment, error) ||
+            triggers_add(session->targets->of[i], session->options, error))
+            return -1;
     session->first_ns = clock_ns(CLOCK_MONOTONIC);
     session->segment->totals.attach_ns = session->first_ns - started_ns;
     prepare_symbolizers(session);
@@ -169,21 +174,20 @@ void session_free(struct session *session)
 {
     if (!session)
         return;
-    walls_free(&session->walls);
-    triggers_free(&session->triggers);
+    for (size_t i = 0; i < session->targets->count; i++)
+        target_leave_session(session->targets->of[i]);
     cpu_time_free(session->cpu_time);
     sampler_free(session->sampler);
     events_free(session->events);
     programs_free(session->programs);
-    for (size_t i = 0; i < session->targets->count; i++)
-        symbolizer_free(session->symbolizers[i]);
     kernel_symbols_free(session->kernel);
     segment_free(session->segment);
     busiest_free(&session->busiest);
+    buffer_free(&session->fired);
     free(session);
 }
 
-/* ---- parts ---- */
+/* ---- segments ---- */
 
 /* Begin the next segment, and let everything refer to it instead of the old one. */
 static void follow_segment(struct session *session)
@@ -193,9 +197,9 @@ static void follow_segment(struct session *session)
     session->samples += before->totals.samples;
     session->segment = segment_new(session->options, before);
     for (size_t i = 0; i < session->targets->count; i++)
-        symbolizer_move(session->symbolizers[i], session->segment->profile);
+        symbolizer_move(session->targets->of[i]->symbolizer, session->segment->profile);
     events_begin(session->events, session->segment->profile);
-    walls_begin(&session->walls, before, session->segment);
+    walls_begin(session->targets, before, session->segment);
     if (session->cpu_time)
         cpu_time_begin(session->cpu_time);
     segment_free(before);
@@ -225,40 +229,42 @@ int session_begin(struct session *session, int fd, struct error *error)
 
 /* ---- samples ---- */
 
-/* The index of the target with this pid; -1 if there is none. */
-static int target_of(const struct session *session, uint32_t pid)
+/* NULL if no target has this pid. */
+static struct target *target_of(const struct session *session, uint32_t pid)
 {
     for (size_t i = 0; i < session->targets->count; i++)
-        if ((uint32_t)session->targets->vms[i]->pid == pid)
-            return (int)i;
-    return -1;
+        if ((uint32_t)session->targets->of[i]->vm->pid == pid)
+            return session->targets->of[i];
+    return NULL;
 }
 
-static void take_cpu(struct session *session, int target, const struct snapshot *snapshot,
-                     struct sample *sample)
+static void take_cpu(struct session *session, const struct target *target,
+                     const struct snapshot *snapshot, struct sample *sample)
 {
-    uint64_t base = cpu_time_base(session->cpu_time, (size_t)target, snapshot);
+    uint64_t base = vm_cpu_time_base(target->cpu_time, snapshot);
 
-    triggers_cpu_sample(&session->triggers, (size_t)target, sample);
-    session->write_result = events_cpu_sample(session->events, (size_t)target, snapshot, sample,
+    if (target->trigger_watch)
+        trigger_watch_cpu_sample(target->trigger_watch, sample);
+    session->write_result = events_cpu_sample(session->events, target, snapshot, sample,
                                               session->segment, &session->write_error);
-    if (!session->write_result && session->segment->wall)
-        session->write_result = wall_cpu_sample(session->walls.of[target], sample, session->segment,
-                                                &session->write_error);
+    if (!session->write_result && target->wall)
+        session->write_result =
+            wall_cpu_sample(target->wall, sample, session->segment, &session->write_error);
     if (session->write_result || !session->options->cpu)
         return;
     sample->event = session->segment->cpu;
     sample->values[CPU_TIME] = base;
     busiest_count(&session->busiest, sample->process);
-    cpu_time_hold(session->cpu_time, (size_t)target, sample);
+    vm_cpu_time_hold(target->cpu_time, sample);
 }
 
-static void take_hit(struct session *session, int target, const struct snapshot *snapshot,
-                     const struct wire_hit *hit, struct sample *sample)
+static void take_hit(struct session *session, const struct target *target,
+                     const struct snapshot *snapshot, const struct wire_hit *hit,
+                     struct sample *sample)
 {
     if (hit->peer)
-        sample->peer = symbolizer_process(session->symbolizers[target], hit->peer, sample->time);
-    events_sample(session->events, (size_t)target, snapshot, hit, sample);
+        sample->peer = symbolizer_process(target->symbolizer, hit->peer, sample->time);
+    events_sample(session->events, target, snapshot, hit, sample);
 }
 
 static void take(void *context, const void *data, size_t size)
@@ -268,17 +274,17 @@ static void take(void *context, const void *data, size_t size)
     struct snapshot snapshot;
     const struct wire_hit *hit;
     struct sample sample;
-    int target;
+    const struct target *target;
 
     if (session->write_result)
         return;
     if (!snapshot_open(&snapshot, data, size) ||
-        (target = target_of(session, snapshot.sample->pid)) < 0) {
+        !(target = target_of(session, snapshot.sample->pid))) {
         session->segment->totals.losses[LOSS_BAD_SAMPLE]++;
         return;
     }
     hit = (const void *)snapshot_region(&snapshot, REGION_HIT, sizeof(struct wire_hit));
-    symbolizer_sample(session->symbolizers[target], &snapshot, &sample,
+    symbolizer_sample(target->symbolizer, &snapshot, &sample,
                       hit || session->options->cpu ? &session->segment->totals : &not_recorded);
     if (hit)
         take_hit(session, target, &snapshot, hit, &sample);
@@ -300,13 +306,16 @@ static int put_threads(struct session *session, struct error *error)
 
 static int settle_cpu_time(struct session *session, bool all, struct error *error)
 {
-    return session->cpu_time ? cpu_time_settle(session->cpu_time, all, session->segment, error) : 0;
+    for (size_t i = 0; session->cpu_time && i < session->targets->count; i++)
+        if (vm_cpu_time_settle(session->targets->of[i]->cpu_time, all, session->segment, error))
+            return -1;
+    return 0;
 }
 
 static int put_summaries(struct session *session, struct error *error)
 {
     return events_put_summaries(session->events, session->segment, error) ||
-                   walls_put_summary(&session->walls, session->segment, error)
+                   walls_put_summary(session->targets, session->segment, error)
                ? -1
                : 0;
 }
@@ -365,31 +374,33 @@ static int check_clock(struct session *session, struct error *error)
 
 int session_step(struct session *session, int timeout_ms, struct error *error)
 {
-    timeout_ms = walls_limit_timeout(&session->walls, timeout_ms);
+    timeout_ms = walls_limit_timeout(session->targets, timeout_ms);
     if (programs_poll(session->programs, timeout_ms, take, session, error) < 0)
         return -1;
     if (session->write_result)
         return failed_write(session, error);
     if (check_clock(session, error) || events_release(session->events, session->segment, error) ||
-        walls_step(&session->walls, session->segment, error) ||
+        walls_step(session->targets, session->segment, error) ||
         settle_cpu_time(session, false, error))
         return -1;
     for (size_t i = 0; i < session->targets->count; i++)
-        symbolizer_refresh(session->symbolizers[i]);
+        symbolizer_refresh(session->targets->of[i]->symbolizer);
     return at_times(session, clock_ns(CLOCK_MONOTONIC), error);
 }
 
 bool session_alive(const struct session *session)
 {
     for (size_t i = 0; i < session->targets->count; i++)
-        if (process_exists(session->targets->vms[i]->pid))
+        if (process_exists(session->targets->of[i]->vm->pid))
             return true;
     return false;
 }
 
 const char *session_look(struct session *session, bool may_fire)
 {
-    return triggers_look(&session->triggers, may_fire, session->targets, session->segment->profile);
+    return triggers_look(session->targets, may_fire, session->segment->profile, &session->fired)
+               ? session->fired.data
+               : NULL;
 }
 
 struct session_status session_status(const struct session *session)
@@ -419,7 +430,7 @@ static int take_rest(struct session *session, struct error *error)
         look_at_targets(session);
     if (settle_cpu_time(session, true, error) || put_threads(session, error) ||
         events_release(session->events, session->segment, error) ||
-        (session->stopped && walls_finish(&session->walls, session->segment, error)))
+        (session->stopped && walls_finish(session->targets, session->segment, error)))
         return -1;
     return put_summaries(session, error);
 }
@@ -442,7 +453,8 @@ void session_stop(struct session *session)
     session->stopped = true;
     if (session->sampler) {
         sampler_stop(session->sampler);
-        cpu_time_stop(session->cpu_time);
+        for (size_t i = 0; i < session->targets->count; i++)
+            vm_cpu_time_stop(session->targets->of[i]->cpu_time);
     }
     look_at_targets(session);
     events_stop(session->events);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "os/process.h"
+#include "util/alloc.h"
 #include "util/log.h"
 
 enum { START_SECONDS = 60, START_POLLS_A_SECOND = 50 };
@@ -22,7 +23,7 @@ static int add(struct targets *targets, pid_t pid, struct error *error)
     struct vm *vm;
 
     for (size_t i = 0; i < targets->count; i++)
-        if (targets->vms[i]->pid == pid)
+        if (targets->of[i]->vm->pid == pid)
             return 0;
     vm = vm_open(pid, targets->assumed_release, error);
     if (!vm)
@@ -30,7 +31,8 @@ static int add(struct targets *targets, pid_t pid, struct error *error)
     vm_assumption(vm, assumption, sizeof(assumption));
     if (assumption[0])
         targets->warn("%s", assumption);
-    targets->vms[targets->count++] = vm;
+    targets->of = xgrow(targets->of, &targets->room, targets->count, sizeof(*targets->of));
+    targets->of[targets->count++] = target_new(vm);
     return 0;
 }
 
@@ -65,14 +67,6 @@ static int none_found(struct error *error)
     return error_set(error, ERROR_NO_PROCESS, "no Erlang VM is running on this host");
 }
 
-int targets_error(const struct vm *vm, struct error *error)
-{
-    if (!process_exists(vm->pid))
-        return error_set(error, ERROR_NO_PROCESS, "process %d ended while beamflame attached to it",
-                         vm->pid);
-    return error_prefix(error, "process %d", vm->pid);
-}
-
 static bool may_leave_out(const struct targets *targets, pid_t pid, const struct error *error)
 {
     if (error->code == ERROR_UNSUPPORTED)
@@ -85,12 +79,12 @@ static bool may_leave_out(const struct targets *targets, pid_t pid, const struct
 bool targets_leave_out(struct targets *targets, size_t index, const struct error *error)
 {
     if (!targets->all || targets->count == 1 ||
-        !may_leave_out(targets, targets->vms[index]->pid, error))
+        !may_leave_out(targets, targets->of[index]->vm->pid, error))
         return false;
-    vm_close(targets->vms[index]);
+    target_free(targets->of[index]);
     targets->count--;
-    memmove(&targets->vms[index], &targets->vms[index + 1],
-            (targets->count - index) * sizeof(targets->vms[0]));
+    memmove(&targets->of[index], &targets->of[index + 1],
+            (targets->count - index) * sizeof(*targets->of));
     return true;
 }
 
@@ -99,11 +93,6 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, str
     struct error unsupported = {0};
 
     for (size_t i = 0; i < count; i++) {
-        if (targets->count == PIDS_MAX) {
-            targets->warn("%zu VMs are skipped: at most %d can be profiled at once", count - i,
-                          PIDS_MAX);
-            break;
-        }
         if (add(targets, pids[i], error) == 0)
             continue;
         if (!may_leave_out(targets, pids[i], error))
@@ -255,8 +244,10 @@ int targets_open(const struct target_options *options, const volatile int *stop,
 void targets_close(struct targets *targets)
 {
     for (size_t i = 0; i < targets->count; i++)
-        vm_close(targets->vms[i]);
-    targets->count = 0;
+        target_free(targets->of[i]);
+    free(targets->of);
+    targets->of = NULL;
+    targets->count = targets->room = 0;
     if (targets->child)
         waitpid(targets->child, NULL, WNOHANG);
 }

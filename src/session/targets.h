@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "beam/vm.h"
 #include "session/options.h"
+#include "session/target.h"
 #include "util/error.h"
 
 struct targets {
-    struct vm *vms[PIDS_MAX];
-    size_t count;
+    struct target **of;
+    size_t count, room;
     bool all;            /* all VMs of this host were requested: some may be skipped */
     int assumed_release; /* as in target_options */
     warn_function warn;
@@ -23,14 +23,10 @@ struct targets {
 int targets_open(const struct target_options *options, const volatile int *stop,
                  struct targets *targets, struct error *error);
 
-/* Complete the error of a VM that could not be attached to: add its pid or, if it has ended, say so
- * instead. Return -1. */
-int targets_error(const struct vm *vm, struct error *error);
-
 /* Skip a VM that can't be profiled, if all VMs of the host were requested and it is not the last
  * one. A VM that is not supported is skipped with a warning, one that has ended without. Return
  * true if it was skipped; other errors skip none. */
 bool targets_leave_out(struct targets *targets, size_t index, const struct error *error);
 
-/* Close the VMs. A command that was started continues to run. */
+/* Free the targets. A command that was started continues to run. */
 void targets_close(struct targets *targets);

@@ -3,25 +3,13 @@
 
 #include "util/clock.h"
 
-int triggers_start(struct triggers *triggers, const struct session_options *options,
-                   const struct targets *targets, struct symbolizer *const *symbolizers,
-                   struct error *error)
+int triggers_add(struct target *target, const struct session_options *options, struct error *error)
 {
-    for (size_t i = 0; options->trigger_count && i < targets->count; i++) {
-        triggers->of[i] = trigger_watch_new(options->triggers, options->trigger_count,
-                                            targets->vms[i], symbolizers[i], error);
-        if (!triggers->of[i])
-            return targets_error(targets->vms[i], error);
-        triggers->count = i + 1;
-    }
-    return 0;
-}
-
-void triggers_free(struct triggers *triggers)
-{
-    for (size_t i = 0; i < triggers->count; i++)
-        trigger_watch_free(triggers->of[i]);
-    buffer_free(&triggers->fired);
+    if (!options->trigger_count)
+        return 0;
+    target->trigger_watch = trigger_watch_new(options->triggers, options->trigger_count, target->vm,
+                                              target->symbolizer, error);
+    return target->trigger_watch ? 0 : target_error(target, error);
 }
 
 bool triggers_need_cpu_samples(const struct session_options *options)
@@ -32,29 +20,25 @@ bool triggers_need_cpu_samples(const struct session_options *options)
     return false;
 }
 
-void triggers_cpu_sample(struct triggers *triggers, size_t target, const struct sample *sample)
-{
-    if (target < triggers->count)
-        trigger_watch_cpu_sample(triggers->of[target], sample);
-}
-
-const char *triggers_look(struct triggers *triggers, bool may_fire, const struct targets *targets,
-                          const struct profile *profile)
+bool triggers_look(const struct targets *targets, bool may_fire, const struct profile *profile,
+                   struct buffer *fired)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    bool fired = false;
+    bool found = false;
 
-    for (size_t i = 0; i < triggers->count; i++) {
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct target *target = targets->of[i];
         struct buffer text = {0};
 
-        if (trigger_watch_look(triggers->of[i], now, may_fire && !fired, profile, &text)) {
-            fired = true;
+        if (target->trigger_watch &&
+            trigger_watch_look(target->trigger_watch, now, may_fire && !found, profile, &text)) {
+            found = true;
             if (targets->count > 1)
-                buffer_format(&text, " (in process %d)", targets->vms[i]->pid);
+                buffer_format(&text, " (in process %d)", target->vm->pid);
             buffer_byte(&text, '\0');
-            buffer_free(&triggers->fired);
-            triggers->fired = text;
+            buffer_free(fired);
+            *fired = text;
         }
     }
-    return fired ? triggers->fired.data : NULL;
+    return found;
 }

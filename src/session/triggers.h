@@ -6,23 +6,13 @@
 #include "session/targets.h"
 #include "session/trigger_watch.h"
 
-/* All zero is empty. */
-struct triggers {
-    struct trigger_watch *of[PIDS_MAX]; /* by target */
-    size_t count;
-    struct buffer fired; /* text of the one that fired last */
-};
-
-int triggers_start(struct triggers *triggers, const struct session_options *options,
-                   const struct targets *targets, struct symbolizer *const *symbolizers,
-                   struct error *error);
-void triggers_free(struct triggers *triggers);
+/* Begin to watch a target, if there are triggers. Borrows its VM and symbolizer. */
+int triggers_add(struct target *target, const struct session_options *options, struct error *error);
 
 /* True if a trigger needs CPU samples. */
 bool triggers_need_cpu_samples(const struct session_options *options);
-void triggers_cpu_sample(struct triggers *triggers, size_t target, const struct sample *sample);
 
-/* Check the triggers, as trigger_watch_look() does. Return the text of the one that fires, valid
- * until the next call, or NULL. */
-const char *triggers_look(struct triggers *triggers, bool may_fire, const struct targets *targets,
-                          const struct profile *profile);
+/* Check the triggers, as trigger_watch_look() does. Return true if one fires, with its text in
+ * *fired, which replaces the text that was there. */
+bool triggers_look(const struct targets *targets, bool may_fire, const struct profile *profile,
+                   struct buffer *fired);

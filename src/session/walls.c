@@ -3,9 +3,8 @@
 
 #include "util/clock.h"
 
-int walls_start(struct walls *walls, const struct session_options *options,
-                const struct targets *targets, struct symbolizer *const *symbolizers,
-                struct segment *segment, struct error *error)
+int walls_add(struct target *target, const struct session_options *options,
+              const struct segment *segment, struct error *error)
 {
     const struct wall_options own = {
         .frequency = options->wall_frequency,
@@ -13,35 +12,30 @@ int walls_start(struct walls *walls, const struct session_options *options,
         .top = options->top,
     };
 
-    for (size_t i = 0; segment->wall && i < targets->count; i++) {
-        walls->of[i] = wall_new(targets->vms[i], symbolizers[i], &own, error);
-        if (!walls->of[i])
-            return targets_error(targets->vms[i], error);
-        walls->count = i + 1;
+    if (!segment->wall)
+        return 0;
+    target->wall = wall_new(target->vm, target->symbolizer, &own, error);
+    return target->wall ? 0 : target_error(target, error);
+}
+
+int walls_step(const struct targets *targets, struct segment *segment, struct error *error)
+{
+    for (size_t i = 0; i < targets->count; i++) {
+        struct wall *wall = targets->of[i]->wall;
+
+        if (wall && wall_step(wall, clock_ns(CLOCK_MONOTONIC), segment, error))
+            return -1;
     }
     return 0;
 }
 
-void walls_free(struct walls *walls)
-{
-    for (size_t i = 0; i < walls->count; i++)
-        wall_free(walls->of[i]);
-}
-
-int walls_step(struct walls *walls, struct segment *segment, struct error *error)
-{
-    for (size_t i = 0; i < walls->count; i++)
-        if (wall_step(walls->of[i], clock_ns(CLOCK_MONOTONIC), segment, error))
-            return -1;
-    return 0;
-}
-
-int walls_limit_timeout(const struct walls *walls, int timeout_ms)
+int walls_limit_timeout(const struct targets *targets, int timeout_ms)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-    for (size_t i = 0; i < walls->count; i++) {
-        uint64_t due_ms = wall_due(walls->of[i], now) / 1000000;
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct wall *wall = targets->of[i]->wall;
+        uint64_t due_ms = wall ? wall_due(wall, now) / 1000000 : UINT64_MAX;
 
         if (due_ms < (uint64_t)timeout_ms)
             timeout_ms = (int)due_ms;
@@ -49,31 +43,34 @@ int walls_limit_timeout(const struct walls *walls, int timeout_ms)
     return timeout_ms;
 }
 
-int walls_finish(struct walls *walls, struct segment *segment, struct error *error)
+int walls_finish(const struct targets *targets, struct segment *segment, struct error *error)
 {
-    for (size_t i = 0; i < walls->count; i++)
-        if (wall_finish(walls->of[i], segment, error))
+    for (size_t i = 0; i < targets->count; i++)
+        if (targets->of[i]->wall && wall_finish(targets->of[i]->wall, segment, error))
             return -1;
     return 0;
 }
 
-int walls_put_summary(const struct walls *walls, struct segment *segment, struct error *error)
+int walls_put_summary(const struct targets *targets, struct segment *segment, struct error *error)
 {
     struct event_tally tallies[WALL_TALLIES] = {{0}};
     struct event_summary summary = {
         .event = segment->wall, .tallies = tallies, .tally_count = WALL_TALLIES};
 
-    if (!walls->count)
+    if (!segment->wall)
         return 0;
     for (int i = 0; i < WALL_TALLIES; i++)
         tallies[i].name = profile_string_z(segment->profile, wall_tally_names[i]);
-    for (size_t i = 0; i < walls->count; i++)
-        wall_add_summary(walls->of[i], &summary, tallies);
+    for (size_t i = 0; i < targets->count; i++)
+        if (targets->of[i]->wall)
+            wall_add_summary(targets->of[i]->wall, &summary, tallies);
     return recording_put_summary(segment->writer, segment->profile, &summary, error);
 }
 
-void walls_begin(struct walls *walls, const struct segment *before, struct segment *segment)
+void walls_begin(const struct targets *targets, const struct segment *before,
+                 struct segment *segment)
 {
-    for (size_t i = 0; i < walls->count; i++)
-        wall_begin(walls->of[i], before->profile, segment->profile);
+    for (size_t i = 0; i < targets->count; i++)
+        if (targets->of[i]->wall)
+            wall_begin(targets->of[i]->wall, before->profile, segment->profile);
 }

@@ -19,10 +19,9 @@ static const uint64_t MS = 1000000;
 
 struct bench {
     struct session_options options;
-    struct vm vm;
-    struct targets targets;
     struct segment *segment;
     struct cpu_time *cpu_time;
+    struct vm_cpu_time *own;
     uint64_t started; /* CPU time of the test when accounting began, or a little before */
 };
 
@@ -47,18 +46,17 @@ static void setup(struct bench *bench, const char *clock, uint64_t period)
 
     memset(bench, 0, sizeof(*bench));
     bench->options.cpu = true;
-    bench->vm.pid = getpid();
-    bench->targets.vms[0] = &bench->vm;
-    bench->targets.count = 1;
     bench->segment = segment_new(&bench->options, NULL);
     assert_int_equal(
         segment_open(bench->segment, recording_file(NULL, "/tmp", &error), &header, &error), 0);
     bench->started = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    bench->cpu_time = cpu_time_new(clock_event_find(clock, &error), period, 100, &bench->targets);
+    bench->cpu_time = cpu_time_new(clock_event_find(clock, &error), period, 100);
+    bench->own = vm_cpu_time_new(bench->cpu_time, getpid());
 }
 
 static void teardown(struct bench *bench)
 {
+    vm_cpu_time_free(bench->own);
     cpu_time_free(bench->cpu_time);
     segment_free(bench->segment);
 }
@@ -68,7 +66,7 @@ static void hold(struct bench *bench, uint64_t base)
     struct sample sample = {.time = clock_ns(CLOCK_MONOTONIC), .event = bench->segment->cpu};
 
     sample.values[CPU_TIME] = base;
-    cpu_time_hold(bench->cpu_time, 0, &sample);
+    vm_cpu_time_hold(bench->own, &sample);
 }
 
 /* End the recording; return the values of its samples. */
@@ -106,12 +104,12 @@ static void test_scaled_to_the_account(void **state)
     (void)state;
     setup(&bench, "cpu-clock", 10 * MS);
     work(20 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
+    assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
     work(20 * MS);
     hold(&bench, 10 * MS);
     hold(&bench, 5 * MS);
     hold(&bench, 5 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
+    assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
     ended = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     cpu_time_totals(bench.cpu_time, &totals);
     assert_int_equal(values(&bench, list, 4), 3);
@@ -136,7 +134,7 @@ static void test_windows(void **state)
     (void)state;
     setup(&bench, "cpu-clock", 10 * MS);
     hold(&bench, 10 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.segment, &error), 0);
+    assert_int_equal(vm_cpu_time_settle(bench.own, false, bench.segment, &error), 0);
     assert_int_equal(values(&bench, list, 0), 0);
     teardown(&bench);
 
@@ -145,17 +143,17 @@ static void test_windows(void **state)
     hold(&bench, 10 * MS);
     usleep(210000);
     hold(&bench, 10 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.segment, &error), 0);
+    assert_int_equal(vm_cpu_time_settle(bench.own, false, bench.segment, &error), 0);
     assert_int_equal(values(&bench, list, 2), 2);
     teardown(&bench);
 
     setup(&bench, "cpu-clock", 10 * MS);
     hold(&bench, 10 * MS);
     usleep(310000);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.segment, &error), 0);
+    assert_int_equal(vm_cpu_time_settle(bench.own, false, bench.segment, &error), 0);
     assert_int_equal(bench.segment->newest, 0);
     bench.segment->newest = clock_ns(CLOCK_MONOTONIC); /* a sample of another event */
-    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.segment, &error), 0);
+    assert_int_equal(vm_cpu_time_settle(bench.own, false, bench.segment, &error), 0);
     assert_int_equal(values(&bench, list, 2), 1);
     teardown(&bench);
 }
@@ -174,10 +172,10 @@ static void test_chance(void **state)
     for (int i = 0; i < 5; i++)
         hold(&bench, 10 * MS);
     usleep(210000); /* the clock counted 40 ms more, with almost no CPU time */
-    assert_int_equal(cpu_time_settle(bench.cpu_time, false, bench.segment, &error), 0);
+    assert_int_equal(vm_cpu_time_settle(bench.own, false, bench.segment, &error), 0);
     work(90 * MS);
     hold(&bench, 10 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
+    assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
     cpu_time_totals(bench.cpu_time, &totals);
     assert_int_equal(values(&bench, list, 8), 6);
     for (int i = 0; i < 6; i++)
@@ -197,10 +195,10 @@ static void test_stop(void **state)
     (void)state;
     setup(&bench, "cpu-clock", 10 * MS);
     hold(&bench, 10 * MS);
-    cpu_time_stop(bench.cpu_time);
+    vm_cpu_time_stop(bench.own);
     stopped = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     work(30 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
+    assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
     assert_int_equal(values(&bench, list, 1), 1);
     assert_true(list[0] <= stopped - bench.started);
     teardown(&bench);
@@ -215,14 +213,15 @@ static void test_no_account(void **state)
 
     (void)state;
     setup(&bench, "cpu-clock", 10 * MS);
-    cpu_time_stop(bench.cpu_time);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
+    vm_cpu_time_stop(bench.own);
+    assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
     teardown(&bench);
     setup(&bench, "cpu-clock", 10 * MS);
-    bench.vm.pid = 0x7ffffffe; /* above any pid (pid_max is 4 million at most) */
+    vm_cpu_time_free(bench.own);
+    bench.own = vm_cpu_time_new(bench.cpu_time, 0x7ffffffe); /* no pid is above 4 million */
     hold(&bench, 10 * MS);
     hold(&bench, 30 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
+    assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
     assert_int_equal(values(&bench, list, 2), 2);
     assert_int_equal(list[0], 10 * MS);
     assert_int_equal(list[1], 30 * MS);
@@ -238,7 +237,7 @@ static uint64_t base_of(struct bench *bench, uint64_t counted)
     if (counted)
         fake_region(&sample, REGION_TICK, 0, &counted, sizeof(counted));
     assert_true(fake_sample_open(&sample, &snapshot));
-    base = cpu_time_base(bench->cpu_time, 0, &snapshot);
+    base = vm_cpu_time_base(bench->own, &snapshot);
     fake_sample_free(&sample);
     return base;
 }
@@ -266,7 +265,7 @@ static void test_base(void **state)
     for (int i = 0; i < 100; i++)
         base_of(&bench, 15000000);
     work(1000 * MS);
-    assert_int_equal(cpu_time_settle(bench.cpu_time, true, bench.segment, &error), 0);
+    assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
     assert_in_range(base_of(&bench, 15000000), 8 * MS, 10 * MS);
     teardown(&bench);
 }
@@ -289,9 +288,9 @@ static void test_threads(void **state)
         profile, &(struct thread_entry){.tid = 5, .name = profile_string_z(profile, "new")});
     sample.event = bench.segment->cpu;
     sample.thread = one;
-    cpu_time_hold(bench.cpu_time, 0, &sample);
+    vm_cpu_time_hold(bench.own, &sample);
     sample.thread = renamed;
-    cpu_time_hold(bench.cpu_time, 0, &sample);
+    vm_cpu_time_hold(bench.own, &sample);
     thread_times_add(&times, &(struct thread_time){.thread = renamed});
     cpu_time_threads(bench.cpu_time, profile, &times);
     assert_int_equal(times.list[0].sampled_ns, 14 * MS);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/target.h"
+
+#include <stdlib.h>
+
+#include "os/process.h"
+#include "session/cpu_time.h"
+#include "session/trigger_watch.h"
+#include "session/wall.h"
+#include "util/alloc.h"
+
+struct target *target_new(struct vm *vm)
+{
+    struct target *target = xcalloc(1, sizeof(*target));
+
+    target->vm = vm;
+    return target;
+}
+
+/* Each part borrows those that are freed after it. */
+void target_leave_session(struct target *target)
+{
+    wall_free(target->wall);
+    trigger_watch_free(target->trigger_watch);
+    vm_cpu_time_free(target->cpu_time);
+    event_probes_free(target->probes);
+    allocation_free(target->allocation);
+    hooks_free(target->hooks);
+    symbolizer_free(target->symbolizer);
+    *target = (struct target){.vm = target->vm};
+}
+
+void target_free(struct target *target)
+{
+    target_leave_session(target);
+    vm_close(target->vm);
+    free(target);
+}
+
+int target_error(const struct target *target, struct error *error)
+{
+    pid_t pid = target->vm->pid;
+
+    if (!process_exists(pid))
+        return error_set(error, ERROR_NO_PROCESS, "process %d ended while beamflame attached to it",
+                         pid);
+    return error_prefix(error, "process %d", pid);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A target: one VM that is profiled, and all that belongs to it. */
+#pragma once
+
+#include "beam/hooks.h"
+#include "beam/vm.h"
+#include "capture/event_probes.h"
+#include "symbol/allocation.h"
+#include "symbol/symbolizer.h"
+
+struct target {
+    struct vm *vm;
+    /* The session makes these. NULL: not made yet, or not needed for what is recorded. */
+    struct symbolizer *symbolizer;
+    struct vm_cpu_time *cpu_time;        /* session/cpu_time.h */
+    struct hooks *hooks;                 /* session/events.h makes this and the next two */
+    struct event_probes *probes;         /* NULL where no event is recorded */
+    struct allocation *allocation;       /* NULL unless event alloc is recorded */
+    struct wall *wall;                   /* session/walls.h */
+    struct trigger_watch *trigger_watch; /* session/triggers.h */
+};
+
+/* Takes over `vm`. */
+struct target *target_new(struct vm *vm);
+void target_free(struct target *target);
+
+/* Free what the session has made: all but the VM. */
+void target_leave_session(struct target *target);
+
+/* Complete the error of a VM that could not be attached to: add its pid or, if it has ended, say so
+ * instead. Return -1. */
+int target_error(const struct target *target, struct error *error);
