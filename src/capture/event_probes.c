@@ -71,6 +71,13 @@ uint32_t event_histograms(const struct event_request *events, int count, int tar
     return sum * (uint32_t)targets;
 }
 
+void event_programs_want(struct programs *programs, const struct event_kind *kind,
+                         enum probe_way way)
+{
+    for (int i = 0; i < kind->site_count; i++)
+        probe_prepare(programs_want(programs, kind->sites[i].program), way);
+}
+
 /* ---- finding the probe points ---- */
 
 static void find_sites(struct event_probes *probes, struct event *event)
@@ -95,15 +102,14 @@ static void find_sites(struct event_probes *probes, struct event *event)
             .cookie = event->slot | (uint64_t)place->site->kind << 32,
             .is_return = place->site->is_return,
         };
+        if (!event->sites[i].program) {
+            error_set(&event->refused, ERROR_UNSUPPORTED,
+                      "its BPF programs are not loaded: no VM had its functions when the recording "
+                      "began");
+            return;
+        }
     }
     event->group = 0; /* the governor gives the number */
-}
-
-static void prepare_programs(const struct event_probes *probes, const struct event *event)
-{
-    for (int i = 0; i < event->kind->site_count; i++)
-        probe_prepare(programs_want(probes->options.programs, event->kind->sites[i].program),
-                      probes->options.calibration->way);
 }
 
 struct event_probes *event_probes_new(const struct event_probes_options *options)
@@ -127,7 +133,7 @@ struct event_probes *event_probes_new(const struct event_probes_options *options
             xcalloc((size_t)event->kind->histogram_count + 1, sizeof(struct wire_histogram));
         find_sites(probes, event);
         if (event->group == 0)
-            prepare_programs(probes, event);
+            event_programs_want(options->programs, event->kind, options->calibration->way);
     }
     return probes;
 }
@@ -212,6 +218,15 @@ static void start_span(struct event_probes *probes)
         probes->work_at_start = 0;
 }
 
+/* Remember what was counted before. A slot can have the counts of a target that has ended. */
+static void note_counts(struct event_probes *probes, struct event *event)
+{
+    event->before.slot = programs_slot_counts(probes->options.programs, event->slot);
+    for (int i = 0; i < event->kind->histogram_count; i++)
+        programs_histogram(probes->options.programs, event->histogram + (uint32_t)i,
+                           &event->before.histograms[i]);
+}
+
 int event_probes_start(struct event_probes *probes, struct error *error)
 {
     const struct governor_options options = {
@@ -231,6 +246,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
     for (int i = 0; i < probes->options.count; i++) {
         struct event *event = &probes->events[i];
 
+        note_counts(probes, event);
         programs_set_slot(probes->options.programs, event->slot, &event->state);
         if (event->group == 0 && event->kind->tick)
             programs_set_ticking(probes->options.programs, options.pid, event->slot);
@@ -333,10 +349,7 @@ static void begin_event(struct event_probes *probes, struct event *event)
     memset(event->estimates, 0, sizeof(event->estimates));
     event->hits = (struct estimate){0};
     event->lengths = (struct window_lengths){0};
-    event->before.slot = programs_slot_counts(probes->options.programs, event->slot);
-    for (int i = 0; i < event->kind->histogram_count; i++)
-        programs_histogram(probes->options.programs, event->histogram + (uint32_t)i,
-                           &event->before.histograms[i]);
+    note_counts(probes, event);
     event->before.cost_ns = status.spent_ns;
     event->before.target_cpu_ns = status.target_cpu_ns;
 }

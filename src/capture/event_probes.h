@@ -2,7 +2,7 @@
 /*
  * The events of one target: its probes, attached within their budget, and what they counted.
  *
- *   new ──> (programs_load, programs_add_target) ──> start ──> { scale, summary, begin }...
+ *   new ──> (programs_load,) programs_add_target ──> start ──> { scale, summary, begin }...
  *       ──> stop ──> { scale, summary }... ──> free
  *
  * An event whose places are not found is refused, with the reason; the others continue.
@@ -22,7 +22,8 @@ enum { EVENTS_MAX = 32 };
 struct event_probes;
 
 struct event_probes_options {
-    struct programs *programs; /* open, not loaded */
+    struct programs *programs; /* open. If it is loaded already, events whose programs are not
+                                * loaded are refused */
     struct vm *vm;
     struct hooks *hooks;
     const struct calibration *calibration;
@@ -37,6 +38,10 @@ struct event_probes_options {
 /* Find the places of the probes. All options are borrowed, the array of events too. */
 struct event_probes *event_probes_new(const struct event_probes_options *options);
 void event_probes_free(struct event_probes *probes);
+
+/* Mark the programs of a kind of events to be loaded, for places that are found after loading. */
+void event_programs_want(struct programs *programs, const struct event_kind *kind,
+                         enum probe_way way);
 
 /* The number of slots and histograms of `count` events in `targets` targets. */
 uint32_t event_slots(int targets, int count);

@@ -82,7 +82,7 @@ const char *probe_way_name(enum probe_way way)
 
 void probe_prepare(struct bpf_program *program, enum probe_way way)
 {
-    if (way == PROBE_MULTI)
+    if (program && way == PROBE_MULTI)
         bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)ATTACH_UPROBE_MULTI);
 }
 

@@ -17,6 +17,8 @@
 enum {
     RING_MIN = 1 << 20,
     RING_MAX = 16 << 20,
+    TARGETS_MIN = 256,
+    SCHEDULERS_MIN = 1 << 14,
     PROCESSES_MIN = 1 << 16,
     PROCESSES_MAX = 1 << 20,
     SAMPLE_BYTES_TYPICAL = 6 << 10, /* measured: 3 to 6 KB with both stacks */
@@ -27,6 +29,7 @@ struct programs {
     struct beamflame_bpf *skeleton;
     struct ring_buffer *ring;
     int cpus;
+    bool loaded;
     programs_each each;
     void *context;
     int passed;
@@ -99,12 +102,14 @@ struct bpf_program *programs_want(struct programs *programs, const char *name)
 {
     struct bpf_program *program = bpf_object__find_program_by_name(programs->skeleton->obj, name);
 
-    if (program)
+    if (!program || (programs->loaded && !bpf_program__autoload(program)))
+        return NULL;
+    if (!programs->loaded)
         bpf_program__set_autoload(program, true);
     return program;
 }
 
-/* Twice the room for the processes there are: nodes grow. */
+/* Twice as much as the nodes have processes now, because nodes grow. */
 static uint32_t room_for_processes(const struct programs *programs)
 {
     uint32_t room = PROCESSES_MIN;
@@ -114,10 +119,22 @@ static uint32_t room_for_processes(const struct programs *programs)
     return room;
 }
 
+static uint32_t at_least(uint32_t size, uint32_t least)
+{
+    return size < least ? least : size;
+}
+
 static void set_sizes(struct programs *programs)
 {
+    const struct programs_options *options = &programs->options;
     uint32_t bytes = ring_bytes(programs);
 
+    bpf_map__set_max_entries(programs->skeleton->maps.targets,
+                             at_least(options->targets, TARGETS_MIN));
+    bpf_map__set_max_entries(programs->skeleton->maps.ticking,
+                             at_least(options->targets, TARGETS_MIN));
+    bpf_map__set_max_entries(programs->skeleton->maps.schedulers,
+                             at_least(options->schedulers, SCHEDULERS_MIN));
     bpf_map__set_max_entries(programs->skeleton->maps.ring, bytes);
     bpf_map__set_max_entries(programs->skeleton->maps.scratches,
                              (uint32_t)programs->cpus * WIRE_SCRATCHES);
@@ -172,6 +189,7 @@ int programs_load(struct programs *programs, struct error *error)
     log_decision("bpf", "the ring buffer has %u KB, for %u samples a second on each of %d CPUs",
                  bpf_map__max_entries(programs->skeleton->maps.ring) >> 10,
                  programs->options.frequency, programs->cpus);
+    programs->loaded = true;
     set_guard(programs);
     programs->ring =
         ring_buffer__new(bpf_map__fd(programs->skeleton->maps.ring), pass, programs, NULL);
@@ -216,6 +234,37 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
     if (bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.targets), &pid, &target, BPF_ANY))
         return map_error(error);
     return 0;
+}
+
+/* Delete the times of the VM's processes: room for those of VMs that start. */
+static void forget_turns(const struct programs *programs, uint32_t pid)
+{
+    int map = bpf_map__fd(programs->skeleton->maps.turns);
+    struct wire_process_key key, next;
+    bool more = map >= 0 && bpf_program__autoload(programs->skeleton->progs.sched_out) &&
+                bpf_map_get_next_key(map, NULL, &next) == 0;
+
+    while (more) {
+        key = next;
+        more = bpf_map_get_next_key(map, &key, &next) == 0;
+        if (key.pid == pid)
+            bpf_map_delete_elem(map, &key);
+    }
+}
+
+void programs_remove_target(struct programs *programs, const struct vm *vm)
+{
+    uint32_t pid = (uint32_t)vm->pid;
+
+    bpf_map_delete_elem(bpf_map__fd(programs->skeleton->maps.targets), &pid);
+    for (uint32_t i = 0; i < vm->scheduler_count; i++) {
+        struct wire_thread_key key = {.thread_pointer = vm->schedulers[i].tid, .pid = pid};
+
+        bpf_map_delete_elem(bpf_map__fd(programs->skeleton->maps.schedulers), &key);
+    }
+    if (bpf_map__fd(programs->skeleton->maps.ticking) >= 0)
+        bpf_map_delete_elem(bpf_map__fd(programs->skeleton->maps.ticking), &pid);
+    forget_turns(programs, pid);
 }
 
 /* ---- samples ---- */

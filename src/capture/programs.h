@@ -3,7 +3,7 @@
  * The BPF programs of bpf/, their shared maps, and the ring buffer of samples. sampler.h attaches
  * programs to perf events, event_probes.h to probes in the code of the VM.
  *
- *   new ──> open ──> want... ──> load ──> add_target... ──> poll... ──> free
+ *   new ──> open ──> want... ──> load ──> { add_target, poll, remove_target }... ──> free
  *
  * All that is attached belongs to descriptors of this process: when it ends, in whatever way, the
  * kernel removes the programs.
@@ -25,6 +25,8 @@ struct programs;
 struct programs_options {
     const struct clock_event *clock; /* of CPU samples */
     uint32_t frequency;  /* CPU samples a second on each CPU: decides the size of the ring buffer */
+    uint32_t targets;    /* that there can be at once */
+    uint32_t schedulers; /* threads of all of them */
     uint32_t slots;      /* events of all targets: each has a slot */
     uint32_t histograms; /* of all slots together */
     uint32_t processes;  /* processes of all targets: each needs room in a map */
@@ -36,8 +38,8 @@ void programs_free(struct programs *programs);
 /* Open the object, with no program wanted. */
 int programs_open(struct programs *programs, struct error *error);
 
-/* Mark a program to be loaded. NULL if there is none of that name. The program belongs to
- * `programs`. */
+/* Mark a program to be loaded. NULL if there is none of that name, or if programs are loaded
+ * already and this one is not. The program belongs to `programs`. */
 struct bpf_program *programs_want(struct programs *programs, const char *name);
 
 /* Load the wanted programs. ERROR_PERMISSION names the capability, ERROR_UNSUPPORTED the kernel
@@ -48,6 +50,9 @@ int programs_load(struct programs *programs, struct error *error);
  * the target that is copied into each sample, 0 for none. */
 int programs_add_target(struct programs *programs, const struct vm *vm,
                         uint64_t code_generation_address, struct error *error);
+
+/* Forget a target that has ended. */
+void programs_remove_target(struct programs *programs, const struct vm *vm);
 
 /* Wait up to `timeout_ms` for a batch of samples, then pass all samples to `each` (bytes as in
  * wire.h, aligned to 8). Return the number of samples, or -1 with error. 0 also after a signal. */

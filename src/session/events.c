@@ -25,6 +25,7 @@ enum { TICKS_MIN = 20, TICKS_MAX = 1000 }; /* per second */
 struct events {
     const struct session_options *options;
     const struct targets *targets;
+    struct programs *programs;
     struct profile *profile;
     struct calibration calibration;
     event_id ids[EVENTS_MAX];
@@ -68,15 +69,14 @@ void events_free(struct events *events)
     free(events);
 }
 
-void events_sizes(const struct events *events, struct programs_options *sizes)
+void events_sizes(const struct events *events, uint32_t targets, struct programs_options *sizes)
 {
-    const struct targets *targets = events->targets;
     int count = events->options->event_count;
 
-    sizes->slots = event_slots((int)targets->count, count);
-    sizes->histograms = event_histograms(events->options->events, count, (int)targets->count);
-    for (size_t i = 0; i < targets->count; i++)
-        sizes->processes += vm_process_count(targets->of[i]->vm);
+    sizes->slots = event_slots((int)targets, count);
+    sizes->histograms = event_histograms(events->options->events, count, (int)targets);
+    for (size_t i = 0; i < events->targets->count; i++)
+        sizes->processes += vm_process_count(events->targets->of[i]->vm);
 }
 
 /* The frequency at which a slice gets five ticks before it is a long schedule. The rest of a slice
@@ -88,27 +88,26 @@ static uint32_t tick_frequency(const struct events *events)
     return frequency < TICKS_MIN ? TICKS_MIN : frequency > TICKS_MAX ? TICKS_MAX : frequency;
 }
 
-static void find_ticks(struct events *events, struct programs *programs)
+static void find_ticks(struct events *events)
 {
     for (int i = 0; i < events->options->event_count; i++) {
         const char *tick = events->options->events[i].kind->tick;
 
         if (tick && !events->ticks)
             events->ticks =
-                sampler_new(programs, tick, clock_event_default(), tick_frequency(events));
+                sampler_new(events->programs, tick, clock_event_default(), tick_frequency(events));
     }
 }
 
-static int find_probes(struct events *events, struct programs *programs, struct target *target,
-                       size_t number, struct error *error)
+static int find_probes(const struct events *events, struct target *target, struct error *error)
 {
     struct event_probes_options options = {
-        .programs = programs,
+        .programs = events->programs,
         .vm = target->vm,
         .calibration = &events->calibration,
         .events = events->options->events,
         .count = events->options->event_count,
-        .target = (uint32_t)number,
+        .target = target->number,
         .budget = events->options->budget,
         .long_us = events->options->long_us,
         .ticks = events->ticks,
@@ -130,17 +129,31 @@ int events_find(struct events *events, struct programs *programs, struct error *
         return 0;
     if (calibrate(&events->calibration, error))
         return -1;
-    find_ticks(events, programs);
+    events->programs = programs;
+    find_ticks(events);
     for (size_t i = 0; i < events->targets->count; i++)
-        if (find_probes(events, programs, events->targets->of[i], i, error))
+        if (find_probes(events, events->targets->of[i], error))
             return -1;
+    for (int i = 0; events->targets->all && i < events->options->event_count; i++)
+        event_programs_want(programs, events->options->events[i].kind, events->calibration.way);
     return 0;
 }
 
 /* ---- attaching ---- */
 
-/* Report the refused events with their reasons; *last is the last reason. Return the number of
- * events that at least one target has. */
+/* True if the target refuses an event, with the reason, which is reported. */
+static bool is_refused(const struct events *events, const struct target *target, int event,
+                       struct error *why)
+{
+    if (event_probes_refused(target->probes, event, why) == 0)
+        return false;
+    events->options->warn("event %s is not recorded: %s", events->options->events[event].name,
+                          why->text);
+    return true;
+}
+
+/* Report the refused events; *last is the last reason. Return the number of events that at least
+ * one target has. */
 static int say_refused(const struct events *events, struct error *last)
 {
     int seen = 0;
@@ -148,16 +161,8 @@ static int say_refused(const struct events *events, struct error *last)
     for (int i = 0; i < events->options->event_count; i++) {
         size_t refused = 0;
 
-        for (size_t target = 0; target < events->targets->count; target++) {
-            struct error why;
-
-            if (event_probes_refused(events->targets->of[target]->probes, i, &why) == 0)
-                continue;
-            refused++;
-            *last = why;
-            events->options->warn("event %s is not recorded: %s", events->options->events[i].name,
-                                  why.text);
-        }
+        for (size_t target = 0; target < events->targets->count; target++)
+            refused += is_refused(events, events->targets->of[target], i, last);
         seen += refused < events->targets->count;
     }
     return seen;
@@ -191,10 +196,29 @@ int events_start(struct events *events, struct error *error)
 void events_stop(struct events *events)
 {
     for (size_t i = 0; i < events->targets->count; i++)
-        if (events->targets->of[i]->probes)
-            event_probes_stop(events->targets->of[i]->probes);
+        if (!events->targets->of[i]->ended)
+            events_leave(events->targets->of[i]);
     if (events->ticks)
         sampler_stop(events->ticks);
+}
+
+int events_join(struct events *events, struct target *target, struct error *error)
+{
+    struct error refused;
+
+    if (!events->options->event_count)
+        return 0;
+    if (find_probes(events, target, error) || event_probes_start(target->probes, error))
+        return -1;
+    for (int i = 0; i < events->options->event_count; i++)
+        is_refused(events, target, i, &refused);
+    return 0;
+}
+
+void events_leave(struct target *target)
+{
+    if (target->probes)
+        event_probes_stop(target->probes);
 }
 
 /* ---- samples ---- */
@@ -326,6 +350,16 @@ int events_release(struct events *events, struct segment *segment, struct error 
     return result;
 }
 
+void events_forget(struct events *events, const struct target *target)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < events->held_count; i++)
+        if (events->held[i].probes != target->probes)
+            events->held[kept++] = events->held[i];
+    events->held_count = kept;
+}
+
 static int put_summary(struct events *events, int event, struct segment *segment,
                        struct error *error)
 {
@@ -372,7 +406,7 @@ int events_put_summaries(struct events *events, struct segment *segment, struct 
 void events_end(struct events *events)
 {
     for (size_t i = 0; i < events->targets->count; i++)
-        if (events->targets->of[i]->probes)
+        if (events->targets->of[i]->probes && !events->targets->of[i]->ended)
             event_probes_end(events->targets->of[i]->probes);
 }
 

@@ -27,16 +27,26 @@ struct events *events_new(const struct session_options *options, const struct ta
 /* The targets must have left the session: their probes use `events`. */
 void events_free(struct events *events);
 
-/* Set the sizes that the programs need. */
-void events_sizes(const struct events *events, struct programs_options *sizes);
+/* Set the sizes that the programs need for `targets` targets. */
+void events_sizes(const struct events *events, uint32_t targets, struct programs_options *sizes);
 
-/* Find the hooks of each target in its code, and request their programs. */
+/* Find the hooks of each target in its code, and request their programs. Borrows `programs`. */
 int events_find(struct events *events, struct programs *programs, struct error *error);
 
 /* Attach the probes. An event that a target refuses is a warning. If all targets refuse all events,
  * and CPU time is not sampled either, that is an error. */
 int events_start(struct events *events, struct error *error);
 void events_stop(struct events *events);
+
+/* Find the hooks of a target that starts later, and attach its probes. An event that it refuses is
+ * a warning. */
+int events_join(struct events *events, struct target *target, struct error *error);
+
+/* Detach the probes of a target that has ended. Its held samples have their scales then. */
+void events_leave(struct target *target);
+
+/* Drop what is held of a target before it is freed. */
+void events_forget(struct events *events, const struct target *target);
 
 /* Take a symbolized sample of an event of this target. It is held until its window is closed,
  * because its scale is not known before. */

@@ -7,6 +7,7 @@
 #include "capture/calibration.h"
 #include "capture/event_kinds.h"
 #include "capture/nop5.h"
+#include "capture/event_probes.h"
 #include "capture/programs.h"
 #include "capture/run_time.h"
 #include "capture/sampler.h"
@@ -153,9 +154,7 @@ static void check_event_programs(struct findings *findings, const struct probing
         for (const char *const *name = event_kind_list(); *name; name++) {
             if (event_request_parse(*name, &request, &error))
                 continue;
-            for (int i = 0; i < request.kind->site_count; i++)
-                probe_prepare(programs_want(programs, request.kind->sites[i].program),
-                              probing->way);
+            event_programs_want(programs, request.kind, probing->way);
             if (request.kind->tick)
                 programs_want(programs, request.kind->tick);
         }

@@ -8,92 +8,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/programs.h"
-#include "capture/sampler.h"
-#include "os/kernel_symbols.h"
-#include "os/process.h"
 #include "profile/events.h"
-#include "session/busiest.h"
-#include "session/cpu_time.h"
-#include "session/events.h"
-#include "session/segment.h"
+#include "session/membership.h"
+#include "session/session_internal.h"
 #include "session/triggers.h"
 #include "session/walls.h"
 #include "symbol/snapshot.h"
-#include "symbol/symbolizer.h"
 #include "util/alloc.h"
 #include "util/clock.h"
-#include "util/log.h"
 
 static const uint64_t SECOND = 1000000000;
 
-struct session {
-    const struct session_options *options;
-    struct targets *targets;
-    const char *command_line;
-    struct kernel_symbols *kernel;
-    struct programs *programs;
-    struct sampler *sampler;   /* NULL: CPU samples are not needed */
-    struct cpu_time *cpu_time; /* NULL: the same */
-    struct events *events;
-    struct buffer fired; /* text of the trigger that fired last */
-    struct segment *segment;
-    uint64_t samples; /* of the segments before */
-    uint64_t first_ns, looked_ns, flushed_ns;
-    bool stopped;     /* no more samples are taken */
-    int write_result; /* of appending while samples are processed */
-    struct error write_error;
-    struct busiest busiest;
-};
-
 /* ---- start ---- */
-
-/* If all VMs of the host are targets, those that can't be profiled are skipped. */
-static int open_symbolizers(struct session *session, struct error *error)
-{
-    struct targets *targets = session->targets;
-
-    for (size_t i = 0; i < targets->count;) {
-        struct target *target = targets->of[i];
-
-        target->symbolizer = symbolizer_new(target->vm, session->segment->profile, error);
-        if (target->symbolizer) {
-            i++;
-            continue;
-        }
-        target_error(target, error);
-        if (!targets_leave_out(targets, i, error))
-            return -1;
-    }
-    return 0;
-}
-
-static int add_targets(struct session *session, struct error *error)
-{
-    for (size_t i = 0; i < session->targets->count; i++) {
-        const struct target *target = session->targets->of[i];
-
-        if (programs_add_target(session->programs, target->vm,
-                                symbolizer_code_generation_address(target->symbolizer), error))
-            return target_error(target, error);
-    }
-    return 0;
-}
-
-/* This takes longer than the rest of the start, so it comes after it: samples wait in the ring
- * buffer. */
-static void prepare_symbolizers(struct session *session)
-{
-    struct error unnamed;
-
-    session->kernel = kernel_symbols_new(&unnamed);
-    if (!session->kernel)
-        log_decision("symbols", "kernel functions are shown by address: %s", unnamed.text);
-    for (size_t i = 0; i < session->targets->count; i++) {
-        symbolizer_set_kernel(session->targets->of[i]->symbolizer, session->kernel);
-        symbolizer_prepare(session->targets->of[i]->symbolizer);
-    }
-}
 
 static void look_at_targets(struct session *session)
 {
@@ -105,9 +31,13 @@ static void look_at_targets(struct session *session)
 static int load_programs(struct session *session, struct error *error)
 {
     struct programs_options options = {.clock = session->options->clock,
-                                       .frequency = session->options->frequency};
+                                       .frequency = session->options->frequency,
+                                       .targets = session->room};
 
-    events_sizes(session->events, &options);
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (options.schedulers < session->targets->of[i]->vm->scheduler_count * session->room)
+            options.schedulers = session->targets->of[i]->vm->scheduler_count * session->room;
+    events_sizes(session->events, session->room, &options);
     session->programs = programs_new(&options);
     if (programs_open(session->programs, error))
         return -1;
@@ -128,11 +58,8 @@ static int start_sampling(struct session *session, struct error *error)
             return -1;
         session->cpu_time = cpu_time_new(session->options->clock, sampler_period(session->sampler),
                                          session->options->frequency);
-        for (size_t i = 0; i < session->targets->count; i++)
-            session->targets->of[i]->cpu_time =
-                vm_cpu_time_new(session->cpu_time, session->targets->of[i]->vm->pid);
     }
-    look_at_targets(session);
+    membership_account(session);
     session->segment->begin = clock_ns(CLOCK_MONOTONIC);
     return 0;
 }
@@ -141,18 +68,13 @@ static int start(struct session *session, uint64_t started_ns, struct error *err
 {
     session->segment = segment_new(session->options, NULL);
     session->events = events_new(session->options, session->targets, session->segment->profile);
-    if (open_symbolizers(session, error) || load_programs(session, error) ||
-        add_targets(session, error) || start_sampling(session, error))
+    if (membership_open(session, error) || load_programs(session, error) ||
+        membership_begin(session, error) || start_sampling(session, error) ||
+        events_start(session->events, error) || membership_watch(session, error))
         return -1;
-    if (events_start(session->events, error))
-        return -1;
-    for (size_t i = 0; i < session->targets->count; i++)
-        if (walls_add(session->targets->of[i], session->options, session->segment, error) ||
-            triggers_add(session->targets->of[i], session->options, error))
-            return -1;
     session->first_ns = clock_ns(CLOCK_MONOTONIC);
     session->segment->totals.attach_ns = session->first_ns - started_ns;
-    prepare_symbolizers(session);
+    membership_prepare(session);
     return 0;
 }
 
@@ -176,6 +98,7 @@ void session_free(struct session *session)
         return;
     for (size_t i = 0; i < session->targets->count; i++)
         target_leave_session(session->targets->of[i]);
+    arrivals_free(session->arrivals);
     cpu_time_free(session->cpu_time);
     sampler_free(session->sampler);
     events_free(session->events);
@@ -194,6 +117,7 @@ static void follow_segment(struct session *session)
 {
     struct segment *before = session->segment;
 
+    membership_forget(session);
     session->samples += before->totals.samples;
     session->segment = segment_new(session->options, before);
     for (size_t i = 0; i < session->targets->count; i++)
@@ -229,13 +153,21 @@ int session_begin(struct session *session, int fd, struct error *error)
 
 /* ---- samples ---- */
 
-/* NULL if no target has this pid. */
+/* NULL if no target has this pid. A VM that runs comes before one that has ended. */
 static struct target *target_of(const struct session *session, uint32_t pid)
 {
-    for (size_t i = 0; i < session->targets->count; i++)
-        if ((uint32_t)session->targets->of[i]->vm->pid == pid)
-            return session->targets->of[i];
-    return NULL;
+    struct target *ended = NULL;
+
+    for (size_t i = 0; i < session->targets->count; i++) {
+        struct target *target = session->targets->of[i];
+
+        if ((uint32_t)target->vm->pid != pid)
+            continue;
+        if (!target->ended)
+            return target;
+        ended = target;
+    }
+    return ended;
 }
 
 static void take_cpu(struct session *session, const struct target *target,
@@ -343,6 +275,8 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
     if (second) {
         session->looked_ns = now;
         busiest_note(&session->busiest, session->segment->profile);
+        if (membership_step(session, error))
+            return -1;
     }
     if (!due)
         return 0;
@@ -384,16 +318,14 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
         settle_cpu_time(session, false, error))
         return -1;
     for (size_t i = 0; i < session->targets->count; i++)
-        symbolizer_refresh(session->targets->of[i]->symbolizer);
+        if (!session->targets->of[i]->ended)
+            symbolizer_refresh(session->targets->of[i]->symbolizer);
     return at_times(session, clock_ns(CLOCK_MONOTONIC), error);
 }
 
 bool session_alive(const struct session *session)
 {
-    for (size_t i = 0; i < session->targets->count; i++)
-        if (process_exists(session->targets->of[i]->vm->pid))
-            return true;
-    return false;
+    return session->arrivals || membership_alive(session);
 }
 
 const char *session_look(struct session *session, bool may_fire)

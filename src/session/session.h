@@ -3,7 +3,7 @@
  * A session: the targets, the kernel side, and the recording that gets the samples. The recording
  * is one segment, or several in turn without a gap.
  *
- *   sampler (kernel) ──> symbolizer of the VM ──> part: profile + recording writer
+ *   sampler (kernel) ──> symbolizer of the VM ──> segment: profile + recording writer
  *
  *   start ──> { begin ──> step... ──> end }... ──> free      (the last time, stop ──> end)
  */
@@ -33,7 +33,8 @@ int session_begin(struct session *session, int fd, struct error *error);
  * the guard has stopped CPU sampling. What was written before is valid. */
 int session_step(struct session *session, int timeout_ms, struct error *error);
 
-/* False once every target has ended. */
+/* False once every target has ended, unless others may join: VMs that start, if all VMs of the host
+ * are targets. */
 bool session_alive(const struct session *session);
 
 struct session_status {

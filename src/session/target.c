@@ -2,18 +2,22 @@
 #include "session/target.h"
 
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "os/process.h"
 #include "session/cpu_time.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 
 struct target *target_new(struct vm *vm)
 {
     struct target *target = xcalloc(1, sizeof(*target));
 
     target->vm = vm;
+    target->start_time = process_start_time(vm->pid);
     return target;
 }
 
@@ -27,7 +31,19 @@ void target_leave_session(struct target *target)
     allocation_free(target->allocation);
     hooks_free(target->hooks);
     symbolizer_free(target->symbolizer);
-    *target = (struct target){.vm = target->vm};
+    *target = (struct target){.vm = target->vm, .start_time = target->start_time};
+}
+
+bool target_runs(const struct target *target)
+{
+    return process_exists(target->vm->pid) &&
+           process_start_time(target->vm->pid) == target->start_time;
+}
+
+double target_age(const struct target *target)
+{
+    return (double)clock_ns(CLOCK_BOOTTIME) / 1e9 -
+           (double)target->start_time / (double)sysconf(_SC_CLK_TCK);
 }
 
 void target_free(struct target *target)

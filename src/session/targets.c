@@ -15,15 +15,19 @@
 #include "util/alloc.h"
 #include "util/log.h"
 
-enum { START_SECONDS = 60, START_POLLS_A_SECOND = 50 };
+enum {
+    START_SECONDS = 60,
+    START_POLLS_A_SECOND = 50,
+    ARRIVALS = 16, /* VMs for which there is room at least, if they start later */
+};
 
-static int add(struct targets *targets, pid_t pid, struct error *error)
+int targets_add(struct targets *targets, pid_t pid, struct error *error)
 {
     char assumption[256];
     struct vm *vm;
 
     for (size_t i = 0; i < targets->count; i++)
-        if (targets->of[i]->vm->pid == pid)
+        if (!targets->of[i]->ended && targets->of[i]->vm->pid == pid)
             return 0;
     vm = vm_open(pid, targets->assumed_release, error);
     if (!vm)
@@ -34,6 +38,19 @@ static int add(struct targets *targets, pid_t pid, struct error *error)
     targets->of = xgrow(targets->of, &targets->room, targets->count, sizeof(*targets->of));
     targets->of[targets->count++] = target_new(vm);
     return 0;
+}
+
+void targets_remove(struct targets *targets, size_t index)
+{
+    target_free(targets->of[index]);
+    targets->count--;
+    memmove(&targets->of[index], &targets->of[index + 1],
+            (targets->count - index) * sizeof(*targets->of));
+}
+
+uint32_t targets_room(const struct targets *targets)
+{
+    return (uint32_t)targets->count + (targets->all ? (uint32_t)targets->count + ARRIVALS : 0);
 }
 
 /* The pids of all VMs that are visible, which the caller frees. NULL with error. */
@@ -81,10 +98,7 @@ bool targets_leave_out(struct targets *targets, size_t index, const struct error
     if (!targets->all || targets->count == 1 ||
         !may_leave_out(targets, targets->of[index]->vm->pid, error))
         return false;
-    target_free(targets->of[index]);
-    targets->count--;
-    memmove(&targets->of[index], &targets->of[index + 1],
-            (targets->count - index) * sizeof(*targets->of));
+    targets_remove(targets, index);
     return true;
 }
 
@@ -93,7 +107,7 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, str
     struct error unsupported = {0};
 
     for (size_t i = 0; i < count; i++) {
-        if (add(targets, pids[i], error) == 0)
+        if (targets_add(targets, pids[i], error) == 0)
             continue;
         if (!may_leave_out(targets, pids[i], error))
             return -1;
@@ -137,7 +151,7 @@ static int open_found(struct targets *targets, struct error *error)
     else if (count > 1)
         result = too_many(pids, count, error);
     else
-        result = add(targets, pids[0], error);
+        result = targets_add(targets, pids[0], error);
     free(pids);
     return result;
 }
@@ -211,7 +225,7 @@ static int open_command(char **command, const volatile int *stop, struct targets
     for (int i = 0; i < START_SECONDS * START_POLLS_A_SECOND && !*stop; i++) {
         pid_t pid = beam_of(targets->child);
 
-        if (pid && add(targets, pid, error) == 0)
+        if (pid && targets_add(targets, pid, error) == 0)
             return 0;
         if (!pid && waitpid(targets->child, NULL, WNOHANG) == targets->child) {
             targets->child = 0;
@@ -235,7 +249,7 @@ int targets_open(const struct target_options *options, const volatile int *stop,
     else if (!options->pid_count)
         result = open_found(targets, error);
     for (size_t i = 0; i < options->pid_count && !result; i++)
-        result = add(targets, options->pids[i], error);
+        result = targets_add(targets, options->pids[i], error);
     if (result)
         targets_close(targets);
     return result;

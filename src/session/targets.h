@@ -23,6 +23,17 @@ struct targets {
 int targets_open(const struct target_options *options, const volatile int *stop,
                  struct targets *targets, struct error *error);
 
+/* Open a VM and add it; the last of the targets is the new one. Return 0, also if it is a target
+ * already, or -1 with error. */
+int targets_add(struct targets *targets, pid_t pid, struct error *error);
+
+/* Free a target, and remove it from the list. */
+void targets_remove(struct targets *targets, size_t index);
+
+/* The number of targets that there can be at once: more than there are if all VMs of the host are
+ * targets, because others may start. */
+uint32_t targets_room(const struct targets *targets);
+
 /* Skip a VM that can't be profiled, if all VMs of the host were requested and it is not the last
  * one. A VM that is not supported is skipped with a warning, one that has ended without. Return
  * true if it was skipped; other errors skip none. */

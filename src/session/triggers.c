@@ -9,7 +9,7 @@ int triggers_add(struct target *target, const struct session_options *options, s
         return 0;
     target->trigger_watch = trigger_watch_new(options->triggers, options->trigger_count, target->vm,
                                               target->symbolizer, error);
-    return target->trigger_watch ? 0 : target_error(target, error);
+    return target->trigger_watch ? 0 : -1;
 }
 
 bool triggers_need_cpu_samples(const struct session_options *options)

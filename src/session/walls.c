@@ -3,6 +3,12 @@
 
 #include "util/clock.h"
 
+/* NULL if the target is not swept, or has ended. */
+static struct wall *sweeps_of(const struct target *target)
+{
+    return target->ended ? NULL : target->wall;
+}
+
 int walls_add(struct target *target, const struct session_options *options,
               const struct segment *segment, struct error *error)
 {
@@ -15,13 +21,13 @@ int walls_add(struct target *target, const struct session_options *options,
     if (!segment->wall)
         return 0;
     target->wall = wall_new(target->vm, target->symbolizer, &own, error);
-    return target->wall ? 0 : target_error(target, error);
+    return target->wall ? 0 : -1;
 }
 
 int walls_step(const struct targets *targets, struct segment *segment, struct error *error)
 {
     for (size_t i = 0; i < targets->count; i++) {
-        struct wall *wall = targets->of[i]->wall;
+        struct wall *wall = sweeps_of(targets->of[i]);
 
         if (wall && wall_step(wall, clock_ns(CLOCK_MONOTONIC), segment, error))
             return -1;
@@ -34,7 +40,7 @@ int walls_limit_timeout(const struct targets *targets, int timeout_ms)
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
     for (size_t i = 0; i < targets->count; i++) {
-        const struct wall *wall = targets->of[i]->wall;
+        const struct wall *wall = sweeps_of(targets->of[i]);
         uint64_t due_ms = wall ? wall_due(wall, now) / 1000000 : UINT64_MAX;
 
         if (due_ms < (uint64_t)timeout_ms)
@@ -45,9 +51,12 @@ int walls_limit_timeout(const struct targets *targets, int timeout_ms)
 
 int walls_finish(const struct targets *targets, struct segment *segment, struct error *error)
 {
-    for (size_t i = 0; i < targets->count; i++)
-        if (targets->of[i]->wall && wall_finish(targets->of[i]->wall, segment, error))
+    for (size_t i = 0; i < targets->count; i++) {
+        struct wall *wall = sweeps_of(targets->of[i]);
+
+        if (wall && wall_finish(wall, segment, error))
             return -1;
+    }
     return 0;
 }
 

@@ -27,7 +27,7 @@ class Targets(unittest.TestCase):
     def check(self, root, load, others):
         """Check that below this root frame there is the load of that node, and none of the other
         loads."""
-        stacks = beamflame.folded(self.out / "x.bfr")
+        stacks = beamflame.folded(self.out / "x.bfr", "-e", "cpu")
         own = {stack: n for stack, n in stacks.items() if stack[0] == root}
         runs = {name: beamflame.weight_where(
             own, lambda stack, name=name: any(f.startswith(name + ":") for f in stack))
@@ -51,6 +51,55 @@ class Targets(unittest.TestCase):
         self.assertGreaterEqual(stats["complete_stacks"] / stats["erlang_samples"], 0.98)
         self.check(one.ready["node"], "identity", ["request"])
         self.check(other.ready["node"], "request", ["identity"])
+
+    def test_join(self):
+        """With -a, a node that starts later is recorded from then on: its CPU time, its events and
+        its sweeps."""
+        with nodes.Node(25, "identity", flags=named("one")) as one:
+            profiler = beamflame.start("-a", "-d", 8, "-F", 499, "-e", "cpu,gc,wall",
+                                       *self.outputs())
+            self.addCleanup(profiler.kill)
+            time.sleep(2)
+            with nodes.Node(29, "request", flags=named("other")) as other:
+                _, said = profiler.communicate(timeout=60)
+        self.assertEqual(profiler.returncode, beamflame.DONE, said)
+        targets = {target["pid"]: target for target in self.stats()["targets"]}
+        self.assertEqual(targets[other.pid]["otp_release"], nodes.otp(29))
+        self.assertGreater(targets[other.pid]["cpu_ms"], 500)
+        self.assertAlmostEqual(targets[other.pid]["sampled_ratio"], 1, delta=0.2)
+        self.check(one.ready["node"], "identity", ["request"])
+        self.check(other.ready["node"], "request", ["identity"])
+        for event in ("gc", "wall"):
+            with self.subTest(event=event):
+                stacks = beamflame.folded(self.out / "x.bfr", "-e", event)
+                self.assertGreater(
+                    beamflame.weight_where(stacks, lambda s: s[0] == other.ready["node"]), 0)
+
+    def test_come_and_go(self):
+        """With -a and --loop, a node is in the segments of its lifetime only, and a later one gets
+        its place. The recording goes on when a node ends."""
+        profiler = None
+        with nodes.Node(25, "identity", flags=named("first")) as first:
+            profiler = beamflame.start("-a", "-d", 14, "-F", 199, "-e", "cpu,gc", "--loop", 2,
+                                       "-o", self.out / "x.bfr")
+            self.addCleanup(profiler.kill)
+            time.sleep(3)
+        time.sleep(2)
+        with nodes.Node(27, "request", flags=named("second")) as second:
+            _, said = profiler.communicate(timeout=60)
+        self.assertEqual(profiler.returncode, beamflame.DONE, said)
+        segments = []
+        for path in sorted(self.out.glob("x-*.bfr")):
+            beamflame.record("report", path, "--stats", self.out / "s.json")
+            segments.append({target["node"] for target in self.stats()["targets"]})
+        self.assertGreaterEqual(len(segments), 6)
+        self.assertIn(first.ready["node"], segments[0])
+        self.assertNotIn(first.ready["node"], segments[-1])
+        self.assertNotIn(second.ready["node"], segments[0])
+        self.assertIn(second.ready["node"], segments[-1])
+        last = beamflame.folded(sorted(self.out.glob("x-*.bfr"))[-1], "-e", "gc")
+        self.assertGreater(
+            beamflame.weight_where(last, lambda s: s[0] == second.ready["node"]), 0)
 
     def test_several_pids(self):
         """Three nodes with -p, one of them twice: nodes without a name are identified by their

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/arrivals.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "beam/vm.h"
+#include "os/process.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+
+/* A process that was looked at, and its executable then: a shell can become a VM. */
+struct seen {
+    pid_t pid;
+    dev_t device;
+    ino_t inode;
+    bool is_vm, given_up;
+    uint64_t since; /* ns, CLOCK_MONOTONIC: when it had this executable first */
+};
+
+struct arrivals {
+    struct seen *seen; /* ascending by pid */
+    size_t count;
+};
+
+static const uint64_t START_NS = 60000000000; /* time for a VM to start */
+
+struct arrivals *arrivals_new(void)
+{
+    return xcalloc(1, sizeof(struct arrivals));
+}
+
+void arrivals_free(struct arrivals *arrivals)
+{
+    if (!arrivals)
+        return;
+    free(arrivals->seen);
+    free(arrivals);
+}
+
+static int compare(const void *key, const void *element)
+{
+    pid_t pid = *(const pid_t *)key, other = ((const struct seen *)element)->pid;
+
+    return (pid > other) - (pid < other);
+}
+
+static struct seen *find(const struct arrivals *arrivals, pid_t pid)
+{
+    if (!arrivals->count)
+        return NULL;
+    return bsearch(&pid, arrivals->seen, arrivals->count, sizeof(*arrivals->seen), compare);
+}
+
+/* False for a kernel thread, a process that has ended, and one that may not be read. */
+static bool get_executable(pid_t pid, struct seen *seen)
+{
+    struct stat status;
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    if (stat(path, &status))
+        return false;
+    seen->pid = pid;
+    seen->device = status.st_dev;
+    seen->inode = status.st_ino;
+    return true;
+}
+
+/* Look at a process, or take over what is known of it. */
+static bool look_at(const struct arrivals *arrivals, pid_t pid, struct seen *now)
+{
+    const struct seen *before = find(arrivals, pid);
+    struct error ignored; /* it has ended, or may not be read */
+    struct build build;
+
+    *now = (struct seen){0};
+    if (!get_executable(pid, now))
+        return false;
+    if (before && before->device == now->device && before->inode == now->inode) {
+        *now = *before;
+        return true;
+    }
+    now->is_vm = vm_identify(pid, &build, &ignored) == 1;
+    now->since = clock_ns(CLOCK_MONOTONIC);
+    return true;
+}
+
+/* Look at all processes. Those that have ended are forgotten. */
+static void look(struct arrivals *arrivals)
+{
+    struct error ignored; /* without /proc no VM arrives */
+    size_t count = 0, used = 0;
+    pid_t *pids = process_list(&count, &ignored);
+    struct seen *seen;
+
+    if (!pids)
+        return;
+    seen = xcalloc(count + 1, sizeof(*seen));
+    for (size_t i = 0; i < count; i++)
+        used += look_at(arrivals, pids[i], &seen[used]);
+    free(pids);
+    free(arrivals->seen);
+    arrivals->seen = seen;
+    arrivals->count = used;
+}
+
+static bool is_target(const struct targets *targets, pid_t pid)
+{
+    for (size_t i = 0; i < targets->count; i++)
+        if (targets->of[i]->vm->pid == pid && !targets->of[i]->ended)
+            return true;
+    return false;
+}
+
+pid_t *arrivals_look(struct arrivals *arrivals, const struct targets *targets, size_t *count)
+{
+    pid_t *found = NULL;
+    size_t room = 0;
+
+    look(arrivals);
+    *count = 0;
+    for (size_t i = 0; i < arrivals->count; i++) {
+        const struct seen *seen = &arrivals->seen[i];
+
+        if (!seen->is_vm || seen->given_up || is_target(targets, seen->pid))
+            continue;
+        found = xgrow(found, &room, *count, sizeof(*found));
+        found[(*count)++] = seen->pid;
+    }
+    return found;
+}
+
+bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error)
+{
+    struct seen *seen = find(arrivals, pid);
+
+    if (!seen)
+        return false;
+    seen->given_up =
+        error->code == ERROR_UNSUPPORTED || clock_ns(CLOCK_MONOTONIC) - seen->since > START_NS;
+    return seen->given_up;
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/membership.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/process.h"
+#include "session/triggers.h"
+#include "session/wall.h"
+#include "session/walls.h"
+#include "util/log.h"
+
+enum { NAME_SECONDS = 10 }; /* in which a VM gets its name */
+
+/* ---- start ---- */
+
+int membership_open(struct session *session, struct error *error)
+{
+    struct targets *targets = session->targets;
+
+    for (size_t i = 0; i < targets->count;) {
+        struct target *target = targets->of[i];
+
+        target->number = (uint32_t)i;
+        target->symbolizer = symbolizer_new(target->vm, session->segment->profile, error);
+        if (target->symbolizer) {
+            i++;
+            continue;
+        }
+        target_error(target, error);
+        if (!targets_leave_out(targets, i, error))
+            return -1;
+    }
+    session->room = targets_room(targets);
+    if (targets->all)
+        session->arrivals = arrivals_new();
+    return 0;
+}
+
+static int begin(const struct session *session, const struct target *target, struct error *error)
+{
+    return programs_add_target(session->programs, target->vm,
+                               symbolizer_code_generation_address(target->symbolizer), error);
+}
+
+int membership_begin(struct session *session, struct error *error)
+{
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (begin(session, session->targets->of[i], error))
+            return target_error(session->targets->of[i], error);
+    return 0;
+}
+
+/* From now on the CPU time of the VM and of its threads counts. */
+static void account(struct session *session, struct target *target)
+{
+    if (session->cpu_time)
+        target->cpu_time = vm_cpu_time_new(session->cpu_time, target->vm->pid);
+    symbolizer_look(target->symbolizer, &session->segment->threads);
+}
+
+void membership_account(struct session *session)
+{
+    for (size_t i = 0; i < session->targets->count; i++)
+        account(session, session->targets->of[i]);
+}
+
+static int watch(const struct session *session, struct target *target, struct error *error)
+{
+    return walls_add(target, session->options, session->segment, error) ||
+                   triggers_add(target, session->options, error)
+               ? -1
+               : 0;
+}
+
+int membership_watch(struct session *session, struct error *error)
+{
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (watch(session, session->targets->of[i], error))
+            return target_error(session->targets->of[i], error);
+    return 0;
+}
+
+static void prepare(struct session *session, struct target *target)
+{
+    symbolizer_set_kernel(target->symbolizer, session->kernel);
+    symbolizer_prepare(target->symbolizer);
+}
+
+void membership_prepare(struct session *session)
+{
+    struct error unnamed;
+
+    session->kernel = kernel_symbols_new(&unnamed);
+    if (!session->kernel)
+        log_decision("symbols", "kernel functions are shown by address: %s", unnamed.text);
+    for (size_t i = 0; i < session->targets->count; i++)
+        prepare(session, session->targets->of[i]);
+}
+
+/* ---- leaving ---- */
+
+/* Take what the VM has left. Its counts belong to the summaries of the segment. */
+static int leave(struct session *session, struct target *target, struct error *error)
+{
+    log_decision("targets", "process %d has ended", (int)target->vm->pid);
+    target->ended = true;
+    events_leave(target);
+    programs_remove_target(session->programs, target->vm);
+    if (target->cpu_time && vm_cpu_time_settle(target->cpu_time, true, session->segment, error))
+        return -1;
+    return target->wall ? wall_finish(target->wall, session->segment, error) : 0;
+}
+
+bool membership_alive(const struct session *session)
+{
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (!session->targets->of[i]->ended && target_runs(session->targets->of[i]))
+            return true;
+    return false;
+}
+
+void membership_forget(struct session *session)
+{
+    for (size_t i = session->targets->count; i-- > 0;) {
+        if (!session->targets->of[i]->ended)
+            continue;
+        events_forget(session->events, session->targets->of[i]);
+        targets_remove(session->targets, i);
+    }
+}
+
+/* ---- joining ---- */
+
+/* The lowest number that no target has. */
+static uint32_t free_number(const struct targets *targets)
+{
+    for (uint32_t number = 0;; number++) {
+        size_t i = 0;
+
+        while (i < targets->count && targets->of[i]->number != number)
+            i++;
+        if (i == targets->count)
+            return number;
+    }
+}
+
+/* True for a young VM that was started with a name and has none yet. All that is recorded of a VM
+ * has the name that it has when it joins. */
+static bool waits_for_name(struct target *target)
+{
+    static const char *const flags[] = {"-sname", "-name"};
+    char name[1024] = "";
+    bool asked = false;
+    size_t size;
+    char *arguments;
+
+    if (target_age(target) > NAME_SECONDS)
+        return false;
+    vm_node_name(target->vm, name, sizeof(name));
+    if (name[0] && strcmp(name, "nonode@nohost"))
+        return false;
+    arguments = process_arguments(target->vm->pid, &size);
+    for (const char *at = arguments; at && at < arguments + size; at += strlen(at) + 1)
+        for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+            asked |= !strcmp(at, flags[i]);
+    free(arguments);
+    return asked;
+}
+
+static int join(struct session *session, struct target *target, struct error *error)
+{
+    if (waits_for_name(target))
+        return error_set(error, ERROR_FAILED, "the node has no name yet");
+    if (target->number >= session->room)
+        return error_set(error, ERROR_FAILED, "there is room for %u VMs only", session->room);
+    target->symbolizer = symbolizer_new(target->vm, session->segment->profile, error);
+    if (!target->symbolizer || begin(session, target, error))
+        return -1;
+    account(session, target);
+    if (events_join(session->events, target, error) || watch(session, target, error))
+        return -1;
+    prepare(session, target);
+    return 0;
+}
+
+static int add(struct session *session, pid_t pid, struct error *error)
+{
+    struct targets *targets = session->targets;
+    uint32_t number = free_number(targets);
+    struct target *target;
+
+    if (targets_add(targets, pid, error))
+        return -1;
+    target = targets->of[targets->count - 1];
+    target->number = number;
+    if (join(session, target, error) == 0) {
+        log_decision("targets", "process %d has started and is profiled from now on", (int)pid);
+        return 0;
+    }
+    programs_remove_target(session->programs, target->vm);
+    targets_remove(targets, targets->count - 1);
+    return -1;
+}
+
+/* A VM that has only begun to start can't be profiled yet, and is tried again. */
+static void welcome(struct session *session)
+{
+    size_t count;
+    pid_t *pids = arrivals_look(session->arrivals, session->targets, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct error error;
+
+        if (add(session, pids[i], &error) == 0)
+            continue;
+        log_detail("targets", "process %d can't be profiled: %s", (int)pids[i], error.text);
+        if (arrivals_failed(session->arrivals, pids[i], &error))
+            session->options->warn("process %d is skipped: %s", (int)pids[i], error.text);
+    }
+    free(pids);
+}
+
+int membership_step(struct session *session, struct error *error)
+{
+    for (size_t i = 0; i < session->targets->count; i++) {
+        struct target *target = session->targets->of[i];
+
+        if (!target->ended && !target_runs(target) && leave(session, target, error))
+            return -1;
+    }
+    if (session->arrivals)
+        welcome(session);
+    return 0;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The session as session.c and membership.c share it. */
+#pragma once
+
+#include "capture/programs.h"
+#include "capture/sampler.h"
+#include "os/kernel_symbols.h"
+#include "session/arrivals.h"
+#include "session/busiest.h"
+#include "session/cpu_time.h"
+#include "session/events.h"
+#include "session/segment.h"
+#include "session/session.h"
+
+struct session {
+    const struct session_options *options;
+    struct targets *targets;
+    uint32_t room;             /* targets that there can be at once */
+    struct arrivals *arrivals; /* NULL: VMs that start later are not looked for */
+    const char *command_line;
+    struct kernel_symbols *kernel;
+    struct programs *programs;
+    struct sampler *sampler;   /* NULL: CPU samples are not needed */
+    struct cpu_time *cpu_time; /* NULL: the same */
+    struct events *events;
+    struct buffer fired; /* text of the trigger that fired last */
+    struct segment *segment;
+    uint64_t samples; /* of the segments before */
+    uint64_t first_ns, looked_ns, flushed_ns;
+    bool stopped;     /* no more samples are taken */
+    int write_result; /* of appending while samples are processed */
+    struct error write_error;
+    struct busiest busiest;
+};
