@@ -59,8 +59,8 @@ static int add_pid(void *target, char *text, struct error *error)
 
 static const struct command_option target_list[] = {
     {"pid", 'p', "PID", "Profile the VM with this process id. May be repeated.", add_pid, NULL},
-    {"all", 'a', NULL, "Profile every VM of this host.", option_set_true, NULL,
-     offsetof(struct record_options, targets.all)},
+    {"all", 'a', NULL, "Profile every VM of this host, and those that start later.",
+     option_set_true, NULL, offsetof(struct record_options, targets.all)},
     {0},
 };
 

@@ -23,9 +23,14 @@ struct seen {
 struct arrivals {
     struct seen *seen; /* ascending by pid */
     size_t count;
+    uint64_t due; /* ns, CLOCK_MONOTONIC: of the next look */
 };
 
 static const uint64_t START_NS = 60000000000; /* time for a VM to start */
+
+/* A look at 1,000 processes takes some 5 ms. The time between two looks is this many times as
+ * long. */
+enum { PAUSE = 200 };
 
 struct arrivals *arrivals_new(void)
 {
@@ -117,11 +122,15 @@ static bool is_target(const struct targets *targets, pid_t pid)
 
 pid_t *arrivals_look(struct arrivals *arrivals, const struct targets *targets, size_t *count)
 {
+    uint64_t began = clock_ns(CLOCK_MONOTONIC);
     pid_t *found = NULL;
     size_t room = 0;
 
-    look(arrivals);
     *count = 0;
+    if (began < arrivals->due)
+        return NULL;
+    look(arrivals);
+    arrivals->due = began + PAUSE * (clock_ns(CLOCK_MONOTONIC) - began);
     for (size_t i = 0; i < arrivals->count; i++) {
         const struct seen *seen = &arrivals->seen[i];
 

@@ -13,7 +13,8 @@ struct arrivals *arrivals_new(void);
 void arrivals_free(struct arrivals *arrivals);
 
 /* Return the pids of VMs that are no targets and were not given up, `*count` of them, to be freed.
- * NULL if there are none. Only executables that are new since the last call are read. */
+ * NULL if there are none, or if the last look was so recent that another one would take more than
+ * half a percent of a CPU. Only executables that are new since then are read. */
 pid_t *arrivals_look(struct arrivals *arrivals, const struct targets *targets, size_t *count);
 
 /* Note that a VM which the last look returned could not be added. True if it is given up now: its
