@@ -10,6 +10,6 @@
  * its cmdline. */
 char *procfs_read(pid_t pid, const char *name, size_t *size);
 
-/* Return what follows "KEY:\t" at the start of a line of `text`, and its length up to the end of the
- * line; NULL if there is no such line. Files with such lines are status and fdinfo. */
+/* Return what follows "KEY:\t" at the start of a line of `text`, and its length up to the end of
+ * the line; NULL if there is no such line. Files with such lines are status and fdinfo. */
 const char *procfs_value(const char *text, const char *key, size_t *length);
