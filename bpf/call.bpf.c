@@ -30,7 +30,7 @@ int call_begin(struct pt_regs *ctx)
     struct call begun = {}, *call;
     struct event event = {};
 
-    if (!this_target() || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+    if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
     key.slot = event.hit.slot;
     call = bpf_map_lookup_elem(&calls, &key);
@@ -54,7 +54,7 @@ int call_end(struct pt_regs *ctx)
     struct call *call;
     bool counts;
 
-    counts = this_target() && event_begin(&event, bpf_get_attach_cookie(ctx));
+    counts = event_begin(&event, bpf_get_attach_cookie(ctx));
     key.slot = event.hit.slot;
     call = bpf_map_lookup_elem(&calls, &key);
     if (!call)
@@ -85,7 +85,7 @@ int place_hit(struct pt_regs *ctx)
 {
     struct event event = {};
 
-    if (!this_target() || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+    if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
     event.hit.size = event.hit.values[0] = 1;
     event_count(&event);

@@ -42,8 +42,10 @@ extern struct histograms histograms SEC(".maps");
 /* A hit that a program is handling. */
 struct event {
     struct wire_hit hit;
+    const struct wire_target *target; /* the VM of the current thread */
     const struct wire_slot *slot;
     struct wire_slot_counts *counts;
+    bool faulted; /* memory of the VM could not be read: what follows from it is wrong */
 };
 
 static __always_inline void add(__u64 *sum, __u64 value)
@@ -52,18 +54,33 @@ static __always_inline void add(__u64 *sum, __u64 value)
         __sync_fetch_and_add(sum, value);
 }
 
-/* Begin a hit of the probe with this cookie. Return false if hits do not count now. */
+/* Begin a hit of the probe with this cookie. Return false if hits do not count now, or if the
+ * current thread is of no target. */
 static __always_inline bool event_begin(struct event *event, __u64 cookie)
 {
-    __u32 slot = (__u32)cookie;
+    __u32 slot = (__u32)cookie, pid = bpf_get_current_pid_tgid() >> 32;
 
     event->hit.slot = slot;
+    event->target = bpf_map_lookup_elem(&targets, &pid);
+    if (!event->target)
+        return false;
     event->slot = bpf_map_lookup_elem(&slots, &slot);
     event->counts = bpf_map_lookup_elem(&slot_counts, &slot);
     if (!event->slot || !event->counts)
         return false;
     add(&event->counts->runs, 1);
     return event->slot->open;
+}
+
+/* True if memory of the VM could not be read. Then the hit is counted as lost. Call it once all is
+ * read, before the hit is counted. */
+static __always_inline bool event_failed(struct event *event)
+{
+    if (!event->faulted)
+        return false;
+    debug_print("memory that a hit of slot %u needs can't be read", event->hit.slot);
+    add(&event->counts->lost, 1);
+    return true;
 }
 
 /* True if what began at `began` began in this window. If a window ends between entry and return,
@@ -173,35 +190,31 @@ static __always_inline void event_sample(struct event *event, const struct pt_re
     event_sample_end(event, at);
 }
 
-/* The VM that the current thread belongs to; NULL if it is no target. */
-static __always_inline const struct wire_target *this_target(void)
-{
-    __u32 pid = bpf_get_current_pid_tgid() >> 32;
-
-    return bpf_map_lookup_elem(&targets, &pid);
-}
-
-static __always_inline __u64 user_u64(__u64 address)
+/* Words of the VM's memory. 0 if they can't be read, which event_failed() tells. */
+static __always_inline __u64 user_u64(struct event *event, __u64 address)
 {
     __u64 value = 0;
 
-    bpf_probe_read_user(&value, sizeof(value), (void *)address);
+    if (bpf_probe_read_user(&value, sizeof(value), (void *)address))
+        event->faulted = true;
     return value;
 }
 
-static __always_inline __u32 user_u32(__u64 address)
+static __always_inline __u32 user_u32(struct event *event, __u64 address)
 {
     __u32 value = 0;
 
-    bpf_probe_read_user(&value, sizeof(value), (void *)address);
+    if (bpf_probe_read_user(&value, sizeof(value), (void *)address))
+        event->faulted = true;
     return value;
 }
 
-static __always_inline __u16 user_u16(__u64 address)
+static __always_inline __u16 user_u16(struct event *event, __u64 address)
 {
     __u16 value = 0;
 
-    bpf_probe_read_user(&value, sizeof(value), (void *)address);
+    if (bpf_probe_read_user(&value, sizeof(value), (void *)address))
+        event->faulted = true;
     return value;
 }
 
@@ -216,11 +229,11 @@ static __always_inline const struct wire_thread *this_scheduler(void)
 }
 
 /* The Process * that the current scheduler thread runs; 0 if none. */
-static __always_inline __u64 current_process(const struct wire_target *target)
+static __always_inline __u64 current_process(struct event *event)
 {
     const struct wire_thread *thread = this_scheduler();
 
-    return thread ? user_u64(thread->scheduler + target->sched_current_process) : 0;
+    return thread ? user_u64(event, thread->scheduler + event->target->sched_current_process) : 0;
 }
 
 #endif

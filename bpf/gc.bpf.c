@@ -68,22 +68,23 @@ struct {
 } charged_fragments SEC(".maps");
 
 /* The words in use on the heap, on the old heap and in heap fragments. */
-static __always_inline __u64 words_in_use(const struct wire_target *target, __u64 process)
+static __always_inline __u64 words_in_use(struct event *event, __u64 process)
 {
-    __u64 heap = user_u64(process + target->process_heap);
-    __u64 htop = user_u64(process + target->process_htop);
-    __u64 old_heap = user_u64(process + target->process_old_heap);
-    __u64 old_htop = user_u64(process + target->process_old_htop);
+    __u64 heap = user_u64(event, process + event->target->process_heap);
+    __u64 htop = user_u64(event, process + event->target->process_htop);
+    __u64 old_heap = user_u64(event, process + event->target->process_old_heap);
+    __u64 old_htop = user_u64(event, process + event->target->process_old_htop);
 
-    return (htop - heap + old_htop - old_heap) / 8 + user_u64(process + target->process_mbuf_sz);
+    return (htop - heap + old_htop - old_heap) / 8 +
+           user_u64(event, process + event->target->process_mbuf_sz);
 }
 
 /* The words of off-heap binaries. The VM counts those since the last collection and the older ones
  * in two fields. */
-static __always_inline __u64 binary_words(const struct wire_target *target, __u64 process)
+static __always_inline __u64 binary_words(struct event *event, __u64 process)
 {
-    return user_u64(process + target->process_off_heap_overhead) +
-           user_u64(process + target->process_bin_old_vheap);
+    return user_u64(event, process + event->target->process_off_heap_overhead) +
+           user_u64(event, process + event->target->process_bin_old_vheap);
 }
 
 static __always_inline __u64 less(__u64 before, __u64 after)
@@ -94,17 +95,18 @@ static __always_inline __u64 less(__u64 before, __u64 after)
 SEC("uprobe")
 int gc_begin(struct pt_regs *ctx)
 {
-    const struct wire_target *target = this_target();
     __u64 thread = bpf_get_current_pid_tgid();
     struct collection collection = {};
     struct event event = {};
 
-    if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+    if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
     collection.process = ctx->di;
-    collection.heap = user_u64(collection.process + target->process_heap);
-    collection.words = words_in_use(target, collection.process);
-    collection.binaries = binary_words(target, collection.process);
+    collection.heap = user_u64(&event, collection.process + event.target->process_heap);
+    collection.words = words_in_use(&event, collection.process);
+    collection.binaries = binary_words(&event, collection.process);
+    if (event_failed(&event))
+        return 0;
     collection.began = bpf_ktime_get_ns();
     if (bpf_map_update_elem(&collections, &thread, &collection, BPF_ANY))
         add(&event.counts->lost, 1);
@@ -114,37 +116,39 @@ int gc_begin(struct pt_regs *ctx)
 /* True if the function has collected. Where collecting is disabled now, or left to a dirty
  * scheduler, garbage_collect() only gives the process another piece of heap
  * (delay_garbage_collection(), erl_gc.c 27:498), and the function for hibernation does nothing. */
-static __always_inline bool was_collected(const struct wire_target *target,
-                                          const struct collection *collection, __u32 kind)
+static __always_inline bool was_collected(struct event *event, const struct collection *collection,
+                                          __u32 kind)
 {
     if (kind == WIRE_GC_HIBERNATE)
-        return user_u64(collection->process + target->process_heap) != collection->heap;
-    return user_u64(collection->process + target->process_abandoned_heap) == 0;
+        return user_u64(event, collection->process + event->target->process_heap) !=
+               collection->heap;
+    return user_u64(event, collection->process + event->target->process_abandoned_heap) == 0;
 }
 
 /* The exact kind of a collection. A major collection resets the count of minor ones (do_minor,
  * do_major: GEN_GCS). */
-static __always_inline __u32 kind_of(const struct wire_target *target, __u64 process, __u32 kind)
+static __always_inline __u32 kind_of(struct event *event, __u64 process, __u32 kind)
 {
-    bool dirty = user_u32(process + target->process_state) & ERTS_PSFLG_DIRTY_RUNNING_SYS;
+    bool dirty =
+        user_u32(event, process + event->target->process_state) & ERTS_PSFLG_DIRTY_RUNNING_SYS;
 
     if (kind == WIRE_GC_HIBERNATE)
         return kind;
-    if (user_u16(process + target->process_gen_gcs) == 0)
+    if (user_u16(event, process + event->target->process_gen_gcs) == 0)
         return dirty ? WIRE_GC_DIRTY_MAJOR : WIRE_GC_MAJOR;
     return dirty ? WIRE_GC_DIRTY_MINOR : WIRE_GC_MINOR;
 }
 
-static __always_inline void collected(struct event *event, const struct wire_target *target,
-                                      const struct collection *collection, __u32 kind)
+static __always_inline void collected(struct event *event, const struct collection *collection,
+                                      __u32 kind)
 {
     struct wire_hit *hit = &event->hit;
-    __u64 after = words_in_use(target, collection->process);
-    __u64 binaries = binary_words(target, collection->process);
+    __u64 after = words_in_use(event, collection->process);
+    __u64 binaries = binary_words(event, collection->process);
 
     hit->duration = bpf_ktime_get_ns() - collection->began;
     hit->size = hit->duration;
-    hit->kind = kind_of(target, collection->process, kind);
+    hit->kind = kind_of(event, collection->process, kind);
     hit->values[0] = hit->duration;
     hit->values[1] = 1;
     hit->values[2] = less(collection->words, after);
@@ -156,23 +160,24 @@ static __always_inline void collected(struct event *event, const struct wire_tar
 SEC("uprobe")
 int gc_end(struct pt_regs *ctx)
 {
-    const struct wire_target *target = this_target();
     __u64 thread = bpf_get_current_pid_tgid();
     struct collection *collection;
     struct event event = {};
     __u64 cookie = bpf_get_attach_cookie(ctx);
     bool counts;
 
-    counts = target && event_begin(&event, cookie);
+    counts = event_begin(&event, cookie);
     collection = bpf_map_lookup_elem(&collections, &thread);
     if (!collection)
         return 0;
     if (counts && event_is_in_window(&event, collection->began) &&
-        was_collected(target, collection, cookie >> 32)) {
-        collected(&event, target, collection, cookie >> 32);
-        event_count(&event);
-        event_histogram(&event, event.hit.kind, event.hit.duration);
-        event_sample(&event, ctx, 0);
+        was_collected(&event, collection, cookie >> 32)) {
+        collected(&event, collection, cookie >> 32);
+        if (!event_failed(&event)) {
+            event_count(&event);
+            event_histogram(&event, event.hit.kind, event.hit.duration);
+            event_sample(&event, ctx, 0);
+        }
     }
     bpf_map_delete_elem(&collections, &thread);
     return 0;
@@ -180,34 +185,32 @@ int gc_end(struct pt_regs *ctx)
 
 /* The words of off-heap binaries that the process got since its last collection; 0 if that
  * collection was not seen. */
-static __always_inline __u64 new_binaries(const struct event *event,
-                                          const struct wire_target *target, __u64 process)
+static __always_inline __u64 new_binaries(struct event *event, __u64 process)
 {
     const struct held_binaries *held = bpf_map_lookup_elem(&held_binaries, &process);
 
     if (!held || held->window != event->slot->window ||
-        held->pid != user_u64(process + target->process_id))
+        held->pid != user_u64(event, process + event->target->process_id))
         return 0;
-    return less(user_u64(process + target->process_off_heap_overhead), held->words);
+    return less(user_u64(event, process + event->target->process_off_heap_overhead), held->words);
 }
 
 /* The words that were allocated on the heap since the last collection. */
-static __always_inline __u64 new_on_heap(const struct wire_target *target, __u64 process)
+static __always_inline __u64 new_on_heap(struct event *event, __u64 process)
 {
-    return less(user_u64(process + target->process_htop),
-                user_u64(process + target->process_high_water)) /
+    return less(user_u64(event, process + event->target->process_htop),
+                user_u64(event, process + event->target->process_high_water)) /
            8;
 }
 
 /* Find the words that have been charged since the last collection. */
-static __always_inline void find_charged(const struct event *event,
-                                         const struct wire_target *target, __u64 process,
+static __always_inline void find_charged(struct event *event, __u64 process,
                                          struct charged *charged)
 {
     const struct charged *before = bpf_map_lookup_elem(&charged_fragments, &process);
 
-    charged->pid = user_u64(process + target->process_id);
-    charged->high_water = user_u64(process + target->process_high_water);
+    charged->pid = user_u64(event, process + event->target->process_id);
+    charged->high_water = user_u64(event, process + event->target->process_high_water);
     charged->window = event->slot->window;
     if (!before || before->window != charged->window || before->pid != charged->pid ||
         before->high_water != charged->high_water)
@@ -219,23 +222,25 @@ static __always_inline void find_charged(const struct event *event,
 SEC("uprobe")
 int alloc_begin(struct pt_regs *ctx)
 {
-    const struct wire_target *target = this_target();
     struct charged charged = {};
     struct event event = {};
     __u64 process = ctx->di, words;
 
-    if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+    if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
     /* The words were counted when the collection was put off. */
-    if (user_u64(process + target->process_abandoned_heap))
+    if (user_u64(&event, process + event.target->process_abandoned_heap))
         return 0;
-    find_charged(&event, target, process, &charged);
+    find_charged(&event, process, &charged);
     bpf_map_delete_elem(&charged_fragments, &process);
-    words = new_on_heap(target, process) + user_u64(process + target->process_mbuf_sz);
+    words =
+        new_on_heap(&event, process) + user_u64(&event, process + event.target->process_mbuf_sz);
     event.hit.values[0] = less(words, charged.on_heap + charged.in_fragments);
     event.hit.values[1] = 1;
-    event.hit.values[2] = 8 * new_binaries(&event, target, process);
+    event.hit.values[2] = 8 * new_binaries(&event, process);
     event.hit.size = event.hit.values[0];
+    if (event_failed(&event))
+        return 0;
     event_count(&event);
     event_sample(&event, ctx, 0);
     return 0;
@@ -243,15 +248,15 @@ int alloc_begin(struct pt_regs *ctx)
 
 /* The words to charge for a fragment. If the process gets the fragment because its heap is full,
  * the new words on the heap are charged too. */
-static __always_inline __u64 charge_fragment(const struct wire_target *target, __u64 process,
-                                             __u64 need, __u32 kind, struct charged *charged)
+static __always_inline __u64 charge_fragment(struct event *event, __u64 process, __u64 need,
+                                             struct charged *charged)
 {
-    __u64 in_fragments = user_u64(process + target->process_mbuf_sz) + need;
+    __u64 in_fragments = user_u64(event, process + event->target->process_mbuf_sz) + need;
     __u64 words = less(in_fragments, charged->in_fragments);
 
     charged->in_fragments = in_fragments;
-    if (kind == WIRE_ALLOC_HEAP) {
-        __u64 on_heap = new_on_heap(target, process);
+    if (event->hit.kind == WIRE_ALLOC_HEAP) {
+        __u64 on_heap = new_on_heap(event, process);
 
         words += less(on_heap, charged->on_heap);
         charged->on_heap = on_heap;
@@ -262,23 +267,25 @@ static __always_inline __u64 charge_fragment(const struct wire_target *target, _
 SEC("uprobe")
 int alloc_fragment(struct pt_regs *ctx)
 {
-    const struct wire_target *target = this_target();
     struct charged charged = {};
     struct event event = {};
-    __u64 process = ctx->di;
+    __u64 process = ctx->di, heap, abandoned;
 
-    if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+    if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
+    heap = user_u64(&event, process + event.target->process_heap);
+    abandoned = user_u64(&event, process + event.target->process_abandoned_heap);
     /* A dirty NIF allocates for a process without a heap (ErtsSchedulerData.dirty_shadow_process).
      * These words count when the real process has them. */
-    if (!user_u64(process + target->process_heap) ||
-        user_u64(process + target->process_abandoned_heap))
+    if (event_failed(&event) || !heap || abandoned)
         return 0;
-    find_charged(&event, target, process, &charged);
+    find_charged(&event, process, &charged);
     /* Arithmetic gets its results in fragments whether the heap is full or not. */
     event.hit.kind = ctx->dx == ERTS_HEAP_FRAG_ONLY_XTRA ? WIRE_ALLOC_FRAGMENT : WIRE_ALLOC_HEAP;
-    event.hit.values[0] = charge_fragment(target, process, ctx->si, event.hit.kind, &charged);
+    event.hit.values[0] = charge_fragment(&event, process, ctx->si, &charged);
     event.hit.size = event.hit.values[0];
+    if (event_failed(&event))
+        return 0;
     if (bpf_map_update_elem(&charged_fragments, &process, &charged, BPF_ANY)) {
         debug_print("no room for the words of process %llx", process);
         return 0;
@@ -291,18 +298,19 @@ int alloc_fragment(struct pt_regs *ctx)
 SEC("uprobe")
 int alloc_end(struct pt_regs *ctx)
 {
-    const struct wire_target *target = this_target();
     struct held_binaries held = {};
     struct event event = {};
     __u64 process;
 
-    if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+    if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
-    process = current_process(target);
-    if (!process)
+    process = current_process(&event);
+    if (event_failed(&event) || !process)
         return 0;
-    held.pid = user_u64(process + target->process_id);
-    held.words = user_u64(process + target->process_off_heap_overhead);
+    held.pid = user_u64(&event, process + event.target->process_id);
+    held.words = user_u64(&event, process + event.target->process_off_heap_overhead);
+    if (event_failed(&event))
+        return 0;
     held.window = event.slot->window;
     bpf_map_update_elem(&held_binaries, &process, &held, BPF_ANY);
     return 0;

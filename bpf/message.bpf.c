@@ -72,7 +72,7 @@ static __always_inline void tally(const struct event *event, __u32 n)
  */
 
 /* The words from the start of a list's copy to its cell `cell`. The start is not below `bottom`. -1
- * if there are too many cells. */
+ * if there are too many cells, -2 if one can't be read. */
 __noinline int message_list_words(__u64 cell, __u64 bottom)
 {
     __u64 at = cell;
@@ -84,7 +84,7 @@ __noinline int message_list_words(__u64 cell, __u64 bottom)
         __u64 next;
 
         if (bpf_probe_read_user(&list, sizeof(list), (void *)at))
-            return 0;
+            return -2;
         next = list.tail & ~7ull;
         if ((list.head & TAG_PRIMARY_MASK) != TAG_PRIMARY_IMMED1 ||
             (list.tail & TAG_PRIMARY_MASK) == TAG_PRIMARY_IMMED1 || next < bottom || next >= at)
@@ -105,8 +105,7 @@ static __always_inline __u64 words_between(__u64 term, __u64 start, __u64 end)
 }
 
 /* The words of a term's copy that lies on the receiver's heap and ends at `end`. */
-static __always_inline __u64 words_on_heap(const struct event *event, __u64 term, __u64 heap,
-                                           __u64 end)
+static __always_inline __u64 words_on_heap(struct event *event, __u64 term, __u64 heap, __u64 end)
 {
     __u64 at = term & ~7ull;
     int before = 0;
@@ -115,20 +114,22 @@ static __always_inline __u64 words_on_heap(const struct event *event, __u64 term
         return 0;
     if ((term & TAG_PRIMARY_MASK) == TAG_PRIMARY_LIST)
         before = message_list_words(at, heap);
-    if (before < 0) {
+    if (before == -2)
+        event->faulted = true;
+    if (before == -1) {
         tally(event, WIRE_MSG_LONG_LIST);
         before = 2 * LIST_CELLS;
     }
     return (end - at) / 8 + before;
 }
 
-static __always_inline __u64 words_in_fragments(__u64 fragment)
+static __always_inline __u64 words_in_fragments(struct event *event, __u64 fragment)
 {
     __u64 words = 0;
 
     for (int i = 0; i < FRAGMENTS && fragment; i++) {
-        words += user_u64(fragment + ERL_HEAP_FRAGMENT_USED_OFFSET);
-        fragment = user_u64(fragment); /* ErlHeapFragment.next */
+        words += user_u64(event, fragment + ERL_HEAP_FRAGMENT_USED_OFFSET);
+        fragment = user_u64(event, fragment); /* ErlHeapFragment.next */
     }
     return words;
 }
@@ -148,27 +149,28 @@ struct sending {
     __u64 messages, words, signals;
     __u32 slot;
     __u16 process_id, message_m, message_hfrag, fragment_mem, alias_message; /* as in wire_target */
-    __u16 unused;
+    __u16 faulted; /* not 0: something could not be read */
 };
 
 static __always_inline bool begin_sending(struct sending *sending, struct event *event,
                                           __u64 cookie, __u64 to)
 {
-    const struct wire_target *target = this_target();
+    const struct wire_target *target;
 
-    if (!target || !event_begin(event, cookie))
+    if (!event_begin(event, cookie))
         return false;
+    target = event->target;
     sending->now = bpf_ktime_get_ns();
-    sending->to = user_u64(to + target->process_id);
+    sending->to = user_u64(event, to + target->process_id);
     sending->slot = event->hit.slot;
-    sending->heap = user_u64(to + target->process_heap);
-    sending->top = user_u64(to + target->process_htop);
+    sending->heap = user_u64(event, to + target->process_heap);
+    sending->top = user_u64(event, to + target->process_htop);
     sending->process_id = target->process_id;
     sending->message_m = target->message_m;
     sending->message_hfrag = target->message_hfrag;
     sending->fragment_mem = target->heap_fragment_mem;
     sending->alias_message = target->alias_message;
-    return true;
+    return !event_failed(event);
 }
 
 /* Note the message, so that it is found when it is received. */
@@ -188,6 +190,8 @@ static __always_inline void follow(const struct sending *sending, const struct e
 static __always_inline void count_message(struct sending *sending, const struct event *event,
                                           __u64 words)
 {
+    if (event->faulted)
+        return;
     sending->messages++;
     sending->words += words;
     event_histogram(event, WIRE_MSG_WORDS, words);
@@ -200,15 +204,15 @@ static __always_inline bool is_pointer(__u64 term)
            (term & TAG_PRIMARY_MASK) == TAG_PRIMARY_BOXED;
 }
 
-static __always_inline __u64 words_of(const struct sending *sending, const struct event *event,
+static __always_inline __u64 words_of(const struct sending *sending, struct event *event,
                                       __u64 term)
 {
-    __u64 data = user_u64(sending->address + ERTS_MESSAGE_DATA_OFFSET);
+    __u64 data = user_u64(event, sending->address + ERTS_MESSAGE_DATA_OFFSET);
 
     if (data == ERTS_MSG_COMBINED_HFRAG)
-        return words_in_fragments(sending->address + sending->message_hfrag);
+        return words_in_fragments(event, sending->address + sending->message_hfrag);
     if (data)
-        return words_in_fragments(data);
+        return words_in_fragments(event, data);
     if (!is_pointer(term) || sending->from == sending->to)
         return 0;
     return words_on_heap(event, term, sending->heap, sending->top);
@@ -218,11 +222,12 @@ static __always_inline __u64 words_of(const struct sending *sending, const struc
  * copy in a heap fragment, the address of the fragment is at the end of `info` or, until OTP 27,
  * behind the message: two small integers, a half each. Otherwise the copy is behind the
  * ErtsMessage. */
-static __always_inline __u64 start_of_signal(const struct sending *sending, __u64 info)
+static __always_inline __u64 start_of_signal(const struct sending *sending, struct event *event,
+                                             __u64 info)
 {
-    __u64 arity = user_u64(info) >> HEADER_ARITY_OFFS;
+    __u64 arity = user_u64(event, info) >> HEADER_ARITY_OFFS;
     __u64 at = info + 8 * (sending->alias_message == 3 ? 4 : arity - 1);
-    __u64 low = user_u64(at), high = user_u64(at + 8);
+    __u64 low = user_u64(event, at), high = user_u64(event, at + 8);
 
     if (arity >= 4 && (low & TAG_IMMED1_MASK) == TAG_IMMED1_SMALL &&
         (high & TAG_IMMED1_MASK) == TAG_IMMED1_SMALL)
@@ -235,23 +240,22 @@ static __always_inline __u64 start_of_signal(const struct sending *sending, __u6
  * message, of the alias, and of a trace token (erts_proc_sig_send_to_alias(), erl_proc_sig_queue.c
  * 25:1644; send_altact_msg(), 29:2077). A message from another node has the name of that node
  * instead of the tuple, and is not copied. */
-static __always_inline __u64 words_of_signal(const struct sending *sending,
-                                             const struct event *event)
+static __always_inline __u64 words_of_signal(const struct sending *sending, struct event *event)
 {
-    __u64 info = user_u64(sending->address + sending->message_m + ERTS_MESSAGE_FROM_OFFSET);
+    __u64 info = user_u64(event, sending->address + sending->message_m + ERTS_MESSAGE_FROM_OFFSET);
     __u64 term, next, end;
 
     if ((info & TAG_PRIMARY_MASK) != TAG_PRIMARY_BOXED)
         return 0;
     info &= ~7ull;
-    term = user_u64(info + 8 * sending->alias_message);
-    next = user_u64(info + 8 * (5 - sending->alias_message));
+    term = user_u64(event, info + 8 * sending->alias_message);
+    next = user_u64(event, info + 8 * (5 - sending->alias_message));
     end = (next & TAG_PRIMARY_MASK) == TAG_PRIMARY_BOXED ? next & ~7ull : info;
     if (!is_pointer(term))
         return 0;
     if (info >= sending->heap && info < sending->top)
         return words_on_heap(event, term, sending->heap, end);
-    return words_between(term, start_of_signal(sending, info), end);
+    return words_between(term, start_of_signal(sending, event, info), end);
 }
 
 /* True if the receiver may make a message of such a signal in the same ErtsMessage. For other
@@ -286,17 +290,25 @@ __noinline int message_look(struct sending *sending)
     event.counts = bpf_map_lookup_elem(&slot_counts, &sending->slot);
     if (!event.slot || !event.counts)
         return 0;
-    tag = user_u64(sending->address + sending->message_m);
+    tag = user_u64(&event, sending->address + sending->message_m);
+    if (event.faulted) {
+        sending->faulted = 1;
+        return 0;
+    }
     if ((tag & TAG_HEADER_MASK) == EXTERNAL_PID_SUBTAG)
         count_signal(sending, &event, tag >> HEADER_ARITY_OFFS & ERTS_SIG_Q_OP_MASK);
     else
         count_message(sending, &event, words_of(sending, &event, tag));
+    sending->faulted |= event.faulted;
     return 0;
 }
 
 static __always_inline void end_sending(const struct sending *sending, struct event *event,
                                         const struct pt_regs *ctx)
 {
+    event->faulted |= sending->faulted != 0;
+    if (event_failed(event))
+        return;
     event->hit.kind = WIRE_MSG_SENT;
     event->hit.size = 1;
     event->hit.peer = sending->to;
@@ -322,7 +334,7 @@ int message_queue(struct pt_regs *ctx)
         message_look(&sending);
         if (sending.address == last) /* ErtsMessage.next is its first field */
             break;
-        sending.address = user_u64(sending.address);
+        sending.address = user_u64(&event, sending.address);
         if (i == AT_ONCE - 1)
             tally(&event, WIRE_MSG_LEFT_OUT);
     }
@@ -338,7 +350,7 @@ int message_send(struct pt_regs *ctx)
 
     if (!begin_sending(&sending, &event, bpf_get_attach_cookie(ctx), ctx->si))
         return 0;
-    sending.from = user_u64(ctx->di + sending.process_id);
+    sending.from = user_u64(&event, ctx->di + sending.process_id);
     count_message(&sending, &event, words_of(&sending, &event, ctx->r8));
     end_sending(&sending, &event, ctx);
     return 0;
@@ -351,7 +363,7 @@ int message_ask(struct pt_regs *ctx)
 {
     struct event event = {};
 
-    if (!this_target() || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+    if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
     tally(&event, ERTS_SIG_Q_OP_PROCESS_INFO);
     event.hit.kind = WIRE_MSG_SENT;
@@ -368,21 +380,23 @@ int message_ask(struct pt_regs *ctx)
 SEC("uprobe")
 int message_receive(struct pt_regs *ctx)
 {
-    const struct wire_target *target = this_target();
     struct message_key key = {.pid = this_pid()};
-    __u64 process = ctx->di;
+    __u64 process = ctx->di, to;
     const struct message *message;
     struct event event = {};
 
-    if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
+    if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
-    key.address = user_u64(user_u64(process + target->process_msgq_save));
+    key.address = user_u64(&event, process + event.target->process_msgq_save);
+    key.address = user_u64(&event, key.address);
+    to = user_u64(&event, process + event.target->process_id);
+    if (event_failed(&event))
+        return 0;
     message = bpf_map_lookup_elem(&messages, &key);
     event.hit.kind = WIRE_MSG_RECEIVED;
     event.hit.size = 1;
     event.hit.values[3] = 1;
-    if (message && message->window == event.slot->window &&
-        message->to == user_u64(process + target->process_id)) {
+    if (message && message->window == event.slot->window && message->to == to) {
         event.hit.duration = event.hit.values[2] = bpf_ktime_get_ns() - message->sent;
         event.hit.peer = message->from;
         event_histogram(&event, WIRE_MSG_DELAY, event.hit.duration);

@@ -69,7 +69,6 @@ struct {
 /* The process and the thread of a hit. */
 struct place {
     struct event event;
-    const struct wire_target *target;
     const struct wire_thread *thread; /* NULL: not a scheduler */
     struct wire_process_key key;
     struct turn *turn; /* NULL: nothing is known */
@@ -82,20 +81,27 @@ static __always_inline bool is_dirty(const struct place *at)
     return at->thread && at->thread->type != ERTS_SCHED_NORMAL;
 }
 
-static __always_inline bool arrive(struct place *at, __u64 cookie, __u64 process)
+static __always_inline bool arrive(struct place *at, __u64 cookie)
 {
-    at->target = this_target();
-    if (!at->target || !event_begin(&at->event, cookie) || !process)
+    if (!event_begin(&at->event, cookie))
         return false;
     at->now = bpf_ktime_get_ns();
     at->thread = this_scheduler();
+    return true;
+}
+
+/* Find what is known of the process. False if there is no process, or if it can't be read. */
+static __always_inline bool meet(struct place *at, __u64 process)
+{
+    if (event_failed(&at->event) || !process)
+        return false;
     at->key.process = process;
     at->key.pid = bpf_get_current_pid_tgid() >> 32;
-    at->pid = user_u64(process + at->target->process_id);
+    at->pid = user_u64(&at->event, process + at->event.target->process_id);
     at->turn = bpf_map_lookup_elem(&turns, &at->key);
     if (at->turn && (at->turn->window != at->event.slot->window || at->turn->pid != at->pid))
         at->turn = 0;
-    return true;
+    return !event_failed(&at->event);
 }
 
 static __always_inline void tally(struct place *at, __u32 n)
@@ -118,6 +124,14 @@ static __always_inline void begin_turn(struct place *at, struct turn *turn)
     }
 }
 
+/* Note that a process runs of which something could not be read: its next turn is not measured. */
+static __always_inline void lose_turn(struct place *at)
+{
+    struct turn turn = {.on = 1, .since = at->now};
+
+    begin_turn(at, &turn);
+}
+
 static __always_inline bool has_overflown(const struct place *at)
 {
     const __u32 *window = bpf_map_lookup_elem(&overflows, &at->event.hit.slot);
@@ -130,14 +144,15 @@ static __always_inline bool has_overflown(const struct place *at)
 /* True if the process has used its reductions. Where a BIF made it yield, the process is charged
  * with more reductions than it has used: the rest is virtual (ERTS_VBUMP_ALL_REDS, bif.h
  * 25:210). */
-static __always_inline bool has_used_up(const struct place *at, __s32 reds)
+static __always_inline bool has_used_up(struct place *at, __s32 reds)
 {
-    if (at->thread && user_u32(at->thread->scheduler + at->target->sched_virtual_reds))
+    if (at->thread &&
+        user_u32(&at->event, at->thread->scheduler + at->event.target->sched_virtual_reds))
         return false;
     return at->turn && at->turn->on && reds >= at->turn->reds;
 }
 
-static __always_inline __u8 why_it_leaves(const struct place *at, __u32 state, __s32 reds)
+static __always_inline __u8 why_it_leaves(struct place *at, __u32 state, __s32 reds)
 {
     if (state & ERTS_PSFLG_EXITING)
         return WIRE_SCHED_EXITING;
@@ -194,10 +209,14 @@ int sched_out(struct pt_regs *ctx)
     struct turn turn = {};
     __u32 state;
 
-    if (!arrive(&at, bpf_get_attach_cookie(ctx), ctx->si))
+    if (!arrive(&at, bpf_get_attach_cookie(ctx)) || !meet(&at, ctx->si))
         return 0;
-    state = user_u32(at.key.process + at.target->process_state);
+    state = user_u32(&at.event, at.key.process + at.event.target->process_state);
     turn.left = why_it_leaves(&at, state, ctx->dx);
+    if (event_failed(&at.event)) {
+        lose_turn(&at);
+        return 0;
+    }
     if (at.turn && !at.turn->on && is_dirty(&at) && !(state & ERTS_PSFLG_FREE)) {
         waits_on(&at, state);
         return 0;
@@ -224,18 +243,19 @@ int sched_out(struct pt_regs *ctx)
 /* ---- becoming runnable ---- */
 
 /* The pid term of the process that this thread runs; 0 if none. */
-static __always_inline __u64 this_waker(const struct place *at)
+static __always_inline __u64 this_waker(struct place *at)
 {
     __u64 process = 0;
 
     if (at->thread)
-        process = user_u64(at->thread->scheduler + at->target->sched_current_process);
-    return process ? user_u64(process + at->target->process_id) : 0;
+        process =
+            user_u64(&at->event, at->thread->scheduler + at->event.target->sched_current_process);
+    return process ? user_u64(&at->event, process + at->event.target->process_id) : 0;
 }
 
-static __always_inline bool is_new(const struct place *at)
+static __always_inline bool is_new(struct place *at)
 {
-    return user_u32(at->key.process + at->target->process_reds) == 0;
+    return user_u32(&at->event, at->key.process + at->event.target->process_reds) == 0;
 }
 
 /* Note a process that is not known: it is new, or has been off since before the window began. */
@@ -249,13 +269,17 @@ static __always_inline void first_seen(struct place *at)
         turn.left = WIRE_SCHED_NEW;
         turn.since = at->now;
     }
-    begin_turn(at, &turn);
+    if (at->event.faulted)
+        lose_turn(at);
+    else
+        begin_turn(at, &turn);
 }
 
-static __always_inline bool is_leaving(const struct place *at)
+static __always_inline bool is_leaving(struct place *at)
 {
     return at->thread &&
-           user_u64(at->thread->scheduler + at->target->sched_current_process) == at->key.process;
+           user_u64(&at->event, at->thread->scheduler + at->event.target->sched_current_process) ==
+               at->key.process;
 }
 
 static __always_inline void is_runnable(struct place *at)
@@ -271,6 +295,8 @@ static __always_inline void enters_queue(struct place *at, bool again)
     struct turn *turn = at->turn;
     bool leaves = is_leaving(at);
 
+    if (at->event.faulted)
+        return;
     if (!turn && !leaves)
         first_seen(at);
     if (!turn || turn->on)
@@ -287,11 +313,15 @@ static __always_inline void enters_queue(struct place *at, bool again)
 static __always_inline void stays_out_of_queue(struct place *at)
 {
     __u32 state;
+    bool leaves;
 
     if (!at->turn || at->turn->on)
         return;
-    state = user_u32(at->key.process + at->target->process_state);
-    if (is_leaving(at)) {
+    state = user_u32(&at->event, at->key.process + at->event.target->process_state);
+    leaves = is_leaving(at);
+    if (at->event.faulted)
+        return;
+    if (leaves) {
         if (!(state & (STATE_RUNS | ERTS_PSFLG_IN_RUNQ)))
             at->turn->runnable = 0;
     } else if ((state & STATE_RUNS) && !at->turn->runnable) {
@@ -305,12 +335,13 @@ int sched_enqueue(struct pt_regs *ctx)
     __s32 how = ctx->di; /* below 0: by a proxy, maybe into a second queue (ERTS_ENQUEUE_*) */
     struct place at = {};
 
-    if (!arrive(&at, bpf_get_attach_cookie(ctx), ctx->dx))
+    if (!arrive(&at, bpf_get_attach_cookie(ctx)) || !meet(&at, ctx->dx))
         return 0;
     if (how)
         enters_queue(&at, how > 0);
     else
         stays_out_of_queue(&at);
+    event_failed(&at.event);
     return 0;
 }
 
@@ -321,8 +352,10 @@ int sched_wake(struct pt_regs *ctx)
 {
     struct place at = {};
 
-    if (arrive(&at, bpf_get_attach_cookie(ctx), ctx->di))
-        enters_queue(&at, false);
+    if (!arrive(&at, bpf_get_attach_cookie(ctx)) || !meet(&at, ctx->di))
+        return 0;
+    enters_queue(&at, false);
+    event_failed(&at.event);
     return 0;
 }
 
@@ -382,8 +415,11 @@ static __always_inline void begin_slice(struct place *at)
             tally(at, WIRE_SCHED_MIGRATED);
         turn.scheduler = at->thread->scheduler;
     }
-    turn.reds = user_u32(at->key.process + at->target->process_fcalls);
-    begin_turn(at, &turn);
+    turn.reds = user_u32(&at->event, at->key.process + at->event.target->process_fcalls);
+    if (!at->event.faulted)
+        begin_turn(at, &turn);
+    else if (at->turn)
+        bpf_map_delete_elem(&turns, &at->key);
 }
 
 static __always_inline bool is_measured(struct place *at, bool sees_queues)
@@ -402,15 +438,17 @@ static __always_inline int run(__u64 cookie, __u64 process)
     struct place at = {};
     struct wire_hit *hit = &at.event.hit;
 
-    if (!arrive(&at, cookie, process))
+    bool measured;
+
+    if (!arrive(&at, cookie) || !meet(&at, process))
         return 0;
-    if (!is_measured(&at, cookie >> 32)) {
-        tally(&at, WIRE_SCHED_UNSEEN);
-        begin_slice(&at);
-        return 0;
-    }
+    measured = is_measured(&at, cookie >> 32);
     begin_slice(&at);
-    tally(&at, hit->kind);
+    if (event_failed(&at.event))
+        return 0;
+    tally(&at, measured ? hit->kind : WIRE_SCHED_UNSEEN);
+    if (!measured)
+        return 0;
     hit->values[2] = 1;
     hit->size = hit->values[0] + SIZE_MIN;
     event_count(&at.event);
@@ -448,13 +486,12 @@ SEC("perf_event")
 int sched_tick(void *ctx)
 {
     __u32 pid = bpf_get_current_pid_tgid() >> 32, *slot = bpf_map_lookup_elem(&ticking, &pid);
-    const struct wire_target *target = this_target();
     struct place at = {};
     int scratch_number;
     struct scratch *scratch;
 
     (void)ctx;
-    if (!slot || !target || !arrive(&at, *slot, current_process(target)) || !at.turn ||
+    if (!slot || !arrive(&at, *slot) || !meet(&at, current_process(&at.event)) || !at.turn ||
         !at.turn->on || !is_long(&at, WIRE_SCHED_LONG))
         return 0;
     scratch_number = event_sample_begin(&at.event);
