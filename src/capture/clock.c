@@ -12,8 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/kernel_settings.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/word_list.h"
 
 enum {
     SECOND = 1000000000,
@@ -47,8 +49,7 @@ const char *clock_event_names(void)
 
     if (!list[0])
         for (size_t i = 0; i < EVENTS; i++)
-            snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
-                     events[i].name);
+            word_list_add(list, sizeof(list), events[i].name);
     return list;
 }
 
@@ -99,16 +100,13 @@ bool clock_under_hypervisor(void)
 /* The kernel keeps the frequencies that it searches periods for below this limit. */
 static int check_frequency(uint32_t frequency, struct error *error)
 {
-    FILE *file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
-    unsigned int most;
-    bool known = file && fscanf(file, "%u", &most) == 1;
+    long most;
 
-    if (file)
-        fclose(file);
-    if (known && frequency > most)
+    if (kernel_setting_number("/proc/sys/kernel/perf_event_max_sample_rate", &most) &&
+        (long)frequency > most)
         return error_set(error, ERROR_USAGE,
                          "%u samples a second are more than the kernel allows: the sysctl "
-                         "kernel.perf_event_max_sample_rate is %u",
+                         "kernel.perf_event_max_sample_rate is %ld",
                          frequency, most);
     return 0;
 }

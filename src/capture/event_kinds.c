@@ -7,6 +7,7 @@
 #include "capture/event_sites.h"
 #include "capture/sched_hit.h"
 #include "profile/events.h"
+#include "util/word_list.h"
 
 static const struct event_kind kinds[] =
     {
@@ -240,9 +241,13 @@ const char *event_kind_names(void)
 
     if (names[0])
         return names;
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < KINDS; i++) {
+        const char *argument = kinds[i].argument ? kinds[i].argument : "";
+        char word[64];
+
+        snprintf(word, sizeof(word), "%s%s", kinds[i].name, argument);
         if (!kinds[i].is_place)
-            snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s%s", i ? ", " : "",
-                     kinds[i].name, kinds[i].argument ? kinds[i].argument : "");
+            word_list_add(names, sizeof(names), word);
+    }
     return names;
 }

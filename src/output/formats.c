@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/formats.h"
+#include "util/word_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,8 +54,7 @@ const char *output_suffixes(void)
         return list;
     for (size_t i = 0; i < FORMAT_COUNT; i++)
         if (formats[i]->suffixes[0])
-            snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
-                     formats[i]->suffixes[0]);
+            word_list_add(list, sizeof(list), formats[i]->suffixes[0]);
     return list;
 }
 
@@ -64,7 +64,6 @@ const char *output_format_names(void)
 
     if (!names[0])
         for (size_t i = 0; i < FORMAT_COUNT; i++)
-            snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? ", " : "",
-                     formats[i]->name);
+            word_list_add(names, sizeof(names), formats[i]->name);
     return names;
 }

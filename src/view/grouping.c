@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/grouping.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "util/word_list.h"
 
 static const char *const names[] = {
     [GROUP_NONE] = "none",
@@ -31,8 +32,7 @@ const char *grouping_key_names(void)
 
     if (!list[0])
         for (int i = 0; i < GROUP_COUNT; i++)
-            snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
-                     names[i]);
+            word_list_add(list, sizeof(list), names[i]);
     return list;
 }
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/word_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void word_list_add(char *list, size_t size, const char *word)
+{
+    size_t used = strlen(list);
+
+    snprintf(list + used, size - used, "%s%s", used ? ", " : "", word);
+}
