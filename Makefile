@@ -31,7 +31,7 @@ ifdef SAN
   CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
   LDFLAGS += -fsanitize=address,undefined
 endif
-LDLIBS += $(shell pkg-config --libs $(LIBS)) -lm -lstdc++
+LDLIBS += $(shell pkg-config --libs $(LIBS)) -liberty -lm -lstdc++
 
 ifeq ($(V),1)
   Q :=

@@ -49,14 +49,14 @@ static void put_lines(const struct findings *findings)
 
 static void put_json(const struct findings *findings)
 {
-    struct json json = {stdout, ""};
+    struct json json = {stdout};
 
-    json_open(&json, NULL, '[');
+    json_open_lines(&json, NULL, '[');
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->all[i];
         char *found = utf8_clean_string(finding->found);
 
-        json_row(&json, i == 0);
+        json_open(&json, NULL, '{');
         json_text(&json, "check", finding->check);
         json_text(&json, "status", finding_status_name(finding->status));
         json_text(&json, "found", found);

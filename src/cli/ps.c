@@ -203,13 +203,13 @@ static void put_vm(struct json *json, const struct row *row)
 
 static void print_json(const struct rows *rows)
 {
-    struct json json = {stdout, ""};
+    struct json json = {stdout};
 
-    json_open(&json, NULL, '[');
+    json_open_lines(&json, NULL, '[');
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->all[i];
 
-        json_row(&json, i == 0);
+        json_open(&json, NULL, '{');
         json_number(&json, "pid", (uint64_t)row->pid);
         if (row->build.otp_release)
             put_build(&json, row);

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "os/demangle_rust.h"
+
 /* libstdc++; <cxxabi.h> is for C++ only. */
 /* NOLINTNEXTLINE(bugprone-reserved-identifier): it is what C++ reserves such names for */
 char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
@@ -57,7 +59,7 @@ static void drop_parameters(char *name)
     }
 }
 
-char *demangle(const char *name)
+static char *demangle_cpp(const char *name)
 {
     char *text;
     int status;
@@ -69,4 +71,11 @@ char *demangle(const char *name)
     if (text)
         drop_parameters(text);
     return text;
+}
+
+char *demangle(const char *name)
+{
+    char *text = demangle_rust(name); /* first: to C++, older names of Rust are names of C++ */
+
+    return text ? text : demangle_cpp(name);
 }

@@ -14,7 +14,7 @@ struct elf_file;
 struct symbol_table;
 
 struct native_symbol {
-    const char *name; /* demangled if it is C++; lives as long as the elf_file */
+    const char *name; /* demangled if it is C++ or Rust; lives as long as the elf_file */
     uint64_t address; /* start, in the target */
     uint64_t size;
 };

@@ -6,7 +6,6 @@
  */
 #include "output/formats.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,16 +163,16 @@ static void thread_text(const struct profile *profile, thread_id id, struct buff
         buffer_format(text, " of process %u", profile_get_target(profile, thread->target)->pid);
 }
 
-static void put_name(const struct speedscope *speedscope, const struct track *track)
+static void put_name(struct json *json, const struct profile *profile, const struct track *track)
 {
     struct buffer text = {0};
 
     if (track->process)
-        process_text(speedscope->source.profile, track->process, &text);
+        process_text(profile, track->process, &text);
     else
-        thread_text(speedscope->source.profile, track->thread, &text);
+        thread_text(profile, track->thread, &text);
     buffer_byte(&text, '\0');
-    json_string(speedscope->file, text.data);
+    json_text(json, "name", text.data);
     buffer_free(&text);
 }
 
@@ -184,37 +183,37 @@ static const char *unit_of(const struct weight *weight)
     return weight->unit == UNIT_BYTES ? "bytes" : "none";
 }
 
-static void put_stack(struct speedscope *speedscope, view_stack_id stack)
+static void put_stack(struct json *json, struct speedscope *speedscope, view_stack_id stack)
 {
     const struct view_frame *frames;
     size_t count = view_frames(speedscope->source.view, stack, &frames);
 
-    putc('[', speedscope->file);
+    json_open(json, NULL, '[');
     for (size_t i = 0; i < count; i++) {
         const struct speedscope_frame frame = {frames[i].text, frames[i].file, frames[i].line};
 
-        fprintf(speedscope->file, "%s%u", i ? "," : "",
-                intern_add(&speedscope->frames, &frame) - 1);
+        json_number(json, NULL, intern_add(&speedscope->frames, &frame) - 1);
     }
-    putc(']', speedscope->file);
+    json_close(json, ']');
 }
 
-static void put_track(struct speedscope *speedscope, const struct track *track)
+static void put_track(struct json *json, struct speedscope *speedscope, const struct track *track)
 {
-    FILE *file = speedscope->file;
-
-    fputs("{\"type\":\"sampled\",\"name\":", file);
-    put_name(speedscope, track);
-    fprintf(file, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\n\"samples\":[",
-            unit_of(&speedscope->weight), track->total);
-    for (size_t i = 0; i < track->count; i++) {
-        fputs(i ? ",\n" : "\n", file);
-        put_stack(speedscope, track->runs[i].stack);
-    }
-    fputs("],\n\"weights\":[", file);
+    json_open_lines(json, NULL, '{');
+    json_text(json, "type", "sampled");
+    put_name(json, speedscope->source.profile, track);
+    json_text(json, "unit", unit_of(&speedscope->weight));
+    json_number(json, "startValue", 0);
+    json_number(json, "endValue", track->total);
+    json_open_lines(json, "samples", '[');
     for (size_t i = 0; i < track->count; i++)
-        fprintf(file, "%s%" PRIu64, i ? "," : "", track->runs[i].weight);
-    fputs("]}", file);
+        put_stack(json, speedscope, track->runs[i].stack);
+    json_close(json, ']');
+    json_open(json, "weights", '[');
+    for (size_t i = 0; i < track->count; i++)
+        json_number(json, NULL, track->runs[i].weight);
+    json_close(json, ']');
+    json_close(json, '}');
 }
 
 /* Threads of each target before processes: schedulers by kind and number, then other threads.
@@ -242,46 +241,50 @@ static int compare_tracks(const void *a, const void *b, void *context)
     return (s->tid > t->tid) - (s->tid < t->tid);
 }
 
-static void put_frames(const struct speedscope *speedscope)
+static void put_frames(struct json *json, const struct intern *frames)
 {
-    FILE *file = speedscope->file;
+    json_open_lines(json, "frames", '[');
+    for (uint32_t id = 1; id <= frames->count; id++) {
+        const struct speedscope_frame *frame = intern_get(frames, id);
 
-    fputs("\"shared\":{\"frames\":[", file);
-    for (uint32_t id = 1; id <= speedscope->frames.count; id++) {
-        const struct speedscope_frame *frame = intern_get(&speedscope->frames, id);
-
-        fputs(id > 1 ? ",\n{\"name\":" : "\n{\"name\":", file);
-        json_string(file, frame->text);
-        if (frame->file[0]) {
-            fputs(",\"file\":", file);
-            json_string(file, frame->file);
-        }
-        if (frame->line)
-            fprintf(file, ",\"line\":%" PRIu64, frame->line);
-        putc('}', file);
+        json_open(json, NULL, '{');
+        json_text(json, "name", frame->text);
+        if (frame->file[0])
+            json_text(json, "file", frame->file);
+        json_number_if(json, "line", frame->line);
+        json_close(json, '}');
     }
-    fputs("]}", file);
+    json_close(json, ']');
+}
+
+static void put_exporter(struct json *json, const char *version)
+{
+    char *exporter = xasprintf("beamflame %s", version);
+
+    json_text(json, "exporter", exporter);
+    free(exporter);
 }
 
 static void write_all(struct speedscope *speedscope)
 {
     const struct output_source *source = &speedscope->source;
-    FILE *file = speedscope->file;
+    struct json json = {speedscope->file, .compact = true};
 
     qsort_r(speedscope->tracks, speedscope->count, sizeof(*speedscope->tracks), compare_tracks,
             (void *)source->profile);
-    fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":",
-          file);
-    fprintf(file, "\"beamflame %s\",\n\"name\":", source->header->version);
-    json_string(file, source->header->command);
-    fputs(",\n\"profiles\":[", file);
-    for (size_t i = 0; i < speedscope->count; i++) {
-        fputs(i ? ",\n" : "\n", file);
-        put_track(speedscope, &speedscope->tracks[i]);
-    }
-    fputs("],\n", file);
-    put_frames(speedscope);
-    fputs("}\n", file);
+    json_open_lines(&json, NULL, '{');
+    json_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    put_exporter(&json, source->header->version);
+    json_text(&json, "name", source->header->command);
+    json_open_lines(&json, "profiles", '[');
+    for (size_t i = 0; i < speedscope->count; i++)
+        put_track(&json, speedscope, &speedscope->tracks[i]);
+    json_close(&json, ']');
+    json_open(&json, "shared", '{');
+    put_frames(&json, &speedscope->frames);
+    json_close(&json, '}');
+    json_close(&json, '}');
+    putc('\n', speedscope->file);
 }
 
 static int speedscope_finish(void *state, const struct recording_totals *totals,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <stddef.h>
-#include <stdio.h>
+#include "util/buffer.h"
 
-/* Write bytes as base64 (RFC 4648, section 4), padded, without line breaks. */
-void base64_write(FILE *file, const void *data, size_t size);
+/* Append bytes as base64 (RFC 4648, section 4), padded, without line breaks. */
+void base64_put(struct buffer *buffer, const void *data, size_t size);

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "os/debug_file.h"
-#include "os/demangle.h"
 #include "os/mappings.h"
 #include "os/memory.h"
 #include "os/native_symbols.h"
@@ -189,65 +188,6 @@ static void test_plt_names(void **state)
     assert_true(found);
 }
 
-static const struct {
-    const char *name, *readable;
-} manglings[] = {
-    {"_ZN6asmjit8_abi_1_811BaseEmitter4emitEj", "asmjit::_abi_1_8::BaseEmitter::emit"},
-    {"_ZNKSt6vectorIiSaIiEE4sizeEv", "std::vector<int, std::allocator<int> >::size"},
-    {"_ZNSt8functionIFviEEclEi", "std::function<void (int)>::operator()"},
-    {"_ZL3fooi.cold", "foo"},
-    {"_ZN12_GLOBAL__N_13barEv", "(anonymous namespace)::bar"},
-    {"_ZN12_GLOBAL__N_15stateE", "(anonymous namespace)::state"},
-    {"_ZTV3Foo", "vtable for Foo"},
-};
-
-/* Parameter lists are removed; parentheses that are part of a name stay. */
-static void test_demangle(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof(manglings) / sizeof(manglings[0]); i++) {
-        char *readable = demangle(manglings[i].name);
-
-        assert_non_null(readable);
-        assert_string_equal(readable, manglings[i].readable);
-        free(readable);
-    }
-    assert_null(demangle("main"));
-    assert_null(demangle("_Z"));
-    assert_null(demangle(""));
-}
-
-/* f(a<int, int>, a<P0, P0>, a<P1, P1>, ...): each parameter is twice as long as the one before. */
-static void make_bomb(char *name, int parameters)
-{
-    name += sprintf(name, "_Z1f1aIiiE");
-    for (int i = 0; i < parameters; i++) {
-        char last = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i];
-
-        name += sprintf(name, "S_IS%c_S%c_E", last, last);
-    }
-}
-
-/* A short name that demangles to gigabytes is left unchanged, and so is a name that is too long. */
-static void test_demangle_bomb(void **state)
-{
-    char name[2048];
-    char *readable;
-
-    (void)state;
-    make_bomb(name, 2);
-    readable = demangle(name);
-    assert_non_null(readable);
-    assert_string_equal(readable, "f");
-    free(readable);
-    make_bomb(name, 30);
-    assert_null(demangle(name));
-    memset(name, 'x', sizeof(name));
-    memcpy(name, "_Z1500", 6);
-    strcpy(name + 1506, "v");
-    assert_null(demangle(name));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,8 +198,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cpp_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_split_off, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_plt_names, set_up, tear_down),
-        cmocka_unit_test(test_demangle),
-        cmocka_unit_test(test_demangle_bomb),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,8 +46,8 @@ static void test_exact(void **state)
                   "  \"microstates\": [\n"
                   "    {\"pid\": 100, \"type\": \"scheduler\", \"id\": 1, \"tid\": 102, "
                   "\"samples\": 4, \"span_ms\": 2500.000, \"sampled_ms\": 40.000, "
-                  "\"cpu_ms\": null, \"no_cpu_ms\": null,\n"
-                  "     \"states_ms\": {\"unknown\": 0.000, \"emulator\": 20.000, \"bif\": 0.000, "
+                  "\"cpu_ms\": null, \"no_cpu_ms\": null, "
+                  "\"states_ms\": {\"unknown\": 0.000, \"emulator\": 20.000, \"bif\": 0.000, "
                   "\"nif\": 0.000, \"gc_minor\": 0.000, \"gc_major\": 0.000, \"gc\": 0.000, "
                   "\"gc_hibernate\": 0.000, \"port\": 10.000, \"check_io\": 0.000, "
                   "\"aux\": 0.000, \"busy_wait\": 10.000, \"other\": 0.000, "
@@ -70,26 +70,116 @@ static void test_exact(void **state)
                   "}\n");
 }
 
-/* Characters that are special in JSON or HTML are escaped, others stay. */
-static void test_string(void **state)
+static char *text;
+static size_t text_size;
+
+static struct json begin(bool compact)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
+    return (struct json){open_memstream(&text, &text_size), compact};
+}
+
+static void assert_written(struct json *json, const char *expected)
+{
+    fclose(json->file);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* Characters that are special in JSON or HTML are escaped in values and keys, others stay. */
+static void test_strings(void **state)
+{
+    struct json json = begin(false);
 
     (void)state;
-    json_string(file, "a\"b\\c\nd\x01</script>\xc3\xa9");
-    json_string_or_null(file, "");
-    fclose(file);
-    assert_string_equal(text, "\"a\\\"b\\\\c\\u000ad\\u0001\\u003c/script>\xc3\xa9\"null");
-    free(text);
+    json_open(&json, NULL, '{');
+    json_text(&json, "a\"b\\c", "a\"b\\c\nd\x01</script>\x7f\xc3\xa9");
+    json_text(&json, "b", "");
+    json_text_or_null(&json, "c", "");
+    json_text_or_null(&json, "d", "e");
+    json_close(&json, '}');
+    assert_written(&json, "{\"a\\\"b\\\\c\": "
+                          "\"a\\\"b\\\\c\\u000ad\\u0001\\u003c/script>\\u007f\xc3\xa9\", "
+                          "\"b\": \"\", \"c\": null, \"d\": \"e\"}");
+}
+
+static void test_numbers(void **state)
+{
+    struct json json = begin(false);
+
+    (void)state;
+    json_open(&json, NULL, '[');
+    json_number(&json, NULL, 0);
+    json_number(&json, NULL, UINT64_MAX);
+    json_signed(&json, NULL, INT64_MIN);
+    json_signed(&json, NULL, -1);
+    json_signed(&json, NULL, INT64_MAX);
+    json_thousandths(&json, NULL, 7);
+    json_thousandths(&json, NULL, UINT64_MAX);
+    json_ms(&json, NULL, 12345999);
+    json_decimal(&json, NULL, 0.99996, 4);
+    json_decimal(&json, NULL, 12.34567, 3);
+    json_number_if(&json, NULL, 0);
+    json_number_if(&json, NULL, 10);
+    json_bool(&json, NULL, true);
+    json_bool(&json, NULL, false);
+    json_close(&json, ']');
+    assert_written(&json, "[0, 18446744073709551615, -9223372036854775808, -1, "
+                          "9223372036854775807, 0.007, 18446744073709551.615, 12.345, 1.0000, "
+                          "12.346, 10, true, false]");
+}
+
+/* Write values of each layout inside of each other. */
+static void put_nested(struct json *json)
+{
+    json_open_lines(json, NULL, '{');
+    json_open_lines(json, "lines", '[');
+    json_open(json, NULL, '[');
+    json_number(json, NULL, 1);
+    json_number(json, NULL, 2);
+    json_close(json, ']');
+    json_open(json, NULL, '{');
+    json_open_lines(json, "in a row", '[');
+    json_null(json, NULL);
+    json_close(json, ']');
+    json_number(json, "next", 3);
+    json_close(json, '}');
+    json_close(json, ']');
+    json_open_lines(json, "empty lines", '[');
+    json_close(json, ']');
+    json_open(json, "empty", '{');
+    json_close(json, '}');
+    json_close(json, '}');
+}
+
+static void test_layout(void **state)
+{
+    struct json json = begin(false);
+
+    (void)state;
+    put_nested(&json);
+    assert_written(&json, "{\n"
+                          "  \"lines\": [\n"
+                          "    [1, 2],\n"
+                          "    {\"in a row\": [\n"
+                          "      null\n"
+                          "    ], \"next\": 3}\n"
+                          "  ],\n"
+                          "  \"empty lines\": [],\n"
+                          "  \"empty\": {}\n"
+                          "}");
+    json = begin(true);
+    put_nested(&json);
+    assert_written(&json, "{\n\"lines\":[\n[1,2],\n{\"in a row\":[\nnull\n],\"next\":3}\n],\n"
+                          "\"empty lines\":[],\n\"empty\":{}\n}");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_string),
+        cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_layout),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

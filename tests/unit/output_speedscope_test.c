@@ -3,7 +3,7 @@
 #include "small_output.h"
 
 #define HEAD                                                                                       \
-    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"                       \
+    "{\n\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"                     \
     "\"exporter\":\"beamflame 0.1.0\",\n\"name\":\"beamflame -p 100\",\n\"profiles\":[\n"
 
 /* Equal neighbours are merged; times are times, also if samples count. */
@@ -16,15 +16,15 @@ static void test_threads(void **state)
     small.samples[1] = small.samples[0];
     small.samples[2].thread = 0;
     assert_output(&small, &speedscope_format,
-                  HEAD "{\"type\":\"sampled\",\"name\":\"scheduler 1\",\"unit\":\"nanoseconds\","
-                       "\"startValue\":0,\"endValue\":30000000,\n"
-                       "\"samples\":[\n[0,1,2]],\n\"weights\":[30000000]},\n"
-                       "{\"type\":\"sampled\",\"name\":\"on no scheduler\",\"unit\":"
-                       "\"nanoseconds\",\"startValue\":0,\"endValue\":10000000,\n"
-                       "\"samples\":[\n[3,4]],\n\"weights\":[10000000]}],\n"
+                  HEAD "{\n\"type\":\"sampled\",\n\"name\":\"scheduler 1\",\n"
+                       "\"unit\":\"nanoseconds\",\n\"startValue\":0,\n\"endValue\":30000000,\n"
+                       "\"samples\":[\n[0,1,2]\n],\n\"weights\":[30000000]\n},\n"
+                       "{\n\"type\":\"sampled\",\n\"name\":\"on no scheduler\",\n"
+                       "\"unit\":\"nanoseconds\",\n\"startValue\":0,\n\"endValue\":10000000,\n"
+                       "\"samples\":[\n[3,4]\n],\n\"weights\":[10000000]\n}\n],\n"
                        "\"shared\":{\"frames\":[\n{\"name\":\"cart\"},\n"
                        "{\"name\":\"proc_lib:init_p/5\"},\n{\"name\":\"erlang:+/2\"},\n"
-                       "{\"name\":\"[scheduler] busy-wait\"},\n{\"name\":\"spin\"}]}}\n");
+                       "{\"name\":\"[scheduler] busy-wait\"},\n{\"name\":\"spin\"}\n]}\n}\n");
 }
 
 /* A process that gets a name later is one process, and its profile has only its own samples. */
@@ -46,10 +46,10 @@ static void test_processes(void **state)
     small.samples[3].process = profile_process(small.profile, &named);
     text = small_output_of(&small, &speedscope_format, &settings);
     assert_non_null(strstr(text, "\"name\":\"scheduler 1\""));
-    assert_non_null(strstr(text, "\"name\":\"\\u003c0.85.0> cart\",\"unit\":\"nanoseconds\","
-                                 "\"startValue\":0,\"endValue\":30000000,\n"
-                                 "\"samples\":[\n[0,1,2],\n[0,1,3,4],\n[0,1,2]],\n"
-                                 "\"weights\":[10000000,10000000,10000000]}],"));
+    assert_non_null(strstr(text, "\"name\":\"\\u003c0.85.0> cart\",\n\"unit\":\"nanoseconds\",\n"
+                                 "\"startValue\":0,\n\"endValue\":30000000,\n"
+                                 "\"samples\":[\n[0,1,2],\n[0,1,3,4],\n[0,1,2]\n],\n"
+                                 "\"weights\":[10000000,10000000,10000000]\n}\n],"));
     assert_null(strstr(text, "busy-wait"));
     free(text);
 }
@@ -64,7 +64,7 @@ static void test_metric(void **state)
     (void)state;
     small_profile_make(&small);
     text = small_output_of(&small, &speedscope_format, &settings);
-    assert_non_null(strstr(text, "\"unit\":\"none\",\"startValue\":0,\"endValue\":2600,"));
+    assert_non_null(strstr(text, "\"unit\":\"none\",\n\"startValue\":0,\n\"endValue\":2600,"));
     assert_non_null(strstr(text, "\"weights\":[2600]"));
     free(text);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/recording.h"
+#include "recording/recording.h"
 #include "util/alloc.h"
 
 struct samples {

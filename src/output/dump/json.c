@@ -5,81 +5,74 @@
 #include "output/json/json.h"
 #include "util/alloc.h"
 
-static void write_text(FILE *file, const struct profile *profile, const char *key, string_id text)
+static void put_string(struct json *json, const char *key, const struct profile *profile,
+                       string_id text)
 {
-    fprintf(file, ",\"%s\":", key);
-    json_string_or_null(file, profile_text(profile, text));
+    json_text_or_null(json, key, profile_text(profile, text));
 }
 
-static void write_core(FILE *file, const struct dump *dump)
+static void put_core(struct json *json, const struct dump *dump)
 {
-    const struct profile *profile = dump->profile;
+    process_id crashed = dump->crashed_process;
 
-    fprintf(file, ",\"core\":true,\"signal\":%d", dump->signal);
-    write_text(file, profile, "crashed_process",
-               dump->crashed_process ? profile_get_process(profile, dump->crashed_process)->pid
-                                     : 0);
+    json_bool(json, "core", true);
+    json_signed(json, "signal", dump->signal);
+    put_string(json, "crashed_process", dump->profile,
+               crashed ? profile_get_process(dump->profile, crashed)->pid : 0);
 }
 
-static void write_target(FILE *file, const struct dump *dump)
+static void put_target(struct json *json, const struct dump *dump)
 {
     const struct profile *profile = dump->profile;
     const struct target_entry *target = profile_get_target(profile, dump->target);
 
-    fprintf(file, "{\"pid\":%u", target->pid);
-    write_text(file, profile, "node", target->node);
-    write_text(file, profile, "otp_release", target->otp_release);
-    write_text(file, profile, "erts", target->erts);
-    fprintf(file, ",\"time\":%llu.%03u", (unsigned long long)(dump->realtime / 1000000000),
-            (unsigned)(dump->realtime / 1000000 % 1000));
+    json_number(json, "pid", target->pid);
+    put_string(json, "node", profile, target->node);
+    put_string(json, "otp_release", profile, target->otp_release);
+    put_string(json, "erts", profile, target->erts);
+    json_thousandths(json, "time", dump->realtime / 1000000);
     if (dump->of_core)
-        write_core(file, dump);
-    fprintf(file, ",\"left_out\":%llu,\"gone\":%llu,\"torn\":%llu",
-            (unsigned long long)dump->left_out, (unsigned long long)dump->gone,
-            (unsigned long long)dump->torn);
+        put_core(json, dump);
+    json_number(json, "left_out", dump->left_out);
+    json_number(json, "gone", dump->gone);
+    json_number(json, "torn", dump->torn);
 }
 
-static void write_frame(FILE *file, const struct profile *profile, const struct frame *frame)
+static void put_frame(struct json *json, const struct profile *profile, const struct frame *frame)
 {
-    fputs("{\"function\":", file);
-    json_string(file, profile_text(profile, frame->symbol));
+    json_open(json, NULL, '{');
+    json_text(json, "function", profile_text(profile, frame->symbol));
     if (frame->file) {
-        write_text(file, profile, "file", frame->file);
-        fprintf(file, ",\"line\":%u", frame->line);
+        put_string(json, "file", profile, frame->file);
+        json_number(json, "line", frame->line);
     }
-    putc('}', file);
+    json_close(json, '}');
 }
 
-static void write_stack(FILE *file, const struct profile *profile, stack_id stack)
+static void put_stack(struct json *json, const struct profile *profile, stack_id stack)
 {
-    const char *comma = "";
-
-    putc('[', file);
-    for (; stack; stack = profile_get_stack(profile, stack)->parent) {
-        fputs(comma, file);
-        write_frame(file, profile,
-                    profile_get_frame(profile, profile_get_stack(profile, stack)->frame));
-        comma = ",";
-    }
-    putc(']', file);
+    json_open(json, NULL, '[');
+    for (; stack; stack = profile_get_stack(profile, stack)->parent)
+        put_frame(json, profile,
+                  profile_get_frame(profile, profile_get_stack(profile, stack)->frame));
+    json_close(json, ']');
 }
 
 /* Write each stack of a process once. index[stack] gets its place in the array, from 1. */
-static void write_stacks(FILE *file, const struct dump *dump, uint32_t *index)
+static void put_stacks(struct json *json, const struct dump *dump, uint32_t *index)
 {
     uint32_t count = 0;
 
-    fputs(",\n\"stacks\":[", file);
+    json_open_lines(json, "stacks", '[');
     for (size_t i = 0; i < dump->count; i++) {
         stack_id stack = dump->processes[i].stack;
 
         if (!stack || index[stack])
             continue;
         index[stack] = ++count;
-        fputs(count > 1 ? ",\n " : "\n ", file);
-        write_stack(file, dump->profile, stack);
+        put_stack(json, dump->profile, stack);
     }
-    fputs("]", file);
+    json_close(json, ']');
 }
 
 static string_id current_function(const struct profile *profile, stack_id stack)
@@ -95,79 +88,82 @@ static string_id current_function(const struct profile *profile, stack_id stack)
 }
 
 /* Write the known metrics. */
-static void write_metrics(FILE *file, const struct metrics *metrics)
+static void put_metrics(struct json *json, const struct metrics *metrics)
 {
-    const char *comma = "";
-
-    fputs(",\"metrics\":{", file);
-    for (int i = 0; i < METRICS; i++) {
-        if (!metrics_know(metrics, (enum metric)i))
-            continue;
-        fprintf(file, "%s\"%s\":%llu", comma, metric_name((enum metric)i),
-                (unsigned long long)metrics->values[i]);
-        comma = ",";
-    }
-    putc('}', file);
+    json_open(json, "metrics", '{');
+    for (int i = 0; i < METRICS; i++)
+        if (metrics_know(metrics, (enum metric)i))
+            json_number(json, metric_name((enum metric)i), metrics->values[i]);
+    json_close(json, '}');
 }
 
 /* Write the process' application, the process that spawned it, and its ancestors, the nearest first
  * as in `$ancestors`. */
-static void write_family(FILE *file, const struct profile *profile,
-                         const struct process_entry *entry)
+static void put_family(struct json *json, const struct profile *profile,
+                       const struct process_entry *entry)
 {
     string_id parent = entry->parent ? profile_get_process(profile, entry->parent)->pid : 0;
     const struct ancestor *ancestor;
 
-    write_text(file, profile, "application", entry->application);
-    write_text(file, profile, "parent", parent);
-    fputs(",\"ancestors\":[", file);
+    put_string(json, "application", profile, entry->application);
+    put_string(json, "parent", profile, parent);
+    json_open(json, "ancestors", '[');
     for (ancestor_id at = entry->ancestors; at; at = ancestor->up) {
         ancestor = profile_get_ancestor(profile, at);
-        if (at != entry->ancestors)
-            putc(',', file);
-        json_string(file, profile_text(profile, ancestor->name));
+        json_text(json, NULL, profile_text(profile, ancestor->name));
     }
-    putc(']', file);
+    json_close(json, ']');
 }
 
-static void write_process(FILE *file, const struct dump *dump, const struct dump_process *process,
-                          const uint32_t *index)
+static void put_growth(struct json *json, const struct dump *dump,
+                       const struct dump_process *process)
+{
+    if (!dump->has_growth)
+        return;
+    json_open(json, "growth", '{');
+    json_signed(json, metric_name(dump->grown), process->growth);
+    json_close(json, '}');
+}
+
+static void put_process(struct json *json, const struct dump *dump,
+                        const struct dump_process *process, const uint32_t *index)
 {
     const struct profile *profile = dump->profile;
     const struct process_entry *entry = profile_get_process(profile, process->process);
 
-    fputs("{\"pid\":", file);
-    json_string(file, profile_text(profile, entry->pid));
-    write_text(file, profile, "name", entry->name);
-    write_text(file, profile, "label", entry->label);
-    write_text(file, profile, "initial_call", entry->initial_call);
-    write_family(file, profile, entry);
-    write_text(file, profile, "current_function", current_function(profile, process->stack));
-    fprintf(file, ",\"status\":\"%s\"", process_status_name((enum process_status)process->status));
+    json_open(json, NULL, '{');
+    json_text(json, "pid", profile_text(profile, entry->pid));
+    put_string(json, "name", profile, entry->name);
+    put_string(json, "label", profile, entry->label);
+    put_string(json, "initial_call", profile, entry->initial_call);
+    put_family(json, profile, entry);
+    put_string(json, "current_function", profile, current_function(profile, process->stack));
+    json_text(json, "status", process_status_name((enum process_status)process->status));
     if (process->thread)
-        write_text(file, profile, "thread", profile_get_thread(profile, process->thread)->name);
-    write_metrics(file, &process->metrics);
-    if (dump->has_growth)
-        fprintf(file, ",\"growth\":{\"%s\":%lld}", metric_name(dump->grown),
-                (long long)process->growth);
-    fprintf(file, ",\"complete\":%s", process->flags & SAMPLE_COMPLETE ? "true" : "false");
+        put_string(json, "thread", profile, profile_get_thread(profile, process->thread)->name);
+    put_metrics(json, &process->metrics);
+    put_growth(json, dump, process);
+    json_bool(json, "complete", process->flags & SAMPLE_COMPLETE);
     if (process->stack)
-        fprintf(file, ",\"stack\":%u}", index[process->stack] - 1);
+        json_number(json, "stack", index[process->stack] - 1);
     else
-        fputs(",\"stack\":null}", file);
+        json_null(json, "stack");
+    json_close(json, '}');
 }
 
 void dump_write_json(FILE *file, const struct dump *dump)
 {
     uint32_t *index = xcalloc(profile_counts(dump->profile).stacks + 1, sizeof(*index));
+    struct json json = {file, .compact = true};
 
-    write_target(file, dump);
-    write_stacks(file, dump, index);
-    fputs(",\n\"processes\":[", file);
-    for (size_t i = 0; i < dump->count; i++) {
-        fputs(i ? ",\n " : "\n ", file);
-        write_process(file, dump, &dump->processes[i], index);
-    }
-    fputs("]}\n", file);
+    json_open_lines(&json, NULL, '{');
+    put_target(&json, dump);
+    put_stacks(&json, dump, index);
+    json_open_lines(&json, "processes", '[');
+    for (size_t i = 0; i < dump->count; i++)
+        put_process(&json, dump, &dump->processes[i], index);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    putc('\n', file);
     free(index);
 }

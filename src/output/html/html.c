@@ -54,6 +54,7 @@
 #include "output/html/header.h"
 #include "output/html/samples.h"
 #include "output/html/tables.h"
+#include "output/json/json.h"
 #include "util/alloc.h"
 #include "util/base64.h"
 
@@ -115,24 +116,39 @@ static size_t module_name(const char *path, const char **ret_name)
     return size - around;
 }
 
+/* Write a module as "#NAME": "data:..." of an import map. */
+static void put_module(struct json *json, const char *name, size_t size,
+                       const struct html_file *file)
+{
+    char *key = xasprintf("#%.*s", (int)size, name);
+    struct buffer url = {0};
+
+    buffer_text(&url, "data:text/javascript;base64,");
+    base64_put(&url, file->start, (size_t)(file->end - file->start));
+    buffer_byte(&url, '\0');
+    json_text(json, key, url.data);
+    buffer_free(&url);
+    free(key);
+}
+
 /* Modules import each other as "#NAME", because data: URLs cannot resolve relative URLs. */
 static void put_modules(const struct html *html)
 {
-    const char *comma = "", *name;
+    struct json json = {html->file};
+    const char *name;
 
-    fputs("<script type=\"importmap\">{\"imports\": {", html->file);
+    fputs("<script type=\"importmap\">", html->file);
+    json_open(&json, NULL, '{');
+    json_open_lines(&json, "imports", '{');
     for (const struct html_file *file = html_files; file->path; file++) {
         size_t size = module_name(file->path, &name);
 
-        if (!size)
-            continue;
-        fprintf(html->file, "%s\n\"#%.*s\": \"data:text/javascript;base64,", comma, (int)size,
-                name);
-        base64_write(html->file, file->start, (size_t)(file->end - file->start));
-        fputs("\"", html->file);
-        comma = ",";
+        if (size)
+            put_module(&json, name, size, file);
     }
-    fputs("}}</script>\n", html->file);
+    json_close(&json, '}');
+    json_close(&json, '}');
+    fputs("</script>\n", html->file);
 }
 
 static void put_recording(const struct html *html, const struct recording_totals *totals)

@@ -1,80 +1,156 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/json/json.h"
 
-#include <inttypes.h>
+/* Functions of stdio without locks: a file is written by one thread, and large profiles are mostly
+ * short strings and numbers. */
 
-void json_string(FILE *file, const char *text)
+static bool must_escape(unsigned char byte)
 {
-    putc('"', file);
+    return byte < 0x20 || byte == 0x7f || byte == '"' || byte == '\\' || byte == '<';
+}
+
+static void put_string(FILE *file, const char *text)
+{
+    putc_unlocked('"', file);
     for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        if (*at == '"' || *at == '\\')
+        if (!must_escape(*at))
+            putc_unlocked(*at, file);
+        else if (*at == '"' || *at == '\\')
             fprintf(file, "\\%c", *at);
-        else if (*at < 0x20 || *at == 0x7f || *at == '<')
-            fprintf(file, "\\u%04x", *at);
         else
-            putc(*at, file);
+            fprintf(file, "\\u%04x", *at);
     }
-    putc('"', file);
+    putc_unlocked('"', file);
 }
 
-void json_string_or_null(FILE *file, const char *text)
+static void put_digits(FILE *file, uint64_t number)
 {
-    if (*text)
-        json_string(file, text);
-    else
-        fputs("null", file);
+    char digits[20], *at = digits + sizeof(digits);
+
+    do {
+        *--at = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    while (at < digits + sizeof(digits))
+        putc_unlocked(*at++, file);
 }
 
-static void put_key(struct json *json, const char *key)
+static void break_line(const struct json *json)
 {
-    fputs(json->before, json->file);
-    json->before = ", ";
+    putc_unlocked('\n', json->file);
+    if (json->compact)
+        return;
+    for (int i = 0; i < __builtin_popcountll(json->by_line); i++)
+        fputs_unlocked("  ", json->file);
+}
+
+/* Write what is between this element and the previous one, and the key. */
+static void begin_element(struct json *json, const char *key)
+{
+    if (json->has_elements)
+        putc_unlocked(',', json->file);
+    if (json->by_line & 1)
+        break_line(json);
+    else if (json->has_elements && !json->compact)
+        putc_unlocked(' ', json->file);
+    json->has_elements = true;
     if (!key)
         return;
-    json_string(json->file, key);
-    fputs(": ", json->file);
+    put_string(json->file, key);
+    putc_unlocked(':', json->file);
+    if (!json->compact)
+        putc_unlocked(' ', json->file);
+}
+
+static void open_bracket(struct json *json, const char *key, char bracket, bool by_line)
+{
+    begin_element(json, key);
+    putc_unlocked(bracket, json->file);
+    json->has_elements = false;
+    json->by_line = json->by_line << 1 | by_line;
 }
 
 void json_open(struct json *json, const char *key, char bracket)
 {
-    put_key(json, key);
-    putc(bracket, json->file);
-    json->before = "";
+    open_bracket(json, key, bracket, false);
 }
 
-void json_row(struct json *json, bool first)
+void json_open_lines(struct json *json, const char *key, char bracket)
 {
-    if (!first)
-        json->before = ",\n ";
-    json_open(json, NULL, '{');
+    open_bracket(json, key, bracket, true);
 }
 
 void json_close(struct json *json, char bracket)
 {
-    putc(bracket, json->file);
-    json->before = ", ";
+    bool breaks = json->has_elements && json->by_line & 1;
+
+    json->by_line >>= 1;
+    if (breaks)
+        break_line(json);
+    putc_unlocked(bracket, json->file);
+    json->has_elements = true;
 }
 
 void json_text(struct json *json, const char *key, const char *text)
 {
-    put_key(json, key);
-    json_string(json->file, text);
+    begin_element(json, key);
+    put_string(json->file, text);
+}
+
+void json_text_or_null(struct json *json, const char *key, const char *text)
+{
+    if (*text)
+        json_text(json, key, text);
+    else
+        json_null(json, key);
 }
 
 void json_number(struct json *json, const char *key, uint64_t number)
 {
-    put_key(json, key);
-    fprintf(json->file, "%" PRIu64, number);
+    begin_element(json, key);
+    put_digits(json->file, number);
+}
+
+void json_number_if(struct json *json, const char *key, uint64_t number)
+{
+    if (number)
+        json_number(json, key, number);
+}
+
+void json_signed(struct json *json, const char *key, int64_t number)
+{
+    begin_element(json, key);
+    if (number < 0)
+        putc_unlocked('-', json->file);
+    put_digits(json->file, number < 0 ? -(uint64_t)number : (uint64_t)number);
+}
+
+void json_thousandths(struct json *json, const char *key, uint64_t thousandths)
+{
+    begin_element(json, key);
+    put_digits(json->file, thousandths / 1000);
+    fprintf(json->file, ".%03u", (unsigned)(thousandths % 1000));
+}
+
+void json_ms(struct json *json, const char *key, uint64_t ns)
+{
+    json_thousandths(json, key, ns / 1000);
+}
+
+void json_decimal(struct json *json, const char *key, double number, int decimals)
+{
+    begin_element(json, key);
+    fprintf(json->file, "%.*f", decimals, number);
 }
 
 void json_bool(struct json *json, const char *key, bool value)
 {
-    put_key(json, key);
-    fputs(value ? "true" : "false", json->file);
+    begin_element(json, key);
+    fputs_unlocked(value ? "true" : "false", json->file);
 }
 
 void json_null(struct json *json, const char *key)
 {
-    put_key(json, key);
-    fputs("null", json->file);
+    begin_element(json, key);
+    fputs_unlocked("null", json->file);
 }

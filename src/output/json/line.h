@@ -6,7 +6,7 @@
 
 static inline struct json json_line_open(FILE *file, const char *type)
 {
-    struct json json = {file, ""};
+    struct json json = {file};
 
     json_open(&json, NULL, '{');
     json_text(&json, "type", type);
@@ -17,11 +17,4 @@ static inline void json_line_close(struct json *json)
 {
     json_close(json, '}');
     putc('\n', json->file);
-}
-
-/* Write a number, unless it is 0. */
-static inline void json_number_if(struct json *json, const char *key, uint64_t number)
-{
-    if (number)
-        json_number(json, key, number);
 }

@@ -1,54 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/stats/microstates.h"
 
-#include <inttypes.h>
-
-static void put_ms(FILE *file, const char *key, uint64_t ns)
-{
-    fprintf(file, "\"%s\": %" PRIu64 ".%03u", key, ns / 1000000, (unsigned)(ns / 1000 % 1000));
-}
-
 static uint32_t pid_of(const struct profile *profile, target_id target)
 {
     return target ? profile_get_target(profile, target)->pid : 0;
 }
 
-static void put_row(FILE *file, const struct profile *profile, const struct microstate_row *row)
+static void put_counted(struct json *json, const struct microstate_row *row)
 {
-    fprintf(file,
-            "{\"pid\": %u, \"type\": \"%s\", \"id\": %u, \"tid\": %u, \"samples\": %" PRIu64 ", ",
-            pid_of(profile, row->target), thread_type_name(row->type), row->number, row->tid,
-            row->samples);
-    put_ms(file, "span_ms", row->span_ns);
-    fputs(", ", file);
-    put_ms(file, "sampled_ms", row->sampled_ns);
-    fputs(", ", file);
-    if (row->counted) {
-        put_ms(file, "cpu_ms", row->cpu_ns);
-        fputs(", ", file);
-        put_ms(file, "no_cpu_ms", row->wait_ns);
-        if (row->cpu_ns)
-            fprintf(file, ", \"sampled_ratio\": %.4f",
-                    (double)row->sampled_ns / (double)row->cpu_ns);
-    } else {
-        fputs("\"cpu_ms\": null, \"no_cpu_ms\": null", file);
-    }
-    fputs(",\n     \"states_ms\": {", file);
-    for (int i = 0; i < MICROSTATE_COUNT; i++) {
-        if (i)
-            fputs(", ", file);
-        put_ms(file, microstate_name(i), row->ns[i]);
-    }
-    fputs("}}", file);
+    json_ms(json, "cpu_ms", row->cpu_ns);
+    json_ms(json, "no_cpu_ms", row->wait_ns);
+    if (row->cpu_ns)
+        json_decimal(json, "sampled_ratio", (double)row->sampled_ns / (double)row->cpu_ns, 4);
 }
 
-void stats_put_microstates(FILE *file, const struct profile *profile,
+static void put_row(struct json *json, const struct profile *profile,
+                    const struct microstate_row *row)
+{
+    json_open(json, NULL, '{');
+    json_number(json, "pid", pid_of(profile, row->target));
+    json_text(json, "type", thread_type_name(row->type));
+    json_number(json, "id", row->number);
+    json_number(json, "tid", row->tid);
+    json_number(json, "samples", row->samples);
+    json_ms(json, "span_ms", row->span_ns);
+    json_ms(json, "sampled_ms", row->sampled_ns);
+    if (row->counted) {
+        put_counted(json, row);
+    } else {
+        json_null(json, "cpu_ms");
+        json_null(json, "no_cpu_ms");
+    }
+    json_open(json, "states_ms", '{');
+    for (int i = 0; i < MICROSTATE_COUNT; i++)
+        json_ms(json, microstate_name(i), row->ns[i]);
+    json_close(json, '}');
+    json_close(json, '}');
+}
+
+void stats_put_microstates(struct json *json, const struct profile *profile,
                            const struct microstate_row *rows, size_t count)
 {
-    fputs("  \"microstates\": [", file);
-    for (size_t i = 0; i < count; i++) {
-        fputs(i ? ",\n    " : "\n    ", file);
-        put_row(file, profile, &rows[i]);
-    }
-    fputs(count ? "\n  ],\n" : "],\n", file);
+    json_open_lines(json, "microstates", '[');
+    for (size_t i = 0; i < count; i++)
+        put_row(json, profile, &rows[i]);
+    json_close(json, ']');
 }

@@ -2,11 +2,9 @@
 /* The numbers of a recording as JSON, for --stats. */
 #include "output/formats.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "output/summary/cpu_account.h"
-#include "output/json/json.h"
 #include "output/stats/events.h"
 #include "output/stats/microstates.h"
 #include "util/alloc.h"
@@ -39,24 +37,8 @@ static int stats_sample(void *state, const struct sample *sample, struct error *
     return 0; /* all other numbers were counted while recording */
 }
 
-static void put_number(FILE *file, const char *key, uint64_t number)
-{
-    fprintf(file, "  \"%s\": %" PRIu64 ",\n", key, number);
-}
-
-static void put_ms(FILE *file, const char *key, uint64_t ns)
-{
-    fprintf(file, "  \"%s\": %" PRIu64 ".%03u,\n", key, ns / 1000000, (unsigned)(ns / 1000 % 1000));
-}
-
-static void put_text(FILE *file, const char *key, const char *text)
-{
-    fprintf(file, ", \"%s\": ", key);
-    json_string_or_null(file, text);
-}
-
 /* Write the CPU time of all threads of a target, by the kernel and by the sampling clock. */
-static void put_target_time(FILE *file, const struct stats *stats, target_id id)
+static void put_target_time(struct json *json, const struct stats *stats, target_id id)
 {
     const struct thread_times *times = recording_get_threads(stats->source.recording);
     uint64_t cpu = 0, sampled = 0;
@@ -67,119 +49,117 @@ static void put_target_time(FILE *file, const struct stats *stats, target_id id)
         cpu += times->list[i].cpu_ns;
         sampled += times->list[i].sampled_ns;
     }
-    if (cpu)
-        fprintf(file, ", \"cpu_ms\": %.3f, \"sampled_ms\": %.3f, \"sampled_ratio\": %.4f",
-                (double)cpu / 1e6, (double)sampled / 1e6, (double)sampled / (double)cpu);
+    if (!cpu)
+        return;
+    json_decimal(json, "cpu_ms", (double)cpu / 1e6, 3);
+    json_decimal(json, "sampled_ms", (double)sampled / 1e6, 3);
+    json_decimal(json, "sampled_ratio", (double)sampled / (double)cpu, 4);
 }
 
-static void put_target(const struct stats *stats, target_id id)
+static void put_target(struct json *json, const char *key, const struct stats *stats, target_id id)
 {
     const struct profile *profile = stats->source.profile;
-    FILE *file = stats->file;
     const struct target_entry *target = profile_get_target(profile, id);
 
-    fprintf(file, "{\"pid\": %u", target->pid);
-    put_text(file, "node", profile_text(profile, target->node));
-    put_text(file, "otp_release", profile_text(profile, target->otp_release));
-    put_text(file, "erts", profile_text(profile, target->erts));
-    put_text(file, "flavor", profile_text(profile, target->flavor));
-    fprintf(file,
-            ", \"schedulers\": %u, \"dirty_cpu_schedulers\": %u, \"dirty_io_schedulers\": %u"
-            ", \"processes\": %u",
-            target->schedulers, target->dirty_cpu_schedulers, target->dirty_io_schedulers,
-            target->processes);
-    put_text(file, "executable", profile_text(profile, target->executable));
-    put_text(file, "container", profile_text(profile, target->container));
-    put_text(file, "layout", profile_text(profile, target->layout));
-    put_target_time(file, stats, id);
-    putc('}', file);
+    json_open(json, key, '{');
+    json_number(json, "pid", target->pid);
+    json_text_or_null(json, "node", profile_text(profile, target->node));
+    json_text_or_null(json, "otp_release", profile_text(profile, target->otp_release));
+    json_text_or_null(json, "erts", profile_text(profile, target->erts));
+    json_text_or_null(json, "flavor", profile_text(profile, target->flavor));
+    json_number(json, "schedulers", target->schedulers);
+    json_number(json, "dirty_cpu_schedulers", target->dirty_cpu_schedulers);
+    json_number(json, "dirty_io_schedulers", target->dirty_io_schedulers);
+    json_number(json, "processes", target->processes);
+    json_text_or_null(json, "executable", profile_text(profile, target->executable));
+    json_text_or_null(json, "container", profile_text(profile, target->container));
+    json_text_or_null(json, "layout", profile_text(profile, target->layout));
+    put_target_time(json, stats, id);
+    json_close(json, '}');
 }
 
-static void put_targets(const struct stats *stats)
+static void put_targets(struct json *json, const struct stats *stats)
 {
     uint32_t count = profile_counts(stats->source.profile).targets;
-    FILE *file = stats->file;
 
-    fputs("  \"target\": ", file);
     if (count)
-        put_target(stats, 1);
+        put_target(json, "target", stats, 1);
     else
-        fputs("null", file);
-    fputs(",\n  \"targets\": [", file);
-    for (target_id id = 1; id <= count; id++) {
-        fputs(id > 1 ? ",\n    " : "\n    ", file);
-        put_target(stats, id);
-    }
-    fputs(count ? "\n  ],\n" : "],\n", file);
+        json_null(json, "target");
+    json_open_lines(json, "targets", '[');
+    for (target_id id = 1; id <= count; id++)
+        put_target(json, NULL, stats, id);
+    json_close(json, ']');
 }
 
-static void put_ratio(FILE *file, const struct recording_totals *totals)
+static void put_ratio(struct json *json, const struct recording_totals *totals)
 {
     if (totals->cpu_accounted_ns)
-        fprintf(file, "  \"cpu_sampled_ratio\": %.4f,\n", cpu_account_ratio(totals));
+        json_decimal(json, "cpu_sampled_ratio", cpu_account_ratio(totals), 4);
     else
-        fputs("  \"cpu_sampled_ratio\": null,\n", file);
+        json_null(json, "cpu_sampled_ratio");
 }
 
-static void put_losses(FILE *file, const uint64_t losses[LOSS_COUNT])
+static void put_losses(struct json *json, const uint64_t losses[LOSS_COUNT])
 {
-    fputs("  \"losses\": {", file);
+    json_open_lines(json, "losses", '{');
     for (int i = 0; i < LOSS_COUNT; i++)
-        fprintf(file, "%s\n    \"%s\": %" PRIu64, i ? "," : "", loss_name(i), losses[i]);
-    fputs("\n  }\n", file);
+        json_number(json, loss_name(i), losses[i]);
+    json_close(json, '}');
 }
 
-static void put_microstates(const struct stats *stats, const struct recording_totals *totals)
+static void put_microstates(struct json *json, const struct stats *stats,
+                            const struct recording_totals *totals)
 {
     size_t count;
     struct microstate_row *rows =
         microstates_rows(stats->microstates, recording_get_threads(stats->source.recording),
                          stats->source.header->start_monotonic, totals->end_monotonic, &count);
 
-    stats_put_microstates(stats->file, stats->source.profile, rows, count);
+    stats_put_microstates(json, stats->source.profile, rows, count);
     free(rows);
 }
 
 static void write_stats(const struct stats *stats, const struct recording_totals *totals)
 {
     const struct recording_header *header = stats->source.header;
-    FILE *file = stats->file;
+    uint64_t unknown_frames = totals->unknown_erlang_frames + totals->unknown_native_frames;
+    struct json json = {stats->file};
 
-    fputs("{\n", file);
-    put_number(file, "samples", totals->samples);
-    put_number(file, "left_out", totals->left_out);
-    put_number(file, "unknown_weight", totals->unknown);
-    put_number(file, "erlang_samples", totals->erlang_samples);
-    put_number(file, "complete_stacks", totals->complete_stacks);
-    put_number(file, "truncated_stacks", totals->truncated_stacks);
-    put_number(file, "frames", totals->frames);
-    put_number(file, "erlang_frames", totals->erlang_frames);
-    put_number(file, "unknown_frames",
-               totals->unknown_erlang_frames + totals->unknown_native_frames);
-    put_number(file, "unknown_erlang_frames", totals->unknown_erlang_frames);
-    put_number(file, "unknown_native_frames", totals->unknown_native_frames);
-    put_number(file, "lost_events",
-               totals->losses[LOSS_RING_FULL] + totals->losses[LOSS_BAD_SAMPLE]);
-    put_ms(file, "attach_ms", totals->attach_ns);
-    put_ms(file, "duration_ms",
-           totals->end_monotonic > header->start_monotonic
-               ? totals->end_monotonic - header->start_monotonic
-               : 0);
-    put_ms(file, "profiler_cpu_ms", totals->profiler_cpu_ns);
-    put_number(file, "peak_rss_kb", totals->peak_rss_kb);
-    put_number(file, "cpu_samples", totals->cpu_samples);
-    put_ms(file, "cpu_sampled_ms", totals->cpu_sampled_ns);
-    put_ms(file, "cpu_accounted_ms", totals->cpu_accounted_ns);
-    put_ratio(file, totals);
-    fprintf(file, "  \"cut\": %s,\n  \"trigger\": ", totals->cut ? "true" : "false");
-    json_string_or_null(file, header->trigger);
-    fputs(",\n", file);
-    put_targets(stats);
-    stats_put_events(file, &stats->source, &stats->samples);
+    json_open_lines(&json, NULL, '{');
+    json_number(&json, "samples", totals->samples);
+    json_number(&json, "left_out", totals->left_out);
+    json_number(&json, "unknown_weight", totals->unknown);
+    json_number(&json, "erlang_samples", totals->erlang_samples);
+    json_number(&json, "complete_stacks", totals->complete_stacks);
+    json_number(&json, "truncated_stacks", totals->truncated_stacks);
+    json_number(&json, "frames", totals->frames);
+    json_number(&json, "erlang_frames", totals->erlang_frames);
+    json_number(&json, "unknown_frames", unknown_frames);
+    json_number(&json, "unknown_erlang_frames", totals->unknown_erlang_frames);
+    json_number(&json, "unknown_native_frames", totals->unknown_native_frames);
+    json_number(&json, "lost_events",
+                totals->losses[LOSS_RING_FULL] + totals->losses[LOSS_BAD_SAMPLE]);
+    json_ms(&json, "attach_ms", totals->attach_ns);
+    json_ms(&json, "duration_ms",
+            totals->end_monotonic > header->start_monotonic
+                ? totals->end_monotonic - header->start_monotonic
+                : 0);
+    json_ms(&json, "profiler_cpu_ms", totals->profiler_cpu_ns);
+    json_number(&json, "peak_rss_kb", totals->peak_rss_kb);
+    json_number(&json, "cpu_samples", totals->cpu_samples);
+    json_ms(&json, "cpu_sampled_ms", totals->cpu_sampled_ns);
+    json_ms(&json, "cpu_accounted_ms", totals->cpu_accounted_ns);
+    put_ratio(&json, totals);
+    json_bool(&json, "cut", totals->cut);
+    json_text_or_null(&json, "trigger", header->trigger);
+    put_targets(&json, stats);
+    stats_put_events(&json, &stats->source, &stats->samples);
     if (!totals->left_out) /* else the samples do not cover the threads' time */
-        put_microstates(stats, totals);
-    put_losses(file, totals->losses);
-    fputs("}\n", file);
+        put_microstates(&json, stats, totals);
+    put_losses(&json, totals->losses);
+    json_close(&json, '}');
+    putc('\n', stats->file);
 }
 
 static int stats_finish(void *state, const struct recording_totals *totals, struct error *error)
