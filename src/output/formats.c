@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/formats.h"
-#include "util/word_list.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "util/word_list.h"
 
 #define ADDRESS_OF_FORMAT(name) &name##_format,
 static const struct output_format *const formats[] = {OUTPUT_FORMATS(ADDRESS_OF_FORMAT)};
