@@ -27,6 +27,12 @@ enum {
     CALL_CLASSES_MAX = 1 << 16,
 };
 
+/* What a range of a module is. */
+struct range_kind {
+    uint8_t kind;     /* enum code_kind */
+    uint8_t fragment; /* enum fragment */
+};
+
 struct module {
     uint64_t start, end;
     uint64_t entry, symfile, symfile_size;
@@ -35,6 +41,7 @@ struct module {
     char *name;
     bool parsed, unreadable;
     struct gdb_jit_module symbols;
+    struct range_kind *kinds; /* of each range of `symbols` */
     struct module *next_retired;
 };
 
@@ -58,6 +65,7 @@ static void module_free(struct module *module)
     if (!module)
         return;
     gdb_jit_free_module(&module->symbols);
+    free(module->kinds);
     free(module->name);
     free(module);
 }
@@ -124,6 +132,20 @@ static void insert(struct code *code, struct module *module)
 
 /* ---- parsing ---- */
 
+static void classify(struct module *module)
+{
+    const struct gdb_jit_module *symbols = &module->symbols;
+
+    module->kinds = xcalloc((size_t)symbols->range_count + 1, sizeof(*module->kinds));
+    for (uint32_t i = 0; i < symbols->range_count; i++) {
+        const char *symbol = symbols->strings + symbols->ranges[i].symbol;
+        enum code_kind kind = code_kind_of(module->name, symbol);
+        enum fragment fragment = kind == CODE_FRAGMENT ? fragment_of(symbol) : FRAGMENT_NONE;
+
+        module->kinds[i] = (struct range_kind){(uint8_t)kind, (uint8_t)fragment};
+    }
+}
+
 static void parse(struct code *code, struct module *module)
 {
     uint8_t *bytes;
@@ -138,6 +160,8 @@ static void parse(struct code *code, struct module *module)
         module->parsed = true;
     else
         module->unreadable = true;
+    if (module->parsed)
+        classify(module);
     free(bytes);
 }
 
@@ -390,19 +414,15 @@ static const struct gdb_jit_line *line_at(const struct gdb_jit_module *symbols,
     return line;
 }
 
-static enum code_kind kind_of(const char *symbol)
-{
-    if (strstr(symbol, "::code"))
-        return CODE_HEADER;
-    return strstr(symbol, "::") ? CODE_FRAGMENT : CODE_FUNCTION;
-}
-
 static void describe(const struct module *module, const struct gdb_jit_range *range,
                      uint32_t offset, struct code_place *place)
 {
     const struct gdb_jit_line *line = line_at(&module->symbols, range, offset);
+    const struct range_kind *kind = &module->kinds[range - module->symbols.ranges];
 
     *place = (struct code_place){
+        .kind = kind->kind,
+        .fragment = kind->fragment,
         .start = module->start + range->start,
         .end = module->start + range->end,
         .module = module->start,
@@ -410,7 +430,6 @@ static void describe(const struct module *module, const struct gdb_jit_range *ra
         .file = line ? module->symbols.strings + line->file : "",
         .line = line ? line->line : 0,
     };
-    place->kind = strcmp(module->name, "erts_beamasm") ? kind_of(place->symbol) : CODE_FRAGMENT;
 }
 
 bool code_find(struct code *code, uint64_t address, struct code_place *place)

@@ -16,18 +16,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "beam/code_kind.h"
 #include "beam/vm.h"
 
 struct code;
 
-enum code_kind {
-    CODE_FUNCTION, /* of a module */
-    CODE_FRAGMENT, /* shared code of the JIT ("global::call_bif_shared") or its stubs */
-    CODE_HEADER,   /* header, padding or literals of a module: never executed */
-};
-
 struct code_place {
     enum code_kind kind;
+    enum fragment fragment;
     uint64_t start, end; /* of the function or fragment */
     uint64_t module;     /* start address of its module's code */
     const char *symbol;  /* "lists:map/2" or "global::call_bif_shared"; lives as long as the map */

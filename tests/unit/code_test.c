@@ -121,6 +121,11 @@ static void test_kinds(void **state)
     assert_int_equal(place.kind, CODE_HEADER);
     assert_true(code_find(node.code, node.global + 0x84, &place));
     assert_int_equal(place.kind, CODE_FRAGMENT);
+    assert_int_equal(place.fragment, FRAGMENT_GARBAGE_COLLECT);
+    assert_true(code_find(node.code, node.global, &place));
+    assert_int_equal(place.fragment, FRAGMENT_CALL_BIF);
+    assert_true(code_find(node.code, node.base + 0x84, &place));
+    assert_int_equal(place.fragment, FRAGMENT_NONE);
     assert_true(code_find_fragment(node.code, "global::garbage_collect", &place));
     assert_int_equal(place.start, node.global + 0x80);
     assert_false(code_find_fragment(node.code, "global::no_such", &place));
