@@ -23,12 +23,12 @@ struct code;
 
 struct code_place {
     enum code_kind kind;
-    enum fragment fragment;
-    uint64_t start, end; /* of the function or fragment */
-    uint64_t module;     /* start address of its module's code */
-    const char *symbol;  /* "lists:map/2" or "global::call_bif_shared"; lives as long as the map */
-    const char *file;    /* source file name or "" */
-    uint32_t line;       /* 0 if unknown */
+    enum fragment fragment; /* FRAGMENT_NONE if the kind is not CODE_FRAGMENT */
+    uint64_t start, end;    /* of the function or fragment */
+    uint64_t module;        /* start address of its module's code */
+    const char *symbol; /* "lists:map/2" or "global::call_bif_shared"; lives as long as the map */
+    const char *file;   /* source file name or "" */
+    uint32_t line;      /* 0 if unknown */
 };
 
 struct code *code_new(struct vm *vm, struct error *error);
