@@ -27,12 +27,6 @@ enum {
     CALL_CLASSES_MAX = 1 << 16,
 };
 
-/* What a range of a module is. */
-struct range_kind {
-    uint8_t kind;     /* enum code_kind */
-    uint8_t fragment; /* enum fragment */
-};
-
 struct module {
     uint64_t start, end;
     uint64_t entry, symfile, symfile_size;
@@ -132,20 +126,6 @@ static void insert(struct code *code, struct module *module)
 
 /* ---- parsing ---- */
 
-static void classify(struct module *module)
-{
-    const struct gdb_jit_module *symbols = &module->symbols;
-
-    module->kinds = xcalloc((size_t)symbols->range_count + 1, sizeof(*module->kinds));
-    for (uint32_t i = 0; i < symbols->range_count; i++) {
-        const char *symbol = symbols->strings + symbols->ranges[i].symbol;
-        enum code_kind kind = code_kind_of(module->name, symbol);
-        enum fragment fragment = kind == CODE_FRAGMENT ? fragment_of(symbol) : FRAGMENT_NONE;
-
-        module->kinds[i] = (struct range_kind){(uint8_t)kind, (uint8_t)fragment};
-    }
-}
-
 static void parse(struct code *code, struct module *module)
 {
     uint8_t *bytes;
@@ -161,7 +141,7 @@ static void parse(struct code *code, struct module *module)
     else
         module->unreadable = true;
     if (module->parsed)
-        classify(module);
+        module->kinds = range_kinds_new(module->name, &module->symbols);
     free(bytes);
 }
 
@@ -423,6 +403,7 @@ static void describe(const struct module *module, const struct gdb_jit_range *ra
     *place = (struct code_place){
         .kind = kind->kind,
         .fragment = kind->fragment,
+        .is_function_header = kind->is_function_header,
         .start = module->start + range->start,
         .end = module->start + range->end,
         .module = module->start,

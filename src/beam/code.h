@@ -21,11 +21,14 @@
 
 struct code;
 
+/* A function has two adjacent places with the same name: its header, which contains the jump that
+ * callers enter, and then its code. */
 struct code_place {
     enum code_kind kind;
-    enum fragment fragment; /* FRAGMENT_NONE if the kind is not CODE_FRAGMENT */
-    uint64_t start, end;    /* of the function or fragment */
-    uint64_t module;        /* start address of its module's code */
+    enum fragment fragment;  /* FRAGMENT_NONE if the kind is not CODE_FRAGMENT */
+    bool is_function_header; /* of a function with code in the next place */
+    uint64_t start, end;     /* of the function or fragment */
+    uint64_t module;         /* start address of its module's code */
     const char *symbol; /* "lists:map/2" or "global::call_bif_shared"; lives as long as the map */
     const char *file;   /* source file name or "" */
     uint32_t line;      /* 0 if unknown */

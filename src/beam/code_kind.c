@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beam/code_kind.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
+
+#include "util/alloc.h"
 
 enum code_kind code_kind_of(const char *module, const char *symbol)
 {
@@ -69,4 +69,31 @@ enum fragment fragment_of(const char *symbol)
         if (matches(symbol, names[i].match, names[i].text))
             return names[i].fragment;
     return FRAGMENT_OTHER;
+}
+
+static const char *symbol_of(const struct gdb_jit_module *symbols, uint32_t range)
+{
+    return symbols->strings + symbols->ranges[range].symbol;
+}
+
+static bool continues_in_next(const struct gdb_jit_module *symbols, uint32_t range)
+{
+    return range + 1 < symbols->range_count &&
+           symbols->ranges[range + 1].start == symbols->ranges[range].end &&
+           !strcmp(symbol_of(symbols, range + 1), symbol_of(symbols, range));
+}
+
+struct range_kind *range_kinds_new(const char *module, const struct gdb_jit_module *symbols)
+{
+    struct range_kind *kinds = xcalloc((size_t)symbols->range_count + 1, sizeof(*kinds));
+
+    for (uint32_t i = 0; i < symbols->range_count; i++) {
+        const char *symbol = symbol_of(symbols, i);
+        enum code_kind kind = code_kind_of(module, symbol);
+        enum fragment fragment = kind == CODE_FRAGMENT ? fragment_of(symbol) : FRAGMENT_NONE;
+
+        kinds[i] = (struct range_kind){(uint8_t)kind, (uint8_t)fragment,
+                                       kind == CODE_FUNCTION && continues_in_next(symbols, i)};
+    }
+    return kinds;
 }

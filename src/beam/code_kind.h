@@ -5,6 +5,11 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beam/gdb_jit.h"
+
 enum code_kind {
     CODE_FUNCTION, /* of a module */
     CODE_FRAGMENT, /* shared code of the JIT ("global::call_bif_shared") or its stubs */
@@ -38,3 +43,13 @@ enum code_kind code_kind_of(const char *module, const char *symbol);
 
 /* `symbol`: name of a fragment, like "global::call_bif_shared". */
 enum fragment fragment_of(const char *symbol);
+
+/* A range of a module. */
+struct range_kind {
+    uint8_t kind;     /* enum code_kind */
+    uint8_t fragment; /* enum fragment */
+    bool is_function_header;
+};
+
+/* Classify the ranges of a module. Return an entry for each range, to be freed. */
+struct range_kind *range_kinds_new(const char *module, const struct gdb_jit_module *symbols);

@@ -940,6 +940,32 @@ static void test_unknown_frame(void **state)
     }
 }
 
+/* The same: a word after a call that collects garbage is not a caller, because a collection calls
+ * no Erlang code. A word after a call of another fragment is shown with a mark. */
+static void test_unknown_frame_after_fragment(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t other, caller;
+        struct bench b;
+
+        open_bench(&b);
+        fake_put(b.target, code_at(&b, FUNCTION_F, 0), "\x48\x29\xc4", 3); /* sub rsp, rax */
+        stop_in_jit(&b);
+        other = put_call(&b, FUNCTION_G, 0x40, i == 0 ? COLLECT : PLUS);
+        caller = put_call(&b, FUNCTION_G, 0x80, FUNCTION_F);
+        SET_STACK(&b, STACK, other, 0x3b, caller);
+        run(&b);
+        if (i == 0)
+            CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(caller));
+        else
+            CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), {0, ADDRESS_MISSING, false},
+                         CALLER(other), CALLER(caller));
+        assert_int_equal(b.result->no_leaf, i == 1);
+        close_bench(&b);
+    }
+}
+
 /* If the leaf end is unknown, leftovers of ended frames are not shown: the sizes of frames must
  * lead from each frame to the next. */
 static void test_frames_that_ended(void **state)
@@ -1148,6 +1174,7 @@ int main(void)
         cmocka_unit_test(test_fragment_with_frame_pointer),
         cmocka_unit_test(test_switched_before_written),
         cmocka_unit_test(test_unknown_frame),
+        cmocka_unit_test(test_unknown_frame_after_fragment),
         cmocka_unit_test(test_frames_that_ended),
         cmocka_unit_test(test_unknown_words),
         cmocka_unit_test(test_trace_frames),
