@@ -35,6 +35,7 @@ struct module {
     char *name;
     bool parsed, unreadable;
     struct gdb_jit_module symbols;
+    struct range_kind *kinds; /* of each range of `symbols` */
     struct module *next_retired;
 };
 
@@ -58,6 +59,7 @@ static void module_free(struct module *module)
     if (!module)
         return;
     gdb_jit_free_module(&module->symbols);
+    free(module->kinds);
     free(module->name);
     free(module);
 }
@@ -138,6 +140,8 @@ static void parse(struct code *code, struct module *module)
         module->parsed = true;
     else
         module->unreadable = true;
+    if (module->parsed)
+        module->kinds = range_kinds_new(module->name, &module->symbols);
     free(bytes);
 }
 
@@ -390,19 +394,16 @@ static const struct gdb_jit_line *line_at(const struct gdb_jit_module *symbols,
     return line;
 }
 
-static enum code_kind kind_of(const char *symbol)
-{
-    if (strstr(symbol, "::code"))
-        return CODE_HEADER;
-    return strstr(symbol, "::") ? CODE_FRAGMENT : CODE_FUNCTION;
-}
-
 static void describe(const struct module *module, const struct gdb_jit_range *range,
                      uint32_t offset, struct code_place *place)
 {
     const struct gdb_jit_line *line = line_at(&module->symbols, range, offset);
+    const struct range_kind *kind = &module->kinds[range - module->symbols.ranges];
 
     *place = (struct code_place){
+        .kind = kind->kind,
+        .fragment = kind->fragment,
+        .is_function_header = kind->is_function_header,
         .start = module->start + range->start,
         .end = module->start + range->end,
         .module = module->start,
@@ -410,7 +411,6 @@ static void describe(const struct module *module, const struct gdb_jit_range *ra
         .file = line ? module->symbols.strings + line->file : "",
         .line = line ? line->line : 0,
     };
-    place->kind = strcmp(module->name, "erts_beamasm") ? kind_of(place->symbol) : CODE_FRAGMENT;
 }
 
 bool code_find(struct code *code, uint64_t address, struct code_place *place)

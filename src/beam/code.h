@@ -16,23 +16,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "beam/code_kind.h"
 #include "beam/vm.h"
 
 struct code;
 
-enum code_kind {
-    CODE_FUNCTION, /* of a module */
-    CODE_FRAGMENT, /* shared code of the JIT ("global::call_bif_shared") or its stubs */
-    CODE_HEADER,   /* header, padding or literals of a module: never executed */
-};
-
+/* A function has two adjacent places with the same name: its header, which contains the jump that
+ * callers enter, and then its code. */
 struct code_place {
     enum code_kind kind;
-    uint64_t start, end; /* of the function or fragment */
-    uint64_t module;     /* start address of its module's code */
-    const char *symbol;  /* "lists:map/2" or "global::call_bif_shared"; lives as long as the map */
-    const char *file;    /* source file name or "" */
-    uint32_t line;       /* 0 if unknown */
+    enum fragment fragment;  /* FRAGMENT_NONE if the kind is not CODE_FRAGMENT */
+    bool is_function_header; /* of a function with code in the next place */
+    uint64_t start, end;     /* of the function or fragment */
+    uint64_t module;         /* start address of its module's code */
+    const char *symbol; /* "lists:map/2" or "global::call_bif_shared"; lives as long as the map */
+    const char *file;   /* source file name or "" */
+    uint32_t line;      /* 0 if unknown */
 };
 
 struct code *code_new(struct vm *vm, struct error *error);

@@ -10,32 +10,36 @@
 #include "os/mappings.h"
 #include "os/memory.h"
 #include "os/native_symbols.h"
+#include "symbol/frame_class.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 
 enum { CACHED_MAX = 1 << 18, TEXT_MAX = 1300 };
 
-struct frame_names {
-    struct vm *vm;
-    struct atoms *atoms;
-    struct code *code;
-    const struct kernel_symbols *kernel;
-    struct profile *profile;
-    struct runtime_names *runtime;
-    uint64_t epoch;                            /* of cached[ADDRESS_CODE], cached[ADDRESS_EXPORT] */
-    struct address_map *cached[ADDRESS_KINDS]; /* by kind: address and is_return -> frame_id */
+/* A frame of the profile, and what is needed of it at each sample. */
+struct named_frame {
+    frame_id id;
+    enum frame_class class;
+    bool erlang, unresolved;
 };
 
-struct frame_names *frame_names_new(struct vm *vm, struct atoms *atoms, struct code *code,
-                                    struct runtime_names *runtime, struct profile *profile)
+struct frame_names {
+    struct name_sources from;
+    const struct kernel_symbols *kernel;
+    struct profile *profile;
+    struct named_stack stack;
+    size_t frame_room, class_room;
+    uint64_t epoch;                            /* of cached[ADDRESS_CODE], cached[ADDRESS_EXPORT] */
+    uint32_t version;                          /* of the functions that classes were made with */
+    struct address_map *cached[ADDRESS_KINDS]; /* address and is_return -> packed named_frame */
+};
+
+struct frame_names *frame_names_new(const struct name_sources *sources, struct profile *profile)
 {
     struct frame_names *names = xcalloc(1, sizeof(*names));
 
-    names->vm = vm;
-    names->atoms = atoms;
-    names->code = code;
+    names->from = *sources;
     names->profile = profile;
-    names->runtime = runtime;
     for (int kind = 0; kind < ADDRESS_KINDS; kind++)
         names->cached[kind] = address_map_new(CACHED_MAX);
     return names;
@@ -52,6 +56,8 @@ void frame_names_free(struct frame_names *names)
         return;
     for (int kind = 0; kind < ADDRESS_KINDS; kind++)
         address_map_free(names->cached[kind]);
+    free(names->stack.frames);
+    free(names->stack.classes);
     free(names);
 }
 
@@ -62,10 +68,34 @@ void frame_names_move(struct frame_names *names, struct profile *profile)
         address_map_clear(names->cached[kind]);
 }
 
-static frame_id intern(struct frame_names *names, struct frame *frame, const char *symbol)
+static enum frame_class class_of(const struct frame_names *names, const struct frame *frame,
+                                 const char *symbol)
+{
+    enum frame_class class;
+
+    switch (frame->kind) {
+    case FRAME_KERNEL:
+        return frame_class_of_system(symbol);
+    case FRAME_NATIVE:
+        class = frame_class_of_native(symbol, profile_module_path(names->profile, frame->module),
+                                      names->from.vm->executable);
+        return frame_class_of_start(names->from.functions, frame->address, class);
+    case FRAME_BIF:
+        return CLASS_BIF;
+    default:
+        return CLASS_ERLANG;
+    }
+}
+
+static struct named_frame intern(struct frame_names *names, struct frame *frame, const char *symbol)
 {
     frame->symbol = profile_string_z(names->profile, symbol);
-    return profile_frame(names->profile, frame);
+    return (struct named_frame){
+        .id = profile_frame(names->profile, frame),
+        .class = class_of(names, frame, symbol),
+        .erlang = frame->kind == FRAME_ERLANG || frame->kind == FRAME_BIF,
+        .unresolved = frame->unresolved,
+    };
 }
 
 static module_id module_of(struct frame_names *names, const char *path, const char *build_id)
@@ -76,7 +106,7 @@ static module_id module_of(struct frame_names *names, const char *path, const ch
     return profile_module(names->profile, &module);
 }
 
-static frame_id name_kernel(struct frame_names *names, uint64_t address)
+static struct named_frame name_kernel(struct frame_names *names, uint64_t address)
 {
     struct frame frame = {.kind = FRAME_KERNEL};
     const char *module = KERNEL_MODULE, *symbol = NULL;
@@ -113,8 +143,8 @@ static uint64_t start_of(struct frame_names *names, uint64_t address, struct map
     struct elf_file *file;
     uint64_t start, end;
 
-    *mapping = mappings_find_code(names->vm->mappings, address);
-    file = *mapping ? mapping_file(names->vm->mappings, *mapping) : NULL;
+    *mapping = mappings_find_code(names->from.vm->mappings, address);
+    file = *mapping ? mapping_file(names->from.vm->mappings, *mapping) : NULL;
     return file && native_function_find(file, address, &start, &end) ? start : address;
 }
 
@@ -129,12 +159,12 @@ static uint64_t place_in_file(const struct mapping *mapping, uint64_t address)
 
 /* Code without a symbol gets the name that its callers give it (symbol/runtime_names.h), else a
  * name like "beam.smp+0x1a2b3c" with the start of its function. */
-static frame_id name_without_symbol(struct frame_names *names, uint64_t address)
+static struct named_frame name_without_symbol(struct frame_names *names, uint64_t address)
 {
     struct frame frame = {.kind = FRAME_NATIVE};
     struct mapping *mapping;
     uint64_t start = start_of(names, address, &mapping);
-    const char *known = runtime_names_find(names->runtime, start), *path, *slash;
+    const char *known = runtime_names_find(names->from.runtime, start), *path, *slash;
     char text[TEXT_MAX];
 
     frame.address = start;
@@ -149,11 +179,11 @@ static frame_id name_without_symbol(struct frame_names *names, uint64_t address)
     return intern(names, &frame, text);
 }
 
-static frame_id name_native(struct frame_names *names, uint64_t address)
+static struct named_frame name_native(struct frame_names *names, uint64_t address)
 {
     struct frame frame = {.kind = FRAME_NATIVE};
-    struct mapping *mapping = mappings_find_code(names->vm->mappings, address);
-    struct elf_file *file = mapping ? mapping_file(names->vm->mappings, mapping) : NULL;
+    struct mapping *mapping = mappings_find_code(names->from.vm->mappings, address);
+    struct elf_file *file = mapping ? mapping_file(names->from.vm->mappings, mapping) : NULL;
     struct native_symbol symbol;
 
     if (!file || !native_symbol_find(file, address, &symbol))
@@ -163,13 +193,13 @@ static frame_id name_native(struct frame_names *names, uint64_t address)
     return intern(names, &frame, symbol.name);
 }
 
-static frame_id name_code(struct frame_names *names, uint64_t address)
+static struct named_frame name_code(struct frame_names *names, uint64_t address)
 {
     struct frame frame = {.kind = FRAME_ERLANG, .address = address};
     struct code_place place;
     char text[48];
 
-    if (!code_find(names->code, address, &place)) {
+    if (!code_find(names->from.code, address, &place)) {
         snprintf(text, sizeof(text), "[code 0x%" PRIx64 "]", address);
         frame.unresolved = 1;
         return intern(names, &frame, text);
@@ -183,7 +213,7 @@ static frame_id name_code(struct frame_names *names, uint64_t address)
     return intern(names, &frame, place.symbol);
 }
 
-static frame_id name_unknown(struct frame_names *names)
+static struct named_frame name_unknown(struct frame_names *names)
 {
     struct frame frame = {.kind = FRAME_ERLANG, .unresolved = 1};
 
@@ -197,8 +227,8 @@ struct mfa {
 
 static bool read_mfa(struct frame_names *names, const struct unwound_mfa *terms, struct mfa *mfa)
 {
-    mfa->module = atom_text(names->atoms, terms->module);
-    mfa->function = atom_text(names->atoms, terms->function);
+    mfa->module = atom_text(names->from.atoms, terms->module);
+    mfa->function = atom_text(names->from.atoms, terms->function);
     mfa->arity = terms->arity;
     return mfa->module && mfa->function;
 }
@@ -207,18 +237,19 @@ static bool read_mfa(struct frame_names *names, const struct unwound_mfa *terms,
  * (code_ix.h). */
 static bool read_export(struct frame_names *names, uint64_t address, struct mfa *mfa)
 {
-    const struct layout *layout = &names->vm->layout;
+    const struct layout *layout = &names->from.vm->layout;
     uint64_t words[3];
     struct unwound_mfa terms;
 
     address += (uint64_t)layout->export_info + (uint64_t)layout->code_info_mfa;
-    if (!memory_read(names->vm->memory, address, words, sizeof(words)) || words[2] > 255)
+    if (!memory_read(names->from.vm->memory, address, words, sizeof(words)) || words[2] > 255)
         return false;
     terms = (struct unwound_mfa){words[0], words[1], (uint32_t)words[2]};
     return read_mfa(names, &terms, mfa);
 }
 
-static frame_id name_bif(struct frame_names *names, uint64_t address, const struct mfa *mfa)
+static struct named_frame name_bif(struct frame_names *names, uint64_t address,
+                                   const struct mfa *mfa)
 {
     struct frame frame = {.kind = FRAME_BIF, .address = address};
     char text[TEXT_MAX] = "[bif]";
@@ -230,7 +261,7 @@ static frame_id name_bif(struct frame_names *names, uint64_t address, const stru
     return intern(names, &frame, text);
 }
 
-static frame_id name_mfa(struct frame_names *names, uint64_t address)
+static struct named_frame name_mfa(struct frame_names *names, uint64_t address)
 {
     struct unwound_mfa terms = unwound_mfa(address);
     struct mfa mfa;
@@ -238,7 +269,7 @@ static frame_id name_mfa(struct frame_names *names, uint64_t address)
     return name_bif(names, 0, read_mfa(names, &terms, &mfa) ? &mfa : NULL);
 }
 
-static frame_id name_export(struct frame_names *names, uint64_t address)
+static struct named_frame name_export(struct frame_names *names, uint64_t address)
 {
     struct mfa mfa;
 
@@ -247,7 +278,7 @@ static frame_id name_export(struct frame_names *names, uint64_t address)
 
 /* The number of words is rounded down to a power of two, so that stacks that are otherwise equal
  * stay equal. */
-static frame_id name_cut(struct frame_names *names, uint64_t words)
+static struct named_frame name_cut(struct frame_names *names, uint64_t words)
 {
     struct frame frame = {.kind = FRAME_MARK};
     uint64_t rounded = 1;
@@ -259,14 +290,14 @@ static frame_id name_cut(struct frame_names *names, uint64_t words)
     return intern(names, &frame, text);
 }
 
-static frame_id name_mark(struct frame_names *names, const char *text)
+static struct named_frame name_mark(struct frame_names *names, const char *text)
 {
     struct frame frame = {.kind = FRAME_MARK};
 
     return intern(names, &frame, text);
 }
 
-static frame_id look_up(struct frame_names *names, const struct unwound_frame *unwound)
+static struct named_frame look_up(struct frame_names *names, const struct unwound_frame *unwound)
 {
     uint64_t address = unwound->address - unwound->is_return;
 
@@ -294,25 +325,70 @@ static frame_id look_up(struct frame_names *names, const struct unwound_frame *u
     return name_unknown(names);
 }
 
-frame_id frame_name(struct frame_names *names, const struct unwound_frame *unwound)
-{
-    /* A leaf and a return address with equal bits can lie in different functions. */
-    uint64_t key = unwound->address * 2 + unwound->is_return, value;
-    frame_id frame;
+/* ---- the cache ---- */
 
-    if (names->epoch != code_epoch(names->code)) {
-        names->epoch = code_epoch(names->code);
+enum { CLASS_SHIFT = 32, ERLANG_SHIFT = 40, UNRESOLVED_SHIFT = 41 };
+
+static uint64_t pack(const struct named_frame *frame)
+{
+    return frame->id | (uint64_t)frame->class << CLASS_SHIFT |
+           (uint64_t)frame->erlang << ERLANG_SHIFT |
+           (uint64_t)frame->unresolved << UNRESOLVED_SHIFT;
+}
+
+static struct named_frame unpack(uint64_t value)
+{
+    return (struct named_frame){
+        .id = (frame_id)value,
+        .class = (enum frame_class)(value >> CLASS_SHIFT & 0xff),
+        .erlang = value >> ERLANG_SHIFT & 1,
+        .unresolved = value >> UNRESOLVED_SHIFT & 1,
+    };
+}
+
+static uint64_t classify_again(void *context, uint64_t value)
+{
+    const struct frame_names *names = context;
+    struct named_frame frame = unpack(value);
+
+    frame.class = frame_class_of_start(
+        names->from.functions, profile_get_frame(names->profile, frame.id)->address, frame.class);
+    return pack(&frame);
+}
+
+/* Forget the names of code that has changed, and the classes that were given before more functions
+ * became known. */
+static void refresh(struct frame_names *names)
+{
+    uint64_t epoch = code_epoch(names->from.code);
+    uint32_t version = state_functions_version(names->from.functions);
+
+    if (names->epoch != epoch) {
         address_map_clear(names->cached[ADDRESS_CODE]);
         address_map_clear(names->cached[ADDRESS_EXPORT]);
     }
+    if (names->version != version)
+        address_map_change_all(names->cached[ADDRESS_NATIVE], classify_again, names);
+    names->epoch = epoch;
+    names->version = version;
+}
+
+static struct named_frame find(struct frame_names *names, const struct unwound_frame *unwound)
+{
+    /* A leaf and a return address with equal bits can lie in different functions. */
+    uint64_t key = unwound->address * 2 + unwound->is_return, value;
+    struct named_frame frame;
+
     if (address_map_get(names->cached[unwound->kind], key, &value))
-        return (frame_id)value;
+        return unpack(value);
     frame = look_up(names, unwound);
-    address_map_put(names->cached[unwound->kind], key, frame);
+    address_map_put(names->cached[unwound->kind], key, pack(&frame));
     return frame;
 }
 
-void frame_names_learn(struct frame_names *names, const struct unwound *unwound)
+/* Learn the names of native functions without a symbol from a stack, before its frames are
+ * named. */
+static void learn(struct frame_names *names, const struct unwound *unwound)
 {
     for (size_t i = 1; i + 1 < unwound->count; i++) {
         const struct unwound_frame *bif = &unwound->frames[i];
@@ -326,8 +402,32 @@ void frame_names_learn(struct frame_names *names, const struct unwound *unwound)
         if (!address_map_get(names->cached[ADDRESS_NATIVE], bif[-1].address * 2 + bif[-1].is_return,
                              &cached) &&
             read_export(names, bif->address, &mfa))
-            runtime_names_learn_bif(names->runtime, start_of(names, native, &mapping),
+            runtime_names_learn_bif(names->from.runtime, start_of(names, native, &mapping),
                                     bif[1].address, mfa.module, mfa.function, mfa.arity);
         return;
     }
+}
+
+const struct named_stack *frame_names_find(struct frame_names *names, const struct unwound *unwound)
+{
+    struct named_stack *stack = &names->stack;
+
+    refresh(names);
+    learn(names, unwound);
+    stack->frames =
+        xgrow(stack->frames, &names->frame_room, unwound->count, sizeof(*stack->frames));
+    stack->classes =
+        xgrow(stack->classes, &names->class_room, unwound->count, sizeof(*stack->classes));
+    stack->count = unwound->count;
+    stack->erlang = stack->unknown_erlang = stack->unknown_native = 0;
+    for (size_t i = unwound->count; i-- > 0;) {
+        struct named_frame frame = find(names, &unwound->frames[i]);
+
+        stack->frames[i] = frame.id;
+        stack->classes[i] = (uint8_t)frame.class;
+        stack->erlang += frame.erlang;
+        stack->unknown_erlang += frame.unresolved && frame.erlang;
+        stack->unknown_native += frame.unresolved && !frame.erlang;
+    }
+    return stack;
 }

@@ -108,32 +108,6 @@ static bool find_target(struct leaf_frames *frames, uint64_t *address, struct co
     return false;
 }
 
-bool leaf_frame_is_header(struct leaf_frames *frames, const struct code_place *place)
-{
-    struct code_place next;
-
-    return code_find(frames->code, place->end, &next) && next.kind == CODE_FUNCTION &&
-           next.start == place->end && !strcmp(next.symbol, place->symbol);
-}
-
-static bool starts_with(const char *text, const char *start)
-{
-    return !strncmp(text, start, strlen(start));
-}
-
-/* True for fragments that raise an exception. handle_call_fun_error, for a call of a term that is
- * no fun, returns what to call instead. */
-static bool never_returns(const char *symbol)
-{
-    size_t length = strlen(symbol);
-
-    if (!strcmp(symbol, "global::handle_call_fun_error"))
-        return false;
-    return starts_with(symbol, "global::raise_") || starts_with(symbol, "global::handle_") ||
-           !strcmp(symbol, "global::process_exit") ||
-           (length > 13 && !strcmp(symbol + length - 13, "_error_shared"));
-}
-
 /* The class of a fragment that pauses at a function's entry or raises function_clause. With frame
  * pointers, the caller's frame pointer is already on the stack there, so the depth is not 0. */
 static int class_at_entry(const struct leaf_frames *frames)
@@ -141,15 +115,20 @@ static int class_at_entry(const struct leaf_frames *frames)
     return code_frame_pointers(frames->code) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_PAUSE;
 }
 
-static int class_of_fragment(const struct leaf_frames *frames, const char *symbol)
+static int class_of_fragment(const struct leaf_frames *frames, enum fragment fragment)
 {
-    if (!strcmp(symbol, "global::call_light_bif_shared"))
+    switch (fragment) {
+    case FRAGMENT_CALL_LIGHT_BIF:
         return TARGET_LIGHT_BIF;
-    if (!strcmp(symbol, "global::i_test_yield_shared"))
+    case FRAGMENT_TEST_YIELD:
         return class_at_entry(frames);
-    if (!strcmp(symbol, "global::dispatch_return"))
+    case FRAGMENT_DISPATCH_RETURN:
         return STACK_TARGET_PAUSE;
-    return never_returns(symbol) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_OTHER;
+    case FRAGMENT_RAISE:
+        return STACK_TARGET_NO_WAY_BACK;
+    default:
+        return STACK_TARGET_OTHER;
+    }
 }
 
 /* The code at the beginning of a function's header raises function_clause. */
@@ -160,8 +139,8 @@ static int class_of(struct leaf_frames *frames, uint64_t address)
     if (!find_target(frames, &address, &place))
         return STACK_TARGET_OTHER;
     if (place.kind == CODE_FRAGMENT)
-        return class_of_fragment(frames, place.symbol);
-    if (leaf_frame_is_header(frames, &place))
+        return class_of_fragment(frames, place.fragment);
+    if (place.is_function_header)
         return address - place.start < ENTRY_OFFSET ? class_at_entry(frames)
                                                     : STACK_TARGET_FUNCTION;
     return address == place.start ? STACK_TARGET_FUNCTION : STACK_TARGET_OTHER;
@@ -265,7 +244,7 @@ int32_t leaf_frame_words(struct leaf_frames *frames, uint64_t address)
 
     if (!code_find(frames->code, address, &place) || place.kind != CODE_FUNCTION)
         return STACK_DEPTH_UNKNOWN;
-    if (leaf_frame_is_header(frames, &place))
+    if (place.is_function_header)
         return 0;
     depths = leaf_frame_depths(frames, &place);
     return depths ? stack_depth_at(depths, address - place.start) : STACK_DEPTH_UNKNOWN;
@@ -274,9 +253,9 @@ int32_t leaf_frame_words(struct leaf_frames *frames, uint64_t address)
 /* ---- calls ---- */
 
 /* The start of a function's code; `place` is its header or its code. */
-static uint64_t function_start(struct leaf_frames *frames, const struct code_place *place)
+static uint64_t function_start(const struct code_place *place)
 {
-    return leaf_frame_is_header(frames, place) ? place->end : place->start;
+    return place->is_function_header ? place->end : place->start;
 }
 
 /* A call of another function than the wanted one. */
@@ -285,7 +264,7 @@ static enum call_proof through_other(struct leaf_frames *frames, const struct co
     const struct stack_depths *depths;
     struct code_place code;
 
-    if (!code_find(frames->code, function_start(frames, place), &code))
+    if (!code_find(frames->code, function_start(place), &code))
         return CALL_POSSIBLE;
     depths = leaf_frame_depths(frames, &code);
     return depths && depths->count && !depths->jumps_out ? CALL_DISPROVEN : CALL_POSSIBLE;
@@ -299,8 +278,8 @@ static enum call_proof direct_call(struct leaf_frames *frames, uint64_t target, 
     if (!find_target(frames, &target, &place) || !code_find(frames->code, callee, &wanted))
         return CALL_POSSIBLE;
     if (place.kind == CODE_FRAGMENT) /* a collection calls no Erlang code; BIFs can */
-        return strcmp(place.symbol, "global::garbage_collect") ? CALL_POSSIBLE : CALL_DISPROVEN;
-    if (function_start(frames, &place) == function_start(frames, &wanted))
+        return place.fragment == FRAGMENT_GARBAGE_COLLECT ? CALL_DISPROVEN : CALL_POSSIBLE;
+    if (function_start(&place) == function_start(&wanted))
         return CALL_PROVEN;
     return through_other(frames, &place);
 }

@@ -43,6 +43,3 @@ enum call_proof leaf_frame_call(struct leaf_frames *frames, uint64_t return_addr
  * has changed. Valid until the next call. */
 const struct stack_depths *leaf_frame_depths(struct leaf_frames *frames,
                                              const struct code_place *function);
-/* True if `place` is the header of a function. A function has two adjacent places with the same
- * name: its header, which contains the jump that callers enter, and then its code. */
-bool leaf_frame_is_header(struct leaf_frames *frames, const struct code_place *place);

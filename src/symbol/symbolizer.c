@@ -38,7 +38,6 @@ struct symbolizer {
     struct process_cache *processes;
     struct process_walks *walks;
     struct state_functions *state_functions;
-    struct microstate_finder *microstates;
     struct thread_watch *thread_watch;
     struct thread_cache *threads;
     struct wire_words process_words, scheduler_words;
@@ -94,10 +93,11 @@ struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct
     symbolizer->unwinder = unwinder_new(vm, symbolizer->code, symbolizer->cfi);
     symbolizer->runtime = runtime_names_new(vm, symbolizer->code);
     symbolizer->dirty_loop = dirty_loop_new(vm, symbolizer->runtime);
-    symbolizer->names =
-        frame_names_new(vm, symbolizer->atoms, symbolizer->code, symbolizer->runtime, profile);
     symbolizer->state_functions = state_functions_new(vm, symbolizer->code, symbolizer->runtime);
-    symbolizer->microstates = microstate_finder_new(vm, symbolizer->state_functions, profile);
+    symbolizer->names =
+        frame_names_new(&(struct name_sources){vm, symbolizer->atoms, symbolizer->code,
+                                               symbolizer->runtime, symbolizer->state_functions},
+                        profile);
     symbolizer->walks = process_walks_new(vm);
     symbolizer->thread_watch = thread_watch_new(vm->pid, symbolizer->target, profile);
     symbolizer->processes =
@@ -118,7 +118,6 @@ void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile)
     frame_names_move(symbolizer->names, profile);
     process_cache_move(symbolizer->processes, profile, target);
     thread_cache_move(symbolizer->threads, profile, target);
-    microstate_finder_move(symbolizer->microstates, profile);
     thread_watch_move(symbolizer->thread_watch, profile, target);
     symbolizer->profile = profile;
     symbolizer->target = target;
@@ -137,9 +136,8 @@ void symbolizer_free(struct symbolizer *symbolizer)
     process_walks_free(symbolizer->walks);
     thread_cache_free(symbolizer->threads);
     thread_watch_free(symbolizer->thread_watch);
-    microstate_finder_free(symbolizer->microstates);
-    state_functions_free(symbolizer->state_functions);
     frame_names_free(symbolizer->names);
+    state_functions_free(symbolizer->state_functions);
     dirty_loop_free(symbolizer->dirty_loop);
     runtime_names_free(symbolizer->runtime);
     unwinder_free(symbolizer->unwinder);
@@ -183,31 +181,22 @@ void symbolizer_look(struct symbolizer *symbolizer, struct thread_times *times)
     thread_watch_get(symbolizer->thread_watch, times);
 }
 
-static void count_frame(const struct frame *frame, struct recording_totals *totals)
+static void count_frames(const struct named_stack *named, struct recording_totals *totals)
 {
-    bool erlang = frame->kind == FRAME_ERLANG || frame->kind == FRAME_BIF;
-
-    totals->frames++;
-    totals->erlang_frames += erlang;
-    if (!frame->unresolved)
-        return;
-    totals->unknown_erlang_frames += erlang;
-    totals->unknown_native_frames += !erlang;
-    totals->losses[erlang ? LOSS_UNKNOWN_ERLANG : LOSS_UNKNOWN_NATIVE]++;
+    totals->frames += named->count;
+    totals->erlang_frames += named->erlang;
+    totals->unknown_erlang_frames += named->unknown_erlang;
+    totals->unknown_native_frames += named->unknown_native;
+    totals->losses[LOSS_UNKNOWN_ERLANG] += named->unknown_erlang;
+    totals->losses[LOSS_UNKNOWN_NATIVE] += named->unknown_native;
 }
 
-static stack_id add_stack(struct symbolizer *symbolizer, const struct unwound *unwound,
-                          struct recording_totals *totals)
+static stack_id add_stack(struct profile *profile, const struct named_stack *named)
 {
     stack_id stack = 0;
 
-    frame_names_learn(symbolizer->names, unwound);
-    for (size_t i = unwound->count; i-- > 0;) {
-        frame_id frame = frame_name(symbolizer->names, &unwound->frames[i]);
-
-        count_frame(profile_get_frame(symbolizer->profile, frame), totals);
-        stack = profile_stack(symbolizer->profile, stack, frame);
-    }
+    for (size_t i = named->count; i-- > 0;)
+        stack = profile_stack(profile, stack, named->frames[i]);
     return stack;
 }
 
@@ -251,10 +240,16 @@ static void set_process(struct symbolizer *symbolizer, const struct snapshot *sn
 }
 
 static void set_activity(struct symbolizer *symbolizer, const struct snapshot *snapshot,
-                         const struct unwound *unwound, struct sample *sample)
+                         const struct unwound *unwound, const struct named_stack *named,
+                         struct sample *sample)
 {
-    enum microstate state =
-        microstate_of(symbolizer->microstates, snapshot, unwound, sample->stack);
+    enum microstate state = microstate_of(&(struct thread_sample){
+        .layout = &symbolizer->vm->layout,
+        .functions = symbolizer->state_functions,
+        .snapshot = snapshot,
+        .unwound = unwound,
+        .classes = named->classes,
+    });
     char name[256];
 
     sample->microstate = (uint8_t)state;
@@ -269,6 +264,7 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
                        struct sample *sample, struct recording_totals *totals)
 {
     const struct wire_sample *wire = snapshot->sample;
+    const struct named_stack *named;
     struct unwound *unwound;
 
     snapshot_expand(snapshot, &symbolizer->process_words,
@@ -279,9 +275,11 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
     dirty_loop_cut(symbolizer->dirty_loop, snapshot, unwound);
     *sample = (struct sample){.time = wire->time, .cpu = (uint16_t)wire->cpu};
     sample->thread = wire->tid ? thread_cache_get(symbolizer->threads, wire) : 0;
-    sample->stack = add_stack(symbolizer, unwound, totals);
+    named = frame_names_find(symbolizer->names, unwound);
+    count_frames(named, totals);
+    sample->stack = add_stack(symbolizer->profile, named);
     set_process(symbolizer, snapshot, unwound, sample);
-    set_activity(symbolizer, snapshot, unwound, sample);
+    set_activity(symbolizer, snapshot, unwound, named, sample);
     if (unwound->complete)
         sample->flags |= SAMPLE_COMPLETE;
     if (unwound->truncated)

@@ -195,7 +195,7 @@ uint64_t unwind_fragment_caller_on_c_stack(struct unwinder *unwinder,
 
     if (!state->base || is_on_erlang_stack(state) ||
         !code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
-        strncmp(place.symbol, "global::bs_init_bits", strlen("global::bs_init_bits")) != 0 ||
+        place.fragment != FRAGMENT_INIT_BITS ||
         !snapshot_word(state->snapshot, state->base - 8, &word) ||
         !code_find(unwinder->code, word - 1, &caller) || caller.kind != CODE_FUNCTION)
         return 0;
@@ -222,7 +222,7 @@ static bool is_switched(struct unwinder *unwinder, const struct unwind_state *st
     struct code_place place;
 
     return code_find(unwinder->code, state->pc - !state->is_leaf, &place) &&
-           !strcmp(place.symbol, "global::process_main");
+           place.fragment == FRAGMENT_PROCESS_MAIN;
 }
 
 /* Emit Process.i, if it is valid. The VM writes it some instructions after the process stopped,
@@ -255,11 +255,11 @@ static bool light_bif_export(const struct unwinder *unwinder, const struct unwin
  * 25.2.3:550, 27.3.4.1:628). While beam_jit_call_nif is the leaf, Process.current may still name
  * the last BIF or NIF. */
 static bool is_current_written(const struct unwinder *unwinder, const struct unwind_state *state,
-                               const char *fragment)
+                               enum fragment fragment)
 {
     size_t native = unwinder->result.count - state->snapshot->sample->kernel_depth;
 
-    return !strstr(fragment, "::call_nif") || native != 1 || unwinder->result.native_broken;
+    return fragment != FRAGMENT_CALL_NIF || native != 1 || unwinder->result.native_broken;
 }
 
 /* Emit the frame of the JIT code that calls C code. If that code calls a BIF or NIF, emit the BIF
@@ -271,15 +271,14 @@ static void emit_jit_call(struct unwinder *unwinder, const struct unwind_state *
     struct code_place place;
     uint64_t export;
 
-    if (!state->is_leaf && code_find(unwinder->code, state->pc - 1, &place) &&
-        place.kind == CODE_FRAGMENT) {
-        if (strstr(place.symbol, "::call_light_bif") &&
+    if (!state->is_leaf && code_find(unwinder->code, state->pc - 1, &place)) {
+        if (place.fragment == FRAGMENT_CALL_LIGHT_BIF &&
             light_bif_export(unwinder, state, &export)) {
             unwind_emit(unwinder, ADDRESS_EXPORT, export, true);
             return;
         }
-        if ((strstr(place.symbol, "::call_bif") || strstr(place.symbol, "::call_nif")) &&
-            state->current && is_current_written(unwinder, state, place.symbol)) {
+        if ((place.fragment == FRAGMENT_CALL_BIF || place.fragment == FRAGMENT_CALL_NIF) &&
+            state->current && is_current_written(unwinder, state, place.fragment)) {
             unwind_emit(unwinder, ADDRESS_MFA, state->current, true);
             return;
         }
@@ -317,7 +316,7 @@ static void find_reductions(struct unwinder *unwinder, const struct unwind_state
     if (!(state->registers.known & (1u << JIT_FCALLS)) || unwinder->vm->layout.process_fcalls < 0 ||
         unwinder->vm->layout.sched_virtual_reds < 0 ||
         !code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
-        !strcmp(place.symbol, "global::process_main"))
+        place.fragment == FRAGMENT_PROCESS_MAIN)
         return;
     registers->reductions = REDUCTIONS_LEFT;
     registers->fcalls = in_register < stored ? in_register : stored;
@@ -369,7 +368,7 @@ bool unwind_goes_on_at(struct code *code, uint64_t i)
 {
     struct code_place place;
 
-    return code_find(code, i, &place) && strcmp(place.symbol, "erts_beamasm:run_process/3");
+    return code_find(code, i, &place) && place.fragment != FRAGMENT_RUN_PROCESS;
 }
 
 /* A process that does not run continues at Process.i, with the stack at Process.stop. */

@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string.h>
-
 #include "symbol/unwind_internal.h"
 
 enum {
     ERLANG_WORDS_MAX = 1 << 16, /* more than is ever copied of a stack */
     STACK_BYTES_MAX = 1 << 30,
 };
-
-/* The number of words behind the return address of a tracing frame. These words may look like
- * return addresses (gather_stacktrace, beam_common.c 25:776, 27:776, 29:782). */
-static unsigned trace_frame_words(const char *symbol)
-{
-    if (strstr(symbol, "return_to_trace"))
-        return 0;
-    if (strstr(symbol, "return_time_trace"))
-        return 1;
-    if (strstr(symbol, "return_trace") || strstr(symbol, "exception_trace") ||
-        strstr(symbol, "call_trace_return"))
-        return 2;
-    return 0;
-}
 
 static bool is_return_address(struct unwinder *unwinder, const struct unwind_state *state,
                               uint64_t word)
@@ -36,7 +20,8 @@ static bool is_bottom(struct unwinder *unwinder, uint64_t word)
     return word == code_normal_exit(unwinder->code);
 }
 
-/* Emit the frame of a return address. Returns the number of words behind it to skip. */
+/* Emit the frame of a return address, but not one of tracing. Returns the number of words behind it
+ * to skip: those of a tracing frame may look like return addresses. */
 static unsigned emit_return_address(struct unwinder *unwinder, uint64_t word)
 {
     struct code_place place;
@@ -45,10 +30,17 @@ static unsigned emit_return_address(struct unwinder *unwinder, uint64_t word)
         unwind_emit(unwinder, ADDRESS_UNKNOWN, word, true);
         return 0;
     }
-    if (place.kind == CODE_FRAGMENT && strstr(place.symbol, "_trace"))
-        return trace_frame_words(place.symbol);
-    unwind_emit(unwinder, ADDRESS_CODE, word, true);
-    return 0;
+    switch (place.fragment) {
+    case FRAGMENT_TRACE:
+        return 0;
+    case FRAGMENT_TIME_TRACE:
+        return 1;
+    case FRAGMENT_RETURN_TRACE:
+        return 2;
+    default:
+        unwind_emit(unwinder, ADDRESS_CODE, word, true);
+        return 0;
+    }
 }
 
 /* With +JPperf fp each return address has a frame pointer before it, which points up the stack. It
@@ -136,7 +128,7 @@ uint64_t unwind_fragment_caller(struct unwinder *unwinder, const struct unwind_s
             place.kind == CODE_FUNCTION)
             return top;
         *leaf = 0;
-        if (strstr(place.symbol, "::i_length_") && snapshot_word(state->snapshot, top - 8, &word) &&
+        if (place.fragment == FRAGMENT_LENGTH && snapshot_word(state->snapshot, top - 8, &word) &&
             code_find(unwinder->code, word - 1, &caller) && caller.kind == CODE_FUNCTION) {
             unwind_emit(unwinder, ADDRESS_CODE, word, true);
             *leaf = word - 1;

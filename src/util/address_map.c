@@ -96,6 +96,13 @@ size_t address_map_place(struct address_map *map, uint64_t address, bool *ret_ne
     return place;
 }
 
+void address_map_change_all(struct address_map *map, address_map_change change, void *context)
+{
+    for (size_t i = 0; i <= map->mask; i++)
+        if (map->slots[i].address)
+            map->slots[i].value = change(context, map->slots[i].value);
+}
+
 void address_map_clear(struct address_map *map)
 {
     memset(map->slots, 0, (map->mask + 1) * sizeof(*map->slots));

@@ -22,4 +22,7 @@ void address_map_put(struct address_map *map, uint64_t address, uint64_t value);
  * new address (*ret_new) gets the next free index. If none is free, all addresses are forgotten
  * first. */
 size_t address_map_place(struct address_map *map, uint64_t address, bool *ret_new);
+/* Replace each value by what `change` returns for it. */
+typedef uint64_t (*address_map_change)(void *context, uint64_t value);
+void address_map_change_all(struct address_map *map, address_map_change change, void *context);
 void address_map_clear(struct address_map *map);

@@ -15,6 +15,7 @@
 #include "beam/sampled_words.h"
 #include "os/cfi.h"
 #include "symbol/activity.h"
+#include "symbol/frame_class.h"
 #include "symbol/microstate.h"
 #include "symbol/unwind.h"
 
@@ -35,8 +36,7 @@ enum { FUNCTIONS = 8 };
 static struct {
     struct vm vm;
     struct unwinder *unwinder;
-    struct profile *profile;
-    struct microstate_finder *microstates;
+    struct state_functions *functions;
     uint64_t words[WORDS];
 } fuzz;
 
@@ -64,9 +64,9 @@ static void start(void)
     map = code_new(&fuzz.vm, &error);
     check(map != NULL && fuzz.vm.mappings != NULL);
     fuzz.unwinder = unwinder_new(&fuzz.vm, map, cfi_new(fuzz.vm.mappings));
-    fuzz.profile = profile_new();
-    fuzz.microstates =
-        microstate_finder_new(&fuzz.vm, state_functions_new(&fuzz.vm, map, NULL), fuzz.profile);
+    fuzz.functions = state_functions_new(&fuzz.vm, map, NULL);
+    for (enum state_function i = FUNCTION_OTHER + 1; i < STATE_FUNCTIONS; i++)
+        state_functions_add(fuzz.functions, i, NATIVE + i);
     *word++ = 0;
     for (uint64_t i = 0; i < FUNCTIONS; i++)
         *word++ = code + i * CODE + 8;
@@ -87,6 +87,24 @@ static void start(void)
     check(word <= fuzz.words + WORDS);
 }
 
+/* Give the frames classes that follow from their addresses. */
+static enum microstate find_state(const struct snapshot *snapshot, const struct unwound *unwound)
+{
+    struct thread_sample sample = {.layout = &fuzz.vm.layout,
+                                   .functions = fuzz.functions,
+                                   .snapshot = snapshot,
+                                   .unwound = unwound};
+    uint8_t *classes = malloc(unwound->count);
+    enum microstate state;
+
+    for (size_t i = 0; i < unwound->count; i++)
+        classes[i] = (uint8_t)(unwound->frames[i].address % FRAME_CLASSES);
+    sample.classes = classes;
+    state = microstate_of(&sample);
+    free(classes);
+    return state;
+}
+
 static void unwind_sample(const void *bytes, size_t size)
 {
     const struct wire_words process_words = sampled_process_words(&fuzz.vm.layout);
@@ -102,8 +120,8 @@ static void unwind_sample(const void *bytes, size_t size)
     unwound = unwind(fuzz.unwinder, &snapshot);
     check(unwound->count < 1 << 18);
     for (size_t i = 0; i < unwound->count; i++)
-        check(unwound->frames[i].kind <= ADDRESS_CUT);
-    activity_of(&snapshot, microstate_of(fuzz.microstates, &snapshot, unwound, 0));
+        check(unwound->frames[i].kind < ADDRESS_KINDS);
+    activity_of(&snapshot, find_state(&snapshot, unwound));
     activity_port_name(&fuzz.vm, &snapshot, name, sizeof(name));
 }
 

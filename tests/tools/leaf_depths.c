@@ -37,7 +37,7 @@ static bool add(void *context, const struct code_place *place)
     const struct stack_depths *depths;
     uint64_t start = clock_ns(CLOCK_MONOTONIC), taken;
 
-    if (function.kind != CODE_FUNCTION || leaf_frame_is_header(sums->frames, &function))
+    if (function.kind != CODE_FUNCTION || function.is_function_header)
         return true;
     depths = leaf_frame_depths(sums->frames, &function);
     taken = clock_ns(CLOCK_MONOTONIC) - start;

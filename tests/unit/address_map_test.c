@@ -93,6 +93,29 @@ static void test_clear(void **state)
     address_map_free(NULL);
 }
 
+static uint64_t add(void *context, uint64_t value)
+{
+    return value + *(const uint64_t *)context;
+}
+
+/* All values can be changed at once; the addresses stay. */
+static void test_change_all(void **state)
+{
+    struct address_map *map = address_map_new(1000);
+    uint64_t value, difference = 7;
+
+    (void)state;
+    for (uint64_t i = 1; i <= 600; i++)
+        address_map_put(map, i << 32, i);
+    address_map_change_all(map, add, &difference);
+    for (uint64_t i = 1; i <= 600; i++) {
+        assert_true(address_map_get(map, i << 32, &value));
+        assert_int_equal(value, i + 7);
+        assert_false(address_map_get(map, i, &value));
+    }
+    address_map_free(map);
+}
+
 /* Each address gets its own place, until no place is left. */
 static void test_places(void **state)
 {
@@ -116,9 +139,10 @@ static void test_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places), cmocka_unit_test(test_get),
-        cmocka_unit_test(test_values), cmocka_unit_test(test_no_address),
-        cmocka_unit_test(test_limit),  cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_places),     cmocka_unit_test(test_get),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_no_address),
+        cmocka_unit_test(test_limit),      cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_change_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

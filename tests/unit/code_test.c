@@ -121,6 +121,11 @@ static void test_kinds(void **state)
     assert_int_equal(place.kind, CODE_HEADER);
     assert_true(code_find(node.code, node.global + 0x84, &place));
     assert_int_equal(place.kind, CODE_FRAGMENT);
+    assert_int_equal(place.fragment, FRAGMENT_GARBAGE_COLLECT);
+    assert_true(code_find(node.code, node.global, &place));
+    assert_int_equal(place.fragment, FRAGMENT_CALL_BIF);
+    assert_true(code_find(node.code, node.base + 0x84, &place));
+    assert_int_equal(place.fragment, FRAGMENT_NONE);
     assert_true(code_find_fragment(node.code, "global::garbage_collect", &place));
     assert_int_equal(place.start, node.global + 0x80);
     assert_false(code_find_fragment(node.code, "global::no_such", &place));
@@ -129,6 +134,32 @@ static void test_kinds(void **state)
     assert_false(code_contains(node.code, node.base + CODE_SIZE));
     assert_false(code_find(node.code, 0, &place));
     assert_false(code_find(node.code, UINT64_MAX, &place));
+    close_node(&node);
+}
+
+/* A function's header is told from its code, and from another place of the name after a gap. */
+static void test_function_headers(void **state)
+{
+    const struct fake_range ranges[] = {
+        {0, 0x40, "h::codeHeader"},     {0x40, 0x60, "h:f/0-CodeInfoPrologue"},
+        {0x60, 0x100, "h:f/0"},         {0x100, 0x120, "h:g/0"},
+        {0x120, 0x140, "h:g/1"},        {0x150, 0x180, "h:g/1"},
+        {0x180, CODE_SIZE, "h:last/1"},
+    };
+    static const bool headers[] = {false, true, false, false, false, false, false};
+    struct code_place place;
+    struct node node;
+    uint64_t base;
+
+    (void)state;
+    open_node(&node);
+    base = fake_room(node.target, CODE_SIZE);
+    fake_load(node.target, &node.vm, fake_symfile("h", base, CODE_SIZE, ranges, 7));
+    refresh(&node);
+    for (size_t i = 0; i < 7; i++) {
+        assert_true(code_find(node.code, base + ranges[i].start + 8, &place));
+        assert_int_equal(place.is_function_header, headers[i]);
+    }
     close_node(&node);
 }
 
@@ -406,6 +437,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_function_headers),
         cmocka_unit_test(test_epoch),
         cmocka_unit_test(test_many_at_once),
         cmocka_unit_test(test_replaced),

@@ -8,6 +8,7 @@
 
 #include "fake_sample.h"
 #include "fake_target.h"
+#include "symbol/frame_class.h"
 #include "symbol/microstate.h"
 
 /* clang-format off */
@@ -57,9 +58,7 @@ struct moment {
 };
 
 static struct vm vm;
-static struct profile *profile;
 static struct state_functions *functions;
-static struct microstate_finder *finder;
 
 static const char marks[] = "SAIDCF";
 static const enum state_function kinds[] = {FUNCTION_SCHEDULE, FUNCTION_AUX_WORK,
@@ -93,43 +92,34 @@ static int start(void **state)
     strcpy(vm.executable, "/usr/lib/erlang/bin/beam.smp");
     vm.memory = memory_of_process(getpid());
     vm.mappings = mappings_new(getpid(), vm.memory, &error);
-    profile = profile_new();
     functions = state_functions_new(&vm, NULL, NULL);
     learn_functions();
-    finder = microstate_finder_new(&vm, functions, profile);
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
-    microstate_finder_free(finder);
     state_functions_free(functions);
-    profile_free(profile);
     mappings_free(vm.mappings);
     memory_free(vm.memory);
     return 0;
 }
 
-static frame_id frame_of(const char *text)
+static enum frame_class class_of(const char *text)
 {
-    static const char *const modules[] = {
-        ['k'] = "[kernel.kallsyms]", ['l'] = "/usr/lib/libc.so.6"};
-    struct frame frame = {.kind = FRAME_NATIVE, .address = address_of(text[0])};
-    const char *module = "/root/of/it/bin/beam.smp";
+    const char *symbol = text[1] ? text + 2 : "beam.smp+0x1234";
+    enum frame_class class;
 
-    if (text[0] == 'e' || text[0] == 'b') {
-        frame.kind = text[0] == 'e' ? FRAME_ERLANG : FRAME_BIF;
-        module = "";
-    } else if (text[0] == 'k' || text[0] == 'l') {
-        frame.kind = text[0] == 'k' ? FRAME_KERNEL : FRAME_NATIVE;
-        module = modules[(unsigned char)text[0]];
-    }
-    frame.symbol = profile_string_z(profile, text[1] ? text + 2 : "beam.smp+0x1234");
-    if (*module)
-        frame.module =
-            profile_module(profile, &(struct module){.path = profile_string_z(profile, module)});
-    return profile_frame(profile, &frame);
+    if (text[0] == 'e')
+        return CLASS_ERLANG;
+    if (text[0] == 'b')
+        return CLASS_BIF;
+    if (text[0] == 'k')
+        return frame_class_of_system(symbol);
+    class = frame_class_of_native(
+        symbol, text[0] == 'l' ? "/usr/lib/libc.so.6" : "/root/of/it/bin/beam.smp", vm.executable);
+    return frame_class_of_start(functions, address_of(text[0]), class);
 }
 
 static void put_process(struct fake_sample *sample, const struct moment *moment)
@@ -165,11 +155,11 @@ static void put_scheduler(struct fake_sample *sample, const struct moment *momen
 static enum microstate state_at(const struct moment *moment)
 {
     struct unwound_frame frames[FRAMES];
+    uint8_t classes[FRAMES];
     struct unwound unwound = {.native_broken = moment->broken, .frames = frames};
     struct fake_sample sample = {.head.scheduler = moment->scheduler};
     struct snapshot snapshot;
     enum microstate result;
-    stack_id stack = 0;
 
     sample.head.registers.value[R10] = moment->r10;
     sample.head.flags = WIRE_REGISTERS | (moment->in_kernel ? WIRE_IN_KERNEL : 0);
@@ -186,12 +176,14 @@ static enum microstate state_at(const struct moment *moment)
         unwound.count++;
     for (size_t i = 0; i < unwound.count; i++) {
         const char *frame = moment->frames[i];
+        size_t place = unwound.count - 1 - i;
 
-        stack = profile_stack(profile, stack, frame_of(frame));
-        frames[unwound.count - 1 - i].address =
+        classes[place] = (uint8_t)class_of(frame);
+        frames[place].address =
             *frame == 'C' ? (uint64_t)(uintptr_t)moment->at : address_of(*frame);
     }
-    result = microstate_of(finder, &snapshot, &unwound, stack);
+    result =
+        microstate_of(&(struct thread_sample){&vm.layout, functions, &snapshot, &unwound, classes});
     fake_sample_free(&sample);
     return result;
 }
@@ -365,7 +357,7 @@ static void test_threads(void **state)
     ASSERT_STATES(cases);
 }
 
-/* Unknown functions give no state; frames are classified again when more functions are known. */
+/* Unknown functions give no state; they give one when they are known. */
 static void test_unknown_functions(void **state)
 {
     static const struct moment gc = {P, .state = STATE_GC, .at = decided,
@@ -374,12 +366,9 @@ static void test_unknown_functions(void **state)
         .scheduler = SCHEDULER, .sleep = WAITING, .frames = {"e", "S", "v", "v"}};
     static const struct moment driver = {P, .frames = {"e", "b", "D"}};
 
-    stop(state);
-    start(state);
+    (void)state;
     state_functions_free(functions);
-    microstate_finder_free(finder);
     functions = state_functions_new(&vm, NULL, NULL);
-    finder = microstate_finder_new(&vm, functions, profile);
     assert_int_equal(state_at(&gc), MICROSTATE_GC);
     assert_int_equal(state_at(&wait), MICROSTATE_BUSY_WAIT);
     assert_int_equal(state_at(&driver), MICROSTATE_BIF);
@@ -398,7 +387,9 @@ static void test_nothing_copied(void **state)
 
     (void)state;
     assert_true(fake_sample_open(&sample, &snapshot));
-    assert_int_equal(microstate_of(finder, &snapshot, &unwound, 0), MICROSTATE_NONE);
+    assert_int_equal(
+        microstate_of(&(struct thread_sample){&vm.layout, functions, &snapshot, &unwound, NULL}),
+        MICROSTATE_NONE);
     fake_sample_free(&sample);
 }
 

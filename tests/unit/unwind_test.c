@@ -611,6 +611,22 @@ static void test_before_nif(void **state)
     close_bench(&b);
 }
 
+/* The same for a BIF: its Process.current is set before the call. */
+static void test_before_bif(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    set_current(&b, ATOM_MODULE, ATOM_FUNCTION, 3);
+    stop_in_c(&b, code_at(&b, BIF, 0x30));
+    SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33), code_at(&b, FUNCTION_G, 0x20));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, {packed(3), ADDRESS_MFA, true},
+                 CALLER(code_at(&b, FUNCTION_F, 0x33)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
+    close_bench(&b);
+}
+
 /* Other BIFs and NIFs are identified by Process.current, or by the fragment if that is not set. */
 static void test_bif_and_nif(void **state)
 {
@@ -924,6 +940,32 @@ static void test_unknown_frame(void **state)
     }
 }
 
+/* The same: a word after a call that collects garbage is not a caller, because a collection calls
+ * no Erlang code. A word after a call of another fragment is shown with a mark. */
+static void test_unknown_frame_after_fragment(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t other, caller;
+        struct bench b;
+
+        open_bench(&b);
+        fake_put(b.target, code_at(&b, FUNCTION_F, 0), "\x48\x29\xc4", 3); /* sub rsp, rax */
+        stop_in_jit(&b);
+        other = put_call(&b, FUNCTION_G, 0x40, i == 0 ? COLLECT : PLUS);
+        caller = put_call(&b, FUNCTION_G, 0x80, FUNCTION_F);
+        SET_STACK(&b, STACK, other, 0x3b, caller);
+        run(&b);
+        if (i == 0)
+            CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(caller));
+        else
+            CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), {0, ADDRESS_MISSING, false},
+                         CALLER(other), CALLER(caller));
+        assert_int_equal(b.result->no_leaf, i == 1);
+        close_bench(&b);
+    }
+}
+
 /* If the leaf end is unknown, leftovers of ended frames are not shown: the sizes of frames must
  * lead from each frame to the next. */
 static void test_frames_that_ended(void **state)
@@ -1074,6 +1116,28 @@ static void test_native_ring(void **state)
     close_bench(&b);
 }
 
+/* A process goes on at Process.i, unless run_process is there, which takes the function from
+ * elsewhere, or no known code. */
+static void test_where_a_process_goes_on(void **state)
+{
+    static const struct fake_range ranges[] = {{0, 0x40, "erts_beamasm:run_process/3"},
+                                               {0x40, PAGE, "erts_beamasm:normal_exit/0"}};
+    struct error error;
+    struct bench b;
+    uint64_t start;
+
+    (void)state;
+    open_bench(&b);
+    start = fake_room(b.target, PAGE);
+    fake_load(b.target, &b.vm, fake_symfile("erts_beamasm", start, PAGE, ranges, 2));
+    assert_int_equal(code_refresh(b.code, &error), 0);
+    assert_false(unwind_goes_on_at(b.code, start + 8));
+    assert_true(unwind_goes_on_at(b.code, start + 0x48));
+    assert_true(unwind_goes_on_at(b.code, code_at(&b, FUNCTION_F, 0x10)));
+    assert_false(unwind_goes_on_at(b.code, 0));
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1095,6 +1159,8 @@ int main(void)
         cmocka_unit_test(test_light_bif),
         cmocka_unit_test(test_field_out_of_reach),
         cmocka_unit_test(test_before_nif),
+        cmocka_unit_test(test_before_bif),
+        cmocka_unit_test(test_where_a_process_goes_on),
         cmocka_unit_test(test_bif_and_nif),
         cmocka_unit_test(test_fragments),
         cmocka_unit_test(test_fragment_on_native_stack),
@@ -1108,6 +1174,7 @@ int main(void)
         cmocka_unit_test(test_fragment_with_frame_pointer),
         cmocka_unit_test(test_switched_before_written),
         cmocka_unit_test(test_unknown_frame),
+        cmocka_unit_test(test_unknown_frame_after_fragment),
         cmocka_unit_test(test_frames_that_ended),
         cmocka_unit_test(test_unknown_words),
         cmocka_unit_test(test_trace_frames),
