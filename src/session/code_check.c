@@ -1,43 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/code_check.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "os/code_changes.h"
 #include "os/probe_holder.h"
+#include "util/buffer.h"
 
 enum { SHOWN = 16 }; /* changes that are listed */
 
 /* The changes as text: "beam.smp+0x1a2b: 55 is cc". */
 struct list {
-    char text[768];
-    size_t used;
+    struct buffer text;
     int count;
 };
 
-static void append(struct list *list, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void append(struct list *list, const char *format, ...)
-{
-    size_t room = sizeof(list->text) - list->used;
-    va_list args;
-    int size;
-
-    va_start(args, format);
-    size = vsnprintf(list->text + list->used, room, format, args);
-    va_end(args);
-    if (size > 0)
-        list->used += (size_t)size < room ? (size_t)size : room - 1;
-}
-
-static void append_bytes(struct list *list, const uint8_t *bytes, size_t size)
+static void append_bytes(struct buffer *text, const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size && i < CODE_CHANGE_BYTES; i++)
-        append(list, "%s%02x", i ? " " : "", bytes[i]);
+        buffer_format(text, "%s%02x", i ? " " : "", bytes[i]);
     if (size > CODE_CHANGE_BYTES)
-        append(list, "...");
+        buffer_text(text, "...");
 }
 
 static void note(void *context, const struct code_change *change)
@@ -47,11 +30,11 @@ static void note(void *context, const struct code_change *change)
 
     if (list->count++ >= SHOWN)
         return;
-    append(list, "%s%s+0x%llx has ", list->count > 1 ? ", " : "", slash ? slash + 1 : change->path,
-           (unsigned long long)change->file_offset);
-    append_bytes(list, change->in_memory, change->size);
-    append(list, " for ");
-    append_bytes(list, change->in_file, change->size);
+    buffer_format(&list->text, "%s%s+0x%llx has ", list->count > 1 ? ", " : "",
+                  slash ? slash + 1 : change->path, (unsigned long long)change->file_offset);
+    append_bytes(&list->text, change->in_memory, change->size);
+    buffer_text(&list->text, " for ");
+    append_bytes(&list->text, change->in_file, change->size);
 }
 
 static int compare(pid_t pid, struct memory *memory, struct list *list,
@@ -61,8 +44,10 @@ static int compare(pid_t pid, struct memory *memory, struct list *list,
 
     if (!mappings)
         return -1;
-    *list = (struct list){.count = 0};
+    buffer_free(&list->text);
+    list->count = 0;
     *comparison = code_compare(mappings, memory, note, list);
+    buffer_byte(&list->text, '\0');
     mappings_free(mappings);
     return 0;
 }
@@ -79,24 +64,25 @@ static void add_changes(struct findings *findings, const char *check, pid_t pid,
         findings_warning(findings, check, "run this again when no profiler runs",
                          "%llu places differ from their files; probes may be attached now, by "
                          "process %d (%s): %s%s",
-                         changes, (int)holder, name, list->text, more);
+                         changes, (int)holder, name, list->text.data, more);
     else if (breakpoints == changes)
         findings_warning(findings, check,
                          "harmless; recording the same events again removes it, and so does the "
                          "end of the node (docs/safety.md)",
-                         "%llu breakpoints are left over: %s%s", breakpoints, list->text, more);
+                         "%llu breakpoints are left over: %s%s", breakpoints, list->text.data,
+                         more);
     else
         findings_warning(findings, check,
                          "find what has changed them (breakpoints are cc); a restart of the node "
                          "removes the changes",
                          "%llu places differ from their files, %llu by a breakpoint: %s%s", changes,
-                         breakpoints, list->text, more);
+                         breakpoints, list->text.data, more);
 }
 
 void code_check(struct findings *findings, const char *check, pid_t pid, struct memory *memory)
 {
     struct code_comparison comparison;
-    struct list list;
+    struct list list = {0};
     struct error error;
     int result = compare(pid, memory, &list, &comparison, &error);
 
@@ -116,4 +102,5 @@ void code_check(struct findings *findings, const char *check, pid_t pid, struct 
     else
         findings_ok(findings, check, "equals its %d files (%llu KB)", comparison.files,
                     (unsigned long long)(comparison.bytes >> 10));
+    buffer_free(&list.text);
 }

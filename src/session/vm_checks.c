@@ -15,6 +15,7 @@
 #include "os/native_symbols.h"
 #include "os/process.h"
 #include "session/code_check.h"
+#include "util/buffer.h"
 
 /* The name of a check: "vm 4711 gc". */
 struct subject {
@@ -108,16 +109,19 @@ static void check_symbols(struct findings *findings, struct vm *vm)
 static void add_places(struct findings *findings, const char *check,
                        const struct event_places *places)
 {
-    char list[512] = "";
-    size_t used = 0;
+    struct buffer list = {0};
 
-    for (int i = 0; i < places->count && used < sizeof(list); i++)
-        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s%s (%s)", i ? ", " : "",
-                                 places->of[i].site->by == PLACE_BY_HOOK
-                                     ? hook_function(places->of[i].site->hook)
-                                     : places->of[i].site->symbol,
-                                 places->of[i].site->is_return ? " return" : "", places->of[i].way);
-    findings_ok(findings, check, "%d probes: %s", places->count, list);
+    for (int i = 0; i < places->count; i++) {
+        const struct event_place *place = &places->of[i];
+        const char *function = place->site->by == PLACE_BY_HOOK ? hook_function(place->site->hook)
+                                                                : place->site->symbol;
+
+        buffer_format(&list, "%s%s%s (%s)", i ? ", " : "", function,
+                      place->site->is_return ? " return" : "", place->way);
+    }
+    buffer_byte(&list, '\0');
+    findings_ok(findings, check, "%d probes: %s", places->count, list.data);
+    buffer_free(&list);
 }
 
 static void check_events(struct findings *findings, const struct event_target *target)

@@ -5,14 +5,12 @@
 #include <cmocka.h>
 
 #include <linux/perf_event.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/probe_holder.h"
+#include "waiting_child.h"
 
 enum { TARGET = 4711 };
 
@@ -51,8 +49,8 @@ static void test_other_links(void **state)
     assert_int_equal(link_use("", TARGET), LINK_OTHER);
 }
 
-/* Start a process that waits, with or without a perf event. */
-static pid_t start(bool with_event)
+/* A perf event, as it could be that of a probe. */
+static bool open_event(void)
 {
     struct perf_event_attr attributes = {
         .size = sizeof(attributes),
@@ -61,46 +59,23 @@ static pid_t start(bool with_event)
         .disabled = 1,
         .exclude_kernel = 1,
     };
-    char byte = 0;
-    int ready[2];
-    pid_t pid;
 
-    assert_int_equal(pipe(ready), 0);
-    pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (with_event)
-            byte = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0) < 0;
-        (void)!write(ready[1], &byte, 1);
-        pause();
-        _exit(1);
-    }
-    close(ready[1]);
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    assert_int_equal(byte, 0);
-    close(ready[0]);
-    return pid;
-}
-
-static void end(pid_t pid)
-{
-    kill(pid, SIGKILL);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    return syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0) >= 0;
 }
 
 static void test_process(void **state)
 {
-    pid_t pid = start(false);
+    pid_t pid = child_start(NULL);
     char name[16];
 
     (void)state;
     assert_false(process_holds_probes(pid, TARGET));
-    end(pid);
-    pid = start(true);
+    child_end(pid);
+    pid = child_start(open_event);
     assert_true(process_holds_probes(pid, TARGET));
     assert_int_not_equal(probe_holder(TARGET, name, sizeof(name)), 0);
     assert_int_not_equal(strlen(name), 0);
-    end(pid);
+    child_end(pid);
     assert_false(process_holds_probes(pid, TARGET));
 }
 

@@ -6,80 +6,57 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/calibration.h"
 #include "capture/return_probes.h"
 #include "os/process.h"
+#include "waiting_child.h"
 
 static const struct probe_site entry = {.path = "/no/file"};
 static const struct probe_site returns = {.path = "/no/file", .is_return = true};
 
 static struct calibration calibration;
 
-/* Start a process that waits, with or without a seccomp filter that allows everything. */
-static pid_t start(bool filtered)
+/* Install a seccomp filter that allows everything. */
+static bool install_filter(void)
 {
     struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     const struct sock_fprog program = {.len = 1, .filter = &allow};
-    char byte = 0;
-    int ready[2];
-    pid_t pid;
 
-    assert_int_equal(pipe(ready), 0);
-    pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (filtered && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-                         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)))
-            _exit(1);
-        (void)!write(ready[1], &byte, 1);
-        pause();
-        _exit(1);
-    }
-    close(ready[1]);
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    return pid;
-}
-
-static void end(pid_t pid)
-{
-    kill(pid, SIGKILL);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 static void test_filters(void **state)
 {
-    pid_t pid = start(false);
+    pid_t pid = child_start(NULL);
 
     (void)state;
     assert_false(process_filters_calls(pid));
-    end(pid);
+    child_end(pid);
     assert_false(process_filters_calls(pid));
-    pid = start(true);
+    pid = child_start(install_filter);
     assert_true(process_filters_calls(pid));
-    end(pid);
+    child_end(pid);
 }
 
 /* Without a filter, or without probes at return, there is no danger. */
 static void test_not_concerned(void **state)
 {
     struct error error = {0};
-    pid_t pid = start(false);
+    pid_t pid = child_start(NULL);
 
     (void)state;
     assert_int_equal(return_probes_check(calibration.way, pid, &returns, 1, &error), 0);
-    end(pid);
+    child_end(pid);
     assert_int_equal(return_probes_check(calibration.way, pid, &returns, 1, &error), 0);
-    pid = start(true);
+    pid = child_start(install_filter);
     assert_int_equal(return_probes_check(calibration.way, pid, &entry, 1, &error), 0);
-    end(pid);
+    child_end(pid);
 }
 
 /* With both, the kernel version decides: before 6.11 and since 6.14 there is no danger. */
@@ -92,9 +69,9 @@ static void test_filtered(void **state)
     pid_t pid;
 
     (void)state;
-    pid = start(true);
+    pid = child_start(install_filter);
     result = return_probes_check(calibration.way, pid, sites, 2, &error);
-    end(pid);
+    child_end(pid);
     assert_int_equal(uname(&name), 0);
     assert_int_equal(sscanf(name.release, "%d.%d", &major, &minor), 2);
     if (major == 6 && minor >= 11 && minor <= 13)
