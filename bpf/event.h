@@ -102,15 +102,30 @@ static __always_inline void event_count(struct event *event)
         add(&counts->values[i], event->hit.values[i]);
 }
 
+/* Count in the event's n-th tally. */
+static __always_inline void event_tally(const struct event *event, __u32 n)
+{
+    /* Without the barrier, the compiler compares a copy, and the verifiers of 6.1 and older do not
+     * see the bound. */
+    barrier_var(n);
+    if (n < WIRE_TALLIES)
+        add(&event->counts->tallies[n], 1);
+}
+
 /* Count a number in the event's n-th histogram. */
 static __always_inline void event_histogram(const struct event *event, __u32 n, __u64 number)
 {
     __u32 key = event->slot->histogram + n;
     struct wire_histogram *histogram = bpf_map_lookup_elem(&histograms, &key);
+    __u64 bucket = log_histogram_bucket(number);
 
     if (!histogram)
         return;
-    add(&histogram->buckets[log_histogram_bucket(number)], 1);
+    /* Without the barrier, the compiler masks parts of the bucket apart, and the verifiers of 6.1
+     * and older do not see its bound. */
+    barrier_var(bucket);
+    bucket &= LOG_HISTOGRAM_BUCKETS - 1;
+    add(&histogram->buckets[bucket], 1);
     if (number > histogram->max)
         histogram->max = number;
 }

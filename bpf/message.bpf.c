@@ -51,12 +51,6 @@ static __always_inline __u64 this_pid(void)
     return bpf_get_current_pid_tgid() >> 32;
 }
 
-static __always_inline void tally(const struct event *event, __u32 n)
-{
-    if (n < WIRE_TALLIES)
-        add(&event->counts->tallies[n], 1);
-}
-
 /* ---- words ----
  *
  * What is sent is copied, unless it is a literal or the sender sends to itself. The copy goes into
@@ -117,7 +111,7 @@ static __always_inline __u64 words_on_heap(struct event *event, __u64 term, __u6
     if (before == -2)
         event->faulted = true;
     if (before == -1) {
-        tally(event, WIRE_MSG_LONG_LIST);
+        event_tally(event, WIRE_MSG_LONG_LIST);
         before = 2 * LIST_CELLS;
     }
     return (end - at) / 8 + before;
@@ -269,7 +263,7 @@ static __always_inline bool may_become_message(__u32 kind)
 
 static __always_inline void count_signal(struct sending *sending, struct event *event, __u32 kind)
 {
-    tally(event, kind < WIRE_MSG_OTHER_SIGNAL ? kind : WIRE_MSG_OTHER_SIGNAL);
+    event_tally(event, kind < WIRE_MSG_OTHER_SIGNAL ? kind : WIRE_MSG_OTHER_SIGNAL);
     if (kind == ERTS_SIG_Q_OP_ALIAS_MSG) {
         count_message(sending, event, words_of_signal(sending, event));
         return;
@@ -282,12 +276,14 @@ static __always_inline void count_signal(struct sending *sending, struct event *
 __noinline int message_look(struct sending *sending)
 {
     struct event event = {};
+    __u32 slot; /* verifiers of 6.1 and older accept no key in the memory of an argument */
     __u64 tag;
 
     if (!sending)
         return 0;
-    event.slot = bpf_map_lookup_elem(&slots, &sending->slot);
-    event.counts = bpf_map_lookup_elem(&slot_counts, &sending->slot);
+    slot = sending->slot;
+    event.slot = bpf_map_lookup_elem(&slots, &slot);
+    event.counts = bpf_map_lookup_elem(&slot_counts, &slot);
     if (!event.slot || !event.counts)
         return 0;
     tag = user_u64(&event, sending->address + sending->message_m);
@@ -336,7 +332,7 @@ int message_queue(struct pt_regs *ctx)
             break;
         sending.address = user_u64(&event, sending.address);
         if (i == AT_ONCE - 1)
-            tally(&event, WIRE_MSG_LEFT_OUT);
+            event_tally(&event, WIRE_MSG_LEFT_OUT);
     }
     end_sending(&sending, &event, ctx);
     return 0;
@@ -365,7 +361,7 @@ int message_ask(struct pt_regs *ctx)
 
     if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
-    tally(&event, ERTS_SIG_Q_OP_PROCESS_INFO);
+    event_tally(&event, ERTS_SIG_Q_OP_PROCESS_INFO);
     event.hit.kind = WIRE_MSG_SENT;
     event.hit.size = 1;
     event.hit.peer = ctx->si;
@@ -401,7 +397,7 @@ int message_receive(struct pt_regs *ctx)
         event.hit.peer = message->from;
         event_histogram(&event, WIRE_MSG_DELAY, event.hit.duration);
     } else {
-        tally(&event, WIRE_MSG_UNSEEN);
+        event_tally(&event, WIRE_MSG_UNSEEN);
     }
     if (message)
         bpf_map_delete_elem(&messages, &key);

@@ -106,8 +106,7 @@ static __always_inline bool meet(struct place *at, __u64 process)
 
 static __always_inline void tally(struct place *at, __u32 n)
 {
-    if (n < WIRE_TALLIES)
-        add(&at->event.counts->tallies[n], 1);
+    event_tally(&at->event, n);
 }
 
 /* Note what is known of the process from now on. */
@@ -125,11 +124,10 @@ static __always_inline void begin_turn(struct place *at, struct turn *turn)
 }
 
 /* Note that a process runs of which something could not be read: its next turn is not measured. */
-static __always_inline void lose_turn(struct place *at)
+static __always_inline void lose_turn(struct place *at, struct turn *turn)
 {
-    struct turn turn = {.on = 1, .since = at->now};
-
-    begin_turn(at, &turn);
+    *turn = (struct turn){.on = 1, .since = at->now};
+    begin_turn(at, turn);
 }
 
 static __always_inline bool has_overflown(const struct place *at)
@@ -214,7 +212,7 @@ int sched_out(struct pt_regs *ctx)
     state = user_u32(&at.event, at.key.process + at.event.target->process_state);
     turn.left = why_it_leaves(&at, state, ctx->dx);
     if (event_failed(&at.event)) {
-        lose_turn(&at);
+        lose_turn(&at, &turn);
         return 0;
     }
     if (at.turn && !at.turn->on && is_dirty(&at) && !(state & ERTS_PSFLG_FREE)) {
@@ -270,7 +268,7 @@ static __always_inline void first_seen(struct place *at)
         turn.since = at->now;
     }
     if (at->event.faulted)
-        lose_turn(at);
+        lose_turn(at, &turn);
     else
         begin_turn(at, &turn);
 }

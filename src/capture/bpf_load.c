@@ -127,6 +127,16 @@ int bpf_load_error(int code, struct error *error)
                      strerror(-code));
 }
 
+/* True if the verifier does not know bpf_get_attach_cookie(), which all probes call. Newer kernels
+ * have its name, older ones only its number. */
+static bool lacks_cookies(const char *reason)
+{
+    char number[16];
+
+    snprintf(number, sizeof(number), "unknown#%d", BPF_FUNC_get_attach_cookie);
+    return strstr(reason, number) || strstr(reason, "bpf_get_attach_cookie");
+}
+
 static int refused(int code, const struct refusal *refusal, struct error *error)
 {
     const char *reason;
@@ -135,6 +145,10 @@ static int refused(int code, const struct refusal *refusal, struct error *error)
         return bpf_load_error(code, error);
     log_decision("verifier", "the kernel refused program %s:\n%s", refusal->program, refusal->log);
     reason = last_reason(refusal->log);
+    if (lacks_cookies(reason))
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "this kernel has no cookies for probes: events other than cpu and wall "
+                         "need Linux 5.15 or later");
     return error_set(error, ERROR_UNSUPPORTED,
                      "the kernel refused the BPF program: %s: %s: %.300s (-v shows all that the "
                      "verifier says)",
