@@ -7,8 +7,9 @@
 #include <sys/types.h>
 
 #include "output/output.h"
-#include "view/view.h"
+#include "rotation/options.h"
 #include "session/options.h"
+#include "view/view.h"
 
 enum { OUTPUTS_MAX = 32 };
 
@@ -27,12 +28,8 @@ struct output_options {
 struct record_options {
     struct target_options targets;
     struct session_options session;
-    double duration;      /* seconds; 0: until stopped */
-    double loop;          /* seconds of a segment; 0: no segments */
-    size_t keep;          /* newest files to keep of each output; 0: all */
-    double before, after; /* seconds to record around the firing of a trigger */
-    double holdoff;       /* minimum seconds from one firing to the next */
-    uint64_t max_size;    /* of a recording, bytes; 0: unlimited */
+    struct recorder_options recorder;
+    size_t keep; /* newest files of segments to keep of each output; 0: all */
     struct output_options output;
 };
 

@@ -10,13 +10,13 @@
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "cli/record_options.h"
-#include "cli/recorder.h"
+#include "cli/record_reports.h"
 #include "cli/render.h"
-#include "cli/rotation.h"
 #include "cli/temporary.h"
-#include "cli/triggered.h"
 #include "output/output_file.h"
 #include "profile/events.h"
+#include "rotation/recorder.h"
+#include "rotation/triggered.h"
 #include "session/session.h"
 #include "session/targets.h"
 #include "util/alloc.h"
@@ -99,15 +99,15 @@ static void say_start(const struct record_options *options, size_t targets)
 {
     fprintf(stderr, "beamflame: sampling %zu VM%s at %u Hz ", targets, targets > 1 ? "s" : "",
             options->session.frequency);
-    if (options->duration > 0)
-        fprintf(stderr, "for %g s", options->duration);
+    if (options->recorder.duration > 0)
+        fprintf(stderr, "for %g s", options->recorder.duration);
     else
         fprintf(stderr, "until Ctrl-C");
-    if (options->loop > 0)
-        fprintf(stderr, ", in segments of %g s", options->loop);
+    if (options->recorder.loop > 0)
+        fprintf(stderr, ", in segments of %g s", options->recorder.loop);
     if (options->session.trigger_count)
-        fprintf(stderr, ", recording %g s before and %g s after a trigger", options->before,
-                options->after);
+        fprintf(stderr, ", recording %g s before and %g s after a trigger",
+                options->recorder.before, options->recorder.after);
     fputc('\n', stderr);
 }
 
@@ -136,7 +136,7 @@ static int make_recording(const struct record_options *options, struct targets *
         return -1;
     fd = recording_file(path, temporary_directory(), error);
     if (fd >= 0)
-        result = record_whole(session, options, &stop_requested, fd, ret_fd, error);
+        result = record_whole(session, &options->recorder, &stop_requested, fd, ret_fd, error);
     session_free(session);
     return result;
 }
@@ -174,6 +174,16 @@ static void name_of_node(const struct record_options *options, struct targets *t
 static int record_in_segments(const struct record_options *options, struct targets *targets,
                               const char *path, const char *command_line, uint64_t started)
 {
+    const struct output_options *output = &options->output;
+    const struct segment_files files = {
+        .recording = path,
+        .requests = output->requests,
+        .request_count = output->count,
+        .settings = &output->settings,
+        .stats_path = output->stats_path,
+        .keep = options->keep,
+    };
+    struct rotation_counts counts;
     struct rotation *rotation;
     struct session *session;
     struct error error;
@@ -184,14 +194,15 @@ static int record_in_segments(const struct record_options *options, struct targe
     session = start(options, targets, command_line, started, &error);
     if (!session)
         return message_error(&error);
-    rotation = rotation_new(options, path, node);
+    rotation = rotation_new(&files, &options->session, node, options->recorder.reports);
     failed = options->session.trigger_count
-                 ? record_triggered(session, options, &stop_requested, rotation, &error)
-                 : record_segments(session, options, &stop_requested, rotation, &error);
+                 ? record_triggered(session, &options->recorder, &stop_requested, rotation, &error)
+                 : record_segments(session, &options->recorder, &stop_requested, rotation, &error);
     if (failed)
         failed = message_error(&error);
     session_free(session);
-    written = rotation_finish(rotation);
+    counts = rotation_finish(rotation);
+    written = record_say_segments(&counts);
     return failed ? failed : written;
 }
 
@@ -242,6 +253,8 @@ static int check_outputs(const struct record_options *options, struct error *err
 static int run(int argc, char **argv)
 {
     struct record_options options;
+    struct rotation_reports reports;
+    struct progress progress;
     struct targets targets;
     struct error error;
     uint64_t started = clock_ns(CLOCK_MONOTONIC);
@@ -254,6 +267,8 @@ static int run(int argc, char **argv)
         free(command_line);
         return result;
     }
+    reports = record_reports(&progress, options.output.quiet);
+    options.recorder.reports = &reports;
     handle_signals();
     if (check_outputs(&options, &error) ||
         targets_open(&options.targets, &stop_requested, &targets, &error)) {

@@ -19,7 +19,7 @@ enum { BEFORE_MOST = 3600 }; /* seconds that are kept in memory */
 
 bool record_makes_segments(const struct record_options *options)
 {
-    return options->loop > 0 || options->session.trigger_count;
+    return options->recorder.loop > 0 || options->session.trigger_count;
 }
 
 void record_options_init(struct record_options *options)
@@ -32,9 +32,7 @@ void record_options_init(struct record_options *options)
                                                    .long_us = 10000,
                                                    .flush_ns = 1000000000,
                                                    .warn = message_warning},
-                                       .before = -1,
-                                       .after = -1,
-                                       .holdoff = -1,
+                                       .recorder = {.before = -1, .after = -1, .holdoff = -1},
                                        .output.settings.view.grouping = {{GROUP_NAME}}};
 }
 
@@ -68,7 +66,8 @@ static const struct command_option target_list[] = {
 
 static int set_duration(void *target, char *text, struct error *error)
 {
-    return value_seconds("the duration", text, &((struct record_options *)target)->duration, error);
+    return value_seconds("the duration", text,
+                         &((struct record_options *)target)->recorder.duration, error);
 }
 
 static int add_event(struct session_options *session, const char *name, struct error *error)
@@ -209,7 +208,7 @@ static const struct command_option recording_list[] = {
 
 static int set_loop(void *target, char *text, struct error *error)
 {
-    double *loop = &((struct record_options *)target)->loop;
+    double *loop = &((struct record_options *)target)->recorder.loop;
 
     if (value_seconds("--loop", text, loop, error))
         return -1;
@@ -230,7 +229,8 @@ static int set_keep(void *target, char *text, struct error *error)
 
 static int set_max_size(void *target, char *text, struct error *error)
 {
-    return value_bytes("--max-size", text, &((struct record_options *)target)->max_size, error);
+    return value_bytes("--max-size", text, &((struct record_options *)target)->recorder.max_size,
+                       error);
 }
 
 static int set_flush(void *target, char *text, struct error *error)
@@ -264,19 +264,22 @@ static const struct command_option rotation_list[] = {
 
 static int add_trigger(void *target, char *text, struct error *error)
 {
-    struct session_options *session = &((struct record_options *)target)->session;
+    struct record_options *options = target;
+    struct session_options *session = &options->session;
+    struct trigger *trigger = &session->triggers[session->trigger_count];
 
     if (session->trigger_count == TRIGGERS_MAX)
         return error_set(error, ERROR_USAGE, "at most %d triggers can be set", TRIGGERS_MAX);
-    if (trigger_parse(text, &session->triggers[session->trigger_count], error))
+    if (trigger_parse(text, trigger, error))
         return -1;
     session->trigger_count++;
+    options->recorder.fires_at_exit |= trigger->kind == TRIGGER_EXIT;
     return 0;
 }
 
 static int set_before(void *target, char *text, struct error *error)
 {
-    double *before = &((struct record_options *)target)->before;
+    double *before = &((struct record_options *)target)->recorder.before;
 
     if (value_seconds_or_0("--before", text, before, error))
         return -1;
@@ -287,13 +290,14 @@ static int set_before(void *target, char *text, struct error *error)
 
 static int set_after(void *target, char *text, struct error *error)
 {
-    return value_seconds_or_0("--after", text, &((struct record_options *)target)->after, error);
+    return value_seconds_or_0("--after", text, &((struct record_options *)target)->recorder.after,
+                              error);
 }
 
 static int set_holdoff(void *target, char *text, struct error *error)
 {
-    return value_seconds_or_0("--holdoff", text, &((struct record_options *)target)->holdoff,
-                              error);
+    return value_seconds_or_0("--holdoff", text,
+                              &((struct record_options *)target)->recorder.holdoff, error);
 }
 
 static const struct command_option trigger_list[] = {
@@ -356,7 +360,7 @@ static int check_segments(const struct record_options *options, struct error *er
 {
     if (options->keep && !record_makes_segments(options))
         return error_set(error, ERROR_USAGE, "--keep needs --loop or --trigger");
-    if (options->loop && options->session.trigger_count)
+    if (options->recorder.loop && options->session.trigger_count)
         return error_set(error, ERROR_USAGE,
                          "--loop and --trigger can't be combined: --loop "
                          "records all of the time");
@@ -366,7 +370,8 @@ static int check_segments(const struct record_options *options, struct error *er
 /* Seconds that are not given are negative. */
 static int check_triggers(struct record_options *options, struct error *error)
 {
-    double *const seconds[] = {&options->before, &options->after, &options->holdoff};
+    struct recorder_options *recorder = &options->recorder;
+    double *const seconds[] = {&recorder->before, &recorder->after, &recorder->holdoff};
     static const double defaults[] = {10, 10, 60};
 
     for (int i = 0; i < 3; i++) {

@@ -48,22 +48,26 @@ static void say_what_was_written(const struct output_options *options,
     }
 }
 
+int render_say_empty(const struct output_request *request)
+{
+    struct error error;
+
+    error_set(&error, ERROR_NO_SAMPLES, "%s was not written: no sample counts for it",
+              request->path);
+    if (!request->optional)
+        return message_error(&error);
+    message_warning("%s", error.text);
+    return 0;
+}
+
 /* Returns the exit code. */
 static int say_what_is_empty(const struct output_result *result)
 {
     int code = 0;
 
-    for (size_t i = 0; i < result->empty_count; i++) {
-        const struct output_request *request = result->empty[i];
-        struct error error;
-
-        error_set(&error, ERROR_NO_SAMPLES, "%s was not written: no sample counts for it",
-                  request->path);
-        if (request->optional)
-            message_warning("%s", error.text);
-        else
-            code = message_error(&error);
-    }
+    for (size_t i = 0; i < result->empty_count; i++)
+        if (render_say_empty(result->empty[i]))
+            code = ERROR_NO_SAMPLES;
     return code;
 }
 

@@ -13,3 +13,7 @@ int render_check(const struct output_options *options, uint32_t events, bool pee
  * goes to standard output, or to standard error if an output goes to standard output. Takes over
  * `fd`. `name`: of the recording, for messages. Prints errors. Returns the exit code. */
 int render(int fd, const char *name, const struct output_options *options);
+
+/* Report that an output was not written, because no sample counts for it. A warning if it is
+ * optional. Return the exit code. */
+int render_say_empty(const struct output_request *request);

@@ -13,14 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/segment_names.h"
 #include "output/formats.h"
+#include "rotation/segment_names.h"
 #include "util/alloc.h"
 
 static const time_t MOMENT = 1795293000; /* 2026-11-21 20:30:00 UTC */
 
 static char folder[] = "/tmp/beamflame-test-XXXXXX";
 static struct segment_time some_time = {"20261121-203000"};
+static const struct session_options of_cpu = {.cpu = true};
 
 static int enter_folder(void **state)
 {
@@ -58,10 +59,13 @@ static int leave_folder(void **state)
     return chdir("/") || rmdir(folder);
 }
 
-static void ask_for(struct record_options *options, const char *path, const char *format)
+static void ask_for(struct segment_files *files, const char *path, const char *format)
 {
-    options->output.requests[options->output.count++] = (struct output_request){
+    static struct output_request requests[8];
+
+    requests[files->request_count++] = (struct output_request){
         .path = path, .format = format ? output_format_named(format) : NULL};
+    files->requests = requests;
 }
 
 static void assert_text(char *text, const char *expected)
@@ -84,13 +88,13 @@ static void test_names(void **state)
         {"some.dir/x", "svg", "some.dir/x-shop@web-1-20261121-203000"},
         {".x", "svg", ".x-shop@web-1-20261121-203000"},
     };
-    struct record_options options = {.session.cpu = true, .output.stats_path = "/s/t.json"};
+    struct segment_files files = {.recording = "dir/r.bfr", .stats_path = "/s/t.json"};
     struct segment_names *names;
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        ask_for(&options, cases[i].path, cases[i].format);
-    names = segment_names_new(&options, "dir/r.bfr", "shop@web-1");
+        ask_for(&files, cases[i].path, cases[i].format);
+    names = segment_names_new(&files, &of_cpu, "shop@web-1");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         assert_text(segment_names_output(names, i, some_time), cases[i].expected);
     assert_text(segment_names_statistics(names, some_time), "/s/t-shop@web-1-20261121-203000.json");
@@ -104,13 +108,13 @@ static void test_names(void **state)
  * any name. */
 static void test_temporary(void **state)
 {
-    struct record_options options = {.session.cpu = true};
+    struct segment_files files = {0};
     struct segment_names *names;
 
     (void)state;
-    ask_for(&options, "a/x.perf.gz", NULL);
-    ask_for(&options, "b/y.svg", NULL);
-    names = segment_names_new(&options, NULL, "../caf\xc3\xa9;1@h");
+    ask_for(&files, "a/x.perf.gz", NULL);
+    ask_for(&files, "b/y.svg", NULL);
+    names = segment_names_new(&files, &of_cpu, "../caf\xc3\xa9;1@h");
     assert_text(segment_names_temporary(names, some_time),
                 "a/x-..-caf---1@h-20261121-203000.bfr.part");
     assert_null(segment_names_recording(names, some_time));
@@ -120,12 +124,13 @@ static void test_temporary(void **state)
 
 static struct segment_names *names_of_two(bool recording)
 {
-    static struct record_options options;
+    static struct session_options session;
+    struct segment_files files = {.recording = recording ? "x.bfr" : NULL};
 
-    options = (struct record_options){.session = {.cpu = true, .event_count = 1}};
-    options.session.events[0].name = "bif:erlang:md5/1";
-    ask_for(&options, "x.svg", NULL);
-    return segment_names_new(&options, recording ? "x.bfr" : NULL, "n@h");
+    session = (struct session_options){.cpu = true, .event_count = 1};
+    session.events[0].name = "bif:erlang:md5/1";
+    ask_for(&files, "x.svg", NULL);
+    return segment_names_new(&files, &session, "n@h");
 }
 
 static struct segment_time create(const struct segment_names *names, int *fd)
@@ -161,14 +166,14 @@ static void test_free_time(void **state)
 /* If the file cannot be created, the error names it. */
 static void test_no_folder(void **state)
 {
-    struct record_options options = {.session.cpu = true};
+    struct segment_files files = {0};
     struct segment_names *names;
     struct segment_time time;
     struct error error = {0};
 
     (void)state;
-    ask_for(&options, "gone/x.svg", NULL);
-    names = segment_names_new(&options, NULL, "n@h");
+    ask_for(&files, "gone/x.svg", NULL);
+    names = segment_names_new(&files, &of_cpu, "n@h");
     assert_int_equal(segment_names_create(names, MOMENT, &time, &error), -1);
     assert_int_equal(error.code, ERROR_FAILED);
     assert_non_null(strstr(error.text, "gone/x-n@h-20261121-203000.bfr.part"));

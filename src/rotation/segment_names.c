@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/segment_names.h"
+#include "rotation/segment_names.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "output/formats.h"
@@ -112,64 +111,62 @@ static const struct output_format *format_of(const struct output_request *reques
     return request->format ? request->format : output_format_of(request->path);
 }
 
-static void add_splits(struct segment_names *names, const struct record_options *options)
+static void add_splits(struct segment_names *names, const struct segment_files *files,
+                       const struct session_options *session)
 {
-    for (size_t i = 0; i < options->output.count; i++) {
-        const struct output_format *format = format_of(&options->output.requests[i]);
+    for (size_t i = 0; i < files->request_count; i++) {
+        const struct output_format *format = format_of(&files->requests[i]);
 
-        if (!format->one_event ||
-            options->session.event_count + options->session.cpu + options->session.wall < 2)
+        if (!format->one_event || session->event_count + session->cpu + session->wall < 2)
             continue;
-        if (options->session.cpu)
+        if (session->cpu)
             add_split(names, i, format, EVENT_CPU);
-        if (options->session.wall)
+        if (session->wall)
             add_split(names, i, format, EVENT_WALL);
-        for (int e = 0; e < options->session.event_count; e++)
-            add_split(names, i, format, options->session.events[e].name);
+        for (int e = 0; e < session->event_count; e++)
+            add_split(names, i, format, session->events[e].name);
     }
 }
 
 /* The recording in progress is beside the recording, or beside the first output if no recording is
  * requested. */
-static void add_temporary(struct segment_names *names, const struct output_options *outputs,
-                          const char *recording, const char *node)
+static void add_temporary(struct segment_names *names, const struct segment_files *files,
+                          const char *node)
 {
-    const char *path = recording ? recording : outputs->requests[0].path;
-    size_t suffix = suffix_start(path, recording ? &bfr_format : format_of(&outputs->requests[0]));
-    char *tail = xasprintf("%s" TEMPORARY, recording ? path + suffix : ".bfr");
+    const char *path = files->recording ? files->recording : files->requests[0].path;
+    size_t suffix =
+        suffix_start(path, files->recording ? &bfr_format : format_of(&files->requests[0]));
+    char *tail = xasprintf("%s" TEMPORARY, files->recording ? path + suffix : ".bfr");
 
     names->temporary = (int)names->count;
     add(names, path, suffix, node, tail);
     free(tail);
 }
 
-struct segment_names *segment_names_new(const struct record_options *options, const char *recording,
-                                        const char *node)
+/* Add the names of one file. Return their index. */
+static int add_file(struct segment_names *names, const char *path,
+                    const struct output_format *format, const char *node)
 {
-    const struct output_options *outputs = &options->output;
+    size_t suffix = suffix_start(path, format);
+
+    add(names, path, suffix, node, path + suffix);
+    return (int)names->count - 1;
+}
+
+struct segment_names *segment_names_new(const struct segment_files *files,
+                                        const struct session_options *session, const char *node)
+{
     struct segment_names *names = xcalloc(1, sizeof(*names));
 
     names->recording = names->statistics = -1;
-    for (size_t i = 0; i < outputs->count; i++) {
-        const char *path = outputs->requests[i].path;
-        size_t suffix = suffix_start(path, format_of(&outputs->requests[i]));
-
-        add(names, path, suffix, node, path + suffix);
-    }
-    if (recording) {
-        size_t suffix = suffix_start(recording, &bfr_format);
-
-        names->recording = (int)names->count;
-        add(names, recording, suffix, node, recording + suffix);
-    }
-    if (outputs->stats_path) {
-        size_t suffix = suffix_start(outputs->stats_path, NULL);
-
-        names->statistics = (int)names->count;
-        add(names, outputs->stats_path, suffix, node, outputs->stats_path + suffix);
-    }
-    add_temporary(names, outputs, recording, node);
-    add_splits(names, options);
+    for (size_t i = 0; i < files->request_count; i++)
+        add_file(names, files->requests[i].path, format_of(&files->requests[i]), node);
+    if (files->recording)
+        names->recording = add_file(names, files->recording, &bfr_format, node);
+    if (files->stats_path)
+        names->statistics = add_file(names, files->stats_path, NULL, node);
+    add_temporary(names, files, node);
+    add_splits(names, files, session);
     return names;
 }
 

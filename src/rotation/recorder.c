@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/recorder.h"
+#include "rotation/recorder.h"
 
 #include <time.h>
 
-#include "cli/message.h"
-#include "cli/progress.h"
 #include "util/clock.h"
 
 enum { STEP_MS = 100 };
@@ -16,15 +14,14 @@ static const uint64_t LATE = 1000000000;
 
 struct recorder {
     struct session *session;
-    const struct record_options *options;
+    const struct recorder_options *options;
     const volatile int *stop;
     struct rotation *rotation; /* NULL: no segments */
     uint64_t end, segment_end; /* CLOCK_MONOTONIC */
-    struct progress progress;
-    bool open; /* a recording is in progress */
+    bool open;                 /* a recording is in progress */
 };
 
-static struct recorder recorder(struct session *session, const struct record_options *options,
+static struct recorder recorder(struct session *session, const struct recorder_options *options,
                                 const volatile int *stop, struct rotation *rotation)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -36,7 +33,6 @@ static struct recorder recorder(struct session *session, const struct record_opt
         .rotation = rotation,
         .end = options->duration > 0 ? now + (uint64_t)(options->duration * 1e9) : UINT64_MAX,
         .segment_end = rotation ? now + (uint64_t)(options->loop * 1e9) : UINT64_MAX,
-        .progress = progress_new(options),
     };
 }
 
@@ -69,13 +65,14 @@ static int begin_segment(struct recorder *recorder, struct error *error)
  * Returns the error if the next one can't begin. */
 static int next_segment(struct recorder *recorder, struct error *error)
 {
+    const struct rotation_reports *reports = recorder->options->reports;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
     bool in_time = now >= recorder->segment_end && now - recorder->segment_end < LATE;
     struct error problem;
     int fd, ended = session_end(recorder->session, &fd, &problem);
 
     if (ended)
-        message_error(&problem);
+        reports->failed(reports->context, &problem);
     recorder->open = false;
     rotation_write(recorder->rotation, fd, ended == 0);
     if (begin_segment(recorder, error))
@@ -93,15 +90,9 @@ static int after_failure(struct recorder *recorder, struct error *error)
     return next_segment(recorder, error);
 }
 
-static void say_size(const struct record_options *options)
-{
-    if (!options->output.quiet)
-        message_say("the recording ends: it has reached the %llu bytes of --max-size",
-                    (unsigned long long)options->max_size);
-}
-
 static int run(struct recorder *recorder, struct error *error)
 {
+    const struct rotation_reports *reports = recorder->options->reports;
     int result = 0;
 
     while (!result && !*recorder->stop && session_alive(recorder->session)) {
@@ -114,7 +105,7 @@ static int run(struct recorder *recorder, struct error *error)
         if (now >= recorder->end)
             break;
         if (full && !recorder->rotation) {
-            say_size(recorder->options);
+            reports->full(reports->context, recorder->options->max_size);
             break;
         }
         if ((full || now >= recorder->segment_end) && !rotation_is_busy(recorder->rotation)) {
@@ -123,9 +114,9 @@ static int run(struct recorder *recorder, struct error *error)
         }
         if (session_step(recorder->session, left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS, error))
             result = after_failure(recorder, error);
-        progress_show(&recorder->progress, recorder->session, "");
+        reports->progress(reports->context, recorder->session, RECORDER_RECORDS);
     }
-    progress_clear(&recorder->progress);
+    reports->progress(reports->context, recorder->session, RECORDER_ENDS);
     return result;
 }
 
@@ -143,7 +134,7 @@ static int end(struct recorder *recorder, int result, int *ret_fd, struct error 
     return -1;
 }
 
-int record_whole(struct session *session, const struct record_options *options,
+int record_whole(struct session *session, const struct recorder_options *options,
                  const volatile int *stop, int fd, int *ret_fd, struct error *error)
 {
     struct recorder own = recorder(session, options, stop, NULL);
@@ -155,7 +146,7 @@ int record_whole(struct session *session, const struct record_options *options,
     return end(&own, run(&own, error), ret_fd, error);
 }
 
-int record_segments(struct session *session, const struct record_options *options,
+int record_segments(struct session *session, const struct recorder_options *options,
                     const volatile int *stop, struct rotation *rotation, struct error *error)
 {
     struct recorder own = recorder(session, options, stop, rotation);

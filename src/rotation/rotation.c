@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/rotation.h"
+#include "rotation/rotation.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -7,32 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "cli/message.h"
-#include "cli/segment_names.h"
-#include "cli/render.h"
-#include "cli/verbose.h"
+#include "output/formats.h"
 #include "recording/recording_join.h"
+#include "rotation/segment_names.h"
 #include "util/alloc.h"
 
 struct rotation {
-    const struct record_options *options;
+    const struct segment_files *files;
+    const struct rotation_reports *reports;
     struct segment_names *names;
     struct segment_time time; /* of the segment that is being recorded */
     pid_t child;              /* 0: none */
-    unsigned written, empty, failed, cut, late;
+    struct rotation_counts counts;
     bool late_now;
 };
 
-struct rotation *rotation_new(const struct record_options *options, const char *recording,
-                              const char *node)
+struct rotation *rotation_new(const struct segment_files *files,
+                              const struct session_options *session, const char *node,
+                              const struct rotation_reports *reports)
 {
     struct rotation *rotation = xcalloc(1, sizeof(*rotation));
 
-    rotation->options = options;
-    rotation->names = segment_names_new(options, recording, node);
+    rotation->files = files;
+    rotation->reports = reports;
+    rotation->names = segment_names_new(files, session, node);
     segment_names_remove_leftovers(rotation->names);
     return rotation;
 }
@@ -66,8 +66,9 @@ static int ascending(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* Close all other descriptors. Those of probes must not outlive the process that opened them. */
-static void keep_only(const struct source *source)
+/* Close all other descriptors. Those of probes must not outlive the process that opened them.
+ * `log_file`: as in struct rotation_reports. */
+static void keep_only(const struct source *source, int log_file)
 {
     int *kept = xcalloc(source->count + 2, sizeof(*kept));
     size_t count = source->count;
@@ -76,8 +77,8 @@ static void keep_only(const struct source *source)
     memcpy(kept, source->fds, source->count * sizeof(*kept));
     if (source->file >= 0)
         kept[count++] = source->file;
-    if (verbose_file() >= 0)
-        kept[count++] = verbose_file();
+    if (log_file >= 0)
+        kept[count++] = log_file;
     qsort(kept, count, sizeof(*kept), ascending);
     for (size_t i = 0; i < count; i++) {
         if ((unsigned)kept[i] > next)
@@ -88,8 +89,15 @@ static void keep_only(const struct source *source)
     free(kept);
 }
 
+/* Report the error. Return the exit code. */
+static int report(const struct rotation_reports *reports, const struct error *error)
+{
+    reports->failed(reports->context, error);
+    return (int)error->code;
+}
+
 /* A descriptor that reads the segment, or -1 if it can't be read. */
-static int open_source(const struct source *source)
+static int open_source(const struct rotation *rotation, const struct source *source)
 {
     struct join_part *pieces;
     struct error error;
@@ -102,52 +110,84 @@ static int open_source(const struct source *source)
         pieces[i] = (struct join_part){source->fds[i], "a kept segment"};
     if (recording_join(pieces, source->count, &(struct join_options){.trigger = source->trigger},
                        source->file, &fd, &error))
-        message_error(&error);
+        report(rotation->reports, &error);
     free(pieces);
     return fd;
 }
 
-/* Give the recording its requested name. */
-static int publish(const char *temporary, const char *recording, bool quiet)
+/* Give the recording its requested name. Return the exit code. */
+static int publish(const struct rotation_reports *reports, const char *temporary,
+                   const char *recording)
 {
     struct error error;
 
     if (rename(temporary, recording)) {
         error_set(&error, ERROR_FAILED, "can't write %s: %s", recording, strerror(errno));
-        return message_error(&error);
+        return report(reports, &error);
     }
-    if (!quiet)
-        message_say("wrote %s", recording);
+    reports->wrote(reports->context, recording);
     return 0;
 }
 
-static int render_outputs(const struct rotation *rotation, int fd, const char *name)
+/* Report what was written, except the statistics, and what is empty. Return the exit code. */
+static int report_outputs(const struct rotation_reports *reports,
+                          const struct output_result *result, const char *statistics)
 {
-    struct output_options outputs = rotation->options->output;
+    int code = 0;
 
-    for (size_t i = 0; i < outputs.count; i++)
-        outputs.requests[i].path = segment_names_output(rotation->names, i, rotation->time);
-    outputs.stats_path = segment_names_statistics(rotation->names, rotation->time);
-    outputs.no_summary = true;
-    return outputs.count || outputs.stats_path ? render(fd, name, &outputs) : 0;
+    for (size_t i = 0; i < result->path_count; i++)
+        if (!statistics || strcmp(result->paths[i], statistics))
+            reports->wrote(reports->context, result->paths[i]);
+    for (size_t i = 0; i < result->empty_count; i++) {
+        reports->empty(reports->context, result->empty[i]);
+        if (!result->empty[i]->optional)
+            code = ERROR_NO_SAMPLES;
+    }
+    return code;
 }
 
-/* Returns the exit code. Memory is not freed, because the process ends. */
+/* Write the outputs and the statistics. `name`: of the recording, for messages. Return the exit
+ * code. */
+static int write_outputs(const struct rotation *rotation, int fd, const char *name)
+{
+    const struct segment_files *files = rotation->files;
+    struct output_request *requests = xcalloc(files->request_count + 1, sizeof(*requests));
+    char *statistics = segment_names_statistics(rotation->names, rotation->time);
+    size_t count = files->request_count;
+    struct recording *recording;
+    struct output_result result;
+    struct error error;
+
+    for (size_t i = 0; i < count; i++) {
+        requests[i] = files->requests[i];
+        requests[i].path = segment_names_output(rotation->names, i, rotation->time);
+    }
+    if (statistics)
+        requests[count++] =
+            (struct output_request){.path = statistics, .format = &stats_json_format};
+    if (!count)
+        return 0;
+    recording = recording_open(fd, name, &error);
+    if (!recording || output_write(recording, files->settings, requests, count, &result, &error))
+        return report(rotation->reports, &error);
+    return report_outputs(rotation->reports, &result, statistics);
+}
+
+/* Return the exit code. Memory is not freed, because the process ends. */
 static int write_segment(const struct rotation *rotation, int fd)
 {
-    const struct record_options *options = rotation->options;
     char *temporary = segment_names_temporary(rotation->names, rotation->time);
     char *recording = segment_names_recording(rotation->names, rotation->time);
-    int published = recording ? publish(temporary, recording, options->output.quiet) : 0;
-    int rendered = render_outputs(rotation, fd, recording ? recording : temporary);
+    int published = recording ? publish(rotation->reports, temporary, recording) : 0;
+    int written = write_outputs(rotation, fd, recording ? recording : temporary);
 
-    if (!recording && (rendered == 0 || rendered == ERROR_NO_SAMPLES))
+    if (!recording && (written == 0 || written == ERROR_NO_SAMPLES))
         unlink(temporary);
     else if (!recording || published)
-        message_warning("the recording of that segment is kept in %s", temporary);
-    if (options->keep)
-        segment_names_remove_old(rotation->names, options->keep);
-    return published ? published : rendered;
+        rotation->reports->warn("the recording of that segment is kept in %s", temporary);
+    if (rotation->files->keep)
+        segment_names_remove_old(rotation->names, rotation->files->keep);
+    return published ? published : written;
 }
 
 static void run_child(const struct rotation *rotation, const struct source *source)
@@ -157,8 +197,8 @@ static void run_child(const struct rotation *rotation, const struct source *sour
     /* The signals are for the process that samples, but a terminal sends them to all. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
-    keep_only(source);
-    fd = open_source(source);
+    keep_only(source, rotation->reports->log_file);
+    fd = open_source(rotation, source);
     _exit(fd < 0 ? ERROR_FAILED : write_segment(rotation, fd));
 }
 
@@ -170,10 +210,11 @@ static void take_status(struct rotation *rotation, int status)
 
     rotation->child = 0;
     if (WIFSIGNALED(status))
-        message_warning("signal %d ended the process that wrote a segment", WTERMSIG(status));
-    rotation->written += code == 0;
-    rotation->empty += code == ERROR_NO_SAMPLES;
-    rotation->failed += code != 0 && code != ERROR_NO_SAMPLES;
+        rotation->reports->warn("signal %d ended the process that wrote a segment",
+                                WTERMSIG(status));
+    rotation->counts.written += code == 0;
+    rotation->counts.empty += code == ERROR_NO_SAMPLES;
+    rotation->counts.failed += code != 0 && code != ERROR_NO_SAMPLES;
 }
 
 static void wait_for_child(struct rotation *rotation)
@@ -193,7 +234,7 @@ bool rotation_is_busy(struct rotation *rotation)
 
     if (rotation->child && waitpid(rotation->child, &status, WNOHANG) > 0)
         take_status(rotation, status);
-    rotation->late += rotation->child && !rotation->late_now;
+    rotation->counts.late += rotation->child && !rotation->late_now;
     rotation->late_now |= rotation->child != 0;
     return rotation->child != 0;
 }
@@ -205,10 +246,10 @@ static void start_child(struct rotation *rotation, const struct source *source)
     if (rotation->child == 0)
         run_child(rotation, source);
     if (rotation->child < 0) {
-        message_warning("a segment can't be written, because no process can be started: %s",
-                        strerror(errno));
+        rotation->reports->warn("a segment can't be written, because no process can be started: %s",
+                                strerror(errno));
         rotation->child = 0;
-        rotation->failed++;
+        rotation->counts.failed++;
     }
     for (size_t i = 0; i < source->count; i++)
         close(source->fds[i]);
@@ -219,9 +260,9 @@ static void start_child(struct rotation *rotation, const struct source *source)
 void rotation_write(struct rotation *rotation, int fd, bool whole)
 {
     wait_for_child(rotation);
-    rotation->cut += !whole;
+    rotation->counts.cut += !whole;
     if (fd < 0)
-        rotation->failed++;
+        rotation->counts.failed++;
     else
         start_child(rotation, &(struct source){.fds = &fd, .count = 1, .file = -1});
 }
@@ -230,34 +271,17 @@ void rotation_join(struct rotation *rotation, const int *pieces, size_t count, c
                    int file, bool whole)
 {
     wait_for_child(rotation);
-    rotation->cut += !whole;
+    rotation->counts.cut += !whole;
     start_child(rotation, &(struct source){pieces, count, trigger, file});
 }
 
-static void say_sum(const struct rotation *rotation)
+struct rotation_counts rotation_finish(struct rotation *rotation)
 {
-    if (rotation->late)
-        message_warning(
-            "%u segments are longer than asked for, because the one before was still being written",
-            rotation->late);
-    if (rotation->cut)
-        message_warning("%u segments ended early; what they have is kept", rotation->cut);
-    if (rotation->failed)
-        message_warning("%u of %u segments could not be written completely", rotation->failed,
-                        rotation->written + rotation->empty + rotation->failed);
-}
-
-int rotation_finish(struct rotation *rotation)
-{
-    int code;
+    struct rotation_counts counts;
 
     wait_for_child(rotation);
-    say_sum(rotation);
-    if (rotation->failed || rotation->cut)
-        code = ERROR_FAILED;
-    else
-        code = rotation->empty && !rotation->written ? ERROR_NO_SAMPLES : 0;
+    counts = rotation->counts;
     segment_names_free(rotation->names);
     free(rotation);
-    return code;
+    return counts;
 }

@@ -1,35 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/triggered.h"
+#include "rotation/triggered.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/kept_segments.h"
-#include "cli/message.h"
-#include "cli/progress.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 
 enum {
     STEP_MS = 100,
-    PARTS = 5, /* segments that span the time before; up to two more may be recorded */
+    SEGMENTS = 5, /* that span the time before; up to two more may be recorded */
 };
 
 static const uint64_t SECOND = 1000000000;
-static const uint64_t PART_MOST = 60000000000;
+static const uint64_t SEGMENT_MOST = 60000000000;
 
 /* The most bytes to keep, if no size is requested: 100 MiB. */
 static const uint64_t BYTES_MOST = 100 << 20;
 
+struct kept_segment {
+    int fd;              /* reads the segment */
+    uint64_t begin, end; /* ns, CLOCK_MONOTONIC */
+    uint64_t bytes;
+};
+
+/* The newest segments, in memory. All zero is empty. The oldest segment comes first. */
+struct kept_segments {
+    struct kept_segment *list;
+    size_t count, room;
+    uint64_t bytes; /* of all */
+};
+
 struct triggered {
     struct session *session;
-    const struct record_options *options;
+    const struct recorder_options *options;
     const volatile int *stop;
     struct rotation *rotation;
-    struct progress progress;
     struct kept_segments kept;
     uint64_t segment_ns, bytes_most;
     uint64_t end, segment_begin; /* CLOCK_MONOTONIC */
@@ -46,33 +56,58 @@ static uint64_t ns(double seconds)
     return (uint64_t)(seconds * 1e9);
 }
 
-static struct triggered triggered(struct session *session, const struct record_options *options,
+static struct triggered triggered(struct session *session, const struct recorder_options *options,
                                   const volatile int *stop, struct rotation *rotation)
 {
-    uint64_t segment = ns(options->before) / PARTS;
+    uint64_t segment = ns(options->before) / SEGMENTS;
 
     return (struct triggered){
         .session = session,
         .options = options,
         .stop = stop,
         .rotation = rotation,
-        .progress = progress_new(options),
-        .segment_ns = segment < SECOND      ? SECOND
-                      : segment > PART_MOST ? PART_MOST
-                                            : segment,
+        .segment_ns = segment < SECOND         ? SECOND
+                      : segment > SEGMENT_MOST ? SEGMENT_MOST
+                                               : segment,
         .bytes_most = options->max_size ? options->max_size : BYTES_MOST,
         .end =
             options->duration > 0 ? clock_ns(CLOCK_MONOTONIC) + ns(options->duration) : UINT64_MAX,
     };
 }
 
+/* ---- kept segments ---- */
+
+static void keep(struct kept_segments *kept, struct kept_segment segment)
+{
+    kept->list = xgrow(kept->list, &kept->room, kept->count, sizeof(*kept->list));
+    kept->list[kept->count++] = segment;
+    kept->bytes += segment.bytes;
+}
+
+/* Drop the segments that ended before `time`, and then the oldest ones while the segments have more
+ * than `bytes` bytes in total. */
+static void drop_kept(struct kept_segments *kept, uint64_t time, uint64_t bytes)
+{
+    size_t old = 0;
+
+    while (old < kept->count && (kept->list[old].end < time || kept->bytes > bytes)) {
+        close(kept->list[old].fd);
+        kept->bytes -= kept->list[old++].bytes;
+    }
+    kept->count -= old;
+    if (old)
+        memmove(kept->list, kept->list + old, kept->count * sizeof(*kept->list));
+}
+
 /* ---- segments ---- */
 
 static int begin_segment(struct triggered *triggered, struct error *error)
 {
-    int fd = kept_segments_file(error);
+    int fd = memfd_create("beamflame", MFD_CLOEXEC);
 
-    if (fd < 0 || session_begin(triggered->session, fd, error))
+    if (fd < 0)
+        return error_set(error, ERROR_FAILED, "can't record into memory: %s", strerror(errno));
+    if (session_begin(triggered->session, fd, error))
         return -1;
     triggered->segment_begin = clock_ns(CLOCK_MONOTONIC);
     triggered->open = true;
@@ -88,12 +123,12 @@ static int end_segment(struct triggered *triggered, struct error *error)
     triggered->open = false;
     if (fd < 0)
         return ended;
-    kept_segments_add(&triggered->kept, &(struct kept_segment){
-                                            .fd = fd,
-                                            .begin = triggered->segment_begin,
-                                            .end = clock_ns(CLOCK_MONOTONIC),
-                                            .bytes = bytes,
-                                        });
+    keep(&triggered->kept, (struct kept_segment){
+                               .fd = fd,
+                               .begin = triggered->segment_begin,
+                               .end = clock_ns(CLOCK_MONOTONIC),
+                               .bytes = bytes,
+                           });
     return ended;
 }
 
@@ -103,7 +138,7 @@ static int next_segment(struct triggered *triggered, struct error *error)
 
     if (end_segment(triggered, error))
         return -1;
-    kept_segments_drop(&triggered->kept, now > before ? now - before : 0, triggered->bytes_most);
+    drop_kept(&triggered->kept, now > before ? now - before : 0, triggered->bytes_most);
     return begin_segment(triggered, error);
 }
 
@@ -117,12 +152,10 @@ static uint64_t kept_since(const struct triggered *triggered)
 
 static void fire(struct triggered *triggered, const char *trigger, double after)
 {
+    const struct rotation_reports *reports = triggered->options->reports;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-    progress_clear(&triggered->progress);
-    if (!triggered->options->output.quiet)
-        message_say("trigger %s; recording from %.1f s before to %g s after", trigger,
-                    (double)(now - kept_since(triggered)) / 1e9, after);
+    reports->fired(reports->context, trigger, (double)(now - kept_since(triggered)) / 1e9, after);
     triggered->trigger = xstrdup(trigger);
     triggered->fired_at = time(NULL);
     triggered->fired++;
@@ -193,6 +226,7 @@ static int take(struct triggered *triggered, uint64_t now, struct error *error)
 
 static int run(struct triggered *triggered, struct error *error)
 {
+    const struct rotation_reports *reports = triggered->options->reports;
     int result = 0;
 
     while (!result && !*triggered->stop && session_alive(triggered->session)) {
@@ -201,23 +235,19 @@ static int run(struct triggered *triggered, struct error *error)
         if (now >= triggered->end)
             break;
         result = take(triggered, now, error);
-        progress_show(&triggered->progress, triggered->session,
-                      triggered->until ? "recording  " : "waiting  ");
+        reports->progress(reports->context, triggered->session,
+                          triggered->until ? RECORDER_FIRED : RECORDER_WAITS);
     }
-    progress_clear(&triggered->progress);
+    reports->progress(reports->context, triggered->session, RECORDER_ENDS);
     return result;
 }
 
 /* Fire the exit trigger if the node has ended. Nothing else would be recorded of it. */
 static void fire_on_exit(struct triggered *triggered)
 {
-    if (triggered->until || session_alive(triggered->session))
-        return;
-    for (size_t i = 0; i < triggered->options->session.trigger_count; i++)
-        if (triggered->options->session.triggers[i].kind == TRIGGER_EXIT) {
-            fire(triggered, "exit: the node has ended", 0);
-            return;
-        }
+    if (triggered->options->fires_at_exit && !triggered->until &&
+        !session_alive(triggered->session))
+        fire(triggered, "exit: the node has ended", 0);
 }
 
 /* Write what was recorded, also after a failure. */
@@ -235,14 +265,15 @@ static int end(struct triggered *triggered, int result, struct error *error)
         *error = own;
         result = -1;
     }
-    kept_segments_free(&triggered->kept);
+    drop_kept(&triggered->kept, UINT64_MAX, 0);
+    free(triggered->kept.list);
     free(triggered->trigger);
     if (!result && !triggered->fired)
         return error_set(error, ERROR_NO_SAMPLES, "no trigger fired, so nothing was recorded");
     return result;
 }
 
-int record_triggered(struct session *session, const struct record_options *options,
+int record_triggered(struct session *session, const struct recorder_options *options,
                      const volatile int *stop, struct rotation *rotation, struct error *error)
 {
     struct triggered own = triggered(session, options, stop, rotation);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names the files of a recording that is made in segments. The code calls a segment a part. "x.svg"
- * becomes
+ * Names the files of a recording that is made in segments. "x.svg" becomes
  *
  *      x-shop@web-1-20261121-203000.svg          NODE and TIME (UTC) when the segment began
  *      x-shop@web-1-20261121-203000.gc.svg       of one event, if there are several
@@ -12,15 +11,17 @@
  */
 #pragma once
 
-#include "cli/options.h"
+#include <time.h>
+
+#include "rotation/options.h"
 #include "util/error.h"
 
 struct segment_names;
 
-/* The names of the outputs, and of the recording if one is requested (else `recording` is NULL).
- * Borrows all. */
-struct segment_names *segment_names_new(const struct record_options *options, const char *recording,
-                                        const char *node);
+/* The names of the files. A format of one event has a name for each event of `session`. Copies
+ * what it needs. */
+struct segment_names *segment_names_new(const struct segment_files *files,
+                                        const struct session_options *session, const char *node);
 void segment_names_free(struct segment_names *names);
 
 /* The start of a segment, as in its names. */
@@ -37,7 +38,7 @@ int segment_names_create(const struct segment_names *names, time_t seconds,
 char *segment_names_temporary(const struct segment_names *names, struct segment_time time);
 /* NULL if no recording is requested. */
 char *segment_names_recording(const struct segment_names *names, struct segment_time time);
-/* Of options->output.requests[index]. */
+/* Of files->requests[index]. */
 char *segment_names_output(const struct segment_names *names, size_t index,
                            struct segment_time time);
 /* NULL if no statistics are requested. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Writes the outputs of segments while sampling continues: each segment in a child process, one at
- * a time. The code calls a segment a part.
+ * a time.
  *
  * The rendering child does not delay the sampling process, and its errors do not end the recording.
  * If the sampling process is killed, the child continues and finishes its outputs.
@@ -13,15 +13,15 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "cli/options.h"
+#include "rotation/options.h"
 #include "util/error.h"
 
 struct rotation;
 
-/* `recording`: path of recordings, or NULL if they are not requested. `node`: for names. Borrows
- * all. */
-struct rotation *rotation_new(const struct record_options *options, const char *recording,
-                              const char *node);
+/* `node`: for names. Borrows all. */
+struct rotation *rotation_new(const struct segment_files *files,
+                              const struct session_options *session, const char *node,
+                              const struct rotation_reports *reports);
 
 /* Create the file to record the next segment into. `seconds`: since 1970, for its names. -1 with
  * error. */
@@ -44,5 +44,11 @@ void rotation_write(struct rotation *rotation, int fd, bool whole);
 void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *trigger,
                    int file, bool whole);
 
-/* Wait for the last child, report problems, and free. Returns the exit code. */
-int rotation_finish(struct rotation *rotation);
+struct rotation_counts {
+    unsigned written, empty, failed; /* each segment is one of these */
+    unsigned cut;                    /* ended early, because recording failed */
+    unsigned late;                   /* longer than requested: one before was still being written */
+};
+
+/* Wait for the last child, and free. Returns the counts of all segments. */
+struct rotation_counts rotation_finish(struct rotation *rotation);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Takes samples until it is stopped. Divides the recording into segments if requested. */
+/* Takes samples until it is stopped, into one recording or into segments without a gap. */
 #pragma once
 
-#include "cli/options.h"
-#include "cli/rotation.h"
+#include "rotation/options.h"
+#include "rotation/rotation.h"
 #include "session/session.h"
 #include "util/error.h"
 
@@ -12,10 +12,10 @@
  *
  * *ret_fd becomes a descriptor that reads the recording, even on failure if there is anything to
  * read. Otherwise it becomes -1. */
-int record_whole(struct session *session, const struct record_options *options,
+int record_whole(struct session *session, const struct recorder_options *options,
                  const volatile int *stop, int fd, int *ret_fd, struct error *error);
 
 /* The same in segments, which `rotation` writes. If a segment fails, what was recorded of it is
  * kept, and the error is reported. Returns the error if the next segment can't begin either. */
-int record_segments(struct session *session, const struct record_options *options,
+int record_segments(struct session *session, const struct recorder_options *options,
                     const volatile int *stop, struct rotation *rotation, struct error *error);

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Segments that child processes write, and what they report. */
+#include "small_profile.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "rotation/rotation.h"
+#include "session/options.h"
+
+#define NAME "x-n@h-20261121-203000"
+
+static const time_t MOMENT = 1795293000; /* 2026-11-21 20:30:00 UTC */
+
+static const struct session_options of_cpu = {.cpu = true};
+static const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
+
+static char folder[] = "/tmp/beamflame-test-XXXXXX";
+
+/* What was reported, by any process. */
+static struct reported {
+    char text[2048];
+    int foreign; /* a descriptor that no child needs */
+    int log_file;
+} * reported;
+
+static void note(const char *word, const char *text)
+{
+    size_t used = strlen(reported->text);
+
+    snprintf(reported->text + used, sizeof(reported->text) - used, "%s %s\n", word, text);
+}
+
+static void note_warning(const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    note("warning", text);
+}
+
+static void note_failed(void *context, const struct error *error)
+{
+    assert_ptr_equal(context, reported);
+    note("failed", error->text);
+}
+
+static void note_wrote(void *context, const char *path)
+{
+    const struct reported *own = context;
+
+    note("wrote", path);
+    if (own->foreign >= 0 && fcntl(own->foreign, F_GETFD) >= 0)
+        note("open", "foreign");
+    if (own->log_file >= 0 && fcntl(own->log_file, F_GETFD) < 0)
+        note("closed", "log");
+}
+
+static void note_empty(void *context, const struct output_request *request)
+{
+    (void)context;
+    note("empty", request->path);
+}
+
+static struct rotation_reports reports;
+
+static int enter_folder(void **state)
+{
+    (void)state;
+    memcpy(strrchr(folder, '-') + 1, "XXXXXX", 6);
+    *reported = (struct reported){.foreign = -1, .log_file = -1};
+    reports = (struct rotation_reports){.context = reported,
+                                        .warn = note_warning,
+                                        .failed = note_failed,
+                                        .wrote = note_wrote,
+                                        .empty = note_empty,
+                                        .log_file = -1};
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **state)
+{
+    DIR *directory = opendir(folder);
+
+    (void)state;
+    for (struct dirent *entry; (entry = readdir(directory));)
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+            rmdir(entry->d_name);
+        else
+            unlink(entry->d_name);
+    closedir(directory);
+    return chdir("/") || rmdir(folder);
+}
+
+static bool exists(const char *name)
+{
+    struct stat status;
+
+    return lstat(name, &status) == 0;
+}
+
+static struct rotation *rotation_of(const struct segment_files *files)
+{
+    return rotation_new(files, &of_cpu, "n@h", &reports);
+}
+
+/* Record the small profile into `fd`; return a descriptor that reads it. */
+static int record(int fd)
+{
+    struct small_profile small;
+    struct recording_writer *writer;
+    struct error error;
+
+    small_profile_make(&small);
+    writer = recording_create_fd(fd, &small_header, &error);
+    assert_non_null(writer);
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        assert_int_equal(recording_append(writer, small.profile, &small.samples[i], &error), 0);
+    assert_int_equal(recording_finish(writer, small.profile, &small.totals, &fd, &error), 0);
+    profile_free(small.profile);
+    return fd;
+}
+
+static int create(struct rotation *rotation)
+{
+    struct error error;
+    int fd = rotation_create(rotation, MOMENT, &error);
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* Record and write one segment; return the counts. */
+static struct rotation_counts write_one(const struct segment_files *files, bool whole)
+{
+    struct rotation *rotation = rotation_of(files);
+
+    rotation_write(rotation, record(create(rotation)), whole);
+    return rotation_finish(rotation);
+}
+
+static void assert_counts(struct rotation_counts counts, struct rotation_counts expected)
+{
+    assert_int_equal(counts.written, expected.written);
+    assert_int_equal(counts.empty, expected.empty);
+    assert_int_equal(counts.failed, expected.failed);
+    assert_int_equal(counts.cut, expected.cut);
+    assert_int_equal(counts.late, expected.late);
+}
+
+/* Statistics are written, but not reported. */
+static void test_the_recording_and_the_outputs_of_a_segment_are_written(void **state)
+{
+    const struct output_request request = {.path = "x.folded"};
+    const struct segment_files files = {.recording = "x.bfr",
+                                        .requests = &request,
+                                        .request_count = 1,
+                                        .settings = &all,
+                                        .stats_path = "x.json"};
+
+    (void)state;
+    assert_counts(write_one(&files, true), (struct rotation_counts){.written = 1});
+    assert_string_equal(reported->text, "wrote " NAME ".bfr\nwrote " NAME ".folded\n");
+    assert_true(exists(NAME ".bfr"));
+    assert_true(exists(NAME ".folded"));
+    assert_true(exists(NAME ".json"));
+    assert_false(exists(NAME ".bfr.part"));
+}
+
+static void test_a_child_has_only_the_descriptors_that_it_needs(void **state)
+{
+    const struct segment_files files = {.recording = "x.bfr", .settings = &all};
+
+    (void)state;
+    reported->foreign = memory_file();
+    reported->log_file = reports.log_file = memory_file();
+    assert_counts(write_one(&files, true), (struct rotation_counts){.written = 1});
+    assert_string_equal(reported->text, "wrote " NAME ".bfr\n");
+    close(reported->foreign);
+    close(reported->log_file);
+}
+
+/* The metric is in no sample, so no sample counts. */
+static void test_an_output_without_samples_is_reported(void **state)
+{
+    const struct output_request requests[] = {{.path = "x.svg"},
+                                              {.path = "x.perf", .optional = true}};
+    const struct output_settings messages = {.view = all.view, .value = "msgq"};
+    struct segment_files files = {.requests = requests, .request_count = 2, .settings = &messages};
+
+    (void)state;
+    assert_counts(write_one(&files, true), (struct rotation_counts){.empty = 1});
+    assert_string_equal(reported->text, "empty " NAME ".svg\nempty " NAME ".perf\n");
+    assert_false(exists(NAME ".bfr.part"));
+    reported->text[0] = '\0';
+    files.requests++;
+    files.request_count = 1;
+    assert_counts(write_one(&files, true), (struct rotation_counts){.written = 1});
+    assert_string_equal(reported->text, "empty " NAME ".perf\n");
+}
+
+static void test_a_segment_that_cannot_be_written_keeps_its_recording(void **state)
+{
+    const struct output_request request = {.path = "gone/x.svg"};
+    const struct segment_files files = {
+        .recording = "x.bfr", .requests = &request, .request_count = 1, .settings = &all};
+
+    (void)state;
+    assert_counts(write_one(&files, true), (struct rotation_counts){.failed = 1});
+    assert_non_null(strstr(reported->text, "wrote " NAME ".bfr\nfailed "));
+    assert_non_null(strstr(reported->text, "gone/" NAME ".svg"));
+    assert_true(exists(NAME ".bfr"));
+}
+
+static void test_a_recording_that_cannot_be_renamed_is_kept_and_named(void **state)
+{
+    const struct segment_files files = {.recording = "x.bfr", .settings = &all};
+    struct rotation *rotation = rotation_of(&files);
+    int fd = record(create(rotation));
+
+    (void)state;
+    assert_int_equal(mkdir(NAME ".bfr", 0700), 0);
+    rotation_write(rotation, fd, true);
+    assert_counts(rotation_finish(rotation), (struct rotation_counts){.failed = 1});
+    assert_non_null(strstr(reported->text, "failed can't write " NAME ".bfr: "));
+    assert_non_null(strstr(reported->text,
+                           "warning the recording of that segment is kept in " NAME ".bfr.part\n"));
+    assert_true(exists(NAME ".bfr.part"));
+}
+
+static void test_segments_that_end_early_or_cannot_be_read_are_counted(void **state)
+{
+    const struct segment_files files = {.recording = "x.bfr", .settings = &all};
+    struct rotation *rotation = rotation_of(&files);
+
+    (void)state;
+    rotation_write(rotation, record(create(rotation)), false);
+    close(create(rotation));
+    rotation_write(rotation, -1, false);
+    close(create(rotation));
+    rotation_drop(rotation);
+    assert_counts(rotation_finish(rotation),
+                  (struct rotation_counts){.written = 1, .failed = 1, .cut = 2});
+    assert_true(exists(NAME ".bfr"));
+    assert_true(exists("x-n@h-20261121-203001.bfr.part"));
+    assert_false(exists("x-n@h-20261121-203002.bfr.part"));
+}
+
+/* A recording that a trigger began is joined from pieces in memory. */
+static void test_pieces_become_one_recording(void **state)
+{
+    const struct segment_files files = {.recording = "x.bfr", .settings = &all};
+    struct rotation *rotation = rotation_of(&files);
+    int piece = record(memory_file());
+    struct recording *recording;
+    struct error error;
+
+    (void)state;
+    rotation_join(rotation, &piece, 1, "msgq>5: 6", create(rotation), true);
+    assert_counts(rotation_finish(rotation), (struct rotation_counts){.written = 1});
+    assert_int_equal(fcntl(piece, F_GETFD), -1);
+    recording = recording_open(open(NAME ".bfr", O_RDONLY | O_CLOEXEC), NAME, &error);
+    assert_non_null(recording);
+    assert_string_equal(recording_get_header(recording)->trigger, "msgq>5: 6");
+    recording_close(recording);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(test_the_recording_and_the_outputs_of_a_segment_are_written),
+        IN_FOLDER(test_a_child_has_only_the_descriptors_that_it_needs),
+        IN_FOLDER(test_an_output_without_samples_is_reported),
+        IN_FOLDER(test_a_segment_that_cannot_be_written_keeps_its_recording),
+        IN_FOLDER(test_a_recording_that_cannot_be_renamed_is_kept_and_named),
+        IN_FOLDER(test_segments_that_end_early_or_cannot_be_read_are_counted),
+        IN_FOLDER(test_pieces_become_one_recording),
+    };
+
+    reported =
+        mmap(NULL, sizeof(*reported), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
