@@ -498,7 +498,7 @@ static enum call_class class_of_bytes(const uint8_t *bytes, size_t size, unsigne
     static const uint8_t FRESH[] = {0x49, 0x8b, 0x65};     /* mov rsp, [r13 + stop] */
     static const uint8_t STALE_RBP[] = {0x48, 0x89, 0xec}; /* mov rsp, rbp */
     static const uint8_t STALE_R12[] = {0x4c, 0x89, 0xe4}; /* mov rsp, r12 */
-    const uint8_t *stale = saved_top == CFI_R12 ? STALE_R12 : STALE_RBP;
+    const uint8_t *stale = saved_top == CPU_R12 ? STALE_R12 : STALE_RBP;
 
     for (size_t i = 0; i + 3 <= size; i++) {
         if (!memcmp(bytes + i, stale, 3))

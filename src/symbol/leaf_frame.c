@@ -200,15 +200,15 @@ static int classify(struct leaf_frames *frames, uint64_t address)
     return target;
 }
 
-/* call_light_bif_shared calls the BIF whose Export is in rcx (x86/instr_bif.cpp
+/* call_light_bif_shared calls the BIF whose Export it gets in a register (x86/instr_bif.cpp
  * emit_call_light_bif). */
-static enum stack_target call_target(void *context, uint64_t address, uint64_t rcx)
+static enum stack_target call_target(void *context, uint64_t address, uint64_t export)
 {
     struct leaf_frames *frames = context;
     int target = classify(frames, address);
 
     if (target == TARGET_LIGHT_BIF)
-        return is_exit_bif(frames, rcx) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_OTHER;
+        return is_exit_bif(frames, export) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_OTHER;
     return (enum stack_target)target;
 }
 

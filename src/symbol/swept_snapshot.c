@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "os/cfi.h"
+#include "arch.h"
 #include "symbol/unwind.h"
 
 enum {
@@ -67,7 +67,7 @@ void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struc
 static bool add_native(struct swept_snapshot *made, const struct vm *vm,
                        const struct stopped_thread *thread)
 {
-    uint64_t from = thread->registers.value[CFI_RSP], end = thread->scheduler->registers + KEPT;
+    uint64_t from = thread->registers.value[CPU_SP], end = thread->scheduler->registers + KEPT;
     uint64_t size =
         end > from && end - from < sizeof(made->native) ? end - from : sizeof(made->native);
 

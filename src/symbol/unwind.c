@@ -96,11 +96,11 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
 
     memset(state, 0, sizeof(*state));
     state->snapshot = snapshot;
-    for (int i = 0; i < CFI_REGISTERS; i++)
+    for (int i = 0; i < CPU_REGISTERS; i++)
         state->registers.value[i] = snapshot_register(snapshot, i);
-    state->registers.known = snapshot->sample->flags & WIRE_WAITS ? 1u << CFI_RSP | 1u << CFI_RIP
-                                                                  : (1u << CFI_REGISTERS) - 1;
-    state->pc = snapshot_register(snapshot, CFI_RIP);
+    state->registers.known = snapshot->sample->flags & WIRE_WAITS ? 1u << CPU_SP | 1u << CPU_PC
+                                                                  : (1u << CPU_REGISTERS) - 1;
+    state->pc = snapshot_register(snapshot, CPU_PC);
     state->is_leaf = true;
     if ((uint32_t)snapshot_scheduler_word(snapshot, layout->sched_type) == VM_SCHEDULER_NORMAL)
         state->base = snapshot_scheduler_word(snapshot, layout->sched_registers);
@@ -146,7 +146,7 @@ static bool unwind_native(struct unwinder *unwinder, struct unwind_state *state)
         if (result != CFI_STEPPED)
             break;
         state->is_leaf = false;
-        state->pc = state->registers.value[CFI_RIP];
+        state->pc = state->registers.value[CPU_PC];
     }
     unwinder->result.native_broken = true;
     return false;
@@ -184,7 +184,7 @@ static uint64_t stale_top(struct unwinder *unwinder, const struct unwind_state *
 static bool is_on_erlang_stack(const struct unwind_state *state)
 {
     return state->is_leaf &&
-           unwind_on_erlang_stack(state, snapshot_register(state->snapshot, CFI_RSP));
+           unwind_on_erlang_stack(state, snapshot_register(state->snapshot, CPU_SP));
 }
 
 uint64_t unwind_fragment_caller_on_c_stack(struct unwinder *unwinder,
@@ -207,7 +207,7 @@ static uint64_t erlang_top(struct unwinder *unwinder, const struct unwind_state 
     uint64_t caller = unwind_fragment_caller_on_c_stack(unwinder, state);
 
     if (is_on_erlang_stack(state))
-        return snapshot_register(state->snapshot, CFI_RSP);
+        return snapshot_register(state->snapshot, CPU_SP);
     if (code_call_class(unwinder->code, caller ? caller : state->pc) == CALL_STALE)
         return stale_top(unwinder, state);
     return state->stop;
