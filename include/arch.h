@@ -14,6 +14,7 @@
  *                            the Erlang stack pointer during a call of C code that leaves
  *                            Process.stop out of date, from OTP 25 on and in 24
  *   enum jit_frame      the JIT's frame on the C stack of a scheduler
+ *   CPU_CALL_BYTES...   sizes of code
  *   JIT_LOADS_STOP      the first bytes of the instruction that takes the Erlang stack pointer from
  *                       Process.stop, below the bits of JIT_LOADS_STOP_MASK
  *

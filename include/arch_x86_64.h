@@ -47,6 +47,17 @@ enum jit_frame {
     JIT_FRAME_END = 24,
 };
 
+/* Sizes of code in bytes: a direct call; a direct jump with a prefix; the longest instruction; and
+ * those of the JIT: a function's header up to where callers enter it, behind ErtsCodeInfo; the stub
+ * of a NIF up to its second jump. */
+enum {
+    CPU_CALL_BYTES = 5,
+    CPU_JUMP_BYTES_MAX = 6,
+    CPU_INSTRUCTION_BYTES_MAX = 15,
+    JIT_ENTRY_OFFSET = 0x28,
+    JIT_NIF_STUB_BYTES = 39,
+};
+
 /* mov rsp, [r13 + stop] */
 enum { JIT_LOADS_STOP = 0x658b49, JIT_LOADS_STOP_MASK = 0xffffff };
 

@@ -13,14 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch.h"
-
-/* Bytes of code at an address of the target. */
-struct code_bytes {
-    const uint8_t *bytes;
-    size_t size;
-    uint64_t address;
-};
+#include "arch/code_bytes.h"
 
 enum instruction_kind {
     INSTRUCTION_PLAIN,  /* the next instruction runs after it */

@@ -2,7 +2,7 @@
 /* Declarations that the files behind hooks.h share. */
 #pragma once
 
-#include "arch/machine.h"
+#include "arch/cpu.h"
 #include "beam/atom.h"
 #include "beam/bif_table.h"
 #include "beam/hooks.h"
@@ -51,7 +51,7 @@ static inline struct flow_value argument(const struct call_match *match, unsigne
 /* The register in which the code that calls or stores got its own argument `index`. */
 static inline enum cpu_register own_argument(unsigned int index)
 {
-    return machine.arguments[index];
+    return cpu.arguments[index];
 }
 /* True if the argument is the value that the register had at the start of the code. */
 static inline bool argument_is(const struct call_match *match, unsigned int index,

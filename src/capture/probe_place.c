@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "arch/instruction.h"
-#include "arch/machine.h"
+#include "arch/cpu.h"
 #include "capture/calibration.h"
 #include "os/function_start.h"
 #include "os/native_code.h"
@@ -14,7 +14,6 @@
 enum {
     REACH = 64,             /* bytes from the entry that are searched */
     FUNCTION_MAX = 1 << 16, /* bytes */
-    NOP5_SIZE = 5,
 };
 
 /* The registers that a program needs. */
@@ -23,7 +22,7 @@ static uint32_t needed_registers(const struct probe_needs *needs)
     uint32_t registers = needs->stack ? 1u << CPU_SP : 0;
 
     for (unsigned int i = 0; i < CPU_ARGUMENTS && i < needs->arguments; i++)
-        registers |= 1u << machine.arguments[i];
+        registers |= 1u << cpu.arguments[i];
     return registers;
 }
 
@@ -77,7 +76,7 @@ static size_t behind_nop5(const uint8_t *code, size_t size)
     size_t place = 0;
 
     while (place < size && trap_of_code(code + place, size - place) == TRAP_NOP5)
-        place += NOP5_SIZE;
+        place += NOP5_BYTES;
     return place < size ? place : 0;
 }
 

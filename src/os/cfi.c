@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/machine.h"
+#include "arch/cpu.h"
 #include "os/cfi_rule.h"
 #include "os/mappings.h"
 #include "util/alloc.h"
@@ -102,7 +102,7 @@ static struct tables *tables_of(struct cfi *cfi, const struct elf_file *file)
     cfi->tables = xreallocarray(cfi->tables, cfi->table_count + 1, sizeof(*cfi->tables));
     tables = &cfi->tables[cfi->table_count++];
     *tables = (struct tables){.file = file};
-    if (!gelf_getehdr(file->elf, &header) || header.e_machine != machine.elf_machine)
+    if (!gelf_getehdr(file->elf, &header) || header.e_machine != cpu.elf)
         return tables;
     tables->eh_frame = dwarf_getcfi_elf(file->elf);
     if (has_debug_frame(file->elf)) {

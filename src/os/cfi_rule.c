@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/machine.h"
+#include "arch/cpu.h"
 #include "os/cfi_expression.h"
 #include "util/alloc.h"
 
@@ -125,7 +125,7 @@ static void add_register(struct draft *draft, Dwarf_Frame *frame, int reg)
     if (dwarf_frame_register(frame, reg, memory, &ops, &count) != 0)
         return;
     if (count == 0) {
-        draft->rule.same |= machine.preserved & 1u << reg;
+        draft->rule.same |= cpu.preserved & 1u << reg;
         draft->rule.is_outermost |= reg == CPU_PC && ops;
         return;
     }

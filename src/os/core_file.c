@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "arch/machine.h"
+#include "arch/cpu.h"
 #include "os/elf_notes.h"
 #include "util/alloc.h"
 #include "util/read_at.h"
@@ -276,13 +276,12 @@ static int check_header(const char *path, const struct core_file *core, const El
     if (core->size < sizeof(*header))
         return cut_short(path, core, error);
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-        header->e_machine != machine.elf_machine)
+        header->e_machine != cpu.elf)
         return error_set(error, ERROR_UNSUPPORTED,
                          "'%s' comes from another machine (ELF machine %u, %s); only core files of "
                          "64-bit %s processes can be read",
                          path, header->e_machine,
-                         header->e_ident[EI_CLASS] == ELFCLASS64 ? "64-bit" : "32-bit",
-                         machine.name);
+                         header->e_ident[EI_CLASS] == ELFCLASS64 ? "64-bit" : "32-bit", cpu.name);
     return header->e_type == ET_CORE ? 0 : no_core(path, header, error);
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "arch/machine.h"
+#include "arch/cpu.h"
 #include "os/dataflow_internal.h"
 #include "util/alloc.h"
 
@@ -114,13 +114,13 @@ static void clobber(struct state *state, struct flow_value result)
 {
     /* The callee may write to memory whose address it gets: a variable of any size. */
     for (unsigned int reg = 0; reg < CPU_REGISTERS; reg++) {
-        if (!(machine.lost >> reg & 1))
+        if (!(cpu.lost >> reg & 1))
             continue;
         if (flow_is_stack(state->registers[reg]))
             forget(state, state->registers[reg].offset, INT64_MAX);
         state->registers[reg] = flow_unknown;
     }
-    state->registers[machine.result] = result;
+    state->registers[cpu.result] = result;
 }
 
 /* The target of a jump or call; 0 if unknown. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Values in data flow: known numbers, and unknown values by their origin. */
-#include "arch/machine.h"
+#include "arch/cpu.h"
 #include "os/dataflow_internal.h"
 #include "util/alloc.h"
 
@@ -81,7 +81,7 @@ bool flow_is_field(const struct flow *flow, struct flow_value value, enum cpu_re
 
 struct flow_value flow_argument(const struct flow_call *call, unsigned int index)
 {
-    return call->registers[machine.arguments[index]];
+    return call->registers[cpu.arguments[index]];
 }
 
 struct flow_value flow_value_from(struct flow *flow, int kind, struct flow_value address)

@@ -153,12 +153,12 @@ static bool unwind_native(struct unwinder *unwinder, struct unwind_state *state)
 }
 
 /* If CFI ends early, the return address into the JIT is still at its fixed place just below the
- * scheduler's registers (emit_enter_runtime: "lea rsp, [registers]"). */
+ * scheduler's registers (enum jit_frame). */
 static bool jump_to_jit_frame(struct unwinder *unwinder, struct unwind_state *state)
 {
     uint64_t pc;
 
-    if (!state->base || !snapshot_word(state->snapshot, state->base - 8, &pc) ||
+    if (!state->base || !snapshot_word(state->snapshot, state->base + JIT_FRAME_RETURN, &pc) ||
         !code_contains(unwinder->code, pc))
         return false;
     state->pc = pc;
@@ -196,7 +196,7 @@ uint64_t unwind_fragment_caller_on_c_stack(struct unwinder *unwinder,
     if (!state->base || is_on_erlang_stack(state) ||
         !code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
         strncmp(place.symbol, "global::bs_init_bits", strlen("global::bs_init_bits")) != 0 ||
-        !snapshot_word(state->snapshot, state->base - 8, &word) ||
+        !snapshot_word(state->snapshot, state->base + JIT_FRAME_RETURN, &word) ||
         !code_find(unwinder->code, word - 1, &caller) || caller.kind != CODE_FUNCTION)
         return 0;
     return word;
@@ -246,7 +246,8 @@ static bool light_bif_export(const struct unwinder *unwinder, const struct unwin
                              uint64_t *export)
 {
     if (!unwinder->vm->features.light_bif_export_in_fcalls)
-        return state->base && snapshot_word(state->snapshot, state->base + 16, export);
+        return state->base &&
+               snapshot_word(state->snapshot, state->base + JIT_FRAME_EXPORT, export);
     *export = state->registers.value[JIT_FCALLS];
     return state->registers.known & (1u << JIT_FCALLS);
 }

@@ -11,9 +11,8 @@
 enum { CPU_ARGUMENTS = 6 }; /* arguments in registers, as far as any code here needs them */
 
 /* Bit N of a set of registers stands for register N. */
-struct machine {
-    const char *name;        /* in messages: "x86-64" */
-    const char *kernel_name; /* of uname(2) */
+struct cpu {
+    const char *name; /* in messages: "x86-64" */
 
     /* calls of C functions */
     enum cpu_register arguments[CPU_ARGUMENTS];
@@ -22,14 +21,14 @@ struct machine {
     uint32_t lost;      /* a function may leave anything in them; without `result` */
 
     /* ELF */
-    uint16_t elf_machine;
+    uint16_t elf;
     uint32_t plt_relocation, got_relocation; /* put the address of a function into the global
                                               * offset table: at its first call, or at start */
 
     /* kernel */
     int uretprobe_call; /* number of the system call uretprobe */
 };
-extern const struct machine machine;
+extern const struct cpu cpu;
 
 /* Read the registers of a thread from the note NT_PRSTATUS of a core file: elf_gregset_t at
  * `bytes`. False if `size` bytes are too few. */

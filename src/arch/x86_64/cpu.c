@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arch/machine.h"
+#include "arch/cpu.h"
 
 #include <elf.h>
 #include <string.h>
 
 /* System V ABI 3.2.3 and figure 3.4. libdw has a list of preserved registers too, but it takes rax
  * for rbx (elfutils 0.188, backends/x86_64_cfi.c:44: register 0 is called "%rbx"). */
-const struct machine machine = {
+const struct cpu cpu = {
     .name = "x86-64",
-    .kernel_name = "x86_64",
     .arguments = {CPU_RDI, CPU_RSI, CPU_RDX, CPU_RCX, CPU_R8, CPU_R9},
     .result = CPU_RAX,
     .preserved = 1u << CPU_RBX | 1u << CPU_RBP | 1u << CPU_R12 | 1u << CPU_R13 | 1u << CPU_R14 |
                  1u << CPU_R15,
     .lost = 1u << CPU_RCX | 1u << CPU_RDX | 1u << CPU_RSI | 1u << CPU_RDI | 1u << CPU_R8 |
             1u << CPU_R9 | 1u << CPU_R10 | 1u << CPU_R11,
-    .elf_machine = EM_X86_64,
+    .elf = EM_X86_64,
     .plt_relocation = R_X86_64_JUMP_SLOT,
     .got_relocation = R_X86_64_GLOB_DAT,
     .uretprobe_call = 335, /* arch/x86/entry/syscalls/syscall_64.tbl */
