@@ -101,7 +101,7 @@ int gc_begin(struct pt_regs *ctx)
 
     if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
-    collection.process = ctx->di;
+    collection.process = PT_REGS_PARM1(ctx);
     collection.heap = user_u64(collection.process + target->process_heap);
     collection.words = words_in_use(target, collection.process);
     collection.binaries = binary_words(target, collection.process);
@@ -222,7 +222,7 @@ int alloc_begin(struct pt_regs *ctx)
     const struct wire_target *target = this_target();
     struct charged charged = {};
     struct event event = {};
-    __u64 process = ctx->di, words;
+    __u64 process = PT_REGS_PARM1(ctx), words;
 
     if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
@@ -265,7 +265,7 @@ int alloc_fragment(struct pt_regs *ctx)
     const struct wire_target *target = this_target();
     struct charged charged = {};
     struct event event = {};
-    __u64 process = ctx->di;
+    __u64 process = PT_REGS_PARM1(ctx);
 
     if (!target || !event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
@@ -276,8 +276,10 @@ int alloc_fragment(struct pt_regs *ctx)
         return 0;
     find_charged(&event, target, process, &charged);
     /* Arithmetic gets its results in fragments whether the heap is full or not. */
-    event.hit.kind = ctx->dx == ERTS_HEAP_FRAG_ONLY_XTRA ? WIRE_ALLOC_FRAGMENT : WIRE_ALLOC_HEAP;
-    event.hit.values[0] = charge_fragment(target, process, ctx->si, event.hit.kind, &charged);
+    event.hit.kind =
+        PT_REGS_PARM3(ctx) == ERTS_HEAP_FRAG_ONLY_XTRA ? WIRE_ALLOC_FRAGMENT : WIRE_ALLOC_HEAP;
+    event.hit.values[0] =
+        charge_fragment(target, process, PT_REGS_PARM2(ctx), event.hit.kind, &charged);
     event.hit.size = event.hit.values[0];
     if (bpf_map_update_elem(&charged_fragments, &process, &charged, BPF_ANY)) {
         debug_print("no room for the words of process %llx", process);

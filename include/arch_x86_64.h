@@ -23,6 +23,7 @@ enum cpu_register {
     CPU_R15,
     CPU_RIP,
     CPU_REGISTERS,
+    CPU_REGISTER_MASK = 15, /* of the general registers: a bound that the verifier sees */
 
     CPU_SP = CPU_RSP,
     CPU_PC = CPU_RIP,
