@@ -6,22 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch.h"
+#include "arch/registers.h"
 
 enum { CPU_ARGUMENTS = 6 }; /* arguments in registers, as far as any code here needs them */
 
-/* Bit N of a set of registers stands for register N. */
 struct cpu {
     const char *name; /* in messages: "x86-64" */
 
     /* calls of C functions */
     enum cpu_register arguments[CPU_ARGUMENTS];
     enum cpu_register result;
-    uint32_t preserved; /* a function returns with the caller's values in them */
-    uint32_t lost;      /* a function may leave anything in them; without `result` */
+    register_set preserved; /* a function returns with the caller's values in them */
+    register_set lost;      /* a function may leave anything in them; without `result` */
 
     /* ELF */
-    uint16_t elf;
+    uint16_t elf;                            /* e_machine */
     uint32_t plt_relocation, got_relocation; /* put the address of a function into the global
                                               * offset table: at its first call, or at start */
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arch/instruction.h"
 
-uint32_t instruction_written(const struct instruction *instruction)
+register_set instruction_written(const struct instruction *instruction)
 {
-    uint32_t written = instruction->unknown;
+    register_set written = instruction->unknown;
 
     for (unsigned int i = 0; i < instruction->count; i++) {
         const struct operand *to = &instruction->assignments[i].to;
 
         if (to->kind == OPERAND_REGISTER)
-            written |= 1u << to->reg;
+            written |= REGISTER_BIT(to->reg);
     }
     return written;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "arch/code_bytes.h"
+#include "arch/registers.h"
 
 enum instruction_kind {
     INSTRUCTION_PLAIN,  /* the next instruction runs after it */
@@ -55,6 +56,8 @@ struct assignment {
     bool is_rounded; /* the sum is rounded down, to align the stack pointer */
 };
 
+enum { ASSIGNMENTS_MAX = 3 };
+
 struct instruction {
     uint64_t address;
     uint8_t size;          /* bytes */
@@ -65,9 +68,8 @@ struct instruction {
     bool frees_frame;      /* takes down the frame of a function that has a frame pointer */
     uint8_t count;         /* of assignments */
     struct operand target; /* a number, or where the address is taken from */
-    uint32_t unknown;      /* registers that have unknown values after the assignments: bit N for
-                            * register N */
-    struct assignment assignments[3]; /* in order */
+    register_set unknown;  /* registers that have unknown values after the assignments */
+    struct assignment assignments[ASSIGNMENTS_MAX]; /* in order */
 };
 
 struct decoder;
@@ -81,7 +83,7 @@ bool decoder_next(struct decoder *decoder, struct code_bytes *code,
                   struct instruction *instruction);
 
 /* Return the registers that the instruction writes. */
-uint32_t instruction_written(const struct instruction *instruction);
+register_set instruction_written(const struct instruction *instruction);
 
 /* Return the target of a call, jump or branch; 0 if it is computed, or for other instructions. */
 uint64_t instruction_target(const struct instruction *instruction);

@@ -17,12 +17,12 @@ enum {
 };
 
 /* The registers that a program needs. */
-static uint32_t needed_registers(const struct probe_needs *needs)
+static register_set needed_registers(const struct probe_needs *needs)
 {
-    uint32_t registers = needs->stack ? 1u << CPU_SP : 0;
+    register_set registers = needs->stack ? REGISTER_BIT(CPU_SP) : 0;
 
     for (unsigned int i = 0; i < CPU_ARGUMENTS && i < needs->arguments; i++)
-        registers |= 1u << cpu.arguments[i];
+        registers |= REGISTER_BIT(cpu.arguments[i]);
     return registers;
 }
 

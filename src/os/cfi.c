@@ -185,7 +185,7 @@ enum cfi_result cfi_step(struct cfi *cfi, struct cfi_registers *registers, bool 
     const struct cfi_rule *rule;
     struct mapping *mapping;
 
-    if (!(registers->known >> CPU_PC & 1))
+    if (!registers_have(registers->known, CPU_PC))
         return CFI_NO_STACK;
     mapping = mappings_find_code(cfi->mappings, pc);
     file = mapping ? mapping_file(cfi->mappings, mapping) : NULL;

@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch.h"
+#include "arch/registers.h"
 
 struct cfi_registers {
     uint64_t value[CPU_REGISTERS];
-    uint32_t known; /* bit N: value[N] is known */
-    bool exact_pc;  /* set by cfi_step(): a signal interrupted this frame, so the pc is the next
-                     * instruction, not the one after a call. Initially false. */
+    register_set known; /* those whose value is known */
+    bool exact_pc;      /* set by cfi_step(): a signal interrupted this frame, so the pc is the next
+                         * instruction, not the one after a call. Initially false. */
 };
 
 /* Read one word of the sampled stack. False if that word was not captured. */

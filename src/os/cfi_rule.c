@@ -30,7 +30,7 @@ struct cfi_rule {
     bool is_outermost; /* the return address is undefined */
     uint8_t place_count;
     uint16_t op_count;
-    uint32_t same;        /* bit N: register N already has the caller's value */
+    register_set same;    /* those that already have the caller's value */
     uint8_t cfa_register; /* CFA = register + cfa_offset, unless: */
     uint16_t cfa_ops;     /* > 0: CFA = the expression ops[0 ... cfa_ops) */
     int32_t cfa_offset;
@@ -125,7 +125,7 @@ static void add_register(struct draft *draft, Dwarf_Frame *frame, int reg)
     if (dwarf_frame_register(frame, reg, memory, &ops, &count) != 0)
         return;
     if (count == 0) {
-        draft->rule.same |= cpu.preserved & 1u << reg;
+        draft->rule.same |= cpu.preserved & REGISTER_BIT(reg);
         draft->rule.is_outermost |= reg == CPU_PC && ops;
         return;
     }
@@ -180,13 +180,13 @@ struct cfi_rule *cfi_rule_compile(Dwarf_CFI *table, uint64_t pc)
 
 static bool is_known(const struct cfi_registers *registers, int reg)
 {
-    return registers->known >> reg & 1;
+    return registers_have(registers->known, (unsigned int)reg);
 }
 
 static void set(struct cfi_registers *registers, int reg, uint64_t value)
 {
     registers->value[reg] = value;
-    registers->known |= 1u << reg;
+    registers->known |= REGISTER_BIT(reg);
 }
 
 static bool find_cfa(const struct cfi_rule *rule, struct cfi_frame *frame)

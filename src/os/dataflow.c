@@ -106,7 +106,7 @@ static void compute(struct flow *flow, struct state *state, const struct instruc
             store(flow, state, address_of(state, to), value, to->size);
     }
     for (unsigned int reg = 0; reg < CPU_REGISTERS; reg++)
-        if (instruction->unknown >> reg & 1)
+        if (registers_have(instruction->unknown, reg))
             state->registers[reg] = flow_unknown;
 }
 
@@ -114,7 +114,7 @@ static void clobber(struct state *state, struct flow_value result)
 {
     /* The callee may write to memory whose address it gets: a variable of any size. */
     for (unsigned int reg = 0; reg < CPU_REGISTERS; reg++) {
-        if (!(cpu.lost >> reg & 1))
+        if (!registers_have(cpu.lost, reg))
             continue;
         if (flow_is_stack(state->registers[reg]))
             forget(state, state->registers[reg].offset, INT64_MAX);

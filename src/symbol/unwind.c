@@ -98,8 +98,9 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
     state->snapshot = snapshot;
     for (int i = 0; i < CPU_REGISTERS; i++)
         state->registers.value[i] = snapshot_register(snapshot, i);
-    state->registers.known = snapshot->sample->flags & WIRE_WAITS ? 1u << CPU_SP | 1u << CPU_PC
-                                                                  : (1u << CPU_REGISTERS) - 1;
+    state->registers.known = snapshot->sample->flags & WIRE_WAITS
+                                 ? REGISTER_BIT(CPU_SP) | REGISTER_BIT(CPU_PC)
+                                 : REGISTERS_ALL;
     state->pc = snapshot_register(snapshot, CPU_PC);
     state->is_leaf = true;
     if ((uint32_t)snapshot_scheduler_word(snapshot, layout->sched_type) == VM_SCHEDULER_NORMAL)
@@ -175,7 +176,7 @@ static uint64_t stale_top(struct unwinder *unwinder, const struct unwind_state *
     unsigned int number = unwinder->vm->features.saved_top;
     uint64_t value = state->registers.value[number];
 
-    if ((state->registers.known & (1u << number)) && unwind_on_erlang_stack(state, value))
+    if (registers_have(state->registers.known, number) && unwind_on_erlang_stack(state, value))
         return value;
     unwinder->result.no_leaf = true;
     return state->stop;
@@ -249,7 +250,7 @@ static bool light_bif_export(const struct unwinder *unwinder, const struct unwin
         return state->base &&
                snapshot_word(state->snapshot, state->base + JIT_FRAME_EXPORT, export);
     *export = state->registers.value[JIT_FCALLS];
-    return state->registers.known & (1u << JIT_FCALLS);
+    return registers_have(state->registers.known, JIT_FCALLS);
 }
 
 /* True if Process.current is valid. beam_jit_call_nif writes it (jit/beam_jit_common.cpp
@@ -315,8 +316,8 @@ static void find_reductions(struct unwinder *unwinder, const struct unwind_state
     int64_t stored = narrow ? (int32_t)state->fcalls : (int64_t)state->fcalls;
     struct code_place place;
 
-    if (!(state->registers.known & (1u << JIT_FCALLS)) || unwinder->vm->layout.process_fcalls < 0 ||
-        unwinder->vm->layout.sched_virtual_reds < 0 ||
+    if (!registers_have(state->registers.known, JIT_FCALLS) ||
+        unwinder->vm->layout.process_fcalls < 0 || unwinder->vm->layout.sched_virtual_reds < 0 ||
         !code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
         !strcmp(place.symbol, "global::process_main"))
         return;

@@ -10,10 +10,11 @@ const struct cpu cpu = {
     .name = "x86-64",
     .arguments = {CPU_RDI, CPU_RSI, CPU_RDX, CPU_RCX, CPU_R8, CPU_R9},
     .result = CPU_RAX,
-    .preserved = 1u << CPU_RBX | 1u << CPU_RBP | 1u << CPU_R12 | 1u << CPU_R13 | 1u << CPU_R14 |
-                 1u << CPU_R15,
-    .lost = 1u << CPU_RCX | 1u << CPU_RDX | 1u << CPU_RSI | 1u << CPU_RDI | 1u << CPU_R8 |
-            1u << CPU_R9 | 1u << CPU_R10 | 1u << CPU_R11,
+    .preserved = REGISTER_BIT(CPU_RBX) | REGISTER_BIT(CPU_RBP) | REGISTER_BIT(CPU_R12) |
+                 REGISTER_BIT(CPU_R13) | REGISTER_BIT(CPU_R14) | REGISTER_BIT(CPU_R15),
+    .lost = REGISTER_BIT(CPU_RCX) | REGISTER_BIT(CPU_RDX) | REGISTER_BIT(CPU_RSI) |
+            REGISTER_BIT(CPU_RDI) | REGISTER_BIT(CPU_R8) | REGISTER_BIT(CPU_R9) |
+            REGISTER_BIT(CPU_R10) | REGISTER_BIT(CPU_R11),
     .elf = EM_X86_64,
     .plt_relocation = R_X86_64_JUMP_SLOT,
     .got_relocation = R_X86_64_GLOB_DAT,

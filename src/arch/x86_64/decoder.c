@@ -129,10 +129,10 @@ static struct operand operand_of(const cs_insn *insn, const cs_x86_op *from)
 static void assign(struct instruction *out, struct operand to, struct operand from, int64_t plus)
 {
     if (to.kind == OPERAND_REGISTER && to.size < 4) {
-        out->unknown |= 1u << to.reg;
+        out->unknown |= REGISTER_BIT(to.reg);
         return;
     }
-    if (to.kind != OPERAND_REGISTER && to.kind != OPERAND_MEMORY)
+    if ((to.kind != OPERAND_REGISTER && to.kind != OPERAND_MEMORY) || out->count == ASSIGNMENTS_MAX)
         return;
     if (from.size && from.size < 4)
         from.kind = OPERAND_UNKNOWN;
@@ -157,7 +157,7 @@ static void forget(const struct decoder *decoder, struct instruction *out)
         return;
     for (unsigned int i = 0; i < written_count; i++)
         if (parts[written[i]].size)
-            out->unknown |= 1u << parts[written[i]].reg;
+            out->unknown |= REGISTER_BIT(parts[written[i]].reg);
 }
 
 static void push(struct instruction *out, struct operand value)

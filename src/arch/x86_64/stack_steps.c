@@ -60,7 +60,7 @@ static void read_stack_pointer(const struct instruction *instruction, struct sta
     for (unsigned int i = 0; i < instruction->count; i++)
         if (operand_is_register(&instruction->assignments[i].to, CPU_RSP))
             set_stack_pointer(&instruction->assignments[i], step);
-    if (instruction->unknown >> CPU_RSP & 1)
+    if (registers_have(instruction->unknown, CPU_RSP))
         step->flags |= STEP_UNKNOWN;
     if (step->flags & STEP_UNKNOWN)
         step->words = 0;
