@@ -289,8 +289,8 @@ enum wire_counter {
 
 _Static_assert(sizeof(struct wire_region) == 16, "wire format");
 _Static_assert(sizeof(struct wire_registers) == CPU_REGISTERS * sizeof(__u64), "wire format");
-_Static_assert(sizeof(struct wire_sample) ==
-                   32 + sizeof(struct wire_registers) + 24 + 16 + WIRE_REGIONS * 16,
+_Static_assert(sizeof(struct wire_sample) - sizeof(struct wire_registers) ==
+                   32 + 24 + 16 + WIRE_REGIONS * 16,
                "wire format");
 _Static_assert(sizeof(struct wire_target) == 224, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");

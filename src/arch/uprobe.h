@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@ enum { NOP5_BYTES = 5 };
 /* How the kernel gets past the instruction at the start of these bytes. CPU_INSTRUCTION_BYTES_MAX
  * of them suffice. */
 enum trap trap_of_code(const uint8_t *code, size_t size);
+
+/* True if `size` bytes that have changed are the kernel's breakpoint. */
+bool trap_is_breakpoint(const uint8_t *changed, size_t size);
 
 /* Functions that begin with an instruction of each kind, and return at once. */
 extern void (*const trap_functions[TRAPS])(void);

@@ -23,6 +23,11 @@ enum trap trap_of_code(const uint8_t *code, size_t size)
     return TRAP_STEPPED;
 }
 
+bool trap_is_breakpoint(const uint8_t *changed, size_t size)
+{
+    return size == 1 && changed[0] == 0xcc; /* int3 */
+}
+
 /* ---- functions to probe ---- */
 
 #define FUNCTION(name, code)                                                                       \
