@@ -20,6 +20,7 @@ prefix ?= /usr/local
 CC := gcc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+CPU := $(shell uname -m)
 ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
 
 BUILD := build$(if $(SAN),/san)$(if $(BPF_DEBUG),/bpf-debug)
@@ -41,7 +42,9 @@ else
   say = @printf '  %-8s %s\n'
 endif
 
-SOURCES := $(wildcard src/*/*.c src/*/*/*.c)
+# Of the folders of src/arch, only that of this CPU.
+SOURCES := $(filter-out $(filter-out src/arch/$(CPU)/%,$(wildcard src/arch/*/*.c)), \
+           $(wildcard src/*/*.c src/*/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
 PAGE := $(BUILD)/gen/html_files.o
 SCHEMAS := $(shell find proto -name '*.proto')

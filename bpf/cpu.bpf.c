@@ -35,10 +35,10 @@ static __always_inline void sample_tick(struct bpf_perf_event_data *ctx, const s
     if (!scratch)
         return;
     sample_begin(scratch, task);
-    if ((__s64)ctx->regs.ip < 0) {
+    if ((__s64)PT_REGS_IP(&ctx->regs) < 0) {
         scratch->sample.flags |= WIRE_IN_KERNEL;
         put_kernel_stack(scratch, ctx);
-        entry_registers(scratch, task, ctx->regs.sp);
+        entry_registers(scratch, task, PT_REGS_SP(&ctx->regs));
     } else {
         user_registers(scratch, task);
     }

@@ -101,7 +101,7 @@ int gc_begin(struct pt_regs *ctx)
 
     if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
-    collection.process = ctx->di;
+    collection.process = PT_REGS_PARM1(ctx);
     collection.heap = user_u64(&event, collection.process + event.target->process_heap);
     collection.words = words_in_use(&event, collection.process);
     collection.binaries = binary_words(&event, collection.process);
@@ -224,7 +224,7 @@ int alloc_begin(struct pt_regs *ctx)
 {
     struct charged charged = {};
     struct event event = {};
-    __u64 process = ctx->di, words;
+    __u64 process = PT_REGS_PARM1(ctx), words;
 
     if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
@@ -269,7 +269,7 @@ int alloc_fragment(struct pt_regs *ctx)
 {
     struct charged charged = {};
     struct event event = {};
-    __u64 process = ctx->di, heap, abandoned;
+    __u64 process = PT_REGS_PARM1(ctx), heap, abandoned;
 
     if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
         return 0;
@@ -281,8 +281,9 @@ int alloc_fragment(struct pt_regs *ctx)
         return 0;
     find_charged(&event, process, &charged);
     /* Arithmetic gets its results in fragments whether the heap is full or not. */
-    event.hit.kind = ctx->dx == ERTS_HEAP_FRAG_ONLY_XTRA ? WIRE_ALLOC_FRAGMENT : WIRE_ALLOC_HEAP;
-    event.hit.values[0] = charge_fragment(&event, process, ctx->si, &charged);
+    event.hit.kind =
+        PT_REGS_PARM3(ctx) == ERTS_HEAP_FRAG_ONLY_XTRA ? WIRE_ALLOC_FRAGMENT : WIRE_ALLOC_HEAP;
+    event.hit.values[0] = charge_fragment(&event, process, PT_REGS_PARM2(ctx), &charged);
     event.hit.size = event.hit.values[0];
     if (event_failed(&event))
         return 0;

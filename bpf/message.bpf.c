@@ -318,14 +318,14 @@ static __always_inline void end_sending(const struct sending *sending, struct ev
 SEC("uprobe")
 int message_queue(struct pt_regs *ctx)
 {
-    struct sending sending = {.address = ctx->cx};
+    struct sending sending = {.address = PT_REGS_PARM4(ctx)};
     struct event event = {};
-    __u64 last = ctx->r8;
+    __u64 last = PT_REGS_PARM5(ctx);
 
-    if (!begin_sending(&sending, &event, bpf_get_attach_cookie(ctx), ctx->si))
+    if (!begin_sending(&sending, &event, bpf_get_attach_cookie(ctx), PT_REGS_PARM2(ctx)))
         return 0;
-    if ((ctx->di & TAG_IMMED1_MASK) == TAG_IMMED1_PID)
-        sending.from = ctx->di;
+    if ((PT_REGS_PARM1(ctx) & TAG_IMMED1_MASK) == TAG_IMMED1_PID)
+        sending.from = PT_REGS_PARM1(ctx);
     for (int i = 0; i < AT_ONCE && sending.address; i++) {
         message_look(&sending);
         if (sending.address == last) /* ErtsMessage.next is its first field */
@@ -341,13 +341,13 @@ int message_queue(struct pt_regs *ctx)
 SEC("uprobe")
 int message_send(struct pt_regs *ctx)
 {
-    struct sending sending = {.address = ctx->cx};
+    struct sending sending = {.address = PT_REGS_PARM4(ctx)};
     struct event event = {};
 
-    if (!begin_sending(&sending, &event, bpf_get_attach_cookie(ctx), ctx->si))
+    if (!begin_sending(&sending, &event, bpf_get_attach_cookie(ctx), PT_REGS_PARM2(ctx)))
         return 0;
-    sending.from = user_u64(&event, ctx->di + sending.process_id);
-    count_message(&sending, &event, words_of(&sending, &event, ctx->r8));
+    sending.from = user_u64(&event, PT_REGS_PARM1(ctx) + sending.process_id);
+    count_message(&sending, &event, words_of(&sending, &event, PT_REGS_PARM5(ctx)));
     end_sending(&sending, &event, ctx);
     return 0;
 }
@@ -364,7 +364,7 @@ int message_ask(struct pt_regs *ctx)
     event_tally(&event, ERTS_SIG_Q_OP_PROCESS_INFO);
     event.hit.kind = WIRE_MSG_SENT;
     event.hit.size = 1;
-    event.hit.peer = ctx->si;
+    event.hit.peer = PT_REGS_PARM2(ctx);
     event.hit.values[4] = 1;
     event_count(&event);
     event_sample(&event, ctx, 0);
@@ -377,7 +377,7 @@ SEC("uprobe")
 int message_receive(struct pt_regs *ctx)
 {
     struct message_key key = {.pid = this_pid()};
-    __u64 process = ctx->di, to;
+    __u64 process = PT_REGS_PARM1(ctx), to;
     const struct message *message;
     struct event event = {};
 

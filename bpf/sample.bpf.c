@@ -25,7 +25,6 @@ enum {
     PAGE = 4096,
     NATIVE_STACK_MAX = 8 << 20,                     /* a scheduler's native stack is not deeper */
     WORD_MASK = WIRE_PROCESS_BYTES - sizeof(__u64), /* bound of offsets in structs */
-    UPROBE_SLOT_BYTES = 128, /* UPROBE_XOL_SLOT_BYTES, arch/x86/include/asm/uprobes.h */
 };
 
 struct scratches scratches SEC(".maps");
@@ -132,11 +131,10 @@ struct stack_area {
     __u64 htop, stop, heap, hend;
 };
 
-/* Copy the native stack: up to the JIT's frame where there is one (with its two scratch words
- * TMP_MEM1 and TMP_MEM2, beam_asm.hpp), else as much as fits. */
+/* Copy the native stack: up to the JIT's frame where there is one, else as much as fits. */
 static __always_inline void put_native(const struct stack_area *area)
 {
-    __u64 sp = area->sp, end = area->base + 24;
+    __u64 sp = area->sp, end = area->base + JIT_FRAME_END;
 
     if (!area->base || sp > area->base || end - sp > NATIVE_STACK_MAX) {
         put_pages(area->at, REGION_NATIVE, sp, WIRE_C_STACK_BYTES);
@@ -202,16 +200,16 @@ static __always_inline void find_tops(struct scratch *scratch, const struct stac
 }
 
 /* True if the JIT's code saved the stack's top before it called the runtime. If so, the first
- * instruction after the call takes the top back: "mov rsp, [r13 + stop]" (emit_leave_runtime(),
+ * instruction after the call takes the top back from Process.stop (emit_leave_runtime(),
  * x86/beam_asm.hpp 25:699, 26:734). */
 static __always_inline bool stop_is_top(const struct stack_area *area)
 {
     __u64 returns = 0;
     __u32 code = 0;
 
-    bpf_probe_read_user(&returns, sizeof(returns), (void *)(area->base - sizeof(returns)));
+    bpf_probe_read_user(&returns, sizeof(returns), (void *)(area->base + JIT_FRAME_RETURN));
     bpf_probe_read_user(&code, sizeof(code), (void *)returns);
-    return (code & 0xffffff) == 0x658b49;
+    return (code & JIT_LOADS_STOP_MASK) == JIT_LOADS_STOP;
 }
 
 static __always_inline void put_below(struct scratch *scratch, const struct stack_area *area)
@@ -340,8 +338,8 @@ static __always_inline void put_stacks(struct scratch *scratch, const struct wir
                                        struct stack_area *area)
 {
     if (scratch->sample.flags & WIRE_REGISTERS) {
-        area->sp = scratch->sample.registers.value[7];
-        area->top = scratch->sample.registers.value[target->saved_top & 15];
+        area->sp = scratch->sample.registers.value[CPU_SP];
+        area->top = scratch->sample.registers.value[target->saved_top & CPU_REGISTER_MASK];
     }
     if (scratch->sample.process)
         put_process(scratch, target, area);
@@ -361,7 +359,7 @@ static __always_inline void put_probed(struct scratch *scratch, __u32 at)
 {
     struct task_struct *task = (void *)bpf_get_current_task();
     struct uprobe_task *utask = BPF_CORE_READ(task, utask);
-    __u64 *pc = &scratch->sample.registers.value[16];
+    __u64 *pc = &scratch->sample.registers.value[CPU_PC];
     struct return_instance *instance;
 
     if (!utask)

@@ -15,6 +15,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "debug.h"
+#include "registers.h"
 #include "wire.h"
 
 enum {
@@ -108,35 +109,15 @@ static __always_inline void sample_begin(struct scratch *scratch, struct task_st
     sample->kernel_depth = 0;
     sample->region_count = 0;
     scratch->used = 0;
-    scratch->thread_pointer = BPF_CORE_READ(task, thread.fsbase);
+    scratch->thread_pointer = thread_pointer_of(task);
     bpf_get_current_comm(sample->thread_name, sizeof(sample->thread_name));
 }
 
 static __always_inline void sample_registers(struct scratch *scratch, const struct pt_regs *from)
 {
-    struct wire_registers *to = &scratch->sample.registers;
-
-    to->value[0] = from->ax;
-    to->value[1] = from->dx;
-    to->value[2] = from->cx;
-    to->value[3] = from->bx;
-    to->value[4] = from->si;
-    to->value[5] = from->di;
-    to->value[6] = from->bp;
-    to->value[7] = from->sp;
-    to->value[8] = from->r8;
-    to->value[9] = from->r9;
-    to->value[10] = from->r10;
-    to->value[11] = from->r11;
-    to->value[12] = from->r12;
-    to->value[13] = from->r13;
-    to->value[14] = from->r14;
-    to->value[15] = from->r15;
-    to->value[16] = from->ip;
+    registers_copy(&scratch->sample.registers, from);
     scratch->sample.flags |= WIRE_REGISTERS;
 }
-
-enum { THREAD_SIZE = 16384 }; /* arch/x86/include/asm/page_64_types.h, without KASAN */
 
 enum bpf_func_id___new { BPF_FUNC_task_pt_regs___new = 175 };
 
@@ -148,14 +129,15 @@ static __always_inline void *saved_registers(struct task_struct *task)
 {
     if (bpf_core_enum_value_exists(enum bpf_func_id___new, BPF_FUNC_task_pt_regs___new))
         return (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-    return (void *)BPF_CORE_READ(task, stack) + THREAD_SIZE - sizeof(struct pt_regs);
+    return (void *)BPF_CORE_READ(task, stack) + KERNEL_STACK_BYTES - sizeof(struct pt_regs);
 }
 
 static __always_inline void user_registers(struct scratch *scratch, struct task_struct *task)
 {
     struct pt_regs *regs = &scratch->regs;
 
-    if (!bpf_probe_read_kernel(regs, sizeof(*regs), saved_registers(task)) && (regs->cs & 3) == 3)
+    if (!bpf_probe_read_kernel(regs, sizeof(*regs), saved_registers(task)) &&
+        registers_are_user(regs))
         sample_registers(scratch, regs);
 }
 

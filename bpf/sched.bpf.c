@@ -207,10 +207,10 @@ int sched_out(struct pt_regs *ctx)
     struct turn turn = {};
     __u32 state;
 
-    if (!arrive(&at, bpf_get_attach_cookie(ctx)) || !meet(&at, ctx->si))
+    if (!arrive(&at, bpf_get_attach_cookie(ctx)) || !meet(&at, PT_REGS_PARM2(ctx)))
         return 0;
     state = user_u32(&at.event, at.key.process + at.event.target->process_state);
-    turn.left = why_it_leaves(&at, state, ctx->dx);
+    turn.left = why_it_leaves(&at, state, PT_REGS_PARM3(ctx));
     if (event_failed(&at.event)) {
         lose_turn(&at, &turn);
         return 0;
@@ -330,10 +330,11 @@ static __always_inline void stays_out_of_queue(struct place *at)
 SEC("uprobe")
 int sched_enqueue(struct pt_regs *ctx)
 {
-    __s32 how = ctx->di; /* below 0: by a proxy, maybe into a second queue (ERTS_ENQUEUE_*) */
+    __s32 how =
+        PT_REGS_PARM1(ctx); /* below 0: by a proxy, maybe into a second queue (ERTS_ENQUEUE_*) */
     struct place at = {};
 
-    if (!arrive(&at, bpf_get_attach_cookie(ctx)) || !meet(&at, ctx->dx))
+    if (!arrive(&at, bpf_get_attach_cookie(ctx)) || !meet(&at, PT_REGS_PARM3(ctx)))
         return 0;
     if (how)
         enters_queue(&at, how > 0);
@@ -350,7 +351,7 @@ int sched_wake(struct pt_regs *ctx)
 {
     struct place at = {};
 
-    if (!arrive(&at, bpf_get_attach_cookie(ctx)) || !meet(&at, ctx->di))
+    if (!arrive(&at, bpf_get_attach_cookie(ctx)) || !meet(&at, PT_REGS_PARM1(ctx)))
         return 0;
     enters_queue(&at, false);
     event_failed(&at.event);
@@ -454,18 +455,18 @@ static __always_inline int run(__u64 cookie, __u64 process)
     return 0;
 }
 
-/* The JIT keeps the process in r13 (JIT_C_P). So the probe can be anywhere in the
+/* The JIT keeps the process in a register. So the probe can be anywhere in the
  * first instructions of copy_in_registers(). */
 SEC("uprobe")
 int sched_in(struct pt_regs *ctx)
 {
-    return run(bpf_get_attach_cookie(ctx), ctx->r13);
+    return run(bpf_get_attach_cookie(ctx), jit_process(ctx));
 }
 
 SEC("uprobe")
 int sched_in_dirty(struct pt_regs *ctx)
 {
-    return run(bpf_get_attach_cookie(ctx), ctx->si);
+    return run(bpf_get_attach_cookie(ctx), PT_REGS_PARM2(ctx));
 }
 
 /* ---- long slices, sampled while they run ---- */

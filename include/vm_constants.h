@@ -198,17 +198,6 @@ enum {
     ERTS_ML_FLG_EXTENDED_29 = 1 << (5 + 2 + 4),
 };
 
-/* ---- code of the JIT ---- */
-
-/* The registers of Erlang code on x86-64, with their numbers in instructions and in DWARF
- * (jit/x86/beam_asm.hpp 25.2.3:93-102, 27.3.4.1:96-105, 29:105-119). */
-enum jit_register {
-    JIT_ACTIVE_CODE_IX = 12, /* from 25 on */
-    JIT_C_P = 13,
-    JIT_FCALLS = 14,
-    JIT_HTOP = 15,
-};
-
 /* ---- memory ---- */
 
 /* The last argument of erts_heap_alloc() in HeapFragOnlyAlloc(), and in no other call (erl_vm.h

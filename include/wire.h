@@ -14,6 +14,7 @@
 #ifndef BEAMFLAME_WIRE_H
 #define BEAMFLAME_WIRE_H
 
+#include "arch.h"
 #include "log_histogram.h"
 #include "vm_constants.h"
 
@@ -72,15 +73,15 @@ enum wire_flag {
                                      * unavailable */
     WIRE_AT_REST = 1 << 3, /* the process is not running: its stack begins at Process.stop, and it
                             * would resume at Process.i */
-    WIRE_WAITS = 1 << 4,   /* only rsp and rip of the registers are valid: the thread waits in the
+    WIRE_WAITS = 1 << 4,   /* only the stack pointer and the pc are valid: the thread waits in the
                             * kernel, or the tick hit the kernel's entry code */
     WIRE_ENTRY = 1 << 5,   /* an NMI hit the kernel's entry code before it had saved the registers
                             * of user code: registers and stack are unknown */
 };
 
-/* User registers at the sample, in DWARF order (System V ABI x86-64, figure 3.36). */
+/* User registers at the sample. */
 struct wire_registers {
-    __u64 value[17]; /* rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip */
+    __u64 value[CPU_REGISTERS]; /* by enum cpu_register */
 };
 
 struct wire_sample {
@@ -106,12 +107,12 @@ struct wire_target {
 #define WIRE_FIELD(of, member) __u16 member;
 #define WIRE_OFFSET(member)    __u16 member;
 #include "wire_fields.h"
-    __u16 saved_top;     /* the register with the Erlang stack's top where Process.stop is stale; a
-                          * number as in wire_registers */
+    __u16 saved_top;     /* enum cpu_register: has the Erlang stack's top where Process.stop is
+                          * stale */
     __u16 alias_message; /* index of the message in the tuple of a message to an alias */
 };
 
-/* A scheduler thread: hash map `schedulers`. The key is the thread pointer (fs base), which
+/* A scheduler thread: hash map `schedulers`. The key is the thread pointer, which
  * pthread_self() returns and ErtsSchedulerData.tid holds. */
 struct wire_thread_key {
     __u64 thread_pointer;
@@ -287,8 +288,10 @@ enum wire_counter {
 };
 
 _Static_assert(sizeof(struct wire_region) == 16, "wire format");
-_Static_assert(sizeof(struct wire_registers) == 136, "wire format");
-_Static_assert(sizeof(struct wire_sample) == 32 + 136 + 24 + 16 + WIRE_REGIONS * 16, "wire format");
+_Static_assert(sizeof(struct wire_registers) == CPU_REGISTERS * sizeof(__u64), "wire format");
+_Static_assert(sizeof(struct wire_sample) - sizeof(struct wire_registers) ==
+                   32 + 24 + 16 + WIRE_REGIONS * 16,
+               "wire format");
 _Static_assert(sizeof(struct wire_target) == 224, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");

@@ -5,6 +5,7 @@
  */
 #ifndef BEAMFLAME_VMLINUX_H
 #define BEAMFLAME_VMLINUX_H
+#define __VMLINUX_H__ /* tells libbpf that struct pt_regs has the kernel's names */
 
 typedef unsigned char __u8;
 typedef unsigned short __u16;

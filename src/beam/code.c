@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/jit_code.h"
 #include "beam/gdb_jit.h"
 #include "os/memory.h"
 #include "util/address_map.h"
@@ -493,20 +494,12 @@ bool code_find_fragment(struct code *code, const char *symbol, struct code_place
 
 /* ---- call classes ---- */
 
-static enum call_class class_of_bytes(const uint8_t *bytes, size_t size, unsigned int saved_top)
+/* The code of the scheduler loop restores no stack pointer: it saves stop before it calls. */
+static enum call_class class_of(const uint8_t *bytes, size_t size, unsigned int saved_top)
 {
-    static const uint8_t FRESH[] = {0x49, 0x8b, 0x65};     /* mov rsp, [r13 + stop] */
-    static const uint8_t STALE_RBP[] = {0x48, 0x89, 0xec}; /* mov rsp, rbp */
-    static const uint8_t STALE_R12[] = {0x4c, 0x89, 0xe4}; /* mov rsp, r12 */
-    const uint8_t *stale = saved_top == CFI_R12 ? STALE_R12 : STALE_RBP;
-
-    for (size_t i = 0; i + 3 <= size; i++) {
-        if (!memcmp(bytes + i, stale, 3))
-            return CALL_STALE;
-        if (!memcmp(bytes + i, FRESH, 3))
-            return CALL_FRESH;
-    }
-    return CALL_FRESH; /* the scheduler loop: it saves stop before it calls */
+    return jit_stack_after_call(bytes, size, (enum cpu_register)saved_top) == JIT_STACK_IN_REGISTER
+               ? CALL_STALE
+               : CALL_FRESH;
 }
 
 enum call_class code_call_class(struct code *code, uint64_t return_address)
@@ -526,7 +519,7 @@ enum call_class code_call_class(struct code *code, uint64_t return_address)
         size = module->end - return_address;
     if (!memory_read(code->vm->memory, return_address, bytes, size))
         return CALL_FRESH;
-    class = class_of_bytes(bytes, size, code->vm->features.saved_top);
+    class = class_of(bytes, size, code->vm->features.saved_top);
     address_map_put(code->call_classes, return_address, class);
     return class;
 }

@@ -81,7 +81,6 @@ bool code_frame_pointers(const struct code *code);
 /* The state of Process.stop during a call from JIT code into the runtime. The code after the return
  * address tells it; answers are cached.
  *   CALL_FRESH: stop is the Erlang stack pointer.
- *   CALL_STALE: stop is out of date; the stack pointer is in the register features.saved_top.
- * x86/beam_asm.hpp emit_enter_runtime/emit_leave_runtime (25:618, 27:622, 29:700). */
+ *   CALL_STALE: stop is out of date; the stack pointer is in the register features.saved_top. */
 enum call_class { CALL_FRESH, CALL_STALE };
 enum call_class code_call_class(struct code *code, uint64_t return_address);

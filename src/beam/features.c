@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "os/cfi.h"
+#include "arch.h"
 
 /* process_info(binary) omits them in 25.0 to 25.2 (erl_bif_info.c 25.2.3:2004), and lists them
  * later (27.3.4.1:2119). 24 has no such field. */
@@ -38,8 +38,8 @@ struct features features_of(const struct build *build)
         .vm_probes_at_end = release >= 27,
         .omits_writable_binaries = omits_writable_binaries(build),
         .reductions_may_move = reductions_may_move(release),
-        /* E_saved (jit/x86/beam_asm.hpp 24:78, 25.2.3:88, 26:90, 27.3.4.1:91) */
-        .saved_top = release >= 25 ? CFI_RBP : CFI_R12,
+        /* the sources are at the registers (include/arch_x86_64.h) */
+        .saved_top = release >= 25 ? JIT_E_SAVED : JIT_E_SAVED_24,
         /* jit/x86/instr_bif.cpp 24:381, 25.2.3:386, 27.3.4.1:394, 29:420 */
         .light_bif_export_in_fcalls = release <= 24,
         /* jit/x86/beam_asm.cpp 24:642; jit/beam_jit_metadata.cpp 25.2.3:62, 27.3.4.1:62, 29:64 */

@@ -24,7 +24,7 @@ struct features {
     bool reductions_may_move; /* patches of the release add a word before `reductions` */
     /* code of the JIT */
     unsigned int saved_top;          /* register of the Erlang stack's top where Process.stop is
-                                      * stale: a callee-saved one, enum of os/cfi.h */
+                                      * stale: a callee-saved one, enum cpu_register */
     bool light_bif_export_in_fcalls; /* call_light_bif keeps the Export in the register of FCALLS,
                                       * not in TMP_MEM2 */
     bool old_gdb_jit;                /* the first format of the JIT's list of code (gdb_jit.h) */

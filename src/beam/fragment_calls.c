@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/code_bytes.h"
 #include "os/memory.h"
 #include "util/alloc.h"
 
@@ -87,29 +88,23 @@ static const struct known {
 #undef CALLS
 };
 
-/* Find the functions outside of the JIT's code that the fragment calls by "call [rip + literal]".
- * Returns their number, at most CALLS_MAX. */
+/* Find the functions outside of the JIT's code that the fragment calls through a literal. Returns
+ * their number, at most CALLS_MAX. */
 static unsigned find_calls(struct vm *vm, struct code *code, const struct code_place *fragment,
                            uint64_t *calls)
 {
-    size_t size = fragment->end - fragment->start;
-    uint8_t *bytes = xmalloc(size);
+    struct code_bytes all = {.size = fragment->end - fragment->start, .address = fragment->start};
+    uint8_t *bytes = xmalloc(all.size);
     unsigned count = 0;
+    uint64_t word, target;
 
-    if (!memory_read(vm->memory, fragment->start, bytes, size))
-        size = 0;
-    for (size_t at = 0; at + 6 <= size && count < CALLS_MAX; at++) {
-        uint64_t target;
-        int32_t offset;
-
-        if (bytes[at] != 0xff || bytes[at + 1] != 0x15)
-            continue;
-        memcpy(&offset, bytes + at + 2, sizeof(offset));
-        if (memory_read_u64(vm->memory, fragment->start + at + 6 + (uint64_t)(int64_t)offset,
-                            &target) &&
+    all.bytes = bytes;
+    if (!memory_read(vm->memory, all.address, bytes, all.size))
+        all.size = 0;
+    for (size_t at = 0; count < CALLS_MAX && code_next_literal_call(&all, &at, &word); at++)
+        if (memory_read_u64(vm->memory, word, &target) &&
             mappings_find_code(vm->mappings, target) && !code_contains(code, target))
             calls[count++] = target;
-    }
     free(bytes);
     return count;
 }

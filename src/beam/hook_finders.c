@@ -12,12 +12,6 @@
 #include "os/native_symbols.h"
 #include "vm_constants.h"
 
-/* Registers of the JIT's code: both enumerations have the numbers of the CPU. */
-static const enum flow_register JIT_PROCESS = (enum flow_register)JIT_C_P;
-static const enum flow_register JIT_HEAP_TOP = (enum flow_register)JIT_HTOP;
-static const enum flow_register JIT_CODE_INDEX = (enum flow_register)JIT_ACTIVE_CODE_IX;
-_Static_assert((int)FLOW_R12 == 12, "a number of the CPU");
-
 static uint64_t exported(const struct hooks *hooks, const char *name)
 {
     return native_symbol_address(hooks->executable, name);
@@ -53,10 +47,9 @@ static uint64_t called_by_fragment(const struct hooks *hooks, const char *name)
  * garbage_collect(p, ERTS_INVALID_HFRAG_PTR, need, objv, nobj, fcalls, 0). */
 static bool collects(const struct call_match *match)
 {
-    return argument_is(match, 0, FLOW_RDI) &&
-           argument_is_number(match, 1, ERTS_INVALID_HFRAG_PTR) &&
-           argument_is(match, 2, FLOW_RSI) && argument_is(match, 3, FLOW_RDX) &&
-           argument_is(match, 4, FLOW_RCX) && argument_is(match, 5, FLOW_R8);
+    return argument_is_own(match, 0, 0) && argument_is_number(match, 1, ERTS_INVALID_HFRAG_PTR) &&
+           argument_is_own(match, 2, 1) && argument_is_own(match, 3, 2) &&
+           argument_is_own(match, 4, 3) && argument_is_own(match, 5, 4);
 }
 
 static void find_collect(struct hooks *hooks, struct function_set *found)
@@ -69,17 +62,18 @@ static void find_collect(struct hooks *hooks, struct function_set *found)
 
 static bool collects_hibernating(const struct call_match *match)
 {
-    return argument_is(match, 0, FLOW_RDI) && argument_is_number(match, 1, 1);
+    return argument_is_own(match, 0, 0) && argument_is_number(match, 1, 1);
 }
 
 static bool counts_reductions(const struct store_match *match)
 {
-    return flow_is_register(match->address, FLOW_RDI, match->hooks->vm->layout.process_fcalls);
+    return flow_is_register(match->address, own_argument(0),
+                            match->hooks->vm->layout.process_fcalls);
 }
 
 static bool takes_process(const struct call_match *match)
 {
-    return argument_is(match, 0, FLOW_RDI);
+    return argument_is_own(match, 0, 0);
 }
 
 /* erlang:hibernate/3 calls erts_hibernate(p, ...), which calls erts_garbage_collect_hibernate(p):
@@ -107,12 +101,12 @@ static void find_collect_hibernate(struct hooks *hooks, struct function_set *fou
  * calls erts_heap_alloc(p, size, 0) if the heap is full. */
 static bool allocates(const struct call_match *match)
 {
-    return argument_is(match, 0, FLOW_RDI) && argument_is_number(match, 2, 0);
+    return argument_is_own(match, 0, 0) && argument_is_number(match, 2, 0);
 }
 
 static bool adds_fragment(const struct store_match *match)
 {
-    return flow_is_register(match->address, FLOW_RDI, match->hooks->vm->layout.process_mbuf);
+    return flow_is_register(match->address, own_argument(0), match->hooks->vm->layout.process_mbuf);
 }
 
 static void find_fragment(struct hooks *hooks, struct function_set *found)
@@ -134,14 +128,16 @@ static void find_fragment(struct hooks *hooks, struct function_set *found)
  * sender->common.id, words 0 and 2 of m[]. */
 static bool stores_term(const struct store_match *match)
 {
-    return flow_is_register(match->address, FLOW_RCX, match->hooks->vm->layout.message_m) &&
-           flow_is_register(match->value, FLOW_R8, 0);
+    return flow_is_register(match->address, own_argument(3), match->hooks->vm->layout.message_m) &&
+           flow_is_register(match->value, own_argument(4), 0);
 }
 
 static bool stores_sender(const struct store_match *match)
 {
-    return flow_is_register(match->address, FLOW_RCX, match->hooks->vm->layout.message_m + 16) &&
-           flow_is_field(match->flow, match->value, FLOW_RDI, match->hooks->vm->layout.process_id);
+    return flow_is_register(match->address, own_argument(3),
+                            match->hooks->vm->layout.message_m + 16) &&
+           flow_is_field(match->flow, match->value, own_argument(0),
+                         match->hooks->vm->layout.process_id);
 }
 
 static void find_send(struct hooks *hooks, struct function_set *found)
@@ -159,15 +155,15 @@ static void find_send(struct hooks *hooks, struct function_set *found)
 
 static bool queues_from_sender(const struct call_match *match)
 {
-    return flow_is_field(match->flow, argument(match, 0), FLOW_RDI,
+    return flow_is_field(match->flow, argument(match, 0), own_argument(0),
                          match->hooks->vm->layout.process_id) &&
-           argument_is(match, 1, FLOW_RSI) && argument_is(match, 2, FLOW_RDX);
+           argument_is_own(match, 1, 1) && argument_is_own(match, 2, 2);
 }
 
 static bool queues_to_last(const struct call_match *match)
 {
     return match->call->target == match->detail && queues_from_sender(match) &&
-           argument_is(match, 4, FLOW_R8);
+           argument_is_own(match, 4, 4);
 }
 
 /* erts_queue_proc_messages(sender, receiver, locks, first, last, count) is the next function in the
@@ -196,9 +192,9 @@ static bool offers(const struct call_match *match)
 
 static bool offers_passed_on(const struct call_match *match)
 {
-    return argument_is(match, 0, FLOW_RDI) && argument_is(match, 1, FLOW_RSI) &&
-           argument_is(match, 2, FLOW_RDX) && argument_is(match, 3, FLOW_RCX) &&
-           argument_is(match, 4, FLOW_R8) && argument_is_number(match, 5, 0);
+    return argument_is_own(match, 0, 0) && argument_is_own(match, 1, 1) &&
+           argument_is_own(match, 2, 2) && argument_is_own(match, 3, 3) &&
+           argument_is_own(match, 4, 4) && argument_is_number(match, 5, 0);
 }
 
 /* Find the functions to which `function` offers its messages: its own calls, or those of
@@ -240,11 +236,11 @@ static bool removes_message(const struct call_match *match)
     const struct layout *layout = &match->hooks->vm->layout;
     struct flow_value heap_top = argument(match, 2), stack = argument(match, 3);
 
-    return argument_is(match, 0, JIT_PROCESS) && argument_is(match, 4, JIT_CODE_INDEX) &&
-           (flow_is_register(heap_top, JIT_HEAP_TOP, heap_top.offset) ||
-            flow_is_field(match->flow, heap_top, JIT_PROCESS, layout->process_htop)) &&
+    return argument_is(match, 0, JIT_C_P) && argument_is(match, 4, JIT_ACTIVE_CODE_IX) &&
+           (flow_is_register(heap_top, JIT_HTOP, heap_top.offset) ||
+            flow_is_field(match->flow, heap_top, JIT_C_P, layout->process_htop)) &&
            (flow_is_stack(stack) ||
-            flow_is_field(match->flow, stack, JIT_PROCESS, layout->process_stop));
+            flow_is_field(match->flow, stack, JIT_C_P, layout->process_stop));
 }
 
 struct place_search {
@@ -281,11 +277,10 @@ static bool copies_term(const struct call_match *match)
     const struct layout *layout = &match->hooks->vm->layout;
     struct flow_value off_heap = argument(match, 3), process;
 
-    return argument_is(match, 0, FLOW_RSI) &&
-           flow_is_result(match->flow, argument(match, 1), NULL) && argument_is_stack(match, 2) &&
-           off_heap.offset == layout->process_off_heap_first &&
+    return argument_is_own(match, 0, 1) && flow_is_result(match->flow, argument(match, 1), NULL) &&
+           argument_is_stack(match, 2) && off_heap.offset == layout->process_off_heap_first &&
            flow_is_memory(match->flow, off_heap, &process) &&
-           flow_is_register(process, FLOW_RDI, layout->nif_env_proc) &&
+           flow_is_register(process, own_argument(0), layout->nif_env_proc) &&
            argument_is_number(match, 4, 0) && argument_is_number(match, 5, 0);
 }
 
@@ -302,14 +297,14 @@ static void find_copy(struct hooks *hooks, struct function_set *found)
 /* True if argument `index` is the word at `offset` of a BIF's arguments. */
 static bool argument_is_word(const struct call_match *match, unsigned int index, int64_t offset)
 {
-    return flow_is_field(match->flow, argument(match, index), FLOW_RSI, offset);
+    return flow_is_field(match->flow, argument(match, index), own_argument(1), offset);
 }
 
 /* spawn_3(p, args) (bif.c 25:80, 29:90) calls erl_create_process(p, args[0], args[1], args[2],
  * &so). */
 static bool creates_process(const struct call_match *match)
 {
-    return argument_is(match, 0, FLOW_RDI) && argument_is_word(match, 1, 0) &&
+    return argument_is_own(match, 0, 0) && argument_is_word(match, 1, 0) &&
            argument_is_word(match, 2, 8) && argument_is_word(match, 3, 16) &&
            argument_is_stack(match, 4);
 }
@@ -332,7 +327,7 @@ static bool exits_normally(const struct call_match *match)
 
     if (flow_is_number(reason, reason.offset))
         text = atom_text(match->hooks->atoms, (uint64_t)reason.offset);
-    return argument_is(match, 0, JIT_PROCESS) && text && !strcmp(text, "normal");
+    return argument_is(match, 0, JIT_C_P) && text && !strcmp(text, "normal");
 }
 
 static void find_exit(struct hooks *hooks, struct function_set *found)
@@ -343,7 +338,7 @@ static void find_exit(struct hooks *hooks, struct function_set *found)
 
 static bool continues_exit(const struct call_match *match)
 {
-    return argument_is(match, 0, JIT_PROCESS);
+    return argument_is(match, 0, JIT_C_P);
 }
 
 /* erts_do_exit_process() ends with a call of erts_continue_exit_process(). */

@@ -89,23 +89,24 @@ static bool passes_state_and_locks(const struct call_match *match)
 
 static bool changes_state(const struct store_match *match)
 {
-    return flow_is_register(match->address, FLOW_RDI, match->hooks->vm->layout.process_state);
+    return flow_is_register(match->address, own_argument(0),
+                            match->hooks->vm->layout.process_state);
 }
 
 /* change_proc_schedule_state(p, 0, ERTS_PSFLG_ACTIVE, &state, &priority, locks) */
 static bool lets_activate(const struct call_match *match)
 {
-    return argument_is(match, 0, FLOW_RDI) && argument_is_number(match, 1, 0) &&
+    return argument_is_own(match, 0, 0) && argument_is_number(match, 1, 0) &&
            argument_is_number(match, 2, ERTS_PSFLG_ACTIVE) && argument_is_stack(match, 3) &&
-           argument_is_stack(match, 4) && argument_is(match, 5, FLOW_RDX);
+           argument_is_stack(match, 4) && argument_is_own(match, 5, 2);
 }
 
 /* active_sys_enqueue(p, NULL, 0, flag, state, &fail_state) */
 static bool lets_enqueue_task(const struct call_match *match)
 {
-    return argument_is(match, 0, FLOW_RDI) && argument_is_number(match, 1, 0) &&
-           argument_is_number(match, 2, 0) && argument_is(match, 3, FLOW_RDX) &&
-           argument_is(match, 4, FLOW_RSI) && argument_is_stack(match, 5);
+    return argument_is_own(match, 0, 0) && argument_is_number(match, 1, 0) &&
+           argument_is_number(match, 2, 0) && argument_is_own(match, 3, 2) &&
+           argument_is_own(match, 4, 1) && argument_is_stack(match, 5);
 }
 
 /* True if the function changes the state of its process: by itself, or by a call that matches
@@ -166,12 +167,13 @@ void hook_find_wake_signal(struct hooks *hooks, struct function_set *found)
 
 static bool passes_process_third(const struct call_match *match)
 {
-    return argument_is(match, 2, FLOW_RDI);
+    return argument_is_own(match, 2, 0);
 }
 
 static bool ends_list(const struct store_match *match)
 {
-    return flow_is_register(match->address, FLOW_RDX, match->hooks->vm->layout.process_next) &&
+    return flow_is_register(match->address, own_argument(2),
+                            match->hooks->vm->layout.process_next) &&
            flow_is_number(match->value, 0);
 }
 
@@ -204,18 +206,19 @@ static bool runs_dirty(const struct call_match *match)
     struct flow_value x_registers = argument(match, 3), address, scheduler;
     uint64_t giver;
 
-    return argument_is(match, 0, FLOW_RDI) && flow_is_result(match->flow, process, &giver) &&
+    return argument_is_own(match, 0, 0) && flow_is_result(match->flow, process, &giver) &&
            giver == match->detail && pc.offset == 0 && flow_is_memory(match->flow, pc, &address) &&
            address.base == process.base && address.offset == layout->process_i &&
            x_registers.offset == layout->x_reg_array &&
            flow_is_memory(match->flow, x_registers, &scheduler) &&
-           flow_is_register(scheduler, FLOW_RDI, layout->sched_registers);
+           flow_is_register(scheduler, own_argument(0), layout->sched_registers);
 }
 
 /* While a NIF runs, its scheduler's data point to its environment: esdp->current_nif = &env. */
 static bool sets_current_nif(const struct store_match *match)
 {
-    return flow_is_register(match->address, FLOW_RDI, match->hooks->vm->layout.sched_current_nif) &&
+    return flow_is_register(match->address, own_argument(0),
+                            match->hooks->vm->layout.sched_current_nif) &&
            flow_is_stack(match->value);
 }
 

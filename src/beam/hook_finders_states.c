@@ -18,7 +18,7 @@ static bool handles_aux_work(const struct call_match *match)
  * (haw_thr_prgr_current_reset()). */
 static bool forgets_progress(const struct store_match *match)
 {
-    return flow_is_register(match->address, FLOW_RDI, match->address.offset) &&
+    return flow_is_register(match->address, own_argument(0), match->address.offset) &&
            flow_is_number(match->value, -1);
 }
 
@@ -64,7 +64,7 @@ static bool sweeps_to_new_heap(const struct call_match *match)
     for (unsigned int i = 2; i <= 3; i++)
         if (is_same(argument(match, i), argument(match, i + 1)) &&
             flow_is_result(match->flow, argument(match, i), NULL))
-            return argument_is(match, 0, FLOW_RDI);
+            return argument_is_own(match, 0, 0);
     return false;
 }
 

@@ -2,6 +2,7 @@
 /* Declarations that the files behind hooks.h share. */
 #pragma once
 
+#include "arch/cpu.h"
 #include "beam/atom.h"
 #include "beam/bif_table.h"
 #include "beam/hooks.h"
@@ -47,11 +48,22 @@ static inline struct flow_value argument(const struct call_match *match, unsigne
 {
     return flow_argument(match->call, index);
 }
+/* The register in which the code that calls or stores got its own argument `index`. */
+static inline enum cpu_register own_argument(unsigned int index)
+{
+    return cpu.arguments[index];
+}
 /* True if the argument is the value that the register had at the start of the code. */
 static inline bool argument_is(const struct call_match *match, unsigned int index,
-                               enum flow_register reg)
+                               enum cpu_register reg)
 {
     return flow_is_register(argument(match, index), reg, 0);
+}
+/* True if the argument is the code's own argument `own`. */
+static inline bool argument_is_own(const struct call_match *match, unsigned int index,
+                                   unsigned int own)
+{
+    return argument_is(match, index, own_argument(own));
 }
 static inline bool argument_is_number(const struct call_match *match, unsigned int index,
                                       int64_t number)

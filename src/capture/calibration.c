@@ -24,33 +24,13 @@ enum {
     HITS = 100,
     STEPPED_HITS = 20, /* each can cost 15 us */
     WARM_UP = 10,      /* the kernel sets up its page for stepping, and rewrites nops */
-    INSTRUCTION_MAX = 15,
 };
 
 /* ---- kinds of code ---- */
 
-enum trap trap_of_code(const uint8_t *code, size_t size)
-{
-    static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-    static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
-
-    if (size >= sizeof(nop5) && memcmp(code, nop5, sizeof(nop5)) == 0)
-        return TRAP_NOP5;
-    if (size >= sizeof(endbr) && memcmp(code, endbr, sizeof(endbr)) == 0)
-        return TRAP_ENDBR;
-    if (size >= 2 && code[0] == 0x41) /* REX.B of push */
-        return (code[1] & 0xf8) == 0x50 ? TRAP_EMULATED : TRAP_STEPPED;
-    if (size >= 2 && code[0] == 0x0f) /* jcc rel32 */
-        return (code[1] & 0xf0) == 0x80 ? TRAP_EMULATED : TRAP_STEPPED;
-    if (size >= 1 && ((code[0] & 0xf8) == 0x50 || (code[0] & 0xf0) == 0x70 || code[0] == 0x90 ||
-                      code[0] == 0xe8 || code[0] == 0xe9 || code[0] == 0xeb))
-        return TRAP_EMULATED;
-    return TRAP_STEPPED;
-}
-
 enum trap trap_of_site(const struct probe_site *site)
 {
-    uint8_t code[INSTRUCTION_MAX];
+    uint8_t code[CPU_INSTRUCTION_BYTES_MAX];
     int fd = open(site->path, O_RDONLY | O_CLOEXEC);
     ssize_t size = fd < 0 ? -1 : pread(fd, code, sizeof(code), (off_t)site->file_offset);
 
@@ -101,25 +81,6 @@ double calibration_hit_ns(const struct calibration *calibration, const struct pr
     return highest;
 }
 
-/* ---- functions to probe ---- */
-
-#define FUNCTION(name, code)                                                                       \
-    __asm__(".pushsection .text\n.balign 16\n.type " #name ", @function\n" #name ":\n" code        \
-            "\nret\n.size " #name ", . - " #name "\n.popsection\n");                               \
-    void name(void) __attribute__((visibility("hidden")));
-
-FUNCTION(calibration_push, "push %rbp\npop %rbp")
-FUNCTION(calibration_nop5, ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00")
-FUNCTION(calibration_endbr, ".byte 0xf3, 0x0f, 0x1e, 0xfa")
-FUNCTION(calibration_mov, "mov %rdi, %rax")
-
-static void (*const functions[TRAPS])(void) = {
-    [TRAP_EMULATED] = calibration_push,
-    [TRAP_NOP5] = calibration_nop5,
-    [TRAP_ENDBR] = calibration_endbr,
-    [TRAP_STEPPED] = calibration_mov,
-};
-
 /* ---- measuring ---- */
 
 /* The trial of one way of attaching. */
@@ -154,12 +115,12 @@ static double call_ns(struct trial *trial, enum trap trap, int hits)
     double batches[BATCHES];
 
     for (int i = 0; i < WARM_UP; i++)
-        functions[trap]();
+        trap_functions[trap]();
     for (int batch = 0; batch < BATCHES; batch++) {
         uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
         for (int i = 0; i < hits; i++)
-            functions[trap]();
+            trap_functions[trap]();
         batches[batch] = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / hits;
     }
     trial->hits += (uint64_t)calls;
@@ -295,7 +256,7 @@ static int try_way(enum probe_way way, const struct probe_point *points,
 static int find_points(struct probe_point *points, struct mappings *mappings, struct error *error)
 {
     for (enum trap trap = 0; trap < TRAPS; trap++) {
-        if (probe_point(mappings, (uintptr_t)functions[trap], &points[trap], error))
+        if (probe_point(mappings, (uintptr_t)trap_functions[trap], &points[trap], error))
             return -1;
     }
     return 0;

@@ -2,27 +2,18 @@
 /*
  * The cost of a hit of a probe on this machine, measured on functions of our own.
  *
- * The cost depends on how the kernel gets past the instruction under the breakpoint. The kernel
- * emulates pushes, branches and nops. It replaces a nop of five bytes by a call (Linux 6.18). It
- * executes any other instruction elsewhere, with a trap after it (arch/x86/kernel/uprobes.c:
- * branch_setup_xol_ops, push_setup_xol_ops, arch_uprobe_optimize). In a virtual machine that second
- * trap can cost thirty times as much as the rest.
+ * The cost depends on how the kernel gets past the instruction under the breakpoint
+ * (arch/uprobe.h). In a virtual machine the second trap of an instruction that is executed
+ * elsewhere can cost thirty times as much as the rest.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/uprobe.h"
 #include "capture/probe_link.h"
 #include "util/error.h"
-
-enum trap {
-    TRAP_EMULATED, /* push, call, jump, nop */
-    TRAP_NOP5,
-    TRAP_ENDBR,   /* endbr64: functions begin with it where -fcf-protection is the default */
-    TRAP_STEPPED, /* all others */
-    TRAPS,
-};
 
 struct calibration {
     enum probe_way way; /* the best way that works here */
@@ -33,9 +24,6 @@ struct calibration {
 /* Measure the costs. Takes some 50 ms, of which some ms are CPU time. ERROR_PERMISSION or
  * ERROR_UNSUPPORTED where probes can't be used. */
 int calibrate(struct calibration *calibration, struct error *error);
-
-/* How the kernel gets past the instruction at the start of these bytes. */
-enum trap trap_of_code(const uint8_t *code, size_t size);
 
 /* How the kernel gets past the instruction at a site; TRAP_STEPPED if its file can't be read. */
 enum trap trap_of_site(const struct probe_site *site);

@@ -13,31 +13,6 @@
 
 enum { RUNS = 20 }; /* the first hit is of a breakpoint, the later ones may be of a call */
 
-/* Fills its red zone with `value`, runs the nop, and returns how many of the 16 words have another
- * value then. */
-uint64_t nop5_in_leaf(uint64_t value) __attribute__((visibility("hidden")));
-void nop5_of_leaf(void) __attribute__((visibility("hidden")));
-__asm__(".pushsection .text\n.balign 64\n.type nop5_in_leaf, @function\n"
-        "nop5_in_leaf:\n"
-        ".set nop5_word, 8\n"
-        ".rept 16\n"
-        "mov %rdi, -nop5_word(%rsp)\n"
-        ".set nop5_word, nop5_word + 8\n"
-        ".endr\n"
-        "xor %eax, %eax\n"
-        "nop5_of_leaf:\n"
-        ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
-        ".set nop5_word, 8\n"
-        ".rept 16\n"
-        "xor %ecx, %ecx\n"
-        "cmp %rdi, -nop5_word(%rsp)\n"
-        "setne %cl\n"
-        "add %rcx, %rax\n"
-        ".set nop5_word, nop5_word + 8\n"
-        ".endr\n"
-        "ret\n"
-        ".size nop5_in_leaf, . - nop5_in_leaf\n.popsection\n");
-
 /* ---- the trial ---- */
 
 static struct probe_links *attach(enum probe_way way, const struct calibration_bpf *skeleton,
@@ -49,7 +24,7 @@ static struct probe_links *attach(enum probe_way way, const struct calibration_b
     struct probe_links *links = NULL;
     struct probe_point point;
 
-    if (mappings && probe_point(mappings, (uintptr_t)nop5_of_leaf, &point, error) == 0) {
+    if (mappings && probe_point(mappings, (uintptr_t)trap_nop5_of_leaf, &point, error) == 0) {
         site.path = point.path;
         site.file_offset = point.file_offset;
         links = probe_attach(way, getpid(), &site, 1, error);
@@ -67,7 +42,7 @@ static int run(enum probe_way way, const struct calibration_bpf *skeleton, struc
     if (!links)
         return -1;
     for (; trial->runs < RUNS; trial->runs++)
-        trial->changed += nop5_in_leaf(0x6265616d666c616d ^ trial->runs);
+        trial->changed += trap_nop5_in_leaf(0x6265616d666c616d ^ trial->runs);
     trial->hits = skeleton->bss->hits;
     probe_detach(links);
     return 0;

@@ -16,11 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arch/cpu.h"
 #include "calibration.skel.h"
 #include "os/memory.h"
 #include "os/process.h"
-
-enum { SYSCALL_URETPROBE = 335 }; /* arch/x86/entry/syscalls/syscall_64.tbl */
 
 static __attribute__((noinline)) void function_to_probe(void)
 {
@@ -33,7 +32,7 @@ static void filter_uretprobe(void)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYSCALL_URETPROBE, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)cpu.uretprobe_call, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/cpu.h"
 #include "os/cfi_rule.h"
 #include "os/mappings.h"
 #include "util/alloc.h"
@@ -101,8 +102,7 @@ static struct tables *tables_of(struct cfi *cfi, const struct elf_file *file)
     cfi->tables = xreallocarray(cfi->tables, cfi->table_count + 1, sizeof(*cfi->tables));
     tables = &cfi->tables[cfi->table_count++];
     *tables = (struct tables){.file = file};
-    /* The register numbers are those of x86-64. */
-    if (!gelf_getehdr(file->elf, &header) || header.e_machine != EM_X86_64)
+    if (!gelf_getehdr(file->elf, &header) || header.e_machine != cpu.elf)
         return tables;
     tables->eh_frame = dwarf_getcfi_elf(file->elf);
     if (has_debug_frame(file->elf)) {
@@ -180,12 +180,12 @@ enum cfi_result cfi_step(struct cfi *cfi, struct cfi_registers *registers, bool 
 {
     /* A call can be the last instruction of a function, so the next byte may have another rule. */
     bool exact = is_leaf || registers->exact_pc;
-    uint64_t pc = registers->value[CFI_RIP] - !exact;
+    uint64_t pc = registers->value[CPU_PC] - !exact;
     const struct elf_file *file;
     const struct cfi_rule *rule;
     struct mapping *mapping;
 
-    if (!(registers->known >> CFI_RIP & 1))
+    if (!registers_have(registers->known, CPU_PC))
         return CFI_NO_STACK;
     mapping = mappings_find_code(cfi->mappings, pc);
     file = mapping ? mapping_file(cfi->mappings, mapping) : NULL;

@@ -12,33 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* x86-64 DWARF register numbers (System V ABI, figure 3.36). */
-enum {
-    CFI_RAX,
-    CFI_RDX,
-    CFI_RCX,
-    CFI_RBX,
-    CFI_RSI,
-    CFI_RDI,
-    CFI_RBP,
-    CFI_RSP,
-    CFI_R8,
-    CFI_R9,
-    CFI_R10,
-    CFI_R11,
-    CFI_R12,
-    CFI_R13,
-    CFI_R14,
-    CFI_R15,
-    CFI_RIP,
-    CFI_REGISTERS
-};
+#include "arch/registers.h"
 
 struct cfi_registers {
-    uint64_t value[CFI_REGISTERS];
-    uint32_t known; /* bit N: value[N] is known */
-    bool exact_pc;  /* set by cfi_step(): a signal interrupted this frame, so rip is the next
-                     * instruction, not the one after a call. Initially false. */
+    uint64_t value[CPU_REGISTERS];
+    register_set known; /* those whose value is known */
+    bool exact_pc;      /* set by cfi_step(): a signal interrupted this frame, so the pc is the next
+                         * instruction, not the one after a call. Initially false. */
 };
 
 /* Read one word of the sampled stack. False if that word was not captured. */
@@ -59,14 +39,14 @@ struct cfi;
 struct cfi *cfi_new(struct mappings *mappings);
 void cfi_free(struct cfi *cfi);
 
-/* Turn a frame's registers into its caller's. `is_leaf`: rip is where the thread was stopped; else
- * rip is a return address, and the rule for the byte before it is used. On any other result than
- * CFI_STEPPED the registers are unchanged. The caller must bound the number of steps: a hostile
- * stack can be a ring.
+/* Turn a frame's registers into its caller's. `is_leaf`: the pc is where the thread was stopped;
+ * else it is a return address, and the rule for the byte before it is used. On any other result
+ * than CFI_STEPPED the registers are unchanged. The caller must bound the number of steps: a
+ * hostile stack can be a ring.
  *
  * In an epilogue, gcc can leave rules for registers that were already popped. If the slot of a
- * saved register is below the frame's own rsp and was not captured, the register keeps its value.
- * If the slot was captured, it is read: it is in the red zone, which only the function itself
- * writes, and a function without calls may save registers there. */
+ * saved register is below the frame's own stack pointer and was not captured, the register keeps
+ * its value. If the slot was captured, it is read: it is in the red zone, which only the function
+ * itself writes, and a function without calls may save registers there. */
 enum cfi_result cfi_step(struct cfi *cfi, struct cfi_registers *registers, bool is_leaf,
                          cfi_read_word read, void *context);

@@ -28,13 +28,13 @@ static bool compile_one(const Dwarf_Op *op, struct cfi_op *out)
     if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
         out->code = PUSH_REGISTER;
         out->reg = (uint8_t)(op->atom - DW_OP_breg0);
-        return out->reg < CFI_REGISTERS;
+        return out->reg < CPU_REGISTERS;
     }
     switch (op->atom) {
     case DW_OP_bregx:
         out->reg = (uint8_t)op->number;
         out->number = (int64_t)op->number2;
-        return op->number < CFI_REGISTERS;
+        return op->number < CPU_REGISTERS;
     case DW_OP_const1u:
     case DW_OP_const1s:
     case DW_OP_const2u:

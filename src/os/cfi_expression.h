@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * DWARF expressions, as far as call-frame information uses them. PLT stubs compute their CFA from
- * rsp and the low bits of rip. Signal frames load registers from where the kernel saved them.
- * Branches are not supported, so evaluating an expression takes as many steps as it has operations.
+ * DWARF expressions, as far as call-frame information uses them. PLT stubs of x86-64 compute their
+ * CFA from rsp and the low bits of rip. Signal frames load registers from where the kernel saved
+ * them. Branches are not supported, so evaluating an expression takes as many steps as it has
+ * operations.
  */
 #pragma once
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/cpu.h"
 #include "os/cfi_expression.h"
 #include "util/alloc.h"
 
@@ -24,18 +25,12 @@ struct place {
     int32_t value;
 };
 
-/* Registers that a function must preserve (System V ABI, x86-64, figure 3.4): they hold the
- * caller's value unless a rule gives another place. libdw has such a list too, but it takes rax for
- * rbx (elfutils 0.188, backends/x86_64_cfi.c:44: register 0 is called "%rbx"). */
-static const uint32_t CALL_SAVED =
-    1u << CFI_RBX | 1u << CFI_RBP | 1u << CFI_R12 | 1u << CFI_R13 | 1u << CFI_R14 | 1u << CFI_R15;
-
 struct cfi_rule {
     bool is_signal;    /* the caller was interrupted by a signal; it made no call */
     bool is_outermost; /* the return address is undefined */
     uint8_t place_count;
     uint16_t op_count;
-    uint32_t same;        /* bit N: register N already has the caller's value */
+    register_set same;    /* those that already have the caller's value */
     uint8_t cfa_register; /* CFA = register + cfa_offset, unless: */
     uint16_t cfa_ops;     /* > 0: CFA = the expression ops[0 ... cfa_ops) */
     int32_t cfa_offset;
@@ -46,7 +41,7 @@ struct cfi_rule {
 /* A rule under construction. */
 struct draft {
     struct cfi_rule rule;
-    struct place places[CFI_REGISTERS];
+    struct place places[CPU_REGISTERS];
     struct cfi_op ops[256];
 };
 
@@ -74,7 +69,7 @@ static bool add_cfa(struct draft *draft, Dwarf_Frame *frame)
 
     if (dwarf_frame_cfa(frame, &ops, &count) != 0 || count == 0)
         return false;
-    if (count == 1 && ops->atom == DW_OP_bregx && ops->number < CFI_REGISTERS &&
+    if (count == 1 && ops->atom == DW_OP_bregx && ops->number < CPU_REGISTERS &&
         fits(ops->number2)) {
         draft->rule.cfa_register = (uint8_t)ops->number;
         draft->rule.cfa_offset = (int32_t)ops->number2;
@@ -101,7 +96,7 @@ static bool locate(struct draft *draft, struct place *place, const Dwarf_Op *ops
 {
     bool is_value = ops[count - 1].atom == DW_OP_stack_value;
 
-    if (count == 1 && ops->atom == DW_OP_regx && ops->number < CFI_REGISTERS) {
+    if (count == 1 && ops->atom == DW_OP_regx && ops->number < CPU_REGISTERS) {
         place->kind = PLACE_REGISTER;
         place->value = (int32_t)ops->number;
         return true;
@@ -118,7 +113,7 @@ static bool locate(struct draft *draft, struct place *place, const Dwarf_Op *ops
 }
 
 /* A register with an unsupported location counts as unknown. A register without a location has the
- * caller's value if functions preserve it (CALL_SAVED); else it is unknown. An undefined return
+ * caller's value if functions preserve it; else it is unknown. An undefined return
  * address marks the outermost frame. */
 static void add_register(struct draft *draft, Dwarf_Frame *frame, int reg)
 {
@@ -130,8 +125,8 @@ static void add_register(struct draft *draft, Dwarf_Frame *frame, int reg)
     if (dwarf_frame_register(frame, reg, memory, &ops, &count) != 0)
         return;
     if (count == 0) {
-        draft->rule.same |= CALL_SAVED & 1u << reg;
-        draft->rule.is_outermost |= reg == CFI_RIP && ops;
+        draft->rule.same |= cpu.preserved & REGISTER_BIT(reg);
+        draft->rule.is_outermost |= reg == CPU_PC && ops;
         return;
     }
     *place = (struct place){.reg = (uint8_t)reg};
@@ -140,11 +135,11 @@ static void add_register(struct draft *draft, Dwarf_Frame *frame, int reg)
 }
 
 /* True if the rule gives the return address or marks the outermost frame. Without a return address,
- * rip would stay the same for ever. */
+ * the pc would stay the same for ever. */
 static bool is_useful(const struct draft *draft)
 {
     for (int i = 0; i < draft->rule.place_count; i++) {
-        if (draft->places[i].reg == CFI_RIP)
+        if (draft->places[i].reg == CPU_PC)
             return true;
     }
     return draft->rule.is_outermost;
@@ -172,9 +167,9 @@ struct cfi_rule *cfi_rule_compile(Dwarf_CFI *table, uint64_t pc)
 
     if (dwarf_cfi_addrframe(table, pc, &frame) != 0)
         return NULL;
-    if (dwarf_frame_info(frame, &start, &end, &draft.rule.is_signal) == CFI_RIP &&
+    if (dwarf_frame_info(frame, &start, &end, &draft.rule.is_signal) == CPU_PC &&
         add_cfa(&draft, frame)) {
-        for (int reg = 0; reg < CFI_REGISTERS; reg++)
+        for (int reg = 0; reg < CPU_REGISTERS; reg++)
             add_register(&draft, frame, reg);
         if (is_useful(&draft))
             rule = finish(&draft);
@@ -185,13 +180,13 @@ struct cfi_rule *cfi_rule_compile(Dwarf_CFI *table, uint64_t pc)
 
 static bool is_known(const struct cfi_registers *registers, int reg)
 {
-    return registers->known >> reg & 1;
+    return registers_have(registers->known, (unsigned int)reg);
 }
 
 static void set(struct cfi_registers *registers, int reg, uint64_t value)
 {
     registers->value[reg] = value;
-    registers->known |= 1u << reg;
+    registers->known |= REGISTER_BIT(reg);
 }
 
 static bool find_cfa(const struct cfi_rule *rule, struct cfi_frame *frame)
@@ -205,15 +200,15 @@ static bool find_cfa(const struct cfi_rule *rule, struct cfi_frame *frame)
 }
 
 /* Read a saved register. In an epilogue, the slot of a register that was already popped is below
- * rsp, where nothing is captured: the register keeps its value. */
+ * the stack pointer, where nothing is captured: the register keeps its value. */
 static bool read_saved(const struct cfi_frame *frame, int reg, uint64_t address, uint64_t *value)
 {
     const struct cfi_registers *registers = frame->registers;
 
     if (frame->read(frame->context, address, value))
         return true;
-    if (reg == CFI_RIP || !is_known(registers, reg) || !is_known(registers, CFI_RSP) ||
-        address >= registers->value[CFI_RSP])
+    if (reg == CPU_PC || !is_known(registers, reg) || !is_known(registers, CPU_SP) ||
+        address >= registers->value[CPU_SP])
         return false;
     *value = registers->value[reg];
     return true;
@@ -262,9 +257,9 @@ enum cfi_result cfi_rule_apply(const struct cfi_rule *rule, struct cfi_registers
         if (recover(rule, place, &frame, &value))
             set(&caller, place->reg, value);
     }
-    if (!is_known(&caller, CFI_RIP) || !is_known(&caller, CFI_RSP))
+    if (!is_known(&caller, CPU_PC) || !is_known(&caller, CPU_SP))
         return CFI_NO_STACK;
-    if (caller.value[CFI_RIP] == 0)
+    if (caller.value[CPU_PC] == 0)
         return CFI_END;
     *registers = caller;
     return CFI_STEPPED;

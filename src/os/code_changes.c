@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/uprobe.h"
 #include "util/alloc.h"
 #include "util/read_at.h"
 
@@ -25,7 +26,7 @@ struct comparing {
 
 bool code_change_is_breakpoint(const struct code_change *change)
 {
-    return change->size == 1 && change->in_memory[0] == BREAKPOINT;
+    return trap_is_breakpoint(change->in_memory, change->size);
 }
 
 /* Report the bytes [from, to) of the block at `address`. */

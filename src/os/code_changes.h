@@ -14,7 +14,7 @@
 #include "os/mappings.h"
 #include "os/memory.h"
 
-enum { CODE_CHANGE_BYTES = 5, BREAKPOINT = 0xcc };
+enum { CODE_CHANGE_BYTES = 5 };
 
 /* Adjacent bytes that differ. */
 struct code_change {
@@ -41,5 +41,5 @@ typedef void (*code_change_each)(void *context, const struct code_change *change
 struct code_comparison code_compare(struct mappings *mappings, struct memory *memory,
                                     code_change_each each, void *context);
 
-/* True if the change is a breakpoint in place of one byte. */
+/* True if the change is a breakpoint. */
 bool code_change_is_breakpoint(const struct code_change *change);

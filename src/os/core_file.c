@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/cpu.h"
 #include "os/elf_notes.h"
 #include "util/alloc.h"
 #include "util/read_at.h"
@@ -124,29 +125,20 @@ static Elf64_Phdr *read_segments(const struct core_file *core, const Elf64_Ehdr 
 
 /* ---- notes ---- */
 
-/* Offsets in struct elf_prstatus and elf_prpsinfo (linux/elfcore.h) on x86-64, and the index of
- * each register in user_regs_struct (asm/user_64.h), by DWARF number. */
+/* Offsets in struct elf_prstatus and elf_prpsinfo (linux/elfcore.h) on 64-bit machines. */
 enum { STATUS_SIGNAL = 12, STATUS_TID = 32, STATUS_REGISTERS = 112, INFO_PID = 24 };
-enum { REGISTERS = 27, FS_BASE = 21 };
-static const uint8_t places[CFI_REGISTERS] = {
-    [CFI_R15] = 0,  [CFI_R14] = 1,  [CFI_R13] = 2,  [CFI_R12] = 3,  [CFI_RBP] = 4,  [CFI_RBX] = 5,
-    [CFI_R11] = 6,  [CFI_R10] = 7,  [CFI_R9] = 8,   [CFI_R8] = 9,   [CFI_RAX] = 10, [CFI_RCX] = 11,
-    [CFI_RDX] = 12, [CFI_RSI] = 13, [CFI_RDI] = 14, [CFI_RIP] = 16, [CFI_RSP] = 19,
-};
 
 static void add_thread(struct core_file *core, struct cursor status)
 {
-    uint64_t registers[REGISTERS];
     struct core_thread thread = {0};
+    size_t size = (size_t)(status.end - status.at);
 
-    if ((size_t)(status.end - status.at) < STATUS_REGISTERS + sizeof(registers))
+    if (size < STATUS_REGISTERS ||
+        !core_registers_read(status.at + STATUS_REGISTERS, size - STATUS_REGISTERS,
+                             thread.registers, &thread.thread_pointer))
         return;
     memcpy(&thread.signal, status.at + STATUS_SIGNAL, sizeof(thread.signal));
     memcpy(&thread.tid, status.at + STATUS_TID, sizeof(thread.tid));
-    memcpy(registers, status.at + STATUS_REGISTERS, sizeof(registers));
-    thread.thread_pointer = registers[FS_BASE];
-    for (int i = 0; i < CFI_REGISTERS; i++)
-        thread.registers[i] = registers[places[i]];
     core->threads = xreallocarray(core->threads, core->thread_count + 1, sizeof(thread));
     core->threads[core->thread_count++] = thread;
 }
@@ -275,7 +267,7 @@ static int cut_short(const char *path, const struct core_file *core, struct erro
         (unsigned long long)core->size);
 }
 
-/* Fail if this is not a core file of an x86-64 process. */
+/* Fail if this is not a core file of a process on this kind of machine. */
 static int check_header(const char *path, const struct core_file *core, const Elf64_Ehdr *header,
                         struct error *error)
 {
@@ -284,12 +276,12 @@ static int check_header(const char *path, const struct core_file *core, const El
     if (core->size < sizeof(*header))
         return cut_short(path, core, error);
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-        header->e_machine != EM_X86_64)
+        header->e_machine != cpu.elf)
         return error_set(error, ERROR_UNSUPPORTED,
                          "'%s' comes from another machine (ELF machine %u, %s); only core files of "
-                         "64-bit x86-64 processes can be read",
+                         "64-bit %s processes can be read",
                          path, header->e_machine,
-                         header->e_ident[EI_CLASS] == ELFCLASS64 ? "64-bit" : "32-bit");
+                         header->e_ident[EI_CLASS] == ELFCLASS64 ? "64-bit" : "32-bit", cpu.name);
     return header->e_type == ET_CORE ? 0 : no_core(path, header, error);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A core file of an OS process on x86-64, as the kernel, gdb's gcore or systemd-coredump writes it
- * (core(5)).
+ * A core file of an OS process on a CPU like this one, as the kernel, gdb's gcore or
+ * systemd-coredump writes it (core(5)).
  *
  * Opening it reads only headers and notes. Memory is read from the file on request. A file that was
  * cut short, for example by a full disk, is a core file with less memory. Everything in it is
@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "os/cfi.h"
+#include "arch.h"
 #include "util/error.h"
 
 /* Memory of the process: [start, end). Its first `file_size` bytes are in the file. */
@@ -34,8 +34,8 @@ struct core_mapping {
 struct core_thread {
     uint32_t tid;
     uint16_t signal;         /* that it received; 0: none */
-    uint64_t thread_pointer; /* fs base */
-    uint64_t registers[CFI_REGISTERS];
+    uint64_t thread_pointer; /* as ErtsSchedulerData.tid */
+    uint64_t registers[CPU_REGISTERS];
 };
 
 struct core_file {

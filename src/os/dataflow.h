@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Data flow in x86-64 machine code, found by following its paths.
+ * Data flow in machine code, found by following its paths.
  *
  * A path begins at the start of a function, where each register holds an unknown value of its own.
  * Moves, additions of constants and spills are followed. Any other instruction makes the value of
@@ -15,26 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the order of the numbers in instructions. */
-enum flow_register {
-    FLOW_RAX,
-    FLOW_RCX,
-    FLOW_RDX,
-    FLOW_RBX,
-    FLOW_RSP,
-    FLOW_RBP,
-    FLOW_RSI,
-    FLOW_RDI,
-    FLOW_R8,
-    FLOW_R9,
-    FLOW_R10,
-    FLOW_R11,
-    FLOW_R12,
-    FLOW_R13,
-    FLOW_R14,
-    FLOW_R15,
-    FLOW_REGISTERS
-};
+#include "arch.h"
 
 /* Code to follow: [start, end) and a function that reads it. */
 struct flow_code {
@@ -56,7 +37,7 @@ struct flow;
 
 bool flow_is_number(struct flow_value value, int64_t number);
 /* True for the initial value of a register plus `offset`. */
-bool flow_is_register(struct flow_value value, enum flow_register reg, int64_t offset);
+bool flow_is_register(struct flow_value value, enum cpu_register reg, int64_t offset);
 /* True for an address on the stack. */
 bool flow_is_stack(struct flow_value value);
 /* True for the result of a call. *ret_function, if not NULL, is the function (0 if unknown). */
@@ -65,7 +46,7 @@ bool flow_is_result(const struct flow *flow, struct flow_value value, uint64_t *
 bool flow_is_memory(const struct flow *flow, struct flow_value value,
                     struct flow_value *ret_address);
 /* True for the word at offset `field` from the initial value of a register. */
-bool flow_is_field(const struct flow *flow, struct flow_value value, enum flow_register reg,
+bool flow_is_field(const struct flow *flow, struct flow_value value, enum cpu_register reg,
                    int64_t field);
 
 /* A call, or a jump (jmp) out of the code or to an unknown target. */
@@ -75,7 +56,7 @@ struct flow_call {
     const struct flow_value *registers; /* just before the call */
 };
 
-/* Argument `index` (0 to 5) of a call (System V ABI 3.2.3). */
+/* Argument `index` (0 to 5) of a call. */
 struct flow_value flow_argument(const struct flow_call *call, unsigned int index);
 
 /* Called for each call and store on the paths. Either function may be NULL. */

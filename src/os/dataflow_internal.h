@@ -2,13 +2,12 @@
 /* What dataflow.c (following paths) and dataflow_value.c (values and their origins) share. */
 #pragma once
 
-#include <capstone/capstone.h>
-
+#include "arch/instruction.h"
 #include "os/dataflow.h"
 
 enum { SLOTS_MAX = 48 }; /* remembered words of the stack */
 
-enum { BASE_NUMBER, BASE_UNKNOWN, BASE_REGISTERS, BASE_OTHER = BASE_REGISTERS + FLOW_REGISTERS };
+enum { BASE_NUMBER, BASE_UNKNOWN, BASE_REGISTERS, BASE_OTHER = BASE_REGISTERS + CPU_REGISTERS };
 
 /* The origin of an unknown value. */
 struct base {
@@ -17,14 +16,14 @@ struct base {
 };
 
 struct slot {
-    int64_t offset; /* from the initial rsp */
+    int64_t offset; /* from the initial stack pointer */
     struct flow_value value;
 };
 
 /* The known values at a point of a path. */
 struct state {
     uint64_t at;
-    struct flow_value registers[FLOW_REGISTERS];
+    struct flow_value registers[CPU_REGISTERS];
     struct slot slots[SLOTS_MAX];
     unsigned int slot_count;
 };
@@ -32,7 +31,7 @@ struct state {
 struct flow {
     const struct flow_code *code;
     const struct flow_visitor *visitor;
-    csh decoder;
+    struct decoder *decoder;
     uint8_t *bytes;
     uint8_t *visits; /* by byte of the code */
     struct base *bases;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Values in data flow: known numbers, and unknown values by their origin. */
+#include "arch/cpu.h"
 #include "os/dataflow_internal.h"
 #include "util/alloc.h"
 
@@ -30,14 +31,14 @@ bool flow_is_number(struct flow_value value, int64_t number)
     return value.base == BASE_NUMBER && value.offset == number;
 }
 
-bool flow_is_register(struct flow_value value, enum flow_register reg, int64_t offset)
+bool flow_is_register(struct flow_value value, enum cpu_register reg, int64_t offset)
 {
     return value.base == BASE_REGISTERS + reg && value.offset == offset;
 }
 
 bool flow_is_stack(struct flow_value value)
 {
-    return value.base == BASE_REGISTERS + FLOW_RSP;
+    return value.base == BASE_REGISTERS + CPU_SP;
 }
 
 static const struct base *base_of(const struct flow *flow, struct flow_value value)
@@ -69,7 +70,7 @@ bool flow_is_memory(const struct flow *flow, struct flow_value value,
     return true;
 }
 
-bool flow_is_field(const struct flow *flow, struct flow_value value, enum flow_register reg,
+bool flow_is_field(const struct flow *flow, struct flow_value value, enum cpu_register reg,
                    int64_t field)
 {
     struct flow_value address;
@@ -80,10 +81,7 @@ bool flow_is_field(const struct flow *flow, struct flow_value value, enum flow_r
 
 struct flow_value flow_argument(const struct flow_call *call, unsigned int index)
 {
-    static const enum flow_register ORDER[] = {FLOW_RDI, FLOW_RSI, FLOW_RDX,
-                                               FLOW_RCX, FLOW_R8,  FLOW_R9};
-
-    return call->registers[ORDER[index]];
+    return call->registers[cpu.arguments[index]];
 }
 
 struct flow_value flow_value_from(struct flow *flow, int kind, struct flow_value address)

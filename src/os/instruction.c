@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/instruction.h"
 
-#include <capstone/capstone.h>
 #include <stdlib.h>
 
+#include "arch/instruction.h"
 #include "os/function_start.h"
 #include "os/native_code.h"
 #include "util/alloc.h"
 
 enum { FUNCTION_BYTES_MAX = 1 << 20 };
 
-/* True if decoding from `start` reaches `address`. C compilers put no data into x86-64 functions,
- * so each instruction directly follows the previous one. */
-static bool is_reached(csh capstone, const uint8_t *code, size_t size, uint64_t start,
-                       uint64_t address)
+/* True if decoding the code from its start reaches `address`. C compilers put no data into
+ * functions, so each instruction directly follows the previous one. */
+static bool is_reached(struct code_bytes code, uint64_t address)
 {
-    cs_insn *instruction = cs_malloc(capstone);
-    uint64_t at = start;
+    struct decoder *decoder = decoder_new();
+    struct instruction instruction;
 
-    while (at < address && cs_disasm_iter(capstone, &code, &size, &at, instruction))
+    if (!decoder)
+        return false;
+    while (code.address < address && decoder_next(decoder, &code, &instruction))
         ;
-    cs_free(instruction, 1);
-    return at == address && size > 0;
+    decoder_free(decoder);
+    return code.address == address && code.size > 0;
 }
 
 bool instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t address)
@@ -29,16 +30,13 @@ bool instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t ad
     uint64_t start, end;
     bool begins = false;
     uint8_t *code;
-    csh capstone;
 
     if (!native_function_find(file, function, &start, &end) || start != function ||
-        address < start || address >= end || end - start > FUNCTION_BYTES_MAX ||
-        cs_open(CS_ARCH_X86, CS_MODE_64, &capstone) != CS_ERR_OK)
+        address < start || address >= end || end - start > FUNCTION_BYTES_MAX)
         return false;
     code = xmalloc(end - start);
     if (native_code_read(file, start, code, end - start))
-        begins = is_reached(capstone, code, end - start, start, address);
+        begins = is_reached((struct code_bytes){code, end - start, start}, address);
     free(code);
-    cs_close(&capstone);
     return begins;
 }

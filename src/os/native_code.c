@@ -6,12 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch/code_bytes.h"
 #include "os/mappings.h"
 #include "util/alloc.h"
 
 enum {
-    CALL = 0xe8, /* call rel32 */
-    CALL_BYTES = 5,
     CHUNK_BYTES = 1 << 16,
     CODE_MAX = 256 << 20,
 };
@@ -58,19 +57,14 @@ bool native_code_read(const struct elf_file *file, uint64_t address, void *buffe
 }
 
 /* Visit the calls in one chunk. False if a visit ended the search. */
-static bool visit_calls(const uint8_t *bytes, size_t size, uint64_t address, uint64_t function,
-                        native_call_visit visit, void *context)
+static bool visit_calls(const struct code_bytes *code, uint64_t function, native_call_visit visit,
+                        void *context)
 {
-    for (size_t at = 0; at + CALL_BYTES <= size; at++) {
-        int32_t offset;
+    uint64_t target;
 
-        if (bytes[at] != CALL)
-            continue;
-        memcpy(&offset, bytes + at + 1, sizeof(offset));
-        if (address + at + CALL_BYTES + (uint64_t)(int64_t)offset == function &&
-            !visit(context, address + at))
+    for (size_t at = 0; code_next_call(code, &at, &target); at++)
+        if (target == function && !visit(context, code->address + at))
             return false;
-    }
     return true;
 }
 
@@ -86,12 +80,13 @@ void native_code_callers(const struct elf_file *file, uint64_t function, native_
 
         /* Chunks overlap by the size of a call minus one byte. */
         for (uint64_t at = 0; at < segment.p_filesz && at < CODE_MAX;
-             at += CHUNK_BYTES - CALL_BYTES + 1) {
+             at += CHUNK_BYTES - CPU_CALL_BYTES + 1) {
             uint64_t left = segment.p_filesz - at;
             size_t size = left < CHUNK_BYTES ? left : CHUNK_BYTES;
 
             if (!read_file(file, segment.p_offset + at, bytes, size) ||
-                !visit_calls(bytes, size, start + at, function, visit, context)) {
+                !visit_calls(&(struct code_bytes){bytes, size, start + at}, function, visit,
+                             context)) {
                 free(bytes);
                 return;
             }

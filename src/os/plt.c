@@ -6,16 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/code_bytes.h"
+#include "arch/cpu.h"
 #include "util/alloc.h"
 
-/* System V ABI, x86-64: a stub jumps through its word of the global offset table, which a
- * relocation fills in. */
-enum {
-    RELOCATION_PLT = R_X86_64_JUMP_SLOT,
-    RELOCATION_GOT = R_X86_64_GLOB_DAT,
-    STUB_SIZE = 16, /* of .plt and .plt.sec; the header of .plt.got has 8 */
-    JUMP_SIZE = 6,
-};
+enum { STUB_SIZE = 16 }; /* of .plt and .plt.sec; the header of .plt.got tells its own */
 
 /* The function whose address one word of the global offset table will hold. */
 struct got_word {
@@ -60,7 +55,7 @@ static void add_relocations(struct got *got, Elf *elf, Elf_Scn *section, const G
         uint64_t type = GELF_R_TYPE(relocation.r_info);
         const char *name;
 
-        if (type != RELOCATION_PLT && type != RELOCATION_GOT)
+        if (type != cpu.plt_relocation && type != cpu.got_relocation)
             continue;
         name = symbol_name(elf, symbols, symbol_header.sh_link, GELF_R_SYM(relocation.r_info));
         if (!name || !*name)
@@ -85,22 +80,6 @@ static struct got read_got(Elf *elf)
     return got;
 }
 
-/* Find the word that the stub jumps through, in its "jmp *disp32(%rip)" (ff 25). endbr64 or a bnd
- * prefix may precede it. */
-static bool jump_target(const uint8_t *stub, size_t size, uint64_t address, uint64_t *word)
-{
-    int32_t displacement;
-
-    for (size_t at = 0; at + JUMP_SIZE <= size; at++) {
-        if (stub[at] != 0xff || stub[at + 1] != 0x25)
-            continue;
-        memcpy(&displacement, stub + at + 2, sizeof(displacement));
-        *word = address + at + JUMP_SIZE + (uint64_t)(int64_t)displacement;
-        return true;
-    }
-    return false;
-}
-
 static void each_stub(Elf_Scn *section, const GElf_Shdr *header, const struct got *got,
                       plt_found found, void *context)
 {
@@ -113,8 +92,10 @@ static void each_stub(Elf_Scn *section, const GElf_Shdr *header, const struct go
         struct got_word key = {0};
         const struct got_word *word;
 
-        if (!jump_target((const uint8_t *)data->d_buf + at, size, header->sh_addr + at,
-                         &key.address))
+        const struct code_bytes stub = {(const uint8_t *)data->d_buf + at, size,
+                                        header->sh_addr + at};
+
+        if (!code_plt_stub(&stub, &key.address))
             continue;
         word = bsearch(&key, got->words, got->count, sizeof(key), compare_words);
         if (word)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/reachability.h"
 
-#include <capstone/capstone.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/instruction.h"
 #include "os/function_start.h"
 #include "os/native_code.h"
 #include "os/native_symbols.h"
@@ -38,7 +38,7 @@ struct follower {
     struct elf_file *file;
     code_call_wanted wanted;
     void *context;
-    csh decoder;
+    struct decoder *decoder;
     struct part parts[PARTS_MAX];
     int part_count;
     struct reachability *ways;
@@ -46,14 +46,12 @@ struct follower {
 
 /* ---- code ---- */
 
-/* Reads the instructions of a part in order: C compilers put no data into x86-64 functions. */
+/* Reads the instructions of a part in order: C compilers put no data into functions. */
 struct reader {
-    csh decoder;
-    cs_insn *insn;
+    struct decoder *decoder;
     uint8_t *bytes;
-    const uint8_t *code;
-    size_t size;
-    uint64_t address;
+    struct code_bytes rest;
+    struct instruction instruction;
 };
 
 static bool is_in(const struct part *part, uint64_t address)
@@ -74,41 +72,23 @@ static bool reader_open(struct reader *reader, const struct follower *follower,
         return false;
     }
     reader->decoder = follower->decoder;
-    reader->insn = cs_malloc(follower->decoder);
-    reader->code = reader->bytes;
-    reader->size = size;
-    reader->address = part->start;
+    reader->rest = (struct code_bytes){reader->bytes, size, part->start};
     return true;
 }
 
 static bool reader_next(struct reader *reader)
 {
-    return cs_disasm_iter(reader->decoder, &reader->code, &reader->size, &reader->address,
-                          reader->insn);
+    return decoder_next(reader->decoder, &reader->rest, &reader->instruction);
 }
 
 static void reader_close(struct reader *reader)
 {
-    cs_free(reader->insn, 1);
     free(reader->bytes);
 }
 
-static bool is_group(const struct reader *reader, unsigned int group)
+static bool is_jump(const struct instruction *instruction)
 {
-    return cs_insn_group(reader->decoder, reader->insn, group);
-}
-
-static bool is_trap(const cs_insn *insn)
-{
-    return insn->id == X86_INS_UD2 || insn->id == X86_INS_INT3 || insn->id == X86_INS_HLT;
-}
-
-/* The target of a jump or call; 0 if it is computed. */
-static uint64_t target_of(const cs_insn *insn)
-{
-    const cs_x86_op *operand = &insn->detail->x86.operands[0];
-
-    return operand->type == X86_OP_IMM ? (uint64_t)operand->imm : 0;
+    return instruction->kind == INSTRUCTION_JUMP || instruction->kind == INSTRUCTION_BRANCH;
 }
 
 /* True for the PLT stub of a library function that never returns. The stack protector calls such a
@@ -141,9 +121,10 @@ static bool returns(const struct follower *follower, uint64_t function)
         part.start != function || !reader_open(&reader, follower, &part))
         return true;
     while (!may && reader_next(&reader))
-        may = is_group(&reader, CS_GRP_RET) ||
-              (is_group(&reader, CS_GRP_JUMP) && !is_in(&part, target_of(reader.insn)));
-    may |= reader.size > 0;
+        may = reader.instruction.kind == INSTRUCTION_RETURN ||
+              (is_jump(&reader.instruction) &&
+               !is_in(&part, instruction_target(&reader.instruction)));
+    may |= reader.rest.size > 0;
     reader_close(&reader);
     return may;
 }
@@ -168,23 +149,24 @@ static bool add_part(struct follower *follower, uint64_t address)
 
 /* A jump through a word at a fixed address, as in the stub of a library function, leaves the
  * function. Any other computed jump may go through a table, to anything. */
-static uint8_t computed_jump(const cs_insn *insn)
+static uint8_t computed_jump(const struct instruction *instruction)
 {
-    const cs_x86_op *operand = &insn->detail->x86.operands[0];
-    bool fixed = operand->type == X86_OP_MEM && operand->mem.index == X86_REG_INVALID &&
-                 (operand->mem.base == X86_REG_RIP || operand->mem.base == X86_REG_INVALID);
+    const struct operand *target = &instruction->target;
+    bool fixed = target->kind == OPERAND_MEMORY && target->reg == NO_REGISTER &&
+                 target->index == NO_REGISTER;
 
     return fixed ? COMES_TO_END : COMES_TO_ANYTHING;
 }
 
-static void look_at_jump(struct follower *follower, const cs_insn *insn, struct point *point)
+static void look_at_jump(struct follower *follower, const struct instruction *instruction,
+                         struct point *point)
 {
-    uint64_t target = target_of(insn);
+    uint64_t target = instruction_target(instruction);
 
-    if (insn->id == X86_INS_JMP)
+    if (instruction->kind == INSTRUCTION_JUMP)
         point->next = 0;
     if (!target)
-        point->comes_to = computed_jump(insn);
+        point->comes_to = computed_jump(instruction);
     else if (follower->wanted(follower->context, target))
         point->comes_to = COMES_TO_CALL;
     else if (add_part(follower, target))
@@ -193,9 +175,10 @@ static void look_at_jump(struct follower *follower, const cs_insn *insn, struct 
         point->comes_to = COMES_TO_ANYTHING;
 }
 
-static void look_at_call(const struct follower *follower, const cs_insn *insn, struct point *point)
+static void look_at_call(const struct follower *follower, const struct instruction *instruction,
+                         struct point *point)
 {
-    uint64_t target = target_of(insn);
+    uint64_t target = instruction_target(instruction);
 
     if (!target)
         return;
@@ -210,19 +193,30 @@ static void add_point(struct follower *follower, const struct part *part,
                       const struct reader *reader)
 {
     struct reachability *ways = follower->ways;
-    const cs_insn *insn = reader->insn;
-    struct point point = {.address = insn->address};
+    const struct instruction *instruction = &reader->instruction;
+    struct point point = {.address = instruction->address};
 
-    if (is_in(part, reader->address))
-        point.next = reader->address;
-    if (is_group(reader, CS_GRP_RET))
+    if (is_in(part, reader->rest.address))
+        point.next = reader->rest.address;
+    switch ((enum instruction_kind)instruction->kind) {
+    case INSTRUCTION_RETURN:
         point.comes_to = COMES_TO_END;
-    if (is_group(reader, CS_GRP_RET) || is_trap(insn))
         point.next = 0;
-    else if (is_group(reader, CS_GRP_CALL))
-        look_at_call(follower, insn, &point);
-    else if (is_group(reader, CS_GRP_JUMP))
-        look_at_jump(follower, insn, &point);
+        break;
+    case INSTRUCTION_TRAP:
+        point.next = 0;
+        break;
+    case INSTRUCTION_CALL:
+        look_at_call(follower, instruction, &point);
+        break;
+    case INSTRUCTION_JUMP:
+    case INSTRUCTION_BRANCH:
+        look_at_jump(follower, instruction, &point);
+        break;
+    case INSTRUCTION_PLAIN:
+    case INSTRUCTION_SYSTEM:
+        break;
+    }
     ways->points = xgrow(ways->points, &ways->room, ways->count, sizeof(*ways->points));
     ways->points[ways->count++] = point;
 }
@@ -309,12 +303,12 @@ struct reachability *reachability_new(struct elf_file *file, uint64_t function,
     struct follower follower = {.file = file, .wanted = wanted, .context = context};
     bool known;
 
-    if (cs_open(CS_ARCH_X86, CS_MODE_64, &follower.decoder) != CS_ERR_OK)
+    follower.decoder = decoder_new();
+    if (!follower.decoder)
         return NULL;
-    cs_option(follower.decoder, CS_OPT_DETAIL, CS_OPT_ON);
     follower.ways = xcalloc(1, sizeof(*follower.ways));
     known = follow(&follower, function);
-    cs_close(&follower.decoder);
+    decoder_free(follower.decoder);
     if (known)
         return follower.ways;
     reachability_free(follower.ways);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Determines whether x86-64 code that continues from some point will still call a certain function.
+ * Determines whether code that continues from some point will still call a certain function.
  *
  * The paths of a function are followed in the code of its file. They include code that the function
  * jumps to: parts that the compiler put elsewhere, and functions that it tail-calls. They end at

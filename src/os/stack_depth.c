@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/stack_steps.h"
 #include "util/alloc.h"
 
 enum { NO_NODE = 0 }; /* in solver.at */

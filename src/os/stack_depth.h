@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The stack depth at each instruction of an x86-64 function: the number of words between the stack
- * pointer and the return address.
+ * The stack depth at each instruction of a compiled Erlang function: the number of words between
+ * the Erlang stack pointer and the return address.
  *
  * Compiled Erlang code moves the stack pointer by constants. So the depths of two instructions that
  * follow each other differ by a known number. The depth is 0 at the entry, at a return and at a
@@ -16,24 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/stack_steps.h"
+
 enum { STACK_DEPTH_UNKNOWN = -1 };
-
-/* The code at the target of a call, or of a jump that leaves the function. */
-enum stack_target {
-    STACK_TARGET_OTHER,
-    STACK_TARGET_FUNCTION,    /* the depth is 0 at a jump to it */
-    STACK_TARGET_PAUSE,       /* depth 0 too; resumes in this function, or returns from it */
-    STACK_TARGET_NO_WAY_BACK, /* raises an exception: does not return to its caller */
-};
-
-struct stack_code {
-    const uint8_t *bytes;
-    size_t size;
-    uint64_t start; /* address of the bytes in the target: the entry of the function */
-    /* `rcx`: the constant that was last moved to rcx since the preceding call; 0: none. */
-    enum stack_target (*target)(void *context, uint64_t address, uint64_t rcx);
-    void *context;
-};
 
 /* All instructions from `offset` up to the next run have the same depth. */
 struct stack_depth_run {

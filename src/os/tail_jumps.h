@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The jumps with which x86-64 functions leave for other functions. */
+/* The jumps with which functions leave for other functions. */
 #pragma once
 
 #include <stddef.h>

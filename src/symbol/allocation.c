@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/cfi.h"
+#include "arch.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 #include "vm_constants.h"
@@ -64,7 +64,7 @@ static uint64_t heap_top(const struct allocation *allocation, const struct snaps
                          const uint8_t *process)
 {
     if ((snapshot->sample->flags & WIRE_REGISTERS) &&
-        code_contains(allocation->code, snapshot_register(snapshot, CFI_RIP)))
+        code_contains(allocation->code, snapshot_register(snapshot, CPU_PC)))
         return snapshot_register(snapshot, JIT_HTOP);
     return layout_word(process, allocation->vm->layout.process_htop);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/code_bytes.h"
 #include "os/function_start.h"
 #include "os/mappings.h"
 #include "os/memory.h"
@@ -14,8 +15,6 @@
 enum {
     ANSWERS_MAX = 1 << 12,
     FUNCTION_MAX = 1 << 14, /* bytes; the loop has fewer than 1000 in 25, 27 and 29 */
-    CALL = 0xe8,            /* call rel32 */
-    CALL_BYTES = 5,
 };
 
 /* Values of `answers`. */
@@ -54,22 +53,16 @@ static bool is_named(const char *name, const char *wanted)
 /* Does the function [start, end) call erts_schedule()? */
 static bool calls_schedule(struct dirty_loop *loop, uint64_t start, uint64_t end)
 {
-    uint8_t code[FUNCTION_MAX];
-    size_t size = end - start;
+    uint8_t bytes[FUNCTION_MAX];
+    const struct code_bytes code = {bytes, end - start, start};
+    uint64_t target;
 
-    if (end <= start || size > sizeof(code) || !memory_read(loop->vm->memory, start, code, size))
+    if (end <= start || code.size > sizeof(bytes) ||
+        !memory_read(loop->vm->memory, start, bytes, code.size))
         return false;
-    for (size_t at = 0; at + CALL_BYTES <= size; at++) {
-        int32_t offset;
-
-        if (code[at] != CALL)
-            continue;
-        memcpy(&offset, code + at + 1, sizeof(offset));
-        if (is_named(runtime_names_find(loop->names,
-                                        start + at + CALL_BYTES + (uint64_t)(int64_t)offset),
-                     "erts_schedule"))
+    for (size_t at = 0; code_next_call(&code, &at, &target); at++)
+        if (is_named(runtime_names_find(loop->names, target), "erts_schedule"))
             return true;
-    }
     return false;
 }
 

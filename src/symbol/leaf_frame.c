@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/code_bytes.h"
 #include "beam/atom.h"
 #include "os/memory.h"
 #include "os/stack_depth.h"
@@ -14,8 +15,7 @@ enum {
     FUNCTION_BYTES_MAX = 4 << 20,
     FUNCTIONS_MAX = 1 << 14, /* in the cache */
     TARGETS_MAX = 1 << 16,
-    ENTRY_OFFSET = 0x28, /* of the callers' entry in a function's header, behind ErtsCodeInfo */
-    STUBS_MAX = 2,       /* one after the other */
+    STUBS_MAX = 2, /* one after the other */
 };
 
 enum { TARGET_LIGHT_BIF = STACK_TARGET_NO_WAY_BACK + 1 }; /* beyond enum stack_target */
@@ -76,21 +76,16 @@ bool leaf_frames_are_known(const struct leaf_frames *frames)
 
 /* ---- the targets of calls and jumps ---- */
 
-/* The target of a jump in a module's table: "jmp rel32" to a fragment, with a prefix in OTP 25
- * (x86/beam_asm_module.cpp resolve_fragment). 0 if there is no such jump. */
+/* The target of a jump to a fragment in a module's table. 0 if there is no such jump. */
 static uint64_t stub_target(const struct leaf_frames *frames, uint64_t address)
 {
-    uint8_t bytes[6];
-    size_t at;
-    int32_t offset;
+    uint8_t bytes[CPU_JUMP_BYTES_MAX];
+    uint64_t target;
 
-    if (!memory_read(frames->vm->memory, address, bytes, sizeof(bytes)))
-        return 0;
-    at = bytes[0] == 0x40;
-    if (bytes[at] != 0xe9)
-        return 0;
-    memcpy(&offset, bytes + at + 1, sizeof(offset));
-    return address + at + 5 + (uint64_t)(int64_t)offset;
+    return memory_read(frames->vm->memory, address, bytes, sizeof(bytes)) &&
+                   code_jump(&(struct code_bytes){bytes, sizeof(bytes), address}, &target)
+               ? target
+               : 0;
 }
 
 /* Find the place that a call or jump leads to. False if it is in no known code. */
@@ -141,8 +136,8 @@ static int class_of(struct leaf_frames *frames, uint64_t address)
     if (place.kind == CODE_FRAGMENT)
         return class_of_fragment(frames, place.fragment);
     if (place.is_function_header)
-        return address - place.start < ENTRY_OFFSET ? class_at_entry(frames)
-                                                    : STACK_TARGET_FUNCTION;
+        return address - place.start < JIT_ENTRY_OFFSET ? class_at_entry(frames)
+                                                        : STACK_TARGET_FUNCTION;
     return address == place.start ? STACK_TARGET_FUNCTION : STACK_TARGET_OTHER;
 }
 
@@ -179,15 +174,15 @@ static int classify(struct leaf_frames *frames, uint64_t address)
     return target;
 }
 
-/* call_light_bif_shared calls the BIF whose Export is in rcx (x86/instr_bif.cpp
+/* call_light_bif_shared calls the BIF whose Export it gets in a register (x86/instr_bif.cpp
  * emit_call_light_bif). */
-static enum stack_target call_target(void *context, uint64_t address, uint64_t rcx)
+static enum stack_target call_target(void *context, uint64_t address, uint64_t export)
 {
     struct leaf_frames *frames = context;
     int target = classify(frames, address);
 
     if (target == TARGET_LIGHT_BIF)
-        return is_exit_bif(frames, rcx) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_OTHER;
+        return is_exit_bif(frames, export) ? STACK_TARGET_NO_WAY_BACK : STACK_TARGET_OTHER;
     return (enum stack_target)target;
 }
 
@@ -270,7 +265,7 @@ static enum call_proof through_other(struct leaf_frames *frames, const struct co
     return depths && depths->count && !depths->jumps_out ? CALL_DISPROVEN : CALL_POSSIBLE;
 }
 
-/* The target of the "call rel32" before the return address. */
+/* The target of the direct call before the return address. */
 static enum call_proof direct_call(struct leaf_frames *frames, uint64_t target, uint64_t callee)
 {
     struct code_place place, wanted;
@@ -287,12 +282,13 @@ static enum call_proof direct_call(struct leaf_frames *frames, uint64_t target, 
 enum call_proof leaf_frame_call(struct leaf_frames *frames, uint64_t return_address,
                                 uint64_t callee)
 {
-    uint8_t bytes[5];
-    int32_t offset;
+    uint8_t bytes[CPU_CALL_BYTES];
+    const struct code_bytes call = {bytes, sizeof(bytes), return_address - sizeof(bytes)};
+    uint64_t target;
+    size_t at = 0;
 
-    if (!memory_read(frames->vm->memory, return_address - sizeof(bytes), bytes, sizeof(bytes)) ||
-        bytes[0] != 0xe8)
+    if (!memory_read(frames->vm->memory, call.address, bytes, sizeof(bytes)) ||
+        !code_next_call(&call, &at, &target))
         return CALL_POSSIBLE;
-    memcpy(&offset, bytes + 1, sizeof(offset));
-    return direct_call(frames, return_address + (uint64_t)(int64_t)offset, callee);
+    return direct_call(frames, target, callee);
 }

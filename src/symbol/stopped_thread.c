@@ -41,7 +41,7 @@ bool stopped_thread_waiting(struct vm *vm, uint64_t address, struct stopped_thre
 
     *thread = (struct stopped_thread){.scheduler = vm_scheduler_of(vm, address)};
     return thread->scheduler && find_named(vm, thread) &&
-           read_place(vm, thread->tid, &registers[CFI_RIP], &registers[CFI_RSP]);
+           read_place(vm, thread->tid, &registers[CPU_PC], &registers[CPU_SP]);
 }
 
 bool stopped_thread_still_waits(struct vm *vm, uint64_t address,
@@ -50,8 +50,8 @@ bool stopped_thread_still_waits(struct vm *vm, uint64_t address,
     uint64_t pc, stack_pointer;
 
     return read_place(vm, thread->tid, &pc, &stack_pointer) &&
-           pc == thread->registers.value[CFI_RIP] &&
-           stack_pointer == thread->registers.value[CFI_RSP] &&
+           pc == thread->registers.value[CPU_PC] &&
+           stack_pointer == thread->registers.value[CPU_SP] &&
            vm_scheduler_of(vm, address) == thread->scheduler;
 }
 

@@ -14,7 +14,7 @@ struct stopped_thread {
     pid_t tid;
     char name[16];
     struct wire_registers registers;
-    bool all_registers; /* true: all are valid; false: only rsp and rip */
+    bool all_registers; /* true: all are valid; false: only the stack pointer and the pc */
 };
 
 /* Find the thread that runs the process at `address` and waits in the kernel. False if there is

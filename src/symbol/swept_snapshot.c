@@ -3,14 +3,10 @@
 
 #include <string.h>
 
-#include "os/cfi.h"
+#include "arch.h"
 #include "symbol/unwind.h"
 
-enum {
-    MIN_NATIVE = 64, /* smallest useful size of a native stack, bytes */
-    /* bytes of the scheduler's registers that the JIT keeps over a call (symbol/unwind.c) */
-    KEPT = 24,
-};
+enum { MIN_NATIVE = 64 }; /* smallest useful size of a native stack, bytes */
 
 static void add_region(struct swept_snapshot *made, enum wire_region_kind kind, uint64_t address,
                        const uint8_t *bytes, size_t size)
@@ -67,7 +63,8 @@ void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struc
 static bool add_native(struct swept_snapshot *made, const struct vm *vm,
                        const struct stopped_thread *thread)
 {
-    uint64_t from = thread->registers.value[CFI_RSP], end = thread->scheduler->registers + KEPT;
+    uint64_t from = thread->registers.value[CPU_SP],
+             end = thread->scheduler->registers + JIT_FRAME_END;
     uint64_t size =
         end > from && end - from < sizeof(made->native) ? end - from : sizeof(made->native);
 

@@ -96,11 +96,12 @@ static void read_state(const struct unwinder *unwinder, const struct snapshot *s
 
     memset(state, 0, sizeof(*state));
     state->snapshot = snapshot;
-    for (int i = 0; i < CFI_REGISTERS; i++)
+    for (int i = 0; i < CPU_REGISTERS; i++)
         state->registers.value[i] = snapshot_register(snapshot, i);
-    state->registers.known = snapshot->sample->flags & WIRE_WAITS ? 1u << CFI_RSP | 1u << CFI_RIP
-                                                                  : (1u << CFI_REGISTERS) - 1;
-    state->pc = snapshot_register(snapshot, CFI_RIP);
+    state->registers.known = snapshot->sample->flags & WIRE_WAITS
+                                 ? REGISTER_BIT(CPU_SP) | REGISTER_BIT(CPU_PC)
+                                 : REGISTERS_ALL;
+    state->pc = snapshot_register(snapshot, CPU_PC);
     state->is_leaf = true;
     if ((uint32_t)snapshot_scheduler_word(snapshot, layout->sched_type) == VM_SCHEDULER_NORMAL)
         state->base = snapshot_scheduler_word(snapshot, layout->sched_registers);
@@ -146,19 +147,19 @@ static bool unwind_native(struct unwinder *unwinder, struct unwind_state *state)
         if (result != CFI_STEPPED)
             break;
         state->is_leaf = false;
-        state->pc = state->registers.value[CFI_RIP];
+        state->pc = state->registers.value[CPU_PC];
     }
     unwinder->result.native_broken = true;
     return false;
 }
 
 /* If CFI ends early, the return address into the JIT is still at its fixed place just below the
- * scheduler's registers (emit_enter_runtime: "lea rsp, [registers]"). */
+ * scheduler's registers (enum jit_frame). */
 static bool jump_to_jit_frame(struct unwinder *unwinder, struct unwind_state *state)
 {
     uint64_t pc;
 
-    if (!state->base || !snapshot_word(state->snapshot, state->base - 8, &pc) ||
+    if (!state->base || !snapshot_word(state->snapshot, state->base + JIT_FRAME_RETURN, &pc) ||
         !code_contains(unwinder->code, pc))
         return false;
     state->pc = pc;
@@ -175,7 +176,7 @@ static uint64_t stale_top(struct unwinder *unwinder, const struct unwind_state *
     unsigned int number = unwinder->vm->features.saved_top;
     uint64_t value = state->registers.value[number];
 
-    if ((state->registers.known & (1u << number)) && unwind_on_erlang_stack(state, value))
+    if (registers_have(state->registers.known, number) && unwind_on_erlang_stack(state, value))
         return value;
     unwinder->result.no_leaf = true;
     return state->stop;
@@ -184,7 +185,7 @@ static uint64_t stale_top(struct unwinder *unwinder, const struct unwind_state *
 static bool is_on_erlang_stack(const struct unwind_state *state)
 {
     return state->is_leaf &&
-           unwind_on_erlang_stack(state, snapshot_register(state->snapshot, CFI_RSP));
+           unwind_on_erlang_stack(state, snapshot_register(state->snapshot, CPU_SP));
 }
 
 uint64_t unwind_fragment_caller_on_c_stack(struct unwinder *unwinder,
@@ -196,7 +197,7 @@ uint64_t unwind_fragment_caller_on_c_stack(struct unwinder *unwinder,
     if (!state->base || is_on_erlang_stack(state) ||
         !code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
         place.fragment != FRAGMENT_INIT_BITS ||
-        !snapshot_word(state->snapshot, state->base - 8, &word) ||
+        !snapshot_word(state->snapshot, state->base + JIT_FRAME_RETURN, &word) ||
         !code_find(unwinder->code, word - 1, &caller) || caller.kind != CODE_FUNCTION)
         return 0;
     return word;
@@ -207,7 +208,7 @@ static uint64_t erlang_top(struct unwinder *unwinder, const struct unwind_state 
     uint64_t caller = unwind_fragment_caller_on_c_stack(unwinder, state);
 
     if (is_on_erlang_stack(state))
-        return snapshot_register(state->snapshot, CFI_RSP);
+        return snapshot_register(state->snapshot, CPU_SP);
     if (code_call_class(unwinder->code, caller ? caller : state->pc) == CALL_STALE)
         return stale_top(unwinder, state);
     return state->stop;
@@ -246,9 +247,10 @@ static bool light_bif_export(const struct unwinder *unwinder, const struct unwin
                              uint64_t *export)
 {
     if (!unwinder->vm->features.light_bif_export_in_fcalls)
-        return state->base && snapshot_word(state->snapshot, state->base + 16, export);
+        return state->base &&
+               snapshot_word(state->snapshot, state->base + JIT_FRAME_EXPORT, export);
     *export = state->registers.value[JIT_FCALLS];
-    return state->registers.known & (1u << JIT_FCALLS);
+    return registers_have(state->registers.known, JIT_FCALLS);
 }
 
 /* True if Process.current is valid. beam_jit_call_nif writes it (jit/beam_jit_common.cpp
@@ -313,8 +315,8 @@ static void find_reductions(struct unwinder *unwinder, const struct unwind_state
     int64_t stored = narrow ? (int32_t)state->fcalls : (int64_t)state->fcalls;
     struct code_place place;
 
-    if (!(state->registers.known & (1u << JIT_FCALLS)) || unwinder->vm->layout.process_fcalls < 0 ||
-        unwinder->vm->layout.sched_virtual_reds < 0 ||
+    if (!registers_have(state->registers.known, JIT_FCALLS) ||
+        unwinder->vm->layout.process_fcalls < 0 || unwinder->vm->layout.sched_virtual_reds < 0 ||
         !code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
         place.fragment == FRAGMENT_PROCESS_MAIN)
         return;

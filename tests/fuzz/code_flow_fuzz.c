@@ -40,7 +40,7 @@ static void look_at_store(void *context, const struct flow *flow, struct flow_va
 {
     (void)context;
     (void)address;
-    flow_is_field(flow, value, FLOW_RDI, 0);
+    flow_is_field(flow, value, CPU_RDI, 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

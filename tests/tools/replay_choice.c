@@ -51,7 +51,7 @@ static bool on_erlang_stack(const struct vm *vm, const struct snapshot *snapshot
 {
     const uint8_t *process =
         snapshot_region(snapshot, REGION_PROCESS, (size_t)vm->layout.sizeof_process);
-    uint64_t sp = snapshot_register(snapshot, CFI_RSP);
+    uint64_t sp = snapshot_register(snapshot, CPU_RSP);
 
     return sp > word(process, vm->layout.process_heap) &&
            sp <= word(process, vm->layout.process_hend);

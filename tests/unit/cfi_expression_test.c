@@ -27,8 +27,8 @@ static bool evaluate(const Dwarf_Op *ops, size_t count, uint64_t *result)
 {
     static uint64_t word = 0xfeed;
     static const struct cfi_registers registers = {
-        .value = {[CFI_RSP] = 0x7000, [CFI_RIP] = 0x200b},
-        .known = 1u << CFI_RSP | 1u << CFI_RIP,
+        .value = {[CPU_RSP] = 0x7000, [CPU_RIP] = 0x200b},
+        .known = 1u << CPU_RSP | 1u << CPU_RIP,
     };
     const struct cfi_frame frame = {
         .registers = &registers,
@@ -101,7 +101,7 @@ static void test_operands(void **state)
 {
     static const Dwarf_Op ops[] = {
         {.atom = DW_OP_call_frame_cfa},
-        {.atom = DW_OP_bregx, .number = CFI_RSP, .number2 = (Dwarf_Word)-0x6000},
+        {.atom = DW_OP_bregx, .number = CPU_RSP, .number2 = (Dwarf_Word)-0x6000},
         {.atom = DW_OP_deref}, /* 0xfeed */
         {.atom = DW_OP_plus_uconst, .number = 1},
         {.atom = DW_OP_dup},

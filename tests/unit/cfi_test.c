@@ -61,16 +61,16 @@ static void unwinder_free(struct unwinder *unwinder)
 
 static struct cfi_registers registers_of(const ucontext_t *context)
 {
-    static const int order[CFI_REGISTERS] = {
-        [CFI_RAX] = REG_RAX, [CFI_RDX] = REG_RDX, [CFI_RCX] = REG_RCX, [CFI_RBX] = REG_RBX,
-        [CFI_RSI] = REG_RSI, [CFI_RDI] = REG_RDI, [CFI_RBP] = REG_RBP, [CFI_RSP] = REG_RSP,
-        [CFI_R8] = REG_R8,   [CFI_R9] = REG_R9,   [CFI_R10] = REG_R10, [CFI_R11] = REG_R11,
-        [CFI_R12] = REG_R12, [CFI_R13] = REG_R13, [CFI_R14] = REG_R14, [CFI_R15] = REG_R15,
-        [CFI_RIP] = REG_RIP,
+    static const int order[CPU_REGISTERS] = {
+        [CPU_RAX] = REG_RAX, [CPU_RDX] = REG_RDX, [CPU_RCX] = REG_RCX, [CPU_RBX] = REG_RBX,
+        [CPU_RSI] = REG_RSI, [CPU_RDI] = REG_RDI, [CPU_RBP] = REG_RBP, [CPU_RSP] = REG_RSP,
+        [CPU_R8] = REG_R8,   [CPU_R9] = REG_R9,   [CPU_R10] = REG_R10, [CPU_R11] = REG_R11,
+        [CPU_R12] = REG_R12, [CPU_R13] = REG_R13, [CPU_R14] = REG_R14, [CPU_R15] = REG_R15,
+        [CPU_RIP] = REG_RIP,
     };
-    struct cfi_registers registers = {.known = (1u << CFI_REGISTERS) - 1};
+    struct cfi_registers registers = {.known = (1u << CPU_REGISTERS) - 1};
 
-    for (int i = 0; i < CFI_REGISTERS; i++)
+    for (int i = 0; i < CPU_REGISTERS; i++)
         registers.value[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
     return registers;
 }
@@ -97,7 +97,7 @@ static NO_FRAME_POINTER int innermost(struct chain *chain)
         chain->end = cfi_step(unwinder.cfi, &registers, chain->count == 0, read_stack, &unwinder);
         if (chain->end != CFI_STEPPED)
             break;
-        chain->unwound[chain->count++] = registers.value[CFI_RIP];
+        chain->unwound[chain->count++] = registers.value[CPU_RIP];
     }
     unwinder_free(&unwinder);
     chain->truth_count = backtrace(chain->truth, DEPTH);
@@ -252,8 +252,8 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
 static struct cfi_registers leaf_at(uintptr_t rip, const struct stack *stack)
 {
     return (struct cfi_registers){
-        .value = {[CFI_RIP] = rip, [CFI_RSP] = (uintptr_t)&stack->words[TOP], [CFI_RBX] = 77},
-        .known = 1u << CFI_RIP | 1u << CFI_RSP | 1u << CFI_RBX,
+        .value = {[CPU_RIP] = rip, [CPU_RSP] = (uintptr_t)&stack->words[TOP], [CPU_RBX] = 77},
+        .known = 1u << CPU_RIP | 1u << CPU_RSP | 1u << CPU_RBX,
     };
 }
 
@@ -266,17 +266,17 @@ static void test_below_the_stack_pointer(void **state)
     struct cfi_registers registers = leaf_at((uintptr_t)uses_red_zone_saved, &stack);
 
     (void)state;
-    registers.known |= 1u << CFI_RAX;
+    registers.known |= 1u << CPU_RAX;
     assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
-    assert_int_equal(registers.value[CFI_RIP], 0x1234);
-    assert_int_equal(registers.value[CFI_RSP], (uintptr_t)&stack.words[TOP + 1]);
-    assert_int_equal(registers.value[CFI_RBX], 88);
-    assert_int_equal(registers.known, 1u << CFI_RIP | 1u << CFI_RSP | 1u << CFI_RBX);
+    assert_int_equal(registers.value[CPU_RIP], 0x1234);
+    assert_int_equal(registers.value[CPU_RSP], (uintptr_t)&stack.words[TOP + 1]);
+    assert_int_equal(registers.value[CPU_RBX], 88);
+    assert_int_equal(registers.known, 1u << CPU_RIP | 1u << CPU_RSP | 1u << CPU_RBX);
 
     stack.first = TOP;
     registers = leaf_at((uintptr_t)uses_red_zone_saved, &stack);
     assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
-    assert_int_equal(registers.value[CFI_RBX], 77);
+    assert_int_equal(registers.value[CPU_RBX], 77);
     unwinder_free(&unwinder);
 }
 
@@ -292,8 +292,8 @@ static void test_results(void **state)
         enum cfi_result result;
     } cases[] = {
         {(uintptr_t)uses_red_zone, STACK_WORDS, 0, CFI_NO_STACK},
-        {(uintptr_t)uses_red_zone, 0, 1u << CFI_RSP, CFI_NO_STACK},
-        {(uintptr_t)uses_red_zone, 0, 1u << CFI_RIP, CFI_NO_STACK},
+        {(uintptr_t)uses_red_zone, 0, 1u << CPU_RSP, CFI_NO_STACK},
+        {(uintptr_t)uses_red_zone, 0, 1u << CPU_RIP, CFI_NO_STACK},
         {(uintptr_t)uses_red_zone, 0, 0, CFI_END}, /* a null return address */
         {(uintptr_t)&stack, 0, 0, CFI_NO_RULE},
         {0, 0, 0, CFI_NO_RULE},
@@ -332,7 +332,7 @@ static void test_cache_is_bounded(void **state)
             continue;
         registers = leaf_at(code, &stack);
         assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
-        assert_int_equal(registers.value[CFI_RIP], 0x1234);
+        assert_int_equal(registers.value[CPU_RIP], 0x1234);
     }
     unwinder_free(&unwinder);
 }
@@ -378,8 +378,8 @@ static const struct {
     int reg;
     uint64_t value;
 } sentinels[] = {
-    {CFI_RBX, 0x1111111111111b00}, {CFI_RBP, 0x2222222222222b00}, {CFI_R12, 0x3333333333333c00},
-    {CFI_R13, 0x4444444444444d00}, {CFI_R14, 0x5555555555555e00}, {CFI_R15, 0x6666666666666f00},
+    {CPU_RBX, 0x1111111111111b00}, {CPU_RBP, 0x2222222222222b00}, {CPU_R12, 0x3333333333333c00},
+    {CPU_R13, 0x4444444444444d00}, {CPU_R14, 0x5555555555555e00}, {CPU_R15, 0x6666666666666f00},
 };
 
 static volatile sig_atomic_t signals;
@@ -432,7 +432,7 @@ static struct cfi_registers registers_of_stopped(pid_t pid)
         .value = {user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi, user.rbp, user.rsp,
                   user.r8, user.r9, user.r10, user.r11, user.r12, user.r13, user.r14, user.r15,
                   user.rip},
-        .known = (1u << CFI_REGISTERS) - 1,
+        .known = (1u << CPU_REGISTERS) - 1,
     };
 }
 
@@ -444,7 +444,7 @@ static enum cfi_result unwind_to_sentinels(struct unwinder *unwinder,
 
     for (int i = 0; i < DEPTH && result == CFI_STEPPED; i++) {
         result = cfi_step(unwinder->cfi, registers, i == 0, read_stack, unwinder);
-        if (registers->value[CFI_RIP] == (uintptr_t)with_sentinels_return)
+        if (registers->value[CPU_RIP] == (uintptr_t)with_sentinels_return)
             return result;
     }
     return result == CFI_STEPPED ? CFI_NO_RULE : result;
@@ -473,12 +473,12 @@ static void check_stop(struct unwinder *unwinder, pid_t pid, struct walk *walk)
 {
     struct cfi_registers start = registers_of_stopped(pid);
     struct cfi_registers registers = start;
-    uint64_t rip = start.value[CFI_RIP];
+    uint64_t rip = start.value[CPU_RIP];
     struct mapping *mapping = mappings_find_code(unwinder->mappings, rip);
     struct native_symbol symbol = {.name = "?", .address = rip};
     enum cfi_result result;
 
-    unwinder->lowest = start.value[CFI_RSP];
+    unwinder->lowest = start.value[CPU_RSP];
     result = unwind_to_sentinels(unwinder, &registers);
     if (mapping && mapping_file(unwinder->mappings, mapping))
         native_symbol_find(mapping->file, rip, &symbol);
@@ -527,7 +527,7 @@ static void end_child(pid_t pid)
 
 static uint64_t current_rip(pid_t pid)
 {
-    return registers_of_stopped(pid).value[CFI_RIP];
+    return registers_of_stopped(pid).value[CPU_RIP];
 }
 
 /* Step until the child is about to run `address`, at most `limit` instructions. */

@@ -154,11 +154,11 @@ static void test_notes(void **state)
     assert_int_equal(core->threads->tid, 4711);
     assert_int_equal(core->threads->signal, SIGSEGV);
     assert_int_equal(core->threads->thread_pointer, 121);
-    assert_int_equal(core->threads->registers[CFI_R15], 100);
-    assert_int_equal(core->threads->registers[CFI_RBP], 104);
-    assert_int_equal(core->threads->registers[CFI_RDI], 114);
-    assert_int_equal(core->threads->registers[CFI_RIP], 116);
-    assert_int_equal(core->threads->registers[CFI_RSP], 119);
+    assert_int_equal(core->threads->registers[CPU_R15], 100);
+    assert_int_equal(core->threads->registers[CPU_RBP], 104);
+    assert_int_equal(core->threads->registers[CPU_RDI], 114);
+    assert_int_equal(core->threads->registers[CPU_RIP], 116);
+    assert_int_equal(core->threads->registers[CPU_RSP], 119);
     assert_int_equal(core->mapping_count, 3);
     assert_int_equal(core->mappings[1].start, BASE + PAGE);
     assert_int_equal(core->mappings[1].offset, 2 * PAGE);

@@ -137,9 +137,9 @@ static uint64_t at(const uint8_t *code)
 
 static void check_moves(const struct flow *flow, const struct flow_call *call)
 {
-    assert_true(flow_is_field(flow, flow_argument(call, 0), FLOW_RDI, 0x10));
-    assert_false(flow_is_field(flow, flow_argument(call, 0), FLOW_RDI, 0x18));
-    assert_false(flow_is_field(flow, flow_argument(call, 0), FLOW_RSI, 0x10));
+    assert_true(flow_is_field(flow, flow_argument(call, 0), CPU_RDI, 0x10));
+    assert_false(flow_is_field(flow, flow_argument(call, 0), CPU_RDI, 0x18));
+    assert_false(flow_is_field(flow, flow_argument(call, 0), CPU_RSI, 0x10));
     assert_false(flow_is_result(flow, flow_argument(call, 0), NULL));
 }
 
@@ -152,11 +152,11 @@ static void test_moves(void **state)
     assert_int_equal(calls[0].target, at(far_a));
     assert_false(calls[0].is_jump);
     assert_true(flow_is_number(calls[0].arguments[1], 0x2000));
-    assert_true(flow_is_register(calls[0].arguments[2], FLOW_RSI, 0));
+    assert_true(flow_is_register(calls[0].arguments[2], CPU_RSI, 0));
     assert_true(flow_is_stack(calls[0].arguments[3]));
     assert_true(flow_is_number(calls[0].arguments[4], -8));
     assert_true(flow_is_number(calls[0].arguments[5], 0));
-    assert_false(flow_is_register(calls[0].arguments[5], FLOW_R9, 0));
+    assert_false(flow_is_register(calls[0].arguments[5], CPU_R9, 0));
 }
 
 static void check_spills(const struct flow *flow, const struct flow_call *call)
@@ -177,9 +177,9 @@ static void test_spills_and_results(void **state)
     assert_int_equal(call_count, 2);
     assert_int_equal(calls[1].target, at(far_b));
     assert_true(calls[1].is_jump);
-    assert_true(flow_is_register(calls[1].arguments[0], FLOW_RDI, 0));
-    assert_true(flow_is_register(calls[1].arguments[2], FLOW_RSI, 0));
-    assert_false(flow_is_register(calls[1].arguments[3], FLOW_RCX, 0)); /* lost in the call */
+    assert_true(flow_is_register(calls[1].arguments[0], CPU_RDI, 0));
+    assert_true(flow_is_register(calls[1].arguments[2], CPU_RSI, 0));
+    assert_false(flow_is_register(calls[1].arguments[3], CPU_RCX, 0)); /* lost in the call */
 }
 
 /* Memory whose address a called function has may have been written; memory below it has not. */
@@ -188,7 +188,7 @@ static void test_addresses_that_escape(void **state)
     (void)state;
     FOLLOW(escapes);
     assert_int_equal(call_count, 2);
-    assert_true(flow_is_register(calls[1].arguments[0], FLOW_RDI, 0));
+    assert_true(flow_is_register(calls[1].arguments[0], CPU_RDI, 0));
     assert_false(flow_is_number(calls[1].arguments[1], 5));
 }
 
@@ -197,8 +197,8 @@ static void test_both_branches(void **state)
     (void)state;
     FOLLOW(branches);
     assert_int_equal(call_count, 2);
-    assert_true(flow_is_register(calls[0].arguments[0], FLOW_RSI, 0));
-    assert_true(flow_is_register(calls[1].arguments[0], FLOW_RDI, 8));
+    assert_true(flow_is_register(calls[0].arguments[0], CPU_RSI, 0));
+    assert_true(flow_is_register(calls[1].arguments[0], CPU_RDI, 8));
 }
 
 static void test_loops_end(void **state)
@@ -206,7 +206,7 @@ static void test_loops_end(void **state)
     (void)state;
     FOLLOW(loops);
     assert_true(call_count >= 1);
-    assert_true(flow_is_register(calls[0].arguments[0], FLOW_RDI, 0));
+    assert_true(flow_is_register(calls[0].arguments[0], CPU_RDI, 0));
     assert_false(flow_is_number(calls[0].arguments[2], 1));
 }
 
@@ -215,11 +215,11 @@ static unsigned int term_stored, sender_stored, count_stored, nil_stored;
 static void check_stores(const struct flow *flow, struct flow_value address,
                          struct flow_value value)
 {
-    term_stored += flow_is_register(address, FLOW_RCX, 0x10) && flow_is_register(value, FLOW_R8, 0);
+    term_stored += flow_is_register(address, CPU_RCX, 0x10) && flow_is_register(value, CPU_R8, 0);
     sender_stored +=
-        flow_is_register(address, FLOW_RCX, 0x20) && flow_is_field(flow, value, FLOW_RDI, 0);
-    count_stored += flow_is_register(address, FLOW_RDI, 0x78) && !flow_is_number(value, 0);
-    nil_stored += flow_is_register(address, FLOW_RDX, 0) && flow_is_number(value, 0x3b);
+        flow_is_register(address, CPU_RCX, 0x20) && flow_is_field(flow, value, CPU_RDI, 0);
+    count_stored += flow_is_register(address, CPU_RDI, 0x78) && !flow_is_number(value, 0);
+    nil_stored += flow_is_register(address, CPU_RDX, 0) && flow_is_number(value, 0x3b);
 }
 
 static void test_stores(void **state)
@@ -236,8 +236,8 @@ static void test_stores(void **state)
 
 static void check_unknown(const struct flow *flow, const struct flow_call *call)
 {
-    static const enum flow_register REGISTERS[] = {FLOW_RDI, FLOW_RSI, FLOW_RDX,
-                                                   FLOW_RCX, FLOW_R8,  FLOW_R9};
+    static const enum cpu_register REGISTERS[] = {CPU_RDI, CPU_RSI, CPU_RDX,
+                                                  CPU_RCX, CPU_R8,  CPU_R9};
     struct flow_value address;
 
     for (unsigned int i = 0; i < 6; i++) {
@@ -265,11 +265,11 @@ static void check_pairs(const struct flow *flow, const struct flow_call *call)
 
     assert_int_equal(flow_argument(call, 0).offset, 0x208);
     assert_true(flow_is_memory(flow, flow_argument(call, 0), &address));
-    assert_true(flow_is_register(address, FLOW_RDI, 8));
+    assert_true(flow_is_register(address, CPU_RDI, 8));
     assert_true(flow_is_memory(flow, flow_argument(call, 1), &address));
     assert_int_equal(address.offset, 0x10);
     assert_true(flow_is_memory(flow, address, &outer));
-    assert_true(flow_is_register(outer, FLOW_RSI, 0));
+    assert_true(flow_is_register(outer, CPU_RSI, 0));
 }
 
 static void test_fields_of_fields(void **state)

@@ -21,8 +21,8 @@ static struct features features(int release, const char *erts)
 static void test_changes(void **state)
 {
     (void)state;
-    assert_int_equal(features(24, "12.3").saved_top, CFI_R12);
-    assert_int_equal(features(25, "13.2").saved_top, CFI_RBP);
+    assert_int_equal(features(24, "12.3").saved_top, CPU_R12);
+    assert_int_equal(features(25, "13.2").saved_top, CPU_RBP);
     assert_true(features(24, "12.3").old_gdb_jit && !features(25, "13.2").old_gdb_jit);
     assert_true(!features(25, "13.2").wide_pids && features(26, "14.2").wide_pids);
     assert_true(!features(26, "14.2").binaries_in_bits && features(27, "15.2").binaries_in_bits);

@@ -18,10 +18,10 @@ enum {
     EXIT_BIF = 0x7f2975, /* lists:split/2's Export of erlang:error/2, without its low 24 bits */
 };
 
-static enum stack_target target(void *context, uint64_t address, uint64_t rcx)
+static enum stack_target target(void *context, uint64_t address, uint64_t export)
 {
     (void)context;
-    if (address == RAISES || (address == LIGHT_BIF_27 && rcx >> 24 == EXIT_BIF))
+    if (address == RAISES || (address == LIGHT_BIF_27 && export >> 24 == EXIT_BIF))
         return STACK_TARGET_NO_WAY_BACK;
     return address == ENTRY ? STACK_TARGET_FUNCTION : STACK_TARGET_OTHER;
 }

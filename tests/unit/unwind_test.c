@@ -172,8 +172,8 @@ static void stop_in_c(struct bench *bench, uint64_t return_address)
 {
     const uint64_t words[] = {return_address, 0, 0, EXPORT};
 
-    set_register(bench, CFI_RIP, native_pc());
-    set_register(bench, CFI_RSP, NATIVE);
+    set_register(bench, CPU_RIP, native_pc());
+    set_register(bench, CPU_RSP, NATIVE);
     fake_region(&bench->sample, REGION_NATIVE, NATIVE, words, sizeof(words));
 }
 
@@ -182,8 +182,8 @@ static void stop_deep_in_c(struct bench *bench, uint64_t return_address)
 {
     const uint64_t words[] = {native_pc() + 1, return_address, 0, 0, EXPORT};
 
-    set_register(bench, CFI_RIP, native_pc());
-    set_register(bench, CFI_RSP, NATIVE - 8);
+    set_register(bench, CPU_RIP, native_pc());
+    set_register(bench, CPU_RSP, NATIVE - 8);
     fake_region(&bench->sample, REGION_NATIVE, NATIVE - 8, words, sizeof(words));
 }
 
@@ -255,8 +255,8 @@ static void test_jit_leaf(void **state)
 
     (void)state;
     open_bench(&b);
-    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
-    set_register(&b, CFI_RSP, STACK - 16);
+    set_register(&b, CPU_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CPU_RSP, STACK - 16);
     SET_STACK(&b, STACK - 16, code_at(&b, FUNCTION_G, 0x20), code_at(&b, FUNCTION_F, 0x40));
     run(&b);
     CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)),
@@ -274,8 +274,8 @@ static void test_jit_on_native_stack(void **state)
 
     (void)state;
     open_bench(&b);
-    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
-    set_register(&b, CFI_RSP, NATIVE);
+    set_register(&b, CPU_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CPU_RSP, NATIVE);
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
     run(&b);
     CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
@@ -291,9 +291,9 @@ static void test_jit_on_native_stack_stale(void **state)
     (void)state;
     open_bench(&b);
     fake_put(b.target, code_at(&b, FUNCTION_F, 0x10), "\x48\x89\xec\x90", 4);
-    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
-    set_register(&b, CFI_RSP, NATIVE);
-    set_register(&b, CFI_RBP, STACK - 8);
+    set_register(&b, CPU_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CPU_RSP, NATIVE);
+    set_register(&b, CPU_RBP, STACK - 8);
     SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40), code_at(&b, FUNCTION_G, 0x20));
     run(&b);
     CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_F, 0x40)),
@@ -311,7 +311,7 @@ static void test_fresh(void **state)
     open_bench(&b);
     fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x49\x8b\x65\x50", 4);
     stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
-    set_register(&b, CFI_RBP, STACK - 8);
+    set_register(&b, CPU_RBP, STACK - 8);
     SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40), code_at(&b, FUNCTION_G, 0x20));
     run(&b);
     CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, FUNCTION_F, 0x30)),
@@ -331,7 +331,7 @@ static void test_stale(void **state)
     open_bench(&b);
     fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x48\x89\xec\x90", 4);
     stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
-    set_register(&b, CFI_RBP, STACK - 8);
+    set_register(&b, CPU_RBP, STACK - 8);
     SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40), code_at(&b, FUNCTION_G, 0x20));
     run(&b);
     CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, FUNCTION_F, 0x30)),
@@ -351,8 +351,8 @@ static void test_registers_of_24(void **state)
     b.vm.features = features_of(&(struct build){.otp_release = 24});
     fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x4c\x89\xe4", 3);
     stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
-    set_register(&b, CFI_RBP, STACK);
-    set_register(&b, CFI_R12, STACK - 8);
+    set_register(&b, CPU_RBP, STACK);
+    set_register(&b, CPU_R12, STACK - 8);
     SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40));
     run(&b);
     CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, FUNCTION_F, 0x30)),
@@ -362,7 +362,7 @@ static void test_registers_of_24(void **state)
     open_bench(&b);
     b.vm.features = features_of(&(struct build){.otp_release = 24});
     stop_in_c(&b, code_at(&b, LIGHT_BIF, 0x30));
-    set_register(&b, CFI_R14, EXPORT + 0x100);
+    set_register(&b, CPU_R14, EXPORT + 0x100);
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33));
     run(&b);
     CHECK_FRAMES(&b, NATIVE_LEAF, {EXPORT + 0x100, ADDRESS_EXPORT, true},
@@ -383,7 +383,7 @@ static void test_stale_without_register(void **state)
         open_bench(&b);
         fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x48\x89\xec\x90", 4);
         stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
-        set_register(&b, CFI_RBP, values[i]);
+        set_register(&b, CPU_RBP, values[i]);
         SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
         run(&b);
         CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, FUNCTION_F, 0x30)),
@@ -404,8 +404,8 @@ static void test_broken_native_stack(void **state)
     (void)state;
     open_bench(&b);
     jit = code_at(&b, FUNCTION_F, 0x30);
-    set_register(&b, CFI_RIP, 0x666000);
-    set_register(&b, CFI_RSP, NATIVE - 16);
+    set_register(&b, CPU_RIP, 0x666000);
+    set_register(&b, CPU_RSP, NATIVE - 16);
     fake_region(&b.sample, REGION_NATIVE, NATIVE - 16, words, sizeof(words));
     fake_region(&b.sample, REGION_NATIVE, NATIVE, &jit, sizeof(jit));
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
@@ -493,8 +493,8 @@ static void test_kernel(void **state)
     b.sample.head.kernel_depth = 2;
     b.sample.kernel[0] = 0xffffffff81000001;
     b.sample.kernel[1] = 0xffffffff81000002;
-    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
-    set_register(&b, CFI_RSP, STACK);
+    set_register(&b, CPU_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CPU_RSP, STACK);
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
     run(&b);
     CHECK_FRAMES(&b, {0xffffffff81000001, ADDRESS_KERNEL, false},
@@ -511,7 +511,7 @@ static void test_no_registers(void **state)
     (void)state;
     open_bench(&b);
     b.sample.head.flags = 0;
-    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CPU_RIP, code_at(&b, FUNCTION_F, 0x10));
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
     run(&b);
     assert_int_equal(b.result->count, 0);
@@ -547,8 +547,8 @@ static void test_frame_of_the_entry(void **state)
     (void)state;
     open_bench(&b);
     b.sample.head.flags = WIRE_REGISTERS | WIRE_WAITS | WIRE_IN_KERNEL;
-    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
-    set_register(&b, CFI_RSP, STACK - 16);
+    set_register(&b, CPU_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CPU_RSP, STACK - 16);
     SET_STACK(&b, STACK - 16, code_at(&b, FUNCTION_G, 0x20));
     run(&b);
     CHECK_FRAMES(&b, LEAF(code_at(&b, FUNCTION_F, 0x10)), CALLER(code_at(&b, FUNCTION_G, 0x20)));
@@ -680,8 +680,8 @@ static void test_unaligned_below_top(void **state)
 
     (void)state;
     open_bench(&b);
-    set_register(&b, CFI_RIP, code_at(&b, FUNCTION_F, 0x10));
-    set_register(&b, CFI_RSP, STACK);
+    set_register(&b, CPU_RIP, code_at(&b, FUNCTION_F, 0x10));
+    set_register(&b, CPU_RSP, STACK);
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20), code_at(&b, FUNCTION_F, 0x33),
               code_at(&b, FUNCTION_G, 0x24));
     run(&b);
@@ -745,8 +745,8 @@ static void test_no_process(void **state)
 /* Interrupt JIT code, with its stack at STACK. */
 static void stop_in_jit(struct bench *b)
 {
-    set_register(b, CFI_RIP, code_at(b, FUNCTION_F, 0x10));
-    set_register(b, CFI_RSP, STACK);
+    set_register(b, CPU_RIP, code_at(b, FUNCTION_F, 0x10));
+    set_register(b, CPU_RSP, STACK);
 }
 
 /* Terms, catch tags, saved stack pointers and words in unwritten slots are not frames. */
@@ -828,9 +828,9 @@ static void test_fragment_on_native_stack(void **state)
             code_at(&b, INIT_BITS, 0x14), STACK, code_at(&b, FUNCTION_F, 0x30), 0, 0, EXPORT};
 
         put_word(b.scheduler, b.vm.layout.sched_registers, NATIVE + 24);
-        set_register(&b, CFI_RIP, in_c ? native_pc() : code_at(&b, INIT_BITS, 0x14));
-        set_register(&b, CFI_RSP, in_c ? NATIVE : NATIVE + 8);
-        set_register(&b, CFI_RBP, STACK - 8);
+        set_register(&b, CPU_RIP, in_c ? native_pc() : code_at(&b, INIT_BITS, 0x14));
+        set_register(&b, CPU_RSP, in_c ? NATIVE : NATIVE + 8);
+        set_register(&b, CPU_RBP, STACK - 8);
         fake_region(&b.sample, REGION_NATIVE, NATIVE, words, sizeof(words));
         SET_STACK(&b, STACK - 8, code_at(&b, FUNCTION_F, 0x40), code_at(&b, FUNCTION_F, 0x44),
                   code_at(&b, FUNCTION_G, 0x20));
@@ -885,8 +885,8 @@ static void test_switched_before_written(void **state)
 
     open_bench(&b);
     put_word(b.process, b.vm.layout.process_i, code_at(&b, FUNCTION_F, 0x18));
-    set_register(&b, CFI_RIP, code_at(&b, MAIN, 0x30));
-    set_register(&b, CFI_RSP, NATIVE);
+    set_register(&b, CPU_RIP, code_at(&b, MAIN, 0x30));
+    set_register(&b, CPU_RSP, NATIVE);
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_G, 0x20));
     run(&b);
     CHECK_FRAMES(&b, LEAF(code_at(&b, MAIN, 0x30)), {0, ADDRESS_MISSING, false},
@@ -1079,7 +1079,7 @@ static void test_frame_pointers(void **state)
         open_bench_with(&b, frame_pointers);
         stop_in_jit(&b);
         set_frame(&b, FUNCTION_F, 1);
-        set_register(&b, CFI_RSP, NATIVE); /* so that the leaf end is Process.stop */
+        set_register(&b, CPU_RSP, NATIVE); /* so that the leaf end is Process.stop */
         put_word(b.process, b.vm.layout.process_heap, 0x50000000);
         put_word(b.process, b.vm.layout.process_hend, 0x50100000);
         SET_STACK(&b, STACK, STACK + 0x10, code_at(&b, FUNCTION_G, 0x20), STACK + 0x20,
@@ -1107,8 +1107,8 @@ static void test_native_ring(void **state)
     open_bench(&b);
     for (size_t i = 0; i < 4096; i++)
         words[i] = native_pc() + 1; /* returns to its own call */
-    set_register(&b, CFI_RIP, native_pc());
-    set_register(&b, CFI_RSP, 0x60000000);
+    set_register(&b, CPU_RIP, native_pc());
+    set_register(&b, CPU_RSP, 0x60000000);
     fake_region(&b.sample, REGION_NATIVE, 0x60000000, words, sizeof(words));
     run(&b);
     assert_true(b.result->count < 1000);

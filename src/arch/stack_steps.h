@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The effect of each instruction of a compiled Erlang function on the stack pointer, and the
+/* The effect of each instruction of a compiled Erlang function on the Erlang stack pointer, and the
  * instructions that may run after it. */
 #pragma once
 
@@ -7,7 +7,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "os/stack_depth.h"
+/* The code at the target of a call, or of a jump that leaves the function. */
+enum stack_target {
+    STACK_TARGET_OTHER,
+    STACK_TARGET_FUNCTION,    /* the depth is 0 at a jump to it */
+    STACK_TARGET_PAUSE,       /* depth 0 too; resumes in this function, or returns from it */
+    STACK_TARGET_NO_WAY_BACK, /* raises an exception: does not return to its caller */
+};
+
+struct stack_code {
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t start; /* address of the bytes in the target: the entry of the function */
+    /* `export`: the constant that was last moved, since the preceding call, to the register in
+     * which global::call_light_bif_shared takes an Export; 0: none. */
+    enum stack_target (*target)(void *context, uint64_t address, uint64_t export);
+    void *context;
+};
 
 enum stack_step_flags {
     STEP_GOES_ON = 1 << 0,       /* the next instruction may run after it */

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The CPU's calling convention, and its numbers in ELF files and core files. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/registers.h"
+
+enum { CPU_ARGUMENTS = 6 }; /* arguments in registers, as far as any code here needs them */
+
+struct cpu {
+    const char *name; /* in messages: "x86-64" */
+
+    /* calls of C functions */
+    enum cpu_register arguments[CPU_ARGUMENTS];
+    enum cpu_register result;
+    register_set preserved; /* a function returns with the caller's values in them */
+    register_set lost;      /* a function may leave anything in them; without `result` */
+
+    /* ELF */
+    uint16_t elf;                            /* e_machine */
+    uint32_t plt_relocation, got_relocation; /* put the address of a function into the global
+                                              * offset table: at its first call, or at start */
+
+    /* kernel */
+    int uretprobe_call; /* number of the system call uretprobe */
+};
+extern const struct cpu cpu;
+
+/* Read the registers of a thread from the note NT_PRSTATUS of a core file: elf_gregset_t at
+ * `bytes`. False if `size` bytes are too few. */
+bool core_registers_read(const uint8_t *bytes, size_t size, uint64_t registers[CPU_REGISTERS],
+                         uint64_t *thread_pointer);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/code_bytes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+enum { START = 0x1000 };
+
+static void test_calls_are_found_in_any_code(void **state)
+{
+    static const uint8_t bytes[] = {0x90, 0xe8, 0x0a, 0,    0,    0,    0x55,
+                                    0xe8, 0xf4, 0xff, 0xff, 0xff, 0xe8, 0};
+    const struct code_bytes code = {bytes, sizeof(bytes), START};
+    uint64_t target = 0;
+    size_t at = 0;
+
+    (void)state;
+    assert_true(code_next_call(&code, &at, &target));
+    assert_int_equal(at, 1);
+    assert_int_equal(target, START + 6 + 10);
+    at++;
+    assert_true(code_next_call(&code, &at, &target));
+    assert_int_equal(at, 7);
+    assert_int_equal(target, START);
+    at++;
+    assert_false(code_next_call(&code, &at, &target)); /* the last one is cut off */
+}
+
+static void test_calls_through_literals_give_the_address_of_the_word(void **state)
+{
+    static const uint8_t bytes[] = {0xff, 0xd0, 0xff, 0x15, 0x20, 0, 0, 0, 0xff, 0x25, 0, 0, 0, 0};
+    const struct code_bytes code = {bytes, sizeof(bytes), START};
+    uint64_t word = 0;
+    size_t at = 0;
+
+    (void)state;
+    assert_true(code_next_literal_call(&code, &at, &word));
+    assert_int_equal(at, 2);
+    assert_int_equal(word, START + 8 + 0x20);
+    at++;
+    assert_false(code_next_literal_call(&code, &at, &word)); /* that is a jump */
+}
+
+static void test_a_jump_may_have_a_prefix(void **state)
+{
+    static const uint8_t plain[] = {0xe9, 0x20, 0, 0, 0, 0x90};
+    static const uint8_t prefixed[] = {0x40, 0xe9, 0x20, 0, 0, 0};
+    static const uint8_t call[] = {0xe8, 0x20, 0, 0, 0, 0x90};
+    uint64_t target = 0;
+
+    (void)state;
+    assert_true(code_jump(&(struct code_bytes){plain, sizeof(plain), START}, &target));
+    assert_int_equal(target, START + 5 + 0x20);
+    assert_true(code_jump(&(struct code_bytes){prefixed, sizeof(prefixed), START}, &target));
+    assert_int_equal(target, START + 6 + 0x20);
+    assert_false(code_jump(&(struct code_bytes){call, sizeof(call), START}, &target));
+    assert_false(code_jump(&(struct code_bytes){prefixed, 5, START}, &target));
+    assert_false(code_jump(&(struct code_bytes){plain, 0, START}, &target));
+}
+
+static void test_a_plt_stub_jumps_through_its_word(void **state)
+{
+    static const uint8_t stub[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0x30, 0, 0, 0};
+    static const uint8_t header[] = {0xff, 0x35, 0x30, 0, 0, 0};
+    uint64_t word = 0;
+
+    (void)state;
+    assert_true(code_plt_stub(&(struct code_bytes){stub, sizeof(stub), START}, &word));
+    assert_int_equal(word, START + 10 + 0x30);
+    assert_false(code_plt_stub(&(struct code_bytes){header, sizeof(header), START}, &word));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calls_are_found_in_any_code),
+        cmocka_unit_test(test_calls_through_literals_give_the_address_of_the_word),
+        cmocka_unit_test(test_a_jump_may_have_a_prefix),
+        cmocka_unit_test(test_a_plt_stub_jumps_through_its_word),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/jit_code.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const uint8_t stub[JIT_NIF_STUB_BYTES] = {
+    0xeb, 0x1e, 0x66, 0x0f, 0x1f, 0x44, 0,    0, /* jmp dispatch; padding */
+    1,    2,    3,    4,    5,    6,    7,    0, /* called */
+    0x10, 0,    0,    0,    0,    0,    0,    0, /* module */
+    8,    9,    10,   11,   12,   13,   14,   0, /* dirty */
+    0x48, 0x8d, 0x15, 0xd1, 0xff, 0xff, 0xff,    /* lea rdx, [label] */
+};
+
+static void test_a_nif_stub_gives_its_functions(void **state)
+{
+    uint64_t called = 0, dirty = 0;
+
+    (void)state;
+    assert_true(jit_is_nif_stub(stub, &called, &dirty));
+    assert_int_equal(called, 0x07060504030201);
+    assert_int_equal(dirty, 0x0e0d0c0b0a0908);
+}
+
+static void test_other_code_is_no_nif_stub(void **state)
+{
+    static const struct {
+        size_t at;
+        uint8_t byte;
+    } cases[] = {{32, 0x49}, {34, 0x0d}, {35, 0xd2}, {38, 0}};
+    uint64_t called = 0, dirty = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        uint8_t bytes[sizeof(stub)];
+
+        memcpy(bytes, stub, sizeof(bytes));
+        bytes[cases[i].at] = cases[i].byte;
+        assert_false(jit_is_nif_stub(bytes, &called, &dirty));
+    }
+    assert_int_equal(called, 0);
+}
+
+static void test_the_first_restored_stack_pointer_counts(void **state)
+{
+    static const uint8_t from_process[] = {0x90, 0x49, 0x8b, 0x65, 0x50, 0x48, 0x89, 0xec};
+    static const uint8_t from_rbp[] = {0x48, 0x89, 0xec, 0x49, 0x8b, 0x65, 0x50};
+    static const uint8_t from_r12[] = {0x4c, 0x89, 0xe4};
+
+    (void)state;
+    assert_int_equal(jit_stack_after_call(from_process, sizeof(from_process), JIT_E_SAVED),
+                     JIT_STACK_IN_PROCESS);
+    assert_int_equal(jit_stack_after_call(from_rbp, sizeof(from_rbp), JIT_E_SAVED),
+                     JIT_STACK_IN_REGISTER);
+    assert_int_equal(jit_stack_after_call(from_rbp, sizeof(from_rbp), JIT_E_SAVED_24),
+                     JIT_STACK_IN_PROCESS);
+    assert_int_equal(jit_stack_after_call(from_r12, sizeof(from_r12), JIT_E_SAVED_24),
+                     JIT_STACK_IN_REGISTER);
+    assert_int_equal(jit_stack_after_call(from_r12, sizeof(from_r12), JIT_E_SAVED),
+                     JIT_STACK_UNKNOWN);
+    assert_int_equal(jit_stack_after_call(from_rbp, 2, JIT_E_SAVED), JIT_STACK_UNKNOWN);
+}
+
+/* BPF programs test the same instruction by its number. */
+static void test_the_number_of_the_load_of_stop_is_its_bytes(void **state)
+{
+    static const uint8_t bytes[] = {0x49, 0x8b, 0x65, 0x50};
+    uint32_t code;
+
+    (void)state;
+    memcpy(&code, bytes, sizeof(code));
+    assert_int_equal(code & JIT_LOADS_STOP_MASK, JIT_LOADS_STOP);
+    assert_int_equal(jit_stack_after_call(bytes, sizeof(bytes), JIT_E_SAVED), JIT_STACK_IN_PROCESS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_nif_stub_gives_its_functions),
+        cmocka_unit_test(test_other_code_is_no_nif_stub),
+        cmocka_unit_test(test_the_first_restored_stack_pointer_counts),
+        cmocka_unit_test(test_the_number_of_the_load_of_stop_is_its_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
