@@ -230,12 +230,29 @@ static bool wants_frames(struct selection *selection, const struct sample *sampl
 
 /* ---- by process ---- */
 
-/* True if `who` is "MODULE:_" and the function is in that module. */
+/* True for what follows the name of an Elixir module in a function's name: "init/1", but not
+ * "Sub.init/1", which is of a module below. */
+static bool is_elixir_function(const char *rest)
+{
+    return *rest == '.' && !memchr(rest + 1, '.', strcspn(rest, "/") - 1);
+}
+
+/* True if `who` is "MODULE:_" and the function is in that module: "shop:init/1", or in Elixir
+ * "Shop.Cart.init/1", whose module is written with or without "Elixir.". */
 static bool is_in_module(const char *function, const char *who)
 {
+    static const char elixir[] = "Elixir.";
     size_t size = strlen(who);
 
-    return size > 2 && !strcmp(who + size - 2, ":_") && !strncmp(function, who, size - 1);
+    if (size <= 2 || strcmp(who + size - 2, ":_") != 0)
+        return false;
+    if (!strncmp(function, who, size - 1))
+        return true;
+    if (!strncmp(who, elixir, strlen(elixir))) {
+        who += strlen(elixir);
+        size -= strlen(elixir);
+    }
+    return size > 2 && !strncmp(function, who, size - 2) && is_elixir_function(function + size - 2);
 }
 
 static bool is_process(const struct profile *profile, const struct process_entry *process,

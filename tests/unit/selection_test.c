@@ -164,6 +164,7 @@ static void test_processes(void **state)
     assert_process(&small, "shop:init/1", "3");
     assert_process(&small, "shop:_", "3");
     assert_process(&small, "sho:_", "");
+    assert_process(&small, "shop.init:_", "");
     assert_process(&small, ":_", "");
     assert_process(&small, "shop", "");
     assert_process(&small, "car", "");
@@ -173,6 +174,29 @@ static void test_processes(void **state)
     assert_int_equal(selection_add_process(&options.processes, "shop:_", &error), 0);
     assert_string_equal(wanted(&small, &options, "name"), "013");
     selection_options_free(&options);
+    profile_free(small.profile);
+}
+
+/* The module of an Elixir function ends before its last dot. */
+static void test_elixir_modules(void **state)
+{
+    struct process_entry cart = {.identity = 7, .target = 1}, item = {.identity = 8, .target = 1};
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    cart.initial_call = profile_string_z(small.profile, "Shop.Cart.init/1");
+    item.initial_call = profile_string_z(small.profile, "Shop.Cart.Item.init/1");
+    small.samples[2].process = profile_process(small.profile, &cart);
+    small.samples[3].process = profile_process(small.profile, &item);
+    assert_process(&small, "Shop.Cart:_", "2");
+    assert_process(&small, "Elixir.Shop.Cart:_", "2");
+    assert_process(&small, "Shop.Cart.Item:_", "3");
+    assert_process(&small, "Shop.Cart.init/1", "2");
+    assert_process(&small, "Shop:_", "");
+    assert_process(&small, "Shop.Ca:_", "");
+    assert_process(&small, "Shop.Cart.init:_", "");
+    assert_process(&small, "Elixir.:_", "");
     profile_free(small.profile);
 }
 
@@ -319,12 +343,12 @@ static void test_nothing_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),       cmocka_unit_test(test_several_patterns),
-        cmocka_unit_test(test_no_stack),     cmocka_unit_test(test_bad_pattern),
-        cmocka_unit_test(test_statuses),     cmocka_unit_test(test_processes),
-        cmocka_unit_test(test_spawned),      cmocka_unit_test(test_ancestors),
-        cmocka_unit_test(test_time),         cmocka_unit_test(test_outputs),
-        cmocka_unit_test(test_nothing_left),
+        cmocka_unit_test(test_frames),         cmocka_unit_test(test_several_patterns),
+        cmocka_unit_test(test_no_stack),       cmocka_unit_test(test_bad_pattern),
+        cmocka_unit_test(test_statuses),       cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_elixir_modules), cmocka_unit_test(test_spawned),
+        cmocka_unit_test(test_ancestors),      cmocka_unit_test(test_time),
+        cmocka_unit_test(test_outputs),        cmocka_unit_test(test_nothing_left),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
