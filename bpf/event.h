@@ -205,7 +205,7 @@ static __always_inline void event_sample(struct event *event, const struct pt_re
     event_sample_end(event, at);
 }
 
-/* Words of the VM's memory. 0 if they can't be read, which event_failed() tells. */
+/* Read a word of the VM's memory. Return 0 and set `faulted` if it can't be read. */
 static __always_inline __u64 user_u64(struct event *event, __u64 address)
 {
     __u64 value = 0;
@@ -239,7 +239,7 @@ static __always_inline const struct wire_thread *this_scheduler(void)
     struct task_struct *task = (void *)bpf_get_current_task();
     struct wire_thread_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
 
-    key.thread_pointer = BPF_CORE_READ(task, thread.fsbase);
+    key.thread_pointer = thread_pointer_of(task);
     return bpf_map_lookup_elem(&schedulers, &key);
 }
 

@@ -403,9 +403,9 @@ static __always_inline void measure(struct place *at)
         event_histogram(&at->event, WIRE_SCHED_WAITS, runnable - turn->since);
 }
 
-static __always_inline void begin_slice(struct place *at)
+static __always_inline void begin_slice(struct place *at, __u32 reds)
 {
-    struct turn turn = {.on = 1, .since = at->now};
+    struct turn turn = {.on = 1, .reds = reds, .since = at->now};
 
     if (at->turn)
         turn.scheduler = at->turn->scheduler;
@@ -414,11 +414,7 @@ static __always_inline void begin_slice(struct place *at)
             tally(at, WIRE_SCHED_MIGRATED);
         turn.scheduler = at->thread->scheduler;
     }
-    turn.reds = user_u32(&at->event, at->key.process + at->event.target->process_fcalls);
-    if (!at->event.faulted)
-        begin_turn(at, &turn);
-    else if (at->turn)
-        bpf_map_delete_elem(&turns, &at->key);
+    begin_turn(at, &turn);
 }
 
 static __always_inline bool is_measured(struct place *at, bool sees_queues)
@@ -436,13 +432,18 @@ static __always_inline int run(__u64 cookie, __u64 process)
 {
     struct place at = {};
     struct wire_hit *hit = &at.event.hit;
-
     bool measured;
+    __u32 reds;
 
     if (!arrive(&at, cookie) || !meet(&at, process))
         return 0;
+    reds = user_u32(&at.event, process + at.event.target->process_fcalls);
+    if (event_failed(&at.event)) {
+        bpf_map_delete_elem(&turns, &at.key);
+        return 0;
+    }
     measured = is_measured(&at, cookie >> 32);
-    begin_slice(&at);
+    begin_slice(&at, reds);
     if (event_failed(&at.event))
         return 0;
     tally(&at, measured ? hit->kind : WIRE_SCHED_UNSEEN);

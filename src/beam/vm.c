@@ -207,7 +207,8 @@ static struct vm *open_once(pid_t pid, int assumed_release, struct error *error)
     return NULL;
 }
 
-struct vm *vm_open(pid_t pid, int assumed_release, struct error *error)
+/* Open a live VM. `waits`: give one that has just been started the time to set up its tables. */
+static struct vm *open_live(pid_t pid, int assumed_release, bool waits, struct error *error)
 {
     const struct timespec pause = {.tv_nsec = 20000000};
     unsigned long long start_time = process_start_time(pid);
@@ -219,17 +220,27 @@ struct vm *vm_open(pid_t pid, int assumed_release, struct error *error)
     }
     for (;;) {
         vm = open_once(pid, assumed_release, error);
-        if (vm || error->code != ERROR_UNSUPPORTED || !is_young(start_time) ||
+        if (vm || !waits || error->code != ERROR_UNSUPPORTED || !is_young(start_time) ||
             has_ended(pid, start_time))
             break;
         log_detail("vm", "process %d is not ready yet: %s", pid, error->text);
         nanosleep(&pause, NULL); /* it is still setting up its tables */
     }
-    if (!vm && error->code == ERROR_UNSUPPORTED)
+    if (!vm && waits && error->code == ERROR_UNSUPPORTED)
         nanosleep(&pause, NULL); /* a process that is killed loses its memory before its pid */
     if (!vm && error->code != ERROR_PERMISSION && has_ended(pid, start_time))
         error_set(error, ERROR_NO_PROCESS, "process %d ended while beamflame read it", pid);
     return vm;
+}
+
+struct vm *vm_open(pid_t pid, int assumed_release, struct error *error)
+{
+    return open_live(pid, assumed_release, true, error);
+}
+
+struct vm *vm_open_now(pid_t pid, int assumed_release, struct error *error)
+{
+    return open_live(pid, assumed_release, false, error);
 }
 
 void vm_close(struct vm *vm)

@@ -76,6 +76,8 @@ struct vm {
  * BEAM whose release has no layout, or on which a check failed (the text says which check, and what
  * was found). Waits up to 3 s for a VM that has just been started. */
 struct vm *vm_open(pid_t pid, int assumed_release, struct error *error);
+/* The same, but do not wait: a VM that has just been started may be unsupported for a moment. */
+struct vm *vm_open_now(pid_t pid, int assumed_release, struct error *error);
 
 /* Open the VM of a core file (os/core_file.h). `executable` is the path of its executable here;
  * NULL: the path that it had. ERROR_NO_PROCESS: the core is not of a BEAM; ERROR_UNSUPPORTED as

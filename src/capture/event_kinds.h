@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The kinds of events: which hooks of the VM remap which BPF program for each, and what the
+ * The kinds of events: which hooks of the VM run which BPF program for each, and what the
  * programs' histograms hold. profile/events.h defines the values of each kind.
  */
 #pragma once

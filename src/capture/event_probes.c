@@ -246,6 +246,8 @@ int event_probes_start(struct event_probes *probes, struct error *error)
     for (int i = 0; i < probes->options.count; i++) {
         struct event *event = &probes->events[i];
 
+        /* What a target noted that had this slot before is of older windows. */
+        event->state.window = programs_slot(probes->options.programs, event->slot).window;
         note_counts(probes, event);
         programs_set_slot(probes->options.programs, event->slot, &event->state);
         if (event->group == 0 && event->kind->tick)

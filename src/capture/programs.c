@@ -329,6 +329,14 @@ void programs_set_slot(struct programs *programs, uint32_t slot, const struct wi
     bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.slots), &slot, value, BPF_ANY);
 }
 
+struct wire_slot programs_slot(const struct programs *programs, uint32_t slot)
+{
+    struct wire_slot value = {0};
+
+    bpf_map_lookup_elem(bpf_map__fd(programs->skeleton->maps.slots), &slot, &value);
+    return value;
+}
+
 void programs_set_ticking(struct programs *programs, pid_t pid, uint32_t slot)
 {
     uint32_t key = (uint32_t)pid;

@@ -72,6 +72,7 @@ uint32_t programs_cpus(const struct programs *programs);
 /* ---- events: these may be called from any thread after loading ---- */
 
 void programs_set_slot(struct programs *programs, uint32_t slot, const struct wire_slot *value);
+struct wire_slot programs_slot(const struct programs *programs, uint32_t slot);
 struct wire_slot_counts programs_slot_counts(const struct programs *programs, uint32_t slot);
 /* Make the tick program of this slot's event run for that VM. */
 void programs_set_ticking(struct programs *programs, pid_t pid, uint32_t slot);

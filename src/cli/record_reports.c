@@ -104,7 +104,7 @@ int record_say_segments(const struct rotation_counts *counts)
 {
     if (counts->late)
         message_warning(
-            "%u segments are longer than asked for, because the one before was still being written",
+            "%u segments are longer than requested, because the one before was still being written",
             counts->late);
     if (counts->cut)
         message_warning("%u segments ended early; what they have is kept", counts->cut);

@@ -114,7 +114,8 @@ static int run(struct recorder *recorder, struct error *error)
         }
         if (session_step(recorder->session, left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS, error))
             result = after_failure(recorder, error);
-        reports->progress(reports->context, recorder->session, RECORDER_RECORDS);
+        if (!result)
+            reports->progress(reports->context, recorder->session, RECORDER_RECORDS);
     }
     reports->progress(reports->context, recorder->session, RECORDER_ENDS);
     return result;

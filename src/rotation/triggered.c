@@ -205,6 +205,18 @@ static bool is_over(const struct triggered *triggered, uint64_t now)
            !rotation_is_busy(triggered->rotation);
 }
 
+/* Fire the exit trigger if one of several nodes has ended. */
+static void fire_at_end_of_one(struct triggered *triggered)
+{
+    pid_t ended = session_take_ended(triggered->session);
+    char text[64];
+
+    if (!ended || !triggered->options->fires_at_exit || triggered->until)
+        return;
+    snprintf(text, sizeof(text), "exit: process %d has ended", (int)ended);
+    fire(triggered, text, triggered->options->after);
+}
+
 static int take(struct triggered *triggered, uint64_t now, struct error *error)
 {
     const char *fires;
@@ -221,6 +233,8 @@ static int take(struct triggered *triggered, uint64_t now, struct error *error)
     fires = session_look(triggered->session, !triggered->until && now >= triggered->ready);
     if (fires)
         fire(triggered, fires, triggered->options->after);
+    else
+        fire_at_end_of_one(triggered);
     return 0;
 }
 
@@ -235,8 +249,9 @@ static int run(struct triggered *triggered, struct error *error)
         if (now >= triggered->end)
             break;
         result = take(triggered, now, error);
-        reports->progress(reports->context, triggered->session,
-                          triggered->until ? RECORDER_FIRED : RECORDER_WAITS);
+        if (!result)
+            reports->progress(reports->context, triggered->session,
+                              triggered->until ? RECORDER_FIRED : RECORDER_WAITS);
     }
     reports->progress(reports->context, triggered->session, RECORDER_ENDS);
     return result;

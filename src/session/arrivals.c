@@ -26,16 +26,13 @@ struct arrivals {
     uint64_t due; /* ns, CLOCK_MONOTONIC: of the next look */
 };
 
-static const uint64_t START_NS = 60000000000; /* time for a VM to start */
+/* The seconds that a VM has to start: until it looks like a supported one, and until it can be
+ * added. */
+enum { TABLES_SECONDS = 5, START_SECONDS = 60 };
 
 /* A look at 1,000 processes takes some 5 ms. The time between two looks is this many times as
  * long. */
 enum { PAUSE = 200 };
-
-struct arrivals *arrivals_new(void)
-{
-    return xcalloc(1, sizeof(struct arrivals));
-}
 
 void arrivals_free(struct arrivals *arrivals)
 {
@@ -120,6 +117,16 @@ static bool is_target(const struct targets *targets, pid_t pid)
     return false;
 }
 
+struct arrivals *arrivals_new(const struct targets *targets)
+{
+    struct arrivals *arrivals = xcalloc(1, sizeof(*arrivals));
+
+    look(arrivals);
+    for (size_t i = 0; i < arrivals->count; i++)
+        arrivals->seen[i].given_up = !is_target(targets, arrivals->seen[i].pid);
+    return arrivals;
+}
+
 pid_t *arrivals_look(struct arrivals *arrivals, const struct targets *targets, size_t *count)
 {
     uint64_t began = clock_ns(CLOCK_MONOTONIC);
@@ -142,13 +149,20 @@ pid_t *arrivals_look(struct arrivals *arrivals, const struct targets *targets, s
     return found;
 }
 
+double arrivals_seconds(const struct arrivals *arrivals, pid_t pid)
+{
+    const struct seen *seen = find(arrivals, pid);
+
+    return seen ? (double)(clock_ns(CLOCK_MONOTONIC) - seen->since) / 1e9 : 0;
+}
+
 bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error)
 {
     struct seen *seen = find(arrivals, pid);
 
     if (!seen)
         return false;
-    seen->given_up =
-        error->code == ERROR_UNSUPPORTED || clock_ns(CLOCK_MONOTONIC) - seen->since > START_NS;
+    seen->given_up = arrivals_seconds(arrivals, pid) >
+                     (error->code == ERROR_UNSUPPORTED ? TABLES_SECONDS : START_SECONDS);
     return seen->given_up;
 }

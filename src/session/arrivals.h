@@ -9,14 +9,19 @@
 
 struct arrivals;
 
-struct arrivals *arrivals_new(void);
+/* VMs that run already do not arrive, whether they are targets or not. */
+struct arrivals *arrivals_new(const struct targets *targets);
 void arrivals_free(struct arrivals *arrivals);
 
-/* Return the pids of VMs that are no targets and were not given up, `*count` of them, to be freed.
- * NULL if there are none, or if the last look was so recent that another one would take more than
- * half a percent of a CPU. Only executables that are new since then are read. */
+/* Look for VMs that are no targets and were not given up. Return their pids, `*count` of them; the
+ * caller frees them. NULL if there are none, or if the last look was so recent that another one
+ * would take more than half a percent of a CPU. Only executables that are new since then are read.
+ */
 pid_t *arrivals_look(struct arrivals *arrivals, const struct targets *targets, size_t *count);
 
-/* Note that a VM which the last look returned could not be added. True if it is given up now: its
- * error says that it is not supported, or it has had the time that a VM needs to start. */
+/* The seconds since a VM was seen first, with the executable that it has. */
+double arrivals_seconds(const struct arrivals *arrivals, pid_t pid);
+
+/* Note that a VM which the last look returned could not be added. True if it is given up now,
+ * because it has had the time that a VM needs to start. */
 bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error);

@@ -162,9 +162,9 @@ static uint64_t share(const struct vm_cpu_time *own, size_t count)
 {
     double base = (double)sum_of(own->held, count);
     double usual = (own->accounted_since + FIRST_NS) / (own->sampled + FIRST_NS);
-    double segment = own->due * base / (double)sum_of(own->held, own->count);
+    double part = own->due * base / (double)sum_of(own->held, own->count);
 
-    return (uint64_t)fmax(0, fmin(fmax(segment, usual * base / VARY), usual * base * VARY));
+    return (uint64_t)fmax(0, fmin(fmax(part, usual * base / VARY), usual * base * VARY));
 }
 
 /* Scale the first `count` held samples to `sum`, in steps: so most samples have equal values and

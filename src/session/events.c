@@ -147,8 +147,12 @@ static bool is_refused(const struct events *events, const struct target *target,
 {
     if (event_probes_refused(target->probes, event, why) == 0)
         return false;
-    events->options->warn("event %s is not recorded: %s", events->options->events[event].name,
-                          why->text);
+    if (events->targets->count > 1)
+        events->options->warn("event %s of process %d is not recorded: %s",
+                              events->options->events[event].name, (int)target->vm->pid, why->text);
+    else
+        events->options->warn("event %s is not recorded: %s", events->options->events[event].name,
+                              why->text);
     return true;
 }
 
@@ -309,15 +313,15 @@ static int append(struct events *events, const struct held *held, const struct e
                   struct segment *segment, struct error *error)
 {
     const struct event_kind *kind = events->options->events[held->event].kind;
-    struct event_part segments[EVENT_PARTS_MAX] = {0};
+    struct event_part parts[EVENT_PARTS_MAX] = {0};
     int count = 1;
 
     if (kind->parts)
-        count = kind->parts(&held->hit, segments);
+        count = kind->parts(&held->hit, parts);
     else
-        memcpy(segments[0].values, held->hit.values, sizeof(segments[0].values));
+        memcpy(parts[0].values, held->hit.values, sizeof(parts[0].values));
     for (int i = 0; i < count; i++)
-        if (append_share(events, held, &segments[i], scale, segment, error))
+        if (append_share(events, held, &parts[i], scale, segment, error))
             return -1;
     return 0;
 }

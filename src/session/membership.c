@@ -8,9 +8,13 @@
 #include "session/triggers.h"
 #include "session/wall.h"
 #include "session/walls.h"
+#include "util/clock.h"
 #include "util/log.h"
 
-enum { NAME_SECONDS = 10 }; /* in which a VM gets its name */
+enum {
+    NAME_SECONDS = 10,   /* time for a VM to get its name */
+    JOIN_NS = 100000000, /* for VMs that join in one step: samples wait in the ring buffer */
+};
 
 /* ---- start ---- */
 
@@ -33,7 +37,7 @@ int membership_open(struct session *session, struct error *error)
     }
     session->room = targets_room(targets);
     if (targets->all)
-        session->arrivals = arrivals_new();
+        session->arrivals = arrivals_new(targets);
     return 0;
 }
 
@@ -56,7 +60,7 @@ static void account(struct session *session, struct target *target)
 {
     if (session->cpu_time)
         target->cpu_time = vm_cpu_time_new(session->cpu_time, target->vm->pid);
-    symbolizer_look(target->symbolizer, &session->segment->threads);
+    symbolizer_look(target->symbolizer);
 }
 
 void membership_account(struct session *session)
@@ -104,11 +108,14 @@ void membership_prepare(struct session *session)
 static int leave(struct session *session, struct target *target, struct error *error)
 {
     log_decision("targets", "process %d has ended", (int)target->vm->pid);
+    session->ended = target->vm->pid;
     target->ended = true;
     events_leave(target);
     programs_remove_target(session->programs, target->vm);
     if (target->cpu_time && vm_cpu_time_settle(target->cpu_time, true, session->segment, error))
         return -1;
+    if (target->cpu_time)
+        vm_cpu_time_stop(target->cpu_time);
     return target->wall ? wall_finish(target->wall, session->segment, error) : 0;
 }
 
@@ -145,71 +152,96 @@ static uint32_t free_number(const struct targets *targets)
     }
 }
 
-/* True for a young VM that was started with a name and has none yet. All that is recorded of a VM
- * has the name that it has when it joins. */
-static bool waits_for_name(struct target *target)
+/* True for a VM that was started with a name and has none yet. All that is recorded of a VM has the
+ * name that it has when it joins. */
+static bool waits_for_name(struct vm *vm)
 {
     static const char *const flags[] = {"-sname", "-name"};
     char name[1024] = "";
-    bool asked = false;
+    bool requested = false;
     size_t size;
     char *arguments;
 
-    if (target_age(target) > NAME_SECONDS)
-        return false;
-    vm_node_name(target->vm, name, sizeof(name));
+    vm_node_name(vm, name, sizeof(name));
     if (name[0] && strcmp(name, "nonode@nohost"))
         return false;
-    arguments = process_arguments(target->vm->pid, &size);
+    arguments = process_arguments(vm->pid, &size);
     for (const char *at = arguments; at && at < arguments + size; at += strlen(at) + 1)
         for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-            asked |= !strcmp(at, flags[i]);
+            requested |= !strcmp(at, flags[i]);
     free(arguments);
-    return asked;
+    return requested;
+}
+
+static struct vm *open_arrival(const struct session *session, pid_t pid, struct error *error)
+{
+    struct vm *vm = vm_open_now(pid, session->targets->assumed_release, error);
+
+    if (!vm || arrivals_seconds(session->arrivals, pid) > NAME_SECONDS || !waits_for_name(vm))
+        return vm;
+    vm_close(vm);
+    error_set(error, ERROR_FAILED, "the node has no name yet");
+    return NULL;
 }
 
 static int join(struct session *session, struct target *target, struct error *error)
 {
-    if (waits_for_name(target))
-        return error_set(error, ERROR_FAILED, "the node has no name yet");
-    if (target->number >= session->room)
-        return error_set(error, ERROR_FAILED, "there is room for %u VMs only", session->room);
     target->symbolizer = symbolizer_new(target->vm, session->segment->profile, error);
-    if (!target->symbolizer || begin(session, target, error))
+    if (!target->symbolizer)
         return -1;
-    account(session, target);
-    if (events_join(session->events, target, error) || watch(session, target, error))
-        return -1;
-    prepare(session, target);
-    return 0;
+    if (begin(session, target, error) == 0) {
+        account(session, target);
+        if (events_join(session->events, target, error) == 0 &&
+            watch(session, target, error) == 0) {
+            prepare(session, target);
+            return 0;
+        }
+    }
+    programs_remove_target(session->programs, target->vm);
+    return -1;
 }
 
 static int add(struct session *session, pid_t pid, struct error *error)
 {
     struct targets *targets = session->targets;
     uint32_t number = free_number(targets);
+    struct vm *vm = open_arrival(session, pid, error);
     struct target *target;
 
-    if (targets_add(targets, pid, error))
+    if (!vm)
         return -1;
-    target = targets->of[targets->count - 1];
+    target = targets_adopt(targets, vm);
     target->number = number;
     if (join(session, target, error) == 0) {
         log_decision("targets", "process %d has started and is profiled from now on", (int)pid);
         return 0;
     }
-    programs_remove_target(session->programs, target->vm);
     targets_remove(targets, targets->count - 1);
     return -1;
+}
+
+/* False if no more VMs can join now. */
+static bool has_room(struct session *session)
+{
+    bool full = free_number(session->targets) >= session->room;
+
+    if (full && !session->is_full)
+        session->options->warn("VMs that start now are not profiled: there is room for %u; the "
+                               "places of those that have ended are free when the next segment of "
+                               "--loop begins",
+                               session->room);
+    session->is_full = full;
+    return !full;
 }
 
 /* A VM that has only begun to start can't be profiled yet, and is tried again. */
 static void welcome(struct session *session)
 {
+    uint64_t until = clock_ns(CLOCK_MONOTONIC) + JOIN_NS;
     size_t count;
     pid_t *pids = arrivals_look(session->arrivals, session->targets, &count);
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && clock_ns(CLOCK_MONOTONIC) < until && has_room(session); i++) {
         struct error error;
 
         if (add(session, pids[i], &error) == 0)

@@ -24,8 +24,13 @@ static const uint64_t SECOND = 1000000000;
 static void look_at_targets(struct session *session)
 {
     session->segment->threads.count = 0;
-    for (size_t i = 0; i < session->targets->count; i++)
-        symbolizer_look(session->targets->of[i]->symbolizer, &session->segment->threads);
+    for (size_t i = 0; i < session->targets->count; i++) {
+        const struct target *target = session->targets->of[i];
+
+        if (!target->ended) /* another process can have its pid */
+            symbolizer_look(target->symbolizer);
+        symbolizer_threads(target->symbolizer, &session->segment->threads);
+    }
 }
 
 static int load_programs(struct session *session, struct error *error)
@@ -78,17 +83,31 @@ static int start(struct session *session, uint64_t started_ns, struct error *err
     return 0;
 }
 
+/* Remove the targets that have ended if all VMs of the host are targets. True if some were removed
+ * and some are left. */
+static bool drop_ended(struct targets *targets)
+{
+    size_t before = targets->count;
+
+    for (size_t i = targets->all ? targets->count : 0; i-- > 0;)
+        if (!target_runs(targets->of[i]))
+            targets_remove(targets, i);
+    return targets->count && targets->count < before;
+}
+
 struct session *session_start(const struct session_options *options, struct targets *targets,
                               const char *command_line, uint64_t started_ns, struct error *error)
 {
-    struct session *session = xcalloc(1, sizeof(*session));
+    do {
+        struct session *session = xcalloc(1, sizeof(*session));
 
-    session->options = options;
-    session->targets = targets;
-    session->command_line = command_line;
-    if (start(session, started_ns, error) == 0)
-        return session;
-    session_free(session);
+        session->options = options;
+        session->targets = targets;
+        session->command_line = command_line;
+        if (start(session, started_ns, error) == 0)
+            return session;
+        session_free(session);
+    } while (drop_ended(targets)); /* a VM that ends meanwhile does not stop the others */
     return NULL;
 }
 
@@ -147,7 +166,9 @@ int session_begin(struct session *session, int fd, struct error *error)
     if (session->segment->totals.end_monotonic)
         follow_segment(session);
     session->write_result = 0;
-    session->looked_ns = session->flushed_ns = clock_ns(CLOCK_MONOTONIC);
+    session->flushed_ns = clock_ns(CLOCK_MONOTONIC);
+    if (!session->looked_ns) /* a look is due each second, however short the segments are */
+        session->looked_ns = session->flushed_ns;
     return segment_open(session->segment, fd, &header, error);
 }
 
@@ -326,6 +347,14 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
 bool session_alive(const struct session *session)
 {
     return session->arrivals || membership_alive(session);
+}
+
+pid_t session_take_ended(struct session *session)
+{
+    pid_t ended = session_alive(session) ? session->ended : 0;
+
+    session->ended = 0;
+    return ended;
 }
 
 const char *session_look(struct session *session, bool may_fire)

@@ -19,8 +19,8 @@
 struct session;
 
 /* Start sampling. `started_ns`: CLOCK_MONOTONIC when the program began, for the attach time.
- * Borrows the options, the targets, of which it may skip some, and the command line. NULL with
- * error. */
+ * Borrows the options, the targets and the command line. It may remove targets that can't be
+ * profiled. NULL with error. */
 struct session *session_start(const struct session_options *options, struct targets *targets,
                               const char *command_line, uint64_t started_ns, struct error *error);
 void session_free(struct session *session);
@@ -36,6 +36,9 @@ int session_step(struct session *session, int timeout_ms, struct error *error);
 /* False once every target has ended, unless others may join: VMs that start, if all VMs of the host
  * are targets. */
 bool session_alive(const struct session *session);
+
+/* The pid of a VM that has ended since the last call while the session continues; 0 if none has. */
+pid_t session_take_ended(struct session *session);
 
 struct session_status {
     double seconds;                     /* since the first sample was possible */

@@ -16,6 +16,8 @@ struct session {
     const struct session_options *options;
     struct targets *targets;
     uint32_t room;             /* targets that there can be at once */
+    bool is_full;              /* it was reported that there is no more room */
+    pid_t ended;               /* the last target that has ended and was not taken; 0: none */
     struct arrivals *arrivals; /* NULL: VMs that start later are not looked for */
     const char *command_line;
     struct kernel_symbols *kernel;

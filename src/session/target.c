@@ -2,15 +2,12 @@
 #include "session/target.h"
 
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "os/process.h"
 #include "session/cpu_time.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
 #include "util/alloc.h"
-#include "util/clock.h"
 
 struct target *target_new(struct vm *vm)
 {
@@ -38,12 +35,6 @@ bool target_runs(const struct target *target)
 {
     return process_exists(target->vm->pid) &&
            process_start_time(target->vm->pid) == target->start_time;
-}
-
-double target_age(const struct target *target)
-{
-    return (double)clock_ns(CLOCK_BOOTTIME) / 1e9 -
-           (double)target->start_time / (double)sysconf(_SC_CLK_TCK);
 }
 
 void target_free(struct target *target)

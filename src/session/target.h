@@ -30,9 +30,6 @@ void target_free(struct target *target);
 /* True while the VM runs, and not another process with its pid. */
 bool target_runs(const struct target *target);
 
-/* The seconds since the process was started. */
-double target_age(const struct target *target);
-
 /* Free what the session has made: all but the VM. */
 void target_leave_session(struct target *target);
 

@@ -21,22 +21,31 @@ enum {
     ARRIVALS = 16, /* VMs for which there is room at least, if they start later */
 };
 
-int targets_add(struct targets *targets, pid_t pid, struct error *error)
+struct target *targets_adopt(struct targets *targets, struct vm *vm)
 {
+    struct target *target = target_new(vm);
     char assumption[256];
-    struct vm *vm;
 
-    for (size_t i = 0; i < targets->count; i++)
-        if (!targets->of[i]->ended && targets->of[i]->vm->pid == pid)
-            return 0;
-    vm = vm_open(pid, targets->assumed_release, error);
-    if (!vm)
-        return -1;
     vm_assumption(vm, assumption, sizeof(assumption));
     if (assumption[0])
         targets->warn("%s", assumption);
     targets->of = xgrow(targets->of, &targets->room, targets->count, sizeof(*targets->of));
-    targets->of[targets->count++] = target_new(vm);
+    targets->of[targets->count++] = target;
+    return target;
+}
+
+/* Open a VM and add it, unless it is a target already. */
+static int add(struct targets *targets, pid_t pid, struct error *error)
+{
+    struct vm *vm;
+
+    for (size_t i = 0; i < targets->count; i++)
+        if (targets->of[i]->vm->pid == pid)
+            return 0;
+    vm = vm_open(pid, targets->assumed_release, error);
+    if (!vm)
+        return -1;
+    targets_adopt(targets, vm);
     return 0;
 }
 
@@ -107,7 +116,7 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, str
     struct error unsupported = {0};
 
     for (size_t i = 0; i < count; i++) {
-        if (targets_add(targets, pids[i], error) == 0)
+        if (add(targets, pids[i], error) == 0)
             continue;
         if (!may_leave_out(targets, pids[i], error))
             return -1;
@@ -151,7 +160,7 @@ static int open_found(struct targets *targets, struct error *error)
     else if (count > 1)
         result = too_many(pids, count, error);
     else
-        result = targets_add(targets, pids[0], error);
+        result = add(targets, pids[0], error);
     free(pids);
     return result;
 }
@@ -225,7 +234,7 @@ static int open_command(char **command, const volatile int *stop, struct targets
     for (int i = 0; i < START_SECONDS * START_POLLS_A_SECOND && !*stop; i++) {
         pid_t pid = beam_of(targets->child);
 
-        if (pid && targets_add(targets, pid, error) == 0)
+        if (pid && add(targets, pid, error) == 0)
             return 0;
         if (!pid && waitpid(targets->child, NULL, WNOHANG) == targets->child) {
             targets->child = 0;
@@ -249,7 +258,7 @@ int targets_open(const struct target_options *options, const volatile int *stop,
     else if (!options->pid_count)
         result = open_found(targets, error);
     for (size_t i = 0; i < options->pid_count && !result; i++)
-        result = targets_add(targets, options->pids[i], error);
+        result = add(targets, options->pids[i], error);
     if (result)
         targets_close(targets);
     return result;

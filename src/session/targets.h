@@ -23,9 +23,8 @@ struct targets {
 int targets_open(const struct target_options *options, const volatile int *stop,
                  struct targets *targets, struct error *error);
 
-/* Open a VM and add it; the last of the targets is the new one. Return 0, also if it is a target
- * already, or -1 with error. */
-int targets_add(struct targets *targets, pid_t pid, struct error *error);
+/* Add a VM, which belongs to the new target from now on. */
+struct target *targets_adopt(struct targets *targets, struct vm *vm);
 
 /* Free a target, and remove it from the list. */
 void targets_remove(struct targets *targets, size_t index);

@@ -30,7 +30,7 @@ bool triggers_look(const struct targets *targets, bool may_fire, const struct pr
         const struct target *target = targets->of[i];
         struct buffer text = {0};
 
-        if (target->trigger_watch &&
+        if (!target->ended && target->trigger_watch &&
             trigger_watch_look(target->trigger_watch, now, may_fire && !found, profile, &text)) {
             found = true;
             if (targets->count > 1)

@@ -334,7 +334,7 @@ int wall_finish(struct wall *wall, struct segment *segment, struct error *error)
 }
 
 /* Move the CPU samples to the new profile, and to the slots of their new process ids. */
-static void profile_remap_recent(struct wall *wall, struct profile_remap *remap)
+static void remap_recent(struct wall *wall, struct profile_remap *remap)
 {
     struct sample *recent = xcalloc(RECENT, sizeof(*recent));
 
@@ -356,7 +356,7 @@ void wall_begin(struct wall *wall, const struct profile *before, struct profile 
 
     for (size_t i = 0; i < wall->pending_count; i++)
         profile_remap_sample(&remap, &wall->pending[i].sample);
-    profile_remap_recent(wall, &remap);
+    remap_recent(wall, &remap);
     profile_remap_free(&remap);
     wall->started = wall->swept;
     wall->samples = wall->time = 0;

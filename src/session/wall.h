@@ -32,7 +32,7 @@ void wall_free(struct wall *wall);
 uint64_t wall_due(const struct wall *wall, uint64_t now);
 
 /* Sweep, if a sweep is due. Append the samples whose stacks are known by now, and count them in the
- * totals of `part`. A VM that has ended gives no samples. */
+ * totals of `segment`. A VM that has ended gives no samples. */
 int wall_step(struct wall *wall, uint64_t now, struct segment *segment, struct error *error);
 
 /* Take a CPU sample of a thread of this VM: it gives the stack of a process that runs. */

@@ -174,10 +174,14 @@ void symbolizer_prepare(struct symbolizer *symbolizer)
     state_functions_find(symbolizer->state_functions);
 }
 
-void symbolizer_look(struct symbolizer *symbolizer, struct thread_times *times)
+void symbolizer_look(struct symbolizer *symbolizer)
 {
     state_functions_find_drivers(symbolizer->state_functions);
     thread_watch_look(symbolizer->thread_watch);
+}
+
+void symbolizer_threads(const struct symbolizer *symbolizer, struct thread_times *times)
+{
     thread_watch_get(symbolizer->thread_watch, times);
 }
 

@@ -44,9 +44,12 @@ process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint6
  * meanwhile. */
 void symbolizer_prepare(struct symbolizer *symbolizer);
 
-/* Notice what changes seldom, and append how long each thread ran since the first call. Call when
- * sampling begins and ends, and about once a second between. */
-void symbolizer_look(struct symbolizer *symbolizer, struct thread_times *times);
+/* Notice what changes seldom, and how long each thread has run. Call when sampling begins and ends,
+ * and about once a second between. */
+void symbolizer_look(struct symbolizer *symbolizer);
+
+/* Append how long each thread ran from the first look to the last one. */
+void symbolizer_threads(const struct symbolizer *symbolizer, struct thread_times *times);
 
 /* Expand the snapshot, fill *sample (except event, values and peer), and count the results and the
  * losses in *totals. */

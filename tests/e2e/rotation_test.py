@@ -411,7 +411,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             profiler.send_signal(signal.SIGINT)
             code, said = self.ended(profiler)
         self.assertEqual(code, beamflame.DONE, said)
-        self.assertIn("longer than asked for", said)
+        self.assertIn("longer than requested", said)
         times = self.times(*self.parts("perf"))
         self.assertLess(max(b - a for a, b in zip(times, times[1:])), 1.5)
         self.assertGreater(max(t[-1] - t[0] for t in map(self.times, self.parts("perf"))), 2.5)

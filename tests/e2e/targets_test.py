@@ -76,11 +76,11 @@ class Targets(unittest.TestCase):
                     beamflame.weight_where(stacks, lambda s: s[0] == other.ready["node"]), 0)
 
     def test_come_and_go(self):
-        """With -a and --loop, a node is in the segments of its lifetime only, and a later one gets
-        its place. The recording goes on when a node ends."""
+        """With -a and --loop, also with the shortest segments, a node is in the segments of its
+        lifetime only, and a later one gets its place. The recording continues when a node ends."""
         profiler = None
         with nodes.Node(25, "identity", flags=named("first")) as first:
-            profiler = beamflame.start("-a", "-d", 14, "-F", 199, "-e", "cpu,gc", "--loop", 2,
+            profiler = beamflame.start("-a", "-d", 14, "-F", 199, "-e", "cpu,gc", "--loop", 1,
                                        "-o", self.out / "x.bfr")
             self.addCleanup(profiler.kill)
             time.sleep(3)
@@ -92,7 +92,7 @@ class Targets(unittest.TestCase):
         for path in sorted(self.out.glob("x-*.bfr")):
             beamflame.record("report", path, "--stats", self.out / "s.json")
             segments.append({target["node"] for target in self.stats()["targets"]})
-        self.assertGreaterEqual(len(segments), 6)
+        self.assertGreaterEqual(len(segments), 12)
         self.assertIn(first.ready["node"], segments[0])
         self.assertNotIn(first.ready["node"], segments[-1])
         self.assertNotIn(second.ready["node"], segments[0])
@@ -100,6 +100,22 @@ class Targets(unittest.TestCase):
         last = beamflame.folded(sorted(self.out.glob("x-*.bfr"))[-1], "-e", "gc")
         self.assertGreater(
             beamflame.weight_where(last, lambda s: s[0] == second.ready["node"]), 0)
+
+    def test_exit_of_one(self):
+        """With -a, the trigger exit fires when one node ends, although the run continues."""
+        with nodes.Node(25, "identity", flags=named("stays")):
+            with nodes.Node(27, "request", flags=named("goes")) as goes:
+                profiler = beamflame.start("-a", "-d", 12, "--trigger", "exit", "--before", 3,
+                                           "--after", 2, "-o", self.out / "x.bfr")
+                self.addCleanup(profiler.kill)
+                time.sleep(4)
+            _, said = profiler.communicate(timeout=60)
+        self.assertEqual(profiler.returncode, beamflame.DONE, said)
+        self.assertIn(f"exit: process {goes.pid} has ended", said)
+        recording = next(self.out.glob("x-*.bfr"))
+        stacks = beamflame.folded(recording)
+        self.assertGreater(
+            beamflame.weight_where(stacks, lambda s: s[0] == goes.ready["node"]), 50)
 
     def test_several_pids(self):
         """Three nodes with -p, one of them twice: nodes without a name are identified by their
