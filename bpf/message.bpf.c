@@ -56,7 +56,7 @@ static __always_inline __u64 this_pid(void)
  * What is sent is copied, unless it is a literal or the sender sends to itself. The copy goes into
  * heap fragments, whose size is known, or onto the receiver's heap if that process is not running.
  * On the heap the copy ends at the top, and begins with the outermost term (copy_struct_x(), copy.c
- * 25:626, 29:640):
+ * 25:626, 29:647):
  *
  *      start                                                   top
  *      | tuples, maps, cells of lists  -->    <-- other terms, |

@@ -28,12 +28,12 @@ enum cpu_register {
     CPU_SP = CPU_RSP,
     CPU_PC = CPU_RIP,
 
-    /* jit/x86/beam_asm.hpp 25.2.3:93-102, 27.3.4.1:96-105, 29:105-119 */
+    /* jit/x86/beam_asm.hpp 25.2.3:93-102, 27.3.4.1:96-105, 29:126-135 */
     JIT_ACTIVE_CODE_IX = CPU_R12, /* from 25 on */
     JIT_C_P = CPU_R13,
     JIT_FCALLS = CPU_R14,
     JIT_HTOP = CPU_R15,
-    /* E_saved (jit/x86/beam_asm.hpp 24:78, 25.2.3:88, 26:90, 27.3.4.1:91) */
+    /* E_saved (jit/x86/beam_asm.hpp 24:78, 25.2.3:88, 26:90, 27.3.4.1:91, 29:121) */
     JIT_E_SAVED = CPU_RBP,
     JIT_E_SAVED_24 = CPU_R12,
 };

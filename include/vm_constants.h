@@ -4,8 +4,7 @@
  * binary shows. BPF programs and user space read them here, and nowhere else.
  *
  * A name is that of the VM's sources, without a leading underscore. A citation is the file below
- * erts/emulator/beam, and the line in each release where the value was checked: TAG:LINE. "29"
- * stands for 29.1; where it has no line, the value was checked but its line was not noted. A value
+ * erts/emulator/beam, and the line in each release where the value was checked: TAG:LINE. A value
  * holds for all supported releases, unless its comment says otherwise.
  */
 #ifndef BEAMFLAME_VM_CONSTANTS_H
@@ -13,9 +12,9 @@
 
 /* ---- processes ---- */
 
-/* Flags of Process.state (erl_process.h 25.2.3:1245-1299, 27.3.4.1:1271-1326, 29). Their bits
- * start above three priorities of two bits each (ERTS_PSFLGS_ZERO_BIT_OFFSET, erl_process.h
- * 25.2.3:1199, 27.3.4.1:1225). */
+/* Flags of Process.state (erl_process.h 25.2.3:1245-1299, 27.3.4.1:1271-1326, 29.1.1:1284-1339).
+ * Their bits start above three priorities of two bits each (ERTS_PSFLGS_ZERO_BIT_OFFSET,
+ * erl_process.h 25.2.3:1199, 27.3.4.1:1225, 29.1.1:1238). */
 #define ERTS_PSFLG_BIT(n) (1 << (6 + (n)))
 enum erts_psflg {
     ERTS_PSFLG_FREE = ERTS_PSFLG_BIT(4),
@@ -34,34 +33,35 @@ enum erts_psflg {
     ERTS_PSFLG_DIRTY_RUNNING_SYS = ERTS_PSFLG_BIT(24),
 };
 
-/* A flag of Process.flags (erl_process.h 25.2.3:1551, 27.3.4.1:1613, 29:1634). */
+/* A flag of Process.flags (erl_process.h 25.2.3:1551, 27.3.4.1:1613, 29.1.1:1634). */
 enum { F_NEED_FULLSWEEP = 1 << 4 };
 
-/* Flags of Process.sig_qs.flags (erl_process.h 25.2.3:1575-1583, 27.3.4.1:1638-1651, 29:1659). */
+/* Flags of Process.sig_qs.flags (erl_process.h 25.2.3:1575-1583, 27.3.4.1:1638-1651,
+ * 29.1.1:1659-1679). */
 enum fs_flag {
     FS_ON_HEAP_MSGQ = 1 << 1,
-    FS_DELAYED_PSIGQS_LEN = 1 << 6, /* until 26; unused from 27 on (27.3.4.1:1644): `len` is an
-                                     * offset for the moment */
+    FS_DELAYED_PSIGQS_LEN = 1 << 6, /* until 26: `len` is an offset for the moment. Unused from
+                                     * 27 on (27.3.4.1:1644, 29.1.1:1665) */
 };
 
 /* The index in Process.def_arg_reg of the reductions that the process got for its slice (REDS_IN,
- * beam_common.h 25.2.3:249, 27.3.4.1:248). */
+ * beam_common.h 25.2.3:249, 27.3.4.1:248, 29.1.1:249). */
 enum { REDS_IN_REGISTER = 5 };
 
-/* The index of a process specific datum (erl_process.h 25.2.3:863, 27.3.4.1:872, 29:890). */
+/* The index of a process specific datum (erl_process.h 25.2.3:863, 27.3.4.1:872, 29.1.1:890). */
 enum { ERTS_PSD_SAVED_CALLS_BUF = 1 };
 
-/* The bounds of the process limit: +P is between them (erl_process.h 25.2.3:2843, 27.3.4.1:2924;
- * erl_ptab.h 25.2.3:152, 27.3.4.1:172). */
+/* The bounds of the process limit: +P is between them (erl_process.h 25.2.3:2843, 27.3.4.1:2924,
+ * 29.1.1:3001; erl_ptab.h 25.2.3:152, 27.3.4.1:172, 29.1.1:174). */
 enum { ERTS_MIN_PROCESSES = 1024, ERTS_PTAB_MAX_SIZE = 1 << 27 };
 
 /* ---- schedulers ---- */
 
-/* ErtsSchedulerData.type (erl_process.h 25.2.3:402, 27.3.4.1:402). */
+/* ErtsSchedulerData.type (erl_process.h 25.2.3:402, 27.3.4.1:402, 29.1.1:404). */
 enum erts_sched_type { ERTS_SCHED_NORMAL, ERTS_SCHED_DIRTY_CPU, ERTS_SCHED_DIRTY_IO };
 
-/* The offset of ErtsSchedulerSleepInfo.flags (erl_process.h 25.2.3:364, 27.3.4.1:364, 29), and its
- * flags (erl_process.h 25.2.3:263-268, 27.3.4.1:263-268, 29). */
+/* The offset of ErtsSchedulerSleepInfo.flags (erl_process.h 25.2.3:364, 27.3.4.1:364, 29.1.1:366),
+ * and its flags (erl_process.h 25.2.3:263-268, 27.3.4.1:263-268, 29.1.1:266-271). */
 enum { ERTS_SSI_FLAGS_OFFSET = 24 };
 enum erts_ssi_flg {
     ERTS_SSI_FLG_POLL_SLEEPING = 1 << 1, /* sleeps, or is about to, in the poll system call */
@@ -71,7 +71,7 @@ enum erts_ssi_flg {
 
 /* ---- terms ---- */
 
-/* The two low bits of a word (erl_term.h 25.2.3:70-75, 27.3.4.1:68-73). */
+/* The two low bits of a word (erl_term.h 25.2.3:70-75, 27.3.4.1:68-73, 29.1.1:70-75). */
 enum tag_primary {
     TAG_PRIMARY_SIZE = 2,
     TAG_PRIMARY_MASK = 0x3,
@@ -81,7 +81,7 @@ enum tag_primary {
     TAG_PRIMARY_IMMED1 = 0x3,
 };
 
-/* The tags of immediate terms (erl_term.h 25.2.3:79-90, 27.3.4.1:77-88). */
+/* The tags of immediate terms (erl_term.h 25.2.3:79-90, 27.3.4.1:77-88, 29.1.1:79-90). */
 enum tag_immed {
     TAG_IMMED1_SIZE = 4,
     TAG_IMMED1_MASK = 0xf,
@@ -96,11 +96,12 @@ enum tag_immed {
 };
 
 /* A header word: the kind of object, and from bit HEADER_ARITY_OFFS on the number of words that
- * follow (erl_term.h 25.2.3:159-161, 27.3.4.1:160-162). */
+ * follow (erl_term.h 25.2.3:159-161, 27.3.4.1:160-162, 29.1.1:151-152). */
 enum tag_header { TAG_HEADER_MASK = 0x3f, HEADER_ARITY_OFFS = 6 };
 
-/* The kinds of objects (erl_term.h 25.2.3:124-140, 27.3.4.1:124-141). OTP 27 renumbered binaries
- * and maps. */
+/* The kinds of objects (erl_term.h 25.2.3:124-140, 27.3.4.1:124-141, 29.1.1:131-148). OTP 27
+ * renumbered binaries and maps. 29 also has records (RECORD_SUBTAG, 29.1.1:139), which have no
+ * constant here. */
 enum thing_subtag {
     ARITYVAL_SUBTAG = 0x0 << TAG_PRIMARY_SIZE, /* a tuple */
     POS_BIG_SUBTAG = 0x2 << TAG_PRIMARY_SIZE,
@@ -124,22 +125,23 @@ enum thing_subtag {
 };
 
 /* The two bits at HEADER_ARITY_OFFS of a map's header, and their value for a map that is no tree
- * (erl_term.h 25.2.3:1238-1243, 27.3.4.1:1270-1275). */
+ * (erl_term.h 25.2.3:1238-1243, 27.3.4.1:1270-1275, 29.1.1:1295-1300). */
 enum map_header { MAP_HEADER_TYPE_MASK = 0x3, MAP_HEADER_TAG_FLATMAP_HEAD = 0x0 };
 
-/* Atoms: 1 << INDEX_PAGE_SHIFT are in one segment of the table (index.h 25.2.3:49, 27.3.4.1:49),
- * and a name has so many characters at most (atom.h 25.2.3:27, 27.3.4.1:27). */
+/* Atoms: 1 << INDEX_PAGE_SHIFT are in one segment of the table (index.h 25.2.3:49, 27.3.4.1:49,
+ * 29.1.1:51), and a name has so many characters at most (atom.h 25.2.3:27, 27.3.4.1:27,
+ * 29.1.1:29). */
 enum { INDEX_PAGE_SHIFT = 10, MAX_ATOM_CHARACTERS = 255 };
 
 /* ---- messages and signals ---- */
 
 /* ErtsMessage.data of a message in the fragment that follows it, ERTS_MSG_COMBINED_HFRAG
- * (erl_message.h 25.2.3:538, 27.3.4.1:552). */
+ * (erl_message.h 25.2.3:538, 27.3.4.1:552, 29.1.1:565). */
 enum { ERTS_MSG_COMBINED_HFRAG = 1 };
 
 /* Offsets in ErtsMessage, of `data`, and from m[0], the message, to m[2], the sender (erl_message.h
- * 25.2.3:198-223, 27.3.4.1:207-232); and of ErlHeapFragment.used_size, in words (erl_message.h
- * 25.2.3:192, 27.3.4.1:201). */
+ * 25.2.3:198-223, 27.3.4.1:207-232, 29.1.1:209-234); and of ErlHeapFragment.used_size, in words
+ * (erl_message.h 25.2.3:192, 27.3.4.1:201, 29.1.1:203). */
 enum {
     ERTS_MESSAGE_DATA_OFFSET = 8,
     ERTS_MESSAGE_FROM_OFFSET = 16,
@@ -147,11 +149,12 @@ enum {
 };
 
 /* m[0] of a signal that is no message is the header of an external pid (ERTS_SIG_IS_NON_MSG_TAG,
- * erl_message.h 25.2.3:252, 27.3.4.1:261). From bit HEADER_ARITY_OFFS on it has the signal's kind
- * (erl_proc_sig_queue.h 25.2.3:266-268, 27.3.4.1:333-335). */
+ * erl_message.h 25.2.3:252, 27.3.4.1:261, 29.1.1:263). From bit HEADER_ARITY_OFFS on it has the
+ * signal's kind (erl_proc_sig_queue.h 25.2.3:266-268, 27.3.4.1:333-335, 29.1.1:345-347). */
 enum { ERTS_SIG_Q_OP_MASK = 0xff };
 
-/* The kinds of signals (erl_proc_sig_queue.h 24:112, 25.2.3:115-134, 27.3.4.1:174-193, 29:176). */
+/* The kinds of signals (erl_proc_sig_queue.h 24:112, 25.2.3:115-134, 27.3.4.1:174-193,
+ * 29.1.1:176-196). */
 enum erts_sig_q_op {
     ERTS_SIG_Q_OP_EXIT,
     ERTS_SIG_Q_OP_EXIT_LINKED,
@@ -168,7 +171,7 @@ enum erts_sig_q_op {
     ERTS_SIG_Q_OP_SYNC_SUSPEND,
     ERTS_SIG_Q_OP_RPC,
     ERTS_SIG_Q_OP_DIST_SPAWN_REPLY,
-    ERTS_SIG_Q_OP_ALIAS_MSG, /* to an alias; in 29 also with priority */
+    ERTS_SIG_Q_OP_ALIAS_MSG, /* to an alias; in 29 (ALTACT_MSG) also with priority */
     ERTS_SIG_Q_OP_RECV_MARK,
     ERTS_SIG_Q_OP_UNLINK_ACK,
     ERTS_SIG_Q_OP_ADJ_MSGQ, /* process_flag(message_queue_data) */
@@ -179,7 +182,7 @@ enum erts_sig_q_op {
 
 /* ---- links and monitors ---- */
 
-/* The kinds of monitors (erl_monitor_link.h 25.2.3:456-467, 27.3.4.1:456-467, 29). */
+/* The kinds of monitors (erl_monitor_link.h 25.2.3:456-467, 27.3.4.1:456-467, 29.1.1:447-458). */
 enum erts_mon_type {
     ERTS_MON_TYPE_DIST_PROC = 3,
     ERTS_MON_TYPE_DIST_PORT = 4,
@@ -191,7 +194,7 @@ enum erts_mon_type {
 
 /* ErtsMonLnkNode.flags: ERTS_ML_FLG_EXTENDED (erl_monitor_link.h 25.2.3:480, 27.3.4.1:480). In 29
  * the kind is in the low bits of the flags, and the flag is further up (erl_monitor_link.h
- * 29:474). */
+ * 29.1.1:468-471, 29.1.1:482, 29.1.1:497-504). */
 enum {
     ERTS_ML_FLG_EXTENDED = 1 << 4,
     ERTS_ML_TYPE_MASK_29 = 31,
@@ -201,15 +204,16 @@ enum {
 /* ---- memory ---- */
 
 /* The last argument of erts_heap_alloc() in HeapFragOnlyAlloc(), and in no other call (erl_vm.h
- * 25.2.3:220-223, 27.3.4.1:222-225, 29:224). */
+ * 25.2.3:220-223, 27.3.4.1:222-225, 29.1.1:224-227). */
 enum { ERTS_HEAP_FRAG_ONLY_XTRA = 512 };
 
-/* The fragment that stands for none, a pointer (erl_message.h 25.2.3:180, 27.3.4.1:189). */
+/* The fragment that stands for none, a pointer (erl_message.h 25.2.3:180, 27.3.4.1:189,
+ * 29.1.1:191). */
 enum { ERTS_INVALID_HFRAG_PTR = ~7 };
 
 /* ---- BIFs ---- */
 
-/* Arguments of a BIF at most (erl_vm.h 27.3.4.1:56; 25.2.3 has no name for it). */
+/* Arguments of a BIF at most (erl_vm.h 27.3.4.1:56, 29.1.1:58; 25.2.3 has no name for it). */
 enum { MAX_BIF_ARITY = 4 };
 
 #endif

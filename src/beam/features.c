@@ -47,7 +47,7 @@ struct features features_of(const struct build *build)
         /* Functions of 24 begin at another place. */
         .has_leaf_frames = release >= 25,
         /* {From, Alias, Message, ...} (erl_proc_sig_queue.c 25.2.3:1806, 27.3.4.1:2145), then
-         * {From, Message, Alias} (29:2077) */
+         * {From, Message, Alias} (29:2250) */
         .alias_message = release >= 28 ? 2 : 3,
         /* proc_queue_signal() (erl_proc_sig_queue.c 25.2.3:942, 27.3.4.1:1148) */
         .unbuffered_process_info = release <= 26,

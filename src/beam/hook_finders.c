@@ -43,7 +43,7 @@ static uint64_t called_by_fragment(const struct hooks *hooks, const char *name)
 
 /* ---- garbage collection ---- */
 
-/* erts_garbage_collect_nobump(p, need, objv, nobj, fcalls) (erl_gc.c 25:879, 27:934, 29:957) calls
+/* erts_garbage_collect_nobump(p, need, objv, nobj, fcalls) (erl_gc.c 25:879, 27:934, 29:967) calls
  * garbage_collect(p, ERTS_INVALID_HFRAG_PTR, need, objv, nobj, fcalls, 0). */
 static bool collects(const struct call_match *match)
 {
@@ -124,7 +124,7 @@ static void find_fragment(struct hooks *hooks, struct function_set *found)
 /* ---- messages ---- */
 
 /* erts_queue_proc_message(sender, receiver, locks, message, term) (erl_message.c 25:538, 27:538,
- * 29:532) begins with ERL_MESSAGE_TERM(message) = term and ERL_MESSAGE_FROM(message) =
+ * 29:532) stores ERL_MESSAGE_TERM(message) = term and ERL_MESSAGE_FROM(message) =
  * sender->common.id, words 0 and 2 of m[]. */
 static bool stores_term(const struct store_match *match)
 {
@@ -270,8 +270,8 @@ static void find_receive(struct hooks *hooks, struct function_set *found)
                   &(struct place_search){hooks, NULL, removes_message, found});
 }
 
-/* enif_make_copy(env, term) (erl_nif.c 25:1105, 29:848) calls copy_struct_x(term,
- * size_object(term), &hp, &env->proc->off_heap, NULL, NULL). */
+/* enif_make_copy(env, term) (erl_nif.c 25:1105, 29:1194) has make_copy() inline (29:843), which
+ * calls copy_struct_x(term, size_object(term), &hp, &env->proc->off_heap, NULL, NULL). */
 static bool copies_term(const struct call_match *match)
 {
     const struct layout *layout = &match->hooks->vm->layout;

@@ -195,7 +195,7 @@ void hook_find_enqueue(struct hooks *hooks, struct function_set *found)
 
 /* ---- dirty schedulers ----
  *
- * erts_dirty_process_main(esdp) (beam_common.c 25:56, 29:129) is the only C function that calls
+ * erts_dirty_process_main(esdp) (beam_common.c 25:56, 29:61) is the only C function that calls
  * erts_schedule(). It calls both erts_call_dirty_nif() and erts_call_dirty_bif() with (esdp, c_p,
  * c_p->i, esdp->registers->x_reg_array). */
 

@@ -81,7 +81,7 @@ static void remove_frame_pointer(struct layout *layout)
 }
 
 /* USE_VM_PROBES adds dt_utag and dt_utag_flags to a process, before `u` or at the end, and a
- * fifth word to ErtsMessage.m (erl_process.h, erl_message.h). Compiled for all
+ * fourth word to ErtsMessage.m (erl_process.h, erl_message.h). Compiled for all
  * but 28. */
 static void add_vm_probes(struct layout *layout, bool at_end)
 {

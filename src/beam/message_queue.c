@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The message queue: three lists, which the process joins when it fetches new messages
- * (erl_message.h 25:317, 29:344). Each entry begins as an ErtsMessage:
+ * (erl_message.h 25:317, 29:337). Each entry begins as an ErtsMessage:
  *
  *   next | data | m[0], the message | m[1] | m[2] | fragment
  *

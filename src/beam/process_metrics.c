@@ -66,9 +66,9 @@ static void read_reductions(const struct reader *reader, const struct process_re
 
 /* Sum of the messages in all queues of the process: those that it sees, those on their way to it,
  * and those that others have just sent. From 27 on the VM counts messages between signals of other
- * kinds, so the counts are complete only if there are no such signals (erl_message.h 25:349,
- * 27:345). While many processes send at once, messages may also be in buffers; then the length is
- * unknown. */
+ * kinds, so the counts are complete only if there are no such signals (erl_message.h 25:350,
+ * 27:377, 29:390). While many processes send at once, messages may also be in buffers; then the
+ * length is unknown. */
 static void read_queue_length(const struct reader *reader)
 {
     const struct layout *layout = reader->layout;

@@ -254,8 +254,8 @@ static bool light_bif_export(const struct unwinder *unwinder, const struct unwin
 }
 
 /* True if Process.current is valid. beam_jit_call_nif writes it (jit/beam_jit_common.cpp
- * 25.2.3:550, 27.3.4.1:628). While beam_jit_call_nif is the leaf, Process.current may still name
- * the last BIF or NIF. */
+ * 25.2.3:550, 27.3.4.1:628, 29:635). While beam_jit_call_nif is the leaf, Process.current may still
+ * name the last BIF or NIF. */
 static bool is_current_written(const struct unwinder *unwinder, const struct unwind_state *state,
                                enum fragment fragment)
 {
@@ -305,7 +305,7 @@ static void emit_dirty(struct unwinder *unwinder, const struct unwind_state *sta
  * code that may use reductions, and loads it again afterwards (x86/beam_asm.hpp 25:618, 27:622,
  * 29:700, Update::eReductions). Within a slice both only decrease, so the lower one is newer. In
  * process_main, where processes are switched, both are invalid (x86/process_main.cpp 25:112,
- * 27:109, 29:100). */
+ * 27:109, 29:111). */
 static void find_reductions(struct unwinder *unwinder, const struct unwind_state *state)
 {
     struct process_registers *registers = &unwinder->result.registers;
