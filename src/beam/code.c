@@ -366,39 +366,10 @@ bool code_contains(const struct code *code, uint64_t address)
 
 /* ---- names ---- */
 
-static const struct gdb_jit_range *range_at(const struct gdb_jit_module *symbols, uint32_t offset)
-{
-    uint32_t low = 0, high = symbols->range_count;
-
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-
-        if (symbols->ranges[middle].end <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < symbols->range_count && symbols->ranges[low].start <= offset
-               ? &symbols->ranges[low]
-               : NULL;
-}
-
-/* The last line entry of the range that starts at or before the offset. */
-static const struct gdb_jit_line *line_at(const struct gdb_jit_module *symbols,
-                                          const struct gdb_jit_range *range, uint32_t offset)
-{
-    const struct gdb_jit_line *line = NULL;
-
-    for (uint32_t i = range[0].first_line; i < range[1].first_line; i++)
-        if (symbols->lines[i].start <= offset)
-            line = &symbols->lines[i];
-    return line;
-}
-
 static void describe(const struct module *module, const struct gdb_jit_range *range,
                      uint32_t offset, struct code_place *place)
 {
-    const struct gdb_jit_line *line = line_at(&module->symbols, range, offset);
+    const struct gdb_jit_line *line = gdb_jit_line_at(&module->symbols, range, offset);
     const struct range_kind *kind = &module->kinds[range - module->symbols.ranges];
 
     *place = (struct code_place){
@@ -426,7 +397,7 @@ bool code_find(struct code *code, uint64_t address, struct code_place *place)
     if (!module->parsed)
         return false;
     offset = (uint32_t)(address - module->start);
-    range = range_at(&module->symbols, offset);
+    range = gdb_jit_range_at(&module->symbols, offset);
     if (!range)
         return false;
     describe(module, range, offset, place);

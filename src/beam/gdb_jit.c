@@ -314,3 +314,30 @@ void gdb_jit_free_module(struct gdb_jit_module *module)
     free(module->strings);
     memset(module, 0, sizeof(*module));
 }
+
+const struct gdb_jit_range *gdb_jit_range_at(const struct gdb_jit_module *module, uint32_t offset)
+{
+    uint32_t low = 0, high = module->range_count;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+
+        if (module->ranges[middle].end <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < module->range_count && module->ranges[low].start <= offset ? &module->ranges[low]
+                                                                            : NULL;
+}
+
+const struct gdb_jit_line *gdb_jit_line_at(const struct gdb_jit_module *module,
+                                           const struct gdb_jit_range *range, uint32_t offset)
+{
+    const struct gdb_jit_line *line = NULL;
+
+    for (uint32_t i = range[0].first_line; i < range[1].first_line; i++)
+        if (module->lines[i].start <= offset)
+            line = &module->lines[i];
+    return line;
+}

@@ -72,3 +72,10 @@ int gdb_jit_parse_header(const uint8_t *bytes, size_t size, bool old_format,
 int gdb_jit_parse_module(const uint8_t *bytes, size_t size, bool old_format,
                          struct gdb_jit_module *module, struct error *error);
 void gdb_jit_free_module(struct gdb_jit_module *module);
+
+/* The range with this offset from the module's base; NULL if there is none. */
+const struct gdb_jit_range *gdb_jit_range_at(const struct gdb_jit_module *module, uint32_t offset);
+
+/* The last line of the range that starts at or before the offset; NULL if there is none. */
+const struct gdb_jit_line *gdb_jit_line_at(const struct gdb_jit_module *module,
+                                           const struct gdb_jit_range *range, uint32_t offset);
