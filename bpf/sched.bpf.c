@@ -104,11 +104,6 @@ static __always_inline bool meet(struct place *at, __u64 process)
     return !event_failed(&at->event);
 }
 
-static __always_inline void tally(struct place *at, __u32 n)
-{
-    event_tally(&at->event, n);
-}
-
 /* Note what is known of the process from now on. */
 static __always_inline void begin_turn(struct place *at, struct turn *turn)
 {
@@ -119,7 +114,7 @@ static __always_inline void begin_turn(struct place *at, struct turn *turn)
     } else if (bpf_map_update_elem(&turns, &at->key, turn, BPF_ANY)) {
         debug_print("no room for process %llx", at->key.process);
         bpf_map_update_elem(&overflows, &at->event.hit.slot, &turn->window, BPF_ANY);
-        tally(at, WIRE_SCHED_NO_ROOM);
+        event_tally(&at->event, WIRE_SCHED_NO_ROOM);
     }
 }
 
@@ -222,7 +217,7 @@ int sched_out(struct pt_regs *ctx)
     if (at.turn && at.turn->on)
         end_slice(&at, turn.left);
     else if (at.turn)
-        tally(&at, WIRE_SCHED_UNSEEN);
+        event_tally(&at.event, WIRE_SCHED_UNSEEN);
     if (state & ERTS_PSFLG_FREE) {
         bpf_map_delete_elem(&turns, &at.key);
         return 0;
@@ -381,7 +376,7 @@ static __always_inline void measure_unknown(struct place *at, bool sees_queues)
     if (sees_queues)
         hit->values[1] = hit->values[0];
     else
-        tally(at, WIRE_SCHED_NO_DELAY);
+        event_tally(&at->event, WIRE_SCHED_NO_DELAY);
 }
 
 static __always_inline void measure(struct place *at)
@@ -398,7 +393,7 @@ static __always_inline void measure(struct place *at)
         event_histogram(&at->event, is_dirty(at) ? WIRE_SCHED_DIRTY_DELAYS : WIRE_SCHED_DELAYS,
                         delay);
     else
-        tally(at, WIRE_SCHED_NO_DELAY);
+        event_tally(&at->event, WIRE_SCHED_NO_DELAY);
     if (turn->left == WIRE_SCHED_WAITING)
         event_histogram(&at->event, WIRE_SCHED_WAITS, runnable - turn->since);
 }
@@ -411,7 +406,7 @@ static __always_inline void begin_slice(struct place *at, __u32 reds)
         turn.scheduler = at->turn->scheduler;
     if (!is_dirty(at) && at->thread) {
         if (turn.scheduler && turn.scheduler != at->thread->scheduler)
-            tally(at, WIRE_SCHED_MIGRATED);
+            event_tally(&at->event, WIRE_SCHED_MIGRATED);
         turn.scheduler = at->thread->scheduler;
     }
     begin_turn(at, &turn);
@@ -446,7 +441,7 @@ static __always_inline int run(__u64 cookie, __u64 process)
     begin_slice(&at, reds);
     if (event_failed(&at.event))
         return 0;
-    tally(&at, measured ? hit->kind : WIRE_SCHED_UNSEEN);
+    event_tally(&at.event, measured ? hit->kind : WIRE_SCHED_UNSEEN);
     if (!measured)
         return 0;
     hit->values[2] = 1;

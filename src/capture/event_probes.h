@@ -25,7 +25,7 @@ struct event_probes_options {
     struct programs *programs; /* open. If it is loaded already, events whose programs are not
                                 * loaded are refused */
     struct vm *vm;
-    struct hooks *hooks;
+    struct hooks *hooks; /* needed by event_probes_new() only */
     const struct calibration *calibration;
     const struct event_request *events;
     int count;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/hooks.h"
 #include "capture/sampler.h"
 #include "profile/profile_remap.h"
 #include "profile/events.h"
@@ -114,8 +113,8 @@ static int find_probes(const struct events *events, struct target *target, struc
     };
     struct code *code = symbolizer_code(target->symbolizer);
 
-    options.hooks = target->hooks = hooks_new(target->vm, code, error);
-    if (!target->hooks)
+    options.hooks = symbolizer_hooks(target->symbolizer, error);
+    if (!options.hooks)
         return -1;
     target->probes = event_probes_new(&options);
     if (events->alloc)

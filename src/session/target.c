@@ -26,7 +26,6 @@ void target_leave_session(struct target *target)
     vm_cpu_time_free(target->cpu_time);
     event_probes_free(target->probes);
     allocation_free(target->allocation);
-    hooks_free(target->hooks);
     symbolizer_free(target->symbolizer);
     *target = (struct target){.vm = target->vm, .start_time = target->start_time};
 }

@@ -2,7 +2,6 @@
 /* A target: one VM that is profiled, and all that belongs to it. */
 #pragma once
 
-#include "beam/hooks.h"
 #include "beam/vm.h"
 #include "capture/event_probes.h"
 #include "symbol/allocation.h"
@@ -16,7 +15,6 @@ struct target {
     /* The session makes these. NULL: not made yet, or not needed for what is recorded. */
     struct symbolizer *symbolizer;
     struct vm_cpu_time *cpu_time;        /* session/cpu_time.h */
-    struct hooks *hooks;                 /* session/events.h makes this and the next two */
     struct event_probes *probes;         /* NULL where no event is recorded */
     struct allocation *allocation;       /* NULL unless event alloc is recorded */
     struct wall *wall;                   /* session/walls.h */

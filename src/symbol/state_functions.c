@@ -137,7 +137,7 @@ enum call_ahead state_functions_sweep_ahead(const struct state_functions *functi
 
 /* ---- all functions ---- */
 
-void state_functions_find(struct state_functions *functions)
+void state_functions_find(struct state_functions *functions, struct hooks *hooks)
 {
     static const struct {
         enum hook hook;
@@ -148,18 +148,16 @@ void state_functions_find(struct state_functions *functions)
         {HOOK_FULL_SWEEP, FUNCTION_FULL_SWEEP},
     };
     struct error ignored;
-    struct hooks *hooks = hooks_new(functions->vm, functions->code, &ignored);
     uint64_t found[STATE_FUNCTIONS] = {0};
     struct hook_point point;
 
-    for (size_t i = 0; hooks && i < sizeof(wanted) / sizeof(*wanted); i++) {
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
         if (hooks_find(hooks, wanted[i].hook, &point, &ignored) != 0)
             continue;
         found[wanted[i].function] = point.address;
         state_functions_add(functions, wanted[i].function, point.address);
         runtime_names_learn(functions->names, point.address, hook_function(wanted[i].hook));
     }
-    hooks_free(hooks);
     if (found[FUNCTION_COLLECT] && found[FUNCTION_FULL_SWEEP])
         state_functions_find_sweeps(functions, found[FUNCTION_COLLECT], found[FUNCTION_FULL_SWEEP]);
     state_functions_find_drivers(functions);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "beam/code.h"
+#include "beam/hooks.h"
 #include "beam/vm.h"
 #include "os/reachability.h"
 #include "symbol/runtime_names.h"
@@ -34,7 +35,7 @@ struct state_functions *state_functions_new(struct vm *vm, struct code *code,
 void state_functions_free(struct state_functions *functions);
 
 /* Find all functions, which takes about 20 ms, and name those that have no name. */
-void state_functions_find(struct state_functions *functions);
+void state_functions_find(struct state_functions *functions, struct hooks *hooks);
 /* Find the callbacks of drivers that came into use since. */
 void state_functions_find_drivers(struct state_functions *functions);
 /* Find the other callers of full_sweep_heaps(), and the paths in garbage_collect() that lead to it.

@@ -37,6 +37,7 @@ struct symbolizer {
     struct frame_names *names;
     struct process_cache *processes;
     struct process_walks *walks;
+    struct hooks *hooks; /* NULL: not needed yet, or not any more */
     struct state_functions *state_functions;
     struct thread_watch *thread_watch;
     struct thread_cache *threads;
@@ -137,6 +138,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
     thread_cache_free(symbolizer->threads);
     thread_watch_free(symbolizer->thread_watch);
     frame_names_free(symbolizer->names);
+    hooks_free(symbolizer->hooks);
     state_functions_free(symbolizer->state_functions);
     dirty_loop_free(symbolizer->dirty_loop);
     runtime_names_free(symbolizer->runtime);
@@ -171,7 +173,19 @@ process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint6
 
 void symbolizer_prepare(struct symbolizer *symbolizer)
 {
-    state_functions_find(symbolizer->state_functions);
+    struct error ignored; /* without hooks, states stay unknown */
+
+    if (symbolizer_hooks(symbolizer, &ignored))
+        state_functions_find(symbolizer->state_functions, symbolizer->hooks);
+    hooks_free(symbolizer->hooks); /* large, and not needed any more */
+    symbolizer->hooks = NULL;
+}
+
+struct hooks *symbolizer_hooks(struct symbolizer *symbolizer, struct error *error)
+{
+    if (!symbolizer->hooks)
+        symbolizer->hooks = hooks_new(symbolizer->vm, symbolizer->code, error);
+    return symbolizer->hooks;
 }
 
 void symbolizer_look(struct symbolizer *symbolizer)

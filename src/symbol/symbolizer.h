@@ -6,6 +6,7 @@
 #pragma once
 
 #include "beam/code.h"
+#include "beam/hooks.h"
 #include "beam/process_sweep.h"
 #include "beam/vm.h"
 #include "os/kernel_symbols.h"
@@ -39,6 +40,10 @@ void symbolizer_refresh(struct symbolizer *symbolizer);
 
 /* The process with this pid term. 0 if it is no pid of this node. */
 process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint64_t time);
+
+/* The hooks of the VM. They belong to the symbolizer, and are freed by symbolizer_prepare(). NULL
+ * with error. */
+struct hooks *symbolizer_hooks(struct symbolizer *symbolizer, struct error *error);
 
 /* Find what takes long to find and is not needed before the first sample. Samples can wait
  * meanwhile. */
