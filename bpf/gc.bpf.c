@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * Garbage collections and heap allocation. Programs are at the entry and the return of these two
- * functions, which do all collections of a process heap:
+ * functions, which do nearly all collections of a process heap:
  *
  *      garbage_collect(Process *p, ErlHeapFragment *live_hf_end, ...)     erl_gc.c 25:676, 27:725
  *      erts_garbage_collect_hibernate(Process *p, ...)
+ *
+ * Not seen is the collection of a hibernated process whose literals were purged with their module
+ * (erts_garbage_collect_literals(), erl_gc.c 25:1347, 27:1401, 29:1389).
  *
  * What a process has allocated since its last collection lies on the heap between
  * Process.high_water, where that collection left the heap's top, and htop; and in heap fragments.
@@ -115,7 +118,8 @@ int gc_begin(struct pt_regs *ctx)
 
 /* True if the function has collected. Where collecting is disabled now, or left to a dirty
  * scheduler, garbage_collect() only gives the process another piece of heap
- * (delay_garbage_collection(), erl_gc.c 27:498), and the function for hibernation does nothing. */
+ * (delay_garbage_collection(), erl_gc.c 27:498). Left to a dirty scheduler, the function for
+ * hibernation does nothing. */
 static __always_inline bool was_collected(struct event *event, const struct collection *collection,
                                           __u32 kind)
 {

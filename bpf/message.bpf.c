@@ -17,7 +17,8 @@
  *
  * A message is the same ErtsMessage from sending to receiving, so its address identifies it. That
  * holds also for a message that was made from a signal (convert_prepared_sig_to_msg(),
- * erl_proc_sig_queue.c 27:3710).
+ * erl_proc_sig_queue.c 27:3710). It does not hold in 29 for a message in fragments from another
+ * node, to an alias or with priority (erl_proc_sig_queue.c 29:6153): its receiving is not seen.
  */
 #include "event.h"
 
