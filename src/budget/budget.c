@@ -236,18 +236,19 @@ static unsigned groups_left(const struct budget *budget)
     return count;
 }
 
-/* Where windows would come too often, make the stratum and its window longer, for the same
- * share. */
+/* Where windows would come too often, make the stratum and its window longer, for the same share.
+ * The window stays within its limit: after a jump of the cost, the share is not used up. */
 static void space_out(const struct budget *budget, struct group *group, double demand)
 {
     double shortest = groups_left(budget) / WINDOWS_PER_SECOND * SECOND;
-    double more = shortest - group->length;
+    double more = shortest - group->length, window = group->window;
 
     if (more <= 0 || demand <= 0)
         return;
-    group->planned += group->share * more / SECOND;
-    group->window =
-        fmin(group->window + group->share / demand * more, shortest - group->attaching_time);
+    window += group->share / demand * more;
+    window = fmin(window, fmin(shortest - group->attaching_time, group->window_max));
+    group->planned += demand * (window - group->window) / SECOND;
+    group->window = window;
     group->length = shortest;
 }
 
