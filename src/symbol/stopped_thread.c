@@ -30,9 +30,12 @@ static bool find_named(const struct vm *vm, struct stopped_thread *thread)
     return found;
 }
 
-static bool read_place(const struct vm *vm, pid_t tid, uint64_t *pc, uint64_t *stack_pointer)
+/* The CPU time of the thread, 0 if the kernel does not count it. */
+static uint64_t time_run(const struct vm *vm, pid_t tid)
 {
-    return process_thread_waits(vm->pid, tid, pc, stack_pointer);
+    uint64_t cpu, wait;
+
+    return process_thread_times(vm->pid, tid, &cpu, &wait) ? cpu : 0;
 }
 
 bool stopped_thread_waiting(struct vm *vm, uint64_t address, struct stopped_thread *thread)
@@ -40,8 +43,10 @@ bool stopped_thread_waiting(struct vm *vm, uint64_t address, struct stopped_thre
     uint64_t *registers = (uint64_t *)thread->registers.value;
 
     *thread = (struct stopped_thread){.scheduler = vm_scheduler_of(vm, address)};
-    return thread->scheduler && find_named(vm, thread) &&
-           read_place(vm, thread->tid, &registers[CPU_PC], &registers[CPU_SP]);
+    if (!thread->scheduler || !find_named(vm, thread))
+        return false;
+    thread->cpu_ns = time_run(vm, thread->tid);
+    return process_thread_waits(vm->pid, thread->tid, &registers[CPU_PC], &registers[CPU_SP]);
 }
 
 bool stopped_thread_still_waits(struct vm *vm, uint64_t address,
@@ -49,10 +54,11 @@ bool stopped_thread_still_waits(struct vm *vm, uint64_t address,
 {
     uint64_t pc, stack_pointer;
 
-    return read_place(vm, thread->tid, &pc, &stack_pointer) &&
+    return process_thread_waits(vm->pid, thread->tid, &pc, &stack_pointer) &&
            pc == thread->registers.value[CPU_PC] &&
            stack_pointer == thread->registers.value[CPU_SP] &&
-           vm_scheduler_of(vm, address) == thread->scheduler;
+           vm_scheduler_of(vm, address) == thread->scheduler &&
+           time_run(vm, thread->tid) == thread->cpu_ns;
 }
 
 /* ---- of a core ---- */

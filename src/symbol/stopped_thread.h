@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "beam/vm.h"
@@ -13,6 +14,7 @@ struct stopped_thread {
     const struct vm_scheduler *scheduler;
     pid_t tid;
     char name[16];
+    uint64_t cpu_ns; /* the CPU time that it had when it was found; 0: unknown, or of a core */
     struct wire_registers registers;
     bool all_registers; /* true: all are valid; false: only the stack pointer and the pc */
 };
@@ -21,7 +23,7 @@ struct stopped_thread {
  * none. */
 bool stopped_thread_waiting(struct vm *vm, uint64_t address, struct stopped_thread *thread);
 
-/* True if the thread still waits at the same place, for the same process. */
+/* True if the thread still waits at the same place, for the same process, and has not run since. */
 bool stopped_thread_still_waits(struct vm *vm, uint64_t address,
                                 const struct stopped_thread *thread);
 
