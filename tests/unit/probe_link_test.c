@@ -9,6 +9,7 @@
 #include "capture/calibration.h"
 #include "capture/probe_link.h"
 #include "probe_target.h"
+#include "calibrated.h"
 
 enum { ENTRY_COOKIE = 1, RETURN_COOKIE = 1000 };
 
@@ -327,18 +328,12 @@ int main(int count, char **arguments)
     };
 
     struct calibration calibration;
-    struct error error = {0};
+    int code;
 
     target_main(count, arguments);
     libbpf_set_print(NULL);
-    if (geteuid() != 0) {
-        puts("1..0 # SKIP probes want root");
-        return 0;
-    }
-    if (calibrate(&calibration, &error) != 0) {
-        printf("1..1\nnot ok 1 - %s\n", error.text);
-        return 1;
-    }
+    if (!calibrated(&calibration, &code))
+        return code;
     way_count = calibration.way == PROBE_MULTI ? 2 : 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

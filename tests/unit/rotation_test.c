@@ -2,12 +2,11 @@
 /* Segments that child processes write, and what they report. */
 #include "small_profile.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "rotation/rotation.h"
 #include "session/options.h"
+#include "test_folder.h"
 
 #define NAME "x-n@h-20261121-203000"
 
@@ -15,8 +14,6 @@ static const time_t MOMENT = 1795293000; /* 2026-11-21 20:30:00 UTC */
 
 static const struct session_options of_cpu = {.cpu = true};
 static const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
-
-static char folder[] = "/tmp/beamflame-test-XXXXXX";
 
 /* What was reported, by any process. */
 static struct reported {
@@ -71,7 +68,6 @@ static struct rotation_reports reports;
 static int enter_folder(void **state)
 {
     (void)state;
-    memcpy(strrchr(folder, '-') + 1, "XXXXXX", 6);
     *reported = (struct reported){.foreign = -1, .log_file = -1};
     reports = (struct rotation_reports){.context = reported,
                                         .warn = note_warning,
@@ -79,28 +75,7 @@ static int enter_folder(void **state)
                                         .wrote = note_wrote,
                                         .empty = note_empty,
                                         .log_file = -1};
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state)
-{
-    DIR *directory = opendir(folder);
-
-    (void)state;
-    for (struct dirent *entry; (entry = readdir(directory));)
-        if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-            rmdir(entry->d_name);
-        else
-            unlink(entry->d_name);
-    closedir(directory);
-    return chdir("/") || rmdir(folder);
-}
-
-static bool exists(const char *name)
-{
-    struct stat status;
-
-    return lstat(name, &status) == 0;
+    return folder_enter();
 }
 
 static struct rotation *rotation_of(const struct segment_files *files)

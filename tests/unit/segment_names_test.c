@@ -5,29 +5,26 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "output/formats.h"
 #include "rotation/segment_names.h"
 #include "util/alloc.h"
+#include "test_folder.h"
 
 static const time_t MOMENT = 1795293000; /* 2026-11-21 20:30:00 UTC */
 
-static char folder[] = "/tmp/beamflame-test-XXXXXX";
 static struct segment_time some_time = {"20261121-203000"};
 static const struct session_options of_cpu = {.cpu = true};
 
 static int enter_folder(void **state)
 {
     (void)state;
-    memcpy(strrchr(folder, '-') + 1, "XXXXXX", 6);
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+    return folder_enter();
 }
 
 static void touch(const char *name)
@@ -36,27 +33,6 @@ static void touch(const char *name)
 
     assert_true(fd >= 0);
     close(fd);
-}
-
-static bool exists(const char *name)
-{
-    struct stat status;
-
-    return lstat(name, &status) == 0;
-}
-
-static int leave_folder(void **state)
-{
-    DIR *directory = opendir(folder);
-
-    (void)state;
-    for (struct dirent *entry; (entry = readdir(directory));)
-        if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-            rmdir(entry->d_name);
-        else
-            unlink(entry->d_name);
-    closedir(directory);
-    return chdir("/") || rmdir(folder);
 }
 
 static void ask_for(struct segment_files *files, const char *path, const char *format)
