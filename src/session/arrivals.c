@@ -111,10 +111,9 @@ static void look(struct arrivals *arrivals)
 
 static bool is_target(const struct targets *targets, pid_t pid)
 {
-    for (size_t i = 0; i < targets->count; i++)
-        if (targets->of[i]->vm->pid == pid && !targets->of[i]->ended)
-            return true;
-    return false;
+    const struct target *target = targets_find(targets, pid);
+
+    return target && !target->ended;
 }
 
 struct arrivals *arrivals_new(const struct targets *targets)

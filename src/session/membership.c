@@ -186,25 +186,28 @@ static struct vm *open_arrival(const struct session *session, pid_t pid, struct 
 
 static int join(struct session *session, struct target *target, struct error *error)
 {
+    int result;
+
     target->symbolizer = symbolizer_new(target->vm, session->segment->profile, error);
     if (!target->symbolizer)
         return -1;
-    if (begin(session, target, error) == 0) {
+    result = begin(session, target, error);
+    if (!result) {
         account(session, target);
-        if (events_join(session->events, target, error) == 0 &&
-            watch(session, target, error) == 0) {
-            prepare(session, target);
-            return 0;
-        }
+        result = events_join(session->events, target, error);
     }
-    programs_remove_target(session->programs, target->vm);
-    return -1;
+    if (!result)
+        result = watch(session, target, error);
+    if (result)
+        programs_remove_target(session->programs, target->vm);
+    else
+        prepare(session, target);
+    return result;
 }
 
-static int add(struct session *session, pid_t pid, struct error *error)
+static int add(struct session *session, pid_t pid, uint32_t number, struct error *error)
 {
     struct targets *targets = session->targets;
-    uint32_t number = free_number(targets);
     struct vm *vm = open_arrival(session, pid, error);
     struct target *target;
 
@@ -220,11 +223,13 @@ static int add(struct session *session, pid_t pid, struct error *error)
     return -1;
 }
 
-/* False if no more VMs can join now. */
-static bool has_room(struct session *session)
+/* Find a number for a VM that joins. Return false if there is no room for it. */
+static bool find_room(struct session *session, uint32_t *ret_number)
 {
-    bool full = free_number(session->targets) >= session->room;
+    bool full;
 
+    *ret_number = free_number(session->targets);
+    full = *ret_number >= session->room;
     if (full && !session->is_full)
         session->options->warn("VMs that start now are not profiled: there is room for %u; the "
                                "places of those that have ended are free when the next segment of "
@@ -241,10 +246,13 @@ static void welcome(struct session *session)
     size_t count;
     pid_t *pids = arrivals_look(session->arrivals, session->targets, &count);
 
-    for (size_t i = 0; i < count && clock_ns(CLOCK_MONOTONIC) < until && has_room(session); i++) {
+    for (size_t i = 0; i < count && clock_ns(CLOCK_MONOTONIC) < until; i++) {
         struct error error;
+        uint32_t number;
 
-        if (add(session, pids[i], &error) == 0)
+        if (!find_room(session, &number))
+            break;
+        if (add(session, pids[i], number, &error) == 0)
             continue;
         log_detail("targets", "process %d can't be profiled: %s", (int)pids[i], error.text);
         if (arrivals_failed(session->arrivals, pids[i], &error))

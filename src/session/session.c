@@ -174,23 +174,6 @@ int session_begin(struct session *session, int fd, struct error *error)
 
 /* ---- samples ---- */
 
-/* NULL if no target has this pid. A VM that runs comes before one that has ended. */
-static struct target *target_of(const struct session *session, uint32_t pid)
-{
-    struct target *ended = NULL;
-
-    for (size_t i = 0; i < session->targets->count; i++) {
-        struct target *target = session->targets->of[i];
-
-        if ((uint32_t)target->vm->pid != pid)
-            continue;
-        if (!target->ended)
-            return target;
-        ended = target;
-    }
-    return ended;
-}
-
 static void take_cpu(struct session *session, const struct target *target,
                      const struct snapshot *snapshot, struct sample *sample)
 {
@@ -232,7 +215,7 @@ static void take(void *context, const void *data, size_t size)
     if (session->write_result)
         return;
     if (!snapshot_open(&snapshot, data, size) ||
-        !(target = target_of(session, snapshot.sample->pid))) {
+        !(target = targets_find(session->targets, (pid_t)snapshot.sample->pid))) {
         session->segment->totals.losses[LOSS_BAD_SAMPLE]++;
         return;
     }

@@ -34,14 +34,29 @@ struct target *targets_adopt(struct targets *targets, struct vm *vm)
     return target;
 }
 
+struct target *targets_find(const struct targets *targets, pid_t pid)
+{
+    struct target *ended = NULL;
+
+    for (size_t i = 0; i < targets->count; i++) {
+        struct target *target = targets->of[i];
+
+        if (target->vm->pid != pid)
+            continue;
+        if (!target->ended)
+            return target;
+        ended = target;
+    }
+    return ended;
+}
+
 /* Open a VM and add it, unless it is a target already. */
 static int add(struct targets *targets, pid_t pid, struct error *error)
 {
     struct vm *vm;
 
-    for (size_t i = 0; i < targets->count; i++)
-        if (targets->of[i]->vm->pid == pid)
-            return 0;
+    if (targets_find(targets, pid))
+        return 0;
     vm = vm_open(pid, targets->assumed_release, error);
     if (!vm)
         return -1;

@@ -26,6 +26,10 @@ int targets_open(const struct target_options *options, const volatile int *stop,
 /* Add a VM, which belongs to the new target from now on. */
 struct target *targets_adopt(struct targets *targets, struct vm *vm);
 
+/* Return the target with this pid: one that runs before one that has ended. NULL if there is none.
+ */
+struct target *targets_find(const struct targets *targets, pid_t pid);
+
 /* Free a target, and remove it from the list. */
 void targets_remove(struct targets *targets, size_t index);
 
