@@ -234,8 +234,8 @@ static __always_inline __u64 start_of_signal(const struct sending *sending, stru
  * Alias, ...}, or until OTP 27 {From, Alias, Message, ...}. The tuple lies behind copies of the
  * message, of the alias, and of a trace token (erts_proc_sig_send_to_alias(), erl_proc_sig_queue.c
  * 25:1644; send_altact_msg(), 29:2077). A message from another node has the name of that node
- * instead of the tuple, and is not copied. A message with priority, which is not to an alias (29),
- * has {From, Message} or more, without the alias. */
+ * instead of the tuple, and is not copied. In 29, a message with priority
+ * that is not sent to an alias has {From, Message, ...}, without the alias. */
 static __always_inline __u64 words_of_signal(const struct sending *sending, struct event *event)
 {
     __u64 info = user_u64(event, sending->address + sending->message_m + ERTS_MESSAGE_FROM_OFFSET);

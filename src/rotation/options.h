@@ -44,7 +44,7 @@ struct recorder_options {
     double loop;          /* seconds of a segment; 0: no segments */
     double before, after; /* seconds to record around the firing of a trigger */
     double holdoff;       /* minimum seconds from one firing to the next */
-    bool fires_at_exit;   /* the end of all targets is a trigger */
+    bool fires_at_exit;   /* the end of a target is a trigger */
     const struct rotation_reports *reports;
 };
 

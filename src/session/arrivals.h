@@ -22,6 +22,6 @@ pid_t *arrivals_look(struct arrivals *arrivals, const struct targets *targets, s
 /* The seconds since a VM was seen first, with the executable that it has. */
 double arrivals_seconds(const struct arrivals *arrivals, pid_t pid);
 
-/* Note that a VM which the last look returned could not be added. True if it is given up now,
- * because it has had the time that a VM needs to start. */
+/* Record that a VM could not be added. Return true if it is given up now, because it has had the
+ * time that a VM needs to start. */
 bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error);

@@ -31,6 +31,6 @@ bool target_runs(const struct target *target);
 /* Free what the session has made: all but the VM. */
 void target_leave_session(struct target *target);
 
-/* Complete the error of a VM that could not be attached to: add its pid or, if it has ended, say so
+/* Add the pid to an error of attaching to this VM. If the VM has ended, the error says that
  * instead. Return -1. */
 int target_error(const struct target *target, struct error *error);

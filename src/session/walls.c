@@ -3,7 +3,7 @@
 
 #include "util/clock.h"
 
-/* NULL if the target is not swept, or has ended. */
+/* Return the sweeps of a target that runs; NULL if it is not swept, or has ended. */
 static struct wall *sweeps_of(const struct target *target)
 {
     return target->ended ? NULL : target->wall;
