@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The CPU's calling convention, and its numbers in ELF files and core files. */
+/* The CPU's registers and calling convention, and its numbers in ELF files and core files. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch/registers.h"
+#include "arch.h"
 
 enum { CPU_ARGUMENTS = 6 }; /* arguments in registers, as far as any code here needs them */
+
+/* Sets of registers (include/arch.h): bit N stands for register N. */
+typedef uint64_t register_set;
+
+#define REGISTER_BIT(reg) ((register_set)1 << (reg))
+#define REGISTERS_ALL     (REGISTER_BIT(CPU_REGISTERS) - 1)
+
+static inline bool registers_have(register_set set, unsigned int reg)
+{
+    return set >> reg & 1;
+}
 
 struct cpu {
     const char *name; /* in messages: "x86-64" */

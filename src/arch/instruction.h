@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "arch/code_bytes.h"
-#include "arch/registers.h"
+#include "arch/cpu.h"
 
 enum instruction_kind {
     INSTRUCTION_PLAIN,  /* the next instruction runs after it */

@@ -1,15 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beam/drivers.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/instruction.h"
 #include "beam/process_table.h"
-#include "os/tail_jumps.h"
-#include "os/function_start.h"
 #include "os/native_code.h"
 #include "os/native_symbols.h"
 #include "util/alloc.h"
+
+/* The jumps with which functions leave for other functions. */
+
+typedef void (*code_exit_visit)(void *context, uint64_t target);
+
+/* Visit the target of each jump that leaves the function: the functions that it tail-calls. `code`
+ * is the function's code and `start` its address in the target. Computed jumps are left out. */
+static void tail_jumps(const uint8_t *code, size_t size, uint64_t start, code_exit_visit visit,
+                       void *context)
+{
+    struct code_bytes rest = {code, size, start};
+    struct decoder *decoder = decoder_new();
+    struct instruction instruction;
+
+    while (decoder && decoder_next(decoder, &rest, &instruction)) {
+        uint64_t target = instruction_target(&instruction);
+
+        if (instruction.kind != INSTRUCTION_CALL && target && target - start >= size)
+            visit(context, target);
+    }
+    decoder_free(decoder);
+}
 
 enum {
     DRIVERS_MAX = 256,

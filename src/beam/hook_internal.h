@@ -33,7 +33,7 @@ struct function_set {
 void function_set_add(struct function_set *set, uint64_t function);
 bool function_set_has(const struct function_set *set, uint64_t function);
 
-/* ---- hook_search.c: the calls that code makes ---- */
+/* ---- hooks.c: the calls that code makes ---- */
 
 /* A call on a path of the code, and the `detail` that the search got with its pattern. */
 struct call_match {

@@ -18,6 +18,7 @@
 
 #include "beam/code.h"
 #include "beam/vm.h"
+#include "os/memory.h"
 #include "util/error.h"
 
 struct hooks;
@@ -97,3 +98,16 @@ int hooks_nif(struct hooks *hooks, const char *module, const char *function, uin
 /* Find a function of the VM by its symbol, or by any name that hook_function() returns. */
 int hooks_symbol(struct hooks *hooks, const char *name, struct hook_point *point,
                  struct error *error);
+
+/*
+ * The stub that replaces the code of an Erlang function when a NIF is loaded for it. The stub
+ * contains the address of the C function (x86/instr_bif.cpp emit_call_nif, 25:967, 29:1059).
+ */
+
+struct nif_stub {
+    uint64_t called; /* the function that Erlang code calls; it schedules a dirty NIF */
+    uint64_t dirty;  /* the function that runs on a dirty scheduler, or 0 */
+};
+
+/* False if the function that starts at `function` is not such a stub, or can't be read. */
+bool nif_stub_read(struct memory *memory, uint64_t function, struct nif_stub *stub);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "wire.h"
 
 /* The releases whose layouts are built in. */
 #define LAYOUT_RELEASES(oldest, newest) enum { OLDEST_RELEASE = oldest, NEWEST_RELEASE = newest };
@@ -64,3 +65,8 @@ static inline uint64_t layout_word(const uint8_t *bytes, int32_t offset)
     memcpy(&value, bytes + offset, sizeof(value));
     return value;
 }
+
+/* The words of the VM's structs that a sample contains: those that wire_fields.h lists. */
+
+struct wire_words sampled_process_words(const struct layout *layout);
+struct wire_words sampled_scheduler_words(const struct layout *layout);

@@ -1,11 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beam/process_top.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
-#include "beam/process_growth.h"
 #include "beam/process_metrics.h"
 #include "util/alloc.h"
+#include "vm_constants.h"
+
+/*
+ * The growth of a value of each process between two sweeps over all processes.
+ *
+ * A sweep visits processes in the order of the table, so two sweeps are compared like two sorted
+ * lists. This takes 32 bytes per process, whatever the size of the table.
+ */
+
+/* Processes with the same index follow each other in time. 32 bits of their pid terms (beam/term.c)
+ * distinguish them, because fewer than 2^32 processes are spawned between two sweeps. */
+struct noted {
+    uint64_t value;
+    uint32_t index, data;
+};
+
+struct process_growth {
+    struct noted *before, *now;
+    size_t before_count, before_room, now_count, now_room;
+    size_t at; /* in `before`: entries in front of it have lower indices than the next call */
+};
+
+static struct process_growth *process_growth_new(void)
+{
+    return xcalloc(1, sizeof(struct process_growth));
+}
+
+static void process_growth_free(struct process_growth *growth)
+{
+    if (!growth)
+        return;
+    free(growth->before);
+    free(growth->now);
+    free(growth);
+}
+
+/* Begin a sweep: its values will be compared with those noted since the last call. */
+static void process_growth_begin(struct process_growth *growth)
+{
+    *growth = (struct process_growth){
+        .before = growth->now,
+        .before_count = growth->now_count,
+        .before_room = growth->now_room,
+        .now = growth->before,
+        .now_room = growth->before_room,
+    };
+}
+
+static void note(struct process_growth *growth, const struct noted *noted)
+{
+    growth->now = xgrow(growth->now, &growth->now_room, growth->now_count, sizeof(*growth->now));
+    growth->now[growth->now_count++] = *noted;
+}
+
+/* The entry of this process in the last sweep; NULL if there is none. */
+static const struct noted *find(struct process_growth *growth, const struct noted *noted)
+{
+    const struct noted *found;
+
+    while (growth->at < growth->before_count && growth->before[growth->at].index < noted->index)
+        growth->at++;
+    found = &growth->before[growth->at];
+    return growth->at < growth->before_count && found->index == noted->index &&
+                   found->data == noted->data
+               ? found
+               : NULL;
+}
+
+/* Note the value of the process with this pid term at this index of the table; UINT64_MAX if the
+ * value is unknown. The index must be above that of the last call. Fills *grown with the growth
+ * since the last sweep, counted from 0 for a new process. False if the growth is unknown. */
+static bool process_growth_note(struct process_growth *growth, uint64_t index, uint64_t id,
+                                uint64_t value, int64_t *grown)
+{
+    const struct noted noted = {value, (uint32_t)index, (uint32_t)(id >> TAG_IMMED1_SIZE)};
+    const struct noted *before = find(growth, &noted);
+
+    note(growth, &noted);
+    *grown = (int64_t)(value - (before ? before->value : 0));
+    return value != UINT64_MAX && !(before && before->value == UINT64_MAX);
+}
 
 struct ranked {
     int64_t value;

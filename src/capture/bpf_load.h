@@ -5,6 +5,9 @@
  */
 #pragma once
 
+#include <stdint.h>
+
+#include "capture/probe_link.h"
 #include "util/error.h"
 
 struct bpf_object_skeleton;
@@ -19,3 +22,16 @@ int bpf_load(struct bpf_object_skeleton *skeleton, struct error *error);
 /* Set the error for an object that can't be loaded or opened. `code` is a negative errno. Return
  * -1. */
 int bpf_load_error(int code, struct error *error);
+
+/* The run time of BPF programs as the kernel accounts it. */
+
+struct run_time {
+    uint64_t runs, ns;
+};
+
+/* Make the kernel account run time while the returned descriptor is open. -1 if it can't (before
+ * Linux 5.8, or without CAP_SYS_ADMIN). */
+int run_time_account(void);
+
+/* The run time since loading of these sites' programs, each counted once; zeros if unknown. */
+struct run_time run_time_of(const struct probe_site *sites, int count);

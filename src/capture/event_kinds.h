@@ -95,3 +95,11 @@ const char *const *event_kind_list(void);
 
 /* All kinds, for messages: "gc, alloc, bif:MODULE:FUNCTION/ARITY". */
 const char *event_kind_names(void);
+
+/*
+ * The parts of the time that a process was off its scheduler. Each part of a hit of bpf/sched.bpf.c
+ * becomes a sample of its own, so that a flame graph shows them apart.
+ */
+
+/* Implements event_kind.parts. The first part has the count of the hit. */
+int sched_parts(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX]);

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/counter_delta.h"
 #include "budget/estimate.h"
+#include "budget/windows.h"
 #include "capture/event_sites.h"
-#include "budget/window_lengths.h"
+#include "capture/programs.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"

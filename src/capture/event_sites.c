@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/nop5.h"
-#include "os/instruction.h"
+#include "capture/probe_safety.h"
+#include "os/native_code.h"
 #include "os/usdt.h"
 #include "util/log.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "capture/governor_internal.h"
-#include "capture/return_probes.h"
+#include "capture/probe_safety.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"

@@ -14,9 +14,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "budget/windows.h"
 #include "capture/calibration.h"
 #include "capture/probe_link.h"
-#include "budget/window_log.h"
 #include "util/error.h"
 #include "wire.h"
 

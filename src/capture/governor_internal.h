@@ -3,8 +3,7 @@
  * The parts of the governor, for its own files:
  *
  *      governor.c         the thread that looks after all groups, and the public functions
- *      governor_group.c   opening and closing a group, and its windows
- *      governor_costs.c   the cost of hits
+ *      governor_group.c   opening and closing a group, its windows, and the cost of its hits
  *
  * All functions are called with the governor's lock held.
  */
@@ -14,8 +13,8 @@
 
 #include "budget/budget.h"
 #include "budget/cost_factor.h"
+#include "capture/bpf_load.h"
 #include "capture/governor.h"
-#include "capture/run_time.h"
 #include "util/buffer.h"
 
 /* The period until the rate of hits is known: stacks of the largest hits only. */

@@ -7,7 +7,6 @@
 #include "arch/instruction.h"
 #include "arch/cpu.h"
 #include "capture/calibration.h"
-#include "os/function_start.h"
 #include "os/native_code.h"
 #include "util/alloc.h"
 
@@ -47,7 +46,7 @@ static bool leaves_alone(const struct instruction *instruction, const struct pro
 }
 
 /* True if a probe is cheap there. At the entry it may be on a nop of five bytes. Further on it may
- * not: on some kernels a probe on one does harm (capture/nop5.h). */
+ * not: on some kernels a probe on one does harm (capture/probe_safety.h). */
 static bool is_cheap(const uint8_t *code, size_t size, bool at_entry,
                      const struct probe_needs *needs)
 {

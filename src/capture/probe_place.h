@@ -21,7 +21,7 @@ struct probe_needs {
     unsigned int arguments; /* arguments in registers, from the first, up to 6 */
     bool stack;             /* the return address at the stack pointer, or what lies behind it: all
                              * probes at return need that */
-    bool no_nop5;           /* the place must not be a nop of five bytes (capture/nop5.h) */
+    bool no_nop5;           /* the place must not be a nop of five bytes (capture/probe_safety.h) */
 };
 
 /* The offset of that place in a function of `size` bytes; 0 if only the entry will do. The place is

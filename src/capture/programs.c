@@ -4,12 +4,14 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/sampled_words.h"
+#include "beam/layout.h"
 #include "beamflame.skel.h"
 #include "capture/bpf_load.h"
+#include "log_histogram.h"
 #include "os/process.h"
 #include "util/alloc.h"
 #include "util/log.h"
@@ -370,4 +372,29 @@ void programs_histogram(const struct programs *programs, uint32_t index,
         }
     }
     free(values);
+}
+
+void slot_counts_since(struct wire_slot_counts *counts, const struct wire_slot_counts *before)
+{
+    counts->runs -= before->runs;
+    counts->hits -= before->hits;
+    counts->size -= before->size;
+    counts->lost -= before->lost;
+    for (int i = 0; i < WIRE_VALUES; i++)
+        counts->values[i] -= before->values[i];
+    for (int i = 0; i < WIRE_TALLIES; i++)
+        counts->tallies[i] -= before->tallies[i];
+}
+
+void histogram_since(struct wire_histogram *histogram, const struct wire_histogram *before)
+{
+    uint64_t highest = 0;
+
+    for (uint32_t i = 0; i < LOG_HISTOGRAM_BUCKETS; i++) {
+        histogram->buckets[i] -= before->buckets[i];
+        if (histogram->buckets[i])
+            highest = log_histogram_low(i + 1) - 1;
+    }
+    if (histogram->max == before->max && highest < histogram->max)
+        histogram->max = highest;
 }

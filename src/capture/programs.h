@@ -78,3 +78,12 @@ struct wire_slot_counts programs_slot_counts(const struct programs *programs, ui
 void programs_set_ticking(struct programs *programs, pid_t pid, uint32_t slot);
 void programs_histogram(const struct programs *programs, uint32_t index,
                         struct wire_histogram *histogram);
+
+/* What the BPF programs counted since a moment. They count from when they were loaded. */
+
+/* Subtract what was counted before. */
+void slot_counts_since(struct wire_slot_counts *counts, const struct wire_slot_counts *before);
+
+/* Subtract what was counted before. If the maximum is from before, only the bucket of the greatest
+ * number since then is known. Its highest number is then the maximum. */
+void histogram_since(struct wire_histogram *histogram, const struct wire_histogram *before);

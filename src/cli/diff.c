@@ -6,9 +6,9 @@
 
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "cli/options.h"
 #include "cli/render.h"
 #include "cli/report_options.h"
-#include "cli/temporary.h"
 #include "input/input.h"
 #include "output/weight.h"
 #include "profile/events.h"

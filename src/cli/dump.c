@@ -7,16 +7,15 @@
 
 #include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/release_option.h"
-#include "cli/selection_options.h"
-#include "cli/values.h"
+#include "cli/option.h"
+#include "cli/shared_options.h"
 #include "cli/verbose.h"
 #include "output/dump/writers.h"
 #include "output/number_text.h"
-#include "view/selection.h"
 #include "session/dump_take.h"
+#include "session/options.h"
 #include "session/targets.h"
-#include "session/top_option.h"
+#include "view/selection.h"
 
 struct dump_options {
     struct target_options target; /* the VM */

@@ -2,7 +2,7 @@
 /* `beamflame help`: help on the terminal, and manual pages, made from the commands' tables. */
 #pragma once
 
-#include "cli/command.h"
+#include "cli/command_line.h"
 
 /* Print the help of a command on standard output, as wide as the terminal. */
 void help_print(const struct command *command);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/verbose.h"
 
 int main(int argc, char **argv)

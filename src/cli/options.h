@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/types.h>
 
 #include "output/output.h"
@@ -46,3 +47,11 @@ struct diff_options {
 
 /* Whether several recordings are made, each with files of its own. */
 bool record_makes_segments(const struct record_options *options);
+
+/* The directory of unnamed temporary files. */
+static inline const char *temporary_directory(void)
+{
+    const char *directory = getenv("TMPDIR");
+
+    return directory ? directory : "/tmp";
+}

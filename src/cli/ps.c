@@ -9,7 +9,7 @@
 #include "beam/vm.h"
 #include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/release_option.h"
+#include "cli/shared_options.h"
 #include "cli/verbose.h"
 #include "os/process.h"
 #include "output/json/json.h"

@@ -9,18 +9,139 @@
 
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "cli/options.h"
 #include "cli/record_options.h"
-#include "cli/record_reports.h"
 #include "cli/render.h"
-#include "cli/temporary.h"
+#include "cli/verbose.h"
 #include "output/output_file.h"
 #include "profile/events.h"
+#include "rotation/options.h"
 #include "rotation/recorder.h"
+#include "rotation/rotation.h"
 #include "rotation/triggered.h"
 #include "session/session.h"
 #include "session/targets.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+
+/* What `record` prints while it records: progress on a terminal, and what is reported to it. */
+
+/* The line on a terminal that shows what is being recorded. */
+struct progress {
+    bool quiet;
+    bool live; /* standard error is a terminal, and progress is wanted */
+    uint64_t shown;
+};
+
+static const uint64_t INTERVAL_NS = 500000000;
+
+/* ---- progress ---- */
+
+static void clear_progress(const struct progress *progress)
+{
+    if (progress->live)
+        fprintf(stderr, "\r\033[K");
+}
+
+static void show_progress(const struct session *session, enum recorder_state state)
+{
+    static const char *const words[] = {
+        [RECORDER_WAITS] = "waiting  ", [RECORDER_FIRED] = "recording  ", [RECORDER_RECORDS] = ""};
+    struct session_status status = session_status(session);
+
+    fprintf(stderr, "\r\033[K%s%.0f s  %llu samples (%.0f/s)  %llu lost", words[state],
+            status.seconds, (unsigned long long)status.samples,
+            (double)status.samples / status.seconds, (unsigned long long)status.lost);
+    if (status.busiest[0])
+        fprintf(stderr, "  busiest: %s %.0f%%", status.busiest, status.busiest_share * 100);
+    fflush(stderr);
+}
+
+/* Show the line, at most twice a second. */
+static void report_progress(void *context, const struct session *session, enum recorder_state state)
+{
+    struct progress *progress = context;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    if (state == RECORDER_ENDS)
+        clear_progress(progress);
+    else if (progress->live && now - progress->shown >= INTERVAL_NS) {
+        progress->shown = now;
+        show_progress(session, state);
+    }
+}
+
+/* ---- what happened ---- */
+
+static void report_failed(void *context, const struct error *error)
+{
+    (void)context;
+    message_error(error);
+}
+
+static void report_wrote(void *context, const char *path)
+{
+    if (!((const struct progress *)context)->quiet)
+        message_say("wrote %s", path);
+}
+
+static void report_empty(void *context, const struct output_request *request)
+{
+    (void)context;
+    render_say_empty(request);
+}
+
+static void report_full(void *context, uint64_t max_size)
+{
+    if (!((const struct progress *)context)->quiet)
+        message_say("the recording ends: it has reached the %llu bytes of --max-size",
+                    (unsigned long long)max_size);
+}
+
+static void report_fired(void *context, const char *trigger, double before, double after)
+{
+    const struct progress *progress = context;
+
+    clear_progress(progress);
+    if (!progress->quiet)
+        message_say("trigger %s; recording from %.1f s before to %g s after", trigger, before,
+                    after);
+}
+
+/* Return functions that print what they get; if `quiet`, only errors and warnings. They use
+ * *progress, which this sets. */
+static struct rotation_reports record_reports(struct progress *progress, bool quiet)
+{
+    *progress = (struct progress){.quiet = quiet, .live = !quiet && isatty(STDERR_FILENO)};
+    return (struct rotation_reports){
+        .context = progress,
+        .warn = message_warning,
+        .failed = report_failed,
+        .wrote = report_wrote,
+        .empty = report_empty,
+        .progress = report_progress,
+        .full = report_full,
+        .fired = report_fired,
+        .log_file = verbose_file(),
+    };
+}
+
+/* Print what the segments lack. Return the exit code. */
+static int record_say_segments(const struct rotation_counts *counts)
+{
+    if (counts->late)
+        message_warning(
+            "%u segments are longer than requested, because the one before was still being written",
+            counts->late);
+    if (counts->cut)
+        message_warning("%u segments ended early; what they have is kept", counts->cut);
+    if (counts->failed)
+        message_warning("%u of %u segments could not be written completely", counts->failed,
+                        counts->written + counts->empty + counts->failed);
+    if (counts->failed || counts->cut)
+        return ERROR_FAILED;
+    return counts->empty && !counts->written ? ERROR_NO_SAMPLES : 0;
+}
 
 static volatile int stop_requested;
 

@@ -7,10 +7,8 @@
 
 #include "capture/clock.h"
 #include "cli/message.h"
-#include "cli/output_options.h"
-#include "cli/release_option.h"
-#include "cli/selection_options.h"
-#include "cli/values.h"
+#include "cli/option.h"
+#include "cli/shared_options.h"
 #include "cli/verbose.h"
 #include "profile/events.h"
 #include "util/alloc.h"

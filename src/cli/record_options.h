@@ -2,7 +2,7 @@
 /* The options of `beamflame record`, for its struct command. */
 #pragma once
 
-#include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/options.h"
 
 extern const struct option_group record_option_groups[];

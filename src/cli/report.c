@@ -2,9 +2,9 @@
 /* `beamflame report`: other formats from a recording, on any machine. */
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "cli/options.h"
 #include "cli/render.h"
 #include "cli/report_options.h"
-#include "cli/temporary.h"
 #include "input/input.h"
 
 static int open_input(const struct report_options *options, struct error *error)

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output_options.h"
-#include "cli/selection_options.h"
+#include "cli/shared_options.h"
 #include "cli/verbose.h"
 #include "profile/events.h"
 #include "util/alloc.h"

@@ -2,7 +2,7 @@
 /* The options of `beamflame report` and `beamflame diff`, for their struct command. */
 #pragma once
 
-#include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/options.h"
 
 /* Of report: targets are in a struct report_options. */

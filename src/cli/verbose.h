@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "cli/command.h"
+#include "cli/command_line.h"
 
 /* Of each command that examines something. The options have no target. */
 extern const struct command_option verbose_option_list[];

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-#include "input/frame_kind.h"
 #include "input/import.h"
-#include "input/text_cache.h"
+#include "input/perf_stack.h"
+#include "input/text.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
-#include "util/escape.h"
+#include "util/encode.h"
 
 /* The only event. */
 #define EVENT "stacks"

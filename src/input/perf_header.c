@@ -2,7 +2,7 @@
 #include "input/perf_header.h"
 
 #include "util/buffer.h"
-#include "util/escape.h"
+#include "util/encode.h"
 
 static struct span trimmed(struct span text)
 {

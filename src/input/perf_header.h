@@ -6,7 +6,7 @@
 #pragma once
 
 #include "input/import.h"
-#include "profile/unit.h"
+#include "profile/metrics.h"
 
 struct perf_header {
     bool own;           /* beamflame wrote the file */

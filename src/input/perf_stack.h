@@ -30,3 +30,14 @@ void perf_stacks_free(struct perf_stacks *stacks);
  * 1 on. */
 uint64_t perf_stacks_read(struct perf_stacks *stacks, struct span text, string_id comm,
                           struct perf_stack *ret_stack);
+
+/* Guesses the kind of a frame from its text. */
+
+/* The only frame that beamflame writes if there is no stack. */
+#define NO_STACK "[no stack]"
+
+/* The kind by the code's address and perf's dso (`module`). */
+enum frame_kind frame_kind_of_code(uint64_t address, struct span module);
+
+/* The kind by the text alone. */
+enum frame_kind frame_kind_of_text(struct span text);

@@ -8,11 +8,11 @@
 #include "input/perf_header.h"
 #include "input/perf_line.h"
 #include "input/perf_stack.h"
-#include "input/text_cache.h"
+#include "input/text.h"
 #include "profile/events.h"
 #include "recording/reorder.h"
 #include "util/alloc.h"
-#include "util/escape.h"
+#include "util/encode.h"
 
 /* Events and threads may have any names, but their number is limited. */
 enum { EVENTS_MOST = 255 };

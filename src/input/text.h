@@ -2,6 +2,7 @@
 /* Reads a text file by lines. Decompresses gzip on the way. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "util/error.h"
@@ -38,3 +39,18 @@ uint64_t text_line_number(const struct text *text);
  * read last. */
 int text_fail(const struct text *text, uint64_t back, struct error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/*
+ * Remembers the number of a text for its next occurrence. A full cache forgets everything.
+ */
+
+struct text_cache;
+
+/* `limit`: the bytes of text that fit. */
+struct text_cache *text_cache_new(size_t limit);
+void text_cache_free(struct text_cache *cache);
+
+/* The number of an equal text of the same kind, or 0. The caller chooses the kinds. */
+uint32_t text_cache_get(const struct text_cache *cache, uint32_t kind, struct span text);
+/* Add the number of a text that has none yet. */
+void text_cache_put(struct text_cache *cache, uint32_t kind, struct span text, uint32_t value);

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch/registers.h"
+#include "arch/cpu.h"
 
 struct cfi_registers {
     uint64_t value[CPU_REGISTERS];

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "os/elf_file.h"
-#include "os/open_in_root.h"
+#include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/read_at.h"
 

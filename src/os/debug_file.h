@@ -26,3 +26,13 @@ int debug_file_open(const struct elf_file *file);
 /* Return the ELF image with a symbol table that is packed into .gnu_debugdata (GDB manual,
  * "MiniDebugInfo"), malloc'ed. NULL if there is none or it can't be unpacked. */
 void *debug_data_unpack(Elf *elf, size_t *size);
+
+/* Says where the symbols of a stripped file are to be had. */
+
+/* Return the package with the debug symbols of the Erlang VM of a distribution, by the text of its
+ * os-release; NULL if unknown. */
+const char *debug_package_of_release(const char *os_release);
+
+/* Write how to get the symbols of `file`, the executable of a VM: a package, and the path where
+ * they are searched for. */
+void debug_advice(const struct elf_file *file, char *text, size_t size);

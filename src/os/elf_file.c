@@ -11,7 +11,7 @@
 
 #include "os/memory.h"
 #include "os/native_symbols.h"
-#include "os/open_in_root.h"
+#include "os/procfs.h"
 #include "util/alloc.h"
 
 /* A vdso has two or three pages. */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "os/build_id.h"
+#include "os/elf_notes.h"
 #include "util/error.h"
 
 struct kernel_symbols;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "os/build_id.h"
+#include "os/elf_notes.h"
 #include "util/error.h"
 
 struct memory;

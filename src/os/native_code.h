@@ -19,3 +19,17 @@ bool native_code_read(const struct elf_file *file, uint64_t address, void *buffe
 typedef bool (*native_call_visit)(void *context, uint64_t address);
 void native_code_callers(const struct elf_file *file, uint64_t function, native_call_visit visit,
                          void *context);
+
+/* True if `address` is the start of an instruction of the function that starts at `function`. A
+ * breakpoint anywhere else would change what the code does. Both are target addresses. */
+bool instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t address);
+
+/*
+ * Finds function boundaries without symbols. The table of .eh_frame_hdr, which stripped binaries
+ * keep for unwinding, lists the start of each function (Linux Standard Base Core 5.0, 10.6.2).
+ */
+
+/* Find the start of the function that contains `address`, and the start of the next function (0 if
+ * it is the last). All are target addresses. False if the function is unknown. */
+bool native_function_find(const struct elf_file *file, uint64_t address, uint64_t *start,
+                          uint64_t *end);

@@ -13,3 +13,16 @@ char *procfs_read(pid_t pid, const char *name, size_t *size);
 /* Return what follows "KEY:\t" at the start of a line of `text`, and its length up to the end of
  * the line; NULL if there is no such line. Files with such lines are status and fdinfo. */
 const char *procfs_value(const char *text, const char *key, size_t *length);
+
+/*
+ * Opens files of a hostile target. A path never leads out of the target's root. Only regular files
+ * are opened: opening a device or a pipe can have effects or block for ever.
+ */
+
+/* Open `path` in the root directory `root` ("/proc/PID/root") for reading. Links are resolved as a
+ * process in that root would resolve them. -1 if there is no such regular file. */
+int open_in_root(const char *root, const char *path);
+
+/* Open the file that `path_fd` (O_PATH) refers to for reading, and close `path_fd`. -1 if `path_fd`
+ * is invalid or not a regular file. */
+int reopen_regular(int path_fd);

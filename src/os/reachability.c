@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "arch/instruction.h"
-#include "os/function_start.h"
 #include "os/native_code.h"
 #include "os/native_symbols.h"
 #include "util/alloc.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "output/number_text.h"
-#include "output/summary/target_text.h"
+#include "output/summary/texts.h"
 #include "output/traffic.h"
 #include "output/weight.h"
 #include "profile/events.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Folded stacks, one line each: "root;...;leaf WEIGHT", sorted by bytes. In a symbol, ';', a line
- * end, and a '#' that would begin a comment are escaped (util/escape.h). In a comparison a line has
+ * end, and a '#' that would begin a comment are escaped (util/encode.h). In a comparison a line has
  * two weights, as with flamegraph.pl and difffolded.pl: first that of side 0, scaled, then that of
  * side 1.
  */
@@ -15,7 +15,7 @@
 #include "output/weight.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
-#include "util/escape.h"
+#include "util/encode.h"
 
 struct folded {
     FILE *file;

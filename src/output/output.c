@@ -9,7 +9,6 @@
 #include "output/formats.h"
 #include "output/changes/metric_changes.h"
 #include "output/output_file.h"
-#include "output/split_path.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "util/alloc.h"

@@ -1,17 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/output_file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
-#include "output/gzip_file.h"
+#include "output/formats.h"
 #include "util/alloc.h"
+
+/* Level 4: twice as fast as the default of 6, and 5 % larger for stacks as text. */
+#define GZIP_MODE "wb4"
+
+static ssize_t gzip_write(void *cookie, const char *data, size_t size)
+{
+    int written = gzwrite(cookie, data, (unsigned)size);
+
+    return written > 0 ? written : 0; /* 0 is an error: fopencookie(3) */
+}
+
+static int gzip_close(void *cookie)
+{
+    int result = gzclose(cookie);
+
+    if (result == Z_OK)
+        return 0;
+    if (result != Z_ERRNO)
+        errno = EIO;
+    return EOF;
+}
+
+/* A FILE that writes gzip to `fd`, which it owns; NULL if out of memory. */
+static FILE *gzip_fdopen(int fd)
+{
+    gzFile gzip = gzdopen(fd, GZIP_MODE);
+
+    if (!gzip)
+        return NULL;
+    return fopencookie(gzip, "w",
+                       (cookie_io_functions_t){.write = gzip_write, .close = gzip_close});
+}
 
 #define WRITE_BUFFER ((size_t)256 << 10)
 
@@ -171,4 +206,29 @@ void output_file_release(struct output_file *output)
     free(output->path);
     free(output->buffer);
     *output = (struct output_file){0};
+}
+
+/* A file name has at most 255 bytes: the longest suffix and that of a temporary file must fit. */
+#define EVENT_MAX 100
+
+/* Return where the suffix begins. ".gz" is a suffix for any format: the file is compressed. */
+static size_t suffix_start(const char *path, const struct output_format *format)
+{
+    size_t size = strlen(path), suffix = output_suffix_of(format, path);
+
+    if (!suffix && size > 3 && !strcmp(path + size - 3, ".gz"))
+        suffix = 3;
+    return size - suffix;
+}
+
+char *split_path(const char *path, const struct output_format *format, const char *event)
+{
+    size_t start = suffix_start(path, format);
+    char *result = xasprintf("%.*s.%.*s%s", (int)start, path, EVENT_MAX, event, path + start);
+    size_t end = strlen(result) - strlen(path + start);
+
+    for (size_t i = start + 1; i < end; i++)
+        if (!isalnum((unsigned char)result[i]) && !strchr("._-", result[i]))
+            result[i] = '-';
+    return result;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "output/output.h"
 #include "util/error.h"
 
 struct output_file {
@@ -33,3 +34,7 @@ int output_file_close(struct output_file *output, struct error *error);
 int output_file_publish(struct output_file *output, struct error *error);
 /* Close the file, remove it if it still has its temporary name, and free the struct's members. */
 void output_file_release(struct output_file *output);
+
+/* Return the path for the samples of one event: "x.perf.gz" becomes "x.gc.perf.gz". Characters of
+ * the event's name that a file name should not have become '-'. To be freed. */
+char *split_path(const char *path, const struct output_format *format, const char *event);

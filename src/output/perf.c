@@ -7,7 +7,7 @@
  *      <tab>ADDRESS SYMBOL (MODULE)           leaf first
  *      <empty line>
  *
- * Characters in a symbol that one of these readers would misread are escaped (util/escape.h).
+ * Characters in a symbol that one of these readers would misread are escaped (util/encode.h).
  */
 #include "output/formats.h"
 
@@ -16,13 +16,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "output/summary/event_text.h"
 #include "output/flame_prof.h"
+#include "output/summary/texts.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
-#include "util/escape.h"
+#include "util/encode.h"
 
 /* The name of all threads. The real names differ by scheduler ("erts_sched_1"), which would split
  * the graph. Root frames say who ran. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "output/json/json.h"
-#include "output/summary/process_text.h"
+#include "output/summary/texts.h"
 #include "output/weight.h"
 #include "util/alloc.h"
 #include "util/buffer.h"

@@ -5,7 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "profile/unit.h"
+/* The units of values. */
+
+enum unit {
+    UNIT_COUNT = 1,
+    UNIT_NS,
+    UNIT_WORDS, /* of 8 bytes */
+    UNIT_BYTES,
+    UNIT_END,
+};
+const char *unit_name(enum unit unit); /* "count", "ns", ... */
 
 /* Recordings contain these numbers: add new metrics at the end. Each comment names the item of
  * erlang:process_info/2 that has the same value while the process is at rest. */

@@ -12,7 +12,7 @@
  *      the rest   under the same name
  *
  * msacc reads a clock at each change of state. Samples show only time on a CPU; the kernel's counts
- * for each thread (profile/thread_time.h) give the total of that time:
+ * for each thread (profile/threads.h) give the total of that time:
  *
  *  - A thread that has no CPU is in no sample. The time that it waited for a CPU is known. All the
  *    rest counts as sleep, even if the thread blocks in another state of the VM (a NIF that reads a
@@ -25,8 +25,7 @@
 #pragma once
 
 #include "profile/profile.h"
-#include "profile/thread_time.h"
-#include "profile/thread_type.h"
+#include "profile/threads.h"
 
 enum microstate {
     MICROSTATE_NONE = 0, /* not known */

@@ -24,7 +24,6 @@
 #include <stdint.h>
 
 #include "profile/metrics.h"
-#include "profile/unit.h"
 
 typedef uint32_t string_id;
 typedef uint32_t module_id;

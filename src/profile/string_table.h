@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/arena.h"
-#include "util/id_index.h"
+#include "util/alloc.h"
+#include "util/hash.h"
 
 #define STRING_MAX 16384
 

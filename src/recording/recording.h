@@ -14,7 +14,7 @@
 
 #include "profile/event_summary.h"
 #include "profile/profile.h"
-#include "profile/thread_time.h"
+#include "profile/threads.h"
 #include "util/error.h"
 
 /* What is known when the recording starts. The writer borrows the strings for the call; in a

@@ -34,7 +34,7 @@
  * count. The newest summary of an event is valid.
  *
  * CHUNK_THREADS: varint count of threads, each the varints thread, from, to - from, cpu_ns,
- * wait_ns, sampled_ns (profile/thread_time.h). The newest chunk is valid; it has all threads.
+ * wait_ns, sampled_ns (profile/threads.h). The newest chunk is valid; it has all threads.
  *
  * CHUNK_END: empty.
  *

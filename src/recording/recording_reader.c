@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "recording/chunk_reader.h"
-#include "recording/records.h"
 #include "profile/string_table.h"
+#include "recording/chunks.h"
+#include "recording/records.h"
 #include "util/alloc.h"
 #include "util/log.h"
 #include "util/utf8.h"

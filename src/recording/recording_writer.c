@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "recording/chunk_writer.h"
+#include "profile/string_table.h"
+#include "recording/chunks.h"
 #include "recording/records.h"
 #include "recording/reorder.h"
-#include "profile/string_table.h"
 #include "util/alloc.h"
 
 struct recording_writer {

@@ -7,10 +7,10 @@
  */
 #pragma once
 
-#include "profile/profile_remap.h"
 #include "profile/event_summary.h"
+#include "profile/profile_remap.h"
+#include "profile/threads.h"
 #include "recording/recording.h"
-#include "profile/thread_time.h"
 
 void totals_join(struct recording_totals *totals, const struct recording_totals *next,
                  uint64_t shift);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "output/formats.h"
-#include "output/split_path.h"
+#include "output/output_file.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "output/summary/process_text.h"
+#include "output/summary/texts.h"
 #include "util/alloc.h"
 
 void busiest_free(struct busiest *busiest)

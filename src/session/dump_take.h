@@ -10,7 +10,7 @@
 
 #include "beam/vm.h"
 #include "profile/dump.h"
-#include "session/top_option.h"
+#include "session/options.h"
 #include "util/error.h"
 
 enum { DUMP_DEPTH_MAX = 1000 };

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "os/process.h"
-#include "session/triggers.h"
+#include "session/trigger_watch.h"
 #include "session/wall.h"
-#include "session/walls.h"
 #include "util/clock.h"
 #include "util/log.h"
 

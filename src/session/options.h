@@ -3,13 +3,34 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "capture/clock.h"
 #include "capture/event_probes.h"
-#include "session/top_option.h"
+#include "profile/metrics.h"
 #include "session/trigger.h"
+#include "util/error.h"
+
+/* The option N[:METRIC[:SECONDS]]: the N processes with the largest metric, or with its largest
+ * growth. */
+
+/* For help texts and messages. */
+#define STRUCT_METRICS                                                                             \
+    "reductions, msgq, mbuf, heap, stack, young, old, bin_vheap, bin_old_vheap or minor_gcs"
+#define TOP_METRICS STRUCT_METRICS ", or with + before it its growth (+msgq)"
+
+struct top_option {
+    size_t count; /* 0: not given */
+    enum metric metric;
+    bool by_growth; /* rank by growth of the metric */
+    double seconds; /* time of growth, or until processes are chosen again; 0: not given */
+};
+
+/* Parse `text`, which is modified. Without a metric, it is the growth of reductions. Return 0, or
+ * -1 with ERROR_USAGE. */
+int top_option_parse(char *text, struct top_option *top, struct error *error);
 
 /* Prints a warning for the user; the arguments are those of printf. */
 typedef void (*warn_function)(const char *format, ...) __attribute__((format(printf, 1, 2)));

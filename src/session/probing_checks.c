@@ -4,12 +4,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/bpf_load.h"
 #include "capture/calibration.h"
 #include "capture/event_kinds.h"
-#include "capture/nop5.h"
 #include "capture/event_probes.h"
+#include "capture/probe_safety.h"
 #include "capture/programs.h"
-#include "capture/run_time.h"
 #include "capture/sampler.h"
 
 enum { HZ = 99, SAMPLED_MS = 100 };

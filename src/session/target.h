@@ -17,8 +17,8 @@ struct target {
     struct vm_cpu_time *cpu_time;        /* session/cpu_time.h */
     struct event_probes *probes;         /* NULL where no event is recorded */
     struct allocation *allocation;       /* NULL unless event alloc is recorded */
-    struct wall *wall;                   /* session/walls.h */
-    struct trigger_watch *trigger_watch; /* session/triggers.h */
+    struct wall *wall;                   /* session/wall.h */
+    struct trigger_watch *trigger_watch; /* session/trigger_watch.h */
 };
 
 /* Takes over `vm`. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "beam/process_top.h"
-#include "session/top_option.h"
+#include "session/options.h"
 #include "util/alloc.h"
 
 static const struct kind {

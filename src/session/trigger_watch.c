@@ -6,12 +6,12 @@
 #include "beam/process_metrics.h"
 #include "beam/process_sweep.h"
 #include "os/process.h"
-#include "output/summary/process_text.h"
+#include "output/summary/texts.h"
 #include "profile/microstates.h"
-#include "view/selection.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "view/selection.h"
 
 static const uint64_t LOOK_NS = 1000000000;
 static const uint64_t SAMPLES_NS = 10000000000; /* after this, too few samples are a share of 0 */
@@ -288,4 +288,44 @@ bool trigger_watch_look(struct trigger_watch *watch, uint64_t now, bool may_fire
     if (fires)
         describe(watch, fires, text);
     return fires != NULL;
+}
+
+int triggers_add(struct target *target, const struct session_options *options, struct error *error)
+{
+    if (!options->trigger_count)
+        return 0;
+    target->trigger_watch = trigger_watch_new(options->triggers, options->trigger_count, target->vm,
+                                              target->symbolizer, error);
+    return target->trigger_watch ? 0 : -1;
+}
+
+bool triggers_need_cpu_samples(const struct session_options *options)
+{
+    for (size_t i = 0; i < options->trigger_count; i++)
+        if (options->triggers[i].kind == TRIGGER_GC)
+            return true;
+    return false;
+}
+
+bool triggers_look(const struct targets *targets, bool may_fire, const struct profile *profile,
+                   struct buffer *fired)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    bool found = false;
+
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct target *target = targets->of[i];
+        struct buffer text = {0};
+
+        if (!target->ended && target->trigger_watch &&
+            trigger_watch_look(target->trigger_watch, now, may_fire && !found, profile, &text)) {
+            found = true;
+            if (targets->count > 1)
+                buffer_format(&text, " (in process %d)", target->vm->pid);
+            buffer_byte(&text, '\0');
+            buffer_free(fired);
+            *fired = text;
+        }
+    }
+    return found;
 }

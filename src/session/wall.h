@@ -10,8 +10,9 @@
 #pragma once
 
 #include "beam/vm.h"
+#include "session/options.h"
 #include "session/segment.h"
-#include "session/top_option.h"
+#include "session/targets.h"
 #include "symbol/symbolizer.h"
 #include "util/error.h"
 
@@ -58,3 +59,26 @@ enum wall_tally {
 extern const char *const wall_tally_names[WALL_TALLIES];
 void wall_add_summary(const struct wall *wall, struct event_summary *summary,
                       struct event_tally *tallies);
+
+/* The wall event of a session: the sweeps of each target, and their summary in the recording.
+ * Targets without sweeps are skipped. */
+
+/* Begin the sweeps of a target, if the wall event is recorded. Borrows its VM and symbolizer. */
+int walls_add(struct target *target, const struct session_options *options,
+              const struct segment *segment, struct error *error);
+
+/* Run the sweeps that are due, and append the samples whose stacks are known by now. */
+int walls_step(const struct targets *targets, struct segment *segment, struct error *error);
+
+/* Return `timeout_ms`, or less if a sweep is due before. */
+int walls_limit_timeout(const struct targets *targets, int timeout_ms);
+
+/* Append the samples that still wait. */
+int walls_finish(const struct targets *targets, struct segment *segment, struct error *error);
+
+/* Write the summary, if the wall event is recorded. */
+int walls_put_summary(const struct targets *targets, struct segment *segment, struct error *error);
+
+/* Begin the next segment, which follows `before`. */
+void walls_begin(const struct targets *targets, const struct segment *before,
+                 struct segment *segment);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "arch/code_bytes.h"
-#include "os/function_start.h"
 #include "os/mappings.h"
 #include "os/memory.h"
+#include "os/native_code.h"
 #include "os/native_symbols.h"
 #include "util/address_map.h"
 #include "util/alloc.h"

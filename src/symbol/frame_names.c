@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/function_start.h"
 #include "os/mappings.h"
 #include "os/memory.h"
+#include "os/native_code.h"
 #include "os/native_symbols.h"
 #include "symbol/frame_class.h"
 #include "util/address_map.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/application.h"
 #include "beam/process_info.h"
 #include "beam/process_table.h"
 #include "util/address_map.h"

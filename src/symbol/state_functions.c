@@ -5,7 +5,6 @@
 
 #include "beam/drivers.h"
 #include "beam/hooks.h"
-#include "os/function_start.h"
 #include "os/mappings.h"
 #include "os/native_code.h"
 #include "util/address_map.h"

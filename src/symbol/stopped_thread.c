@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "os/process.h"
-#include "profile/thread_type.h"
+#include "profile/threads.h"
 
 /* ---- of a live VM ---- */
 

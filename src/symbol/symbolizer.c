@@ -5,20 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beam/layout.h"
 #include "beam/process_info.h"
 #include "beam/process_metrics.h"
-#include "beam/sampled_words.h"
 #include "os/process.h"
 #include "profile/profile_remap.h"
-#include "symbol/activity.h"
 #include "symbol/dirty_loop.h"
 #include "symbol/frame_names.h"
 #include "symbol/microstate.h"
 #include "symbol/process_cache.h"
 #include "symbol/process_walks.h"
 #include "symbol/runtime_names.h"
+#include "symbol/snapshot.h"
 #include "symbol/stopped_thread.h"
-#include "symbol/swept_snapshot.h"
 #include "symbol/thread_cache.h"
 #include "symbol/thread_watch.h"
 #include "symbol/unwind.h"

@@ -11,8 +11,8 @@
 #include "beam/vm.h"
 #include "os/kernel_symbols.h"
 #include "profile/profile.h"
+#include "profile/threads.h"
 #include "recording/recording.h"
-#include "profile/thread_time.h"
 #include "symbol/snapshot.h"
 #include "util/error.h"
 

@@ -5,7 +5,7 @@
 
 #include "os/process.h"
 #include "profile/profile_remap.h"
-#include "profile/thread_type.h"
+#include "profile/threads.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "profile/thread_time.h"
+#include "profile/threads.h"
 
 struct thread_watch;
 

@@ -17,3 +17,15 @@ void *xgrow(void *list, size_t *room, size_t index, size_t size);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t size);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Many small allocations that never move and are freed together. An arena of zeros is empty. */
+
+struct arena {
+    struct arena_block *newest;
+    char *free;
+    size_t left;
+};
+
+/* Return `size` bytes, not aligned. */
+void *arena_alloc(struct arena *arena, size_t size);
+void arena_free(struct arena *arena);

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -113,3 +114,19 @@ static inline uint64_t cursor_delta(struct cursor *cursor, uint64_t base, uint64
 /* Read a counted string of at most `max` bytes. Return its bytes, not terminated; NULL on a
  * problem. */
 const char *cursor_counted(struct cursor *cursor, size_t max, size_t *ret_size);
+
+/* Little-endian numbers in memory that need not be aligned. */
+
+static inline void put_le32(void *to, uint32_t value)
+{
+    value = htole32(value);
+    memcpy(to, &value, sizeof(value));
+}
+
+static inline uint32_t get_le32(const void *from)
+{
+    uint32_t value;
+
+    memcpy(&value, from, sizeof(value));
+    return le32toh(value);
+}

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/id_index.h"
+#include "util/hash.h"
 
 struct intern {
     size_t entry_size, key_size;

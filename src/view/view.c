@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/root_frame.h"
 #include "profile/string_table.h"
 #include "util/alloc.h"
-#include "util/escape.h"
+#include "util/encode.h"
 #include "util/intern.h"
+#include "view/root_frame.h"
 
 /* A root frame in a chain of them. */
 struct chain_node {

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "recording/chunk_writer.h"
+#include "recording/chunks.h"
 #include "recording/recording.h"
 
 static inline void check(bool holds)

@@ -12,11 +12,11 @@
 #include "../unit/fake_code.h"
 #include "../unit/fake_sample.h"
 #include "beam/code.h"
-#include "beam/sampled_words.h"
+#include "beam/layout.h"
 #include "os/cfi.h"
-#include "symbol/activity.h"
 #include "symbol/frame_class.h"
 #include "symbol/microstate.h"
+#include "symbol/thread_cache.h"
 #include "symbol/unwind.h"
 
 enum { CODE = 0x100, STACK = 0x20000000, NATIVE = 0x30000000, WORDS = 24 };

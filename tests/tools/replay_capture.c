@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "beam/sampled_words.h"
+#include "beam/layout.h"
 #include "capture/sampler.h"
 #include "os/cfi.h"
 #include "replay_capture.h"

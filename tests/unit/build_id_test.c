@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/build_id.h"
+#include "os/elf_notes.h"
 #include "os/mappings.h"
 #include "os/memory.h"
 

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "capture/counter_delta.h"
+#include "capture/programs.h"
 #include "log_histogram.h"
 
 /* Every count is subtracted: all are numbers of 8 bytes. */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "os/debug_package.h"
+#include "os/debug_file.h"
 #include "os/mappings.h"
 
 static void test_distributions(void **state)

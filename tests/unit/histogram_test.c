@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "profile/histogram.h"
+#include "profile/event_summary.h"
 
 /* Buckets are contiguous, and contain the numbers between their bounds. */
 static void test_buckets(void **state)

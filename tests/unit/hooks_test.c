@@ -17,7 +17,6 @@
 
 #include "beam/bif_table.h"
 #include "beam/hooks.h"
-#include "beam/nif_stub.h"
 #include "fake_code.h"
 
 /* clang-format off */

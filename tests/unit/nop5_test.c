@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "capture/calibration.h"
-#include "capture/nop5.h"
+#include "capture/probe_safety.h"
 #include "os/memory.h"
 
 static struct calibration calibration;

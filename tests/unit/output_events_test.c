@@ -4,7 +4,7 @@
 
 #include <dirent.h>
 
-#include "output/split_path.h"
+#include "output/output_file.h"
 #include "output/weight.h"
 
 static char directory[] = "/tmp/output-events-test.XXXXXX";

@@ -5,9 +5,8 @@
 #include <zlib.h>
 
 #include "output/html/files.h"
-#include "util/ascii.h"
-#include "util/base64.h"
 #include "util/cursor.h"
+#include "util/encode.h"
 
 /* ---- reading a page ---- */
 

@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "os/read_cache.h"
+#include "os/memory.h"
 
 /* Memory from `start` to `end` in which each byte is derived from its address. */
 static struct numbers {

@@ -10,11 +10,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "calibrated.h"
 #include "capture/calibration.h"
-#include "capture/return_probes.h"
+#include "capture/probe_safety.h"
 #include "os/process.h"
 #include "waiting_child.h"
-#include "calibrated.h"
 
 static const struct probe_site entry = {.path = "/no/file"};
 static const struct probe_site returns = {.path = "/no/file", .is_return = true};

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "beam/sampled_words.h"
+#include "beam/layout.h"
 
 static struct layout layout_of(int release)
 {

@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "capture/sched_hit.h"
+#include "capture/event_kinds.h"
 #include "profile/events.h"
 
 static void assert_part(const struct event_part *part, enum process_status status, uint64_t wait,

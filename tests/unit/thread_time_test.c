@@ -2,7 +2,7 @@
 #include "small_profile.h"
 
 #include "output/formats.h"
-#include "profile/thread_time.h"
+#include "profile/threads.h"
 
 #define BYTES(text) (const uint8_t *)(text), sizeof(text) - 1
 

@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "budget/window_lengths.h"
+#include "budget/windows.h"
 
 enum { MS = 1000000 };
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "budget/window_log.h"
+#include "budget/windows.h"
 
 static struct window_log window_log;
 

@@ -35,7 +35,7 @@ export class Numbers {
 }
 
 /**
- * The bytes of a text that src/util/ascii.h wrote: 7 bits a character. The character after a '^' is
+ * The bytes of a text that src/util/encode.h wrote: 7 bits a character. The character after a '^' is
  * stored with bit 0x40 flipped.
  * @param {string} text
  */

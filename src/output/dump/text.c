@@ -5,7 +5,7 @@
 
 #include "output/dump/writers.h"
 #include "output/number_text.h"
-#include "output/summary/target_text.h"
+#include "output/summary/texts.h"
 #include "util/alloc.h"
 
 enum { MEMBERS_SHOWN = 5 };

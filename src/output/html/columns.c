@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
-#include "util/ascii.h"
+#include "util/encode.h"
 
 enum { BLOCK = 16 << 10 }; /* bytes that are compressed at once */
 

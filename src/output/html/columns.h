@@ -44,6 +44,6 @@ void html_column_text(struct html_column *column, const char *text);
 /* Compress the rest. Nothing may be appended after that. */
 void html_column_close(struct html_column *column);
 
-/* Write the compressed bytes of all columns, one after the other, as text (util/ascii.h). All
+/* Write the compressed bytes of all columns, one after the other, as text (util/encode.h). All
  * columns must be closed. */
 void html_columns_write(const struct html_columns *columns, FILE *file);

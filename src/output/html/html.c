@@ -8,8 +8,8 @@
  * number of entries of each table ("counts"), and for each column its name, its size in bytes, and
  * its uncompressed size ("columns", in the order of their bytes).
  *
- * #recording has the columns, one after the other. Each is in zlib's format; util/ascii.h makes the
- * bytes text. The column "strings" is UTF-8 with a NUL after each string. All other columns are
+ * #recording has the columns, one after the other. Each is in zlib's format; util/encode.h makes
+ * the bytes text. The column "strings" is UTF-8 with a NUL after each string. All other columns are
  * numbers in LEB128: 7 bits a byte, low bits first. A number that can be negative ("signed" below)
  * is a zigzag: 0, -1, 1, -2 become 0, 1, 2, 3. Ids are those of profile/profile.h; tables begin
  * with id 1. "minus" below: the column has the difference.
@@ -56,7 +56,7 @@
 #include "output/html/tables.h"
 #include "output/json/json.h"
 #include "util/alloc.h"
-#include "util/base64.h"
+#include "util/encode.h"
 
 enum { EVENTS_MAX = UINT8_MAX }; /* the page holds the event of a sample in a byte */
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "output/json/line.h"
 #include "util/alloc.h"
 
 void json_entries_free(struct json_entries *entries)

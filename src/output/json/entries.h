@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "output/json/json.h"
 #include "profile/profile.h"
 
 /* The entries of a table that were written, by id. */
@@ -30,3 +31,20 @@ void json_entries_event(const struct json_entries *entries, event_id id);
  * were written before are left out. */
 void json_entries_sample(struct json_entries *entries, const struct sample *sample);
 void json_entries_thread(struct json_entries *entries, thread_id id);
+
+/* Lines of JSON: each line is an object with a "type" (docs/json.md). */
+
+static inline struct json json_line_open(FILE *file, const char *type)
+{
+    struct json json = {file};
+
+    json_open(&json, NULL, '{');
+    json_text(&json, "type", type);
+    return json;
+}
+
+static inline void json_line_close(struct json *json)
+{
+    json_close(json, '}');
+    putc('\n', json->file);
+}

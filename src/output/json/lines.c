@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "output/json/entries.h"
-#include "output/json/line.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"
 

@@ -13,7 +13,7 @@
 #include "output/code_table.h"
 #include "output/protobuf/protobuf_file.h"
 #include "output/sample_groups.h"
-#include "output/summary/target_text.h"
+#include "output/summary/texts.h"
 #include "pprof/profile.pb-c.h"
 #include "profile/events.h"
 #include "util/alloc.h"

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
+#include "output/number_text.h"
 #include "output/summary/cpu_account.h"
 #include "output/summary/microstate_table.h"
-#include "output/number_text.h"
 #include "output/summary/summary.h"
-#include "output/summary/target_text.h"
+#include "output/summary/texts.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"
 #include "util/buffer.h"

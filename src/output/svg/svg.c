@@ -10,18 +10,17 @@
 #include <string.h>
 
 #include "output/counts.h"
-#include "output/summary/cpu_account.h"
-#include "output/summary/event_text.h"
 #include "output/frame_tree.h"
 #include "output/number_text.h"
+#include "output/summary/cpu_account.h"
+#include "output/summary/texts.h"
 #include "output/svg/layout.h"
 #include "output/svg/style.h"
-#include "output/summary/target_text.h"
 #include "output/weight.h"
-#include "view/root_frame.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/utf8.h"
+#include "view/root_frame.h"
 
 /* All in px. */
 #define WIDTH        1280

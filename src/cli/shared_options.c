@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/shared_options.h"
+
+#include "beam/layout.h"
+#include "cli/message.h"
+#include "cli/option.h"
+#include "view/selection.h"
+
+static int add_include(void *target, char *pattern, struct error *error)
+{
+    return selection_add_pattern(&((struct selection_options *)target)->include, pattern, error);
+}
+
+static int add_exclude(void *target, char *pattern, struct error *error)
+{
+    return selection_add_pattern(&((struct selection_options *)target)->exclude, pattern, error);
+}
+
+static int add_statuses(void *target, char *names, struct error *error)
+{
+    return selection_add_statuses(target, names, error);
+}
+
+static int add_process(void *target, char *who, struct error *error)
+{
+    return selection_add_process(&((struct selection_options *)target)->processes, who, error);
+}
+
+static int add_children(void *target, char *who, struct error *error)
+{
+    return selection_add_process(&((struct selection_options *)target)->children_of, who, error);
+}
+
+static int add_descendants(void *target, char *who, struct error *error)
+{
+    return selection_add_process(&((struct selection_options *)target)->descendants_of, who, error);
+}
+
+static int set_from(void *target, char *text, struct error *error)
+{
+    double seconds;
+
+    if (value_seconds_or_0("--from", text, &seconds, error))
+        return -1;
+    ((struct selection_options *)target)->from_ns = (uint64_t)(seconds * 1e9);
+    return 0;
+}
+
+static int set_to(void *target, char *text, struct error *error)
+{
+    struct selection_options *options = target;
+    double seconds;
+
+    if (value_seconds_or_0("--to", text, &seconds, error))
+        return -1;
+    options->to_ns = (uint64_t)(seconds * 1e9);
+    options->has_end = true;
+    return 0;
+}
+
+const struct command_option selection_option_list[] = {
+    {"process", 0, "WHO",
+     "Select this process. WHO is its pid (<0.N.S>), registered name, label or initial call "
+     "(m:f/a); m:_ selects all processes whose initial call is in module m. May be repeated.",
+     add_process, NULL},
+    {"descendants-of", 0, "WHO",
+     "Select all processes below this one, such as a supervisor. May be repeated.", add_descendants,
+     NULL},
+    {"children-of", 0, "WHO",
+     "Select the processes that this one spawned, or that name it first in $ancestors. May be "
+     "repeated.",
+     add_children, NULL},
+    {"status", 0, "STATUS,...",
+     "Select processes in one of these states: running, runnable, waiting, suspended, exiting, "
+     "garbage_collecting, free.",
+     add_statuses, NULL},
+    {"include", 'I', "REGEX",
+     "Select stacks with a frame that matches this extended regular expression. Root frames "
+     "count. Where it is repeated, one match is enough.",
+     add_include, NULL},
+    {"exclude", 'X', "REGEX", "Leave out stacks with a frame that matches. May be repeated.",
+     add_exclude, NULL},
+    {0},
+};
+
+const struct command_option time_option_list[] = {
+    {"from", 0, "SEC", "Select samples from this second after the start of the recording on.",
+     set_from, NULL},
+    {"to", 0, "SEC", "Select samples before this second after the start of the recording.", set_to,
+     NULL},
+    {0},
+};
+
+int selection_options_check(const struct selection_options *options, struct error *error)
+{
+    if (options->has_end && options->to_ns <= options->from_ns)
+        return error_set(error, ERROR_USAGE, "there is no time between --from and --to");
+    return 0;
+}
+
+void output_options_free(struct output_options *options)
+{
+    selection_options_free(&options->settings.selection);
+}
+
+static int add_output(void *target, char *path, struct error *error)
+{
+    struct output_options *options = target;
+
+    if (!path[0])
+        return error_set(error, ERROR_USAGE, "-o needs a file name");
+    if (options->count == OUTPUTS_MAX)
+        return error_set(error, ERROR_USAGE, "at most %d outputs can be written at once",
+                         OUTPUTS_MAX);
+    options->requests[options->count++] =
+        (struct output_request){.path = path, .format = options->next_format};
+    options->next_format = NULL;
+    return 0;
+}
+
+static int set_format(void *target, char *name, struct error *error)
+{
+    struct output_options *options = target;
+
+    if (options->next_format)
+        return error_set(error, ERROR_USAGE, "--format is given twice for one -o");
+    options->next_format = output_format_named(name);
+    if (!options->next_format)
+        return error_set(error, ERROR_USAGE, "there is no format '%s'; the formats are: %s", name,
+                         output_format_names());
+    return 0;
+}
+
+static int set_group_by(void *target, char *keys, struct error *error)
+{
+    return grouping_parse(keys, &((struct output_options *)target)->settings.view.grouping, error);
+}
+
+const struct command_option output_option_list[] = {
+    {"output", 'o', "FILE",
+     "Write FILE; - is standard output. The suffix of the name chooses the format. May be "
+     "repeated.",
+     add_output, output_suffixes},
+    {"format", 0, "FORMAT",
+     "Write the next -o in this format, whatever its name. With a single -o, --format may come "
+     "before or after it.",
+     set_format, output_format_names},
+    {0},
+};
+
+const struct command_option compared_output_option_list[] = {
+    {"output", 'o', "FILE",
+     "Write FILE; - is standard output. .html is a page, .txt is text, .folded is folded stacks "
+     "with two weights. May be repeated.",
+     add_output, NULL},
+    {"format", 0, "FORMAT",
+     "Write the next -o in this format, whatever its name: html, text or folded.", set_format,
+     NULL},
+    {0},
+};
+
+const struct command_option stats_option_list[] = {
+    {"stats", 0, "FILE", "Write what was counted to FILE, as one JSON object.", option_set_text,
+     NULL, offsetof(struct output_options, stats_path)},
+    {"quiet", 'q', NULL, "Print nothing but errors.", option_set_true, NULL,
+     offsetof(struct output_options, quiet)},
+    {0},
+};
+
+const struct command_option view_option_list[] = {
+    {"group-by", 0, "KEY,...",
+     "Put these root frames below each stack, the first key outermost. The default is name.",
+     set_group_by, grouping_key_names},
+    {"fold-recursion", 0, NULL, "Show a run of frames of one function as one frame.",
+     option_set_true, NULL, offsetof(struct output_options, settings.view.fold_recursion)},
+    {0},
+};
+
+static int check_request(const struct output_options *options, struct output_request *request,
+                         struct error *error)
+{
+    const struct output_format *format =
+        request->format ? request->format : output_format_of(request->path);
+
+    if (!format)
+        return error_set(error, ERROR_USAGE,
+                         "the name '%s' does not end in the suffix of a format; the suffixes are: "
+                         "%s; or choose a format with --format",
+                         request->path, output_suffixes());
+    if (!options->compares)
+        return 0;
+    if (!format->comparing)
+        return error_set(error, ERROR_USAGE,
+                         "%s: a comparison can be written as .html, .txt or .folded",
+                         request->path);
+    request->format = format->comparing;
+    return 0;
+}
+
+int output_options_check(struct output_options *options, struct error *error)
+{
+    if (options->next_format && options->count == 1 && !options->requests[0].format) {
+        options->requests[0].format = options->next_format;
+        options->next_format = NULL;
+    }
+    if (options->next_format)
+        return error_set(error, ERROR_USAGE, "--format %s needs an -o after it",
+                         options->next_format->name);
+    for (size_t i = 0; i < options->count; i++)
+        if (check_request(options, &options->requests[i], error))
+            return -1;
+    return 0;
+}
+
+static int set_release(void *target, char *text, struct error *error)
+{
+    long release;
+
+    if (value_number("--assume-release", text, OLDEST_RELEASE, NEWEST_RELEASE, &release, error))
+        return -1;
+    *(int *)target = (int)release;
+    return 0;
+}
+
+const struct command_option release_option_list[] = {
+    {"assume-release", 0, "N",
+     "Treat a VM of a newer OTP release than the known ones as release N. What is read of it is "
+     "checked as always, but results may be wrong.",
+     set_release, NULL},
+    {0},
+};
+
+void release_option_warn(const struct vm *vm)
+{
+    char text[256];
+
+    vm_assumption(vm, text, sizeof(text));
+    if (text[0])
+        message_warning("%s", text);
+}

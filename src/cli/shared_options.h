@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The options that select samples or processes. */
+#pragma once
+
+#include "beam/vm.h"
+#include "cli/command_line.h"
+#include "cli/options.h"
+#include "view/selection.h"
+
+/* Their target is a struct selection_options. */
+extern const struct command_option selection_option_list[];
+extern const struct command_option time_option_list[]; /* of recordings */
+
+/* Check --from and --to, when all options are stored. */
+int selection_options_check(const struct selection_options *options, struct error *error);
+
+/* The options that say what is written, of every command that writes outputs. */
+
+/* Their target is a struct output_options. */
+extern const struct command_option output_option_list[];
+extern const struct command_option compared_output_option_list[]; /* of diff */
+extern const struct command_option stats_option_list[];           /* below either of these */
+extern const struct command_option view_option_list[];
+
+void output_options_free(struct output_options *options);
+
+/* Choose the formats, when all options are stored. */
+int output_options_check(struct output_options *options, struct error *error);
+
+/* The option --assume-release. The target of its group is an int, 0 if the option is not given. */
+
+#define RELEASE_OPTION_TITLE "VMs of unknown releases"
+extern const struct command_option release_option_list[];
+
+/* Warn if the VM is treated as another release than its own. */
+void release_option_warn(const struct vm *vm);

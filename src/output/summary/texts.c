@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/summary/texts.h"
+
+void target_text(const struct profile *profile, target_id id, struct buffer *text)
+{
+    const struct target_entry *target = profile_get_target(profile, id);
+
+    if (target->node)
+        buffer_format(text, "%s, ", profile_text(profile, target->node));
+    buffer_format(text, "pid %u", target->pid);
+    if (target->otp_release)
+        buffer_format(text, ", OTP %s", profile_text(profile, target->otp_release));
+    if (target->erts)
+        buffer_format(text, ", erts %s", profile_text(profile, target->erts));
+    if (target->flavor)
+        buffer_format(text, ", %s", profile_text(profile, target->flavor));
+    if (target->host)
+        buffer_format(text, ", host %s", profile_text(profile, target->host));
+    if (target->container)
+        buffer_format(text, ", container %s", profile_text(profile, target->container));
+}
+
+void process_text(const struct profile *profile, process_id id, struct buffer *text)
+{
+    const struct process_entry *process = profile_get_process(profile, id);
+    string_id name = process->name    ? process->name
+                     : process->label ? process->label
+                                      : process->initial_call;
+
+    buffer_text(text, profile_text(profile, process->pid));
+    if (name)
+        buffer_format(text, " %.90s", profile_text(profile, name));
+}
+
+/* 95 % of a normal distribution is within so many standard errors of its mean. */
+#define ERRORS_OF_95_PERCENT 1.96
+
+static bool is_unsure(const struct event_summary *summary)
+{
+    for (int i = 0; i < EVENT_VALUES; i++)
+        if (summary->errors[i] == EVENT_ERROR_UNKNOWN)
+            return true;
+    return false;
+}
+
+void event_hits_text(const struct event_summary *summary, struct buffer *text)
+{
+    buffer_format(text, "%s hits, %.1f %% of the time covered", number_text(summary->hits).text,
+                  percent_of(summary->covered_ns, summary->span_ns));
+    if (summary->windows)
+        buffer_format(text, " in %s window%s", number_text(summary->windows).text,
+                      summary->windows > 1 ? "s" : "");
+    if (is_unsure(summary))
+        buffer_text(text, ", too few to estimate the error of totals");
+    if (summary->target_cpu_ns)
+        buffer_format(text, ", at %.2f %% of the VM's CPU time",
+                      percent_of(summary->cost_ns, summary->target_cpu_ns));
+    if (summary->lost)
+        buffer_format(text, ", %s samples lost", number_text(summary->lost).text);
+}
+
+void event_sum_text(const struct event_summary *summary, uint32_t value, enum unit unit,
+                    struct buffer *text)
+{
+    double error = (double)summary->errors[value] * ERRORS_OF_95_PERCENT;
+
+    buffer_text(text, amount_text(summary->sums[value], unit).text);
+    if (summary->errors[value] == EVENT_ERROR_UNKNOWN)
+        buffer_text(text, " +- ?");
+    else if (summary->errors[value])
+        buffer_format(text, " +- %s",
+                      amount_text(error < 1e18 ? (uint64_t)error : UINT64_MAX, unit).text);
+}
+
+void event_histogram_text(const struct event_histogram *named, struct buffer *text)
+{
+    const struct histogram *histogram = &named->histogram;
+
+    buffer_text(text, amount_text(histogram_count(histogram), UNIT_COUNT).text);
+    buffer_format(text, ", p50 %s",
+                  amount_text(histogram_percentile(histogram, 50), named->unit).text);
+    buffer_format(text, ", p99 %s",
+                  amount_text(histogram_percentile(histogram, 99), named->unit).text);
+    buffer_format(text, ", max %s", amount_text(histogram->max, named->unit).text);
+}

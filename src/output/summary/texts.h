@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Targets, processes and the counts of events as text for people. */
+#pragma once
+
+#include "output/number_text.h"
+#include "profile/event_summary.h"
+#include "profile/profile.h"
+#include "util/buffer.h"
+
+/* Append the known properties of a target: "shop@web-1, pid 4711, OTP 27, erts 15.2, jit". */
+void target_text(const struct profile *profile, target_id target, struct buffer *text);
+
+/* Append the pid of a process and its registered name, else its label, else its initial call:
+ * "<0.85.0> cart". */
+void process_text(const struct profile *profile, process_id id, struct buffer *text);
+
+/* Append "12,345 hits, 4.1 % of the time covered in 31 windows, at 0.93 % of the VM's CPU time, 3
+ * samples lost". */
+void event_hits_text(const struct event_summary *summary, struct buffer *text);
+
+/* Append a sum with its 95 % confidence interval: "1.2 s +- 30.1 ms", or "+- ?" if there were too
+ * few windows to estimate it. A sum that is not scaled is exact and has no interval. */
+void event_sum_text(const struct event_summary *summary, uint32_t value, enum unit unit,
+                    struct buffer *text);
+
+/* Append "1,200 times, p50 12.3 us, p99 1.2 ms, max 5.0 ms". */
+void event_histogram_text(const struct event_histogram *histogram, struct buffer *text);
