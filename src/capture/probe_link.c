@@ -255,15 +255,21 @@ static int attach_all_perf(struct probe_links *links, pid_t pid, const struct pr
  * about a lock that is not held. Where a page can't be read, attaching fails with the reason. */
 static void read_in(const struct probe_site *sites, int count)
 {
+    int fd = -1;
+
     for (int i = 0; i < count; i++) {
-        int fd = open(sites[i].path, O_RDONLY | O_CLOEXEC);
         char byte;
 
-        if (fd < 0)
-            continue;
-        (void)!pread(fd, &byte, 1, (off_t)sites[i].file_offset);
-        close(fd);
+        if (i == 0 || strcmp(sites[i].path, sites[i - 1].path) != 0) {
+            if (fd >= 0)
+                close(fd);
+            fd = open(sites[i].path, O_RDONLY | O_CLOEXEC);
+        }
+        if (fd >= 0)
+            (void)!pread(fd, &byte, 1, (off_t)sites[i].file_offset);
     }
+    if (fd >= 0)
+        close(fd);
 }
 
 struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,

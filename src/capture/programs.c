@@ -24,6 +24,7 @@ enum {
     PROCESSES_MIN = 1 << 16,
     PROCESSES_MAX = 1 << 20,
     SAMPLE_BYTES_TYPICAL = 6 << 10, /* measured: 3 to 6 KB with both stacks */
+    KEYS_AT_ONCE = 4096,
 };
 
 struct programs {
@@ -238,20 +239,31 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
     return 0;
 }
 
-/* Delete the times of the VM's processes: room for those of VMs that start. */
+/* Delete the times of the VM's processes: room for those of VMs that start. The map may have a
+ * million entries, so they are read many at a time. */
 static void forget_turns(const struct programs *programs, uint32_t pid)
 {
-    int map = bpf_map__fd(programs->skeleton->maps.turns);
-    struct wire_process_key key, next;
-    bool more = map >= 0 && bpf_program__autoload(programs->skeleton->progs.sched_out) &&
-                bpf_map_get_next_key(map, NULL, &next) == 0;
+    const struct bpf_map *map = programs->skeleton->maps.turns;
+    struct wire_process_key *keys;
+    void *turns;
+    uint32_t position, count;
+    int result = 0;
 
-    while (more) {
-        key = next;
-        more = bpf_map_get_next_key(map, &key, &next) == 0;
-        if (key.pid == pid)
-            bpf_map_delete_elem(map, &key);
+    if (bpf_map__fd(map) < 0 || !bpf_program__autoload(programs->skeleton->progs.sched_out))
+        return;
+    keys = xcalloc(KEYS_AT_ONCE, sizeof(*keys));
+    turns = xcalloc(KEYS_AT_ONCE, bpf_map__value_size(map));
+    for (bool first = true; result == 0; first = false) {
+        count = KEYS_AT_ONCE;
+        result = bpf_map_lookup_batch(bpf_map__fd(map), first ? NULL : &position, &position, keys,
+                                      turns, &count, NULL);
+        /* -ENOENT: these are the last ones */
+        for (uint32_t i = 0; (result == 0 || result == -ENOENT) && i < count; i++)
+            if (keys[i].pid == pid)
+                bpf_map_delete_elem(bpf_map__fd(map), &keys[i]);
     }
+    free(turns);
+    free(keys);
 }
 
 void programs_remove_target(struct programs *programs, const struct vm *vm)
