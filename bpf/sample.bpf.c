@@ -295,6 +295,61 @@ static __always_inline int read_struct(void *to, __u64 address, const struct wir
     return 0;
 }
 
+/* While a match specification runs, the scheduler's process is a pseudo process. All data bits of
+ * its id are ones (ERTS_INVALID_PID; erl_db_util.c db_prog_match 25.2.3:2114, 27.3.4.1:2215,
+ * 29.1.1:2256). */
+static __always_inline bool is_pseudo(const void *process, const struct wire_target *target)
+{
+    __u64 id = field(process, target->process_id) | TAG_IMMED1_MASK;
+
+    return id == ~0ULL || id == ~0U;
+}
+
+/* Take the process at this address for the sampled one, if there is a process that runs on this
+ * scheduler. Only one does, besides the pseudo process. */
+__noinline int consider_process(__u32 at, __u64 address, __u32 scheduler_data, __u32 id)
+{
+    struct scratch *scratch = scratch_at(at);
+    __u64 scheduler = 0, term = 0;
+
+    if (!scratch || address == scratch->sample.process)
+        return 0;
+    if (bpf_probe_read_user(&scheduler, sizeof(scheduler), (void *)(address + scheduler_data)) ||
+        scheduler != scratch->sample.scheduler)
+        return 0;
+    if (bpf_probe_read_user(&term, sizeof(term), (void *)(address + id)) ||
+        (term & TAG_IMMED1_MASK) != TAG_IMMED1_PID)
+        return 0;
+    scratch->sample.process = address;
+    return 1;
+}
+
+/* Find the process that called a match specification: db_prog_match() and its callers keep its
+ * address on the native stack. */
+static __always_inline int find_caller(struct scratch *scratch, const struct wire_target *target,
+                                       const struct stack_area *area)
+{
+    __u32 scheduler_data = target->process_scheduler_data, id = target->process_id;
+    __u64 *words = room(scratch); /* temporary: the next region overwrites them */
+    __u64 size = WIRE_CALLER_WORDS * sizeof(*words);
+
+    if (area->base > area->sp && area->base - area->sp < size)
+        size = area->base - area->sp;
+    barrier_var(size);
+    size &= COPY_MASK;
+    if (!words || bpf_probe_read_user(words, size, (void *)area->sp))
+        return 0;
+    for (__u64 i = 0; i < WIRE_CALLER_WORDS && i < size / sizeof(*words); i++) {
+        barrier_var(i);
+        /* Addresses of the stack itself and of no struct are not worth the call. */
+        if ((words[i] & 7) || words[i] < PAGE || words[i] - area->sp < NATIVE_STACK_MAX)
+            continue;
+        if (consider_process(area->at, words[i], scheduler_data, id))
+            return 1;
+    }
+    return 0;
+}
+
 /* Copy the Process struct and its stack. */
 static __always_inline void put_process(struct scratch *scratch, const struct wire_target *target,
                                         struct stack_area *area)
@@ -303,6 +358,10 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
     __u64 current;
 
     if (!process || !read_struct(process, scratch->sample.process, &target->process_words))
+        return;
+    if (is_pseudo(process, target) &&
+        (!find_caller(scratch, target, area) ||
+         !read_struct(process, scratch->sample.process, &target->process_words)))
         return;
     area->htop = field(process, target->process_htop);
     area->stop = field(process, target->process_stop);

@@ -32,6 +32,8 @@ enum wire_limits {
     WIRE_ERLANG_BELOW_BYTES = 4096, /* just below Process.stop, where the true top may be */
     WIRE_ERLANG_FAR_BYTES = 8192,   /* around a true top that lies further below */
     WIRE_MFA_BYTES = 24,
+    WIRE_CALLER_WORDS = 256, /* words of the native stack that are searched for the caller of a
+                              * match specification */
     WIRE_SCAN_WORDS = 64, /* words of the native stack that are searched for the true top */
     WIRE_RETURNS = 4,     /* return addresses replaced by uretprobes */
     WIRE_SCRATCHES = 3,   /* buffers per CPU; the first is for CPU samples */

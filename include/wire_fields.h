@@ -67,6 +67,7 @@ WIRE_WORD(PROCESS, process_initial, 8)
 WIRE_WORD(PROCESS, process_initial, 16)
 WIRE_WORD(PROCESS, process_parent, 0)
 WIRE_WORD(PROCESS, process_group_leader, 0)
+WIRE_OFFSET(process_scheduler_data)
 /* messages */
 WIRE_OFFSET(process_msgq_save)
 WIRE_OFFSET(message_m)

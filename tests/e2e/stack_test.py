@@ -80,6 +80,14 @@ class Stacks:
                     calls, lambda s, b=bif: "phases:bifs/1" in s[:s.index(b)])
                 self.assertGreater(called / sum(calls.values()), 0.95)
 
+    def test_match_specifications(self):
+        """A sample of a match specification has the process that called it, and its stack. (The VM
+        runs it as another process, whose pid has only ones.)"""
+        stacks, _ = self.record("matching")
+        called = {s: n for s, n in stacks.items() if "ets:select_count/2" in s}
+        self.assertGreater(self.share(stacks, called.__contains__), 0.9)
+        self.assertGreater(self.share(called, lambda s: "phases:phase_matching/1" in s), 0.99)
+
     def test_nif(self):
         """A NIF's C function stands under the Erlang function that it implements."""
         stacks, _ = self.record("nif")

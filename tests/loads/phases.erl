@@ -18,8 +18,8 @@ start() ->
 
 names() ->
     [
-        arithmetic, body_recursion, bignums, bifs, garbage, ets, maps, bit_syntax, nif, dirty_nif,
-        selective_receive, compare, deep_recursion
+        arithmetic, body_recursion, bignums, bifs, garbage, ets, matching, maps, bit_syntax, nif,
+        dirty_nif, selective_receive, compare, deep_recursion
     ].
 
 main(Options) ->
@@ -73,6 +73,7 @@ phase(bignums) -> fun phase_bignums/1;
 phase(bifs) -> fun phase_bifs/1;
 phase(garbage) -> fun phase_garbage/1;
 phase(ets) -> fun phase_ets/1;
+phase(matching) -> fun phase_matching/1;
 phase(maps) -> fun phase_maps/1;
 phase(bit_syntax) -> fun phase_bit_syntax/1;
 phase(nif) -> fun phase_nif/1;
@@ -87,6 +88,7 @@ phase_bignums(Until) -> {done, repeat(fun() -> factorial(150) rem 1000007 end, U
 phase_bifs(Until) -> {done, repeat(fun() -> bifs(50) end, Until)}.
 phase_garbage(Until) -> {done, repeat(fun() -> garbage(20, []) end, Until)}.
 phase_ets(Until) -> {done, repeat(fun() -> ets_work(get(table), 300) end, Until)}.
+phase_matching(Until) -> {done, repeat(fun() -> matching(get(table), 5) end, Until)}.
 phase_maps(Until) -> {done, repeat(fun() -> maps_work(get(map), 300) end, Until)}.
 phase_bit_syntax(Until) -> {done, repeat(fun() -> sum_words(get(bytes), 0) end, Until)}.
 phase_nif(Until) -> {done, repeat(fun() -> spin_nif:spin(50) end, Until)}.
@@ -144,6 +146,13 @@ ets_work(Table, N) ->
     true = ets:insert(Table, {N, N + 1, <<"value">>}),
     ets:update_counter(Table, N, {2, 1}),
     ets_work(Table, N - 1).
+
+%% Match specifications run as a process of the VM's own.
+matching(_Table, 0) ->
+    ok;
+matching(Table, N) ->
+    1000 = ets:select_count(Table, [{{'$1', '$2', '_'}, [{'>', '$2', {'-', '$1', 1}}], [true]}]),
+    matching(Table, N - 1).
 
 maps_work(Map, 0) ->
     maps:fold(fun(_, V, Sum) -> V + Sum end, 0, Map);
