@@ -335,6 +335,10 @@ static void walk_from_leaf(struct unwinder *unwinder, const struct unwind_state 
     struct unwound *result = &unwinder->result;
     uint64_t start;
 
+    if (top == state->hend && !result->no_leaf) {
+        result->complete = true; /* empty: the process has returned from its first function */
+        return;
+    }
     if (is_switched(unwinder, state)) {
         start = top; /* the frame is completely written, as in a process that does not run */
     } else if (result->no_leaf) {

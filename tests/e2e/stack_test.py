@@ -20,14 +20,17 @@ class Stacks:
     def record(self, phase, *report_options):
         """Record a node that runs this phase only; return numbers of samples by stack, and
         statistics."""
+        return self.record_load("phases", f"phases={phase}", report_options=report_options)
+
+    def record_load(self, load, *options, report_options=()):
         beamflame.require()
         with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder, \
-                nodes.Node(self.release, "phases", f"phases={phase}") as node:
+                nodes.Node(self.release, load, *options) as node:
             recording, stats = Path(folder, "x.bfr"), Path(folder, "s.json")
             time.sleep(0.5)
             beamflame.record("-p", node.pid, "-d", 3, "-F", 499, "-o", recording, "--stats", stats)
-            views = [beamflame.folded(recording, "--weight", "samples", *options)
-                     for options in [(), *report_options]]
+            views = [beamflame.folded(recording, "--weight", "samples", *view)
+                     for view in [(), *report_options]]
             return (*views, json.loads(stats.read_text()))
 
     def share(self, stacks, predicate):
@@ -61,6 +64,14 @@ class Stacks:
         self.assertGreater(deepest, 100)
         for stack in folded:  # at most once on either side of the cut
             self.assertLessEqual(stack.count("phases:deep/1"), 2)
+
+    def test_stack_of_a_process_that_exits_is_complete(self):
+        """A process that has returned from its first function has an empty stack."""
+        stacks, stats = self.record_load("shortlived")
+        exiting = {s: n for s, n in stacks.items() if "erts_beamasm:normal_exit/0" in s}
+        self.assertGreater(sum(exiting.values()), 5)
+        self.assertFalse([s for s in exiting if "[frames missing]" in s])
+        self.assertGreater(stats["complete_stacks"] / stats["erlang_samples"], 0.99)
 
     def test_bignums(self):
         """A shallow stack is copied whole, wherever in the JIT's code its process is
