@@ -244,7 +244,7 @@ static uint64_t base_of(struct bench *bench, uint64_t counted)
 /* A late tick counts for all of the time since the last one; a tick without a count, for one
  * period. Cycles become time at the rate that the period was computed for, and later at the
  * observed rate. */
-static void test_late_tick_counts_all_time_since_the_last_one(void **state)
+static void test_late_ticks_count_in_full(void **state)
 {
     struct bench bench;
     struct error error;
@@ -309,7 +309,7 @@ int main(void)
         cmocka_unit_test(test_later_windows_compensate_for_too_many_ticks),
         cmocka_unit_test(test_cpu_time_after_the_end_counts_for_no_sample),
         cmocka_unit_test(test_samples_without_an_account_keep_the_clocks_values),
-        cmocka_unit_test(test_late_tick_counts_all_time_since_the_last_one),
+        cmocka_unit_test(test_late_ticks_count_in_full),
         cmocka_unit_test(test_sampled_time_is_summed_by_thread),
     };
 
