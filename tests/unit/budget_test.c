@@ -34,7 +34,7 @@ typedef double (*load_function)(unsigned group, uint64_t now);
 struct simulated_group {
     bool open;
     uint64_t opened;
-    double hits, told;                          /* of the window, and reported by budget_spend() */
+    double hits, reported;                      /* of the window; those passed to budget_spend() */
     double late;                                /* hits after closing */
     uint64_t attach_done, gone_at, detach_done; /* 0: not in progress */
     /* results */
@@ -101,12 +101,12 @@ static void run_load(struct simulation *s, uint64_t step)
     s->now += step;
 }
 
-static void tell(struct simulation *s, unsigned i)
+static void report(struct simulation *s, unsigned i)
 {
     struct simulated_group *g = &s->groups[i];
 
-    budget_spend(s->budget, i, s->now, (g->hits - g->told) * hit_ns);
-    g->told = g->hits;
+    budget_spend(s->budget, i, s->now, (g->hits - g->reported) * hit_ns);
+    g->reported = g->hits;
 }
 
 static void close_group(struct simulation *s, unsigned i)
@@ -134,7 +134,7 @@ static void step_group(struct simulation *s, unsigned i)
         g->attach_done = 0;
         g->open = true;
         g->opened = s->now;
-        g->hits = g->told = 0;
+        g->hits = g->reported = 0;
         spend(s, attach_ns);
         budget_opened(s->budget, i, s->now, attach_time, attach_ns);
     }
@@ -144,13 +144,13 @@ static void step_group(struct simulation *s, unsigned i)
         budget_detached(s->budget, i, attach_ns + g->late * hit_ns);
     }
     if (g->open && (s->now % (10 * MS) == 0 || s->now - g->opened == 2 * MS))
-        tell(s, i);
+        report(s, i);
     switch (budget_order(s->budget, i, s->now, &until)) {
     case BUDGET_OPEN:
         g->attach_done = s->now + attach_time;
         break;
     case BUDGET_CLOSE:
-        tell(s, i);
+        report(s, i);
         close_group(s, i);
         break;
     case BUDGET_WAIT:

@@ -119,8 +119,8 @@ static void test_breakpoint_is_found_with_the_byte_that_it_replaces(void **state
     assert_true(code_change_is_breakpoint(&seen.changes[0]));
 }
 
-/* Bytes that are adjacent are one change, which is no breakpoint; others are changes of their own,
- * up to the last byte of a page. */
+/* Adjacent bytes are one change, which is no breakpoint. Other bytes are separate changes, up to
+ * the last byte of a page. */
 static void test_adjacent_changed_bytes_are_one_change(void **state)
 {
     struct code_comparison result;

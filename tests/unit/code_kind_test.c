@@ -51,7 +51,7 @@ static const struct {
     {"erts_beamasm:normal_exit/0", FRAGMENT_OTHER},
 };
 
-/* A fragment's name tells how it uses the stack. */
+/* The name of a fragment shows how the fragment uses the stack. */
 static void test_name_of_a_fragment_gives_its_kind(void **state)
 {
     (void)state;
@@ -60,7 +60,7 @@ static void test_name_of_a_fragment_gives_its_kind(void **state)
             fail_msg("%s: %d", fragments[i].symbol, (int)fragment_of(fragments[i].symbol));
 }
 
-/* Functions, fragments and headers are told apart by their names. All of erts_beamasm belongs to
+/* Functions, fragments and headers are distinguished by their names. All of erts_beamasm belongs to
  * the JIT, although its names are those of functions. */
 static void test_names_distinguish_functions_fragments_and_headers(void **state)
 {

@@ -56,7 +56,7 @@ static void add_note(struct made *made, uint32_t type, const void *content, uint
     buffer_put(&made->notes, "\0\0\0", -size % 4);
 }
 
-/* Add memory at `address`, of which the core contains `present` bytes: `bytes`. */
+/* Add memory at `address`. The core contains its first `present` bytes: `bytes`. */
 static void add_pages(struct made *made, uint64_t address, uint64_t size, const void *bytes,
                       size_t present)
 {

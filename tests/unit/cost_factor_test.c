@@ -68,7 +68,8 @@ static void test_little_evidence_keeps_the_factor_near_its_start(void **state)
     assert_true(unclear > UNKNOWN + 0.2 && unclear < UNKNOWN + 0.7);
 }
 
-/* Cases without evidence: no work, no hits, the same part of hits in all intervals. */
+/* There is no evidence without work, without hits, and if hits take the same part of all
+ * intervals. */
 static void test_factor_without_evidence_is_the_initial_one(void **state)
 {
     struct cost_factor none = {0}, workless = {0}, idle = {0}, alike = {0};

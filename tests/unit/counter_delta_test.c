@@ -39,8 +39,8 @@ static uint64_t max_since(const struct wire_histogram *now, const struct wire_hi
     return histogram.max;
 }
 
-/* Buckets contain what was counted since. The maximum is exact if it was reached since, and
- * otherwise as exact as the buckets. */
+/* Buckets contain the counts since the earlier reading. The maximum is exact if it was reached
+ * since then, and otherwise as exact as the buckets. */
 static void test_histogram_difference_has_the_new_counts_and_maximum(void **state)
 {
     struct wire_histogram none = {0}, before = {0}, now, since;

@@ -94,8 +94,8 @@ static struct elf_file *open_program(pid_t pid, const char *path)
     return file;
 }
 
-/* True if a function gets its name that only .symtab contains. The source of names says the
- * same. */
+/* True if a function gets its name, which only .symtab contains. The source of the names is checked
+ * too. */
 static bool is_named(struct elf_file *file)
 {
     struct native_symbol symbol;

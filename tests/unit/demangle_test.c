@@ -226,7 +226,7 @@ static void test_last_part_of_a_rust_name_counts_for_its_length(void **state)
     assert_null(demangle(name));
 }
 
-/* Numbers of lifetimes of which each would be written, or skipped one by one. */
+/* Each lifetime would be written, or skipped one by one: a huge number of them is refused. */
 static void test_rust_name_with_many_lifetimes_is_refused(void **state)
 {
     (void)state;

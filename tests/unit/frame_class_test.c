@@ -38,8 +38,8 @@ static void test_idle_system_calls_have_their_class(void **state)
             fail_msg("%s: %d", cases[i].symbol, (int)frame_class_of_system(cases[i].symbol));
 }
 
-/* The file tells the VM from libraries, also where the VM has another path. Only driver_select() is
- * known by its name alone. */
+/* The file distinguishes the VM from libraries, even if the VM has another path. Only
+ * driver_select() is known by its name alone. */
 static void test_file_distinguishes_the_vm_from_libraries(void **state)
 {
     (void)state;

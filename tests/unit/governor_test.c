@@ -302,7 +302,6 @@ static void test_end_of_the_target_is_no_error(void **state)
     }
 }
 
-/* A group that cannot be attached is refused, the other is not. */
 static void test_group_that_cannot_be_attached_is_refused_alone(void **state)
 {
     struct profiler *profiler;

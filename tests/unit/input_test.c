@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading of text formats: the output of the same data, and the errors of bad files. */
+/* Text formats as inputs: what they give when they are written again, and the errors of bad files.
+ */
 #include "small_output.h"
 
 #include <sys/stat.h>

@@ -81,7 +81,7 @@ static void test_logging_keeps_errno(void **state)
     assert_string_equal(heard, "area|text\n");
 }
 
-/* Start with this value of BEAMFLAME_LOG, say a decision and a detail, and return what is in the
+/* Start with this value of BEAMFLAME_LOG, log a decision and a detail, and return what is in the
  * file. */
 static const char *logged(const char *value, const char *path)
 {

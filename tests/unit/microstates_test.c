@@ -75,7 +75,7 @@ static struct microstate_row *rows_of(size_t expected)
     return rows;
 }
 
-/* Samples are summed by thread and state, with the values of the clock: those of two and three are
+/* The values of the clock are summed by thread and state; those of threads two and three are
  * scaled. Other time on a CPU is unknown. The rest is sleep, except for the time without a CPU,
  * which is limited to the rest. */
 static void test_times_are_summed_by_thread_and_microstate(void **state)

@@ -62,8 +62,7 @@ static void test_each_run_of_the_trial_hits_the_probe(void **state)
     assert_true(trial.changed == 0 || trial.changed == 4 * (trial.runs - 1));
 }
 
-/* An instruction that is not such a nop is never refused; such a nop is refused if the kernel
- * changes the red zone. */
+/* Only a 5-byte nop is refused, and only if the kernel changes the red zone. */
 static void test_nop5_is_refused_if_the_kernel_changes_red_zones(void **state)
 {
     struct memory *memory = memory_of_process(getpid());

@@ -379,7 +379,7 @@ static char *graph_of_many(uint64_t count, bool has_numbers, enum group_by group
     return text;
 }
 
-/* Too many edges are cut, smallest first, and the graph says so. */
+/* If there are too many edges, the smallest ones are cut, and the graph says so. */
 static void test_smallest_edges_are_cut(void **state)
 {
     char *text = graph_of_many(1000, false, GROUP_NAME);

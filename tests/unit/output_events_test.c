@@ -220,7 +220,7 @@ static void test_samples_that_count_0_make_no_graph(void **state)
     assert_directory_is_empty();
 }
 
-/* Write the counts of an event without samples. Return what the summary says of it. */
+/* Write the counts of an event without samples. Return the summary. */
 static char *summary_of_counted(const struct event_summary *counted, enum error_code code)
 {
     struct output_request requests[] = {{.path = in_directory("x.svg"), .optional = true},

@@ -62,7 +62,7 @@ CODE(nop5_only, NOP5)
 
 static const struct probe_needs no_nop5 = {.arguments = 6, .stack = true, .no_nop5 = true};
 
-/* A probe does not move to such a nop, and stays at one only if that is allowed. */
+/* A probe does not move to a 5-byte nop, and stays at one only if that is allowed. */
 static void test_probe_stays_at_a_nop5_only_if_allowed(void **state)
 {
     (void)state;

@@ -302,7 +302,7 @@ static void test_processes_beyond_the_cache_size_are_not_confused(void **state)
     close_bench(&b);
 }
 
-/* Without a readable process table pids are unknown, which is an error. */
+/* Pids are unknown without a readable process table. */
 static void test_unreadable_process_table_is_an_error(void **state)
 {
     struct error error = {0};

@@ -263,7 +263,7 @@ static void test_flushed_samples_are_in_the_file(void **state)
     profile_free(small.profile);
 }
 
-/* A file cut at any byte: without a header it is an error; otherwise it gives a part of the
+/* A file that is cut at any byte is an error without its header. Otherwise it gives a part of the
  * samples, and is marked as cut. */
 static void test_cut_recording_gives_the_samples_before_the_cut(void **state)
 {

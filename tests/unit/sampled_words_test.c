@@ -30,7 +30,7 @@ static bool holds(const struct wire_words *words, int32_t field)
     return false;
 }
 
-/* Check what the kernel side relies on: words are ascending, unique, and within the bytes that it
+/* Check what the BPF programs rely on: words are ascending, unique, and within the bytes that BPF
  * reads. */
 static void check_order(const struct wire_words *words, size_t limit)
 {
@@ -55,7 +55,7 @@ static void test_sampled_words_are_in_ascending_order(void **state)
     }
 }
 
-/* The fields that the kernel side itself uses, before it keeps the words of a struct, are not after
+/* BPF programs use some fields before they keep the words of a struct: these fields are not after
  * the last word. */
 static void test_fields_that_bpf_reads_are_within_the_sampled_words(void **state)
 {

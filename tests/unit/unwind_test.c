@@ -302,7 +302,8 @@ static void test_rbp_is_the_leaf_end_if_jit_code_did_not_save_it(void **state)
     close_bench(&b);
 }
 
-/* C code that was called after the leaf end was saved: Process.stop has it, whatever is in rbp. */
+/* If C code was called after the leaf end was saved, Process.stop has the leaf end, whatever is in
+ * rbp. */
 static void test_stop_is_the_leaf_end_of_c_code_after_a_save(void **state)
 {
     struct bench b;
@@ -321,7 +322,7 @@ static void test_stop_is_the_leaf_end_of_c_code_after_a_save(void **state)
     close_bench(&b);
 }
 
-/* C code that was called without saving the leaf end: it is in rbp, which the C frames
+/* If C code was called without saving the leaf end, the leaf end is in rbp, which the C frames
  * preserved. */
 static void test_rbp_is_the_leaf_end_of_c_code_without_a_save(void **state)
 {
@@ -519,7 +520,7 @@ static void test_nothing_is_unwound_without_registers(void **state)
     close_bench(&b);
 }
 
-/* An NMI at the entry to the kernel: all other data of the sample is older. */
+/* If an NMI hits at the entry to the kernel, all other data of the sample is older. */
 static void test_nmi_at_the_kernel_entry_gives_only_a_mark(void **state)
 {
     struct bench b;
@@ -653,7 +654,7 @@ static void test_bifs_and_nifs_are_identified_by_process_current(void **state)
     }
 }
 
-/* A fragment that calls C, or that calls another fragment that does: all of them and the caller are
+/* If a fragment calls C, or calls another fragment that calls C, all fragments and the caller are
  * shown. */
 static void test_all_fragments_and_their_caller_are_shown(void **state)
 {
