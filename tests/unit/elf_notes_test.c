@@ -93,7 +93,7 @@ static void test_build_id_of_a_mapped_file_is_that_of_readelf(void **state)
              (int)getpid());
     printed_by(command, line, sizeof(line));
     assert_true(strlen(line) >= 16);
-    assert_string_equal(text_of_mapping("build_id_test").text, line);
+    assert_string_equal(text_of_mapping("elf_notes_test").text, line);
     assert_true(strlen(text_of_mapping("[vdso]").text) >= 16);
 }
 
