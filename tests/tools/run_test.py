@@ -85,7 +85,7 @@ class Run(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         return done.stdout, done.stdout.splitlines()[-1], done.returncode
 
-    def test_tests_that_pass_at_the_second_attempt_count_as_passed(self):
+    def test_pass_at_the_second_attempt_counts_as_passed(self):
         """Tests that pass at the second attempt count as passed, and are named; tests that passed
         at first are not run again."""
         said, last, code = self.run_files(a=file(x=1, y=1), b=file())
@@ -121,7 +121,7 @@ class Run(unittest.TestCase):
         _, last, code = self.run_files(PROGRAM.format(times=2))
         self.assertEqual((last, code), ("1 passed, 1 failed", 1))
 
-    def test_tests_that_noise_cannot_disturb_are_not_run_again(self):
+    def test_kinds_that_noise_cannot_disturb_are_not_run_again(self):
         _, last, code = self.run_files(tools_a=file(x=1), b=file(y=1))
         self.assertEqual((last, code), ("3 passed, 1 failed", 1))
         self.assertEqual((self.attempts["x"], self.attempts["y"]), (1, 2))

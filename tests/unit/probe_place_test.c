@@ -125,7 +125,7 @@ static void test_probe_moves_past_data_that_it_does_not_need(void **state)
     assert_place_for(loops_before, &one, 0);
 }
 
-static void test_probe_does_not_move_to_code_that_a_call_skips_or_repeats(void **state)
+static void test_probe_does_not_move_past_a_return_jump_or_loop(void **state)
 {
     (void)state;
     assert_place(returns, 0);
@@ -145,7 +145,7 @@ int main(void)
         cmocka_unit_test(test_probe_moves_to_a_cheaper_instruction),
         cmocka_unit_test(test_probe_does_not_move_past_a_change_of_data),
         cmocka_unit_test(test_probe_moves_past_data_that_it_does_not_need),
-        cmocka_unit_test(test_probe_does_not_move_to_code_that_a_call_skips_or_repeats),
+        cmocka_unit_test(test_probe_does_not_move_past_a_return_jump_or_loop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
