@@ -32,7 +32,7 @@ class Accuracy:
             return max(measured[-1][:-1])
         self.assertLessEqual(rounds.median(worst, lambda off: off <= 1, most=3), 1, measured)
 
-    def test_phases_of_one_process(self):
+    def test_phases_of_one_process_get_their_share(self):
         def measure():
             truth, found, samples = known_split.phases(self.release, SECONDS)
             self.assertGreater(samples, SECONDS * 20)
@@ -40,7 +40,7 @@ class Accuracy:
             return off_by(truth, found, samples), nobody / NOBODY, (truth, found)
         self.check(measure)
 
-    def test_parts_in_processes_of_their_own(self):
+    def test_parts_in_separate_processes_get_their_share(self):
         """Schedulers look for work between turns. A machine with other users makes that more
         expensive: there it took 1 to 2 % of the time, and another 2 % belonged to no part."""
         def measure():

@@ -124,7 +124,7 @@ class BadOptions:
 
     cases = ()  # (options, part of the message)
 
-    def test_bad_options(self):
+    def test_bad_options_are_usage_errors(self):
         """Each case is a usage error, and the message lists the valid choices."""
         self.assertGreater(len(self.cases), 0)
         for options, says in self.cases:

@@ -80,8 +80,8 @@ class Budget:
         own, kernel, window = self.costs(node, budget, seconds)
         return (max(own, kernel) - window) / (budget / 100)
 
-    def test_a_storm(self):
-        """A storm of more than 500,000 messages a second to and fro; each message is a context
+    def test_probes_stay_within_the_budget_in_a_storm_of_messages(self):
+        """The storm is more than 500,000 messages a second to and fro. Each message is a context
         switch."""
         with nodes.Node(self.release, "storm", "what=messages") as node:
             time.sleep(1)
@@ -95,7 +95,7 @@ class Budget:
             self.assertGreater(self.ratio(node, 1, 0.01), 0.93)
             self.assertLess(self.ratio(node, 100, 0.1), 0.5, "cost is seen where there is some")
 
-    def test_ticks_come_in_windows_only(self):
+    def test_ticks_interrupt_only_in_windows(self):
         """Ticks interrupt every CPU of the machine, so there are none between windows."""
         with nodes.Node(self.release, "storm", "what=messages") as node:
             with self.recording(node, 1) as process:

@@ -30,7 +30,7 @@ class Callers:
         while cls.node.report()["compiled"] < 2:  # wait until the code that it runs is loaded
             time.sleep(0.2)
 
-    def test_callers_can_be(self):
+    def test_each_caller_can_have_called_its_callee(self):
         """No stack shows a caller that cannot have called its callee."""
         folded = beamflame.folder(self.addCleanup) / "x.folded"
         run = beamflame.run("-p", self.node.pid, "-d", 10, "-F", 999, "-o", folded)
@@ -48,7 +48,7 @@ class Callers:
             marked += count * ("[frames missing]" in line)
         self.assertLess(marked / total, 0.01)
 
-    def test_frames_are_known(self):
+    def test_nearly_all_instructions_have_a_known_frame_size(self):
         """Nearly all instructions have a known frame size, and no two paths to an instruction give
         different sizes."""
         done = subprocess.run([LEAF_DEPTHS, str(self.node.pid)], input="\n".join(MODULES) + "\n",

@@ -61,7 +61,7 @@ class Account:
         beamflame.require()
         cls.out = beamflame.folder(cls.addClassCleanup)
 
-    def test_samples_add_up(self):
+    def test_samples_add_up_to_the_cpu_time_of_the_node(self):
         """The samples add up to the node's CPU time, read around the recording, whether the node is
         busy, sleeps between ticks or works in bursts. The statistics contain the part that the
         clock itself saw."""
@@ -91,7 +91,7 @@ class Account:
         self.assertLess(told["cpu_sampled_ratio"], 1.5)
         self.assertEqual(told["losses"]["clock_stopped"], 0)
 
-    def test_four_nodes(self):
+    def test_each_of_four_nodes_has_its_own_account(self):
         """Each of several nodes has its own account, whatever its share of the CPUs. A node with
         few samples may lack its time after the last one: a few samples' worth."""
         path, stats = self.out / "four.bfr", self.out / "four.stats"
@@ -113,20 +113,20 @@ class Account:
                 self.assertLessEqual(sums[pid], most * (1 + ACCOUNTED) + FEW / HZ)
 
 
-class Events(unittest.TestCase):
-    """Events that are clocks without being timers, and events that cannot be clocks."""
+class RefusedClocks(unittest.TestCase):
+    """Clocks that are unknown, absent or too rare, and frequencies that are too high."""
 
     def setUp(self):
         beamflame.require()
         self.out = beamflame.folder(self.addCleanup)
 
-    def test_unknown(self):
+    def test_unknown_clock_is_refused_with_the_list_of_clocks(self):
         """An unknown clock is a usage error that lists the clocks."""
         done = beamflame.run("-p", 1, "--clock", "sundial")
         self.assertEqual(done.returncode, beamflame.USAGE)
         self.assertIn("there is no clock 'sundial'; the clocks are: cpu-clock", done.stderr)
 
-    def test_frequency_limit(self):
+    def test_frequency_above_the_kernels_limit_is_refused(self):
         """A frequency above the limit of the machine is refused; the message names the sysctl."""
         most = int(open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="utf-8").read())
         if most >= 50000:
@@ -136,7 +136,7 @@ class Events(unittest.TestCase):
         self.assertEqual(done.returncode, beamflame.USAGE)
         self.assertIn("perf_event_max_sample_rate", done.stderr)
 
-    def test_no_pmu(self):
+    def test_cycles_are_refused_without_a_pmu(self):
         """Without a PMU `cycles` is refused, and the message names the clock to use."""
         if beamflame.has_pmu():
             raise unittest.SkipTest("this machine has a PMU")
@@ -147,7 +147,7 @@ class Events(unittest.TestCase):
         self.assertIn("no event 'cycles'", done.stderr)
         self.assertIn("use --clock cpu-clock", done.stderr)
 
-    def test_too_rare(self):
+    def test_rare_event_is_refused_as_a_clock(self):
         """An event that hardly ever happens cannot be a clock."""
         with nodes.Node(25, "halfidle", "sleep=1000") as node:
             done = beamflame.run("-p", node.pid, "--clock", "branch-misses" if beamflame.has_pmu()
@@ -198,7 +198,7 @@ class Guard(unittest.TestCase):
         beamflame.record("report", self.path, "-o", self.out / "x.txt")
         self.assertIn("stop of CPU sampling", (self.out / "x.txt").read_text())
 
-    def test_slow(self):
+    def test_clock_with_slow_ticks_is_stopped(self):
         """The clock is stopped if handling its ticks takes more than 5 % of a CPU."""
         with nodes.Node(25, "halfidle", "sleep=0") as node:
             node.take_precedence()
@@ -209,7 +209,7 @@ class Guard(unittest.TestCase):
                       done.stderr)
         self.check_recording()
 
-    def test_storm(self):
+    def test_clock_with_a_storm_of_ticks_is_stopped_at_once(self):
         """A clock that starts to interrupt far too often is stopped at once."""
         faulter = self.start_faulter()
         with nodes.Node(25, "halfidle") as node:

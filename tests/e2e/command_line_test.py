@@ -34,18 +34,18 @@ class Help(unittest.TestCase):
             for command in COMMANDS:
                 self.assertRegex(done.stdout, rf"(?m)^  {command} +\w")
 
-    def test_help_of_a_command(self):
+    def test_help_of_each_command_begins_with_its_usage(self):
         for command in COMMANDS:
             done = run("help", command)
             self.assertEqual((done.returncode, done.stderr), (DONE, ""))
             self.assertTrue(done.stdout.startswith(f"Usage: beamflame {command}"), done.stdout)
             self.assertEqual(run(command, "--help").stdout, done.stdout)
 
-    def test_lines_fit_the_terminal(self):
+    def test_lines_of_help_fit_the_terminal(self):
         for line in run("help", "record").stdout.splitlines():
             self.assertLessEqual(len(line), 80, line)
 
-    def test_version(self):
+    def test_version_is_printed(self):
         self.assertRegex(run("--version").stdout, r"^beamflame \d+\.\d+\.\d+\n$")
 
     def test_every_listed_option_is_understood(self):
@@ -81,7 +81,7 @@ class Parser(unittest.TestCase):
             done = run("report", self.input, *order, out, *(("--format=folded",) * number))
             self.assertEqual((done.returncode, out.read_text()), (DONE, FOLDED), done.stderr)
 
-    def test_format_is_of_the_next_output_where_there_are_several(self):
+    def test_format_belongs_to_the_next_of_several_outputs(self):
         first, second = self.folder / "x.svg", self.folder / "any"
         run("report", self.input, "-o", first, "--format", "folded", "-o", second)
         self.assertIn("<svg", first.read_text())
@@ -95,7 +95,7 @@ class Parser(unittest.TestCase):
         self.assertEqual(run("report", self.input, "--outp", out, "--qui").returncode, DONE)
         self.assertEqual(out.read_text(), FOLDED)
 
-    def test_bad_usage(self):
+    def test_bad_usage_is_refused_with_one_sentence(self):
         """One sentence says what is wrong, the next line where to look."""
         for arguments, says in ((("--nix",), "there is no option '--nix'"),
                                 (("-Z",), "there is no option '-Z'"),
@@ -128,7 +128,7 @@ class Completion(unittest.TestCase):
                               capture_output=True, text=True, check=True)
         return done.stdout.split()
 
-    def test_bash(self):
+    def test_bash_completes_commands_options_and_values(self):
         self.assertEqual(self.complete("beamflame", "re"), ["record", "report"])
         self.assertEqual(self.complete("beamflame", "--ev"), ["--event="])
         self.assertIn("sched", self.complete("beamflame", "-e", ""))
@@ -137,7 +137,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("beamflame", "help", "du"), ["dump"])
         self.assertEqual(self.complete("beamflame", "ps", "--j"), ["--json"])
 
-    def test_other_shells_can_read_it(self):
+    def test_zsh_and_fish_can_read_their_completions(self):
         missing = []
         for shell in ("zsh", "fish"):
             if shutil.which(shell):
@@ -159,8 +159,7 @@ class ManualPages(unittest.TestCase):
             name = f"beamflame-{command}" if command else "beamflame"
             self.assertIn(f"{name.upper()}(1)", done.stdout)
 
-    def test_install(self):
-        """`make install` has a page for each command."""
+    def test_make_install_has_a_page_for_each_command(self):
         makefile = Path(__file__).resolve().parents[2] / "Makefile"
         listed = re.search(r"^COMMANDS := (.*)$", makefile.read_text(encoding="utf-8"), re.M)[1]
         self.assertEqual(sorted(listed.split()), sorted(COMMANDS))

@@ -87,7 +87,7 @@ class Consumers(unittest.TestCase):
         beamflame.record("report", self.recording, "-o", path)
         return path
 
-    def test_speedscope(self):
+    def test_speedscope_reads_its_own_format(self):
         """speedscope finds each stack of its own format, with its time."""
         seen = speedscope_stacks(self.written(".speedscope.json"))
         self.assertEqual(seen, self.stacks)
@@ -101,7 +101,7 @@ class Consumers(unittest.TestCase):
         self.assertLessEqual(len(set(self.stacks) - names), 8)
         self.assertEqual(names - set(self.stacks), set())
 
-    def test_callgrind(self):
+    def test_callgrind_annotate_reads_totals_and_self_times(self):
         """callgrind_annotate finds the total and the self time of each function."""
         total, functions = annotated(self.written(".callgrind"))
         self.assertEqual(total, sum(self.stacks.values()))

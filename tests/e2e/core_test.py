@@ -54,7 +54,7 @@ class Core:
     def of_core(self, *options):
         return dump("--core", self.core, "--exe", self.exe, *options)
 
-    def test_says_what_the_live_node_did(self):
+    def test_core_has_the_processes_of_the_live_node(self):
         """The core gives the same processes that did not run in between, and the same names and
         numbers of the node."""
         got, live = self.of_core(), self.live
@@ -73,8 +73,7 @@ class Core:
         self.assertTrue(all(process["complete"] for process, _ in rested))
         self.assertEqual((got["gone"], got["torn"]), (0, 0))
 
-    def test_options(self):
-        """Options select the processes and limit their stacks."""
+    def test_options_select_processes_and_limit_stacks(self):
         longest = self.of_core("--top", "1:msgq")
         suspended = self.of_core("--status", "suspended")
         cut = self.of_core("--depth", 3, "--process", "crowd:_")
@@ -84,15 +83,15 @@ class Core:
         self.assertIn(("crowd:wait/1",) * 3 + ("...",),
                       {tuple(process["functions"]) for process in cut["processes"]})
 
-    def test_for_people(self):
+    def test_text_has_the_node_its_signal_and_the_stacks(self):
         text = beamflame.record("dump", "--core", self.core, "--exe", self.exe).stdout
         self.assertRegex(text, rf"^nonode@nohost, pid {self.pid}, OTP {nodes.otp(self.release)}, ")
         self.assertRegex(text, r"\nended by signal 6 \(SIGABRT\)")
         self.assertIn("    gen_server:loop/", text)
 
-    def test_cut_short(self):
-        """A cut core: its complete processes are shown and the missing ones counted, or an error
-        says that too much is missing."""
+    def test_missing_processes_of_a_cut_core_are_counted(self):
+        """A cut core shows its complete processes and counts the missing ones, or an error says
+        that too much is missing."""
         whole = self.of_core()
         size = os.stat(self.core).st_size
         cut = self.folder / "cut"
@@ -116,7 +115,7 @@ class Core:
                     not any(NOT_KNOWN.match(name) for name in functions)):
                 self.assertEqual(functions, whole["by_pid"][process["pid"]]["functions"])
 
-    def test_executable(self):
+    def test_other_executable_than_that_of_the_core_is_refused(self):
         """The executable is found at its original path or given by an option; another executable is
         refused."""
         other = nodes.emulator(27 if nodes.otp(self.release) != "27" else 25)
@@ -170,15 +169,15 @@ class Crash:
             self.assertIn(function, functions)
         return process
 
-    def test_halt(self):
+    def test_crashed_process_is_that_which_called_halt(self):
         process = self.check("abort", signal.SIGABRT, "abort", "erlang:halt/2", "erlang:halt/1")
         self.assertRegex(process["thread"], "sched")
 
-    def test_nif(self):
+    def test_crashed_process_is_that_of_the_nif(self):
         process = self.check("nif", signal.SIGSEGV, "spin_nif:crash/0")
         self.assertRegex(process["functions"][0], CRASH)
 
-    def test_dirty_nif(self):
+    def test_crashed_process_is_that_of_the_dirty_nif(self):
         process = self.check("dirty_nif", signal.SIGSEGV, "spin_nif:dirty_crash/0")
         self.assertRegex(process["functions"][0], CRASH)
         self.assertRegex(process["thread"], "dio|dirty_io")
@@ -193,12 +192,12 @@ class Errors(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
             self.assertIn(says, done.stderr)
 
-    def test_options(self):
+    def test_options_that_conflict_are_refused(self):
         self.check(beamflame.USAGE, "not both", "--core", "core", "-p", 1)
         self.check(beamflame.USAGE, "needs --core", "--exe", "beam.smp")
         self.check(beamflame.USAGE, "nothing grows", "--core", "core", "--top", 5)
 
-    def test_files(self):
+    def test_files_that_are_no_core_are_refused(self):
         folder = beamflame.folder(self.addCleanup)
         packed = folder / "core.zst"
         packed.write_bytes(b"\x28\xb5\x2f\xfd" + bytes(100))
@@ -211,8 +210,7 @@ class Errors(unittest.TestCase):
         self.check(beamflame.FAILED, "is not a core file", "--core", "/bin/sh")
         self.check(beamflame.FAILED, "zstd -d", "--core", packed)
 
-    def test_no_beam(self):
-        """A core of another program is refused."""
+    def test_core_of_another_program_is_refused(self):
         folder = beamflame.folder(self.addCleanup)
         with cores.into_working_directory():
             subprocess.run(["sh", "-c", "ulimit -c unlimited && exec sh -c 'kill -ABRT $$'"],

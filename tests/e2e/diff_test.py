@@ -28,7 +28,7 @@ def totals(stacks):
     return {name: beamflame.weight_of(stacks, name) for stack in stacks for name in stack}
 
 
-class DiffTest(unittest.TestCase):
+class Diff(unittest.TestCase):
     def setUp(self):
         self.folder = folder(self.addCleanup)
         self.old, self.new = self.write("old", OLD), self.write("new", NEW)
@@ -43,7 +43,7 @@ class DiffTest(unittest.TestCase):
         self.assertEqual(done.returncode, DONE, done.stderr)
         return done.stdout
 
-    def test_text(self):
+    def test_table_has_changes_beyond_chance_in_both_orders(self):
         """The table has the changes that exceed chance, with their sign, in both orders of the
         recordings."""
         there = self.diff(self.old, self.new, "--normalize", "none")
@@ -54,7 +54,7 @@ class DiffTest(unittest.TestCase):
         back = self.diff(self.new, self.old, "--normalize", "none")
         self.assertEqual(changes(back)["parse"], (300, 100, -200, 39, -200))
 
-    def test_folded(self):
+    def test_folded_line_has_a_weight_for_each_side(self):
         """The folded form has two weights per line; --normalize scales the first to the total of
         the second."""
         path = self.folder / "x.folded"
@@ -65,7 +65,7 @@ class DiffTest(unittest.TestCase):
         self.assertEqual(path.read_text(encoding="utf-8"),
                          "main;parse 142 300\nmain;send 568 410\n")
 
-    def test_bad_usage(self):
+    def test_files_that_cannot_be_compared_are_refused(self):
         """One sentence says why the files cannot be compared, and nothing is written."""
         perf = self.write("perf", "a 1/1 [000] 1.000000: 1 cycles:\n\t 1 f (/x)\n\n")
         for arguments, code, says in (
@@ -104,7 +104,7 @@ class DiffOfNode:
         self.assertEqual(done.returncode, DONE, done.stderr)
         return done.stdout
 
-    def test_signs(self):
+    def test_functions_of_one_side_grow_or_shrink(self):
         """Functions of the second node alone have grown; functions of the first node alone have
         shrunk."""
         rows = changes(self.diff(self.old, self.new))
@@ -116,8 +116,7 @@ class DiffOfNode:
             self.assertEqual(after, 0, name)
             self.assertLess(change, -noise, name)
 
-    def test_amounts(self):
-        """The amounts are those of the report command."""
+    def test_amounts_are_those_of_report(self):
         rows = changes(self.diff(self.old, self.new, "--normalize", "none"))
         before, after = (totals(beamflame.folded(path, "--group-by", "none"))
                          for path in (self.old, self.new))
@@ -126,7 +125,7 @@ class DiffOfNode:
             self.assertEqual((first, second), (before.get(name, 0), after.get(name, 0)), name)
             self.assertEqual(change, second - first, name)
 
-    def test_stacks_of_both(self):
+    def test_two_runs_of_a_node_have_the_same_stacks(self):
         """Two runs of a node count as one node: work that both do has the same stack."""
         path = self.folder / "x.folded"
         self.diff("-q", self.old, self.new, "--normalize", "none", "-o", path)
@@ -138,7 +137,7 @@ class DiffOfNode:
                      (self.folder / "y.folded").read_text("utf-8").splitlines())
             self.assertEqual(shown, {stack: int(count) for stack, count in alone})
 
-    def test_page(self):
+    def test_page_shows_both_recordings_and_the_comparison(self):
         """The page has both recordings one after the other on the time axis, and opens with the
         comparison."""
         path = self.folder / "x.html"

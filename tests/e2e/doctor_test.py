@@ -94,7 +94,7 @@ class Machine(unittest.TestCase):
     def setUp(self):
         beamflame.require()
 
-    def test_a_machine_that_works(self):
+    def test_nothing_is_missing_on_a_working_machine(self):
         """Where beamflame can record, nothing is missing, and each warning has advice."""
         with nodes.Node(25, "identity") as node:
             code, found = check("-p", node.pid)
@@ -122,7 +122,7 @@ class Machine(unittest.TestCase):
             clock.read_text(encoding="ascii").strip()))
         self.assertEqual("none" not in found["PMU"]["found"], beamflame.has_pmu())
 
-    def test_for_people(self):
+    def test_each_check_has_one_line(self):
         """Each check has one line, which begins with its status and its name."""
         lines = beamflame.run("doctor").stdout.splitlines()
         _, found = check()
@@ -131,7 +131,7 @@ class Machine(unittest.TestCase):
         for name, line in zip(machine, lines):
             self.assertRegex(line, rf"^(ok|warning|missing) +{name}  ")
 
-    def test_a_pid_that_is_no_vm(self):
+    def test_pid_without_a_vm_is_missing(self):
         """A process that is not a VM, or does not exist, is missing, with the code for that."""
         with subprocess.Popen(["sleep", "60"]) as other:
             try:
@@ -166,7 +166,7 @@ class Unprivileged(unittest.TestCase):
             capture_output=True, text=True, timeout=60)
         return done.returncode, {f["check"]: f for f in json.loads(done.stdout)}
 
-    def test_without_capabilities(self):
+    def test_each_missing_capability_is_named(self):
         """Each missing capability is named with its purpose, and the exit code says it."""
         with nodes.Node(25, "identity") as node:
             code, found = self.check([], "-p", node.pid)
@@ -178,7 +178,7 @@ class Unprivileged(unittest.TestCase):
         for name in ("BPF program of samples", "probes", f"vm {node.pid}"):
             self.assertEqual(found[name]["status"], "missing", found[name])
 
-    def test_with_some_capabilities(self):
+    def test_only_missing_capabilities_are_named(self):
         """Only the capabilities that are missing are named, and what works without them is ok."""
         code, found = self.check(["bpf", "perfmon"])
         self.assertEqual(found["BPF program of samples"]["status"], "ok")
@@ -189,7 +189,7 @@ class Unprivileged(unittest.TestCase):
         self.assertEqual(code, PERMISSION)  # VMs of others are not visible
         self.assertEqual(found["VMs"]["status"], "missing")
 
-    def test_all_that_a_recording_needs(self):
+    def test_advised_capabilities_are_enough_to_record(self):
         """With the capabilities that doctor calls for, a VM of another user is ok, and can be
         recorded."""
         needed = ["bpf", "perfmon", "sys_ptrace", "dac_read_search", "sys_admin"]
@@ -212,7 +212,7 @@ class Vm:
         self.addCleanup(self.node.kill)
         self.vm = f"vm {self.node.pid}"
 
-    def test_a_healthy_node(self):
+    def test_all_checks_of_a_healthy_node_are_ok(self):
         """All is ok, but for symbols that a stripped VM does not have: there the advice has the path
         of the debug file, with the build id."""
         code, found = check("-p", self.node.pid)
@@ -231,7 +231,7 @@ class Vm:
             build_id = notes.partition("Build ID: ")[2].split()[0]
             self.assertIn(f"{build_id[:2]}/{build_id[2:]}.debug", symbols["advice"])
 
-    def test_every_vm(self):
+    def test_every_vm_is_checked_without_a_pid(self):
         """Without a pid, the node is among the VMs that are checked. Other VMs may run here."""
         code, found = check()
         missing = [finding for finding in found.values() if finding["status"] == "missing"]
@@ -259,7 +259,7 @@ class Vm:
         if holder and int(holder[1]) not in own and has_perf_event(holder[1]):
             self.skipTest(f"process {holder[1]} has perf events, which may be probes")
 
-    def test_a_breakpoint_that_was_left(self):
+    def test_leftover_breakpoint_is_reported_with_its_place(self):
         """A byte that differs from the file is reported with its place, until it is restored."""
         finding, place = self.leave_breakpoint()
         self.skip_if_others_probe(finding)
@@ -269,7 +269,7 @@ class Vm:
         _, found = check("-p", self.node.pid)
         self.assertEqual(found[f"{self.vm} code in memory"]["status"], "ok")
 
-    def test_a_breakpoint_that_was_left_while_others_record(self):
+    def test_leftover_breakpoint_is_found_while_others_record(self):
         """Clocks of a recording, and probes of another node, do not hide a breakpoint that was left.
         Older kernels do not say what a descriptor is for."""
         out = beamflame.folder(self.addCleanup)
@@ -283,7 +283,7 @@ class Vm:
             self.skip_if_others_probe(finding, (of_this.pid, of_other.pid))
         self.assertIn("1 breakpoints are left over: " + place, finding["found"])
 
-    def test_probes_of_a_recording(self):
+    def test_probes_of_a_recording_are_no_leftovers(self):
         """While another beamflame has probes attached, they are not called leftovers."""
         out = beamflame.folder(self.addCleanup) / "x.bfr"
         with beamflame.recording("-p", self.node.pid, "-e", "gc", "--budget", 100, "-o", out):

@@ -50,8 +50,8 @@ class Dump:
     def crowd(self, *options):
         return nodes.Node(self.release, "crowd", f"processes={CROWD}", *options)
 
-    def test_all_processes_are_there(self):
-        """The dump has as many processes in the same states as the node says; nearly all stacks are
+    def test_dump_has_all_processes_of_the_node(self):
+        """The dump has as many processes in each state as the node says. Nearly all stacks are
         complete."""
         with self.crowd() as node:
             says = node.report()
@@ -65,7 +65,7 @@ class Dump:
         at_rest = [p for p in got["processes"] if p["status"] in ("waiting", "suspended")]
         self.assertGreater(sum(p["complete"] for p in at_rest) / len(at_rest), 0.999)
 
-    def test_processes_are_as_the_node_says(self):
+    def test_resting_processes_are_as_the_node_says(self):
         """Processes at rest have the status, stack, message queue, and sizes of heap and stack that
         the node says."""
         with self.crowd() as node:
@@ -83,7 +83,7 @@ class Dump:
             seen[tuple(without_runs(said["stack"]))] += 1
         self.assertGreaterEqual(len(seen), 4, "kinds of processes")
 
-    def test_depth_of_stacks(self):
+    def test_depth_option_keeps_the_leaf_end_of_stacks(self):
         """A stack has one frame per call; --depth keeps the leaf end."""
         with self.crowd("depth=40") as node:
             whole = dump(node)
@@ -93,7 +93,7 @@ class Dump:
         self.assertEqual({tuple(cut["by_pid"][p["pid"]]["functions"]) for p in deep},
                          {("crowd:wait/1",) * 3 + ("...",)})
 
-    def test_processes_that_run(self):
+    def test_running_process_has_its_stack(self):
         """A running process has a stack, sampled on its scheduler. A process that gets no CPU,
         because other programs use it all, has none."""
         running = []
@@ -111,7 +111,7 @@ class Dump:
             self.assertTrue(process["complete"])
             self.assertRegex(process["thread"], "sched")
 
-    def test_a_process_whose_thread_waits(self):
+    def test_process_whose_thread_waits_has_its_stack(self):
         """A process whose thread has entered the kernel has its native and Erlang stack."""
         with nodes.Node(self.release, "waiting") as node:
             time.sleep(0.5)
@@ -126,7 +126,7 @@ class Dump:
         self.assertRegex(" ".join(keeper["functions"][:at]), "nanosleep")
         self.assertGreaterEqual(at, 7, "the NIF's own functions")
 
-    def test_top(self):
+    def test_top_shows_the_highest_values(self):
         """--top shows the processes with the highest value, and counts the others."""
         with self.crowd() as node:
             got = dump(node, "--top", "1:msgq")
@@ -137,7 +137,7 @@ class Dump:
         self.assertEqual(len(few["processes"]), 7)
         self.assertGreater(min(p["metrics"]["heap"] for p in few["processes"]), 233)
 
-    def test_top_by_growth(self):
+    def test_top_by_growth_shows_the_fastest_growing_process(self):
         """--top by growth shows the process that got the most messages in two seconds, not the one
         with the most."""
         with self.crowd() as node:
@@ -152,7 +152,7 @@ class Dump:
         self.assertRegex(text, r" filling .*  msgq \+[1-9]\d*\n")
         self.assertEqual([p["name"] for p in busy["processes"]], ["occupant"])
 
-    def test_selection(self):
+    def test_options_select_processes(self):
         """Options select processes by name, status, frame and supervisor."""
         with self.crowd() as node:
             queued = dump(node, "--process", "queued")
@@ -169,7 +169,7 @@ class Dump:
         self.assertIn("none of the", none.stderr)
         self.assertEqual(none.stdout, "")
 
-    def test_processes_that_come_and_go(self):
+    def test_no_process_is_torn_in_a_storm_of_messages(self):
         """In a storm of messages no process in the dump is torn: stacks are complete, and all
         frames have names. A running process may be between two functions: its stack then says
         that frames are missing."""
@@ -184,7 +184,7 @@ class Dump:
                     for function in process["functions"]:
                         self.assertNotRegex(function, r"^\[(?!frames missing\])|^0x")
 
-    def test_a_node_that_stands_still(self):
+    def test_stopped_node_can_be_dumped(self):
         """A node whose threads get no CPU at all can be dumped."""
         with self.crowd() as node:
             os.kill(node.pid, signal.SIGSTOP)
@@ -193,7 +193,7 @@ class Dump:
             self.assertGreater(len(got["processes"]), CROWD)
             self.assertTrue(node.report(), "and goes on")
 
-    def test_for_people(self):
+    def test_text_groups_equal_stacks(self):
         """The text groups equal stacks, largest group first, with the size and some members of each
         group."""
         with self.crowd() as node:
@@ -209,7 +209,7 @@ class Dump:
 
 
 class Errors(unittest.TestCase):
-    def test_bad_options(self):
+    def test_bad_options_are_usage_errors(self):
         """Each case is a usage error, and the message lists the valid choices."""
         for options, says in ((("--depth", "0"), "from 1 to"), (("--top", "x"), "from 1 to"),
                               (("--top", "5:memory"), "reductions, msgq"),
@@ -223,12 +223,12 @@ class Errors(unittest.TestCase):
                 self.assertEqual(done.returncode, beamflame.USAGE)
                 self.assertIn(says, done.stderr)
 
-    def test_no_such_process(self):
+    def test_missing_process_is_an_error(self):
         done = beamflame.run("dump", "-p", "4194303")
         self.assertEqual(done.returncode, beamflame.NO_PROCESS)
         self.assertEqual(done.stdout, "")
 
-    def test_no_beam(self):
+    def test_other_program_is_an_error(self):
         done = beamflame.run("dump", "-p", os.getpid())
         self.assertEqual(done.returncode, beamflame.NO_PROCESS)
         self.assertIn("is no", done.stderr.replace("is not", "is no"))

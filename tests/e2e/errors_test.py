@@ -31,16 +31,16 @@ class Errors(unittest.TestCase):
             self.assertIn(str(text), done.stderr)
         self.assertEqual(os.listdir(self.out), [], "left something behind")
 
-    def test_no_such_process(self):
-        """A pid that does not exist."""
+    def test_missing_process_is_an_error(self):
+        """The error names the pid, which does not exist."""
         beamflame.require()
         gone = subprocess.Popen(["true"])
         gone.wait()
         self.expect(NO_PROCESS, "-p", gone.pid, "-d", 1, "-o", self.out / "x.folded",
                     says=[gone.pid])
 
-    def test_not_a_beam(self):
-        """A process that is not an Erlang VM, even if its name says so."""
+    def test_other_program_is_an_error_whatever_its_name(self):
+        """A process that is not an Erlang VM is refused, even if its name is that of one."""
         beamflame.require()
         program = self.out / "beam.smp"
         shutil.copy("/bin/sleep", program)
@@ -52,7 +52,7 @@ class Errors(unittest.TestCase):
             finally:
                 other.kill()
 
-    def test_bad_options(self):
+    def test_bad_options_are_refused_before_any_output(self):
         """Invalid options and values are refused before any output is touched."""
         mine = ("-p", os.getpid())
         for arguments in (("--no-such-option",), ("-p", "abc"), ("-p", "-1"), ("-p", "0"),
@@ -67,7 +67,7 @@ class Errors(unittest.TestCase):
             with self.subTest(arguments):
                 self.expect(USAGE, *arguments)
 
-    def test_unwritable_output(self):
+    def test_unwritable_output_is_reported_at_the_start(self):
         """An output that cannot be written is reported at the start, not after the recording."""
         beamflame.require()
         with nodes.Node(25, "identity") as node:
@@ -77,8 +77,8 @@ class Errors(unittest.TestCase):
                     self.expect(FAILED, "-p", node.pid, "-d", 20, "-o", path, says=[path])
                     self.assertLess(time.monotonic() - start, 10)
 
-    def test_no_permission(self):
-        """Another user, without capabilities: the message names the missing capability."""
+    def test_error_names_the_missing_capability(self):
+        """The message to a user without capabilities names the missing one."""
         beamflame.require()
         with nodes.Node(25, "identity") as node, \
                 tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder:
@@ -90,23 +90,23 @@ class Errors(unittest.TestCase):
                 capture_output=True, text=True, timeout=30)
         self.check(done, PERMISSION, ["CAP_"])
 
-    def test_no_beam_on_the_host(self):
-        """Without -p on a host without a BEAM (an empty pid namespace)."""
+    def test_host_without_a_beam_is_an_error(self):
+        """An empty pid namespace is a host without a BEAM; no option names a target."""
         beamflame.require()
         done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child",
                                beamflame.BINARY, "-d", "1", "-o", self.out / "x.folded"],
                               capture_output=True, text=True, timeout=30)
         self.check(done, NO_PROCESS, [])
 
-    def test_several_beams_on_the_host(self):
-        """Without -p on a host with two BEAMs: the message lists them."""
+    def test_error_lists_several_beams_of_the_host(self):
+        """Without -p, the message lists the BEAMs of a host that has two."""
         beamflame.require()
         with nodes.Node(25, "identity") as one, nodes.Node(25, "identity") as other:
             self.expect(USAGE, "-d", 1, "-o", self.out / "x.folded", says=[one.pid, other.pid])
 
-    def test_target_ends_at_once(self):
-        """A node that dies while beamflame attaches: no crash, no hang, and an exit code that says
-        what happened."""
+    def test_target_that_ends_while_attaching_is_reported(self):
+        """If the node ends while beamflame attaches, beamflame does not crash or hang, and its exit
+        code says what happened."""
         beamflame.require()
         for delay in (0.0, 0.05, 0.1, 0.2):
             with self.subTest(delay=delay), nodes.Node(25, "identity") as node:
@@ -117,7 +117,7 @@ class Errors(unittest.TestCase):
                 self.assertIn(profiler.returncode,
                               (beamflame.DONE, NO_PROCESS, beamflame.NO_SAMPLES), said)
 
-    def test_full_disk(self):
+    def test_data_before_a_full_disk_is_readable(self):
         """When the disk is full, an error says so, and what was written before is valid."""
         beamflame.require()
         report = self.out / "x.folded"
@@ -133,8 +133,8 @@ class Errors(unittest.TestCase):
         report.write_text(done.stdout)
         self.assertGreater(sum(beamflame.read_folded(report).values()), 20)
 
-    def test_report_of_what_is_no_recording(self):
-        """Recordings that are missing, empty, or another format."""
+    def test_report_refuses_files_that_are_no_recording(self):
+        """A recording that is missing, empty or of another format is refused by its path."""
         with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder:
             empty, other = Path(folder, "empty.bfr"), Path(folder, "other.bfr")
             empty.touch()
@@ -143,7 +143,7 @@ class Errors(unittest.TestCase):
                 with self.subTest(path.name):
                     self.expect(FAILED, "report", path, "-o", self.out / "x.folded", says=[path])
 
-    def test_report_of_names_that_are_not_there(self):
+    def test_report_lists_the_events_and_values_of_a_recording(self):
         """An unknown event or value is an error that lists those in the recording."""
         beamflame.require()
         with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder:
@@ -157,7 +157,7 @@ class Errors(unittest.TestCase):
             beamflame.record("report", recording, "--event", "cpu", "--weight", "time", "-o", out)
             self.assertTrue(out.exists())
 
-    def test_a_cut_recording_is_readable(self):
+    def test_cut_recording_is_readable(self):
         """A recording that is cut anywhere yields its complete records and never a crash."""
         beamflame.require()
         with nodes.Node(25, "request") as node:

@@ -29,7 +29,7 @@ class Events:
         figures = json.loads((self.out / "s.json").read_text())["events"]
         return {name: of["values"]["count"]["sum"] for name, of in figures.items()}, said
 
-    def test_calls_of_a_bif(self):
+    def test_calls_of_a_bif_are_counted_by_caller(self):
         """Every call is counted, and divided among the callers."""
         counts, _ = self.record("bif:erlang:md5/1", "bifs")
         self.assertEqual(counts, {"bif:erlang:md5/1": 10000})
@@ -38,18 +38,18 @@ class Events:
             calls = beamflame.weight_where(stacks, lambda s, f=function: f in s)
             self.assertAlmostEqual(calls / sum(stacks.values()), 0.5, delta=0.25)
 
-    def test_calls_are_those_that_the_node_counts(self):
-        """Compared with the VM's call_count, as tprof uses it. Call_count puts a breakpoint of the
-        VM into the Erlang code that calls the C function."""
+    def test_bif_calls_are_as_many_as_the_node_counts(self):
+        """The truth is the VM's call_count, which tprof uses too. Call_count puts a breakpoint of
+        the VM into the Erlang code that calls the C function."""
         counts, said = self.record("bif:erlang:md5/1,bif:binary:copy/2", "traced_bifs")
         self.assertEqual(counts, {f"bif:{name}": count for name, count in said["traced"].items()})
         self.assertEqual(said["traced"], {"erlang:md5/1": 10000, "binary:copy/2": 5000})
 
-    def test_calls_of_a_nif(self):
+    def test_calls_of_a_nif_are_counted(self):
         counts, _ = self.record("nif:spin_nif:spin/1", "nifs")
         self.assertEqual(counts, {"nif:spin_nif:spin/1": 1000})
 
-    def test_nothing_outlasts_the_profiler(self):
+    def test_no_breakpoint_outlasts_the_profiler(self):
         """The VM's code is unchanged after the profiler, however the profiler ends."""
         with nodes.Node(self.release, "request") as node:
             self.assertEqual(changed_code(node.pid), [])
@@ -70,8 +70,8 @@ class Events:
             time.sleep(0.5)
             self.assertGreater(node.report()["requests"], before["requests"])
 
-    def test_target_ends_meanwhile(self):
-        """The target ends: samples until then are kept."""
+    def test_samples_are_kept_when_the_target_ends(self):
+        """The outputs have the samples up to the end of the target."""
         with nodes.Node(self.release, "request") as node:
             process = beamflame.start("-p", node.pid, "-e", "gc,alloc,msg",
                                       "-o", self.out / "x.bfr", "--stats", self.out / "s.json")
@@ -83,7 +83,7 @@ class Events:
         self.assertEqual(set(json.loads((self.out / "s.json").read_text())["events"]),
                          {"gc", "alloc", "msg"})
 
-    def test_figures_agree(self):
+    def test_scaled_counts_of_windows_agree(self):
         """The scaled counts of windows agree, whether as one sum or divided by kind."""
         with nodes.Node(self.release, "request") as node:
             beamflame.record("-p", node.pid, "-d", 3, "-e", "sched,gc", "-o", self.out / "x.bfr",
@@ -95,7 +95,7 @@ class Events:
         collections = sum(histogram["count"] for histogram in events["gc"]["histograms"].values())
         self.assertAlmostEqual(collections / events["gc"]["values"]["count"]["sum"], 1, delta=0.1)
 
-    def test_refused_event(self):
+    def test_refused_event_does_not_stop_the_others(self):
         """An event whose place does not exist is refused by name; the others are recorded."""
         with nodes.Node(self.release, "request") as node:
             done = beamflame.run("-p", node.pid, "-d", 1, "-e", "gc,bif:erlang:no_such/7",
@@ -134,7 +134,7 @@ class EventsUsdt(Events, unittest.TestCase):
     """USDT probes change the VM's structs, and can be events themselves."""
     release = "27-usdt"
 
-    def test_usdt_probes(self):
+    def test_usdt_probes_are_counted(self):
         """These probes have semaphores; the VM skips a probe while its semaphore is 0."""
         counts, _ = self.record("usdt:process-spawn,usdt:process-exit", "spawns")
         self.assertEqual(counts, {"usdt:process-spawn": 300, "usdt:process-exit": 300})
@@ -146,7 +146,7 @@ class EventsUsdt(Events, unittest.TestCase):
 class BadOptions(unittest.TestCase):
     """Each bad option is refused with the valid choices, before anything is attached."""
 
-    def test_bad_options(self):
+    def test_bad_options_are_refused_with_the_valid_ones(self):
         for options, says in ((["-e", "gcc"], "no event 'gcc'; the events are: cpu, gc, alloc"),
                               (["-e", "bif:md5"], "needs a function"),
                               (["-e", "probe:"], "needs a function"),
@@ -159,7 +159,7 @@ class BadOptions(unittest.TestCase):
             self.assertEqual(done.returncode, beamflame.USAGE, done.stderr)
             self.assertIn(says, done.stderr)
 
-    def test_help_of_report_has_the_values(self):
+    def test_help_of_report_lists_the_values_of_events(self):
         done = beamflame.run("report", "--help")
         self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
         self.assertIn("  sched               wait, delay, count, long\n", done.stdout)

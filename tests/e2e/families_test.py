@@ -32,7 +32,7 @@ class Families:
         stacks = beamflame.folded(self.recording, "--group-by", "pid", *options)
         return {stack[0].split()[-1] for stack in stacks} & self.workers.keys()
 
-    def test_all_processes(self):
+    def test_each_process_has_its_parent_ancestors_and_application(self):
         """Every process of the node has the right parent, ancestors and application."""
         both = self.dumped.keys() & self.processes.keys()
         self.assertGreater(len(both), 0.9 * len(self.processes))
@@ -42,7 +42,7 @@ class Families:
         applications = {process["application"] for process in self.processes.values()}
         self.assertEqual(applications, {None, "kernel", "shop"})
 
-    def test_roots(self):
+    def test_application_and_ancestors_are_root_frames(self):
         """Each worker has its application and its ancestors, oldest first, as root frames."""
         stacks = beamflame.folded(self.recording, "--group-by", "application,ancestors,pid")
         for pid, worker in self.workers.items():
@@ -79,7 +79,7 @@ class Families:
     def name_of(self, pid):
         return self.processes[pid]["name"] if pid in self.processes else None
 
-    def test_parents(self):
+    def test_options_select_children_and_descendants(self):
         """--children-of selects the processes with that parent, even if the parent has ended;
         --descendants-of selects those at any depth below."""
         parents = {self.parent_of(pid) for pid in self.workers}
@@ -92,7 +92,7 @@ class Families:
                 self.assertEqual(self.seen("--descendants-of", who),
                                  {pid for pid in self.workers if self.is_descendant(pid, who)})
 
-    def test_who(self):
+    def test_processes_are_selected_by_pid_and_initial_call(self):
         """A process can also be selected by its pid or its initial call."""
         direct = next(pid for pid, w in self.workers.items() if w["kind"] == "direct")
         self.assertEqual(self.seen("--process", direct), {direct})
@@ -105,7 +105,7 @@ class Families:
             {pid for pid, w in self.workers.items()
              if w["kind"] in ("spawned", "spawned_below", "moved")})
 
-    def test_selection(self):
+    def test_samples_that_are_left_out_are_reported(self):
         """The number of samples left out is reported; if no sample is left, the exit code says
         so."""
         count = ("--weight", "samples")
@@ -121,7 +121,7 @@ class Families:
         self.assertEqual(done.returncode, beamflame.NO_SAMPLES)
         self.assertIn("none of the", done.stderr)
 
-    def test_time(self):
+    def test_from_and_to_divide_the_samples(self):
         """--from and --to divide the samples: each sample is in exactly one part."""
         everything, first, rest = (self.times(*options) for options in
                                    ((), ("--to", "2"), ("--from", "2")))

@@ -33,28 +33,28 @@ def hook_list(pid, *what):
 
 
 class Hooks(unittest.TestCase):
-    def test_25(self):
+    def test_hooks_of_otp_25_match_its_events(self):
         self.check(25)
 
-    def test_25_frame_pointers(self):
+    def test_hooks_of_otp_25_with_frame_pointers_match_its_events(self):
         self.check(25, "+JPperf", "true")
 
-    def test_27(self):
+    def test_hooks_of_otp_27_match_its_events(self):
         self.check(27)
 
-    def test_27_frame_pointers(self):
+    def test_hooks_of_otp_27_with_frame_pointers_match_its_events(self):
         self.check(27, "+JPperf", "fp")
 
-    def test_29(self):
+    def test_hooks_of_otp_29_match_its_events(self):
         self.check(29)
 
-    def test_29_frame_pointers(self):
+    def test_hooks_of_otp_29_with_frame_pointers_match_its_events(self):
         self.check(29, "+JPperf", "fp")
 
-    def test_27_usdt(self):
+    def test_hooks_of_otp_27_with_usdt_match_its_events(self):
         self.check("27-usdt")
 
-    def test_27_usdt_dwarf(self):
+    def test_hooks_of_otp_27_with_usdt_and_dwarf_match_its_events(self):
         self.check("27-usdt-dwarf")
 
     def check(self, release, *flags):

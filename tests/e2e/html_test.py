@@ -67,7 +67,7 @@ class Page:
             self.assertIn("no sample counts", str(error))
             return 0
 
-    def test_sums(self):
+    def test_sums_of_the_page_are_exact(self):
         """The sums of each event are exact, for all values and metrics."""
         for event, values in VALUES.items():
             for weight in {*values, *METRICS}:
@@ -86,7 +86,7 @@ class Page:
         self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
         return path.read_text(encoding="utf-8")
 
-    def test_stacks(self):
+    def test_stacks_of_the_page_are_those_of_report(self):
         """For each choice, the page has the stacks and sums of report."""
         choices = json.dumps([choice for choice, _ in CHOICES])
         pages = json.loads(subprocess.run(["node", STACKS, self.folder / "x.html"], check=True,
@@ -97,7 +97,7 @@ class Page:
                 self.assertEqual(shown, self.report(options))
         self.assertGreater(sum(1 for shown in pages if shown.count("\n") > 5), 20)
 
-    def test_stacks_that_name_who_ran(self):
+    def test_stacks_of_other_formats_keep_their_root_frames(self):
         """A profile from another format has its root frames in its stacks."""
         for suffix in (".perf", ".folded"):
             made, page = self.folder / f"z{suffix}", self.folder / f"z{suffix}.html"

@@ -34,7 +34,7 @@ class Identity:
                 self.assertGreater(total, 50)
                 self.assertGreater(beamflame.weight_of(own, worker["function"]) / total, 0.98)
 
-    def test_each_process_has_its_best_name(self):
+    def test_each_process_has_its_name_label_or_initial_call(self):
         """Grouped by name: the registered name, else the label, else the initial call, else the
         root function."""
         for worker in self.workers:
@@ -47,13 +47,13 @@ class Identity:
                     and worker["function"] in stack)
                 self.assertGreater(named, 50)
 
-    def test_views_differ_in_the_root_only(self):
+    def test_groupings_differ_in_the_root_only(self):
         """Every grouping shows all samples; without grouping no process is named."""
         totals = {view: sum(stacks.values()) for view, stacks in self.views.items()}
         self.assertEqual(len(set(totals.values())), 1, totals)
         self.assertEqual(beamflame.weight_of(self.views["none"], "identity_registered"), 0)
 
-    def test_several_keys(self):
+    def test_each_grouping_key_has_its_frame(self):
         """Each key has its frame, in the given order, with the value that the node says."""
         for worker in self.workers:
             with self.subTest(worker["kind"]):
@@ -65,7 +65,7 @@ class Identity:
                               {stack[:2] for stack in own})
                 self.assertLessEqual({stack[1] for stack in own}, labels)
 
-    def test_status_and_scheduler(self):
+    def test_busy_processes_run_on_every_scheduler(self):
         """Busy processes are running or collect garbage, on every normal scheduler."""
         burning = {view: {s: n for s, n in self.views[view].items() if "identity:burn/1" in s}
                    for view in ("status", "scheduler")}

@@ -22,7 +22,7 @@ beam 20/21 [001] 7.500002:     5 cycles:
 FOLDED = "V8_Worker;main;read 10\nbeam;lists:map/2 5\n"
 
 
-class InputsTest(unittest.TestCase):
+class Inputs(unittest.TestCase):
     def setUp(self):
         self.folder = folder(self.addCleanup)
 
@@ -36,7 +36,7 @@ class InputsTest(unittest.TestCase):
         record("report", "-q", path, *options, "-o", self.folder / name)
         return (self.folder / name).read_text(encoding="utf-8")
 
-    def test_kinds(self):
+    def test_format_of_a_file_is_detected_from_its_content(self):
         """The format of a file is detected from its content, whatever its name."""
         self.assertEqual(self.report(self.write("x.bfr", SAMPLES), "a.folded"), FOLDED)
         self.assertEqual(self.report(self.write("x.perf", FOLDED), "b.folded"), FOLDED)
@@ -48,12 +48,12 @@ class InputsTest(unittest.TestCase):
         self.assertEqual(self.report(self.folder / "d.bfr", "e.folded", "--from", "0.1"),
                          "beam;lists:map/2 5\n")
 
-    def test_standard_input(self):
+    def test_standard_input_is_read(self):
         """The report reads standard input, although a pipe can be read only once."""
         done = run("report", "-q", "-", "--format", "folded", "-o", "-", input=SAMPLES)
         self.assertEqual((done.returncode, done.stdout), (DONE, FOLDED), done.stderr)
 
-    def test_parts(self):
+    def test_parts_of_a_recording_give_the_whole(self):
         """The parts of a recording, in any order, give the whole."""
         whole = self.write("whole", "".join(
             f"beam 1/{1 + i % 3} [000] {1 + i / 100:.6f}: 1 cycles:\n\t {i % 7 + 1:x} f{i % 7} (/x)\n\n"
@@ -70,7 +70,7 @@ class InputsTest(unittest.TestCase):
                 b = re.sub("# left out .*\n\n", "", b)
             self.assertEqual(a, b.replace("b.speedscope", "a.speedscope"))
 
-    def test_kinds_together(self):
+    def test_files_of_different_formats_are_joined(self):
         """Files of different formats are joined, with the events of each."""
         text, stacks = self.write("x", SAMPLES), self.write("y", FOLDED)
         record("report", "-q", text, text, stacks, "-o", self.folder / "z.folded")
@@ -84,7 +84,7 @@ class InputsTest(unittest.TestCase):
         self.assertEqual(done.returncode, FAILED)
         self.assertIn("can't read", done.stderr)
 
-    def test_what_was_cut(self):
+    def test_joined_recording_says_that_one_was_cut(self):
         """The note that a recording was cut is kept when it is joined with others."""
         whole, cut = self.folder / "whole.bfr", self.folder / "cut.bfr"
         record("report", "-q", self.write("x", SAMPLES), "-o", whole)
@@ -96,7 +96,7 @@ class InputsTest(unittest.TestCase):
             last = (self.folder / "y.json").read_text(encoding="utf-8").splitlines()[-1]
             self.assertEqual(json.loads(last)["cut"], was_cut, paths)
 
-    def test_many_hosts(self):
+    def test_recording_of_200_hosts_is_readable(self):
         """A recording of many hosts is readable, however long their names are together."""
         paths = [self.write(f"h{i}", f"# ========\n# hostname : {'web' * 30}{i}\n# ========\n#\n"
                                      + SAMPLES) for i in range(200)]
@@ -104,7 +104,7 @@ class InputsTest(unittest.TestCase):
         text = self.report(self.folder / "all.bfr", "all.folded", "--group-by", "none")
         self.assertIn("lists:map/2 1000\n", text)
 
-    def test_bad_files(self):
+    def test_bad_file_is_refused_with_its_line(self):
         """A bad file gives one sentence with file and line, exit code 1, and no output."""
         cut = gzip.compress(FOLDED.encode() * 50)[:-10]
         bad = {
@@ -128,7 +128,7 @@ class InputsTest(unittest.TestCase):
                 self.assertIn(says, done.stderr)
                 self.assertEqual(set(self.folder.iterdir()), before)
 
-    def test_perf(self):
+    def test_text_of_perf_is_read_completely(self):
         """Text of perf itself is read with all of its samples and the kernel's frames."""
         perf = shutil.which("perf")
         if not perf:

@@ -58,7 +58,7 @@ class Json(unittest.TestCase):
             at = node.get("parent")
         return tuple(reversed(stack)) or ("[no stack]",)
 
-    def test_order(self):
+    def test_header_is_first_and_times_never_decrease(self):
         """The header comes first, the totals last, and times never decrease."""
         self.assertEqual(self.lines[0]["type"], "header")
         self.assertEqual(self.lines[-1]["type"], "totals")
@@ -66,7 +66,7 @@ class Json(unittest.TestCase):
         self.assertEqual(times, sorted(times))
         self.assertLessEqual(times[-1], self.lines[-1]["duration_ns"])
 
-    def test_sums(self):
+    def test_stacks_have_the_sums_of_the_folded_form(self):
         """For each event, the stacks have the sums of the folded form."""
         events = {sample["event"] for sample in self.samples}
         self.assertLessEqual({"cpu", "gc", "wall", "sched"}, events)
@@ -84,8 +84,7 @@ class Json(unittest.TestCase):
                 expected[stack[1:] if of_thread else stack] += count
             self.assertEqual(sums, expected, event)
 
-    def test_counts(self):
-        """The totals and counts are those of --stats."""
+    def test_counts_are_those_of_the_statistics(self):
         totals = self.lines[-1]
         for key in ("erlang_samples", "complete_stacks", "frames", "cut", "losses"):
             self.assertEqual(totals[key], self.stats[key], key)
@@ -98,7 +97,7 @@ class Json(unittest.TestCase):
                                            in expected["values"].items()}, event)
         self.assertIn("gc", counted)
 
-    def test_processes(self):
+    def test_processes_have_pids_metrics_and_ancestors(self):
         """Processes have pids, metrics and ancestors; files have build ids."""
         ran = [sample for sample in self.samples if sample.get("erlang")]
         self.assertGreater(len(ran), 100)
@@ -112,11 +111,11 @@ class Json(unittest.TestCase):
         self.assertEqual(len(modules), 1)
         self.assertRegex(modules[0]["build_id"], "^[0-9a-f]{40}$")
 
-    def test_direct(self):
+    def test_recording_and_report_write_the_same(self):
         """The output of a recording and that of report are the same."""
         self.assertEqual(self.direct, self.lines)
 
-    def test_delta(self):
+    def test_delta_is_refused(self):
         """--delta is refused: JSON does not contain changes."""
         done = beamflame.run("report", self.recording, "--weight", "heap", "--delta",
                              "--format", "json", "-o", "-")

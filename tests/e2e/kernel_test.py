@@ -37,7 +37,7 @@ def boot(kernel, *options):
 
 
 class Kernels(unittest.TestCase):
-    def test_oldest_and_newest(self):
+    def test_stacks_are_complete_on_the_oldest_and_newest_kernel(self):
         """The program loads on these kernels, and stacks are as complete as here."""
         kernels = require()
         for kernel in sorted({kernels[0], kernels[-1]}):
@@ -48,8 +48,8 @@ class Kernels(unittest.TestCase):
                 self.assertGreater(stats["erlang_samples"], 100)
                 self.assertGreater(stats["complete_stacks"], 0.95 * stats["erlang_samples"])
 
-    def test_events(self):
-        """All probes work on each kernel that can tell them apart, and count. Older kernels are
+    def test_all_probes_count_on_each_kernel(self):
+        """All probes work and count on each kernel that can distinguish them. Older kernels are
         refused, and the message names the release that is needed."""
         for kernel in require():
             with self.subTest(kernel):
@@ -67,7 +67,7 @@ class Kernels(unittest.TestCase):
                 self.assertLessEqual(sum(counts["lost"] for counts in counted),
                                      got["stats"]["losses"]["ring_full"])
 
-    def test_without_btf(self):
+    def test_kernel_without_btf_is_refused(self):
         """A kernel without BTF is refused, and the message names the missing kernel option."""
         got = boot(require()[-1], "--hide", "/sys/kernel/btf")
         self.assertEqual(got["exit_code"], UNSUPPORTED, got["message"])

@@ -23,7 +23,7 @@ class Kill:
     def setUpClass(cls):
         beamflame.require()
 
-    def test_nothing_stays(self):
+    def test_node_and_kernel_are_as_before_after_a_kill(self):
         """No byte of code has changed, no BPF object and no process is left, the kernel has not
         complained, and the node works as before."""
         seed = int(os.environ.get("BEAMFLAME_SEED", random.SystemRandom().randrange(1 << 30)))
@@ -50,7 +50,7 @@ class Checks(unittest.TestCase):
     def setUp(self):
         beamflame.require()
 
-    def test_changed_byte(self):
+    def test_check_finds_a_changed_byte(self):
         """The check finds a byte of code that differs from its file."""
         with nodes.Node(25, "request") as node:
             self.assertEqual(kills.changed_code(node.pid), [])
@@ -65,7 +65,7 @@ class Checks(unittest.TestCase):
         self.assertEqual(len(changes), 1)
         self.assertTrue(changes[0].startswith(f"{name}+0x{offset:x}: {byte:02x}"), changes)
 
-    def test_pinned_object(self):
+    def test_check_finds_a_pinned_bpf_object(self):
         """The check finds a BPF object that no process has."""
         before = set(kills.objects())
         self.assertEqual(kills.orphans(before), [])
@@ -78,7 +78,7 @@ class Checks(unittest.TestCase):
         self.assertEqual(len(left), 1)
         self.assertIn("left_behind", left[0])
 
-    def test_process(self):
+    def test_check_finds_a_process_of_beamflame(self):
         """The check finds a process of beamflame while it runs."""
         out = beamflame.folder(self.addCleanup)
         with nodes.Node(25, "request") as node, \
@@ -86,7 +86,7 @@ class Checks(unittest.TestCase):
             self.assertNotEqual(kills.processes(), [])
         self.assertEqual(kills.processes(), [])
 
-    def test_kernel_log(self):
+    def test_check_finds_a_new_line_in_the_kernel_log(self):
         """The check finds a new line in the kernel's log."""
         log = kills.KernelLog()
         self.addCleanup(log.close)

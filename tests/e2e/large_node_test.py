@@ -37,7 +37,7 @@ class LargeNode:
     def dump(self, *options):
         return json.loads(beamflame.record("dump", "--json", "-p", self.node.pid, *options).stdout)
 
-    def test_dump(self):
+    def test_dump_has_each_of_200000_processes_once(self):
         """Each process is there once, with its status, name and whole stack; none is missed or
         torn."""
         says = self.node.report()
@@ -64,7 +64,7 @@ class LargeNode:
         deep = [p for p in crowd if p["initial_call"] == "crowd:wait/1"]
         self.assertEqual({stacks[p["stack"]].count("crowd:wait/1") for p in deep}, {DEPTH + 1})
 
-    def test_top(self):
+    def test_top_finds_one_process_among_200000(self):
         """--top finds one process among so many, by value and by growth; the others are counted."""
         for option, name in (("1:msgq", "queued"), ("1:+msgq:2", "filling")):
             with self.subTest(option):
@@ -72,7 +72,7 @@ class LargeNode:
                 self.assertEqual([p["name"] for p in got["processes"]], [name])
                 self.assertAlmostEqual(got["left_out"], self.node.ready["processes"], delta=10)
 
-    def test_wall(self):
+    def test_random_samples_give_each_status_its_share(self):
         """Sweeps take a hundred random processes at a time: each status has its share of the time,
         within the error of so many samples."""
         out = beamflame.folder(self.addCleanup)
@@ -91,7 +91,7 @@ class LargeNode:
         self.assertAlmostEqual(times["[suspended]"] / sum(times.values()), 0.05,
                                delta=max(0.02, 6 * (0.05 * 0.95 / stats["samples"]) ** 0.5))
 
-    def test_wall_of_the_top(self):
+    def test_wall_of_top_1_is_the_process_with_most_messages(self):
         """--top finds the process with the most messages among all."""
         out = beamflame.folder(self.addCleanup) / "x.bfr"
         beamflame.record("-p", self.node.pid, "-e", "wall", "-d", 3, "--top", "1:msgq:1", "-o", out)

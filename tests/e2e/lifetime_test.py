@@ -36,15 +36,13 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(code, beamflame.DONE, said)
         self.check_outputs()
 
-    def test_ctrl_c(self):
-        """SIGINT ends the recording, and all outputs are written."""
+    def test_sigint_ends_the_recording_and_writes_the_outputs(self):
         self.end_by(signal.SIGINT)
 
-    def test_terminated(self):
-        """SIGTERM does the same."""
+    def test_sigterm_ends_the_recording_and_writes_the_outputs(self):
         self.end_by(signal.SIGTERM)
 
-    def test_target_killed(self):
+    def test_end_of_the_target_ends_the_recording(self):
         """The end of the target ends the recording, and all outputs are written."""
         with nodes.Node(25, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, *self.outputs())
@@ -53,8 +51,8 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(code, beamflame.DONE, said)
         self.check_outputs()
 
-    def test_target_in_namespaces_killed(self):
-        """The same with a target that is the first process of its pid namespace."""
+    def test_end_of_a_target_in_namespaces_ends_the_recording(self):
+        """The target is the first process of its pid namespace. All outputs are written."""
         nodes.require(27)
         with nodes.Node(27, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, *self.outputs())
@@ -63,7 +61,7 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(code, beamflame.DONE, said)
         self.check_outputs()
 
-    def test_profiler_killed(self):
+    def test_recording_is_readable_after_kill_9(self):
         """After kill -9 the recording is readable, and the profiler's BPF programs are gone."""
         with nodes.Node(25, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, "-o", self.out / "x.bfr")
@@ -89,7 +87,7 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
     def all_programs(self):
         return {p["id"] for p in beamflame.bpftool("prog", "show")}
 
-    def test_command(self):
+    def test_command_is_profiled_until_its_vm_ends(self):
         """`-- COMMAND` profiles the VM that the command becomes, until the VM ends."""
         code = nodes.compiled_loads(25)
         stats = self.out / "s.json"
@@ -104,7 +102,7 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         pid = json.loads(stats.read_text())["target"]["pid"]
         self.assertFalse(os.path.exists(f"/proc/{pid}"))
 
-    def test_default_outputs(self):
+    def test_default_outputs_are_perf_and_svg(self):
         """Without -o there are a perf-script file and a flame graph in the current folder."""
         with nodes.Node(25, "request") as node:
             done = beamflame.run("-p", node.pid, "-d", 2, cwd=self.out)
@@ -112,7 +110,7 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         suffixes = sorted(p.suffix for p in self.out.glob(f"beamflame-{node.pid}-*"))
         self.assertEqual(suffixes, [".perf", ".svg"])
 
-    def test_standard_output(self):
+    def test_standard_output_has_the_profile_alone(self):
         """`-o -` writes the profile, and nothing else, to standard output."""
         with nodes.Node(25, "request") as node:
             done = beamflame.record("-p", node.pid, "-d", 2, "--format", "folded", "-o", "-")

@@ -8,7 +8,7 @@ import nodes
 
 
 class Loads(unittest.TestCase):
-    def test_every_release_runs_the_load_it_says(self):
+    def test_node_runs_the_requested_release(self):
         """The node runs the requested release, and its pid is that of a BEAM."""
         for release in nodes.RELEASES + nodes.BUILDS:
             with self.subTest(release=release):
@@ -19,7 +19,7 @@ class Loads(unittest.TestCase):
                                      "systemtap" if release in nodes.BUILDS else "none")
                     self.assertTrue(os.readlink(f"/proc/{node.pid}/exe").endswith("beam.smp"))
 
-    def test_namespaces_are_the_ones_asked_for(self):
+    def test_node_has_the_requested_namespaces(self):
         """With --ns the node has its own pid namespace, without it the host's."""
         for ns in (False, True):
             with self.subTest(ns=ns), nodes.Node(25, "request", ns=ns) as node:
@@ -35,7 +35,7 @@ class Loads(unittest.TestCase):
         self.assertGreater(second["requests"], first["requests"])
         self.assertGreater(second["cpu_ns"], first["cpu_ns"])
 
-    def test_phases_tell_the_time_they_spent(self):
+    def test_phases_get_equal_time(self):
         """With slices of 10 ms, all phases get about the same time."""
         with nodes.Node(25, "phases", "slice=10", flags=nodes.NO_BUSY_WAIT) as node:
             first = node.report()
@@ -45,8 +45,7 @@ class Loads(unittest.TestCase):
         for phase, share in nodes.shares(spent).items():
             self.assertAlmostEqual(share, 1 / 13, delta=0.04, msg=phase)
 
-    def test_every_part_of_the_split_gets_cpu(self):
-        """Each part of the known split has used CPU time."""
+    def test_each_part_of_the_split_gets_cpu_time(self):
         with nodes.Node(25, "split", flags=nodes.NO_BUSY_WAIT) as node:
             time.sleep(1)
             self.assertTrue(all(ns > 0 for ns in node.report()["cpu_ns"].values()))

@@ -32,7 +32,7 @@ class Memory:
                 for name, event in stats["events"].items()}
         return sums, before, after, out / "x.bfr"
 
-    def test_count_and_words_are_the_nodes_own(self):
+    def test_collections_and_words_are_as_many_as_the_node_says(self):
         """Collections and reclaimed words are as many as statistics(garbage_collection) says."""
         events, before, after, _ = self.record("gc", "allocate")
         truth = nodes.difference(after, before, "gc")
@@ -40,7 +40,7 @@ class Memory:
         self.assertAlmostEqual(events["gc"]["count"] / truth["count"], 1, delta=0.01)
         self.assertAlmostEqual(events["gc"]["reclaimed"] / truth["reclaimed"], 1, delta=0.01)
 
-    def test_time_is_the_nodes_own(self):
+    def test_collection_time_is_that_of_the_nodes_accounting(self):
         """The time of long collections is that of the node's microstate accounting; the
         microseconds of the probes matter little there. The node's trace says about 50 us less for
         each collection (0.2 % here), because the first of its two messages is sent before the clock
@@ -68,7 +68,7 @@ class Memory:
             own = beamflame.weight_where(stacks, lambda s, f=function: f"memory:{f}" in s)
             self.assertAlmostEqual(own / total, share, delta=0.06, msg=function)
 
-    def test_binaries(self):
+    def test_binaries_are_counted_at_allocation_and_release(self):
         """Off-heap binaries are counted when they are allocated and when they are released."""
         events, _, _, _ = self.record("gc,alloc", "binaries")
         for event in ("gc", "alloc"):

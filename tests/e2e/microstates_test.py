@@ -56,12 +56,12 @@ class Microstates:
         return {name: sum(row["states_ms"][part] for part in parts) / row["span_ms"]
                 for name, parts in STATES.items()}
 
-    def test_every_thread_is_there(self):
+    def test_every_thread_of_the_accounting_has_a_row(self):
         """Each thread in the node's accounting has a row, even if it never ran."""
         self.assertEqual(set(self.rows) - set(self.truth), set())
         self.assertEqual(set(self.truth) - set(self.rows), set())
 
-    def test_rows_add_up(self):
+    def test_microstates_of_a_thread_add_up_to_its_time(self):
         """The states of a thread add up to all of its time, except for the time it waited for a
         CPU."""
         for thread, row in self.rows.items():
@@ -70,7 +70,7 @@ class Microstates:
                 self.assertAlmostEqual(sum(row["states_ms"].values()) + row["no_cpu_ms"],
                                        row["span_ms"], delta=1)
 
-    def test_agrees_with_the_accounting(self):
+    def test_microstates_agree_with_the_nodes_accounting(self):
         """Each state of work is within 2 points of the accounting, and so is the sum of all others.
         The exact share of sleep in that sum is unknown: a thread also waits for a CPU when it wakes
         up or yields while it spins, and samples miss the work just before it sleeps. On a machine
@@ -93,7 +93,7 @@ class Microstates:
                 self.assertGreaterEqual(true_idle, idle + missed - missed_at_work - POINTS)
                 self.assertLessEqual(true_idle, idle + missed + POINTS)
 
-    def test_each_state_was_seen(self):
+    def test_load_reaches_each_microstate(self):
         """The load reaches all states, or the comparison would show little."""
         spent = {state: sum(row["states_ms"][state] for row in self.rows.values())
                  for state in self.rows["scheduler", 1]["states_ms"]}
@@ -103,7 +103,7 @@ class Microstates:
                 self.assertGreater(spent[state], 0)
         self.assertEqual(spent["gc"], 0)
 
-    def test_kinds_of_collections(self):
+    def test_minor_and_major_collections_have_their_shares(self):
         """The shares of minor and major collections are those of the node's own trace, within the
         sum of three errors: 4 standard deviations of so many samples; the time that threads waited
         for a CPU, which the trace counts and samples do not; and one point."""
@@ -136,7 +136,7 @@ class Microstates:
         chance = 4 * (truth * (1 - truth) / samples) ** 0.5
         return (found - truth) / (chance + waited + 0.01)
 
-    def test_report_says_the_same(self):
+    def test_report_makes_the_same_rows(self):
         """The report command makes the same rows from the recording alone."""
         again = self.out / "again.json"
         beamflame.record("report", self.out / "x.bfr", "--stats", again)

@@ -61,7 +61,7 @@ class Messages:
                     self.assertEqual(seen[edge]["words"], expected["words"], edge)
         return truth, event, seen
 
-    def test_plain(self):
+    def test_messages_belong_to_their_senders_and_receivers(self):
         """Messages belong to the functions that send them, and to those that receive them."""
         _, _, seen = self.check("plain")
         for value, root, function in (
@@ -73,26 +73,26 @@ class Messages:
                       and any(frame.startswith(function) for frame in stack))
             self.assertEqual(own, seen["plain_from -> plain_to"][value], value)
 
-    def test_burst(self):
+    def test_all_messages_of_a_burst_are_counted(self):
         """A burst has the load's messages, plus a few that the node sends itself."""
         truth, event, _ = self.record("burst")
         for value in ("count", "received"):
             besides = event["values"][value]["sum"] - truth["count"]
             self.assertTrue(0 <= besides < 1000, f"{besides} more {value}")
 
-    def test_words_on_a_resting_heap(self):
+    def test_words_to_a_resting_process_are_counted(self):
         self.check("resting")
 
-    def test_words_of_a_running_process(self):
+    def test_words_to_a_running_process_are_counted(self):
         self.check("running")
 
-    def test_words_off_heap(self):
+    def test_words_to_an_off_heap_queue_are_counted(self):
         self.check("off_heap")
 
     def test_literals_are_not_copied(self):
         self.check("literal")
 
-    def test_what_is_sent_to_itself_is_not_copied(self):
+    def test_messages_to_the_sender_itself_are_not_copied(self):
         self.check("self")
 
     def test_long_lists_are_counted_in_part(self):
@@ -104,7 +104,7 @@ class Messages:
         self.assertEqual(seen[edge]["words"],
                          expected["words"] - in_part * 2 * (151 - 129))
 
-    def test_delay(self):
+    def test_delay_is_the_time_in_the_queue(self):
         """The time in the queue is the difference between the load's own time stamps."""
         truth, event, seen = self.record("selective")
         edge, expected = next(iter(truth.items()))
@@ -114,15 +114,14 @@ class Messages:
         self.assertAlmostEqual(seen[edge]["delay"] / expected["delay"], 1, delta=0.2)
         self.assertGreaterEqual(event["histograms"]["time in the queue"]["max"], 0.5e9)
 
-    def test_calls(self):
-        """Replies to aliases count as messages."""
+    def test_replies_to_aliases_count_as_messages(self):
         _, event, _ = self.check("call")
         tallies = event["tallies"]
         self.assertGreaterEqual(tallies["messages to aliases"], 200)
         for kind in ("monitor", "demonitor"):
             self.assertTrue(200 <= tallies[f"signals, {kind}"] < 300, tallies)
 
-    def test_signals(self):
+    def test_each_kind_of_signal_is_counted(self):
         """Each kind of signal is counted; trapped exits are received as messages."""
         truth, event, _ = self.record("signals")
         tallies = event["tallies"]
@@ -139,22 +138,22 @@ class Messages:
         self.assertEqual(edge["received"], truth["exit"])
         self.assertEqual(edge["count"], 0)
 
-    def test_nif(self):
+    def test_messages_of_a_nif_are_counted(self):
         self.check("nif")
 
     def into(self, process, seen):
         """Return the number of messages to a process, from all senders."""
         return sum(edge["count"] for name, edge in seen.items() if name.endswith(f"-> {process}"))
 
-    def test_timers(self):
+    def test_messages_of_timers_are_counted(self):
         truth, _, seen = self.record("timer")
         self.assertEqual(self.into("timer_to", seen), truth["count"])
 
-    def test_ports(self):
+    def test_messages_of_ports_are_counted(self):
         truth, _, seen = self.record("port")
         self.assertGreaterEqual(self.into("port_to", seen), truth["count"])
 
-    def test_other_nodes(self):
+    def test_messages_of_other_nodes_are_counted(self):
         """Messages from another node arrive at a process and at aliases."""
         with socket.socket() as free:
             free.bind(("localhost", 0))
@@ -165,7 +164,7 @@ class Messages:
             self.assertEqual(seen[f"[port] tcp_inet -> dist_{end}"]["count"], count)
         self.assertGreaterEqual(event["tallies"]["messages to aliases"], truth["from"])
 
-    def test_trace_of_the_node_says_the_same(self):
+    def test_messages_are_as_many_as_the_node_traces(self):
         truth, _, seen = self.check("traced")
         edge = seen["traced_from -> traced_to"]
         self.assertEqual(edge["count"], truth["trace"]["sent"])

@@ -78,15 +78,15 @@ class Nop5:
             self.assertNotIn(SAYS, done.stderr)
             self.assertRegex(listed, rf"(?m)^{re.escape(event)} +entry .* nop5 ")
 
-    def test_place_in_the_vm(self):
+    def test_probe_on_a_nop5_of_the_vm_is_refused(self):
         self.check_refused(f"probe:{nop5_in(nodes.emulator(self.release))}")
 
-    def test_no_other_place(self):
+    def test_nif_that_loops_after_its_nop5_is_refused(self):
         """A loop begins after the nop, so the instruction there runs more often than the
         function."""
         self.check_refused("nif:nop_nif:looped/1")
 
-    def test_other_place(self):
+    def test_probe_moves_past_the_nop5(self):
         """The probe goes to the instruction after the nop instead."""
         event = "nif:nop_nif:straight/1"
         listed = beamflame.run("probes", "-p", self.node.pid, "-e", event).stdout

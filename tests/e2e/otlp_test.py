@@ -77,7 +77,7 @@ class Otlp(unittest.TestCase):
                                              ["function_index"][0]] for i in indices]
         return tuple(self.text(function, "name_strindex") for function in reversed(functions))
 
-    def test_zero(self):
+    def test_tables_begin_with_zero_and_all_else_is_referred_to(self):
         """Element 0 of each table is the zero value, and all other elements are referred to."""
         table = self.dictionary
         for name in ("mapping_table", "location_table", "function_table", "attribute_table",
@@ -104,7 +104,7 @@ class Otlp(unittest.TestCase):
         for name, indices in met.items():
             self.assertEqual(indices, set(range(len(table[name]))), name)
 
-    def test_sums(self):
+    def test_profiles_have_the_sums_of_the_folded_form(self):
         """Each profile has the sums of the folded form with the same weight."""
         self.assertEqual([self.text(profile["sample_type"][0], "type_strindex")
                           for profile in self.profiles], ["cpu", "samples"])
@@ -116,7 +116,7 @@ class Otlp(unittest.TestCase):
             self.assertEqual(sums, beamflame.folded(self.recording, "--weight", weight))
             self.assertGreater(sum(sums.values()), 100)
 
-    def test_identity(self):
+    def test_samples_have_unique_stacks_and_attributes(self):
         """Each sample has its own combination of stack and attributes; the attributes are those of
         the process."""
         seen = set()
@@ -130,7 +130,7 @@ class Otlp(unittest.TestCase):
                 self.assertRegex(labels["beam.process.pid"], r"^<0\.\d+\.\d+>$")
                 self.assertIn("beam.process.status", labels)
 
-    def test_resource(self):
+    def test_resource_describes_the_vm_and_its_files(self):
         """The resource describes the VM, the files with their build ids, and the time."""
         resource = {pair["key"][0]: next(iter(pair["value"][0].values()))[0]
                     for pair in self.resource["resource"][0]["attributes"]}
@@ -148,12 +148,11 @@ class Otlp(unittest.TestCase):
                  for location in self.dictionary["location_table"][1:]}
         self.assertLessEqual({"beam", "native"}, types)
 
-    def test_direct(self):
+    def test_recording_and_report_write_the_same(self):
         """The output of a recording and that of report are the same."""
         self.assertEqual(self.direct, self.bytes)
 
-    def test_cut(self):
-        """A cut recording is marked as cut."""
+    def test_cut_recording_is_marked_as_cut(self):
         cut = self.recording.with_suffix(".cut.bfr")
         cut.write_bytes(self.recording.read_bytes()[:-20])
         path = cut.with_suffix(".otlp")

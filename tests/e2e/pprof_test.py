@@ -75,15 +75,14 @@ class Pprof(unittest.TestCase):
                          "-o", cls.folder / "y.pb")
         cls.raw = Raw(cls.folder / "x.cpu.pb.gz")
 
-    def test_sums(self):
+    def test_stacks_have_the_sums_of_the_folded_form(self):
         """For each value, each stack has the sum of the folded form."""
         for value, weight in enumerate(("samples", "cpu")):
             folded = beamflame.folded(self.recording, "--event", "cpu", "--weight", weight)
             self.assertEqual(self.raw.folded(value), folded)
             self.assertGreater(sum(folded.values()), 100)
 
-    def test_top(self):
-        """The total is shown, and time is the default value."""
+    def test_total_is_shown_and_time_is_the_default(self):
         total = sum(self.raw.folded(1).values())
         said = pprof("-top", self.folder / "x.cpu.pb.gz")
         self.assertIn("Type: cpu\n", said)
@@ -95,8 +94,7 @@ class Pprof(unittest.TestCase):
         peek = pprof("-peek", "^families:burn/1$", self.folder / "x.cpu.pb.gz")
         self.assertRegex(peek, r"\| +families:burn/0\n")
 
-    def test_labels(self):
-        """The labels are those that root frames have."""
+    def test_labels_are_those_of_root_frames(self):
         by_pid = {}
         for count, _, _, labels in self.raw.samples:
             if "pid" in labels:
@@ -116,7 +114,7 @@ class Pprof(unittest.TestCase):
                                                  "exiting", "waiting"))
             self.assertRegex(labels["scheduler"], r"^\[(scheduler|thread|dirty)")
 
-    def test_code(self):
+    def test_code_has_lines_and_files_have_build_ids(self):
         """Erlang code has lines; the executable and other files have their build ids."""
         path, build_id = self.raw.mappings[1]
         self.assertEqual((os.path.basename(path), build_id), ("beam.smp", self.build_id))
@@ -130,7 +128,7 @@ class Pprof(unittest.TestCase):
             self.assertEqual((mapping, path), (None, "families.erl"))
             self.assertIn("burn(", "".join(source[line - 3:line]))
 
-    def test_files(self):
+    def test_recording_and_report_write_the_same(self):
         """The outputs of a recording and of report, compressed and uncompressed, have the same
         content."""
         first = (self.folder / "x.cpu.pb.gz").read_bytes()
@@ -142,7 +140,7 @@ class Pprof(unittest.TestCase):
         self.assertIn("samples/count time/nanoseconds[dflt] count/count reclaimed/words "
                       "binaries/bytes\n", gc)
 
-    def test_one_file(self):
+    def test_several_events_are_refused_for_one_file(self):
         """Several events do not fit into one file; a pipe takes one event."""
         done = beamflame.run("report", self.recording, "--format", "pprof", "-o", "-")
         self.assertEqual(done.returncode, beamflame.USAGE)

@@ -28,7 +28,7 @@ class ProcessMetrics:
             # queue.
             cls.rounds = [(processes(node.pid), node.report()) for _ in range(2)]
 
-    def test_all_are_equal(self):
+    def test_all_metrics_are_those_of_process_info(self):
         """Each metric of each process is equal, and none is unknown."""
         for number, (found, report) in enumerate(self.rounds):
             for process in report["processes"]:
@@ -36,7 +36,7 @@ class ProcessMetrics:
                     said = {metric: process[metric] for metric in METRICS}
                     self.assertEqual(found[process["pid"]], said)
 
-    def test_each_kind_has_what_it_is_for(self):
+    def test_each_process_of_the_load_has_its_data(self):
         """Each process of the load has the data that its kind is for."""
         _, report = self.rounds[1]
         kinds = {process["kind"]: process for process in report["processes"]}
@@ -56,7 +56,7 @@ class ProcessMetrics:
         self.assertLess(kinds["hibernated"]["young"], 3000)
         self.assertGreaterEqual(kinds["marked"]["msgq"], 51)
 
-    def test_saved_calls_are_not_guessed(self):
+    def test_memory_with_saved_calls_is_unknown(self):
         """The size of saved calls is unknown, so `memory` is unknown too."""
         for found, report in self.rounds:
             self.assertNotIn("memory", found[report["saved"]])

@@ -60,7 +60,7 @@ class Profile:
         unknown = self.stats["unknown_erlang_frames"] / self.stats["erlang_frames"]
         self.assertLessEqual(unknown, 0.005)
 
-    def test_samples_stand_for_the_cpu_time_used(self):
+    def test_samples_are_as_many_as_cpu_time_and_rate_predict(self):
         """There are as many samples as the node's CPU time and the rate predict, and none is lost.
         If a host takes the CPU from the whole virtual machine, the timers that expire in that time
         fire once only."""
@@ -69,8 +69,7 @@ class Profile:
         self.assertGreater(self.stats["samples"] / expected, 0.65)
         self.assertLessEqual(self.stats["lost_events"], self.stats["samples"] / 1000)
 
-    def test_target_is_described(self):
-        """The statistics describe the VM."""
+    def test_statistics_describe_the_target(self):
         target = self.stats["target"]
         self.assertEqual(target["pid"], self.pid)
         self.assertEqual(target["otp_release"], nodes.otp(self.release))
@@ -78,13 +77,13 @@ class Profile:
         self.assertEqual(target["layout"], self.layout)
         self.assertGreater(target["processes"], 10)
 
-    def test_perf_script_suits_every_reader(self):
+    def test_perf_script_has_no_defects_and_every_sample(self):
         """The linter finds no errors, and the file has every sample."""
         linted = lint(self.out / "x.perf")
         self.assertEqual(linted.findings[:5], [])
         self.assertEqual(linted.samples, self.stats["samples"])
 
-    def test_flame_prof_dialect(self):
+    def test_flamescope_reads_flame_prof_samples_and_metrics(self):
         """FlameScope's expressions find every sample, with the status as its command. Those of
         flame_prof's fork find the metrics: their changes add up to the difference of each process'
         values."""
@@ -127,7 +126,7 @@ class Profile:
         named = [t for t in titles if "request:" in t and "%" in t]
         self.assertGreater(len(named), 5)
 
-    def test_report_makes_the_same_again(self):
+    def test_report_makes_the_same_outputs_again(self):
         """The report command makes every output again from the recording, byte for byte."""
         for suffix in ("folded", "perf", "svg"):
             with self.subTest(suffix):
@@ -153,19 +152,19 @@ class Profile:
         """The store, a registered process, is a root frame."""
         self.assertGreater(beamflame.weight_of(self.stacks, "request_store"), 0)
 
-    def test_samples_without_process_say_what_ran(self):
+    def test_root_frame_without_a_process_is_an_activity(self):
         """Without a process, the root frame says what the thread did."""
         for stack in self.stacks:
             if stack[0].startswith("["):
                 self.assertRegex(stack[0], r"^\[(scheduler|port|aux|thread|process)\]")
 
-    def test_budget(self):
+    def test_profiler_is_small_and_attaches_quickly(self):
         """Attaching is quick and the profiler small. The exact claims are checked by benchmarks."""
         self.assertLess(self.stats["attach_ms"], 1000)
         self.assertLess(self.stats["peak_rss_kb"], 96 * 1024)
         self.assertLess(self.stats["profiler_cpu_ms"], self.stats["duration_ms"] / 2)
 
-    def test_summary_on_the_terminal(self):
+    def test_summary_has_samples_and_functions(self):
         """The summary has the number of samples and functions of the load."""
         said = self.recorded.stdout + self.recorded.stderr
         self.assertIn(str(self.stats["samples"]), said.replace(",", "").replace(" ", ""))
@@ -181,7 +180,7 @@ class ProfileDwarf(Profile, unittest.TestCase):
     release = "27-usdt-dwarf"
     layout = "dwarf"
 
-    def test_the_emulator_has_no_function_without_a_name(self):
+    def test_each_function_of_the_emulator_has_a_name(self):
         """The symbol table names functions that a stripped emulator does not export."""
         nameless = beamflame.weight_where(
             self.stacks, lambda stack: any(f.startswith("beam.smp+0x") for f in stack))

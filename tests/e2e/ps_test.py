@@ -36,12 +36,11 @@ class Ps(unittest.TestCase):
                 self.assertEqual(vm["layout"], "table")
                 self.assertAlmostEqual(vm["processes"], node.ready["processes"], delta=10)
 
-    def test_frame_layout(self):
-        """A node whose Erlang frames have frame pointers is marked."""
+    def test_node_with_frame_pointers_is_marked(self):
         with nodes.Node(27, "identity", flags=("+JPperf", "fp")) as node:
             self.assertEqual(listed(node.pid)["frames"], "fp")
 
-    def test_for_people(self):
+    def test_table_has_pid_release_and_node_name(self):
         """The table has a line with the pid, the release and the node name."""
         with nodes.Node(25, "identity", flags=NAME) as node:
             lines = beamflame.record("ps").stdout.splitlines()
@@ -57,8 +56,7 @@ class Ps(unittest.TestCase):
             self.assertIn(node.pid, names)
             self.assertNotIn(1, names)
 
-    def test_a_beam_that_is_gone_is_not_listed(self):
-        """A node that has ended is not listed."""
+    def test_ended_node_is_not_listed(self):
         with nodes.Node(25, "identity") as node:
             pid = node.pid
         self.assertIsNone(listed(pid))

@@ -29,8 +29,8 @@ class UnknownRelease(unittest.TestCase):
         altered.chmod(0o755)
         return nodes.Node(release, load, emulator=altered)
 
-    def test_stripped(self):
-        """Exit code 5; the message has the release found, the known releases, and the
+    def test_unknown_release_without_dwarf_is_refused(self):
+        """The exit code is 5. The message has the release found, the known releases, and the
         alternative."""
         for release in (25, 29):
             with self.subTest(release=release), self.node(release) as node:
@@ -42,7 +42,7 @@ class UnknownRelease(unittest.TestCase):
                 self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
                 self.assertFalse((self.out / "x.folded").exists())
 
-    def test_list(self):
+    def test_list_of_vms_has_the_unknown_release_with_an_error(self):
         """The list of VMs has the node, with an error in place of the unknown fields."""
         with self.node(27) as node:
             vms = json.loads(beamflame.record("ps", "--json").stdout)
@@ -51,7 +51,7 @@ class UnknownRelease(unittest.TestCase):
         self.assertIn(f"OTP {UNKNOWN} ", vm["error"])
         self.assertNotIn("processes", vm)
 
-    def test_left_out_of_all(self):
+    def test_unknown_release_is_skipped_among_all(self):
         """-a skips the node, says so, and profiles the others."""
         with self.node(27) as unknown, nodes.Node(25, "identity") as known:
             done = beamflame.run("-a", "-d", 1, "-F", 199, "-o", self.out / "x.folded",
@@ -62,7 +62,7 @@ class UnknownRelease(unittest.TestCase):
         self.assertIn(known.pid, pids)
         self.assertNotIn(unknown.pid, pids)
 
-    def test_with_dwarf(self):
+    def test_unknown_release_with_dwarf_is_profiled(self):
         """With DWARF the node is profiled like any other."""
         with self.node("27-usdt-dwarf") as node:
             time.sleep(0.5)
@@ -97,19 +97,19 @@ class UnknownRelease(unittest.TestCase):
         stacks = beamflame.read_folded(self.out / "x.folded")
         self.assertGreater(beamflame.weight_of(stacks, "request:serve/3"), 0)
 
-    def test_assumed(self):
+    def test_assumed_release_gives_layout_and_features(self):
         """With --assume-release the node is profiled by the layout and features of that release."""
         for release in (25, 27, 29):
             with self.subTest(release=release), self.node(release) as node:
                 self.record_assumed(node, release, "table")
 
-    def test_assumed_with_dwarf(self):
+    def test_assumed_release_leaves_the_layout_to_dwarf(self):
         """The layout is that of DWARF; the features are those of the assumed release."""
         with self.node("27-usdt-dwarf") as node:
             self.record_assumed(node, 27, "dwarf")
 
-    def test_assumed_by_all_commands(self):
-        """ps, probes and dump take the option too."""
+    def test_all_commands_can_assume_a_release(self):
+        """The commands ps, probes and dump have the option too."""
         with self.node(29) as node:
             listed = beamflame.run("ps", "--json", "--assume-release", 29)
             probes = beamflame.run("probes", "-p", node.pid, "--assume-release", 29)
@@ -123,8 +123,8 @@ class UnknownRelease(unittest.TestCase):
         self.assertNotIn("refused", probes.stdout)
         self.assertIn("request", dump.stdout)
 
-    def test_wrong_assumption(self):
-        """The checks of a layout refuse a release that the VM is not like."""
+    def test_wrong_assumed_release_is_refused(self):
+        """The checks of the layout refuse a release whose structs differ from those of the VM."""
         for own, assumed in ((27, 29), (29, 25)):
             with self.subTest(assumed=assumed), self.node(own) as node:
                 done = beamflame.run("-p", node.pid, "-d", 1, "-o", self.out / "x.folded",

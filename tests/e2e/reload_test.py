@@ -15,7 +15,7 @@ VERSION = re.compile(r"reloaded:(?:burn|repeat|spin)_(\d+)/")
 class Reload:
     release = None
 
-    def test_each_version_gets_its_time(self):
+    def test_each_version_of_a_module_gets_its_share(self):
         """Every version gets its share, and no stack mixes two versions."""
         beamflame.require()
         with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder, \

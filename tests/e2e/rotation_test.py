@@ -67,7 +67,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
 
     # ---- what segments contain ----
 
-    def test_no_gap(self):
+    def test_segments_adjoin_without_a_gap(self):
         """The segments adjoin, and contain the samples of an unrotated recording made at the same
         time."""
         with nodes.Node(25, "request") as node:
@@ -99,7 +99,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertGreater(sum(seconds), 6.8)
         self.assertLess(sum(seconds), 9)
 
-    def test_every_file_is_whole(self):
+    def test_every_output_of_a_segment_has_its_samples_alone(self):
         """Each output of each segment can be read by its reader, and has the samples of that
         segment alone."""
         with nodes.Node(25, "request") as node:
@@ -121,7 +121,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             self.assertEqual(lint(perf).samples, samples)
             xml.parse(folded.with_suffix(".svg"))
 
-    def test_names_are_utc(self):
+    def test_times_in_names_are_utc(self):
         """The time in a name is the start of the segment, in UTC."""
         with nodes.Node(25, "request") as node:
             begin = int(time.time())
@@ -132,7 +132,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             at = time.strptime(TIME.search(path.name)[0] + " UTC", "%Y%m%d-%H%M%S %Z")
             self.assertLess(abs(time.mktime(at) - time.timezone - begin), 20)
 
-    def test_default_outputs(self):
+    def test_default_outputs_of_a_segment_are_perf_and_svg(self):
         """Without -o each segment has a perf-script file and a flame graph."""
         with nodes.Node(25, "request") as node:
             done = beamflame.run("-p", node.pid, "-d", 3, "--loop", 1.5, cwd=self.out)
@@ -141,8 +141,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(names, [f"beamflame-{NODE}-TIME.perf"] * 2
                          + [f"beamflame-{NODE}-TIME.svg"] * 2)
 
-    def test_several_nodes(self):
-        """Segments of several nodes are named after the host."""
+    def test_segments_of_several_nodes_are_named_after_the_host(self):
         with nodes.Node(25, "request") as one, nodes.Node(25, "request") as other:
             beamflame.record("-p", one.pid, "-p", other.pid, "-d", 2.5, "--loop", 1, "--keep", 2,
                              *self.outputs("folded"))
@@ -157,7 +156,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         return stats, sum(self.samples(recording, "--event", "gc", "--weight", "count")
                           for recording in self.parts("bfr"))
 
-    def test_events_are_counted_for_each_part(self):
+    def test_events_of_each_segment_are_counted_exactly(self):
         """Probes stay attached all of the time, so the sums over the segments are exact."""
         with nodes.Node(25, "memory") as node:
             with beamflame.recording("-p", node.pid, "-e", "cpu,gc", "--budget", 100,
@@ -203,13 +202,13 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             self.assertGreater(mine / sum(stacks.values()), 0.95)
         return samples / sum(of["values"]["count"]["sum"] for of in stats)
 
-    def test_events_in_windows(self):
+    def test_window_may_continue_in_the_next_segment(self):
         """A window may continue past the end of a segment: its samples go to the next segment, with
         correct names."""
         part = rounds.median(self.part_of_samples, lambda part: abs(part - 1) < 0.25)
         self.assertAlmostEqual(part, 1, delta=0.25)
 
-    def test_wall_time(self):
+    def test_wall_time_of_each_segment_is_complete(self):
         """In each segment, all processes have all of its time, and running processes have their
         stacks."""
         with nodes.Node(25, "request") as node:
@@ -229,7 +228,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
 
     # ---- which segments are kept ----
 
-    def test_keep(self):
+    def test_newest_segments_of_each_output_are_kept(self):
         """--keep keeps the newest segments of each output, and counts those of earlier runs. Other
         files are not touched."""
         older = [self.out / f"x-{NODE}-20200101-00000{n}.{suffix}"
@@ -248,7 +247,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             self.assertNotIn("2020", self.parts(suffix)[0].name.split("-")[2][:4])
         self.assertGreater(self.samples(self.parts("bfr")[0]), 5)
 
-    def test_nothing_is_written_over(self):
+    def test_existing_file_is_not_overwritten(self):
         """If a file of that name exists, the segment takes a later time as its name."""
         with nodes.Node(25, "request") as node:
             now = time.time()
@@ -272,8 +271,8 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertLess((self.out / "x.bfr").stat().st_size, 200e3)
         self.assertGreater(self.samples(self.out / "x.bfr"), 100)
 
-    def test_size_ends_a_part(self):
-        """With --loop, the next segment begins."""
+    def test_size_ends_a_segment(self):
+        """With --loop, the next segment begins when one has its size."""
         with nodes.Node(25, "request") as node:
             beamflame.record("-p", node.pid, "-d", 6, "-F", 999, "--loop", 60,
                              "--max-size", "15k", *self.outputs("bfr", "perf"))
@@ -287,9 +286,9 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
 
     # ---- the end ----
 
-    def test_killed(self):
-        """kill -9 at any moment: files with their final name are complete, the rest is in one file,
-        readable up to the last flush, and later runs are not disturbed."""
+    def test_complete_segments_survive_kill_9(self):
+        """After kill -9 at any moment, files with their final name are complete. The rest is in one
+        file, which is readable up to the last flush. Later runs are not disturbed."""
         chance = random.Random(int(time.time()))
         killed = 0
         with nodes.Node(25, "request") as node:
@@ -327,8 +326,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         if done.returncode == beamflame.DONE:
             self.assertGreater(len(PERF_TIME.findall(done.stdout)), 0)
 
-    def test_flush(self):
-        """--flush limits what a kill loses."""
+    def test_flush_limits_what_a_kill_loses(self):
         most = 0.5 + 0.2 + 0.4
         with nodes.Node(25, "request") as node:
             self.assertGreater(self.lost(node, 30), 2)
@@ -346,7 +344,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         done = beamflame.run("report", path, "--format", "perf", "-o", "-", "-q")
         return killed - max((float(t) for t in PERF_TIME.findall(done.stdout)), default=0)
 
-    def test_ended_by_signal(self):
+    def test_sigint_writes_the_last_segment(self):
         """Ctrl-C writes the last segment too: the child that writes it ignores the signal."""
         with nodes.Node(25, "request") as node:
             profiler = subprocess.Popen(
@@ -367,8 +365,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(len(self.parts("folded")), len(self.parts("bfr")))
         self.assertGreater(len(self.parts("folded")), 1)
 
-    def test_target_ends(self):
-        """The end of the target writes the last segment too."""
+    def test_end_of_the_target_writes_the_last_segment(self):
         with nodes.Node(25, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1, *self.outputs("folded"))
             self.wait_for(lambda: self.parts("folded"))
@@ -397,7 +394,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             return None
         return self.wait_for(catch)
 
-    def test_slow_output(self):
+    def test_sampling_continues_while_a_segment_is_written(self):
         """While a segment is still being written, sampling continues, and so does the next
         segment."""
         with nodes.Node(25, "request") as node:
@@ -416,7 +413,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertLess(max(b - a for a, b in zip(times, times[1:])), 1.5)
         self.assertGreater(max(t[-1] - t[0] for t in map(self.times, self.parts("perf"))), 2.5)
 
-    def test_killed_child(self):
+    def test_segment_of_a_killed_child_keeps_its_recording(self):
         """A killed child is reported and counted; its recording stays, and the other segments are
         written."""
         with nodes.Node(25, "request") as node:
@@ -438,9 +435,9 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             beamflame.record("-p", node.pid, "-d", 1, "--loop", 1, *self.outputs("perf"))
         self.assertEqual(self.others("perf"), {kept[0].name})
 
-    def test_folder_is_removed(self):
-        """The folder of the recording is removed: the profiler reports it and ends, and segments in
-        other folders are complete."""
+    def test_run_ends_if_its_folder_is_removed(self):
+        """If the folder of the recording is removed, the profiler reports that and ends. Segments
+        in other folders are complete."""
         gone = self.out / "gone"
         gone.mkdir()
         with nodes.Node(25, "request") as node:
@@ -457,7 +454,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         for path in self.parts("folded"):
             self.assertGreater(sum(beamflame.read_folded(path).values()), 20)
 
-    def test_folder_of_an_output_is_removed(self):
+    def test_run_continues_if_the_folder_of_an_output_is_removed(self):
         """If the folder of another output is removed, the run continues and counts the failures."""
         gone = self.out / "gone"
         gone.mkdir()
@@ -485,7 +482,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         disk.rmdir()
         return done
 
-    def test_full_disk(self):
+    def test_segments_before_a_full_disk_stay(self):
         """On a full disk the run ends with a message; complete segments stay, and the last one
         keeps its data."""
         done = self.on_small_disk("-d", "60", "-F", "999")
@@ -497,13 +494,13 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         samples = [self.samples(path) for path in self.parts("bfr")]
         self.assertGreater(samples[0], 20)
 
-    def test_full_disk_that_gets_room(self):
+    def test_run_continues_if_old_segments_free_the_disk(self):
         """With --keep, space is freed and the run continues."""
         done = self.on_small_disk("-d", "9", "-F", "499", "--keep", "2")
         self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
         self.assertEqual(len(self.parts("bfr")), 2)
 
-    def test_bad_options(self):
+    def test_bad_options_are_refused_before_any_output(self):
         """Invalid options are refused before any output is touched."""
         mine = ("-p", os.getpid())
         for arguments in (("--loop", "0"), ("--loop", "-5"), ("--loop", "often"), ("--loop", "0.5"),
@@ -522,8 +519,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
                 self.assertRegex(done.stderr, r"^(\S*/)?beamflame: \S")
         self.assertEqual(list(self.out.iterdir()), [])
 
-    def test_unwritable_folder(self):
-        """A missing folder is reported at once."""
+    def test_missing_folder_is_reported_at_once(self):
         with nodes.Node(25, "identity") as node:
             done = beamflame.run("-p", node.pid, "--loop", 10, "-o", self.out / "none" / "x.svg")
         self.assertEqual(done.returncode, beamflame.FAILED)

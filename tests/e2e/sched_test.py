@@ -34,7 +34,7 @@ class Scheduling:
     def stacks(self, recording, value):
         return beamflame.folded(recording, "--weight", value)
 
-    def test_count_is_the_nodes_own(self):
+    def test_context_switches_are_as_many_as_the_node_says(self):
         """Processes were scheduled in as often as statistics(context_switches) says."""
         event, switches, _, _ = self.record("switch")
         self.assertGreater(switches, 50000)
@@ -58,7 +58,7 @@ class Scheduling:
         self.assertAlmostEqual(sums["delay"] / sums["count"] / (said["delay_ns"] / said["count"]), 1,
                                delta=0.25)
 
-    def test_time_in_run_queues(self):
+    def test_processes_that_compete_are_runnable(self):
         """Of the competing processes, all but one per scheduler are runnable at any time. They are
         scheduled out whenever they have used up their reductions."""
         event, _, said, recording = self.record("compete")
@@ -68,7 +68,7 @@ class Scheduling:
         self.assertAlmostEqual(event["tallies"]["left: reductions used up"]
                                / (said["reductions"] / 4000), 1, delta=0.05)
 
-    def test_time_suspended(self):
+    def test_suspended_time_is_that_of_the_node(self):
         _, _, said, recording = self.record("suspend")
         stacks = self.stacks(recording, "wait")
         suspended = beamflame.weight_where(stacks, has("suspended", "[suspended]"))
@@ -76,7 +76,7 @@ class Scheduling:
         waiting = beamflame.weight_where(stacks, has("suspended", "[waiting]"))
         self.assertLess(waiting, 0.1 * suspended)
 
-    def test_dirty_schedulers(self):
+    def test_slices_and_delays_of_dirty_schedulers_are_counted(self):
         event, _, said, recording = self.record("dirty")
         slices = event["histograms"]["slice, dirty"]["buckets"]
         long = sum(count for low, count in slices if low >= 8e6)
@@ -88,7 +88,7 @@ class Scheduling:
                                           has("dirty_", "[runnable]"))
         self.assertAlmostEqual(runnable / said["runnable_ns"], 1, delta=0.25)
 
-    def test_waiting_while_garbage_is_collected(self):
+    def test_collection_on_a_dirty_scheduler_counts_as_waiting(self):
         """A process that a dirty scheduler runs only to collect its garbage still counts as
         waiting."""
         event, _, said, recording = self.record("garbage")
@@ -127,7 +127,7 @@ class Usdt(Scheduling, unittest.TestCase):
     """USDT probes change the VM's structs, and how the compiler translates functions: this build
     has no hook for a process that is taken out of a run queue or resumed."""
     release = "27-usdt"
-    test_time_suspended = None
+    test_suspended_time_is_that_of_the_node = None
 
 
 if __name__ == "__main__":

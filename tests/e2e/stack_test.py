@@ -48,7 +48,7 @@ class Stacks:
         self.assertGreater(self.share(native, lambda s: s[0] == runtime), 0.95)
         self.assertEqual(beamflame.weight_of(native, "erts_dirty_process_main"), 0)
 
-    def test_deep_recursion(self):
+    def test_deep_stack_has_its_leaf_and_root_frames(self):
         """A stack that is too deep to copy has its leaf and root frames, and a frame for the
         missing ones."""
         stacks, folded, stats = self.record("deep_recursion", ("--fold-recursion",))
@@ -73,15 +73,14 @@ class Stacks:
         self.assertFalse([s for s in exiting if "[frames missing]" in s])
         self.assertGreater(stats["complete_stacks"] / stats["erlang_samples"], 0.99)
 
-    def test_bignums(self):
+    def test_shallow_stack_is_copied_whole_anywhere_in_jit_code(self):
         """A shallow stack is copied whole, wherever in the JIT's code its process is
         interrupted."""
         _, stats = self.record("bignums")
         self.assertGreater(stats["erlang_samples"], 80)
         self.assertLess(stats["truncated_stacks"], 2 + stats["erlang_samples"] / 200)
 
-    def test_bifs_are_named(self):
-        """BIFs stand under the function that calls them."""
+    def test_bifs_stand_under_their_callers(self):
         stacks, _ = self.record("bifs")
         for bif in ("erlang:binary_to_term/1", "erlang:term_to_binary/1", "lists:keyfind/3"):
             with self.subTest(bif):
@@ -91,7 +90,7 @@ class Stacks:
                     calls, lambda s, b=bif: "phases:bifs/1" in s[:s.index(b)])
                 self.assertGreater(called / sum(calls.values()), 0.95)
 
-    def test_match_specifications(self):
+    def test_match_specification_has_its_caller(self):
         """A sample of a match specification has the process that called it, and its stack. (The VM
         runs it as another process, whose pid has only ones.)"""
         stacks, _ = self.record("matching")
@@ -99,7 +98,7 @@ class Stacks:
         self.assertGreater(self.share(stacks, called.__contains__), 0.9)
         self.assertGreater(self.share(called, lambda s: "phases:phase_matching/1" in s), 0.99)
 
-    def test_nif(self):
+    def test_nif_stands_under_its_erlang_function(self):
         """A NIF's C function stands under the Erlang function that it implements."""
         stacks, _ = self.record("nif")
         nif = {s: n for s, n in stacks.items() if "spin_nif:spin/1" in s}
@@ -107,7 +106,7 @@ class Stacks:
         self.assertGreater(self.share(nif, lambda s: "phases:phase_nif/1" in s), 0.98)
         self.assert_called(nif, "spin_nif:spin/1", "beam_jit_call_nif")
 
-    def test_dirty_nif(self):
+    def test_dirty_nif_has_the_stack_of_its_process(self):
         """A dirty NIF runs on a dirty scheduler, with the stack of its calling process."""
         _, stacks, _ = self.record("dirty_nif", ("--group-by", "scheduler"))
         dirty = {s: n for s, n in stacks.items() if s[0].startswith("[dirty cpu ")}

@@ -35,7 +35,7 @@ class Targets(unittest.TestCase):
         self.assertGreater(runs[load], 50)
         self.assertEqual([runs[other] for other in others], [0] * len(others))
 
-    def test_all(self):
+    def test_all_nodes_of_the_machine_are_recorded(self):
         """-a records two nodes of different releases in their own namespaces, and any others on the
         machine."""
         with nodes.Node(25, "identity", flags=named("one")) as one, \
@@ -52,7 +52,7 @@ class Targets(unittest.TestCase):
         self.check(one.ready["node"], "identity", ["request"])
         self.check(other.ready["node"], "request", ["identity"])
 
-    def test_join(self):
+    def test_node_that_starts_later_is_recorded(self):
         """With -a, a node that starts later is recorded from then on: its CPU time, its events and
         its sweeps."""
         with nodes.Node(25, "identity", flags=named("one")) as one:
@@ -75,7 +75,7 @@ class Targets(unittest.TestCase):
                 self.assertGreater(
                     beamflame.weight_where(stacks, lambda s: s[0] == other.ready["node"]), 0)
 
-    def test_come_and_go(self):
+    def test_node_is_only_in_the_segments_of_its_lifetime(self):
         """With -a and --loop, also with the shortest segments, a node is in the segments of its
         lifetime only, and a later one gets its place. The recording continues when a node ends."""
         with nodes.Node(29, "identity", flags=named("stays")):
@@ -100,7 +100,7 @@ class Targets(unittest.TestCase):
         self.assertGreater(
             beamflame.weight_where(last, lambda s: s[0] == second.ready["node"]), 0)
 
-    def test_exit_of_one(self):
+    def test_end_of_one_node_fires_the_trigger_exit(self):
         """With -a, the trigger exit fires when one node ends, although the run continues."""
         with nodes.Node(25, "identity", flags=named("stays")):
             with nodes.Node(27, "request", flags=named("goes")) as goes:
@@ -116,9 +116,9 @@ class Targets(unittest.TestCase):
         self.assertGreater(
             beamflame.weight_where(stacks, lambda s: s[0] == goes.ready["node"]), 50)
 
-    def test_several_pids(self):
-        """Three nodes with -p, one of them twice: nodes without a name are identified by their
-        pid."""
+    def test_several_pids_are_recorded(self):
+        """Three nodes are named by -p, one of them twice. Nodes without a name are identified by
+        their pid."""
         loads = {25: "phases", 27: "identity", 29: "request"}
         with nodes.Node(25, loads[25]) as first, nodes.Node(27, loads[27]) as second, \
                 nodes.Node(29, loads[29]) as third:
@@ -136,8 +136,7 @@ class Targets(unittest.TestCase):
                 load = loads[node.release]
                 self.check(f"beam {node.pid}", load, set(loads.values()) - {load})
 
-    def test_one_ends(self):
-        """When one target ends, the recording of the other continues."""
+    def test_recording_continues_when_one_target_ends(self):
         with nodes.Node(25, "identity") as stays:
             with nodes.Node(27, "request") as goes:
                 profiler = beamflame.start("-p", stays.pid, "-p", goes.pid, "-d", 4, "-F", 499,

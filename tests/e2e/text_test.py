@@ -40,14 +40,14 @@ class Text(unittest.TestCase):
         self.assertAlmostEqual(ns(said), cost, delta=max(0.06 * UNITS[said.split()[1]], 1))
         self.assertAlmostEqual(float(share), 100 * cost / whole, delta=0.06)
 
-    def test_summary(self):
+    def test_text_begins_with_the_summary(self):
         """The text contains the summary that is printed at the end of a recording."""
         self.assertTrue(self.direct.startswith(self.said.partition("beamflame: wrote")[0][:200]))
         for part in ("samples  ", "functions with most CPU time", "\nevent gc: ",
                      "\nfunctions of gc by time, of "):
             self.assertIn(part, self.text)
 
-    def test_functions(self):
+    def test_each_function_has_its_own_and_total_cost(self):
         """Each listed function has its own and total cost; no unlisted function costs as much."""
         own, total = Counter(), Counter()
         for stack, cost in self.stacks.items():
@@ -64,7 +64,7 @@ class Text(unittest.TestCase):
         for name, cost in total.items():
             self.assertEqual(name in listed, 100 * cost / self.total >= 0.5, name)
 
-    def test_callers(self):
+    def test_callers_and_callees_have_their_share(self):
         """Callers and callees of a function are listed with their share of its cost."""
         block, = (block for block in self.blocks if block.startswith("families:burn/1: "))
         of = {stack: cost for stack, cost in self.stacks.items() if "families:burn/1" in stack}
@@ -83,7 +83,7 @@ class Text(unittest.TestCase):
         self.assertGreaterEqual(seen[False], 1)
         self.assertGreaterEqual(seen[True], 2)
 
-    def test_standard_output(self):
+    def test_all_events_are_in_one_text(self):
         """All events are in one text, which can be written to a pipe; --delta is refused."""
         done = beamflame.record("report", self.recording, "--format", "text", "-o", "-", "-q",
                                 "--group-by", "none")

@@ -57,7 +57,7 @@ class Triggered(beamflame.Profilers):
 class Trigger(Triggered):
     release = None
 
-    def test_each_condition(self):
+    def test_each_condition_fires_when_it_becomes_true(self):
         """Each condition fires when it becomes true, not before; the message has the value
         found."""
         cases = (("cpu>5%", "burn", r"cpu>5%: ([6-9]|\d\d|1\d\d) %; "),
@@ -87,7 +87,7 @@ class Trigger(Triggered):
                     self.assertIn(f"trigger   {condition}: ",
                                   beamflame.record("report", recording).stdout)
 
-    def test_what_does_not_fire(self):
+    def test_condition_that_is_nearly_met_does_not_fire(self):
         """Conditions that are nearly met, or met by another process, do not fire; nothing is
         written, and a message says so."""
         with nodes.Node(self.release, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
@@ -109,7 +109,7 @@ class Recording(Triggered, unittest.TestCase):
         super().setUp()
         nodes.require(25)
 
-    def test_before_and_after(self):
+    def test_recording_covers_the_time_before_and_after(self):
         """The recording covers `before` seconds (plus the length of a segment at most) to `after`
         seconds without a gap, with the samples of a recording made at the same time."""
         with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
@@ -143,8 +143,7 @@ class Recording(Triggered, unittest.TestCase):
         for span in spans:
             self.assertAlmostEqual(span, stats["duration_ms"], delta=2000)
 
-    def test_events(self):
-        """The counts of events are sums over the segments."""
+    def test_counts_of_events_are_sums_over_the_segments(self):
         with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
             node.tell("collect")
             profiler = self.watch(node, "-e", "gc", "--budget", 100, "--trigger", "msgq>10",
@@ -165,7 +164,7 @@ class Recording(Triggered, unittest.TestCase):
         self.assertAlmostEqual(sampled / gc["values"]["time"]["sum"], 1, delta=0.2)
         self.assertGreater(stats["samples"], 5)
 
-    def test_not_again_before_it_was_over(self):
+    def test_condition_fires_again_only_after_it_was_false(self):
         """A condition that stays true does not fire again. After it was false it does, but not
         before the holdoff has passed."""
         with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
@@ -188,7 +187,7 @@ class Recording(Triggered, unittest.TestCase):
         self.assertNotIn("trigger", said)
         self.assertEqual(len(self.files("folded")), 2)
 
-    def test_exit(self):
+    def test_end_of_the_node_is_a_trigger(self):
         """The end of the node is a trigger; the recording has the time before it."""
         with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
             node.tell("tick")
@@ -201,8 +200,8 @@ class Recording(Triggered, unittest.TestCase):
         stacks = beamflame.read_folded(self.files("folded")[0])
         self.assertGreater(beamflame.weight_of(stacks, "ticker"), 0)
 
-    def test_ended_while_it_records(self):
-        """Ctrl-C or the end of the duration: the recording so far is written."""
+    def test_triggered_recording_is_written_if_the_run_ends(self):
+        """Ctrl-C and the end of the duration write the recording so far."""
         for options in ((), ("-d", 5)):
             with self.subTest(options), \
                     nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
@@ -217,7 +216,7 @@ class Recording(Triggered, unittest.TestCase):
                 self.assertGreater(sum(beamflame.read_folded(path).values()), 0)
                 path.unlink()
 
-    def test_size(self):
+    def test_max_size_ends_the_recording(self):
         """--max-size limits the data kept before the trigger, and ends the recording."""
         with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
             node.tell("burn")
@@ -231,7 +230,7 @@ class Recording(Triggered, unittest.TestCase):
         self.assertLess(recording.stat().st_size, 200e3)
         self.assertGreater(len(self.samples(recording)), 100)
 
-    def test_several_nodes(self):
+    def test_message_names_the_node_that_fired(self):
         """Each node is watched, and the message says which one fired."""
         with nodes.Node(25, "alarms") as one, nodes.Node(25, "alarms") as other:
             other.tell("tick")

@@ -26,13 +26,13 @@ class Troubles:
         self.ns = json.loads(stats.read_text())["events"]["wall"]["span_ms"] * 1e6
         return beamflame.folded(self.recording, *options)
 
-    def test_buildup(self):
+    def test_messages_wait_for_the_slow_process(self):
         """Most of the node's queued messages wait for one process."""
         stacks = self.stacks("buildup", "--weight", "msgq")
         slow = beamflame.weight_where(stacks, lambda stack: stack[0] == "slow")
         self.assertGreater(slow / sum(stacks.values()), 0.95)
 
-    def test_leak(self):
+    def test_binaries_grow_in_the_leaking_process(self):
         """The binaries of one process grow more than they are released; those of other processes do
         not."""
         for duration in (4, 8, 16):  # the machine's speed limits the leak
@@ -50,7 +50,7 @@ class Troubles:
             for sign in ("[growth]", "[release]"))
         return growth - release
 
-    def test_bottleneck(self):
+    def test_callers_wait_for_the_busy_server(self):
         """The callers of a server wait for it nearly all of their time, and the server runs nearly
         all of its time."""
         stacks = self.stacks("bottleneck", "--group-by", "status,name", "-I", "gen:do_call|work")

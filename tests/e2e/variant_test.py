@@ -29,30 +29,30 @@ class Variants(unittest.TestCase):
             stacks = beamflame.read_folded(out)
             self.assertGreater(beamflame.weight_of(stacks, "request:serve/3"), 0)
 
-    def test_perf_map(self):
+    def test_node_that_writes_a_perf_map_is_profiled(self):
         """A node that writes a perf map is profiled like any other."""
         for release in nodes.RELEASES:
             with self.subTest(release=release):
                 self.check(release, flags=("+JPperf", "true"))
 
-    def test_frame_pointers(self):
+    def test_frames_with_frame_pointers_are_walked(self):
         """Erlang frames with frame pointers (pairs of frame pointer and return address) are
         walked."""
         for release in (r for r in nodes.RELEASES if r > 25):  # 25 has no `fp`
             with self.subTest(release=release):
                 self.check(release, flags=("+JPperf", "fp"))
 
-    def test_own_namespaces(self):
+    def test_node_in_its_own_namespaces_is_profiled(self):
         """The host's release runs in its own pid and mount namespaces."""
         self.check(25, ns=True)
 
-    def test_bare_chroot(self):
-        """A node with another root in the host's pid namespace: paths in /proc/PID/maps are those
-        of neither."""
+    def test_node_in_another_root_is_profiled(self):
+        """The node has another root, and is in the host's pid namespace: the paths in
+        /proc/PID/maps are those of neither."""
         for release in (27, 29):
             with self.subTest(release=release):
                 self.check(release, ns=False)
 
-    def test_one_scheduler(self):
-        """A VM with one scheduler and no dirty work."""
+    def test_node_with_one_scheduler_is_profiled(self):
+        """The VM has one scheduler and no dirty work."""
         self.check(25, flags=("+S", "1"))

@@ -79,11 +79,11 @@ class Verbose:
         self.assertTrue(any("are its share" in text for text in said["budget"]))
         self.assertTrue(any(text.startswith("libbpf: ") for text in said["bpf"]))
 
-    def test_nothing_is_said_without_v(self):
+    def test_nothing_is_logged_without_v(self):
         self.assertEqual(self.quiet.stderr,
                          f"beamflame: sampling 1 VM at 99 Hz for 1 s\nbeamflame: wrote {self.file}\n")
 
-    def test_standard_output_is_the_same(self):
+    def test_standard_output_is_the_same_with_vv(self):
         for command in (("report", self.file), ("diff", self.file, self.file)):
             with self.subTest(command[0]):
                 quiet, verbose = beamflame.record(*command), beamflame.record(*command, "-vv")
@@ -92,13 +92,13 @@ class Verbose:
                 self.assertIn("recording", areas(verbose.stderr))
                 self.assertEqual(quiet.stderr, "")
 
-    def test_each_command_has_the_option(self):
+    def test_each_command_has_option_v(self):
         for command, area in (("ps", "vm"), ("dump", "clock"), ("probes", "hooks")):
             with self.subTest(command):
                 which = () if command == "ps" else ("-p", self.node.pid)
                 self.assertIn(area, areas(beamflame.record(command, *which, "-v").stderr))
 
-    def test_the_variable_writes_into_a_file(self):
+    def test_environment_variable_logs_into_a_file(self):
         log = self.folder / "log"
         environment = dict(os.environ, BEAMFLAME_LOG=f"detail:{log}")
         done = beamflame.run("-p", self.node.pid, "-d", "2", "-e", "gc", "-o",
@@ -109,7 +109,7 @@ class Verbose:
         self.assertIn("layout", said)
         self.assertIn("windows", said)
 
-    def test_the_variable_alone_is_like_v(self):
+    def test_environment_variable_1_is_like_v(self):
         done = beamflame.run("report", self.file, env=dict(os.environ, BEAMFLAME_LOG="1"))
         self.assertIn("recording", areas(done.stderr))
 
@@ -125,7 +125,7 @@ class Verbose:
             self.assertGreater(sum(beamflame.read_folded(file).values()), 0)
         self.assertEqual(len(areas(log.read_text())["selection"]), len(files))
 
-    def test_lines_take_the_place_of_the_progress_on_a_terminal(self):
+    def test_log_lines_replace_the_progress_on_a_terminal(self):
         said = on_terminal("-vv", "-p", self.node.pid, "-d", "3", "-e", "cpu,gc", "-o",
                            self.folder / "t.bfr")
         self.assertIn("samples (", said)
@@ -134,7 +134,7 @@ class Verbose:
             if "] budget: " in line:
                 self.assertTrue(line.rpartition("\r\x1b[K")[2].startswith("beamflame: ["), line)
 
-    def test_a_reader_that_does_not_read_stops_nothing(self):
+    def test_blocked_reader_of_the_log_does_not_stop_the_run(self):
         profiler = beamflame.start("-vv", "-p", self.node.pid, "-d", "2", "-e", "cpu,gc,alloc,msg",
                                    "-o", self.folder / "u.bfr")
         try:
@@ -147,7 +147,7 @@ class Verbose:
 
 
 class Refusals(unittest.TestCase):
-    def test_a_file_that_cannot_be_written_is_a_warning(self):
+    def test_log_file_that_cannot_be_written_is_a_warning(self):
         done = beamflame.run("help", env=dict(os.environ, BEAMFLAME_LOG="/no/such/file"))
         self.assertEqual(done.returncode, beamflame.DONE)
         self.assertIn("warning: nothing is logged", done.stderr)

@@ -59,7 +59,7 @@ class Viewer(unittest.TestCase):
     def assert_selected(self, expected):
         self.assertEqual(number(self.viewer.status), expected, self.viewer.status)
 
-    def test_opens_quietly(self):
+    def test_page_opens_without_errors_or_requests(self):
         """The page loads without errors, warnings or network requests; the head describes the
         recording."""
         page, stats = self.show(), self.recording.with_suffix(".json")
@@ -72,7 +72,7 @@ class Viewer(unittest.TestCase):
         self.assertIn("none lost", about)
         self.assertFalse(page.step("visible", "#warnings"))
 
-    def test_events_and_weights(self):
+    def test_event_and_weight_fields_give_the_sums_of_report(self):
         page = self.show()
         for event, weight in (("cpu", "time"), ("cpu", "samples"), ("cpu", "reductions"),
                               ("gc", "reclaimed"), ("wall", "samples"), ("wall", "heap")):
@@ -82,7 +82,7 @@ class Viewer(unittest.TestCase):
                 self.assert_selected(total_of(beamflame.folded(
                     self.recording, "--event", event, "--weight", weight)))
 
-    def test_what_a_link_counts(self):
+    def test_fields_show_the_event_and_weight_of_a_link(self):
         """The fields show the event and weight in effect, even if the link or the recording names a
         weight of another event, or an unknown one."""
         wall = self.page.with_name("wall.html")
@@ -95,7 +95,7 @@ class Viewer(unittest.TestCase):
                 chosen = [self.viewer.texts(f"{field} option:checked") for field in (EVENT, WEIGHT)]
                 self.assertEqual(chosen, [[event], [weight]])
 
-    def test_range_of_the_heatmap(self):
+    def test_dragging_the_heatmap_selects_a_range(self):
         page = self.show()
         page.drag_heatmap((0.1, 0.3), (0.45, 0.6))
         expected = total_of(self.folded(*seconds(page.status)))
@@ -104,7 +104,7 @@ class Viewer(unittest.TestCase):
         page.press("u")
         self.assert_selected(total_of(self.folded()))
 
-    def test_filters(self):
+    def test_include_and_exclude_fields_filter_stacks(self):
         page = self.show()
         page.fill(INCLUDE, "families:burn")
         self.assert_selected(total_of(self.folded("-I", "families:burn")))
@@ -116,21 +116,21 @@ class Viewer(unittest.TestCase):
         self.assertEqual(page.texts(f"{INCLUDE}[aria-invalid=true]"), [""])
         self.assert_selected(both)
 
-    def test_status(self):
+    def test_status_filter_selects_samples(self):
         page = self.show("event=wall&weight=samples")
         page.click("summary:has-text('status')")
         page.click("label:has-text('waiting')")
         self.assert_selected(total_of(beamflame.folded(
             self.recording, "--event", "wall", "--weight", "samples", "--status", "waiting")))
 
-    def test_schedulers(self):
+    def test_scheduler_filter_selects_samples(self):
         page, expected = self.show(), self.folded("--group-by", "scheduler")
         page.click("summary:has-text('scheduler')")
         page.click("details[open] label:has-text('scheduler 1') >> nth=0")
         self.assert_selected(beamflame.weight_where(
             expected, lambda stack: stack[0] == "[scheduler 1]"))
 
-    def test_groups(self):
+    def test_widest_root_frame_is_right_for_each_grouping(self):
         """The widest frame next to the root is right for each grouping."""
         page = self.viewer
         for key in ("status", "pid", "scheduler", "none"):
@@ -145,7 +145,7 @@ class Viewer(unittest.TestCase):
                 self.assertEqual(roots[name], max(roots.values()), page.said)
                 self.assertEqual(number(said), max(roots.values()))
 
-    def test_search(self):
+    def test_search_shows_the_matched_share(self):
         page, stacks = self.show(), self.folded()
         page.press("/")
         page.step("type", "burn|init")
@@ -156,7 +156,7 @@ class Viewer(unittest.TestCase):
         self.assertIn(f"matched {percent} ", page.text("#matched"))
         self.assertNotIn(percent, ("0.0 %", "100.0 %"))
 
-    def test_comparison(self):
+    def test_comparison_of_two_ranges_has_their_changes(self):
         page = self.show("per=none&panel=functions")
         page.drag_heatmap((0.0, 0.5), (0.3, 0.5))
         page.drag_heatmap((0.6, 0.5), (0.8, 0.5), shift=True)
@@ -170,7 +170,7 @@ class Viewer(unittest.TestCase):
             self.assertEqual([number(a), number(b), number(told)],
                              [*sides, sides[0] - sides[1]], name)
 
-    def test_functions(self):
+    def test_functions_table_has_self_and_total_sums(self):
         page = self.show("group=none&panel=functions")
         functions = functions_of(self.folded("--group-by", "none"))
         rows = page.rows()
@@ -179,7 +179,7 @@ class Viewer(unittest.TestCase):
             self.assertEqual([number(own), number(total)], functions[name], name)
         self.assertEqual(number(rows[0][1]), max(own for own, _ in functions.values()))
 
-    def test_processes(self):
+    def test_processes_table_has_sums_and_selects_a_process(self):
         """Each row has the sum that report has for its process; a click selects that process."""
         page = self.show("panel=processes")
         for row in page.rows()[:4]:
@@ -192,7 +192,7 @@ class Viewer(unittest.TestCase):
         page.press("u")
         self.assert_selected(total_of(self.folded()))
 
-    def test_find_in_tables(self):
+    def test_search_covers_the_table_that_is_shown(self):
         """The search covers the table that is shown, and a table that is shown later."""
         page = self.show("panel=processes")
         page.fill("#panel input", "<0.")
@@ -204,7 +204,7 @@ class Viewer(unittest.TestCase):
         for name, *_ in page.rows():
             self.assertIn("burn", name)
 
-    def test_narrow_table(self):
+    def test_all_columns_of_a_wide_table_can_be_reached(self):
         """All columns of a table that is wider than its panel can be reached."""
         page = self.show("panel=processes")
         first, last = ("[role=gridcell] >> nth=0", "[role=gridcell] >> nth=8")
@@ -216,7 +216,7 @@ class Viewer(unittest.TestCase):
         self.assertEqual(page.step("box", "[role=columnheader] >> nth=8")["x"],
                          page.step("box", last)["x"])
 
-    def test_page_of_a_comparison(self):
+    def test_clearing_the_selection_keeps_the_comparison(self):
         """Removing a part of the selection leaves the comparison."""
         compared = self.page.with_name("compared.html")
         beamflame.record("diff", self.recording, self.recording, "-o", compared, timeout=300)
@@ -232,7 +232,7 @@ class Viewer(unittest.TestCase):
         page.press("Escape")
         self.assertEqual([page.status, page.fragment], [opened, ""])
 
-    def test_link_and_undo(self):
+    def test_link_and_undo_restore_a_view(self):
         """A view is restored from its fragment; undo and redo restore each step."""
         page = self.show()
         page.fill(INCLUDE, "burn")
@@ -256,7 +256,7 @@ class Viewer(unittest.TestCase):
         page.press("U")
         self.assertNotEqual(page.fragment, fragment)
 
-    def test_undo_of_typing(self):
+    def test_typed_text_is_one_undo_step(self):
         """Text typed into a field is one undo step, and clearing the field another."""
         page = self.show()
         for selector in (INCLUDE, "#search"):
@@ -275,7 +275,7 @@ class Viewer(unittest.TestCase):
         page.press("u")
         self.assertEqual(page.fragment, "include=burn")
 
-    def test_hide_and_fold(self):
+    def test_hiding_frames_and_folding_recursion_keep_the_sums(self):
         page = self.show("group=none&panel=functions")
         page.press("o")
         names = {row[0] for row in page.rows()}
@@ -289,7 +289,7 @@ class Viewer(unittest.TestCase):
         page.press("u", "u", "u")
         self.assertEqual(page.fragment, "group=none&panel=functions")
 
-    def test_sandwich(self):
+    def test_sandwich_has_all_stacks_with_the_function(self):
         """The sandwich view has all stacks with the function, above and below it."""
         page = self.show("panel=functions")
         name = page.rows()[0][0]
@@ -297,7 +297,7 @@ class Viewer(unittest.TestCase):
         expected = beamflame.weight_of(self.folded("--group-by", "none"), name)
         self.assert_selected(expected)
 
-    def test_keyboard_alone(self):
+    def test_keyboard_alone_selects_and_searches(self):
         """The keyboard alone selects a range, a frame and a zoom, and searches."""
         page = self.show()
         for _ in range(40):
@@ -318,7 +318,7 @@ class Viewer(unittest.TestCase):
         page.press("f")
         self.assertRegex(page.text("#matched"), r"matched \d")
 
-    def test_cut_recording(self):
+    def test_page_of_a_cut_recording_has_a_warning(self):
         """The page of a cut recording says that its end is missing."""
         cut = self.recording.with_name("cut.bfr")
         data = self.recording.read_bytes()

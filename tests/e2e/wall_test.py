@@ -52,7 +52,7 @@ class Wall:
             chance = 6 * (share * (1 - share) / stats["samples"]) ** 0.5
             self.assertAlmostEqual(got.get(status, 0), share, delta=max(0.02, chance), msg=status)
 
-    def test_status_and_stacks(self):
+    def test_statuses_have_the_shares_that_the_node_says(self):
         """The shares of statuses are those of the node's processes; nearly all stacks of waiting
         processes are complete, with their true depth."""
         with nodes.Node(self.release, "crowd", "processes=500") as node:
@@ -63,14 +63,14 @@ class Wall:
             recording, "--group-by", "none") if "crowd:wait/1" in stack}
         self.assertEqual(deep, {21})
 
-    def test_many_processes(self):
+    def test_random_sample_represents_many_processes(self):
         """Of many processes a random sample is visited, which represents all."""
         with nodes.Node(self.release, "crowd", "processes=20000") as node:
             stats, recording = self.record(node, 4)
             self.check_statuses(node, stats, recording)
         self.assertLess(stats["samples"], 1.3 * seconds(stats) * 20 * 100)
 
-    def test_processes_that_run(self):
+    def test_running_processes_have_the_schedulers_time(self):
         """Running processes have the schedulers' time, and the stacks that their CPU samples have.
         A sweep takes time: while it waits for a CPU, a process that it has visited may be replaced
         on its scheduler by one that it has yet to visit."""
@@ -90,7 +90,7 @@ class Wall:
                     if functions.get(pid) != function)
         self.assertLess(wrong / sum(running.values()), 0.1)
 
-    def test_a_process_whose_thread_waits(self):
+    def test_process_whose_thread_waits_is_running(self):
         """The process is running all of the time, with the stack where its thread waits."""
         with nodes.Node(self.release, "waiting") as node:
             stats, recording = self.record(node, 5)
@@ -101,7 +101,7 @@ class Wall:
         self.assertAlmostEqual(running / 1e9 / seconds(stats), 0.97, delta=0.15)
         self.assertGreater(known / running, 0.95)
 
-    def test_top(self):
+    def test_top_selects_the_process_with_most_messages(self):
         """--top selects the process with the most messages while recording."""
         with nodes.Node(self.release, "crowd", "processes=3000") as node:
             stats, recording = self.record(node, 3, "--top", "1:msgq:1")
@@ -109,7 +109,7 @@ class Wall:
         self.assertEqual({stack[0] for stack in stacks}, {"queued"})
         self.assertAlmostEqual(sum(stacks.values()) / 1e9 / seconds(stats), 1, delta=0.15)
 
-    def test_top_by_growth(self):
+    def test_top_by_growth_selects_the_receiving_process(self):
         """--top by growth soon selects the process that receives messages, not the one with the
         most; the others are counted."""
         with nodes.Node(self.release, "crowd", "processes=3000") as node:
@@ -122,7 +122,7 @@ class Wall:
         others = stats["events"]["wall"]["tallies"]["processes left out of the top"]
         self.assertAlmostEqual(others, node.ready["processes"], delta=10)
 
-    def test_processes_that_come_and_go(self):
+    def test_all_frames_have_names_in_a_storm_of_messages(self):
         """In a storm of messages all frames have names."""
         with nodes.Node(self.release, "storm", "what=messages") as node:
             _, recording = self.record(node, 3, "--wall-frequency", 100)

@@ -27,7 +27,7 @@ class Weight:
     def by(self, *options):
         return beamflame.folded(self.recording, "--weight", *options)
 
-    def test_reductions(self):
+    def test_changes_add_up_to_the_reductions_of_the_process(self):
         """The changes of a process add up to the reductions that it reports."""
         stacks = self.by("reductions", "--delta")
         for name, used in self.truth.items():
@@ -38,13 +38,13 @@ class Weight:
         self.assertLess(of(stacks, "[release]"), of(stacks, "[growth]") / 100)
         self.assertGreater(of(stacks, "growth:count/2") / of(stacks, "growth_reductions"), 0.8)
 
-    def test_message_queue(self):
+    def test_growing_queue_belongs_to_its_process(self):
         """A growing queue is attributed to its process, and to the function that runs meanwhile."""
         stacks = self.by("msgq")
         self.assertGreater(of(stacks, "growth_messages", "growth:slow/1")
                            / sum(stacks.values()), 0.95)
 
-    def test_binaries(self):
+    def test_binaries_grow_where_sub_binaries_are_made(self):
         """The binaries that a process holds by sub-binaries grow where the sub-binaries are made.
         Collections move them from one of the two heaps to the other."""
         net = 0
@@ -59,14 +59,14 @@ class Weight:
                 self.assertGreater(grown / of(stacks, "[growth]"), 0.7)
         self.assertAlmostEqual(net / (1500 * 20000 / 8), 1, delta=0.15)
 
-    def test_heap(self):
+    def test_heap_grows_where_terms_are_built(self):
         """The heap grows where terms are built and shrinks where they are released."""
         stacks = self.by("heap", "--delta")
         built = of(stacks, "[growth]", "growth:build/2")
         self.assertGreater(built, 3000000 * 5)
         self.assertGreater(of(stacks, "[release]", "growth_heap"), built / 2)
 
-    def test_memory(self):
+    def test_memory_of_a_process_is_read_about_once_a_second(self):
         """`memory` is read about once a second for a process, and stays its group until the next
         reading."""
         memory = self.by("memory", "--group-by", "name")
@@ -75,7 +75,7 @@ class Weight:
         known = of(groups, "growth_heap") - of(groups, "growth_heap", "[memory not known]")
         self.assertGreater(known / of(groups, "growth_heap"), 0.5)
 
-    def test_few_are_unknown(self):
+    def test_few_samples_have_unknown_reductions(self):
         """All but a few samples have the reductions; samples without them are counted."""
         stats = self.folder / "x.json"
         done = beamflame.record("report", self.recording, "--weight", "memory", "--stats", stats)
@@ -84,15 +84,14 @@ class Weight:
         counts = json.loads(stats.read_text(encoding="utf-8"))
         self.assertLess(counts["unknown_weight"] / counts["erlang_samples"], 0.05)
 
-    def test_graph_has_two_colours(self):
-        """The flame graph distinguishes growth from release."""
+    def test_flame_graph_distinguishes_growth_from_release(self):
         path = self.folder / "x.svg"
         beamflame.record("report", self.recording, "--weight", "heap", "--delta", "-o", path)
         text = path.read_text(encoding="utf-8")
         for word in ("growth", "release", "change of heap"):
             self.assertIn(word, text)
 
-    def test_time_and_samples(self):
+    def test_cpu_samples_are_weighted_by_time_or_number(self):
         """CPU samples can be weighted by time, in ns, or by their number; other weights are
         refused."""
         stats = self.folder / "x.json"
@@ -106,7 +105,7 @@ class Weight:
         self.assertEqual(done.returncode, beamflame.NO_SAMPLES)
         self.assertIn("no event 'wall'; it has: cpu", done.stderr)
 
-    def test_bad_weight(self):
+    def test_unknown_weight_is_refused(self):
         """An unknown weight is refused, and the message lists the weights."""
         for options in (["--weight", "redactions"], ["--weight", "time", "--delta"], ["--delta"]):
             with self.subTest(options=options):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Use bytes as machine code, as a hostile target's executable or JIT can contain (libFuzzer). */
+/* Use bytes as machine code, like that of a hostile target's executable or JIT (libFuzzer). */
 #include "os/dataflow.h"
 
 #include <stdlib.h>

@@ -171,7 +171,7 @@ static void replay_release(int release)
 }
 
 /* The images have samples of every state that unwind.h lists, and of threads without a process. */
-static void test_states(void **state)
+static void test_images_have_samples_of_every_state(void **state)
 {
     static const char *const states[] = {"jit",        "fresh", "stale", "gc",   "light_bif",
                                          "bif_or_nif", "dirty", "deep",  "idle", "kernel"};
@@ -198,21 +198,21 @@ static void test_states(void **state)
 }
 
 /* A node of OTP 25 (executable with dynamic symbols, old list entries stay) decodes as expected. */
-static void test_otp25(void **state)
+static void test_otp25_node_decodes_as_expected(void **state)
 {
     (void)state;
     replay_release(25);
 }
 
 /* A node of OTP 27 decodes as expected. */
-static void test_otp27(void **state)
+static void test_otp27_node_decodes_as_expected(void **state)
 {
     (void)state;
     replay_release(27);
 }
 
 /* A node of OTP 29 (no dynamic symbols: native names come from the callers) decodes as expected. */
-static void test_otp29(void **state)
+static void test_otp29_node_decodes_as_expected(void **state)
 {
     (void)state;
     replay_release(29);
@@ -221,10 +221,10 @@ static void test_otp29(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),
-        cmocka_unit_test(test_otp25),
-        cmocka_unit_test(test_otp27),
-        cmocka_unit_test(test_otp29),
+        cmocka_unit_test(test_images_have_samples_of_every_state),
+        cmocka_unit_test(test_otp25_node_decodes_as_expected),
+        cmocka_unit_test(test_otp27_node_decodes_as_expected),
+        cmocka_unit_test(test_otp29_node_decodes_as_expected),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

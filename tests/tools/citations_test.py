@@ -49,28 +49,28 @@ class Citations(unittest.TestCase):
         self.assertEqual(lines, [f"{path}:{line}" for line in expected])
         self.assertEqual((errors, code), ("", 0))
 
-    def test_line_without_its_indentation(self):
+    def test_cited_line_is_printed_without_its_indentation(self):
         self.assert_cites("/* proc.h 27.3.4:2 */\n", "1: proc.h 27.3.4:2 | second")
 
-    def test_short_tag(self):
+    def test_release_is_cited_by_the_start_of_its_tag(self):
         """A release is cited by the start of its tag too, but only by whole numbers."""
         self.assert_cites("/* proc.h 27:1, 27.3:3, 27.3.4.1:1, 29.1:1, 2:1 */",
                           "1: proc.h 27:1 | first", "1: proc.h 27.3:3 | third")
 
-    def test_several_lines_follow_one_file(self):
+    def test_several_citations_may_follow_one_file(self):
         """Each line is in the release of its tag. A range is cited by its first line."""
         self.assert_cites("/* f() (proc.h 27:1-3, 29:2), g (asm.hpp 27:1) */",
                           "1: proc.h 27:1 | first", "1: proc.h 29:2 | new second",
                           "1: asm.hpp 27:1 | the emitter")
 
-    def test_comment_of_several_lines(self):
+    def test_citation_may_span_several_lines(self):
         """A line break in a comment may be within a citation. The line of its tag is printed."""
         self.assert_cites("int x;\n/* f() (proc.h\n * 27:1, 29:1;\n *   asm.hpp 27:1) */",
                           "3: proc.h 27:1 | first", "3: proc.h 29:1 | new first",
                           "4: asm.hpp 27:1 | the emitter")
         self.assert_cites("// f(), proc.h\n// 27:3\n", "2: proc.h 27:3 | third")
 
-    def test_folders(self):
+    def test_cited_file_is_found_below_jit_or_in_any_folder(self):
         """A file is at its path, or below jit, or in any folder."""
         for name, line in [("proc.h", "first"), ("x86/proc.h", "of the JIT"),
                            ("jit/x86/proc.h", "of the JIT"), ("common.cpp", "common"),
@@ -78,17 +78,17 @@ class Citations(unittest.TestCase):
             with self.subTest(name):
                 self.assert_cites(f"/* {name} 27:1 */", f"1: {name} 27:1 | {line}")
 
-    def test_files_of_the_project(self):
+    def test_each_folder_of_the_project_is_searched(self):
         for path in ["src/beam/some.h", "src/arch/x86_64/some.c", "bpf/some.bpf.c",
                      "include/some.h"]:
             with self.subTest(path):
                 self.assert_cites("/* proc.h 29:1 */", "1: proc.h 29:1 | new first", path=path)
 
-    def test_not_a_citation(self):
+    def test_other_text_is_no_citation(self):
         """Erlang sources are not below erts/emulator/beam; other releases were not given."""
         self.assert_cites("/* 27:1, proc.h 25:1, init.erl 27:1, proc.h 127:1 */")
 
-    def test_missing_line(self):
+    def test_missing_line_is_an_error(self):
         """A file or line that does not exist is printed, and the exit code is 1."""
         for citation in ["proc.h 27:4", "proc.h 27:0", "asm.hpp 29:1"]:
             with self.subTest(citation):
@@ -97,8 +97,7 @@ class Citations(unittest.TestCase):
                                          "src/beam/some.c:1: proc.h 29:2 | new second"])
                 self.assertEqual(code, 1)
 
-    def test_usage(self):
-        """Sources without a release are refused."""
+    def test_source_without_a_release_is_refused(self):
         for arguments in [["otp-29"], ["29.10=otp-29", "otp-27"]]:
             with self.subTest(arguments):
                 lines, errors, code = self.cite("/* proc.h 29:1 */", *arguments)

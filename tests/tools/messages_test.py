@@ -32,7 +32,7 @@ def explained():
 
 
 class Messages(unittest.TestCase):
-    def test_each_is_a_message_of_the_program(self):
+    def test_each_documented_message_is_one_of_the_program(self):
         """A message that was changed in the program is changed in the document too."""
         # A format of mere conversions would match anything.
         patterns = [pattern(text) for text in formats()

@@ -46,7 +46,7 @@ def findings(text):
 
 
 class Lint(unittest.TestCase):
-    def test_nothing_in_a_good_file(self):
+    def test_good_file_has_no_findings(self):
         """A file in the documented form has no findings."""
         self.assertEqual(findings(GOOD), [])
 
@@ -58,7 +58,7 @@ class Lint(unittest.TestCase):
                 found = findings(GOOD.replace(old, new, 1))
                 self.assertTrue(any(word in finding for finding in found), found)
 
-    def test_bytes_that_are_not_text(self):
+    def test_bytes_that_are_not_utf8_are_refused(self):
         """A file that is not UTF-8 is refused."""
         self.assertIn("not UTF-8", findings(b"# ========\n\xff\n\n")[0])
 

@@ -85,7 +85,7 @@ class Run(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         return done.stdout, done.stdout.splitlines()[-1], done.returncode
 
-    def test_second_attempt(self):
+    def test_pass_at_the_second_attempt_counts_as_passed(self):
         """Tests that pass at the second attempt count as passed, and are named; tests that passed
         at first are not run again."""
         said, last, code = self.run_files(a=file(x=1, y=1), b=file())
@@ -94,19 +94,18 @@ class Run(unittest.TestCase):
         self.assertIn("not this time", said)
         self.assertEqual(self.attempts, {"good": 2, "x": 2, "y": 2})  # each file has a test `good`
 
-    def test_no_third_attempt(self):
+    def test_failed_test_has_no_third_attempt(self):
         said, last, code = self.run_files(a=file(x=1, y=2))
         self.assertEqual((last, code), ("2 passed, 1 failed", 1))
         self.assertNotIn("passed at the second attempt", said)
         self.assertEqual(self.attempts, {"good": 1, "x": 2, "y": 2})
 
-    def test_set_up(self):
-        """If the set-up of a class fails, all its tests are run again."""
+    def test_class_is_run_again_if_its_set_up_fails(self):
         said, last, code = self.run_files(a=file() + SET_UP)
         self.assertEqual((last, code), ("3 passed, 0 failed", 0))
         self.assertIn("passed at the second attempt: e2e/a_test: Late\n", said)
 
-    def test_only_few(self):
+    def test_nothing_is_run_again_if_many_tests_fail(self):
         """If many tests fail, in a file or in all, none is run again: something is broken."""
         _, last, code = self.run_files(a=file(p=1, q=1, r=1, s=1), b=file(x=1))
         self.assertEqual((last, code), ("3 passed, 4 failed", 1))
@@ -115,22 +114,19 @@ class Run(unittest.TestCase):
         self.assertEqual((last, code), ("3 passed, 7 failed", 1))
         self.assertEqual(set(self.attempts.values()), {1, 3})  # three files have a test `good`
 
-    def test_program(self):
-        """All tests of a program are run again, and counted once."""
+    def test_program_is_run_again_and_counted_once(self):
         said, last, code = self.run_files(PROGRAM.format(times=1))
         self.assertEqual((last, code), ("2 passed, 0 failed", 0))
         self.assertIn("passed at the second attempt: unit/program_test: all\n", said)
         _, last, code = self.run_files(PROGRAM.format(times=2))
         self.assertEqual((last, code), ("1 passed, 1 failed", 1))
 
-    def test_others(self):
-        """Tests that noise cannot disturb are not run again."""
+    def test_kinds_that_noise_cannot_disturb_are_not_run_again(self):
         _, last, code = self.run_files(tools_a=file(x=1), b=file(y=1))
         self.assertEqual((last, code), ("3 passed, 1 failed", 1))
         self.assertEqual((self.attempts["x"], self.attempts["y"]), (1, 2))
 
-    def test_crash(self):
-        """No test of a file that ended early is run again."""
+    def test_file_that_ended_early_is_not_run_again(self):
         _, last, code = self.run_files(e=file(a=1) + CRASH)
         self.assertEqual((last, code), ("0 passed, 1 failed", 1))
         self.assertEqual(self.attempts, {"a": 1})

@@ -7,7 +7,7 @@
 #include "util/address_map.h"
 
 /* Entries are found, also after the table has grown; other addresses are not. */
-static void test_get(void **state)
+static void test_entries_are_found_after_the_map_has_grown(void **state)
 {
     struct address_map *map = address_map_new(1 << 16);
     uint64_t value = 99;
@@ -25,7 +25,7 @@ static void test_get(void **state)
 }
 
 /* A value can be 0, and a later value replaces an earlier one. */
-static void test_values(void **state)
+static void test_later_value_replaces_an_earlier_one(void **state)
 {
     struct address_map *map = address_map_new(16);
     uint64_t value = 99;
@@ -41,7 +41,7 @@ static void test_values(void **state)
 }
 
 /* The address 0 is never found, and a failed look-up leaves the value unchanged. */
-static void test_no_address(void **state)
+static void test_address_0_is_never_found(void **state)
 {
     struct address_map *map = address_map_new(16);
     uint64_t value = 99;
@@ -54,7 +54,7 @@ static void test_no_address(void **state)
 }
 
 /* The map never holds more than its limit: when it is full it is cleared. */
-static void test_limit(void **state)
+static void test_full_map_is_cleared(void **state)
 {
     struct address_map *map = address_map_new(1000);
     uint64_t value;
@@ -74,8 +74,7 @@ static void test_limit(void **state)
     address_map_free(map);
 }
 
-/* A cleared map is empty, and can be filled again. */
-static void test_clear(void **state)
+static void test_cleared_map_is_empty_and_can_be_filled_again(void **state)
 {
     struct address_map *map = address_map_new(1000);
     uint64_t value;
@@ -98,8 +97,7 @@ static uint64_t add(void *context, uint64_t value)
     return value + *(const uint64_t *)context;
 }
 
-/* All values can be changed at once; the addresses stay. */
-static void test_change_all(void **state)
+static void test_all_values_change_at_once_and_addresses_stay(void **state)
 {
     struct address_map *map = address_map_new(1000);
     uint64_t value, difference = 7;
@@ -117,7 +115,7 @@ static void test_change_all(void **state)
 }
 
 /* Each address gets its own place, until no place is left. */
-static void test_places(void **state)
+static void test_each_address_gets_its_own_place_until_the_map_is_full(void **state)
 {
     struct address_map *map = address_map_new(300);
     bool is_new;
@@ -139,10 +137,13 @@ static void test_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),     cmocka_unit_test(test_get),
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_no_address),
-        cmocka_unit_test(test_limit),      cmocka_unit_test(test_clear),
-        cmocka_unit_test(test_change_all),
+        cmocka_unit_test(test_each_address_gets_its_own_place_until_the_map_is_full),
+        cmocka_unit_test(test_entries_are_found_after_the_map_has_grown),
+        cmocka_unit_test(test_later_value_replaces_an_earlier_one),
+        cmocka_unit_test(test_address_0_is_never_found),
+        cmocka_unit_test(test_full_map_is_cleared),
+        cmocka_unit_test(test_cleared_map_is_empty_and_can_be_filled_again),
+        cmocka_unit_test(test_all_values_change_at_once_and_addresses_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ static struct vm vm_with_atoms(struct fake_target *target, int release, uint32_t
 }
 
 /* Texts are found by index, whether the name is plain bytes (27) or a binary (28 and later). */
-static void test_text(void **state)
+static void test_atom_text_is_found_by_index_in_each_release(void **state)
 {
     (void)state;
     for (int release = 27; release <= 29; release++) {
@@ -42,7 +42,7 @@ static void test_text(void **state)
 
 /* No text for: a word that is not an atom, an index beyond the table, an empty slot, a slot with
  * another atom, unreadable text. */
-static void test_no_text(void **state)
+static void test_word_without_a_readable_atom_has_no_text(void **state)
 {
     struct fake_target *target = fake_target_new();
     struct vm vm = vm_with_atoms(target, 27, 6);
@@ -66,7 +66,7 @@ static void test_no_text(void **state)
 }
 
 /* A text that was read once needs no target any more, and stays at its address. */
-static void test_cache(void **state)
+static void test_text_that_was_read_stays_after_the_target_has_ended(void **state)
 {
     struct fake_target *target = fake_target_new();
     struct vm vm = vm_with_atoms(target, 27, 4);
@@ -81,8 +81,7 @@ static void test_cache(void **state)
     free(target);
 }
 
-/* Functions are written in the syntax of Erlang or Elixir. */
-static void test_mfa(void **state)
+static void test_mfa_is_written_in_erlang_or_elixir_syntax(void **state)
 {
     static const struct {
         const char *module, *function, *text;
@@ -110,8 +109,7 @@ static void test_mfa(void **state)
     }
 }
 
-/* A text that is too long is cut between characters. */
-static void test_mfa_cut(void **state)
+static void test_long_mfa_is_cut_between_characters(void **state)
 {
     char text[6];
 
@@ -125,8 +123,11 @@ static void test_mfa_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text), cmocka_unit_test(test_no_text), cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_mfa),  cmocka_unit_test(test_mfa_cut),
+        cmocka_unit_test(test_atom_text_is_found_by_index_in_each_release),
+        cmocka_unit_test(test_word_without_a_readable_atom_has_no_text),
+        cmocka_unit_test(test_text_that_was_read_stays_after_the_target_has_ended),
+        cmocka_unit_test(test_mfa_is_written_in_erlang_or_elixir_syntax),
+        cmocka_unit_test(test_long_mfa_is_cut_between_characters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static int load(bool broken, struct error *error)
     return result;
 }
 
-static void test_a_good_program_is_loaded_and_named(void **state)
+static void test_valid_program_is_loaded_and_named(void **state)
 {
     struct error error = {0};
 
@@ -71,7 +71,7 @@ static void test_a_good_program_is_loaded_and_named(void **state)
     assert_non_null(strstr(heard, "bpf|loaded program count_hit (uprobe)"));
 }
 
-static void test_the_error_has_the_reason_of_the_verifier(void **state)
+static void test_refused_program_gives_the_reason_of_the_verifier(void **state)
 {
     struct error error = {0};
 
@@ -83,7 +83,7 @@ static void test_the_error_has_the_reason_of_the_verifier(void **state)
     assert_string_equal(heard, "");
 }
 
-static void test_all_of_the_log_is_a_decision(void **state)
+static void test_whole_log_of_the_verifier_is_logged(void **state)
 {
     struct error error = {0};
 
@@ -102,9 +102,9 @@ static void test_all_of_the_log_is_a_decision(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_good_program_is_loaded_and_named),
-        cmocka_unit_test(test_the_error_has_the_reason_of_the_verifier),
-        cmocka_unit_test(test_all_of_the_log_is_a_decision),
+        cmocka_unit_test(test_valid_program_is_loaded_and_named),
+        cmocka_unit_test(test_refused_program_gives_the_reason_of_the_verifier),
+        cmocka_unit_test(test_whole_log_of_the_verifier_is_logged),
     };
 
     if (geteuid() != 0) {

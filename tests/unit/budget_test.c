@@ -34,7 +34,7 @@ typedef double (*load_function)(unsigned group, uint64_t now);
 struct simulated_group {
     bool open;
     uint64_t opened;
-    double hits, told;                          /* of the window, and reported by budget_spend() */
+    double hits, reported;                      /* of the window; those passed to budget_spend() */
     double late;                                /* hits after closing */
     uint64_t attach_done, gone_at, detach_done; /* 0: not in progress */
     /* results */
@@ -101,12 +101,12 @@ static void run_load(struct simulation *s, uint64_t step)
     s->now += step;
 }
 
-static void tell(struct simulation *s, unsigned i)
+static void report(struct simulation *s, unsigned i)
 {
     struct simulated_group *g = &s->groups[i];
 
-    budget_spend(s->budget, i, s->now, (g->hits - g->told) * hit_ns);
-    g->told = g->hits;
+    budget_spend(s->budget, i, s->now, (g->hits - g->reported) * hit_ns);
+    g->reported = g->hits;
 }
 
 static void close_group(struct simulation *s, unsigned i)
@@ -134,7 +134,7 @@ static void step_group(struct simulation *s, unsigned i)
         g->attach_done = 0;
         g->open = true;
         g->opened = s->now;
-        g->hits = g->told = 0;
+        g->hits = g->reported = 0;
         spend(s, attach_ns);
         budget_opened(s->budget, i, s->now, attach_time, attach_ns);
     }
@@ -144,13 +144,13 @@ static void step_group(struct simulation *s, unsigned i)
         budget_detached(s->budget, i, attach_ns + g->late * hit_ns);
     }
     if (g->open && (s->now % (10 * MS) == 0 || s->now - g->opened == 2 * MS))
-        tell(s, i);
+        report(s, i);
     switch (budget_order(s->budget, i, s->now, &until)) {
     case BUDGET_OPEN:
         g->attach_done = s->now + attach_time;
         break;
     case BUDGET_CLOSE:
-        tell(s, i);
+        report(s, i);
         close_group(s, i);
         break;
     case BUDGET_WAIT:
@@ -272,7 +272,7 @@ static double periodic(unsigned group, uint64_t now)
 
 /* At any rate, the cost stays within the budget, and totals are correct. Cheap probes are never
  * closed; expensive ones use most of the budget. */
-static void test_steady(void **state)
+static void test_cost_stays_within_the_budget_at_any_rate(void **state)
 {
     const uint64_t time = 60 * SECOND;
 
@@ -297,7 +297,7 @@ static void test_steady(void **state)
 
 /* If the rate jumps a hundredfold, beyond the budget, the group is closed within 200 ms, whether it
  * was open all of the time or in windows, and the debt is paid back. */
-static void test_jump(void **state)
+static void test_group_closes_soon_after_its_rate_jumps(void **state)
 {
     (void)state;
     for (before_jump = 500; before_jump <= 50000; before_jump *= 10) {
@@ -315,8 +315,9 @@ static void test_jump(void **state)
     jump_at = UINT64_MAX;
 }
 
-/* The same for a jump within a window that was planned to be long. */
-static void test_jump_in_window(void **state)
+/* If the rate jumps within a window that was planned to be long, the group is closed within 20 ms.
+ */
+static void test_long_window_closes_soon_after_the_rate_jumps(void **state)
 {
     (void)state;
     before_jump = 15000;
@@ -333,7 +334,7 @@ static void test_jump_in_window(void **state)
 
 /* If attaching is expensive, windows are longer and fewer, so that most of the cost is that of
  * hits. */
-static void test_expensive_attaching(void **state)
+static void test_windows_are_longer_if_attaching_is_expensive(void **state)
 {
     struct simulation *s = simulate(steady, 1, 1, 1);
 
@@ -357,9 +358,9 @@ static void check_spent(const struct simulation *s, double windows)
     assert_true(s->spent <= earned + windows * window);
 }
 
-/* This also holds from the start on, and if the target uses less CPU time than at the start: only
- * CPU time that the target has used can be spent, whatever was predicted. */
-static void test_start(void **state)
+/* Only CPU time that the target has used is spent, whatever was predicted: from the start on, and
+ * if the target uses less CPU time than at the start. */
+static void test_only_cpu_time_that_the_target_has_used_is_spent(void **state)
 {
     (void)state;
     for (steady_rate = 1e4; steady_rate <= 1e6; steady_rate *= 10) {
@@ -380,7 +381,7 @@ static void test_start(void **state)
 
 /* Groups share the budget: a group that needs little gets it, and the others divide the rest
  * equally. */
-static void test_groups(void **state)
+static void test_groups_share_the_budget(void **state)
 {
     struct simulation *s = simulate(spread, GROUPS_MAX, 2, 1);
     double income;
@@ -409,7 +410,7 @@ static void test_groups(void **state)
 
 /* On a host with many CPUs the budget would allow hundreds of windows a second. There are 10 at
  * most, which are longer and still use the budget. */
-static void test_many_cpus(void **state)
+static void test_many_cpus_give_at_most_10_windows_a_second(void **state)
 {
     struct simulation *s = simulate(steady, GROUPS_MAX, 64, 1);
     uint64_t windows = 0;
@@ -429,7 +430,7 @@ static void test_many_cpus(void **state)
 }
 
 /* An idle target has its probes all of the time: they cost nothing but attaching. */
-static void test_idle(void **state)
+static void test_probes_of_an_idle_target_stay_attached(void **state)
 {
     struct simulation *s = simulate(steady, GROUPS_MAX, 0, 1);
 
@@ -467,7 +468,7 @@ static void check_unbiased(load_function load, double length, double gap, int ru
     assert_near(mean, 1, 0.01 + 2.5 * error);
 }
 
-static void test_unbiased(void **state)
+static void test_mean_total_of_bursty_loads_is_the_true_total(void **state)
 {
     (void)state;
     check_unbiased(bursty, 20e6, 200e6, 50);
@@ -477,7 +478,7 @@ static void test_unbiased(void **state)
 }
 
 /* Stacks take their part of the share, however long the group is open. */
-static void test_stacks(void **state)
+static void test_stacks_cost_their_part_of_the_share(void **state)
 {
     const double stack_ns = 3000;
 
@@ -498,11 +499,16 @@ static void test_stacks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steady),         cmocka_unit_test(test_jump),
-        cmocka_unit_test(test_jump_in_window), cmocka_unit_test(test_expensive_attaching),
-        cmocka_unit_test(test_start),          cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_idle),           cmocka_unit_test(test_unbiased),
-        cmocka_unit_test(test_stacks),         cmocka_unit_test(test_many_cpus),
+        cmocka_unit_test(test_cost_stays_within_the_budget_at_any_rate),
+        cmocka_unit_test(test_group_closes_soon_after_its_rate_jumps),
+        cmocka_unit_test(test_long_window_closes_soon_after_the_rate_jumps),
+        cmocka_unit_test(test_windows_are_longer_if_attaching_is_expensive),
+        cmocka_unit_test(test_only_cpu_time_that_the_target_has_used_is_spent),
+        cmocka_unit_test(test_groups_share_the_budget),
+        cmocka_unit_test(test_probes_of_an_idle_target_stay_attached),
+        cmocka_unit_test(test_mean_total_of_bursty_loads_is_the_true_total),
+        cmocka_unit_test(test_stacks_cost_their_part_of_the_share),
+        cmocka_unit_test(test_many_cpus_give_at_most_10_windows_a_second),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static const char glibc_config[] = "/* config.h */\n#define ERLANG_FRAME_POINTER
 
 /* The JIT on glibc is found from its banner and the text of its config.h; texts that only begin
  * like a banner are skipped. */
-static void test_jit(void **state)
+static void test_jit_build_is_identified_by_its_banner_and_config(void **state)
 {
     struct file file = make_file(jit_banner, glibc_config);
     struct build build;
@@ -85,7 +85,7 @@ static void test_jit(void **state)
 }
 
 /* A disabled option is "#undef" in a comment, and does not count as defined. */
-static void test_other_builds(void **state)
+static void test_disabled_options_do_not_count_as_defined(void **state)
 {
     struct file musl = make_file("Erlang/OTP 25%s [erts-13.2] [64-bit] [jit%s]\n",
                                  "\n/* #undef ERLANG_FRAME_POINTERS */\n"
@@ -104,7 +104,7 @@ static void test_other_builds(void **state)
 }
 
 /* Builds with different structs are named, so that they can be refused. */
-static void test_special(void **state)
+static void test_builds_with_different_structs_are_named(void **state)
 {
     struct file locks =
         make_file("Erlang/OTP 27%s [erts-15.0] [64-bit] [lock-counting]\n", glibc_config);
@@ -120,7 +120,7 @@ static void test_special(void **state)
 
 /* Refused: a program that only mentions Erlang, a program without a banner, and a file that is not
  * a program. */
-static void test_not_a_vm(void **state)
+static void test_other_programs_and_files_are_no_vm(void **state)
 {
     struct file talker = make_file(jit_banner, glibc_config);
     struct file no_banner = make_file("Erlang/OTP 27 is great", glibc_config);
@@ -137,7 +137,7 @@ static void test_not_a_vm(void **state)
 }
 
 /* A file that is cut anywhere, or has absurd sizes, is not a VM and does no harm. */
-static void test_damaged(void **state)
+static void test_damaged_file_is_no_vm(void **state)
 {
     struct file file = make_file(jit_banner, glibc_config);
     struct build build;
@@ -157,9 +157,11 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jit),     cmocka_unit_test(test_other_builds),
-        cmocka_unit_test(test_special), cmocka_unit_test(test_not_a_vm),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_jit_build_is_identified_by_its_banner_and_config),
+        cmocka_unit_test(test_disabled_options_do_not_count_as_defined),
+        cmocka_unit_test(test_builds_with_different_structs_are_named),
+        cmocka_unit_test(test_other_programs_and_files_are_no_vm),
+        cmocka_unit_test(test_damaged_file_is_no_vm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

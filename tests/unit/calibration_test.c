@@ -12,7 +12,7 @@
 #include "capture/calibration.h"
 
 /* The instructions that the kernel emulates (arch/x86/kernel/uprobes.c). */
-static void test_trap_of_code(void **state)
+static void test_instruction_decides_the_kind_of_trap(void **state)
 {
     static const struct {
         const char *code;
@@ -61,7 +61,7 @@ static void make_code(char *path)
 #define assert_near(value, expected) assert_true(fabs((value) - (expected)) < 1e-6)
 
 /* The entry and the return of a function share a trap; the most expensive place decides. */
-static void test_hit_ns(void **state)
+static void test_most_expensive_site_decides_the_cost_of_a_hit(void **state)
 {
     const struct calibration calibration = {
         .trap_ns = {[TRAP_EMULATED] = 400, [TRAP_STEPPED] = 15000},
@@ -90,7 +90,7 @@ static void test_hit_ns(void **state)
 }
 
 /* On this machine a trap costs more than a system call, and less than a context switch or two. */
-static void test_calibrate(void **state)
+static void test_measured_costs_are_plausible(void **state)
 {
     struct calibration calibration;
     struct error error = {0};
@@ -108,9 +108,9 @@ static void test_calibrate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trap_of_code),
-        cmocka_unit_test(test_hit_ns),
-        cmocka_unit_test(test_calibrate),
+        cmocka_unit_test(test_instruction_decides_the_kind_of_trap),
+        cmocka_unit_test(test_most_expensive_site_decides_the_cost_of_a_hit),
+        cmocka_unit_test(test_measured_costs_are_plausible),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

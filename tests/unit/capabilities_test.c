@@ -12,7 +12,7 @@
 
 static const uint64_t ALL = ~(uint64_t)0;
 
-static void test_parse(void **state)
+static void test_effective_set_is_parsed_from_proc_status(void **state)
 {
     uint64_t set = 1;
 
@@ -40,7 +40,7 @@ static bool is_missing(const char *name, uint64_t set, unsigned int release)
     return false;
 }
 
-static void test_each_is_missing_without_its_bit(void **state)
+static void test_each_capability_is_missing_without_its_bit(void **state)
 {
     size_t count;
     const struct capability *needed = capabilities_needed(&count);
@@ -54,7 +54,7 @@ static void test_each_is_missing_without_its_bit(void **state)
 }
 
 /* CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON, and for no other. */
-static void test_admin(void **state)
+static void test_sys_admin_stands_for_bpf_and_perfmon_only(void **state)
 {
     const uint64_t admin = (uint64_t)1 << CAP_SYS_ADMIN;
 
@@ -66,7 +66,7 @@ static void test_admin(void **state)
 }
 
 /* Locked memory limits BPF maps before 5.11 only. */
-static void test_old_kernels_need_more(void **state)
+static void test_sys_resource_is_needed_before_kernel_5_11_only(void **state)
 {
     (void)state;
     assert_true(is_missing("CAP_SYS_RESOURCE", 0, KERNEL_RELEASE(5, 10)));
@@ -74,7 +74,7 @@ static void test_old_kernels_need_more(void **state)
 }
 
 /* Without the user id 0, a process has no capabilities. */
-static void test_of_self(void **state)
+static void test_root_has_capabilities(void **state)
 {
     uint64_t set = 0;
 
@@ -87,9 +87,11 @@ static void test_of_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse),   cmocka_unit_test(test_each_is_missing_without_its_bit),
-        cmocka_unit_test(test_admin),   cmocka_unit_test(test_old_kernels_need_more),
-        cmocka_unit_test(test_of_self),
+        cmocka_unit_test(test_effective_set_is_parsed_from_proc_status),
+        cmocka_unit_test(test_each_capability_is_missing_without_its_bit),
+        cmocka_unit_test(test_sys_admin_stands_for_bpf_and_perfmon_only),
+        cmocka_unit_test(test_sys_resource_is_needed_before_kernel_5_11_only),
+        cmocka_unit_test(test_root_has_capabilities),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static bool evaluate(const Dwarf_Op *ops, size_t count, uint64_t *result)
 
 /* The expression that binutils give PLT stubs: rsp + 8, plus 8 from the 11th byte of the stub on
  * (bfd/elf64-x86-64.c, elf_x86_64_eh_frame_lazy_plt). */
-static void test_plt(void **state)
+static void test_expression_of_plt_stubs_gives_their_cfa(void **state)
 {
     static const Dwarf_Op ops[] = {
         {.atom = DW_OP_breg7, .number = 8},
@@ -78,7 +78,7 @@ static const struct {
 };
 
 /* Operations on two operands, with signs and shifts beyond the width as DWARF defines them. */
-static void test_operations(void **state)
+static void test_operations_on_two_operands_give_their_dwarf_result(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(operations); i++) {
@@ -97,7 +97,7 @@ static void test_operations(void **state)
 }
 
 /* Registers, the CFA, memory and operations on one operand. */
-static void test_operands(void **state)
+static void test_expression_reads_registers_cfa_and_memory(void **state)
 {
     static const Dwarf_Op ops[] = {
         {.atom = DW_OP_call_frame_cfa},
@@ -118,7 +118,7 @@ static void test_operands(void **state)
 }
 
 /* Unavailable or unsupported operands and operations fail, and no result is written. */
-static void test_failures(void **state)
+static void test_unsupported_operations_fail_without_a_result(void **state)
 {
     static const Dwarf_Op failing[] = {
         {.atom = DW_OP_breg0},                       /* rax is unknown */
@@ -150,7 +150,7 @@ static void test_failures(void **state)
 }
 
 /* The stack of an expression is bounded. */
-static void test_overflow(void **state)
+static void test_expression_that_needs_a_deep_stack_fails(void **state)
 {
     Dwarf_Op ops[64];
     uint64_t result;
@@ -166,9 +166,11 @@ static void test_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plt),      cmocka_unit_test(test_operations),
-        cmocka_unit_test(test_operands), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_expression_of_plt_stubs_gives_their_cfa),
+        cmocka_unit_test(test_operations_on_two_operands_give_their_dwarf_result),
+        cmocka_unit_test(test_expression_reads_registers_cfa_and_memory),
+        cmocka_unit_test(test_unsupported_operations_fail_without_a_result),
+        cmocka_unit_test(test_expression_that_needs_a_deep_stack_fails),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,7 +144,7 @@ static void check_chain(const struct chain *chain)
 
 /* Through frames without frame pointers and the C library, the return addresses are those of
  * backtrace(3), up to the root frame. */
-static void test_own_stack(void **state)
+static void test_return_addresses_are_those_of_backtrace(void **state)
 {
     static struct chain chain;
 
@@ -192,7 +192,7 @@ static void unwind_on_signal(int number)
 }
 
 /* A return address belongs to the call before it, not to the function that begins at it. */
-static void test_call_at_the_end(void **state)
+static void test_return_address_belongs_to_the_call_before_it(void **state)
 {
     (void)state;
     if (sigsetjmp(left, 1) == 0)
@@ -202,7 +202,7 @@ static void test_call_at_the_end(void **state)
 
 /* A signal does not interrupt at a call: the frame is that of the interrupted instruction, even if
  * another function ends right before it. */
-static void test_interrupted_at_the_start(void **state)
+static void test_interrupted_instruction_has_the_frame_of_its_function(void **state)
 {
     const struct sigaction action = {.sa_handler = unwind_on_signal};
     struct sigaction before;
@@ -259,7 +259,7 @@ static struct cfi_registers leaf_at(uintptr_t rip, const struct stack *stack)
 
 /* A word below rsp is read if it was captured; otherwise the register keeps its value. Registers
  * that are not preserved by calls are unknown in the caller. */
-static void test_below_the_stack_pointer(void **state)
+static void test_word_in_the_red_zone_is_read_if_it_was_captured(void **state)
 {
     struct unwinder unwinder = unwinder_of(getpid());
     struct stack stack = {.words = {[TOP - 2] = 88, [TOP] = 0x1234}};
@@ -281,7 +281,7 @@ static void test_below_the_stack_pointer(void **state)
 }
 
 /* Each failure has its own result, and leaves the registers unchanged. */
-static void test_results(void **state)
+static void test_failed_step_leaves_the_registers_unchanged(void **state)
 {
     struct unwinder unwinder = unwinder_of(getpid());
     struct stack stack = {.first = STACK_WORDS};
@@ -317,7 +317,7 @@ static void test_results(void **state)
 }
 
 /* With more addresses than the cache holds, the cache is cleared and results stay correct. */
-static void test_cache_is_bounded(void **state)
+static void test_steps_stay_correct_when_the_full_cache_is_cleared(void **state)
 {
     struct unwinder unwinder = unwinder_of(getpid());
     struct stack stack = {.words = {[TOP] = 0x1234}};
@@ -546,7 +546,7 @@ static bool step_to(pid_t pid, uint64_t address, int limit)
 
 /* At every instruction (prologues, epilogues, stubs, the vdso, a signal handler) the stack leads to
  * with_sentinels(), and every register that it set has its value there. */
-static void test_every_instruction(void **state)
+static void test_registers_are_restored_from_every_instruction(void **state)
 {
     struct walk walk = {0};
     int signal_number = 0;
@@ -572,13 +572,13 @@ static void test_every_instruction(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_stack),
-        cmocka_unit_test(test_call_at_the_end),
-        cmocka_unit_test(test_interrupted_at_the_start),
-        cmocka_unit_test(test_below_the_stack_pointer),
-        cmocka_unit_test(test_results),
-        cmocka_unit_test(test_cache_is_bounded),
-        cmocka_unit_test(test_every_instruction),
+        cmocka_unit_test(test_return_addresses_are_those_of_backtrace),
+        cmocka_unit_test(test_return_address_belongs_to_the_call_before_it),
+        cmocka_unit_test(test_interrupted_instruction_has_the_frame_of_its_function),
+        cmocka_unit_test(test_word_in_the_red_zone_is_read_if_it_was_captured),
+        cmocka_unit_test(test_failed_step_leaves_the_registers_unchanged),
+        cmocka_unit_test(test_steps_stay_correct_when_the_full_cache_is_cleared),
+        cmocka_unit_test(test_registers_are_restored_from_every_instruction),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 enum { START = 0x1000 };
 
-static void test_calls_are_found_in_any_code(void **state)
+static void test_calls_are_found_at_any_byte(void **state)
 {
     static const uint8_t bytes[] = {0x90, 0xe8, 0x0a, 0,    0,    0,    0x55,
                                     0xe8, 0xf4, 0xff, 0xff, 0xff, 0xe8, 0};
@@ -27,7 +27,7 @@ static void test_calls_are_found_in_any_code(void **state)
     assert_false(code_next_call(&code, &at, &target)); /* the last one is cut off */
 }
 
-static void test_calls_through_literals_give_the_address_of_the_word(void **state)
+static void test_literal_call_gives_the_address_of_its_word(void **state)
 {
     static const uint8_t bytes[] = {0xff, 0xd0, 0xff, 0x15, 0x20, 0, 0, 0, 0xff, 0x25, 0, 0, 0, 0};
     const struct code_bytes code = {bytes, sizeof(bytes), START};
@@ -42,7 +42,7 @@ static void test_calls_through_literals_give_the_address_of_the_word(void **stat
     assert_false(code_next_literal_call(&code, &at, &word)); /* that is a jump */
 }
 
-static void test_a_jump_may_have_a_prefix(void **state)
+static void test_jump_may_have_a_prefix(void **state)
 {
     static const uint8_t plain[] = {0xe9, 0x20, 0, 0, 0, 0x90};
     static const uint8_t prefixed[] = {0x40, 0xe9, 0x20, 0, 0, 0};
@@ -59,7 +59,7 @@ static void test_a_jump_may_have_a_prefix(void **state)
     assert_false(code_jump(&(struct code_bytes){plain, 0, START}, &target));
 }
 
-static void test_a_plt_stub_jumps_through_its_word(void **state)
+static void test_plt_stub_jumps_through_its_word(void **state)
 {
     static const uint8_t stub[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0x30, 0, 0, 0};
     static const uint8_t header[] = {0xff, 0x35, 0x30, 0, 0, 0};
@@ -74,10 +74,10 @@ static void test_a_plt_stub_jumps_through_its_word(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls_are_found_in_any_code),
-        cmocka_unit_test(test_calls_through_literals_give_the_address_of_the_word),
-        cmocka_unit_test(test_a_jump_may_have_a_prefix),
-        cmocka_unit_test(test_a_plt_stub_jumps_through_its_word),
+        cmocka_unit_test(test_calls_are_found_at_any_byte),
+        cmocka_unit_test(test_literal_call_gives_the_address_of_its_word),
+        cmocka_unit_test(test_jump_may_have_a_prefix),
+        cmocka_unit_test(test_plt_stub_jumps_through_its_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

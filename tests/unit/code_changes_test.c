@@ -86,7 +86,7 @@ static uint8_t byte_of_file(uint64_t offset)
     return byte;
 }
 
-static void test_equal(void **state)
+static void test_code_equal_to_its_file_has_no_changes(void **state)
 {
     struct seen seen;
     struct code_comparison result = compare(&seen);
@@ -100,7 +100,7 @@ static void test_equal(void **state)
 }
 
 /* A breakpoint is found with its place, and with the byte that it replaces. */
-static void test_breakpoint(void **state)
+static void test_breakpoint_is_found_with_the_byte_that_it_replaces(void **state)
 {
     struct code_comparison result;
     struct seen seen;
@@ -119,9 +119,9 @@ static void test_breakpoint(void **state)
     assert_true(code_change_is_breakpoint(&seen.changes[0]));
 }
 
-/* Bytes that are adjacent are one change, which is no breakpoint; others are changes of their own,
- * up to the last byte of a page. */
-static void test_runs_of_bytes(void **state)
+/* Adjacent bytes are one change, which is no breakpoint. Other bytes are separate changes, up to
+ * the last byte of a page. */
+static void test_adjacent_changed_bytes_are_one_change(void **state)
 {
     struct code_comparison result;
     struct seen seen;
@@ -159,7 +159,7 @@ static int copy_of_self(char *path)
 }
 
 /* Pages of a file that was cut since it was mapped can't be compared, and do no harm. */
-static void test_cut_file(void **state)
+static void test_pages_beyond_the_end_of_a_cut_file_are_skipped(void **state)
 {
     char path[] = "/tmp/beamflame-code_changes_test-XXXXXX";
     int fd = copy_of_self(path);
@@ -196,10 +196,10 @@ static void test_cut_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal),
-        cmocka_unit_test_teardown(test_breakpoint, restore),
-        cmocka_unit_test_teardown(test_runs_of_bytes, restore),
-        cmocka_unit_test(test_cut_file),
+        cmocka_unit_test(test_code_equal_to_its_file_has_no_changes),
+        cmocka_unit_test_teardown(test_breakpoint_is_found_with_the_byte_that_it_replaces, restore),
+        cmocka_unit_test_teardown(test_adjacent_changed_bytes_are_one_change, restore),
+        cmocka_unit_test(test_pages_beyond_the_end_of_a_cut_file_are_skipped),
     };
 
     code = (uint8_t *)(uintptr_t)never_run;

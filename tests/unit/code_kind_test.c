@@ -51,8 +51,8 @@ static const struct {
     {"erts_beamasm:normal_exit/0", FRAGMENT_OTHER},
 };
 
-/* A fragment's name tells how it uses the stack. */
-static void test_fragments(void **state)
+/* The name of a fragment shows how the fragment uses the stack. */
+static void test_name_of_a_fragment_gives_its_kind(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(fragments) / sizeof(*fragments); i++)
@@ -60,9 +60,9 @@ static void test_fragments(void **state)
             fail_msg("%s: %d", fragments[i].symbol, (int)fragment_of(fragments[i].symbol));
 }
 
-/* Functions, fragments and headers are told apart by their names. All of erts_beamasm belongs to
+/* Functions, fragments and headers are distinguished by their names. All of erts_beamasm belongs to
  * the JIT, although its names are those of functions. */
-static void test_kinds(void **state)
+static void test_names_distinguish_functions_fragments_and_headers(void **state)
 {
     (void)state;
     assert_int_equal(code_kind_of("lists", "lists:map/2"), CODE_FUNCTION);
@@ -76,8 +76,8 @@ static void test_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fragments),
-        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_name_of_a_fragment_gives_its_kind),
+        cmocka_unit_test(test_names_distinguish_functions_fragments_and_headers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

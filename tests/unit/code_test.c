@@ -85,7 +85,7 @@ static const char *symbol_at(struct node *node, uint64_t address)
 }
 
 /* An address has the function, the file and the last line that starts at or before it. */
-static void test_find(void **state)
+static void test_address_has_its_function_file_and_line(void **state)
 {
     struct code_place place;
     struct node node;
@@ -110,7 +110,7 @@ static void test_find(void **state)
 
 /* Headers of modules and shared fragments are distinguished from functions; other addresses are not
  * code. */
-static void test_kinds(void **state)
+static void test_headers_and_fragments_are_no_functions(void **state)
 {
     struct code_place place;
     struct node node;
@@ -137,8 +137,9 @@ static void test_kinds(void **state)
     close_node(&node);
 }
 
-/* A function's header is told from its code, and from another place of the name after a gap. */
-static void test_function_headers(void **state)
+/* The header of a function is distinguished from its code, and from another range of the same name
+ * after a gap. */
+static void test_header_of_a_function_is_marked(void **state)
 {
     const struct fake_range ranges[] = {
         {0, 0x40, "h::codeHeader"},     {0x40, 0x60, "h:f/0-CodeInfoPrologue"},
@@ -164,7 +165,7 @@ static void test_function_headers(void **state)
 }
 
 /* A refresh without changes keeps the epoch; one with changes increases it. */
-static void test_epoch(void **state)
+static void test_epoch_grows_only_with_changes(void **state)
 {
     struct node node;
     uint64_t epoch, generation, base;
@@ -186,7 +187,7 @@ static void test_epoch(void **state)
 }
 
 /* All code that was loaded between two refreshes is found, however much it is. */
-static void test_many_at_once(void **state)
+static void test_all_code_loaded_between_two_refreshes_is_found(void **state)
 {
     uint64_t bases[40];
     struct node node;
@@ -208,7 +209,7 @@ static void test_many_at_once(void **state)
 }
 
 /* New code at the address of old code replaces it, even with another entry. */
-static void test_replaced(void **state)
+static void test_new_code_replaces_old_code_at_its_address(void **state)
 {
     struct node node;
 
@@ -222,7 +223,7 @@ static void test_replaced(void **state)
 }
 
 /* A freed entry is reused at the same address, as is its file, with other content. */
-static void test_same_entry_other_content(void **state)
+static void test_reused_entry_gives_its_new_content(void **state)
 {
     struct node node;
     struct buffer file;
@@ -240,7 +241,7 @@ static void test_same_entry_other_content(void **state)
 }
 
 /* Purged code still has names, because samples of it may come later. */
-static void test_purged(void **state)
+static void test_purged_code_keeps_its_names(void **state)
 {
     struct node node;
 
@@ -256,7 +257,7 @@ static void test_purged(void **state)
 
 /* The file of a module that was not looked up yet is read when a newer version appears, before the
  * old version is purged. */
-static void test_read_before_purge(void **state)
+static void test_old_version_is_read_before_it_is_purged(void **state)
 {
     struct node node;
 
@@ -271,7 +272,7 @@ static void test_read_before_purge(void **state)
 }
 
 /* If new modules cover old ones in part, the rest belongs to the newest old module. */
-static void test_retired(void **state)
+static void test_rest_of_replaced_code_belongs_to_the_newest_old_module(void **state)
 {
     const struct fake_range small = {0, 0x80, "tiny:f/0"};
     struct node node;
@@ -289,7 +290,7 @@ static void test_retired(void **state)
 }
 
 /* A circular list ends, and its entries are found. */
-static void test_ring(void **state)
+static void test_circular_list_ends(void **state)
 {
     struct node node;
     uint64_t base, entry;
@@ -310,7 +311,7 @@ static void test_ring(void **state)
 }
 
 /* An invalid file leaves its addresses without names; other modules keep theirs. */
-static void test_bad_file(void **state)
+static void test_module_with_an_invalid_file_has_no_names(void **state)
 {
     struct node node;
 
@@ -326,7 +327,7 @@ static void test_bad_file(void **state)
 
 /* The code after a call shows where the stack pointer is restored from. The first such instruction
  * counts, and only the forms of the VM's release. */
-static void test_call_class(void **state)
+static void test_code_after_a_call_gives_its_class(void **state)
 {
     static const struct {
         const char *bytes;
@@ -357,7 +358,7 @@ static void test_call_class(void **state)
 }
 
 /* A cached class is valid until the code changes, and no longer. */
-static void test_call_class_of_new_code(void **state)
+static void test_class_of_a_call_is_kept_until_the_code_changes(void **state)
 {
     struct node node;
 
@@ -374,7 +375,7 @@ static void test_call_class_of_new_code(void **state)
 }
 
 /* Without a list, or with an invalid one, there is no code map, and an error gives the reason. */
-static void test_no_list(void **state)
+static void test_missing_or_invalid_list_of_code_is_an_error(void **state)
 {
     struct fake_target *target = fake_target_new();
     struct error error;
@@ -392,7 +393,7 @@ static void test_no_list(void **state)
 }
 
 /* The entry of OTP 24 has no address for normal_exit: the VM's exported symbol is used. */
-static void test_normal_exit_of_24(void **state)
+static void test_normal_exit_of_otp_24_is_the_exported_symbol(void **state)
 {
     const struct fake_range range = {0, CODE_SIZE, "m:first/1"};
     struct fake_target *target = fake_target_new();
@@ -417,7 +418,7 @@ static void test_normal_exit_of_24(void **state)
 }
 
 /* When the target has ended, refreshing fails, and known code is kept. */
-static void test_target_gone(void **state)
+static void test_code_is_kept_when_the_target_has_ended(void **state)
 {
     struct error error;
     struct node node;
@@ -435,23 +436,23 @@ static void test_target_gone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find),
-        cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_function_headers),
-        cmocka_unit_test(test_epoch),
-        cmocka_unit_test(test_many_at_once),
-        cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_same_entry_other_content),
-        cmocka_unit_test(test_purged),
-        cmocka_unit_test(test_read_before_purge),
-        cmocka_unit_test(test_retired),
-        cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_bad_file),
-        cmocka_unit_test(test_call_class),
-        cmocka_unit_test(test_call_class_of_new_code),
-        cmocka_unit_test(test_no_list),
-        cmocka_unit_test(test_normal_exit_of_24),
-        cmocka_unit_test(test_target_gone),
+        cmocka_unit_test(test_address_has_its_function_file_and_line),
+        cmocka_unit_test(test_headers_and_fragments_are_no_functions),
+        cmocka_unit_test(test_header_of_a_function_is_marked),
+        cmocka_unit_test(test_epoch_grows_only_with_changes),
+        cmocka_unit_test(test_all_code_loaded_between_two_refreshes_is_found),
+        cmocka_unit_test(test_new_code_replaces_old_code_at_its_address),
+        cmocka_unit_test(test_reused_entry_gives_its_new_content),
+        cmocka_unit_test(test_purged_code_keeps_its_names),
+        cmocka_unit_test(test_old_version_is_read_before_it_is_purged),
+        cmocka_unit_test(test_rest_of_replaced_code_belongs_to_the_newest_old_module),
+        cmocka_unit_test(test_circular_list_ends),
+        cmocka_unit_test(test_module_with_an_invalid_file_has_no_names),
+        cmocka_unit_test(test_code_after_a_call_gives_its_class),
+        cmocka_unit_test(test_class_of_a_call_is_kept_until_the_code_changes),
+        cmocka_unit_test(test_missing_or_invalid_list_of_code_is_an_error),
+        cmocka_unit_test(test_normal_exit_of_otp_24_is_the_exported_symbol),
+        cmocka_unit_test(test_code_is_kept_when_the_target_has_ended),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

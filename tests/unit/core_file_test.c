@@ -56,7 +56,7 @@ static void add_note(struct made *made, uint32_t type, const void *content, uint
     buffer_put(&made->notes, "\0\0\0", -size % 4);
 }
 
-/* Add memory at `address`, of which the core contains `present` bytes: `bytes`. */
+/* Add memory at `address`. The core contains its first `present` bytes: `bytes`. */
 static void add_pages(struct made *made, uint64_t address, uint64_t size, const void *bytes,
                       size_t present)
 {
@@ -126,7 +126,7 @@ static void add_files(struct made *made, const char *path, uint64_t second)
 }
 
 /* Fields are read at their offsets in the notes of x86-64. */
-static void test_notes(void **state)
+static void test_notes_give_pid_threads_registers_and_mappings(void **state)
 {
     uint64_t status[42] = {0}, info[17] = {0};
     const uint64_t vector[] = {AT_ENTRY, BASE + 24, AT_SYSINFO_EHDR, 0x7000, AT_NULL, 0};
@@ -170,7 +170,7 @@ static void test_notes(void **state)
 
 /* Memory is readable up to the end of a segment's bytes in the file, and not outside of
  * segments. */
-static void test_memory(void **state)
+static void test_memory_is_readable_only_within_segments(void **state)
 {
     char pages[2 * PAGE], buffer[64];
     struct core_file *core;
@@ -197,7 +197,7 @@ static void test_memory(void **state)
 }
 
 /* In a file that is cut short, the rest is readable, and the missing bytes are counted. */
-static void test_cut_short(void **state)
+static void test_missing_bytes_of_a_cut_core_are_counted(void **state)
 {
     static const char pages[2 * PAGE];
     struct core_file *core;
@@ -245,7 +245,7 @@ static void check_refused(uint16_t machine, unsigned char class, uint16_t type,
     tear_down_core(&made);
 }
 
-static void test_other_machines(void **state)
+static void test_core_of_another_machine_is_refused(void **state)
 {
     (void)state;
     check_refused(EM_AARCH64, ELFCLASS64, ET_CORE, ERROR_UNSUPPORTED, "comes from another machine");
@@ -319,7 +319,7 @@ static void make_own_core(struct made *made, bool is_other)
 
 /* Code that the core lacks is read from the executable; files that are missing here have no
  * code. */
-static void test_executable(void **state)
+static void test_missing_code_is_read_from_the_executable(void **state)
 {
     char code[64], expected[64];
     struct mappings *mappings;
@@ -353,7 +353,7 @@ static void test_executable(void **state)
 
 /* An executable of another build is refused, given by name or found, and the message has both
  * builds. */
-static void test_other_executable(void **state)
+static void test_executable_of_another_build_is_refused(void **state)
 {
     const char *const names[] = {NULL, self};
     struct core_file *core;
@@ -375,8 +375,7 @@ static void test_other_executable(void **state)
     tear_down_core(&made);
 }
 
-/* A core without the list of mapped files. */
-static void test_no_files(void **state)
+static void test_core_without_a_list_of_files_is_refused(void **state)
 {
     struct core_file *core;
     struct error error;
@@ -394,10 +393,13 @@ static void test_no_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_notes),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_cut_short),  cmocka_unit_test(test_other_machines),
-        cmocka_unit_test(test_executable), cmocka_unit_test(test_other_executable),
-        cmocka_unit_test(test_no_files),
+        cmocka_unit_test(test_notes_give_pid_threads_registers_and_mappings),
+        cmocka_unit_test(test_memory_is_readable_only_within_segments),
+        cmocka_unit_test(test_missing_bytes_of_a_cut_core_are_counted),
+        cmocka_unit_test(test_core_of_another_machine_is_refused),
+        cmocka_unit_test(test_missing_code_is_read_from_the_executable),
+        cmocka_unit_test(test_executable_of_another_build_is_refused),
+        cmocka_unit_test(test_core_without_a_list_of_files_is_refused),
     };
 
     return cmocka_run_group_tests(tests, find_self, NULL);

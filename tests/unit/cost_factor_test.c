@@ -38,7 +38,7 @@ static void add_windows(struct cost_factor *factor, int windows, double part, do
     }
 }
 
-static void test_tells(void **state)
+static void test_factor_is_the_true_cost_of_hits(void **state)
 {
     (void)state;
     for (double times = 1; times <= 4; times++) {
@@ -50,7 +50,7 @@ static void test_tells(void **state)
 }
 
 /* The less evidence there is, the nearer the factor is to its initial value. */
-static void test_hardly_tells(void **state)
+static void test_little_evidence_keeps_the_factor_near_its_start(void **state)
 {
     enum { TIMES = 50 };
     double clear = 0, unclear = 0;
@@ -68,8 +68,9 @@ static void test_hardly_tells(void **state)
     assert_true(unclear > UNKNOWN + 0.2 && unclear < UNKNOWN + 0.7);
 }
 
-/* Cases without evidence: no work, no hits, the same part of hits in all intervals. */
-static void test_does_not_tell(void **state)
+/* There is no evidence without work, without hits, and if hits take the same part of all
+ * intervals. */
+static void test_factor_without_evidence_is_the_initial_one(void **state)
 {
     struct cost_factor none = {0}, workless = {0}, idle = {0}, alike = {0};
 
@@ -86,7 +87,7 @@ static void test_does_not_tell(void **state)
 }
 
 /* The factor is at least 1: a smaller result means that the target worked faster in windows. */
-static void test_least(void **state)
+static void test_factor_is_at_least_1(void **state)
 {
     struct cost_factor factor = {0};
 
@@ -96,7 +97,7 @@ static void test_least(void **state)
 }
 
 /* When a load changes, the factor is learned anew within some minutes of its CPU time. */
-static void test_forgets(void **state)
+static void test_factor_follows_a_load_that_changes(void **state)
 {
     struct cost_factor factor = {0};
 
@@ -109,9 +110,11 @@ static void test_forgets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tells),         cmocka_unit_test(test_hardly_tells),
-        cmocka_unit_test(test_does_not_tell), cmocka_unit_test(test_least),
-        cmocka_unit_test(test_forgets),
+        cmocka_unit_test(test_factor_is_the_true_cost_of_hits),
+        cmocka_unit_test(test_little_evidence_keeps_the_factor_near_its_start),
+        cmocka_unit_test(test_factor_without_evidence_is_the_initial_one),
+        cmocka_unit_test(test_factor_is_at_least_1),
+        cmocka_unit_test(test_factor_follows_a_load_that_changes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

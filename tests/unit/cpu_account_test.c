@@ -22,7 +22,7 @@ static const char *text_of(const char *clock, const struct recording_totals *tot
 }
 
 /* Nothing is reported within 2 %, or without an account. */
-static void test_quiet(void **state)
+static void test_difference_within_2_percent_is_not_reported(void **state)
 {
     struct recording_totals totals = {
         .cpu_samples = 100000, .cpu_sampled_ns = 981000000, .cpu_accounted_ns = 1000000000};
@@ -37,7 +37,7 @@ static void test_quiet(void **state)
 }
 
 /* Beyond 2 % the ratio is reported, with the first reason that applies. */
-static void test_reasons(void **state)
+static void test_larger_difference_is_reported_with_its_reason(void **state)
 {
     struct recording_totals totals = {
         .cpu_samples = 100000, .cpu_sampled_ns = 900000000, .cpu_accounted_ns = 1000000000};
@@ -60,8 +60,8 @@ static void test_reasons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_difference_within_2_percent_is_not_reported),
+        cmocka_unit_test(test_larger_difference_is_reported_with_its_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,7 +94,7 @@ static size_t values(struct bench *bench, uint64_t list[], size_t room)
 
 /* All samples together get exactly the accounted time, each in proportion to its base, even if the
  * clock saw only half of the time. Time without a sample goes to the next sample. */
-static void test_scaled_to_the_account(void **state)
+static void test_samples_add_up_to_the_accounted_cpu_time(void **state)
 {
     struct recording_totals totals = {0};
     uint64_t list[4], sum = 0, ended;
@@ -125,7 +125,7 @@ static void test_scaled_to_the_account(void **state)
 
 /* A window that has just begun is not scaled yet. The newest sample waits for the next window,
  * until newer samples of other events are appended. */
-static void test_windows(void **state)
+static void test_samples_of_a_new_window_wait_to_be_scaled(void **state)
 {
     uint64_t list[2];
     struct bench bench;
@@ -160,7 +160,7 @@ static void test_windows(void **state)
 
 /* If a window has far too many ticks by chance, its samples do not count much less: later windows
  * compensate, and the sum is correct in the end. */
-static void test_chance(void **state)
+static void test_later_windows_compensate_for_too_many_ticks(void **state)
 {
     struct recording_totals totals = {0};
     uint64_t list[8], sum = 0;
@@ -185,8 +185,7 @@ static void test_chance(void **state)
     teardown(&bench);
 }
 
-/* CPU time after the end counts for no sample. */
-static void test_stop(void **state)
+static void test_cpu_time_after_the_end_counts_for_no_sample(void **state)
 {
     uint64_t list[1], stopped;
     struct bench bench;
@@ -205,7 +204,7 @@ static void test_stop(void **state)
 }
 
 /* The samples of a VM that has ended keep the values of the clock. */
-static void test_no_account(void **state)
+static void test_samples_without_an_account_keep_the_clocks_values(void **state)
 {
     uint64_t list[2];
     struct bench bench;
@@ -245,7 +244,7 @@ static uint64_t base_of(struct bench *bench, uint64_t counted)
 /* A late tick counts for all of the time since the last one; a tick without a count, for one
  * period. Cycles become time at the rate that the period was computed for, and later at the
  * observed rate. */
-static void test_base(void **state)
+static void test_late_ticks_count_in_full(void **state)
 {
     struct bench bench;
     struct error error;
@@ -272,7 +271,7 @@ static void test_base(void **state)
 
 /* The sum of the clock is known for each thread, even if the thread has another entry, and restarts
  * with a segment. */
-static void test_threads(void **state)
+static void test_sampled_time_is_summed_by_thread(void **state)
 {
     struct thread_times times = {0};
     struct bench bench;
@@ -305,13 +304,13 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scaled_to_the_account),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_chance),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_no_account),
-        cmocka_unit_test(test_base),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_samples_add_up_to_the_accounted_cpu_time),
+        cmocka_unit_test(test_samples_of_a_new_window_wait_to_be_scaled),
+        cmocka_unit_test(test_later_windows_compensate_for_too_many_ticks),
+        cmocka_unit_test(test_cpu_time_after_the_end_counts_for_no_sample),
+        cmocka_unit_test(test_samples_without_an_account_keep_the_clocks_values),
+        cmocka_unit_test(test_late_ticks_count_in_full),
+        cmocka_unit_test(test_sampled_time_is_summed_by_thread),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,7 +143,7 @@ static void check_moves(const struct flow *flow, const struct flow_call *call)
     assert_false(flow_is_result(flow, flow_argument(call, 0), NULL));
 }
 
-static void test_moves(void **state)
+static void test_values_are_followed_through_moves(void **state)
 {
     (void)state;
     at_call = check_moves;
@@ -169,7 +169,7 @@ static void check_spills(const struct flow *flow, const struct flow_call *call)
     assert_int_equal(function, at(far_a));
 }
 
-static void test_spills_and_results(void **state)
+static void test_spilled_values_and_results_are_followed(void **state)
 {
     (void)state;
     at_call = check_spills;
@@ -183,7 +183,7 @@ static void test_spills_and_results(void **state)
 }
 
 /* Memory whose address a called function has may have been written; memory below it has not. */
-static void test_addresses_that_escape(void **state)
+static void test_memory_whose_address_escapes_is_unknown(void **state)
 {
     (void)state;
     FOLLOW(escapes);
@@ -192,7 +192,7 @@ static void test_addresses_that_escape(void **state)
     assert_false(flow_is_number(calls[1].arguments[1], 5));
 }
 
-static void test_both_branches(void **state)
+static void test_both_branches_are_followed(void **state)
 {
     (void)state;
     FOLLOW(branches);
@@ -201,7 +201,7 @@ static void test_both_branches(void **state)
     assert_true(flow_is_register(calls[1].arguments[0], CPU_RDI, 8));
 }
 
-static void test_loops_end(void **state)
+static void test_following_a_loop_ends(void **state)
 {
     (void)state;
     FOLLOW(loops);
@@ -222,7 +222,7 @@ static void check_stores(const struct flow *flow, struct flow_value address,
     nil_stored += flow_is_register(address, CPU_RDX, 0) && flow_is_number(value, 0x3b);
 }
 
-static void test_stores(void **state)
+static void test_stores_have_their_address_and_value(void **state)
 {
     (void)state;
     term_stored = sender_stored = count_stored = nil_stored = 0;
@@ -251,7 +251,7 @@ static void check_unknown(const struct flow *flow, const struct flow_call *call)
     }
 }
 
-static void test_what_is_not_followed_is_unknown(void **state)
+static void test_result_of_an_unsupported_instruction_is_unknown(void **state)
 {
     (void)state;
     at_call = check_unknown;
@@ -272,7 +272,7 @@ static void check_pairs(const struct flow *flow, const struct flow_call *call)
     assert_true(flow_is_register(outer, CPU_RSI, 0));
 }
 
-static void test_fields_of_fields(void **state)
+static void test_field_of_a_field_is_followed(void **state)
 {
     (void)state;
     at_call = check_pairs;
@@ -280,7 +280,7 @@ static void test_fields_of_fields(void **state)
     assert_int_equal(call_count, 1);
 }
 
-static void test_literals(void **state)
+static void test_call_through_a_literal_is_followed_on_request(void **state)
 {
     (void)state;
     assert_true(follow_with(literal, literal_end, true));
@@ -289,14 +289,14 @@ static void test_literals(void **state)
     assert_int_equal(calls[0].target, 0);
 }
 
-static void test_code_that_ends_in_an_instruction(void **state)
+static void test_flow_ends_at_an_incomplete_instruction(void **state)
 {
     (void)state;
     FOLLOW(ends_in_the_middle);
     assert_int_equal(call_count, 0);
 }
 
-static void test_unreadable(void **state)
+static void test_unreadable_or_oversized_code_is_refused(void **state)
 {
     const struct flow_code code = {.read = read_nothing, .start = 0x1000, .end = 0x1010};
     const struct flow_code huge = {.read = read_own, .start = 0x1000, .end = 0x10000000};
@@ -311,17 +311,17 @@ static void test_unreadable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_spills_and_results),
-        cmocka_unit_test(test_addresses_that_escape),
-        cmocka_unit_test(test_both_branches),
-        cmocka_unit_test(test_loops_end),
-        cmocka_unit_test(test_stores),
-        cmocka_unit_test(test_what_is_not_followed_is_unknown),
-        cmocka_unit_test(test_fields_of_fields),
-        cmocka_unit_test(test_literals),
-        cmocka_unit_test(test_code_that_ends_in_an_instruction),
-        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_values_are_followed_through_moves),
+        cmocka_unit_test(test_spilled_values_and_results_are_followed),
+        cmocka_unit_test(test_memory_whose_address_escapes_is_unknown),
+        cmocka_unit_test(test_both_branches_are_followed),
+        cmocka_unit_test(test_following_a_loop_ends),
+        cmocka_unit_test(test_stores_have_their_address_and_value),
+        cmocka_unit_test(test_result_of_an_unsupported_instruction_is_unknown),
+        cmocka_unit_test(test_field_of_a_field_is_followed),
+        cmocka_unit_test(test_call_through_a_literal_is_followed_on_request),
+        cmocka_unit_test(test_flow_ends_at_an_incomplete_instruction),
+        cmocka_unit_test(test_unreadable_or_oversized_code_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,8 +94,8 @@ static struct elf_file *open_program(pid_t pid, const char *path)
     return file;
 }
 
-/* True if a function gets its name that only .symtab contains. The source of names says the
- * same. */
+/* True if a function gets its name, which only .symtab contains. The source of the names is checked
+ * too. */
 static bool is_named(struct elf_file *file)
 {
     struct native_symbol symbol;
@@ -122,8 +122,7 @@ static bool is_named_here(void)
     return named;
 }
 
-/* Without a known debug file there is no name. */
-static void test_nothing(void **state)
+static void test_function_has_no_name_without_a_debug_file(void **state)
 {
     (void)state;
     strip_program("");
@@ -135,7 +134,7 @@ static void test_nothing(void **state)
 
 /* The debug file is found beside the file and in .debug; a file with another build id is not
  * used. */
-static void test_link(void **state)
+static void test_debug_file_is_found_by_debug_link(void **state)
 {
     (void)state;
     strip_program("--add-gnu-debuglink=full.debug");
@@ -147,7 +146,7 @@ static void test_link(void **state)
 }
 
 /* The version that a linker adds to a name is not shown. */
-static void test_version(void **state)
+static void test_version_of_a_symbol_is_not_shown(void **state)
 {
     (void)state;
     strip_program("--add-gnu-debuglink=full.debug");
@@ -155,8 +154,7 @@ static void test_version(void **state)
     assert_true(is_named_here());
 }
 
-/* Without a build id the checksum decides. */
-static void test_checksum(void **state)
+static void test_checksum_decides_without_a_build_id(void **state)
 {
     (void)state;
     strip_program("--remove-section .note.gnu.build-id --add-gnu-debuglink=full.debug");
@@ -166,7 +164,7 @@ static void test_checksum(void **state)
 }
 
 /* A file that is not regular is not opened: opening this one would block forever. */
-static void test_pipe(void **state)
+static void test_debug_file_that_is_a_pipe_is_not_opened(void **state)
 {
     (void)state;
     strip_program("--add-gnu-debuglink=full.debug");
@@ -224,7 +222,7 @@ static char *build_id_path(void)
 
 /* The file is found by build id in the root of the process, where links are resolved as in that
  * process. */
-static void test_build_id(void **state)
+static void test_debug_file_is_found_by_build_id_in_the_process_root(void **state)
 {
     pid_t child = start_in_root();
     struct elf_file *file;
@@ -271,7 +269,7 @@ static void write_packed(const void *bytes, size_t size)
 }
 
 /* The symbols are compressed in the file itself. */
-static void test_packed(void **state)
+static void test_compressed_symbols_in_the_file_are_read(void **state)
 {
     char *path = xasprintf("%s/full.debug", folder);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -294,7 +292,7 @@ static void test_packed(void **state)
 }
 
 /* Data that decompresses to a very large size is not decompressed. */
-static void test_bomb(void **state)
+static void test_symbols_that_decompress_to_80_mb_are_refused(void **state)
 {
     size_t size = 80 << 20, unpacked;
     uint8_t *bytes = calloc(1, size);
@@ -315,14 +313,20 @@ static void test_bomb(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_link, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_version, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_checksum, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_pipe, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_build_id, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_packed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bomb, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_function_has_no_name_without_a_debug_file, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_debug_file_is_found_by_debug_link, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_version_of_a_symbol_is_not_shown, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_checksum_decides_without_a_build_id, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_debug_file_that_is_a_pipe_is_not_opened, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_debug_file_is_found_by_build_id_in_the_process_root,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_compressed_symbols_in_the_file_are_read, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_symbols_that_decompress_to_80_mb_are_refused, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

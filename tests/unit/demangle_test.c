@@ -42,7 +42,7 @@ static void test_other_names_are_refused(void **state)
 }
 
 /* Parameter lists are removed; parentheses that are part of a name stay. */
-static void test_cpp(void **state)
+static void test_cpp_names_lose_their_parameters(void **state)
 {
     static const char *const pairs[][2] = {
         {"_ZN6asmjit8_abi_1_811BaseEmitter4emitEj", "asmjit::_abi_1_8::BaseEmitter::emit"},
@@ -70,7 +70,7 @@ static void make_cpp_bomb(char *name, int parameters)
 }
 
 /* A short name that demangles to gigabytes is left unchanged, and so is a name that is too long. */
-static void test_cpp_bomb(void **state)
+static void test_cpp_name_that_grows_to_gigabytes_is_refused(void **state)
 {
     char name[2048];
 
@@ -87,7 +87,7 @@ static void test_cpp_bomb(void **state)
 
 /* Names that rustc made, and one of the manual of Rust. The hash and what LLVM appends are
  * removed. */
-static void test_rust_legacy(void **state)
+static void test_legacy_rust_names_lose_their_hash(void **state)
 {
     static const char *const pairs[][2] = {
         {"_ZN6my_nif4calc17h0123456789abcdefE", "my_nif::calc"},
@@ -103,7 +103,7 @@ static void test_rust_legacy(void **state)
     ASSERT_EACH_READABLE(pairs);
 }
 
-static void test_rust_v0(void **state)
+static void test_rust_v0_names_are_readable(void **state)
 {
     static const char *const pairs[][2] = {
         {"_RNvCsMIS9fk7dm_6my_nif4spin", "my_nif::spin"},
@@ -122,7 +122,7 @@ static void test_rust_v0(void **state)
 }
 
 /* Each beginning of a name is refused, or named without reading behind its end. */
-static void test_rust_truncated(void **state)
+static void test_truncated_rust_names_are_refused(void **state)
 {
     static const char *const names[] = {
         "_ZN44_$LT$my_nif..Add$u20$as$u20$my_nif..Calc$GT$4calc17h3d40dbc7803daf85E",
@@ -191,7 +191,7 @@ static void assert_bomb(const char *type, int doublings, const char *expected)
 
 /* The demangler ends at once where back references make a short name long, also while it has text
  * from Punycode in memory of its own. */
-static void test_rust_bomb(void **state)
+static void test_rust_name_that_grows_too_long_is_refused(void **state)
 {
     char type[1024];
 
@@ -207,7 +207,7 @@ static void test_rust_bomb(void **state)
 }
 
 /* The last part of a text may be the one that makes it too long. */
-static void test_rust_long_end(void **state)
+static void test_last_part_of_a_rust_name_counts_for_its_length(void **state)
 {
     static const char references[] = "B6_B6_B6_B6_B6_B6_B6_B6_"; /* each to the type */
     char name[2048], type[1024];
@@ -226,8 +226,8 @@ static void test_rust_long_end(void **state)
     assert_null(demangle(name));
 }
 
-/* Numbers of lifetimes of which each would be written, or skipped one by one. */
-static void test_rust_lifetimes(void **state)
+/* Each lifetime would be written, or skipped one by one: a huge number of them is refused. */
+static void test_rust_name_with_many_lifetimes_is_refused(void **state)
 {
     (void)state;
     assert_readable("_RINvC1a1fFG0_EuE", "a::f::<for<'a, 'b> fn()>");
@@ -236,7 +236,7 @@ static void test_rust_lifetimes(void **state)
     assert_null(demangle("_RMINvC1a1bFGzzzzzzzzzz_EuEu")); /* in a path that is not shown */
 }
 
-static void test_rust_depth(void **state)
+static void test_deeply_nested_rust_name_is_refused(void **state)
 {
     char name[2048];
     char *readable;
@@ -255,7 +255,7 @@ static void test_rust_depth(void **state)
 }
 
 /* Names that are too long stay as they are, even if their text is not. */
-static void test_rust_long_name(void **state)
+static void test_rust_name_that_is_too_long_is_refused(void **state)
 {
     struct buffer name = {0};
 
@@ -273,16 +273,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_other_names_are_refused),
-        cmocka_unit_test(test_cpp),
-        cmocka_unit_test(test_cpp_bomb),
-        cmocka_unit_test(test_rust_legacy),
-        cmocka_unit_test(test_rust_v0),
-        cmocka_unit_test(test_rust_truncated),
-        cmocka_unit_test(test_rust_bomb),
-        cmocka_unit_test(test_rust_long_end),
-        cmocka_unit_test(test_rust_long_name),
-        cmocka_unit_test(test_rust_lifetimes),
-        cmocka_unit_test(test_rust_depth),
+        cmocka_unit_test(test_cpp_names_lose_their_parameters),
+        cmocka_unit_test(test_cpp_name_that_grows_to_gigabytes_is_refused),
+        cmocka_unit_test(test_legacy_rust_names_lose_their_hash),
+        cmocka_unit_test(test_rust_v0_names_are_readable),
+        cmocka_unit_test(test_truncated_rust_names_are_refused),
+        cmocka_unit_test(test_rust_name_that_grows_too_long_is_refused),
+        cmocka_unit_test(test_last_part_of_a_rust_name_counts_for_its_length),
+        cmocka_unit_test(test_rust_name_that_is_too_long_is_refused),
+        cmocka_unit_test(test_rust_name_with_many_lifetimes_is_refused),
+        cmocka_unit_test(test_deeply_nested_rust_name_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

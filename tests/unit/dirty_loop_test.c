@@ -136,7 +136,7 @@ static void check_cut(const struct bench *bench, uint64_t callee)
 }
 
 /* The loop and its callers are cut out between the loop's callee and the process' frames. */
-static void test_loop_with_symbol(void **state)
+static void test_loop_with_a_symbol_is_cut_out(void **state)
 {
     struct bench b;
 
@@ -149,7 +149,7 @@ static void test_loop_with_symbol(void **state)
 }
 
 /* Without a symbol, the loop is the function that calls erts_schedule(). */
-static void test_loop_without_symbol(void **state)
+static void test_loop_without_a_symbol_is_found_by_its_call(void **state)
 {
     struct bench b;
 
@@ -163,8 +163,7 @@ static void test_loop_without_symbol(void **state)
     close_bench(&b);
 }
 
-/* If the loop itself is the leaf, no native frame is left. */
-static void test_loop_is_leaf(void **state)
+static void test_no_native_frame_stays_if_the_loop_is_the_leaf(void **state)
 {
     struct bench b;
 
@@ -180,7 +179,7 @@ static void test_loop_is_leaf(void **state)
 }
 
 /* While a NIF runs, the loop's callee is the function that calls NIFs. */
-static void test_nif(void **state)
+static void test_callee_of_the_loop_in_a_nif_is_the_caller_of_nifs(void **state)
 {
     struct bench b;
 
@@ -195,7 +194,7 @@ static void test_nif(void **state)
 }
 
 /* If the loop is not found, or erts_schedule() is unknown, all frames stay. */
-static void test_no_loop(void **state)
+static void test_all_frames_stay_if_the_loop_is_unknown(void **state)
 {
     struct bench b;
 
@@ -215,7 +214,7 @@ static void test_no_loop(void **state)
 }
 
 /* All frames stay on a normal scheduler, and on a dirty one without a process. */
-static void test_not_dirty_or_idle(void **state)
+static void test_all_frames_stay_on_normal_and_idle_schedulers(void **state)
 {
     (void)state;
     for (int idle = 0; idle < 2; idle++) {
@@ -236,9 +235,12 @@ static void test_not_dirty_or_idle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loop_with_symbol), cmocka_unit_test(test_loop_without_symbol),
-        cmocka_unit_test(test_loop_is_leaf),     cmocka_unit_test(test_nif),
-        cmocka_unit_test(test_no_loop),          cmocka_unit_test(test_not_dirty_or_idle),
+        cmocka_unit_test(test_loop_with_a_symbol_is_cut_out),
+        cmocka_unit_test(test_loop_without_a_symbol_is_found_by_its_call),
+        cmocka_unit_test(test_no_native_frame_stays_if_the_loop_is_the_leaf),
+        cmocka_unit_test(test_callee_of_the_loop_in_a_nif_is_the_caller_of_nifs),
+        cmocka_unit_test(test_all_frames_stay_if_the_loop_is_unknown),
+        cmocka_unit_test(test_all_frames_stay_on_normal_and_idle_schedulers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

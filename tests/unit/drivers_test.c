@@ -113,7 +113,7 @@ static void assert_seen(const uint8_t *const *expected, size_t count)
 /* The callbacks of each port's driver are found, once for two ports, and the functions that
  * callbacks tail-call. Not found: the functions of the driver interface, functions of calls that
  * return, and bytes that only look like a jump. */
-static void test_functions(void **state)
+static void test_callbacks_of_drivers_are_found_with_their_tail_calls(void **state)
 {
     static const uint8_t *const expected[] = {inet_start, inet_outputv, inet_control,
                                               inet_send,  inet_close,   fd_start};
@@ -129,7 +129,7 @@ static void test_functions(void **state)
 
 /* Drivers without a port are found by their neighbours in the list, in both directions, even if the
  * list is circular. */
-static void test_list(void **state)
+static void test_drivers_without_a_port_are_found_by_the_list(void **state)
 {
     static const uint8_t *const expected[] = {inet_start, fd_start, unused_start};
     uint64_t first = driver(inet_start, NULL, NULL), second = driver(fd_start, NULL, NULL),
@@ -144,8 +144,7 @@ static void test_list(void **state)
     assert_seen(expected, 3);
 }
 
-/* Without a port table or a layout, no drivers are found. */
-static void test_nothing_known(void **state)
+static void test_no_drivers_are_found_without_table_or_layout(void **state)
 {
     (void)state;
     port(3, driver(inet_start, NULL, NULL));
@@ -161,9 +160,12 @@ static void test_nothing_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_functions, start, stop),
-        cmocka_unit_test_setup_teardown(test_list, start, stop),
-        cmocka_unit_test_setup_teardown(test_nothing_known, start, stop),
+        cmocka_unit_test_setup_teardown(test_callbacks_of_drivers_are_found_with_their_tail_calls,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(test_drivers_without_a_port_are_found_by_the_list, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_no_drivers_are_found_without_table_or_layout, start,
+                                        stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void check_interval(int strata, int parts)
                                           1.96 * sqrt(check.squares / RUNS));
 }
 
-static void test_interval(void **state)
+static void test_interval_contains_the_true_total_95_times_in_100(void **state)
 {
     (void)state;
     check_interval(50, 20);
@@ -89,7 +89,7 @@ static void test_interval(void **state)
 
 /* Probes slow the target down, so it gets less done in windows, and its speed varies. By work, the
  * total and its interval are correct. By time, the total is far off. */
-static void test_slowed(void **state)
+static void test_totals_by_work_are_correct_for_a_slowed_target(void **state)
 {
     const int strata = 12, parts = 50;
     const double slowed = 0.6;
@@ -124,7 +124,7 @@ static void test_slowed(void **state)
 }
 
 /* Counts of windows that cover all of the time are exact, also with gaps between them. */
-static void test_exact(void **state)
+static void test_totals_of_full_coverage_are_exact(void **state)
 {
     struct estimate estimate = {0};
 
@@ -151,7 +151,7 @@ static void test_exact(void **state)
 
 /* The last stratum extends beyond the end, or no window sampled it: the time that truly passed
  * counts, in the total and in the interval. */
-static void test_span(void **state)
+static void test_total_covers_the_time_that_truly_passed(void **state)
 {
     struct estimate estimate = {0};
     double error;
@@ -177,10 +177,10 @@ static void test_span(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_interval),
-        cmocka_unit_test(test_slowed),
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_span),
+        cmocka_unit_test(test_interval_contains_the_true_total_95_times_in_100),
+        cmocka_unit_test(test_totals_by_work_are_correct_for_a_slowed_target),
+        cmocka_unit_test(test_totals_of_full_coverage_are_exact),
+        cmocka_unit_test(test_total_covers_the_time_that_truly_passed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "profile/events.h"
 
 /* The value indices that producers use belong to the names that users see. */
-static void test_values(void **state)
+static void test_value_indices_match_their_names(void **state)
 {
     static const struct {
         const char *event;
@@ -54,8 +54,7 @@ static void test_values(void **state)
     profile_free(profile);
 }
 
-/* Each event has one entry; a bad name has none. */
-static void test_names(void **state)
+static void test_each_event_has_one_entry_and_a_bad_name_has_none(void **state)
 {
     static const char *const bad[] = {"", "cp", "cpus", "gc:", "bif", "bif:", "nif:", "all"};
     struct profile *profile = profile_new();
@@ -71,7 +70,7 @@ static void test_names(void **state)
     profile_free(profile);
 }
 
-static void test_units(void **state)
+static void test_each_unit_has_its_name(void **state)
 {
     (void)state;
     assert_string_equal(unit_name(UNIT_COUNT), "count");
@@ -85,9 +84,9 @@ static void test_units(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_value_indices_match_their_names),
+        cmocka_unit_test(test_each_event_has_one_entry_and_a_bad_name_has_none),
+        cmocka_unit_test(test_each_unit_has_its_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static struct features features(int release, const char *erts)
 }
 
 /* A fact changes between two releases, and holds from then on. */
-static void test_changes(void **state)
+static void test_features_change_with_their_release(void **state)
 {
     (void)state;
     assert_int_equal(features(24, "12.3").saved_top, CPU_R12);
@@ -30,8 +30,7 @@ static void test_changes(void **state)
     assert_int_equal(features(28, "16.0").alias_message, 2);
 }
 
-/* Patches of a release differ too. */
-static void test_versions(void **state)
+static void test_features_differ_between_patches_of_a_release(void **state)
 {
     (void)state;
     assert_true(features(25, "13.1.5").omits_writable_binaries);
@@ -40,7 +39,7 @@ static void test_versions(void **state)
 }
 
 /* A release that is newer than all known ones has the features of the newest. */
-static void test_newer(void **state)
+static void test_newer_release_has_the_features_of_the_newest_known(void **state)
 {
     const struct features newest = features(NEWEST_RELEASE, "99");
     const struct features newer = features(NEWEST_RELEASE + 2, "99");
@@ -57,9 +56,9 @@ static void test_newer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_newer),
+        cmocka_unit_test(test_features_change_with_their_release),
+        cmocka_unit_test(test_features_differ_between_patches_of_a_release),
+        cmocka_unit_test(test_newer_release_has_the_features_of_the_newest_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 #include "session/findings.h"
 
-static void test_in_order(void **state)
+static void test_findings_are_kept_in_order(void **state)
 {
     struct findings findings = {0};
 
@@ -35,7 +35,7 @@ static void test_in_order(void **state)
 }
 
 /* Warnings do not count; of those that are missing, the highest code does. */
-static void test_worst(void **state)
+static void test_worst_finding_is_the_highest_code_that_is_missing(void **state)
 {
     struct findings findings = {0};
 
@@ -53,7 +53,7 @@ static void test_worst(void **state)
 }
 
 /* A text of any length is cut, not overrun. */
-static void test_long_text(void **state)
+static void test_long_text_is_cut(void **state)
 {
     struct findings findings = {0};
     char text[5000];
@@ -69,9 +69,9 @@ static void test_long_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_worst),
-        cmocka_unit_test(test_long_text),
+        cmocka_unit_test(test_findings_are_kept_in_order),
+        cmocka_unit_test(test_worst_finding_is_the_highest_code_that_is_missing),
+        cmocka_unit_test(test_long_text_is_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ static const char LIBRARY[] = "/usr/lib/libc.so.6";
 
 /* System calls of idle threads are recognized by the functions of the kernel and of libraries.
  * Those that wake threads are not among them. */
-static void test_system(void **state)
+static void test_idle_system_calls_have_their_class(void **state)
 {
     static const struct {
         const char *symbol;
@@ -38,9 +38,9 @@ static void test_system(void **state)
             fail_msg("%s: %d", cases[i].symbol, (int)frame_class_of_system(cases[i].symbol));
 }
 
-/* The file tells the VM from libraries, also where the VM has another path. Only driver_select() is
- * known by its name alone. */
-static void test_native(void **state)
+/* The file distinguishes the VM from libraries, even if the VM has another path. Only
+ * driver_select() is known by its name alone. */
+static void test_file_distinguishes_the_vm_from_libraries(void **state)
 {
     (void)state;
     assert_int_equal(frame_class_of_native("beam.smp+0x1234", VM, VM), CLASS_VM);
@@ -54,7 +54,7 @@ static void test_native(void **state)
 }
 
 /* Functions at which the VM changes its state have classes of their own, whatever their names. */
-static void test_functions(void **state)
+static void test_functions_that_change_the_state_have_their_class(void **state)
 {
     static const enum frame_class classes[STATE_FUNCTIONS] = {
         CLASS_VM,   CLASS_SCHEDULE, CLASS_AUX,       CLASS_CHECK_IO,
@@ -75,9 +75,9 @@ static void test_functions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_system),
-        cmocka_unit_test(test_native),
-        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_idle_system_calls_have_their_class),
+        cmocka_unit_test(test_file_distinguishes_the_vm_from_libraries),
+        cmocka_unit_test(test_functions_that_change_the_state_have_their_class),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

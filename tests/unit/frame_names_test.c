@@ -168,7 +168,7 @@ static void check(const struct bench *bench, size_t i, const char *symbol, enum 
 }
 
 /* Each frame gets its name and its class, and keeps both at the next stack. */
-static void test_names_and_classes(void **state)
+static void test_frame_keeps_its_name_and_class(void **state)
 {
     struct bench b;
 
@@ -201,7 +201,7 @@ static void test_names_and_classes(void **state)
 }
 
 /* A stack counts its frames of Erlang code, and those without a name. */
-static void test_counts(void **state)
+static void test_erlang_and_unnamed_frames_are_counted(void **state)
 {
     const struct unwound_mfa unknown = {fake_atom_term(ATOMS), fake_atom_term(ATOM_KEYFIND), 3};
     struct bench b;
@@ -233,7 +233,7 @@ static void test_counts(void **state)
 
 /* Functions that become known later give their class to frames that were named before. Frames keep
  * their names. */
-static void test_functions_found_later(void **state)
+static void test_frames_get_the_class_of_functions_found_later(void **state)
 {
     frame_id first, second;
     struct bench b;
@@ -265,7 +265,7 @@ static void test_functions_found_later(void **state)
 }
 
 /* Functions that are known before have their class from the first stack on, and in each profile. */
-static void test_another_profile(void **state)
+static void test_known_functions_have_their_class_in_each_profile(void **state)
 {
     struct profile *first;
     struct bench b;
@@ -290,8 +290,7 @@ static void test_another_profile(void **state)
     close_bench(&b);
 }
 
-/* New code at the address of old code gets its own name. */
-static void test_code_changes(void **state)
+static void test_new_code_at_an_old_address_gets_its_own_name(void **state)
 {
     struct error error;
     struct bench b;
@@ -313,9 +312,11 @@ static void test_code_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_and_classes),     cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_functions_found_later), cmocka_unit_test(test_another_profile),
-        cmocka_unit_test(test_code_changes),
+        cmocka_unit_test(test_frame_keeps_its_name_and_class),
+        cmocka_unit_test(test_erlang_and_unnamed_frames_are_counted),
+        cmocka_unit_test(test_frames_get_the_class_of_functions_found_later),
+        cmocka_unit_test(test_known_functions_have_their_class_in_each_profile),
+        cmocka_unit_test(test_new_code_at_an_old_address_gets_its_own_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static const char *symbol(const struct gdb_jit_module *module, uint32_t range)
 }
 
 /* A module's base, size, number of ranges and name are read without the rest of the file. */
-static void test_header(void **state)
+static void test_header_is_read_without_the_rest_of_the_file(void **state)
 {
     struct buffer file = fake_symfile("lists", BASE, 0x200, ranges, RANGES);
     struct gdb_jit_header header;
@@ -54,7 +54,7 @@ static void test_header(void **state)
 
 /* The emulator's own entry contains the address of normal_exit and the frame layout; OTP 24's
  * contains only the address. */
-static void test_emulator(void **state)
+static void test_emulator_entry_has_normal_exit_and_frame_layout(void **state)
 {
     struct buffer file = fake_emulator(NORMAL_EXIT, true), old = {0};
     struct gdb_jit_header header;
@@ -76,8 +76,7 @@ static void test_emulator(void **state)
     buffer_free(&old);
 }
 
-/* Each range keeps its offsets, its lines and their files. */
-static void test_module(void **state)
+static void test_ranges_keep_their_offsets_lines_and_files(void **state)
 {
     struct buffer file = fake_symfile("lists", BASE, 0x200, ranges, RANGES);
     struct gdb_jit_module module;
@@ -103,7 +102,7 @@ static void test_module(void **state)
 }
 
 /* The absolute addresses of OTP 24 become offsets; there are no lines. */
-static void test_old_module(void **state)
+static void test_absolute_addresses_of_otp_24_become_offsets(void **state)
 {
     struct buffer file = fake_old_symfile("lists", BASE, 0x200, ranges, RANGES);
     struct gdb_jit_module module;
@@ -119,8 +118,7 @@ static void test_old_module(void **state)
     buffer_free(&file);
 }
 
-/* Names in the VM's syntax become names in the usual syntax. */
-static void test_names(void **state)
+static void test_vm_syntax_of_names_becomes_the_usual_one(void **state)
 {
     static const struct {
         const char *in, *out;
@@ -159,7 +157,7 @@ static void test_names(void **state)
 }
 
 /* A name that is longer than any of a VM is cut and does no harm. */
-static void test_long_names(void **state)
+static void test_long_name_is_cut(void **state)
 {
     char name[5000];
     struct fake_range range = {0, 8, name};
@@ -180,7 +178,7 @@ static void test_long_names(void **state)
 }
 
 /* A file that is cut anywhere is refused, in both formats, without a read past its end. */
-static void test_cut_files(void **state)
+static void test_cut_file_is_refused(void **state)
 {
     (void)state;
     for (int old = 0; old < 2; old++) {
@@ -200,7 +198,7 @@ static void test_cut_files(void **state)
 }
 
 /* Any name that does not end within its size is refused, and so is a name of size 0. */
-static void test_unended_names(void **state)
+static void test_name_without_an_end_is_refused(void **state)
 {
     static const char *const texts[] = {"lists", "lists:map/2", "lists.erl"};
 
@@ -222,7 +220,7 @@ static void test_unended_names(void **state)
 }
 
 /* With any byte changed, an accepted file has ranges in order and texts within bounds. */
-static void test_changed_files(void **state)
+static void test_changed_file_stays_within_bounds(void **state)
 {
     (void)state;
     for (int old = 0; old < 2; old++) {
@@ -250,7 +248,7 @@ static void test_changed_files(void **state)
 }
 
 /* Unordered ranges without lines are sorted; unordered ranges with lines are refused. */
-static void test_order(void **state)
+static void test_unordered_ranges_with_lines_are_refused(void **state)
 {
     const struct fake_range plain[] = {{0x80, 0x100, "m:b/0"}, {0x40, 0x80, "m:a/0"}};
     const struct fake_range lined[] = {{0x80, 0x100, "m:b/0", {{0x80, 1, "m.erl"}}},
@@ -269,8 +267,7 @@ static void test_order(void **state)
     buffer_free(&file);
 }
 
-/* Code beyond the end of the address space is refused. */
-static void test_impossible_base(void **state)
+static void test_code_beyond_the_address_space_is_refused(void **state)
 {
     struct buffer file = fake_symfile("m", UINT64_MAX - 0xff, 0x200, ranges, 1);
     struct gdb_jit_header header;
@@ -283,7 +280,7 @@ static void test_impossible_base(void **state)
 }
 
 /* An entry is valid if the size of its file is plausible: not too small, not too large. */
-static void test_entry(void **state)
+static void test_entry_with_an_implausible_size_is_refused(void **state)
 {
     struct fake_target *target = fake_target_new();
     uint64_t good = FAKE_WORDS(target, 0x1234, 0, 0x5678, 100);
@@ -305,12 +302,18 @@ static void test_entry(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_header),          cmocka_unit_test(test_emulator),
-        cmocka_unit_test(test_module),          cmocka_unit_test(test_old_module),
-        cmocka_unit_test(test_names),           cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_cut_files),       cmocka_unit_test(test_changed_files),
-        cmocka_unit_test(test_unended_names),   cmocka_unit_test(test_order),
-        cmocka_unit_test(test_impossible_base), cmocka_unit_test(test_entry),
+        cmocka_unit_test(test_header_is_read_without_the_rest_of_the_file),
+        cmocka_unit_test(test_emulator_entry_has_normal_exit_and_frame_layout),
+        cmocka_unit_test(test_ranges_keep_their_offsets_lines_and_files),
+        cmocka_unit_test(test_absolute_addresses_of_otp_24_become_offsets),
+        cmocka_unit_test(test_vm_syntax_of_names_becomes_the_usual_one),
+        cmocka_unit_test(test_long_name_is_cut),
+        cmocka_unit_test(test_cut_file_is_refused),
+        cmocka_unit_test(test_changed_file_stays_within_bounds),
+        cmocka_unit_test(test_name_without_an_end_is_refused),
+        cmocka_unit_test(test_unordered_ranges_with_lines_are_refused),
+        cmocka_unit_test(test_code_beyond_the_address_space_is_refused),
+        cmocka_unit_test(test_entry_with_an_implausible_size_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

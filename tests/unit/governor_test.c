@@ -148,7 +148,7 @@ static void take_windows(struct profiler *profiler)
 
 /* A cheap group is open all of the time: every call counts once, and windows adjoin. A thread
  * counts a call after it has made it. */
-static void test_cheap(void **state)
+static void test_cheap_group_stays_open_and_counts_every_call(void **state)
 {
     struct profiler *profiler;
     struct governor_status status;
@@ -184,7 +184,7 @@ static void test_cheap(void **state)
 }
 
 /* The window of a group that stays open can be cut at any time, without losing hits. */
-static void test_cut(void **state)
+static void test_open_window_is_cut_without_losing_hits(void **state)
 {
     struct profiler *profiler;
     uint64_t first, calls;
@@ -249,7 +249,7 @@ static bool check_expensive(void)
 
 /* An expensive group is open in windows, whose strata add up to all of the time. The test has
  * several attempts: on a busy machine there are few windows, and some close late. */
-static void test_expensive(void **state)
+static void test_strata_of_an_expensive_group_add_up_to_all_time(void **state)
 {
     bool good = false;
 
@@ -261,7 +261,7 @@ static void test_expensive(void **state)
 
 /* After a hundredfold increase of the rate, the group is closed within 200 ms. The best of several
  * attempts counts, because the machine may be busy. */
-static void test_jump(void **state)
+static void test_group_closes_within_200_ms_of_a_rate_jump(void **state)
 {
     uint64_t best = UINT64_MAX;
 
@@ -285,7 +285,7 @@ static void test_jump(void **state)
 }
 
 /* The end of the target causes no error and no hang. */
-static void test_target_ends(void **state)
+static void test_end_of_the_target_is_no_error(void **state)
 {
     struct profiler *profiler;
     struct error error;
@@ -302,8 +302,7 @@ static void test_target_ends(void **state)
     }
 }
 
-/* A group that cannot be attached is refused, the other is not. */
-static void test_refused(void **state)
+static void test_group_that_cannot_be_attached_is_refused_alone(void **state)
 {
     struct profiler *profiler;
     struct error error = {0};
@@ -328,9 +327,12 @@ static void test_refused(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cheap),   cmocka_unit_test(test_expensive),
-        cmocka_unit_test(test_jump),    cmocka_unit_test(test_target_ends),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_cheap_group_stays_open_and_counts_every_call),
+        cmocka_unit_test(test_strata_of_an_expensive_group_add_up_to_all_time),
+        cmocka_unit_test(test_group_closes_within_200_ms_of_a_rate_jump),
+        cmocka_unit_test(test_end_of_the_target_is_no_error),
+        cmocka_unit_test(test_group_that_cannot_be_attached_is_refused_alone),
+        cmocka_unit_test(test_open_window_is_cut_without_losing_hits),
     };
     int code;
 

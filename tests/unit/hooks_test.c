@@ -332,7 +332,7 @@ static int stop(void **state)
 
 /* ---- */
 
-static void test_all_hooks(void **state)
+static void test_each_hook_is_found_without_its_symbol(void **state)
 {
     static const struct {
         const uint8_t *function;
@@ -402,7 +402,7 @@ static int start_without_code(void **state)
 }
 
 /* A hook is refused if the code that identifies it is missing; the others are not affected. */
-static void test_refused(void **state)
+static void test_hook_without_its_identifying_code_is_refused_alone(void **state)
 {
     static const enum hook refused[] = {HOOK_SCHEDULE_OUT, HOOK_SCHEDULE_IN,  HOOK_ENQUEUE,
                                         HOOK_GC,           HOOK_GC_HIBERNATE, HOOK_RECEIVE,
@@ -448,7 +448,7 @@ static int start_ambiguous(void **state)
 
 /* A hook with two matching functions is refused; so is one whose function is called with other
  * arguments. */
-static void test_ambiguous(void **state)
+static void test_hook_with_two_matching_functions_is_refused(void **state)
 {
     (void)state;
     assert_refused(HOOK_SCHEDULE_OUT, "; 2 functions of the VM match");
@@ -465,7 +465,7 @@ static int start_frame_pointers(void **state)
     return 0;
 }
 
-static void test_receive_with_frame_pointers(void **state)
+static void test_receive_hook_is_found_with_frame_pointers(void **state)
 {
     struct hook_point point;
     struct error error;
@@ -477,7 +477,7 @@ static void test_receive_with_frame_pointers(void **state)
 
 /* ---- BIFs and NIFs ---- */
 
-static void test_bifs(void **state)
+static void test_bif_is_found_in_the_table_of_bifs(void **state)
 {
     struct hook_point point;
     struct error error;
@@ -552,7 +552,7 @@ static void load_stub(const char *module, const char *symbol, const uint8_t *stu
     assert_int_equal(code_refresh(bench.code, &error), 0);
 }
 
-static void test_nifs(void **state)
+static void test_nif_is_found_by_its_stub(void **state)
 {
     struct hook_point point;
     struct error error;
@@ -576,7 +576,7 @@ static void test_nifs(void **state)
 }
 
 /* A module that was reloaded without its library no longer has a NIF. */
-static void test_nif_of_the_newest_version(void **state)
+static void test_nif_of_the_newest_module_version_counts(void **state)
 {
     struct hook_point point;
     struct error error;
@@ -591,7 +591,7 @@ static void test_nif_of_the_newest_version(void **state)
     assert_int_equal(point.address, at(nif_dirty));
 }
 
-static void test_unknown_symbol(void **state)
+static void test_unknown_symbols_and_data_are_refused(void **state)
 {
     struct hook_point point;
     struct error error;
@@ -607,16 +607,19 @@ static void test_unknown_symbol(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_all_hooks, start, stop),
-        cmocka_unit_test_setup_teardown(test_refused, start_without_code, stop),
-        cmocka_unit_test_setup_teardown(test_ambiguous, start_ambiguous, stop),
-        cmocka_unit_test_setup_teardown(test_receive_with_frame_pointers, start_frame_pointers,
-                                        stop),
-        cmocka_unit_test_setup_teardown(test_bifs, start, stop),
+        cmocka_unit_test_setup_teardown(test_each_hook_is_found_without_its_symbol, start, stop),
+        cmocka_unit_test_setup_teardown(test_hook_without_its_identifying_code_is_refused_alone,
+                                        start_without_code, stop),
+        cmocka_unit_test_setup_teardown(test_hook_with_two_matching_functions_is_refused,
+                                        start_ambiguous, stop),
+        cmocka_unit_test_setup_teardown(test_receive_hook_is_found_with_frame_pointers,
+                                        start_frame_pointers, stop),
+        cmocka_unit_test_setup_teardown(test_bif_is_found_in_the_table_of_bifs, start, stop),
         cmocka_unit_test(test_bif_table_must_be_the_only_one),
-        cmocka_unit_test_setup_teardown(test_nifs, start_nifs, stop),
-        cmocka_unit_test_setup_teardown(test_nif_of_the_newest_version, start_nifs, stop),
-        cmocka_unit_test_setup_teardown(test_unknown_symbol, start, stop),
+        cmocka_unit_test_setup_teardown(test_nif_is_found_by_its_stub, start_nifs, stop),
+        cmocka_unit_test_setup_teardown(test_nif_of_the_newest_module_version_counts, start_nifs,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_unknown_symbols_and_data_are_refused, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

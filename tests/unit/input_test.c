@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading of text formats: the output of the same data, and the errors of bad files. */
+/* Text formats as inputs: what they give when they are written again, and the errors of bad files.
+ */
 #include "small_output.h"
 
 #include <sys/stat.h>
@@ -49,7 +50,7 @@ static void assert_folded(const char *input, const char *expected)
 }
 
 /* The folded stacks are those of stackcollapse-perf.pl for the same text. */
-static void test_perf(void **state)
+static void test_perf_text_folds_as_by_stackcollapse_perf(void **state)
 {
     static const char *const cases[][2] = {
         {"java 12688 [002] 6544038.708352: 235 cpu-clock:\n\t 7f main+0x3 (/bin/java)\n\n",
@@ -84,7 +85,7 @@ static void test_perf(void **state)
 }
 
 /* Folded stacks are kept as they are, except that escapes are undone. */
-static void test_folded(void **state)
+static void test_folded_stacks_are_kept_as_they_are(void **state)
 {
     (void)state;
     assert_folded("a;b c;lists:map/2 12\na;d 1\na;b c;lists:map/2 3\n\n",
@@ -95,7 +96,7 @@ static void test_folded(void **state)
     assert_folded("a;;b 4\n", "a;[unknown];b 4\n");
 }
 
-static void test_bad_text(void **state)
+static void test_bad_text_is_refused_with_its_line(void **state)
 {
     static const char *const cases[][2] = {
         {"", "the file is empty"},
@@ -129,8 +130,7 @@ static void test_bad_text(void **state)
     }
 }
 
-/* A line without an end is refused. */
-static void test_long_line(void **state)
+static void test_line_without_an_end_is_refused(void **state)
 {
     size_t size = (size_t)20 << 20;
     char *bytes = malloc(size);
@@ -145,7 +145,7 @@ static void test_long_line(void **state)
 }
 
 /* Bytes that are not UTF-8 become U+FFFD. */
-static void test_not_utf8(void **state)
+static void test_bytes_that_are_not_utf8_are_replaced(void **state)
 {
     (void)state;
     assert_folded("a;\xff\xfe 2\n", "a;\xef\xbf\xbd\xef\xbf\xbd 2\n");
@@ -171,7 +171,7 @@ static int open_packed(const char *text, size_t cut, struct error *error)
     return opened;
 }
 
-static void test_packed(void **state)
+static void test_compressed_text_is_read(void **state)
 {
     struct error error = {0};
     char *text;
@@ -216,7 +216,7 @@ static void assert_same_again(const struct output_format *format, const char *gr
     free(perf);
 }
 
-static void test_own(void **state)
+static void test_own_output_is_read_back_unchanged(void **state)
 {
     (void)state;
     assert_same_again(&perf_format, "name", NULL, NULL);
@@ -256,7 +256,7 @@ static struct recording *read_samples(const char *text, struct profile **ret_pro
 }
 
 /* Status, pid and metrics of flame_prof's format are read. */
-static void test_flame_prof(void **state)
+static void test_flame_prof_status_pid_and_metrics_are_read(void **state)
 {
     struct sample samples[2];
     struct profile *profile;
@@ -290,7 +290,7 @@ static enum frame_kind kind_of_leaf(const struct profile *profile, const struct 
 }
 
 /* Late events, the times and CPUs of samples, and the kinds of frames are read. */
-static void test_samples(void **state)
+static void test_times_cpus_and_late_events_are_read(void **state)
 {
     struct sample samples[4];
     struct profile *profile;
@@ -328,11 +328,15 @@ static void test_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_perf),     cmocka_unit_test(test_folded),
-        cmocka_unit_test(test_bad_text), cmocka_unit_test(test_long_line),
-        cmocka_unit_test(test_not_utf8), cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_own),      cmocka_unit_test(test_flame_prof),
-        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_perf_text_folds_as_by_stackcollapse_perf),
+        cmocka_unit_test(test_folded_stacks_are_kept_as_they_are),
+        cmocka_unit_test(test_bad_text_is_refused_with_its_line),
+        cmocka_unit_test(test_line_without_an_end_is_refused),
+        cmocka_unit_test(test_bytes_that_are_not_utf8_are_replaced),
+        cmocka_unit_test(test_compressed_text_is_read),
+        cmocka_unit_test(test_own_output_is_read_back_unchanged),
+        cmocka_unit_test(test_flame_prof_status_pid_and_metrics_are_read),
+        cmocka_unit_test(test_times_cpus_and_late_events_are_read),
     };
 
     return cmocka_run_group_tests_name("input", tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void test_moves_are_assignments(void **state)
     check_operand(&got.assignments[0].from, OPERAND_NUMBER, 0, START + 7 + 16);
 }
 
-static void test_the_stack_pointer_is_followed(void **state)
+static void test_stack_pointer_is_followed(void **state)
 {
     struct instruction got = DECODE("\x41\x54"); /* push r12 */
 
@@ -93,7 +93,7 @@ static void test_the_stack_pointer_is_followed(void **state)
     assert_true(got.assignments[0].is_rounded);
 }
 
-static void test_what_is_not_followed_becomes_unknown(void **state)
+static void test_unsupported_results_become_unknown(void **state)
 {
     struct instruction got = DECODE("\x48\x0f\xaf\xc7"); /* imul rax, rdi */
 
@@ -117,7 +117,7 @@ static void test_what_is_not_followed_becomes_unknown(void **state)
     assert_int_equal(got.unknown, 0);
 }
 
-static void test_written_registers_are_all_that_change(void **state)
+static void test_only_written_registers_change(void **state)
 {
     struct instruction got = DECODE("\x5b"); /* pop rbx */
 
@@ -130,7 +130,7 @@ static void test_written_registers_are_all_that_change(void **state)
     assert_int_equal(instruction_written(&got), REGISTER_BIT(CPU_RAX) | REGISTER_BIT(CPU_RBX));
 }
 
-static void test_kinds_tell_where_an_instruction_leads(void **state)
+static void test_kind_says_where_an_instruction_leads(void **state)
 {
     static const struct {
         const char *bytes;
@@ -162,7 +162,7 @@ static void test_kinds_tell_where_an_instruction_leads(void **state)
     }
 }
 
-static void test_a_jump_through_memory_has_its_address(void **state)
+static void test_jump_through_memory_has_its_address(void **state)
 {
     struct instruction got = DECODE("\xff\x25\x10\x00\x00\x00"); /* jmp [rip + 16] */
 
@@ -193,11 +193,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moves_are_assignments),
-        cmocka_unit_test(test_the_stack_pointer_is_followed),
-        cmocka_unit_test(test_what_is_not_followed_becomes_unknown),
-        cmocka_unit_test(test_written_registers_are_all_that_change),
-        cmocka_unit_test(test_kinds_tell_where_an_instruction_leads),
-        cmocka_unit_test(test_a_jump_through_memory_has_its_address),
+        cmocka_unit_test(test_stack_pointer_is_followed),
+        cmocka_unit_test(test_unsupported_results_become_unknown),
+        cmocka_unit_test(test_only_written_registers_change),
+        cmocka_unit_test(test_kind_says_where_an_instruction_leads),
+        cmocka_unit_test(test_jump_through_memory_has_its_address),
         cmocka_unit_test(test_bytes_that_are_no_instruction_end_the_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@ static const uint8_t stub[JIT_NIF_STUB_BYTES] = {
     0x48, 0x8d, 0x15, 0xd1, 0xff, 0xff, 0xff,    /* lea rdx, [label] */
 };
 
-static void test_a_nif_stub_gives_its_functions(void **state)
+static void test_nif_stub_gives_its_functions(void **state)
 {
     uint64_t called = 0, dirty = 0;
 
@@ -43,7 +43,7 @@ static void test_other_code_is_no_nif_stub(void **state)
     assert_int_equal(called, 0);
 }
 
-static void test_the_first_restored_stack_pointer_counts(void **state)
+static void test_first_restored_stack_pointer_counts(void **state)
 {
     static const uint8_t from_process[] = {0x90, 0x49, 0x8b, 0x65, 0x50, 0x48, 0x89, 0xec};
     static const uint8_t from_rbp[] = {0x48, 0x89, 0xec, 0x49, 0x8b, 0x65, 0x50};
@@ -64,7 +64,7 @@ static void test_the_first_restored_stack_pointer_counts(void **state)
 }
 
 /* BPF programs test the same instruction by its number. */
-static void test_the_number_of_the_load_of_stop_is_its_bytes(void **state)
+static void test_number_of_the_load_of_stop_is_its_bytes(void **state)
 {
     static const uint8_t bytes[] = {0x49, 0x8b, 0x65, 0x50};
     uint32_t code;
@@ -78,10 +78,10 @@ static void test_the_number_of_the_load_of_stop_is_its_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_nif_stub_gives_its_functions),
+        cmocka_unit_test(test_nif_stub_gives_its_functions),
         cmocka_unit_test(test_other_code_is_no_nif_stub),
-        cmocka_unit_test(test_the_first_restored_stack_pointer_counts),
-        cmocka_unit_test(test_the_number_of_the_load_of_stop_is_its_bytes),
+        cmocka_unit_test(test_first_restored_stack_pointer_counts),
+        cmocka_unit_test(test_number_of_the_load_of_stop_is_its_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

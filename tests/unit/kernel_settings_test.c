@@ -14,7 +14,7 @@
 #include "os/capabilities.h"
 #include "os/kernel_settings.h"
 
-static void test_release(void **state)
+static void test_kernel_release_is_parsed_and_compared(void **state)
 {
     struct utsname name;
 
@@ -54,7 +54,7 @@ static void check_number(const char *text, bool is_number, long expected)
     unlink(path);
 }
 
-static void test_number(void **state)
+static void test_setting_that_is_not_a_number_is_refused(void **state)
 {
     (void)state;
     check_number("100000\n", true, 100000);
@@ -67,7 +67,7 @@ static void test_number(void **state)
 }
 
 /* Only the first line counts, and a long one is cut. */
-static void test_text(void **state)
+static void test_first_line_of_a_setting_is_its_text(void **state)
 {
     const char *path = file_of("kvm-clock\ntsc\n");
     char text[64], small[4];
@@ -84,9 +84,9 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_release),
-        cmocka_unit_test(test_number),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_kernel_release_is_parsed_and_compared),
+        cmocka_unit_test(test_setting_that_is_not_a_number_is_refused),
+        cmocka_unit_test(test_first_line_of_a_setting_is_its_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ static struct kernel_symbols *symbols_or_skip(void)
 }
 
 /* An address in a function gives its name, its start, and the kernel as its module. */
-static void test_finds_functions(void **state)
+static void test_address_in_a_kernel_function_has_its_name(void **state)
 {
     static const char *const names[] = {"vfs_read", "schedule", "do_exit"};
     struct kernel_symbols *symbols = symbols_or_skip();
@@ -66,7 +66,7 @@ static void test_finds_functions(void **state)
 }
 
 /* Addresses below and beyond the kernel have no name. */
-static void test_outside(void **state)
+static void test_addresses_outside_of_the_kernel_have_no_name(void **state)
 {
     struct kernel_symbols *symbols = symbols_or_skip();
     uint64_t start = 42;
@@ -84,8 +84,8 @@ static void test_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_functions),
-        cmocka_unit_test(test_outside),
+        cmocka_unit_test(test_address_in_a_kernel_function_has_its_name),
+        cmocka_unit_test(test_addresses_outside_of_the_kernel_have_no_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

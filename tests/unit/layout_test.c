@@ -31,7 +31,7 @@ static struct layout table(const struct build *build)
 }
 
 /* Each release has its own column: fields that moved between releases have the right offsets. */
-static void test_releases(void **state)
+static void test_fields_have_the_offsets_of_their_release(void **state)
 {
     static const struct {
         int release, size, reds, atom_name, functions;
@@ -53,7 +53,7 @@ static void test_releases(void **state)
 }
 
 /* Each row has a value for each release: a row that is too short would end in zeros. */
-static void test_columns_are_complete(void **state)
+static void test_each_row_has_a_value_for_each_release(void **state)
 {
     enum { RELEASES = NEWEST_RELEASE - OLDEST_RELEASE + 1 };
     static const struct {
@@ -72,7 +72,7 @@ static void test_columns_are_complete(void **state)
 }
 
 /* All built-in tables pass the check for layouts from DWARF. */
-static void test_tables_are_sane(void **state)
+static void test_built_in_tables_pass_the_check_for_layouts(void **state)
 {
     struct error error;
 
@@ -91,7 +91,7 @@ static void test_tables_are_sane(void **state)
 
 /* Without Process.frame_pointer (musl), all fields after `stop` are 8 bytes lower, and no
  * others. */
-static void test_no_frame_pointer(void **state)
+static void test_fields_move_without_the_frame_pointer(void **state)
 {
     struct build build = jit(27);
     struct layout with = table(&build), without;
@@ -110,7 +110,7 @@ static void test_no_frame_pointer(void **state)
 }
 
 /* Until 26, USE_VM_PROBES moves the fields after Process.u; from 27 on, only the end. */
-static void test_vm_probes(void **state)
+static void test_fields_move_with_vm_probes(void **state)
 {
     struct build build = jit(25);
     struct layout layout;
@@ -130,7 +130,7 @@ static void test_vm_probes(void **state)
 }
 
 /* The interpreter has other registers and code headers, and the same Process. */
-static void test_interpreter(void **state)
+static void test_interpreter_has_other_registers_and_code_headers(void **state)
 {
     struct build build = jit(25);
     struct layout layout;
@@ -147,7 +147,7 @@ static void test_interpreter(void **state)
 }
 
 /* The first versions of 24 and 25 have smaller schedulers. */
-static void test_early_versions(void **state)
+static void test_early_versions_have_smaller_schedulers(void **state)
 {
     struct build build = jit(24);
 
@@ -164,7 +164,7 @@ static void test_early_versions(void **state)
 }
 
 /* A build without a table is refused by name, and no field is set. */
-static void test_refused(void **state)
+static void test_build_without_a_table_is_refused_by_name(void **state)
 {
     struct build newer = jit(NEWEST_RELEASE + 1), older = jit(OLDEST_RELEASE - 1);
     struct build locks = jit(NEWEST_RELEASE);
@@ -184,7 +184,7 @@ static void test_refused(void **state)
 }
 
 /* A layout with a field outside of its struct, or without a required field, is refused. */
-static void test_check(void **state)
+static void test_layout_with_a_field_outside_its_struct_is_refused(void **state)
 {
     struct build build = jit(27);
     struct layout layout = table(&build);
@@ -239,7 +239,7 @@ static struct erl_module a_module;
 
 /* DWARF of the executable gives offsets, sizes, and members of anonymous unions and nested structs.
  * Absent members become -1; rows of structs without DWARF stay. */
-static void test_dwarf(void **state)
+static void test_layout_is_read_from_dwarf(void **state)
 {
     struct layout layout = {.process_i = 5, .ptab_tab = 6};
     struct error error;
@@ -261,7 +261,7 @@ static void test_dwarf(void **state)
 }
 
 /* A file that is not ELF has no DWARF: no error, and no field is set. */
-static void test_no_dwarf(void **state)
+static void test_file_without_dwarf_leaves_the_layout_unchanged(void **state)
 {
     struct layout layout = {.process_i = 5};
     struct error error;
@@ -276,12 +276,17 @@ static void test_no_dwarf(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_releases),        cmocka_unit_test(test_columns_are_complete),
-        cmocka_unit_test(test_tables_are_sane), cmocka_unit_test(test_no_frame_pointer),
-        cmocka_unit_test(test_vm_probes),       cmocka_unit_test(test_interpreter),
-        cmocka_unit_test(test_early_versions),  cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_check),           cmocka_unit_test(test_dwarf),
-        cmocka_unit_test(test_no_dwarf),
+        cmocka_unit_test(test_fields_have_the_offsets_of_their_release),
+        cmocka_unit_test(test_each_row_has_a_value_for_each_release),
+        cmocka_unit_test(test_built_in_tables_pass_the_check_for_layouts),
+        cmocka_unit_test(test_fields_move_without_the_frame_pointer),
+        cmocka_unit_test(test_fields_move_with_vm_probes),
+        cmocka_unit_test(test_interpreter_has_other_registers_and_code_headers),
+        cmocka_unit_test(test_early_versions_have_smaller_schedulers),
+        cmocka_unit_test(test_build_without_a_table_is_refused_by_name),
+        cmocka_unit_test(test_layout_with_a_field_outside_its_struct_is_refused),
+        cmocka_unit_test(test_layout_is_read_from_dwarf),
+        cmocka_unit_test(test_file_without_dwarf_leaves_the_layout_unchanged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static int silence(void **state)
     return 0;
 }
 
-static void test_arguments_are_not_evaluated_while_nobody_listens(void **state)
+static void test_arguments_are_not_evaluated_without_a_listener(void **state)
 {
     (void)state;
     log_decision("area", "%d", evaluate());
@@ -49,7 +49,7 @@ static void test_arguments_are_not_evaluated_while_nobody_listens(void **state)
     assert_false(log_wants(LOG_DECISION));
 }
 
-static void test_a_level_includes_the_levels_below(void **state)
+static void test_level_includes_the_levels_below(void **state)
 {
     (void)state;
     log_listen(LOG_DECISION, hear);
@@ -71,7 +71,7 @@ static void test_each_line_is_passed_alone_and_printable(void **state)
     assert_string_equal(heard, "area|first\narea|second ?[31mred\n");
 }
 
-static void test_errno_stays(void **state)
+static void test_logging_keeps_errno(void **state)
 {
     (void)state;
     log_listen(LOG_DECISION, hear);
@@ -81,7 +81,7 @@ static void test_errno_stays(void **state)
     assert_string_equal(heard, "area|text\n");
 }
 
-/* Start with this value of BEAMFLAME_LOG, say a decision and a detail, and return what is in the
+/* Start with this value of BEAMFLAME_LOG, log a decision and a detail, and return what is in the
  * file. */
 static const char *logged(const char *value, const char *path)
 {
@@ -99,7 +99,7 @@ static const char *logged(const char *value, const char *path)
     return text;
 }
 
-static void test_the_variable_names_a_file(void **state)
+static void test_environment_variable_names_the_log_file(void **state)
 {
     char path[] = "/tmp/beamflame-log-XXXXXX", value[64];
     const char *text;
@@ -121,11 +121,11 @@ static void test_the_variable_names_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_arguments_are_not_evaluated_while_nobody_listens, silence),
-        cmocka_unit_test_setup(test_a_level_includes_the_levels_below, silence),
+        cmocka_unit_test_setup(test_arguments_are_not_evaluated_without_a_listener, silence),
+        cmocka_unit_test_setup(test_level_includes_the_levels_below, silence),
         cmocka_unit_test_setup(test_each_line_is_passed_alone_and_printable, silence),
-        cmocka_unit_test_setup(test_errno_stays, silence),
-        cmocka_unit_test_setup(test_the_variable_names_a_file, silence),
+        cmocka_unit_test_setup(test_logging_keeps_errno, silence),
+        cmocka_unit_test_setup(test_environment_variable_names_the_log_file, silence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static void assert_slice(const struct long_schedule *slice, uint64_t end, uint64
 }
 
 /* The parts of a long schedule are joined, even if another scheduler has one at the same time. */
-static void test_parts(void **state)
+static void test_parts_of_a_long_schedule_are_joined(void **state)
 {
     struct long_schedules slices = {0};
 
@@ -80,7 +80,7 @@ static void test_parts(void **state)
 }
 
 /* Long schedules of one process, one after the other on one scheduler, stay separate. */
-static void test_apart(void **state)
+static void test_successive_long_schedules_stay_separate(void **state)
 {
     struct long_schedules slices = {0};
 
@@ -96,7 +96,7 @@ static void test_apart(void **state)
     long_schedules_free(&slices);
 }
 
-static void test_the_longest_are_kept(void **state)
+static void test_longest_schedules_are_kept(void **state)
 {
     struct long_schedules slices = {0};
 
@@ -111,7 +111,7 @@ static void test_the_longest_are_kept(void **state)
 }
 
 /* The text shows the Erlang function, BIF or NIF next to the leaf, and its callers. */
-static void test_text(void **state)
+static void test_text_shows_the_function_next_to_the_leaf(void **state)
 {
     struct process_entry process = {.identity = 1,
                                     .pid = profile_string_z(profile, "<0.85.0>"),
@@ -148,10 +148,13 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_parts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_apart, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_the_longest_are_kept, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_parts_of_a_long_schedule_are_joined, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_successive_long_schedules_stay_separate, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_longest_schedules_are_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_text_shows_the_function_next_to_the_leaf, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static struct wire_slot_counts hit(const char *name, const void *address)
 
 /* A hit whose memory can be read counts. One whose memory can't be read is lost, and does not count
  * as if all of its words were 0. */
-static void test_lost(void **state)
+static void test_hit_with_unreadable_memory_is_lost(void **state)
 {
     const struct {
         const char *program;
@@ -105,7 +105,7 @@ static void test_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_hit_with_unreadable_memory_is_lost),
     };
     int code;
 

@@ -43,9 +43,9 @@ static int tear_down(void **state)
 
 /* A function's address leads to the right file, with a bias that puts its symbols at their
  * addresses. */
-static void test_finds_own_code(void **state)
+static void test_address_of_code_leads_to_its_file_and_bias(void **state)
 {
-    uintptr_t here = (uintptr_t)test_finds_own_code;
+    uintptr_t here = (uintptr_t)test_address_of_code_leads_to_its_file_and_bias;
     struct mapping *mapping = mappings_find(mappings, here);
     struct elf_file *file;
     char *self = realpath("/proc/self/exe", NULL);
@@ -58,19 +58,21 @@ static void test_finds_own_code(void **state)
     file = mapping_file(mappings, mapping);
     assert_non_null(file);
     assert_string_equal(file->path, self);
-    assert_int_equal(native_symbol_address(file, "test_finds_own_code"), here);
+    assert_int_equal(native_symbol_address(file, "test_address_of_code_leads_to_its_file_and_bias"),
+                     here);
     free(self);
 }
 
 /* All mappings of a file, code or not, share one elf_file. */
-static void test_one_file_for_all(void **state)
+static void test_mappings_of_a_file_share_one_elf_file(void **state)
 {
     static const int constant = 1;
     static int variable = 1;
-    const uintptr_t addresses[] = {(uintptr_t)test_one_file_for_all, (uintptr_t)&constant,
-                                   (uintptr_t)&variable};
-    struct elf_file *first =
-        mapping_file(mappings, mappings_find(mappings, (uintptr_t)test_finds_own_code));
+    const uintptr_t addresses[] = {(uintptr_t)test_mappings_of_a_file_share_one_elf_file,
+                                   (uintptr_t)&constant, (uintptr_t)&variable};
+    struct elf_file *first = mapping_file(
+        mappings,
+        mappings_find(mappings, (uintptr_t)test_address_of_code_leads_to_its_file_and_bias));
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -82,7 +84,7 @@ static void test_one_file_for_all(void **state)
 }
 
 /* The list is in address order, and only mappings with code are found as code. */
-static void test_order_and_code(void **state)
+static void test_only_mappings_with_code_are_found_as_code(void **state)
 {
     static int variable;
     int count = 0;
@@ -99,7 +101,7 @@ static void test_order_and_code(void **state)
 }
 
 /* The vdso has a file too, read from memory. */
-static void test_vdso(void **state)
+static void test_vdso_is_read_from_memory(void **state)
 {
     int count = 0;
     const struct mapping *all = mappings_all(mappings, &count);
@@ -129,7 +131,7 @@ static void wait_for_reread(void)
 }
 
 /* New code is found after a while; the JIT's code has no file. */
-static void test_new_code_without_file(void **state)
+static void test_new_code_is_found_and_jit_code_has_no_file(void **state)
 {
     int fd = memfd_create("vmem", MFD_CLOEXEC);
     struct mapping *mapping;
@@ -169,14 +171,15 @@ static void copy_self(int to)
 
 /* A deleted file is still opened (a VM that was upgraded while it runs). Needs permission for
  * map_files. */
-static void test_deleted_file(void **state)
+static void test_deleted_file_is_still_opened(void **state)
 {
     char path[] = "/tmp/mappings_test.XXXXXX";
-    struct elf_file *own =
-        mapping_file(mappings, mappings_find(mappings, (uintptr_t)test_deleted_file));
-    const struct mapping *code = mappings_find(mappings, (uintptr_t)test_deleted_file);
+    struct elf_file *own = mapping_file(
+        mappings, mappings_find(mappings, (uintptr_t)test_deleted_file_is_still_opened));
+    const struct mapping *code =
+        mappings_find(mappings, (uintptr_t)test_deleted_file_is_still_opened);
     uint64_t offset = code->offset;
-    uint64_t within = (uintptr_t)test_deleted_file - code->start;
+    uint64_t within = (uintptr_t)test_deleted_file_is_still_opened - code->start;
     struct mapping *mapping;
     struct elf_file *file;
     int fd = mkstemp(path);
@@ -198,7 +201,8 @@ static void test_deleted_file(void **state)
     if (geteuid() == 0) {
         assert_non_null(file);
         assert_ptr_not_equal(file, own);
-        assert_true(native_symbol_address(file, "test_deleted_file") == (uintptr_t)image + within);
+        assert_true(native_symbol_address(file, "test_deleted_file_is_still_opened") ==
+                    (uintptr_t)image + within);
     }
     munmap(image, mapping->end - mapping->start);
 }
@@ -223,7 +227,7 @@ static int find_library_unprivileged(void)
 }
 
 /* The path through /proc/PID/root opens the same file as map_files does. */
-static void test_unprivileged(void **state)
+static void test_unprivileged_path_opens_the_same_file(void **state)
 {
     int status = -1;
     pid_t child = fork();
@@ -236,7 +240,7 @@ static void test_unprivileged(void **state)
 }
 
 /* A process that does not exist has its own error code. */
-static void test_no_process(void **state)
+static void test_missing_process_has_its_own_error_code(void **state)
 {
     struct error error = {0};
 
@@ -247,7 +251,7 @@ static void test_no_process(void **state)
 }
 
 /* When a process ends, the existing list is kept. */
-static void test_process_gone(void **state)
+static void test_mappings_of_an_ended_process_are_kept(void **state)
 {
     struct error error;
     struct mappings *others;
@@ -265,17 +269,19 @@ static void test_process_gone(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
     wait_for_reread();
     assert_null(mappings_find(others, 0));
-    assert_non_null(mappings_find(others, (uintptr_t)test_process_gone));
+    assert_non_null(mappings_find(others, (uintptr_t)test_mappings_of_an_ended_process_are_kept));
     mappings_all(others, &count);
     assert_true(count > 5);
     mappings_free(others);
 }
 
 /* If segments share a page of the file, the page belongs to the segment that it is mapped as. */
-static void test_bias_of_shared_page(void **state)
+static void test_shared_page_belongs_to_the_segment_it_is_mapped_as(void **state)
 {
-    struct elf_file *file =
-        mapping_file(mappings, mappings_find(mappings, (uintptr_t)test_bias_of_shared_page));
+    struct elf_file *file = mapping_file(
+        mappings,
+        mappings_find(mappings,
+                      (uintptr_t)test_shared_page_belongs_to_the_segment_it_is_mapped_as));
     int count = 0;
     const struct mapping *all = mappings_all(mappings, &count);
     int seen = 0;
@@ -296,16 +302,24 @@ static void test_bias_of_shared_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_finds_own_code, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_one_file_for_all, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_order_and_code, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_vdso, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_new_code_without_file, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_deleted_file, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_unprivileged, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_process, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_process_gone, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bias_of_shared_page, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_address_of_code_leads_to_its_file_and_bias, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_mappings_of_a_file_share_one_elf_file, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_only_mappings_with_code_are_found_as_code, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_vdso_is_read_from_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_new_code_is_found_and_jit_code_has_no_file, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_deleted_file_is_still_opened, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unprivileged_path_opens_the_same_file, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_process_has_its_own_error_code, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_mappings_of_an_ended_process_are_kept, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_shared_page_belongs_to_the_segment_it_is_mapped_as,
+                                        set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

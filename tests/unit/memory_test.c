@@ -24,7 +24,7 @@ static char *page_before_hole(void)
 }
 
 /* Words are read unchanged; a null address is an error, not a crash. */
-static void test_reads_words(void **state)
+static void test_words_are_read_and_a_null_address_fails(void **state)
 {
     struct memory *memory = memory_of_process(getpid());
     uint64_t here = 0x1122334455667788, copy = 0;
@@ -41,8 +41,7 @@ static void test_reads_words(void **state)
     memory_free(memory);
 }
 
-/* A read that is available only in part fails as a whole. */
-static void test_partial_read_fails(void **state)
+static void test_read_available_only_in_part_fails(void **state)
 {
     struct memory *memory = memory_of_process(getpid());
     char *page = page_before_hole();
@@ -56,7 +55,7 @@ static void test_partial_read_fails(void **state)
 }
 
 /* Among many reads, exactly those of readable memory succeed, in any order and number. */
-static void test_spans(void **state)
+static void test_only_readable_spans_of_many_are_read(void **state)
 {
     enum { COUNT = 1500 };
     static struct memory_span spans[COUNT];
@@ -81,7 +80,7 @@ static void test_spans(void **state)
 }
 
 /* A string may end right before an unreadable page, but not continue into it. */
-static void test_string_at_page_end(void **state)
+static void test_string_may_end_right_before_an_unreadable_page(void **state)
 {
     struct memory *memory = memory_of_process(getpid());
     char *page = page_before_hole();
@@ -98,7 +97,7 @@ static void test_string_at_page_end(void **state)
 }
 
 /* Strings across pages and chunks are read whole; strings longer than the buffer are cut. */
-static void test_long_strings(void **state)
+static void test_long_strings_are_cut_to_the_buffer(void **state)
 {
     struct memory *memory = memory_of_process(getpid());
     static char text[3 * PAGE];
@@ -126,7 +125,7 @@ static bool image_read(struct memory *memory, uint64_t address, void *buffer, si
 }
 
 /* A captured image can end anywhere, not only at the end of a page. */
-static void test_string_in_image(void **state)
+static void test_string_in_an_image_that_ends_within_a_page_is_read(void **state)
 {
     struct memory memory = {.read = image_read};
     char buffer[64];
@@ -137,8 +136,7 @@ static void test_string_in_image(void **state)
     assert_false(memory_read_string(&memory, 4, buffer, sizeof(buffer)));
 }
 
-/* Reading from a process that has ended fails. */
-static void test_no_process(void **state)
+static void test_read_from_an_ended_process_fails(void **state)
 {
     struct memory *memory = memory_of_process(0x7ffffff0);
     uint64_t word;
@@ -152,14 +150,14 @@ static void test_no_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_words),
-        cmocka_unit_test(test_partial_read_fails),
-        cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_string_at_page_end),
-        cmocka_unit_test(test_long_strings),
-        cmocka_unit_test(test_string_in_image),
-        cmocka_unit_test(test_no_process),
+        cmocka_unit_test(test_words_are_read_and_a_null_address_fails),
+        cmocka_unit_test(test_read_available_only_in_part_fails),
+        cmocka_unit_test(test_only_readable_spans_of_many_are_read),
+        cmocka_unit_test(test_only_readable_spans_of_many_are_read),
+        cmocka_unit_test(test_string_may_end_right_before_an_unreadable_page),
+        cmocka_unit_test(test_long_strings_are_cut_to_the_buffer),
+        cmocka_unit_test(test_string_in_an_image_that_ends_within_a_page_is_read),
+        cmocka_unit_test(test_read_from_an_ended_process_fails),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

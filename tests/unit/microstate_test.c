@@ -205,7 +205,7 @@ static void assert_states(const struct moment_case *cases, size_t count)
 
 /* The state of a process follows from the VM's function nearest to the leaf, the scheduler's NIF,
  * and the way its Erlang code was left. */
-static void test_processes(void **state)
+static void test_microstate_of_a_process_follows_from_its_frames(void **state)
 {
     static const struct moment_case cases[] = {
         {{P, .frames = {"e", "e"}}, MICROSTATE_EMULATOR},
@@ -229,7 +229,7 @@ static void test_processes(void **state)
 
 /* Collections by garbage_collect() are major where the full sweep runs, where it must follow, and
  * after it, when there is no old heap. */
-static void test_collections(void **state)
+static void test_collections_are_major_where_the_full_sweep_runs(void **state)
 {
 #define GC P, .state = STATE_GC
     static const struct moment_case cases[] = {
@@ -273,7 +273,7 @@ static void test_collections(void **state)
 }
 
 /* major_collection() identifies a major collection as full_sweep_heaps() does. */
-static void test_major_collection_apart(void **state)
+static void test_separate_major_collection_is_recognized(void **state)
 {
     uint64_t address = (uint64_t)(uintptr_t)due_by_major;
 
@@ -283,8 +283,9 @@ static void test_major_collection_apart(void **state)
     assert_int_equal(state_functions_sweep_ahead(functions, address), CALL_ALWAYS);
 }
 
-/* It sweeps once: if its code seems to sweep twice, the analysis of its paths is not used. */
-static void test_ways_that_are_not_believed(void **state)
+/* garbage_collect() sweeps once: if its code seems to sweep twice, the analysis of its paths is not
+ * used. */
+static void test_code_that_seems_to_sweep_twice_is_not_analyzed(void **state)
 {
     uint64_t address = (uint64_t)(uintptr_t)due_again;
 
@@ -293,8 +294,7 @@ static void test_ways_that_are_not_believed(void **state)
     assert_int_equal(state_functions_sweep_ahead(functions, address), CALL_UNKNOWN);
 }
 
-/* The states of a scheduler without a process. */
-static void test_schedulers(void **state)
+static void test_scheduler_without_a_process_has_its_microstate(void **state)
 {
 #define T .scheduler = SCHEDULER
     static const struct moment_case cases[] = {
@@ -336,8 +336,7 @@ static void test_schedulers(void **state)
     ASSERT_STATES(cases);
 }
 
-/* Other threads are identified by their names. */
-static void test_threads(void **state)
+static void test_other_threads_are_identified_by_their_names(void **state)
 {
     static const struct moment_case cases[] = {
         {{.name = "erts_aux_1", .frames = {"l", "v", "A", "v"}}, MICROSTATE_AUX},
@@ -358,7 +357,7 @@ static void test_threads(void **state)
 }
 
 /* Unknown functions give no state; they give one when they are known. */
-static void test_unknown_functions(void **state)
+static void test_functions_give_microstates_once_they_are_known(void **state)
 {
     static const struct moment gc = {P, .state = STATE_GC, .at = decided,
                                      .frames = {"e", "v", "C"}};
@@ -378,8 +377,7 @@ static void test_unknown_functions(void **state)
     assert_int_equal(state_at(&driver), MICROSTATE_PORT);
 }
 
-/* A process without any copied memory. */
-static void test_nothing_copied(void **state)
+static void test_process_without_copied_memory_has_no_microstate(void **state)
 {
     struct unwound unwound = {0};
     struct fake_sample sample = {.head = {.scheduler = SCHEDULER, .process = PROCESS}};
@@ -396,14 +394,21 @@ static void test_nothing_copied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_processes, start, stop),
-        cmocka_unit_test_setup_teardown(test_collections, start, stop),
-        cmocka_unit_test_setup_teardown(test_major_collection_apart, start, stop),
-        cmocka_unit_test_setup_teardown(test_ways_that_are_not_believed, start, stop),
-        cmocka_unit_test_setup_teardown(test_schedulers, start, stop),
-        cmocka_unit_test_setup_teardown(test_threads, start, stop),
-        cmocka_unit_test_setup_teardown(test_unknown_functions, start, stop),
-        cmocka_unit_test_setup_teardown(test_nothing_copied, start, stop),
+        cmocka_unit_test_setup_teardown(test_microstate_of_a_process_follows_from_its_frames, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_collections_are_major_where_the_full_sweep_runs, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_separate_major_collection_is_recognized, start, stop),
+        cmocka_unit_test_setup_teardown(test_code_that_seems_to_sweep_twice_is_not_analyzed, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_scheduler_without_a_process_has_its_microstate, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_other_threads_are_identified_by_their_names, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_functions_give_microstates_once_they_are_known, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_process_without_copied_memory_has_no_microstate, start,
+                                        stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,10 +75,10 @@ static struct microstate_row *rows_of(size_t expected)
     return rows;
 }
 
-/* Samples are summed by thread and state, with the values of the clock: those of two and three are
+/* The values of the clock are summed by thread and state; those of threads two and three are
  * scaled. Other time on a CPU is unknown. The rest is sleep, except for the time without a CPU,
  * which is limited to the rest. */
-static void test_sums(void **state)
+static void test_times_are_summed_by_thread_and_microstate(void **state)
 {
     thread_id one = thread(1, "erts_sched_1", SCHEDULER_NORMAL, 1);
     thread_id two = thread(2, "erts_sched_2", SCHEDULER_NORMAL, 2);
@@ -122,7 +122,7 @@ static void test_sums(void **state)
 
 /* Rows are ordered, threads that the accounting does not know are skipped, and a renamed thread is
  * one thread. */
-static void test_threads(void **state)
+static void test_threads_are_ordered_and_renamed_ones_are_one(void **state)
 {
     static const struct {
         enum thread_type type;
@@ -154,7 +154,7 @@ static void test_threads(void **state)
 }
 
 /* Only samples of CPU time count; without them there is no table. */
-static void test_other_events(void **state)
+static void test_only_samples_of_cpu_time_count(void **state)
 {
     thread_id id = thread(1, "erts_sched_1", SCHEDULER_NORMAL, 1);
     struct microstate_row *rows;
@@ -171,7 +171,7 @@ static void test_other_events(void **state)
 }
 
 /* All forms of names are known, also cut to the kernel's 15 bytes. */
-static void test_types(void **state)
+static void test_name_of_a_thread_gives_its_type_and_number(void **state)
 {
     static const struct {
         const char *name;
@@ -208,8 +208,7 @@ static void test_types(void **state)
     }
 }
 
-/* All states have different names. */
-static void test_names(void **state)
+static void test_microstates_have_different_names(void **state)
 {
     (void)state;
     for (int i = 0; i < MICROSTATE_COUNT; i++)
@@ -232,7 +231,7 @@ static char *table(void)
 
 /* The busiest schedulers have one line each, the others share one; other threads are shown only if
  * they ran; empty columns are hidden. */
-static void test_table(void **state)
+static void test_table_shows_the_busiest_schedulers_one_by_one(void **state)
 {
     char name[32], *text;
 
@@ -262,7 +261,7 @@ static void test_table(void **state)
 }
 
 /* Several VMs are distinguished by their pid; without rows there is no text. */
-static void test_table_of_several(void **state)
+static void test_table_of_several_vms_has_their_pids(void **state)
 {
     char *text = table();
 
@@ -284,13 +283,16 @@ static void test_table_of_several(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_sums, start, stop),
-        cmocka_unit_test_setup_teardown(test_threads, start, stop),
-        cmocka_unit_test_setup_teardown(test_other_events, start, stop),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test_setup_teardown(test_table, start, stop),
-        cmocka_unit_test_setup_teardown(test_table_of_several, start, stop),
+        cmocka_unit_test_setup_teardown(test_times_are_summed_by_thread_and_microstate, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_threads_are_ordered_and_renamed_ones_are_one, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_only_samples_of_cpu_time_count, start, stop),
+        cmocka_unit_test(test_name_of_a_thread_gives_its_type_and_number),
+        cmocka_unit_test(test_microstates_have_different_names),
+        cmocka_unit_test_setup_teardown(test_table_shows_the_busiest_schedulers_one_by_one, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_table_of_several_vms_has_their_pids, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,24 +64,25 @@ static struct elf_file *library(const char *part)
 }
 
 /* Static and global functions are found over their whole length, and not one byte further. */
-static void test_exact_extent(void **state)
+static void test_function_is_found_over_its_exact_extent(void **state)
 {
     struct elf_file *file = own_file();
     struct native_symbol symbol, next;
 
     (void)state;
-    assert_true(native_symbol_find(file, (uintptr_t)test_exact_extent + 3, &symbol));
-    assert_string_equal(symbol.name, "test_exact_extent");
-    assert_int_equal(symbol.address, (uintptr_t)test_exact_extent);
+    assert_true(native_symbol_find(
+        file, (uintptr_t)test_function_is_found_over_its_exact_extent + 3, &symbol));
+    assert_string_equal(symbol.name, "test_function_is_found_over_its_exact_extent");
+    assert_int_equal(symbol.address, (uintptr_t)test_function_is_found_over_its_exact_extent);
     assert_true(symbol.size > 16);
     assert_true(native_symbol_find(file, symbol.address + symbol.size - 1, &next));
-    assert_string_equal(next.name, "test_exact_extent");
+    assert_string_equal(next.name, "test_function_is_found_over_its_exact_extent");
     assert_true(!native_symbol_find(file, symbol.address + symbol.size, &next) ||
-                strcmp(next.name, "test_exact_extent") != 0);
+                strcmp(next.name, "test_function_is_found_over_its_exact_extent") != 0);
 }
 
 /* An address without a symbol has no name, and the result stays unchanged. */
-static void test_no_nearest(void **state)
+static void test_address_without_a_symbol_has_no_name(void **state)
 {
     struct elf_file *file = own_file();
     struct native_symbol symbol = {.size = 42};
@@ -94,7 +95,7 @@ static void test_no_nearest(void **state)
 }
 
 /* Symbols are found by name: functions and objects; the address of an unknown name is 0. */
-static void test_address_by_name(void **state)
+static void test_symbols_are_found_by_name(void **state)
 {
     struct elf_file *file = own_file();
 
@@ -107,7 +108,7 @@ static void test_address_by_name(void **state)
 }
 
 /* A stripped library has names from .dynsym, the plain one of several; ifuncs are functions. */
-static void test_dynamic_symbols(void **state)
+static void test_stripped_library_has_names_from_dynsym(void **state)
 {
     struct elf_file *file = library("/libc.so.6");
     const char *const names[] = {"write", "nanosleep", "strlen", "qsort"};
@@ -127,7 +128,7 @@ static void test_dynamic_symbols(void **state)
 
 /* The variant of memcpy() for this CPU has a name only in the debug file, which exists if libc6-dbg
  * is installed. */
-static void test_split_off(void **state)
+static void test_names_come_from_the_separate_debug_file(void **state)
 {
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
     struct elf_file *file = library("/libc.so.6");
@@ -144,7 +145,7 @@ static void test_split_off(void **state)
 }
 
 /* C++ names are demangled, each time. */
-static void test_cpp_names(void **state)
+static void test_cpp_names_are_demangled(void **state)
 {
     struct elf_file *file = library("/libstdc++.so");
     uint64_t address = file ? native_symbol_address(file, "_ZNSt6thread4joinEv") : 0;
@@ -161,7 +162,7 @@ static void test_cpp_names(void **state)
 }
 
 /* The stubs through which this program calls the C library have the functions' names. */
-static void test_plt_names(void **state)
+static void test_plt_stubs_have_the_functions_names(void **state)
 {
     struct elf_file *file = own_file();
     Elf_Scn *section = NULL;
@@ -191,13 +192,17 @@ static void test_plt_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_exact_extent, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_nearest, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_address_by_name, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_dynamic_symbols, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_cpp_names, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_split_off, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_plt_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_function_is_found_over_its_exact_extent, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_address_without_a_symbol_has_no_name, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_symbols_are_found_by_name, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stripped_library_has_names_from_dynsym, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_cpp_names_are_demangled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names_come_from_the_separate_debug_file, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_plt_stubs_have_the_functions_names, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

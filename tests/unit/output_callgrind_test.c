@@ -7,7 +7,7 @@
     "positions: line\nevent: time : time of cpu, in ns\nevents: time\n"
 
 /* The file has the self cost of each function, and the inclusive cost of its calls. */
-static void test_costs(void **state)
+static void test_functions_have_self_and_inclusive_costs(void **state)
 {
     struct small_profile small;
 
@@ -38,7 +38,7 @@ static stack_id call(struct profile *p, stack_id from, const char *symbol, uint3
 
 /* A call that is in a stack several times costs the stack's value once; calls on different lines
  * are separate. */
-static void test_recursion(void **state)
+static void test_recursive_call_costs_its_value_once(void **state)
 {
     struct small_profile small;
     stack_id stack = 0;
@@ -64,8 +64,8 @@ static void test_recursion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_recursion),
+        cmocka_unit_test(test_functions_have_self_and_inclusive_costs),
+        cmocka_unit_test(test_recursive_call_costs_its_value_once),
     };
 
     return cmocka_run_group_tests_name("output_callgrind", tests, NULL, NULL);

@@ -50,7 +50,7 @@ static void add(struct function_changes *changes, int side, stack_id stack, doub
 }
 
 /* A function that is in a stack twice counts once; a function without a change is not listed. */
-static void test_functions(void **state)
+static void test_function_twice_in_a_stack_counts_once(void **state)
 {
     struct profile *p = profile_new();
     frame_id f = small_frame(p, "m:f/1", "", FRAME_ERLANG, 1);
@@ -87,8 +87,7 @@ static void test_functions(void **state)
     profile_free(p);
 }
 
-/* A value that represents several samples has the noise of these samples. */
-static void test_many_at_once(void **state)
+static void test_value_of_several_samples_has_their_noise(void **state)
 {
     struct profile *p = profile_new();
     stack_id stack = profile_stack(p, 0, small_frame(p, "m:f/1", "", FRAME_ERLANG, 1));
@@ -107,7 +106,7 @@ static void test_many_at_once(void **state)
     profile_free(p);
 }
 
-static void test_release(void **state)
+static void test_release_is_a_negative_change(void **state)
 {
     struct profile *p = profile_new();
     stack_id stack = profile_stack(p, 0, small_frame(p, "m:f/1", "", FRAME_ERLANG, 1));
@@ -127,7 +126,7 @@ static void test_release(void **state)
     profile_free(p);
 }
 
-static void test_scale(void **state)
+static void test_scale_makes_durations_or_totals_equal(void **state)
 {
     struct comparison comparison = small_comparison(PER_TIME);
     const double totals[2] = {50, 200}, nothing[2] = {50, 0};
@@ -141,7 +140,7 @@ static void test_scale(void **state)
     assert_true(comparison_scale(&comparison, totals) == 1);
 }
 
-static void test_per(void **state)
+static void test_unknown_normalization_is_refused(void **state)
 {
     enum comparison_per per;
     struct error error;
@@ -154,7 +153,7 @@ static void test_per(void **state)
     assert_string_equal(error.text, "can't normalize by 'space'; choose one of: time, total, none");
 }
 
-static void test_text(void **state)
+static void test_text_has_both_sides_and_the_scale(void **state)
 {
     (void)state;
     assert_compared(
@@ -166,7 +165,7 @@ static void test_text(void **state)
 
 /* Each sample has the weight of two. A drop from six to none is hardly chance, one from two may
  * be. */
-static void test_clear_change(void **state)
+static void test_change_beyond_the_noise_is_listed(void **state)
 {
     struct comparison comparison = small_comparison(PER_NONE);
     struct output_settings settings = {
@@ -195,7 +194,7 @@ static void test_clear_change(void **state)
 }
 
 /* The value of a metric in one recording is not the base of a change in the other. */
-static void test_change_of_metric(void **state)
+static void test_metric_changes_within_each_recording_only(void **state)
 {
     struct comparison comparison = small_comparison(PER_NONE);
     struct output_settings settings = {
@@ -217,7 +216,7 @@ static void test_change_of_metric(void **state)
     free(text);
 }
 
-static void test_folded(void **state)
+static void test_folded_line_has_a_count_for_each_side(void **state)
 {
     (void)state;
     assert_compared(&folded_format, PER_NONE,
@@ -230,7 +229,7 @@ static void test_folded(void **state)
                     "cart;proc_lib:init_p/5;memcpy;do_syscall_64 0 0\n");
 }
 
-static void test_page(void **state)
+static void test_page_has_both_recordings_and_their_ranges(void **state)
 {
     struct comparison comparison = small_comparison(PER_TOTAL);
     struct output_settings settings = {
@@ -256,11 +255,16 @@ static void test_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions),    cmocka_unit_test(test_release),
-        cmocka_unit_test(test_many_at_once), cmocka_unit_test(test_scale),
-        cmocka_unit_test(test_per),          cmocka_unit_test(test_text),
-        cmocka_unit_test(test_clear_change), cmocka_unit_test(test_change_of_metric),
-        cmocka_unit_test(test_folded),       cmocka_unit_test(test_page),
+        cmocka_unit_test(test_function_twice_in_a_stack_counts_once),
+        cmocka_unit_test(test_release_is_a_negative_change),
+        cmocka_unit_test(test_value_of_several_samples_has_their_noise),
+        cmocka_unit_test(test_scale_makes_durations_or_totals_equal),
+        cmocka_unit_test(test_unknown_normalization_is_refused),
+        cmocka_unit_test(test_text_has_both_sides_and_the_scale),
+        cmocka_unit_test(test_change_beyond_the_noise_is_listed),
+        cmocka_unit_test(test_metric_changes_within_each_recording_only),
+        cmocka_unit_test(test_folded_line_has_a_count_for_each_side),
+        cmocka_unit_test(test_page_has_both_recordings_and_their_ranges),
     };
 
     return cmocka_run_group_tests_name("output_changes", tests, NULL, NULL);

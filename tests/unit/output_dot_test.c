@@ -71,7 +71,7 @@ static void assert_has(const char *text, const char *part)
 }
 
 /* A message that is sent and received is on one edge. */
-static void test_exact(void **state)
+static void test_sent_and_received_messages_are_one_edge(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
     struct messages messages;
@@ -108,7 +108,7 @@ static void test_exact(void **state)
 
 /* A process that is named only by its stack has that name as a peer too. Processes with one name
  * are one node, unless grouped by pid. */
-static void test_names(void **state)
+static void test_processes_of_one_name_are_one_node_unless_by_pid(void **state)
 {
     struct messages messages;
     struct sample *samples = messages.small.samples;
@@ -138,7 +138,7 @@ static void test_names(void **state)
 }
 
 /* A port can be a sender; a sample without another process gives no edge. */
-static void test_port(void **state)
+static void test_port_can_be_a_sender(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
     struct messages messages;
@@ -160,8 +160,7 @@ static void test_port(void **state)
     free(text);
 }
 
-/* An edge with a small share has its text in the tooltip. */
-static void test_small_edge(void **state)
+static void test_small_edge_has_its_text_in_the_tooltip(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
     struct messages messages;
@@ -180,7 +179,7 @@ static void test_small_edge(void **state)
 }
 
 /* Edges with long waits are red; a wait below 10 ms is never long. */
-static void test_colour(void **state)
+static void test_edges_with_long_waits_are_red(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
     static const struct {
@@ -211,8 +210,7 @@ static void test_colour(void **state)
     }
 }
 
-/* The selected value decides which edges there are, and their order. */
-static void test_value(void **state)
+static void test_selected_value_decides_the_edges_and_their_order(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", "delay"};
     struct messages messages;
@@ -261,7 +259,7 @@ static void make_wakes(struct messages *messages)
 }
 
 /* The graph of wake-ups: by count, if no value is selected. */
-static void test_wakes(void **state)
+static void test_graph_of_wakeups_is_by_count_by_default(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "sched", NULL};
     const struct output_settings by_wait = {{.grouping = {{GROUP_NAME}}}, "sched", "wait"};
@@ -284,7 +282,7 @@ static void test_wakes(void **state)
 }
 
 /* The summary has the wake-ups as a table, and the time in run queues by scheduler. */
-static void test_wakes_in_summary(void **state)
+static void test_summary_has_wakeups_and_run_queues(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "sched", NULL};
     const struct thread_entry dirty = {
@@ -316,7 +314,7 @@ static void test_wakes_in_summary(void **state)
 }
 
 /* A graph without edges is no error, unless the recording has no event with edges. */
-static void test_none(void **state)
+static void test_graph_without_edges_is_no_error(void **state)
 {
     struct messages messages;
     struct error error;
@@ -381,8 +379,8 @@ static char *graph_of_many(uint64_t count, bool has_numbers, enum group_by group
     return text;
 }
 
-/* Too many edges are cut, smallest first, and the graph says so. */
-static void test_many(void **state)
+/* If there are too many edges, the smallest ones are cut, and the graph says so. */
+static void test_smallest_edges_are_cut(void **state)
 {
     char *text = graph_of_many(1000, false, GROUP_NAME);
 
@@ -396,7 +394,7 @@ static void test_many(void **state)
 
 /* If there are many processes, those whose names differ only in numbers become one node, unless
  * grouped by pid. */
-static void test_many_of_a_kind(void **state)
+static void test_many_processes_of_similar_names_become_one_node(void **state)
 {
     char *text = graph_of_many(30, true, GROUP_NAME);
 
@@ -412,8 +410,7 @@ static void test_many_of_a_kind(void **state)
     free(text);
 }
 
-/* The summary has the edges as a table. */
-static void test_summary(void **state)
+static void test_summary_has_the_edges_as_a_table(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
     struct messages messages;
@@ -436,12 +433,18 @@ static void test_summary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),          cmocka_unit_test(test_names),
-        cmocka_unit_test(test_port),           cmocka_unit_test(test_colour),
-        cmocka_unit_test(test_small_edge),     cmocka_unit_test(test_none),
-        cmocka_unit_test(test_value),          cmocka_unit_test(test_many),
-        cmocka_unit_test(test_many_of_a_kind), cmocka_unit_test(test_wakes),
-        cmocka_unit_test(test_summary),        cmocka_unit_test(test_wakes_in_summary),
+        cmocka_unit_test(test_sent_and_received_messages_are_one_edge),
+        cmocka_unit_test(test_processes_of_one_name_are_one_node_unless_by_pid),
+        cmocka_unit_test(test_port_can_be_a_sender),
+        cmocka_unit_test(test_edges_with_long_waits_are_red),
+        cmocka_unit_test(test_small_edge_has_its_text_in_the_tooltip),
+        cmocka_unit_test(test_graph_without_edges_is_no_error),
+        cmocka_unit_test(test_selected_value_decides_the_edges_and_their_order),
+        cmocka_unit_test(test_smallest_edges_are_cut),
+        cmocka_unit_test(test_many_processes_of_similar_names_become_one_node),
+        cmocka_unit_test(test_graph_of_wakeups_is_by_count_by_default),
+        cmocka_unit_test(test_summary_has_the_edges_as_a_table),
+        cmocka_unit_test(test_summary_has_wakeups_and_run_queues),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

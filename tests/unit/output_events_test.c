@@ -100,7 +100,7 @@ static char *text_of(const struct output_format *format, const char *event, cons
 }
 
 /* Each event with samples has its own file; formats for all events have one file. */
-static void test_one_file_each(void **state)
+static void test_each_event_has_its_own_file(void **state)
 {
     const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
     const struct output_request requests[] = {{.path = in_directory("x.folded")},
@@ -131,7 +131,7 @@ static void test_one_file_each(void **state)
 
 /* The output of a selected event keeps its name; its samples count the selected value, and samples
  * with value 0 are skipped. */
-static void test_chosen(void **state)
+static void test_selected_event_keeps_the_name_of_its_output(void **state)
 {
     const struct output_settings reclaimed = {{.grouping = {{GROUP_NAME}}}, "gc", "reclaimed"};
     const struct output_request request = {.path = in_directory("x.folded")};
@@ -151,7 +151,7 @@ static void test_chosen(void **state)
 }
 
 /* Weights: each sample counts 1 whatever its value, or the time of one event without the others. */
-static void test_weights_of_events(void **state)
+static void test_weight_is_samples_or_the_time_of_one_event(void **state)
 {
     char *text = text_of(&folded_format, "gc", "samples");
 
@@ -175,7 +175,7 @@ static void test_weights_of_events(void **state)
 }
 
 /* Unknown names are refused with the valid ones; so is an event with nothing to show. */
-static void test_bad_names(void **state)
+static void test_unknown_events_and_values_are_refused(void **state)
 {
     const struct output_request request = {.path = in_directory("x.svg")};
 
@@ -196,8 +196,7 @@ static void test_bad_names(void **state)
                    ERROR_NO_SAMPLES, "no samples of event bif:erlang:md5/1");
 }
 
-/* Samples that all count 0 make no graph. */
-static void test_nothing_counts(void **state)
+static void test_samples_that_count_0_make_no_graph(void **state)
 {
     const struct output_settings binaries = {.event = "gc", .value = "binaries"};
     const struct output_request request = {.path = in_directory("x.svg")};
@@ -221,7 +220,7 @@ static void test_nothing_counts(void **state)
     assert_directory_is_empty();
 }
 
-/* Write the counts of an event without samples. Return what the summary says of it. */
+/* Write the counts of an event without samples. Return the summary. */
 static char *summary_of_counted(const struct event_summary *counted, enum error_code code)
 {
     struct output_request requests[] = {{.path = in_directory("x.svg"), .optional = true},
@@ -259,7 +258,7 @@ static char *summary_of_counted(const struct event_summary *counted, enum error_
 }
 
 /* An event without samples has its counts in the summary; without counts there is an error. */
-static void test_counted_without_samples(void **state)
+static void test_counts_without_samples_are_in_the_summary(void **state)
 {
     struct event_summary counted = {.event = 2,
                                     .hits = 12,
@@ -283,7 +282,7 @@ static void test_counted_without_samples(void **state)
 }
 
 /* Several events are refused where only one file fits. */
-static void test_one_place(void **state)
+static void test_several_events_are_refused_for_one_file(void **state)
 {
     const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
     const struct output_request stdout_request = {.path = "-", .format = &perf_format};
@@ -303,7 +302,7 @@ static void test_one_place(void **state)
     assert_int_equal(output_check(requests, 2, 2, false, &error), 0);
 }
 
-static void test_split_path(void **state)
+static void test_event_goes_before_the_suffix_of_a_path(void **state)
 {
     static const struct {
         const char *path, *event, *result;
@@ -333,7 +332,7 @@ static void test_split_path(void **state)
 }
 
 /* The event line has the event's name and weight; comments have the unit and the counts. */
-static void test_perf(void **state)
+static void test_perf_has_the_event_its_unit_and_its_counts(void **state)
 {
     char *text = text_of(&perf_format, "gc", NULL);
     const char *body = strstr(text, "# weight");
@@ -367,8 +366,7 @@ static void test_perf(void **state)
     free(text);
 }
 
-/* Titles have the unit of the shown value. */
-static void test_svg(void **state)
+static void test_svg_titles_have_the_unit_of_the_value(void **state)
 {
     char *text = text_of(&svg_format, "gc", NULL);
 
@@ -402,7 +400,7 @@ static void test_svg(void **state)
     "             1  native frames without a symbol, shown as file and offset\n"
 
 /* The whole report, byte for byte. */
-static void test_summary(void **state)
+static void test_summary_of_events_is_exact(void **state)
 {
     char *text = text_of(&summary_format, NULL, NULL);
 
@@ -432,7 +430,7 @@ static void test_summary(void **state)
 }
 
 /* The key that only recordings with events have, byte for byte. */
-static void test_stats(void **state)
+static void test_statistics_of_events_are_exact(void **state)
 {
     char *text = text_of(&stats_json_format, NULL, NULL), *events = strstr(text, "  \"events\"");
 
@@ -485,7 +483,7 @@ static void test_stats(void **state)
 }
 
 /* A recording that is written again has the same counts and samples. */
-static void test_bfr(void **state)
+static void test_recording_written_again_has_the_same_events(void **state)
 {
     const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
     const struct output_request request = {.path = in_directory("x.bfr")};
@@ -511,7 +509,7 @@ static void test_bfr(void **state)
     unlink(request.path);
 }
 
-static void test_amounts(void **state)
+static void test_amounts_have_their_units(void **state)
 {
     static const struct {
         uint64_t amount;
@@ -539,20 +537,20 @@ static void test_amounts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_file_each),
-        cmocka_unit_test(test_chosen),
-        cmocka_unit_test(test_weights_of_events),
-        cmocka_unit_test(test_bad_names),
-        cmocka_unit_test(test_nothing_counts),
-        cmocka_unit_test(test_counted_without_samples),
-        cmocka_unit_test(test_one_place),
-        cmocka_unit_test(test_split_path),
-        cmocka_unit_test(test_perf),
-        cmocka_unit_test(test_svg),
-        cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_stats),
-        cmocka_unit_test(test_bfr),
-        cmocka_unit_test(test_amounts),
+        cmocka_unit_test(test_each_event_has_its_own_file),
+        cmocka_unit_test(test_selected_event_keeps_the_name_of_its_output),
+        cmocka_unit_test(test_weight_is_samples_or_the_time_of_one_event),
+        cmocka_unit_test(test_unknown_events_and_values_are_refused),
+        cmocka_unit_test(test_samples_that_count_0_make_no_graph),
+        cmocka_unit_test(test_counts_without_samples_are_in_the_summary),
+        cmocka_unit_test(test_several_events_are_refused_for_one_file),
+        cmocka_unit_test(test_event_goes_before_the_suffix_of_a_path),
+        cmocka_unit_test(test_perf_has_the_event_its_unit_and_its_counts),
+        cmocka_unit_test(test_svg_titles_have_the_unit_of_the_value),
+        cmocka_unit_test(test_summary_of_events_is_exact),
+        cmocka_unit_test(test_statistics_of_events_are_exact),
+        cmocka_unit_test(test_recording_written_again_has_the_same_events),
+        cmocka_unit_test(test_amounts_have_their_units),
     };
 
     setenv("TZ", "UTC", 1);

@@ -13,7 +13,7 @@ static char *samples(char *text)
 
 /* The whole file: event lines with status, pid and the known metrics, each with its change since it
  * was last known; stacks as in perf's format. */
-static void test_exact(void **state)
+static void test_flame_prof_file_is_exact(void **state)
 {
     struct small_profile small;
     char *text;
@@ -49,7 +49,7 @@ static void test_exact(void **state)
 }
 
 /* Every metric has its own name, in the form that the reader expects. */
-static void test_every_metric(void **state)
+static void test_every_metric_has_its_own_name(void **state)
 {
     struct small_profile small;
     char *text, *at;
@@ -78,8 +78,8 @@ static void test_every_metric(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_every_metric),
+        cmocka_unit_test(test_flame_prof_file_is_exact),
+        cmocka_unit_test(test_every_metric_has_its_own_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

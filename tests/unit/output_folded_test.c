@@ -2,7 +2,7 @@
 #include "small_output.h"
 
 /* One line per stack, root first, sorted, with its count. */
-static void test_exact(void **state)
+static void test_each_stack_is_one_sorted_line_with_its_count(void **state)
 {
     struct small_profile small;
 
@@ -15,7 +15,7 @@ static void test_exact(void **state)
 }
 
 /* A separator in a symbol does not split it; stacks that differ only in addresses are one. */
-static void test_escapes_and_merges(void **state)
+static void test_separators_are_escaped_and_equal_stacks_merged(void **state)
 {
     struct small_profile small;
 
@@ -34,8 +34,8 @@ static void test_escapes_and_merges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_escapes_and_merges),
+        cmocka_unit_test(test_each_stack_is_one_sorted_line_with_its_count),
+        cmocka_unit_test(test_separators_are_escaped_and_equal_stacks_merged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

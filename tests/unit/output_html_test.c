@@ -125,7 +125,7 @@ static char *page_of(struct small_profile *small)
 /* ---- tests ---- */
 
 /* Columns of samples are in order of time, columns of processes in order of processes. */
-static void test_samples(void **state)
+static void test_columns_of_samples_are_in_order_of_time(void **state)
 {
     struct small_profile small;
     char *page;
@@ -146,7 +146,7 @@ static void test_samples(void **state)
     free(page);
 }
 
-static void test_metrics(void **state)
+static void test_columns_of_metrics_have_the_known_values(void **state)
 {
     struct small_profile small;
     struct metrics *first, *last;
@@ -176,7 +176,7 @@ static void test_metrics(void **state)
 }
 
 /* Reductions of 1000, 1500 and 300000, in separate bytes. */
-static void test_split(void **state)
+static void test_large_numbers_are_split_into_bytes(void **state)
 {
     struct small_profile small;
     char *page;
@@ -192,7 +192,7 @@ static void test_split(void **state)
 }
 
 /* Each event has its own values, and some have fewer. */
-static void test_events(void **state)
+static void test_each_event_has_its_own_columns_of_values(void **state)
 {
     struct small_profile small;
     char *page;
@@ -217,7 +217,7 @@ static void test_events(void **state)
     free(page);
 }
 
-static void test_tables(void **state)
+static void test_page_has_tables_of_stacks_processes_and_strings(void **state)
 {
     struct small_profile small;
     struct process_entry named;
@@ -242,7 +242,7 @@ static void test_tables(void **state)
     free(page);
 }
 
-static void test_header(void **state)
+static void test_header_has_the_options_and_the_losses(void **state)
 {
     struct output_settings settings = {
         .view = {.grouping = {{GROUP_STATUS, GROUP_NAME}}, .fold_recursion = true},
@@ -269,7 +269,7 @@ static void test_header(void **state)
 }
 
 /* No name ends its element, or is parsed as markup. */
-static void test_hostile_names(void **state)
+static void test_hostile_name_is_not_parsed_as_markup(void **state)
 {
     struct small_profile small;
     const char *header;
@@ -291,7 +291,7 @@ static void test_hostile_names(void **state)
 }
 
 /* The page contains every module of web/, and loads nothing from elsewhere. */
-static void test_page(void **state)
+static void test_page_is_complete_and_loads_nothing(void **state)
 {
     struct small_profile small;
     char *page;
@@ -310,7 +310,7 @@ static void test_page(void **state)
 }
 
 /* Every pair of bytes, so that every character appears. */
-static void test_ascii(void **state)
+static void test_ascii_encoding_restores_any_bytes(void **state)
 {
     unsigned char *bytes = malloc(2 * 65536), *back;
     char *text;
@@ -332,7 +332,7 @@ static void test_ascii(void **state)
     free(text);
 }
 
-static void test_base64(void **state)
+static void test_base64_matches_the_examples_of_rfc_4648(void **state)
 {
     struct buffer text = {0};
     char bytes[3073];
@@ -354,11 +354,16 @@ static void test_base64(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),       cmocka_unit_test(test_metrics),
-        cmocka_unit_test(test_split),         cmocka_unit_test(test_events),
-        cmocka_unit_test(test_tables),        cmocka_unit_test(test_header),
-        cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_page),
-        cmocka_unit_test(test_base64),        cmocka_unit_test(test_ascii),
+        cmocka_unit_test(test_columns_of_samples_are_in_order_of_time),
+        cmocka_unit_test(test_columns_of_metrics_have_the_known_values),
+        cmocka_unit_test(test_large_numbers_are_split_into_bytes),
+        cmocka_unit_test(test_each_event_has_its_own_columns_of_values),
+        cmocka_unit_test(test_page_has_tables_of_stacks_processes_and_strings),
+        cmocka_unit_test(test_header_has_the_options_and_the_losses),
+        cmocka_unit_test(test_hostile_name_is_not_parsed_as_markup),
+        cmocka_unit_test(test_page_is_complete_and_loads_nothing),
+        cmocka_unit_test(test_base64_matches_the_examples_of_rfc_4648),
+        cmocka_unit_test(test_ascii_encoding_restores_any_bytes),
     };
 
     return cmocka_run_group_tests_name("output_html", tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #define CPU "{\"type\": \"event\", \"id\": 1, \"name\": \"cpu\", \"units\": {\"time\": \"ns\"}}\n"
 
 /* Each entry appears once, before the entries that refer to it; unknown fields are absent. */
-static void test_lines(void **state)
+static void test_entry_comes_before_the_entries_that_refer_to_it(void **state)
 {
     static const char expected[] = HEADER CPU
         "{\"type\": \"target\", \"id\": 1, \"pid\": 100, \"node\": \"shop@\\\"web\\\"\", "
@@ -65,7 +65,7 @@ static void test_lines(void **state)
 }
 
 /* With a selected event: only that event, with its counts. */
-static void test_event(void **state)
+static void test_selected_event_is_written_alone_with_its_counts(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .event = "gc"};
     struct small_profile small;
@@ -87,8 +87,7 @@ static void test_event(void **state)
     free(text);
 }
 
-/* Wakers, parents and ports. */
-static void test_relations(void **state)
+static void test_wakers_parents_and_ports_are_written(void **state)
 {
     struct small_profile small;
     struct process_entry child;
@@ -118,9 +117,9 @@ static void test_relations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_event),
-        cmocka_unit_test(test_relations),
+        cmocka_unit_test(test_entry_comes_before_the_entries_that_refer_to_it),
+        cmocka_unit_test(test_selected_event_is_written_alone_with_its_counts),
+        cmocka_unit_test(test_wakers_parents_and_ports_are_written),
     };
 
     return cmocka_run_group_tests_name("output_json_lines", tests, NULL, NULL);

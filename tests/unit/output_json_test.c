@@ -4,7 +4,7 @@
 #include "output/json/json.h"
 
 /* All keys with their numbers, byte for byte; a quote in the node's name is escaped. */
-static void test_exact(void **state)
+static void test_statistics_are_exact(void **state)
 {
     struct small_profile small;
 
@@ -86,7 +86,7 @@ static void assert_written(struct json *json, const char *expected)
 }
 
 /* Characters that are special in JSON or HTML are escaped in values and keys, others stay. */
-static void test_strings(void **state)
+static void test_special_characters_are_escaped(void **state)
 {
     struct json json = begin(false);
 
@@ -102,7 +102,7 @@ static void test_strings(void **state)
                           "\"b\": \"\", \"c\": null, \"d\": \"e\"}");
 }
 
-static void test_numbers(void **state)
+static void test_numbers_of_all_kinds_are_exact(void **state)
 {
     struct json json = begin(false);
 
@@ -151,7 +151,7 @@ static void put_nested(struct json *json)
     json_close(json, '}');
 }
 
-static void test_layout(void **state)
+static void test_json_is_indented_or_compact(void **state)
 {
     struct json json = begin(false);
 
@@ -176,10 +176,10 @@ static void test_layout(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_statistics_are_exact),
+        cmocka_unit_test(test_special_characters_are_escaped),
+        cmocka_unit_test(test_numbers_of_all_kinds_are_exact),
+        cmocka_unit_test(test_json_is_indented_or_compact),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void assert_folded(const char *metric, bool change, const char *expected)
 }
 
 /* Each sample counts its value; a sample without a process or a known value counts 0. */
-static void test_values(void **state)
+static void test_each_sample_counts_its_metric(void **state)
 {
     (void)state;
     assert_folded("reductions", false,
@@ -32,7 +32,7 @@ static void test_values(void **state)
 }
 
 /* Each sample counts the change since the last known value; the first counts 0. */
-static void test_changes(void **state)
+static void test_each_sample_counts_the_change_of_its_metric(void **state)
 {
     (void)state;
     assert_folded("reductions", true,
@@ -42,7 +42,7 @@ static void test_changes(void **state)
 }
 
 /* Values of other processes have no influence; a process with a new name is the same process. */
-static void test_changes_of_processes(void **state)
+static void test_change_is_within_one_process(void **state)
 {
     struct output_settings settings = {
         .view.grouping = {{GROUP_NAME}}, .value = "reductions", .change = true};
@@ -63,7 +63,7 @@ static void test_changes_of_processes(void **state)
     free(text);
 }
 
-static void test_unknown_are_counted(void **state)
+static void test_samples_without_the_metric_are_counted(void **state)
 {
     struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .value = "heap"};
     struct small_profile small;
@@ -80,7 +80,7 @@ static void test_unknown_are_counted(void **state)
     free(text);
 }
 
-static void test_perf_and_svg_say_what_counts(void **state)
+static void test_perf_and_svg_name_the_metric_that_counts(void **state)
 {
     struct output_settings settings = {
         .view.grouping = {{GROUP_NAME}}, .value = "heap", .change = true};
@@ -103,7 +103,7 @@ static void test_perf_and_svg_say_what_counts(void **state)
 }
 
 /* `memory` keeps its last known value; an unknown `msgq` is shown as unknown. */
-static void test_groups(void **state)
+static void test_metrics_can_be_groups(void **state)
 {
     struct output_settings settings = {.view.grouping = {{GROUP_MEMORY, GROUP_MSGQ}}};
     struct small_profile small;
@@ -141,7 +141,7 @@ static void refuse(const char *value, bool change, const char *message)
     profile_free(small.profile);
 }
 
-static void test_choices_are_named(void **state)
+static void test_refusal_names_the_valid_metrics(void **state)
 {
     (void)state;
     refuse("redactions", false,
@@ -154,13 +154,13 @@ static void test_choices_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_changes_of_processes),
-        cmocka_unit_test(test_unknown_are_counted),
-        cmocka_unit_test(test_perf_and_svg_say_what_counts),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_choices_are_named),
+        cmocka_unit_test(test_each_sample_counts_its_metric),
+        cmocka_unit_test(test_each_sample_counts_the_change_of_its_metric),
+        cmocka_unit_test(test_change_is_within_one_process),
+        cmocka_unit_test(test_samples_without_the_metric_are_counted),
+        cmocka_unit_test(test_perf_and_svg_name_the_metric_that_counts),
+        cmocka_unit_test(test_metrics_can_be_groups),
+        cmocka_unit_test(test_refusal_names_the_valid_metrics),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ static void put_profile(const OTLP(Profile) * profile, struct buffer *text)
 #define INIT " proc_lib:init_p/5( profile.frame.type=beam) cart()\n"
 
 /* The VM is the resource; the first profile is time, the second is samples. */
-static void test_all(void **state)
+static void test_resource_is_the_vm_with_profiles_of_time_and_samples(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
     struct small_profile small;
@@ -138,7 +138,7 @@ static void test_all(void **state)
 }
 
 /* Element 0 of each table is the zero value, and no element is there twice. */
-static void test_tables(void **state)
+static void test_tables_begin_with_zero_and_have_no_duplicates(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
     struct small_profile small;
@@ -166,7 +166,7 @@ static void test_tables(void **state)
 }
 
 /* Each VM has its own samples; samples whose value in a profile is 0 are not in it. */
-static void test_targets(void **state)
+static void test_each_vm_has_its_own_samples(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}, .event = "gc"};
     struct small_profile small;
@@ -204,9 +204,9 @@ static void test_targets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_resource_is_the_vm_with_profiles_of_time_and_samples),
+        cmocka_unit_test(test_tables_begin_with_zero_and_have_no_duplicates),
+        cmocka_unit_test(test_each_vm_has_its_own_samples),
     };
 
     return cmocka_run_group_tests_name("output_otlp", tests, NULL, NULL);

@@ -15,7 +15,7 @@
     "#\n"
 
 /* The whole file, byte for byte: leaf first, times never a whole second, operators escaped. */
-static void test_exact(void **state)
+static void test_perf_file_is_exact(void **state)
 {
     struct small_profile small;
 
@@ -48,7 +48,7 @@ static void test_exact(void **state)
 }
 
 /* Exactly those characters are escaped that an importer would misread. */
-static void test_escapes(void **state)
+static void test_characters_that_importers_misread_are_escaped(void **state)
 {
     static const struct {
         const char *symbol, *line;
@@ -81,7 +81,7 @@ static void test_escapes(void **state)
 }
 
 /* A sample of more than one period has that weight, rounded; a sample of none has 1. */
-static void test_weights(void **state)
+static void test_weight_is_the_rounded_number_of_periods(void **state)
 {
     struct small_profile small;
     char *text;
@@ -101,7 +101,7 @@ static void test_weights(void **state)
 }
 
 /* A sample without frames still has one line; importers would drop it otherwise. */
-static void test_no_stack(void **state)
+static void test_sample_without_frames_has_one_line(void **state)
 {
     struct small_profile small;
     char *text;
@@ -117,10 +117,10 @@ static void test_no_stack(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_no_stack),
+        cmocka_unit_test(test_perf_file_is_exact),
+        cmocka_unit_test(test_characters_that_importers_misread_are_escaped),
+        cmocka_unit_test(test_weight_is_the_rounded_number_of_periods),
+        cmocka_unit_test(test_sample_without_frames_has_one_line),
     };
 
     setenv("TZ", "UTC", 1);

@@ -74,7 +74,7 @@ static void assert_text(struct buffer *text, const char *expected)
 }
 
 /* Equal samples are merged; the profile has types, mappings, time and comments. */
-static void test_all(void **state)
+static void test_equal_samples_are_merged(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
     struct small_profile small;
@@ -142,7 +142,7 @@ static void assert_sums(const char *value, const char *expected)
 }
 
 /* The file has all values of an event except levels, and the selected metric. */
-static void test_values(void **state)
+static void test_file_has_all_values_of_an_event_except_levels(void **state)
 {
     (void)state;
     assert_sums(NULL, "samples/count 2; time/nanoseconds 4580190; count/count 4; "
@@ -157,7 +157,7 @@ static void test_values(void **state)
 }
 
 /* Files and lines are there; a sum beyond the format's range becomes its largest number. */
-static void test_extremes(void **state)
+static void test_sum_beyond_the_range_becomes_the_largest_number(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}};
     struct small_profile small;
@@ -189,9 +189,9 @@ static void test_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_equal_samples_are_merged),
+        cmocka_unit_test(test_file_has_all_values_of_an_event_except_levels),
+        cmocka_unit_test(test_sum_beyond_the_range_becomes_the_largest_number),
     };
 
     return cmocka_run_group_tests_name("output_pprof", tests, NULL, NULL);

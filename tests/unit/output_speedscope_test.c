@@ -7,7 +7,7 @@
     "\"exporter\":\"beamflame 0.1.0\",\n\"name\":\"beamflame -p 100\",\n\"profiles\":[\n"
 
 /* Equal neighbours are merged; times are times, also if samples count. */
-static void test_threads(void **state)
+static void test_equal_neighbours_of_a_thread_are_merged(void **state)
 {
     struct small_profile small;
 
@@ -28,7 +28,7 @@ static void test_threads(void **state)
 }
 
 /* A process that gets a name later is one process, and its profile has only its own samples. */
-static void test_processes(void **state)
+static void test_renamed_process_has_one_profile(void **state)
 {
     const char *who[] = {"<0.85.0>"};
     struct output_settings settings = {
@@ -55,7 +55,7 @@ static void test_processes(void **state)
 }
 
 /* A weight that is not time has unit "none". */
-static void test_metric(void **state)
+static void test_weight_that_is_not_time_has_no_unit(void **state)
 {
     struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .value = "heap"};
     struct small_profile small;
@@ -72,9 +72,9 @@ static void test_metric(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_processes),
-        cmocka_unit_test(test_metric),
+        cmocka_unit_test(test_equal_neighbours_of_a_thread_are_merged),
+        cmocka_unit_test(test_renamed_process_has_one_profile),
+        cmocka_unit_test(test_weight_that_is_not_time_has_no_unit),
     };
 
     return cmocka_run_group_tests_name("output_speedscope", tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include "output/counts.h"
 
 /* The whole report, byte for byte. */
-static void test_exact(void **state)
+static void test_summary_is_exact(void **state)
 {
     struct small_profile small;
 
@@ -24,7 +24,7 @@ static void test_exact(void **state)
 
 /* A process started with a fun is named after the root function of its stacks, as in other outputs;
  * any complete stack will do. */
-static void test_process_without_a_name(void **state)
+static void test_unnamed_process_has_the_name_of_its_root_function(void **state)
 {
     struct small_profile small;
     struct process_entry worker = {.identity = 0x563, .target = 1};
@@ -44,7 +44,7 @@ static void test_process_without_a_name(void **state)
 }
 
 /* The largest sums come first, and no more of them than requested. */
-static void test_top(void **state)
+static void test_largest_sums_come_first(void **state)
 {
     static const uint64_t sums[] = {5, 0, 9, 1, 7, 7, 3};
     static const uint32_t expected[] = {2, 4, 5};
@@ -66,9 +66,9 @@ static void test_top(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_process_without_a_name),
-        cmocka_unit_test(test_top),
+        cmocka_unit_test(test_summary_is_exact),
+        cmocka_unit_test(test_unnamed_process_has_the_name_of_its_root_function),
+        cmocka_unit_test(test_largest_sums_come_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static size_t occurrences(const char *text, const char *of)
 }
 
 /* Each frame has its box, full name, count and share; XML's special characters are escaped. */
-static void test_frames(void **state)
+static void test_each_frame_has_its_name_count_and_share(void **state)
 {
     struct small_profile small;
     char *text;
@@ -36,8 +36,7 @@ static void test_frames(void **state)
     free(text);
 }
 
-/* Text is escaped for XML. */
-static void test_escapes(void **state)
+static void test_text_is_escaped_for_xml(void **state)
 {
     char *text = NULL;
     size_t size;
@@ -51,7 +50,7 @@ static void test_escapes(void **state)
 }
 
 /* A label never has more cells than fit into its frame, and ends in ".." if it was cut. */
-static void test_labels_fit(void **state)
+static void test_labels_fit_into_their_frames(void **state)
 {
     struct small_profile small;
     char *text, name[601];
@@ -82,7 +81,7 @@ static void add(struct frame_tree *tree, const char **texts, size_t depth, uint6
 
 /* Children are inside their parent, side by side, ordered by name; boxes too narrow to see are left
  * out. */
-static void test_layout(void **state)
+static void test_children_lie_inside_their_parent(void **state)
 {
     static const char a[] = "a", b[] = "b", c[] = "c";
     struct frame_tree tree;
@@ -130,10 +129,10 @@ static void test_deep_stack_is_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_labels_fit),
-        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_each_frame_has_its_name_count_and_share),
+        cmocka_unit_test(test_text_is_escaped_for_xml),
+        cmocka_unit_test(test_labels_fit_into_their_frames),
+        cmocka_unit_test(test_children_lie_inside_their_parent),
         cmocka_unit_test(test_deep_stack_is_cut),
     };
 

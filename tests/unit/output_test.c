@@ -89,7 +89,7 @@ static char *bytes_of(const char *path)
 }
 
 /* The longest suffix decides; a name alone is not a suffix. */
-static void test_format_of(void **state)
+static void test_longest_suffix_decides_the_format(void **state)
 {
     (void)state;
     assert_ptr_equal(output_format_of("out.perf"), &perf_format);
@@ -105,7 +105,7 @@ static void test_format_of(void **state)
 }
 
 /* One pass writes all outputs, and leaves only their final files. */
-static void test_several(void **state)
+static void test_one_pass_writes_all_outputs(void **state)
 {
     struct output_request requests[] = {
         {.path = in_directory("a.folded")},
@@ -127,7 +127,7 @@ static void test_several(void **state)
 }
 
 /* A name ending in .gz has the same text, compressed. */
-static void test_gzip(void **state)
+static void test_output_with_suffix_gz_is_compressed(void **state)
 {
     struct output_request requests[] = {
         {.path = in_directory("a.perf")},
@@ -151,8 +151,7 @@ static void test_gzip(void **state)
     remove_files();
 }
 
-/* A recording written by an output gives the same outputs again. */
-static void test_bfr(void **state)
+static void test_recording_gives_the_same_outputs_again(void **state)
 {
     struct output_request request = {.path = in_directory("a.bfr")};
     struct output_request again[] = {{.path = in_directory("a.folded")},
@@ -180,7 +179,7 @@ static void test_bfr(void **state)
 }
 
 /* If any output fails, old files stay and no new file is left. */
-static void test_failure_leaves_nothing(void **state)
+static void test_failed_output_leaves_no_new_file(void **state)
 {
     struct output_request requests[] = {
         {.path = in_directory("a.folded")},
@@ -203,7 +202,7 @@ static void test_failure_leaves_nothing(void **state)
 }
 
 /* Without samples there is an error of its own code, and no file. */
-static void test_no_samples(void **state)
+static void test_no_samples_is_an_error_with_its_own_code(void **state)
 {
     struct output_request request = {.path = in_directory("a.perf")};
     struct error error;
@@ -215,7 +214,7 @@ static void test_no_samples(void **state)
 }
 
 /* Outputs that cannot work are refused before anything is recorded. */
-static void test_check(void **state)
+static void test_outputs_that_cannot_work_are_refused(void **state)
 {
     struct output_request requests[] = {
         {.path = in_directory("a.perf")},
@@ -243,7 +242,7 @@ static void test_check(void **state)
 }
 
 /* A graph of senders and receivers is refused without an event that has them. */
-static void test_check_peers(void **state)
+static void test_graph_without_events_with_peers_is_refused(void **state)
 {
     const struct output_request request = {.path = in_directory("a.dot")};
     struct error error;
@@ -256,7 +255,7 @@ static void test_check_peers(void **state)
 }
 
 /* A symbolic link is followed, not replaced. */
-static void test_link(void **state)
+static void test_symbolic_link_is_followed(void **state)
 {
     struct output_request request = {.path = in_directory("link.folded")};
     struct stat status;
@@ -279,15 +278,15 @@ static void test_link(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_format_of),
-        cmocka_unit_test(test_several),
-        cmocka_unit_test(test_gzip),
-        cmocka_unit_test(test_bfr),
-        cmocka_unit_test(test_failure_leaves_nothing),
-        cmocka_unit_test(test_no_samples),
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_check_peers),
-        cmocka_unit_test(test_link),
+        cmocka_unit_test(test_longest_suffix_decides_the_format),
+        cmocka_unit_test(test_one_pass_writes_all_outputs),
+        cmocka_unit_test(test_output_with_suffix_gz_is_compressed),
+        cmocka_unit_test(test_recording_gives_the_same_outputs_again),
+        cmocka_unit_test(test_failed_output_leaves_no_new_file),
+        cmocka_unit_test(test_no_samples_is_an_error_with_its_own_code),
+        cmocka_unit_test(test_outputs_that_cannot_work_are_refused),
+        cmocka_unit_test(test_graph_without_events_with_peers_is_refused),
+        cmocka_unit_test(test_symbolic_link_is_followed),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

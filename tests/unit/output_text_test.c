@@ -16,7 +16,7 @@ static void assert_report(struct small_profile *small, const struct output_setti
 }
 
 /* The costs of functions, divided among callers, callees and the function itself. */
-static void test_calls(void **state)
+static void test_costs_are_divided_among_callers_and_callees(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
     struct small_profile small;
@@ -66,7 +66,7 @@ static stack_id call(struct profile *p, stack_id from, const char *symbol, uint3
 
 /* A stack counts once for a function that is in it several times, on any lines; functions below
  * half a percent are only counted. */
-static void test_recursion(void **state)
+static void test_stack_counts_once_for_a_recursive_function(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}};
     struct small_profile small;
@@ -96,7 +96,7 @@ static void test_recursion(void **state)
 }
 
 /* The text has a part for each event with samples, or for the selected event and value. */
-static void test_events(void **state)
+static void test_text_has_a_part_for_each_event(void **state)
 {
     struct output_settings settings = {.view.grouping = {{GROUP_NONE}}};
     struct small_profile small;
@@ -123,9 +123,9 @@ static void test_events(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_recursion),
-        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_costs_are_divided_among_callers_and_callees),
+        cmocka_unit_test(test_stack_counts_once_for_a_recursive_function),
+        cmocka_unit_test(test_text_has_a_part_for_each_event),
     };
 
     return cmocka_run_group_tests_name("output_text", tests, NULL, NULL);

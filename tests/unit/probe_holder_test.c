@@ -18,7 +18,7 @@ enum { TARGET = 4711 };
     "pos:\t0\nflags:\t02\nlink_type:\t" type "\nlink_id:\t7\n" pid "path:\t/x\ncookie\t offset\n"
 
 /* Newer kernels say which process is probed; 0 is every process. */
-static void test_links_of_probes(void **state)
+static void test_link_of_probes_holds_those_of_its_process(void **state)
 {
     (void)state;
     assert_int_equal(link_use(MULTI("uprobe_multi", "pid:\t4711\n"), TARGET), LINK_PROBES);
@@ -30,7 +30,7 @@ static void test_links_of_probes(void **state)
 }
 
 /* A perf event may be a clock or a probe; older kernels do not say which. */
-static void test_links_of_perf_events(void **state)
+static void test_link_of_a_perf_event_is_a_clock_or_a_probe(void **state)
 {
     (void)state;
     assert_int_equal(link_use("link_type:\tperf\nevent_type:\tevent\n", TARGET), LINK_EVENT);
@@ -39,7 +39,7 @@ static void test_links_of_perf_events(void **state)
     assert_int_equal(link_use("link_type:\tperf\n", TARGET), LINK_PROBES);
 }
 
-static void test_other_links(void **state)
+static void test_other_links_hold_no_probes(void **state)
 {
     (void)state;
     assert_int_equal(link_use("link_type:\tcgroup\nlink_id:\t7\n", TARGET), LINK_OTHER);
@@ -63,7 +63,7 @@ static bool open_event(void)
     return syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0) >= 0;
 }
 
-static void test_process(void **state)
+static void test_process_with_an_open_perf_event_holds_probes(void **state)
 {
     pid_t pid = child_start(NULL);
     char name[16];
@@ -82,10 +82,10 @@ static void test_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_links_of_probes),
-        cmocka_unit_test(test_links_of_perf_events),
-        cmocka_unit_test(test_other_links),
-        cmocka_unit_test(test_process),
+        cmocka_unit_test(test_link_of_probes_holds_those_of_its_process),
+        cmocka_unit_test(test_link_of_a_perf_event_is_a_clock_or_a_probe),
+        cmocka_unit_test(test_other_links_hold_no_probes),
+        cmocka_unit_test(test_process_with_an_open_perf_event_holds_probes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

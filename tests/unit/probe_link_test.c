@@ -81,7 +81,7 @@ static uint64_t call(struct profiler *profiler)
 
 /* Each call in each thread of the target is counted at entry and return, with the cookies, from the
  * return of the attach call on; calls in other processes are not. No breakpoint remains. */
-static void test_counts(void **state)
+static void test_each_call_is_counted_at_entry_and_return(void **state)
 {
     (void)state;
     for (int i = 0; i < way_count; i++) {
@@ -119,7 +119,7 @@ static __attribute__((noinline)) void probed_around(void)
 }
 
 /* Probes at return are hit when the function ends, after all that runs before. */
-static void test_return(void **state)
+static void test_return_probe_is_hit_when_the_function_ends(void **state)
 {
     (void)state;
     for (int i = 0; i < way_count; i++) {
@@ -149,7 +149,7 @@ static void test_return(void **state)
 }
 
 /* Under load no call is missed between attaching and detaching, repeatedly. */
-static void test_hot(void **state)
+static void test_no_call_is_missed_under_load(void **state)
 {
     (void)state;
     for (int i = 0; i < way_count; i++) {
@@ -179,8 +179,7 @@ static void test_hot(void **state)
     }
 }
 
-/* The target may end at any time. */
-static void test_target_ends(void **state)
+static void test_target_may_end_while_probes_are_attached(void **state)
 {
     (void)state;
     for (int i = 0; i < way_count; i++) {
@@ -202,7 +201,7 @@ static void test_target_ends(void **state)
 }
 
 /* All or none: if one place is not in the file, no probe is left. */
-static void test_bad_place(void **state)
+static void test_no_probe_is_attached_if_one_place_is_invalid(void **state)
 {
     (void)state;
     for (int i = 0; i < way_count; i++) {
@@ -222,8 +221,7 @@ static void test_bad_place(void **state)
     }
 }
 
-/* The kernel removes the breakpoints when the profiler is killed. */
-static void test_killed(void **state)
+static void test_kernel_removes_probes_of_a_killed_profiler(void **state)
 {
     (void)state;
     for (int i = 0; i < way_count; i++) {
@@ -281,7 +279,7 @@ static bool is_clean_soon(struct target *target)
     return false;
 }
 
-static void test_killed_at_any_moment(void **state)
+static void test_no_breakpoint_stays_after_a_kill_at_any_moment(void **state)
 {
     unsigned seed = (unsigned)time(NULL);
 
@@ -318,13 +316,13 @@ static void test_killed_at_any_moment(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_return),
-        cmocka_unit_test(test_hot),
-        cmocka_unit_test(test_target_ends),
-        cmocka_unit_test(test_bad_place),
-        cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_killed_at_any_moment),
+        cmocka_unit_test(test_each_call_is_counted_at_entry_and_return),
+        cmocka_unit_test(test_return_probe_is_hit_when_the_function_ends),
+        cmocka_unit_test(test_no_call_is_missed_under_load),
+        cmocka_unit_test(test_target_may_end_while_probes_are_attached),
+        cmocka_unit_test(test_no_probe_is_attached_if_one_place_is_invalid),
+        cmocka_unit_test(test_kernel_removes_probes_of_a_killed_profiler),
+        cmocka_unit_test(test_no_breakpoint_stays_after_a_kill_at_any_moment),
     };
 
     struct calibration calibration;

@@ -62,8 +62,8 @@ CODE(nop5_only, NOP5)
 
 static const struct probe_needs no_nop5 = {.arguments = 6, .stack = true, .no_nop5 = true};
 
-/* A probe does not move to such a nop, and stays at one only if that is allowed. */
-static void test_nop5(void **state)
+/* A probe does not move to a 5-byte nop, and stays at one only if that is allowed. */
+static void test_probe_stays_at_a_nop5_only_if_allowed(void **state)
 {
     (void)state;
     assert_place(nop5_entry, 0);
@@ -79,7 +79,7 @@ static void test_nop5(void **state)
     assert_place_for(pushes, &no_nop5, 0);
 }
 
-static void test_moved(void **state)
+static void test_probe_moves_to_a_cheaper_instruction(void **state)
 {
     (void)state;
     assert_place(pushes, 0);
@@ -91,7 +91,7 @@ static void test_moved(void **state)
     assert_place(loops_to_entry, 3);
 }
 
-static void test_changed(void **state)
+static void test_probe_does_not_move_past_a_change_of_data(void **state)
 {
     (void)state;
     assert_place(guarded_move, 0);
@@ -104,7 +104,7 @@ static void test_changed(void **state)
 }
 
 /* Data that the program does not need may be changed, and so may the function's own stack. */
-static void test_needs(void **state)
+static void test_probe_moves_past_data_that_it_does_not_need(void **state)
 {
     const struct probe_needs two = {.arguments = 2}, returning = {.arguments = 2, .stack = true};
     const struct probe_needs none = {0};
@@ -125,7 +125,7 @@ static void test_needs(void **state)
     assert_place_for(loops_before, &one, 0);
 }
 
-static void test_not_once(void **state)
+static void test_probe_does_not_move_past_a_return_jump_or_loop(void **state)
 {
     (void)state;
     assert_place(returns, 0);
@@ -141,9 +141,11 @@ static void test_not_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nop5),     cmocka_unit_test(test_moved),
-        cmocka_unit_test(test_changed),  cmocka_unit_test(test_needs),
-        cmocka_unit_test(test_not_once),
+        cmocka_unit_test(test_probe_stays_at_a_nop5_only_if_allowed),
+        cmocka_unit_test(test_probe_moves_to_a_cheaper_instruction),
+        cmocka_unit_test(test_probe_does_not_move_past_a_change_of_data),
+        cmocka_unit_test(test_probe_moves_past_data_that_it_does_not_need),
+        cmocka_unit_test(test_probe_does_not_move_past_a_return_jump_or_loop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static const char *name_of(struct bench *bench, process_id id)
 }
 
 /* A process becomes an entry with its pid, initial call and name. */
-static void test_entry(void **state)
+static void test_entry_has_pid_initial_call_and_name(void **state)
 {
     const struct process_entry *entry;
     struct bench b;
@@ -140,7 +140,7 @@ static void run(struct bench *bench)
 
 /* Within a second the data of a process is not read again; a change that the struct does not show
  * is seen after that. */
-static void test_age(void **state)
+static void test_data_of_a_process_is_kept_for_a_second(void **state)
 {
     process_id first, later;
     struct bench b;
@@ -161,7 +161,7 @@ static void test_age(void **state)
 
 /* The data of a process that does not run is kept for a minute. A process that is running, or was
  * at the last look, counts as one that runs. */
-static void test_at_rest(void **state)
+static void test_data_of_a_resting_process_is_kept_for_a_minute(void **state)
 {
     enum { RUNNING = 1 << 15 };
     process_id unnamed;
@@ -187,7 +187,7 @@ static void test_at_rest(void **state)
 
 /* A change of the name or of the dictionary pointer shows in the struct, and the data is read at
  * once. */
-static void test_change(void **state)
+static void test_changed_name_or_dictionary_is_read_at_once(void **state)
 {
     process_id unnamed, named;
     struct bench b;
@@ -204,8 +204,7 @@ static void test_change(void **state)
     close_bench(&b);
 }
 
-/* A new process in the struct of an old one is another process. */
-static void test_reused_struct(void **state)
+static void test_new_process_in_a_reused_struct_is_another_one(void **state)
 {
     process_id first, second;
     struct bench b;
@@ -222,7 +221,7 @@ static void test_reused_struct(void **state)
 }
 
 /* A process that proc_lib is starting soon has its initial call: its data is read each time. */
-static void test_starting(void **state)
+static void test_starting_process_is_read_each_time(void **state)
 {
     uint64_t dictionary, call, pair;
     process_id first, later;
@@ -248,7 +247,7 @@ static void test_starting(void **state)
 
 /* After a move to another profile, a process is an entry there, found by its struct or by its
  * pid. */
-static void test_moved(void **state)
+static void test_process_is_an_entry_after_a_move_to_another_profile(void **state)
 {
     struct profile *next = profile_new();
     process_id id;
@@ -271,8 +270,7 @@ static void test_moved(void **state)
     close_bench(&b);
 }
 
-/* Without a pid there is no process. */
-static void test_no_pid(void **state)
+static void test_struct_without_a_pid_is_no_process(void **state)
 {
     struct bench b;
 
@@ -285,7 +283,7 @@ static void test_no_pid(void **state)
 }
 
 /* With more processes than the cache holds, each is found, and none is mistaken for another. */
-static void test_many(void **state)
+static void test_processes_beyond_the_cache_size_are_not_confused(void **state)
 {
     struct bench b;
     process_id first, id;
@@ -304,8 +302,8 @@ static void test_many(void **state)
     close_bench(&b);
 }
 
-/* Without a readable process table pids are unknown, which is an error. */
-static void test_no_table(void **state)
+/* Pids are unknown without a readable process table. */
+static void test_unreadable_process_table_is_an_error(void **state)
 {
     struct error error = {0};
     struct bench b;
@@ -354,7 +352,7 @@ static void assert_pid(struct bench *bench, process_id id, const char *pid)
 
 /* Parents are entries with their own data. A parent that has ended keeps the data that was seen, or
  * has only its pid. */
-static void test_parents(void **state)
+static void test_parent_is_an_entry_with_its_own_data(void **state)
 {
     const struct process_entry *entry;
     process_id first;
@@ -382,7 +380,7 @@ static void test_parents(void **state)
 }
 
 /* Two processes that are each other's parents (impossible in a VM) do no harm. */
-static void test_parents_in_a_circle(void **state)
+static void test_parents_in_a_circle_do_no_harm(void **state)
 {
     process_id id;
     struct bench b;
@@ -400,7 +398,7 @@ static void test_parents_in_a_circle(void **state)
 }
 
 /* Names and pids of ancestors: the nearest comes first in the list, and last in the chain. */
-static void test_ancestors(void **state)
+static void test_nearest_ancestor_is_last_in_the_chain(void **state)
 {
     uint64_t dictionary, list;
     const struct ancestor *nearest;
@@ -449,7 +447,7 @@ static const char *application_at(struct bench *bench, uint64_t time)
 }
 
 /* The application is that of the group leader, and is kept. */
-static void test_application(void **state)
+static void test_application_is_that_of_the_group_leader(void **state)
 {
     struct profile *next = profile_new();
     uint64_t master;
@@ -474,7 +472,7 @@ static void test_application(void **state)
 
 /* A process has no application if its group leader is not a master or is not readable; unreadable
  * data is tried again after a second. */
-static void test_no_application(void **state)
+static void test_no_application_without_a_readable_master(void **state)
 {
     uint64_t master, stop;
     struct bench b;
@@ -504,21 +502,21 @@ static void test_no_application(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entry),
-        cmocka_unit_test(test_age),
-        cmocka_unit_test(test_at_rest),
-        cmocka_unit_test(test_change),
-        cmocka_unit_test(test_reused_struct),
-        cmocka_unit_test(test_starting),
-        cmocka_unit_test(test_no_pid),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_no_table),
-        cmocka_unit_test(test_parents),
-        cmocka_unit_test(test_parents_in_a_circle),
-        cmocka_unit_test(test_ancestors),
-        cmocka_unit_test(test_application),
-        cmocka_unit_test(test_no_application),
-        cmocka_unit_test(test_moved),
+        cmocka_unit_test(test_entry_has_pid_initial_call_and_name),
+        cmocka_unit_test(test_data_of_a_process_is_kept_for_a_second),
+        cmocka_unit_test(test_data_of_a_resting_process_is_kept_for_a_minute),
+        cmocka_unit_test(test_changed_name_or_dictionary_is_read_at_once),
+        cmocka_unit_test(test_new_process_in_a_reused_struct_is_another_one),
+        cmocka_unit_test(test_starting_process_is_read_each_time),
+        cmocka_unit_test(test_struct_without_a_pid_is_no_process),
+        cmocka_unit_test(test_processes_beyond_the_cache_size_are_not_confused),
+        cmocka_unit_test(test_unreadable_process_table_is_an_error),
+        cmocka_unit_test(test_parent_is_an_entry_with_its_own_data),
+        cmocka_unit_test(test_parents_in_a_circle_do_no_harm),
+        cmocka_unit_test(test_nearest_ancestor_is_last_in_the_chain),
+        cmocka_unit_test(test_application_is_that_of_the_group_leader),
+        cmocka_unit_test(test_no_application_without_a_readable_master),
+        cmocka_unit_test(test_process_is_an_entry_after_a_move_to_another_profile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

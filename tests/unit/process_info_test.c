@@ -73,8 +73,7 @@ static void set_dictionary(uint64_t first, uint64_t second)
     set(vm.layout.process_dictionary, dictionary);
 }
 
-/* A process with only its pid and initial call. */
-static void test_plain(void **state)
+static void test_plain_process_has_pid_and_initial_call(void **state)
 {
     struct process_info read = info();
 
@@ -87,7 +86,7 @@ static void test_plain(void **state)
 
 /* The registered name is read, unless the entry belongs to another process by now or is not
  * readable. */
-static void test_name(void **state)
+static void test_registered_name_of_another_process_is_not_taken(void **state)
 {
     uint64_t entry = fake_room(target, 40);
 
@@ -103,7 +102,7 @@ static void test_name(void **state)
 }
 
 /* Initial call and label are found alone in a slot, and among other pairs of a slot. */
-static void test_dictionary(void **state)
+static void test_initial_call_and_label_are_found_in_the_dictionary(void **state)
 {
     uint64_t call =
         FAKE_TUPLE(target, 3, fake_atom_term(DB), fake_atom_term(LOGGER), fake_small(1));
@@ -122,7 +121,7 @@ static void test_dictionary(void **state)
 }
 
 /* Wrong values, circular lists and slots without a number do no harm and give no text. */
-static void test_bad_dictionary(void **state)
+static void test_damaged_dictionary_gives_no_text(void **state)
 {
     uint64_t bad_call = FAKE_TUPLE(target, 2, fake_atom_term(INITIAL_CALL), fake_small(1));
     uint64_t bad_label = FAKE_TUPLE(target, 2, fake_atom_term(LABEL), 0x7777777777777772);
@@ -140,7 +139,7 @@ static void test_bad_dictionary(void **state)
 }
 
 /* The parent, and the ancestors: names and pids of this node. */
-static void test_family(void **state)
+static void test_parent_and_ancestors_are_read(void **state)
 {
     const uint64_t pid = (uint64_t)9 << 32 | 77 << 4 | 3;
     uint64_t external = FAKE_TUPLE(target, 1, 0);
@@ -172,7 +171,7 @@ static void test_family(void **state)
 
 /* A circular list, or a word that is not a list, gives at most as many ancestors as there is room
  * for. */
-static void test_bad_ancestors(void **state)
+static void test_circular_list_of_ancestors_is_limited(void **state)
 {
     uint64_t cycle = fake_cons(target, fake_atom_term(DB), 0);
 
@@ -185,7 +184,7 @@ static void test_bad_ancestors(void **state)
 }
 
 /* Without a local pid (freed memory, a port) there is no process. */
-static void test_no_pid(void **state)
+static void test_struct_without_a_local_pid_is_no_process(void **state)
 {
     struct process_info read = {.id = 7};
 
@@ -197,7 +196,7 @@ static void test_no_pid(void **state)
 }
 
 /* Both encodings of pids, with values from real nodes; the second needs the table's masks. */
-static void test_pids(void **state)
+static void test_both_encodings_of_pids_are_decoded(void **state)
 {
     const struct pid_encoding wide = {.wide = true,
                                       .pix_mask = 0xfffff,
@@ -220,7 +219,7 @@ static void test_pids(void **state)
 }
 
 /* The first condition that is true decides, as in erts_process_state2status(). */
-static void test_status(void **state)
+static void test_first_true_condition_decides_the_status(void **state)
 {
     (void)state;
     assert_int_equal(process_status_of_state(&vm, 0), STATUS_WAITING);
@@ -236,15 +235,17 @@ static void test_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_plain, start, stop),
-        cmocka_unit_test_setup_teardown(test_name, start, stop),
-        cmocka_unit_test_setup_teardown(test_dictionary, start, stop),
-        cmocka_unit_test_setup_teardown(test_bad_dictionary, start, stop),
-        cmocka_unit_test_setup_teardown(test_family, start, stop),
-        cmocka_unit_test_setup_teardown(test_bad_ancestors, start, stop),
-        cmocka_unit_test_setup_teardown(test_no_pid, start, stop),
-        cmocka_unit_test_setup_teardown(test_pids, start, stop),
-        cmocka_unit_test_setup_teardown(test_status, start, stop),
+        cmocka_unit_test_setup_teardown(test_plain_process_has_pid_and_initial_call, start, stop),
+        cmocka_unit_test_setup_teardown(test_registered_name_of_another_process_is_not_taken, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_initial_call_and_label_are_found_in_the_dictionary,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(test_damaged_dictionary_gives_no_text, start, stop),
+        cmocka_unit_test_setup_teardown(test_parent_and_ancestors_are_read, start, stop),
+        cmocka_unit_test_setup_teardown(test_circular_list_of_ancestors_is_limited, start, stop),
+        cmocka_unit_test_setup_teardown(test_struct_without_a_local_pid_is_no_process, start, stop),
+        cmocka_unit_test_setup_teardown(test_both_encodings_of_pids_are_decoded, start, stop),
+        cmocka_unit_test_setup_teardown(test_first_true_condition_decides_the_status, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void check_unknown(enum metric metric)
     assert_int_equal(metrics.values[metric], 0);
 }
 
-static void test_at_rest(void **state)
+static void test_resting_process_has_its_metrics_in_each_release(void **state)
 {
     (void)state;
     for (int release = 24; release <= 29; release++) {
@@ -92,7 +92,7 @@ static void test_at_rest(void **state)
     }
 }
 
-static void test_no_old_heap(void **state)
+static void test_process_without_an_old_heap_has_old_0(void **state)
 {
     (void)state;
     start(27);
@@ -102,7 +102,7 @@ static void test_no_old_heap(void **state)
     check(METRIC_HEAP, 233 + 12);
 }
 
-static void test_queue(void **state)
+static void test_length_of_the_queue_is_the_sum_of_both_queues(void **state)
 {
     (void)state;
     for (int release = 24; release <= 29; release++) {
@@ -119,7 +119,7 @@ static void test_queue(void **state)
 
 /* The queue contains signals other than messages, so the struct does not give the number of
  * messages. */
-static void test_queue_with_signals(void **state)
+static void test_length_of_a_queue_with_other_signals_is_unknown(void **state)
 {
     (void)state;
     start(27);
@@ -135,7 +135,7 @@ static void test_queue_with_signals(void **state)
     check_unknown(METRIC_MSGQ);
 }
 
-static void test_queue_in_buffers(void **state)
+static void test_length_of_a_queue_in_buffers_is_unknown(void **state)
 {
     (void)state;
     start(29);
@@ -144,7 +144,7 @@ static void test_queue_in_buffers(void **state)
     check_unknown(METRIC_HEAP);
 }
 
-static void test_running(void **state)
+static void test_metrics_of_a_running_process_come_from_its_registers(void **state)
 {
     struct process_registers registers = {.stop = 0x10000 + 190 * 8,
                                           .reductions = REDUCTIONS_LEFT,
@@ -174,7 +174,7 @@ static void test_running(void **state)
 }
 
 /* During a collection, `stop` still points into the old heap. */
-static void test_moving_stack(void **state)
+static void test_stack_size_is_unknown_during_a_collection(void **state)
 {
     (void)state;
     start(27);
@@ -249,7 +249,7 @@ static void walk_parts(const struct parts *parts, size_t reads)
     process_metrics_walk(&vm, parts->process, bytes, reads, &metrics);
 }
 
-static void test_walk(void **state)
+static void test_walk_adds_up_memory_and_binaries(void **state)
 {
     struct parts parts = start_parts();
 
@@ -263,7 +263,7 @@ static void test_walk(void **state)
     free(parts.target);
 }
 
-static void test_walk_ends(void **state)
+static void test_walk_with_too_few_reads_leaves_metrics_unknown(void **state)
 {
     struct parts parts = start_parts();
 
@@ -279,7 +279,7 @@ static void test_walk_ends(void **state)
     free(parts.target);
 }
 
-static void test_walk_of_what_changes(void **state)
+static void test_walk_of_a_changing_process_leaves_memory_unknown(void **state)
 {
     struct parts parts = start_parts();
 
@@ -293,7 +293,7 @@ static void test_walk_of_what_changes(void **state)
 }
 
 /* A node that a pointer leads to without being its child: the tree has changed. */
-static void test_walk_of_a_torn_tree(void **state)
+static void test_walk_of_a_changed_tree_leaves_memory_unknown(void **state)
 {
     struct parts parts = start_parts();
     uint64_t root;
@@ -308,7 +308,7 @@ static void test_walk_of_a_torn_tree(void **state)
 }
 
 /* A message that is not decoded yet does not contain its decoded size. */
-static void test_walk_of_a_far_message(void **state)
+static void test_walk_of_an_encoded_message_leaves_memory_unknown(void **state)
 {
     struct parts parts = start_parts();
     uint64_t first;
@@ -326,18 +326,18 @@ static void test_walk_of_a_far_message(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_at_rest),
-        cmocka_unit_test(test_no_old_heap),
-        cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_queue_with_signals),
-        cmocka_unit_test(test_queue_in_buffers),
-        cmocka_unit_test(test_running),
-        cmocka_unit_test(test_moving_stack),
-        cmocka_unit_test(test_walk),
-        cmocka_unit_test(test_walk_ends),
-        cmocka_unit_test(test_walk_of_what_changes),
-        cmocka_unit_test(test_walk_of_a_torn_tree),
-        cmocka_unit_test(test_walk_of_a_far_message),
+        cmocka_unit_test(test_resting_process_has_its_metrics_in_each_release),
+        cmocka_unit_test(test_process_without_an_old_heap_has_old_0),
+        cmocka_unit_test(test_length_of_the_queue_is_the_sum_of_both_queues),
+        cmocka_unit_test(test_length_of_a_queue_with_other_signals_is_unknown),
+        cmocka_unit_test(test_length_of_a_queue_in_buffers_is_unknown),
+        cmocka_unit_test(test_metrics_of_a_running_process_come_from_its_registers),
+        cmocka_unit_test(test_stack_size_is_unknown_during_a_collection),
+        cmocka_unit_test(test_walk_adds_up_memory_and_binaries),
+        cmocka_unit_test(test_walk_with_too_few_reads_leaves_metrics_unknown),
+        cmocka_unit_test(test_walk_of_a_changing_process_leaves_memory_unknown),
+        cmocka_unit_test(test_walk_of_a_changed_tree_leaves_memory_unknown),
+        cmocka_unit_test(test_walk_of_an_encoded_message_leaves_memory_unknown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

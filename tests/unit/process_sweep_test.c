@@ -148,7 +148,7 @@ static void sweep(struct bench *bench)
 
 /* Each process of the table is visited once, with its whole stack, also if there are more than one
  * batch. */
-static void test_all_are_visited(void **state)
+static void test_each_process_is_visited_once(void **state)
 {
     struct bench bench;
 
@@ -163,7 +163,7 @@ static void test_all_are_visited(void **state)
 }
 
 /* Only the requested processes are visited, without those that have ended. */
-static void test_some(void **state)
+static void test_only_requested_processes_are_visited(void **state)
 {
     const uint64_t indices[] = {3, 9, 10, 500};
     struct bench bench;
@@ -185,7 +185,7 @@ static void test_some(void **state)
 
 /* A sweep over a share visits that share, with equal chance for all, including the first and the
  * last slot, whether it reads the whole table or single lines. */
-static void test_share(void **state)
+static void test_share_of_a_sweep_has_equal_chance_for_all(void **state)
 {
     static const struct {
         double share;
@@ -207,7 +207,7 @@ static void test_share(void **state)
 
 /* A process that has left its slot, or cannot be read, counts as gone, and hides no other
  * process. */
-static void test_gone(void **state)
+static void test_process_that_left_its_slot_counts_as_gone(void **state)
 {
     struct bench bench;
 
@@ -224,8 +224,7 @@ static void test_gone(void **state)
     close_bench(&bench);
 }
 
-/* The stack of a running process is not read. */
-static void test_running(void **state)
+static void test_stack_of_a_running_process_is_not_read(void **state)
 {
     struct bench bench;
 
@@ -241,7 +240,7 @@ static void test_running(void **state)
 
 /* A process that has run between the reads is read again; if it runs every time, it counts as
  * torn. */
-static void test_torn(void **state)
+static void test_process_that_runs_between_all_reads_counts_as_torn(void **state)
 {
     struct bench bench;
 
@@ -262,8 +261,7 @@ static void test_torn(void **state)
     close_bench(&bench);
 }
 
-/* Of a deep stack, both ends are read. */
-static void test_deep_stack(void **state)
+static void test_both_ends_of_a_deep_stack_are_read(void **state)
 {
     struct bench bench;
 
@@ -277,7 +275,7 @@ static void test_deep_stack(void **state)
 }
 
 /* A process is distinguished from another one in its place. */
-static void test_again(void **state)
+static void test_another_process_at_the_address_counts_as_gone(void **state)
 {
     struct bench bench;
     struct swept_process process;
@@ -297,7 +295,7 @@ static void test_again(void **state)
 }
 
 /* The largest processes are found anywhere in the table; of equal ones, the oldest. */
-static void test_top(void **state)
+static void test_largest_processes_are_found_anywhere_in_the_table(void **state)
 {
     struct bench bench;
     struct process_top *top = process_top_new(4, METRIC_REDUCTIONS, false);
@@ -336,7 +334,7 @@ static void find(struct bench *bench, struct process_top *top)
 
 /* The processes that have grown most since the last search are found, whatever their rank was; in
  * the first search the whole value is growth. */
-static void test_top_by_growth(void **state)
+static void test_processes_that_have_grown_most_are_found(void **state)
 {
     struct bench bench;
     struct process_top *top = process_top_new(3, METRIC_REDUCTIONS, true);
@@ -369,7 +367,7 @@ static void test_top_by_growth(void **state)
 
 /* Processes end and start among the others. A process in the place of another has grown from 0,
  * even if the other had more. */
-static void test_growth_of_new_ones(void **state)
+static void test_new_process_has_grown_from_0(void **state)
 {
     struct bench bench;
     struct process_top *top = process_top_new(2, METRIC_REDUCTIONS, true);
@@ -391,7 +389,7 @@ static void test_growth_of_new_ones(void **state)
 }
 
 /* A process whose value is unknown at one of the two times has no rank. */
-static void test_growth_that_is_not_known(void **state)
+static void test_process_of_unknown_growth_has_no_rank(void **state)
 {
     struct bench bench;
     struct process_top *top = process_top_new(1, METRIC_STACK, true);
@@ -417,18 +415,18 @@ static void test_growth_that_is_not_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_are_visited),
-        cmocka_unit_test(test_some),
-        cmocka_unit_test(test_share),
-        cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_running),
-        cmocka_unit_test(test_torn),
-        cmocka_unit_test(test_deep_stack),
-        cmocka_unit_test(test_again),
-        cmocka_unit_test(test_top),
-        cmocka_unit_test(test_top_by_growth),
-        cmocka_unit_test(test_growth_of_new_ones),
-        cmocka_unit_test(test_growth_that_is_not_known),
+        cmocka_unit_test(test_each_process_is_visited_once),
+        cmocka_unit_test(test_only_requested_processes_are_visited),
+        cmocka_unit_test(test_share_of_a_sweep_has_equal_chance_for_all),
+        cmocka_unit_test(test_process_that_left_its_slot_counts_as_gone),
+        cmocka_unit_test(test_stack_of_a_running_process_is_not_read),
+        cmocka_unit_test(test_process_that_runs_between_all_reads_counts_as_torn),
+        cmocka_unit_test(test_both_ends_of_a_deep_stack_are_read),
+        cmocka_unit_test(test_another_process_at_the_address_counts_as_gone),
+        cmocka_unit_test(test_largest_processes_are_found_anywhere_in_the_table),
+        cmocka_unit_test(test_processes_that_have_grown_most_are_found),
+        cmocka_unit_test(test_new_process_has_grown_from_0),
+        cmocka_unit_test(test_process_of_unknown_growth_has_no_rank),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,8 +29,8 @@ static bool contains(const pid_t *ids, size_t count, pid_t id)
     return false;
 }
 
-/* The list contains this process and init, in ascending order. */
-static void test_list(void **state)
+/* The list contains this process, in ascending order. */
+static void test_list_of_processes_is_in_ascending_order(void **state)
 {
     struct error error;
     size_t count = 0;
@@ -46,7 +46,7 @@ static void test_list(void **state)
 
 /* A living process exists and has a start time, even with odd characters in its name; a reaped one
  * has neither. */
-static void test_exists_and_start_time(void **state)
+static void test_only_a_living_process_has_a_start_time(void **state)
 {
     unsigned long long here = process_start_time(getpid());
     char name[16];
@@ -73,7 +73,7 @@ static void test_exists_and_start_time(void **state)
 }
 
 /* Arguments are returned one by one, also empty ones, with an additional NUL at the end. */
-static void test_arguments(void **state)
+static void test_arguments_are_returned_one_by_one(void **state)
 {
     static const char expected[] = "-x\0\0beam\0";
     int go[2], ready[2];
@@ -122,7 +122,7 @@ static void *run_named(void *argument)
 }
 
 /* Threads are listed with their names; a process that has ended gives an error and "". */
-static void test_threads(void **state)
+static void test_threads_are_listed_with_their_names(void **state)
 {
     struct named_thread thread;
     struct error error = {0};
@@ -154,7 +154,7 @@ static void test_threads(void **state)
 }
 
 /* CPU time grows with the work, and is less than the elapsed time. */
-static void test_thread_times(void **state)
+static void test_cpu_time_of_a_thread_grows_with_its_work(void **state)
 {
     uint64_t cpu[2], wait[2], before;
     volatile uint64_t sum = 0;
@@ -221,7 +221,7 @@ static const struct {
 };
 
 /* The cgroup names of container engines give their container's id, and other names give none. */
-static void test_container_names(void **state)
+static void test_cgroup_names_give_the_container_id(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
@@ -234,7 +234,7 @@ static void test_container_names(void **state)
 }
 
 /* A small buffer cuts the id; an unknown process gives "". */
-static void test_container_bounds(void **state)
+static void test_container_id_is_cut_to_a_small_buffer(void **state)
 {
     char id[8] = "before";
 
@@ -249,7 +249,7 @@ static void test_container_bounds(void **state)
 
 /* The peak covers memory that is free again, but not that of the program before exec(). The child
  * starts with the memory of this process, as a child of vfork() does. */
-static void test_peak_memory(void **state)
+static void test_peak_memory_does_not_cover_the_time_before_exec(void **state)
 {
     enum { SIZE = 64 << 20 };
     char *memory = malloc(SIZE), *sleeping[] = {"sleep", "100", NULL};
@@ -271,7 +271,7 @@ static void test_peak_memory(void **state)
 }
 
 /* A value is found at the start of a line only, by its whole key. */
-static void test_values(void **state)
+static void test_value_is_found_by_its_whole_key(void **state)
 {
     static const char text[] = "Name:\tPid:\t1\nNSpid:\t2\nPid:\t34\nTail:\t5";
     const char *value;
@@ -290,15 +290,15 @@ static void test_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_exists_and_start_time),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_thread_times),
-        cmocka_unit_test(test_peak_memory),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_container_names),
-        cmocka_unit_test(test_container_bounds),
+        cmocka_unit_test(test_list_of_processes_is_in_ascending_order),
+        cmocka_unit_test(test_only_a_living_process_has_a_start_time),
+        cmocka_unit_test(test_arguments_are_returned_one_by_one),
+        cmocka_unit_test(test_threads_are_listed_with_their_names),
+        cmocka_unit_test(test_cpu_time_of_a_thread_grows_with_its_work),
+        cmocka_unit_test(test_peak_memory_does_not_cover_the_time_before_exec),
+        cmocka_unit_test(test_value_is_found_by_its_whole_key),
+        cmocka_unit_test(test_cgroup_names_give_the_container_id),
+        cmocka_unit_test(test_container_id_is_cut_to_a_small_buffer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static bool is_known(int process, uint64_t id, uint64_t time)
     return metrics_know(&metrics, METRIC_MEMORY);
 }
 
-static void test_once_a_second(void **state)
+static void test_process_is_walked_once_a_second(void **state)
 {
     (void)state;
     assert_true(is_known(0, PID, 10 * SECOND));
@@ -69,14 +69,14 @@ static void test_once_a_second(void **state)
 }
 
 /* The memory of the process contains another one by now. */
-static void test_another_process(void **state)
+static void test_reused_memory_of_a_process_is_not_walked(void **state)
 {
     (void)state;
     assert_false(is_known(0, PID + 1, 10 * SECOND));
 }
 
 /* Metrics that the sample has stay as they are. */
-static void test_known_stays(void **state)
+static void test_walk_keeps_known_metrics(void **state)
 {
     struct metrics metrics = {0};
 
@@ -90,7 +90,7 @@ static void test_known_stays(void **state)
 
 /* Each process has a chain of references that takes 100 reads, so a second suffices for some of the
  * 500. After a while each has had its turn. */
-static void test_all_have_their_turn(void **state)
+static void test_all_processes_have_their_turn(void **state)
 {
     bool had[PROCESSES] = {false};
     int first_second = 0, count = 0;
@@ -116,10 +116,10 @@ static void test_all_have_their_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_once_a_second, start, stop),
-        cmocka_unit_test_setup_teardown(test_another_process, start, stop),
-        cmocka_unit_test_setup_teardown(test_known_stays, start, stop),
-        cmocka_unit_test_setup_teardown(test_all_have_their_turn, start, stop),
+        cmocka_unit_test_setup_teardown(test_process_is_walked_once_a_second, start, stop),
+        cmocka_unit_test_setup_teardown(test_reused_memory_of_a_process_is_not_walked, start, stop),
+        cmocka_unit_test_setup_teardown(test_walk_keeps_known_metrics, start, stop),
+        cmocka_unit_test_setup_teardown(test_all_processes_have_their_turn, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ static struct profile *other_profile(void)
 }
 
 /* A sample that was carried over reads the same as before, even after the old profile is freed. */
-static void test_same_sample(void **state)
+static void test_remapped_sample_reads_the_same(void **state)
 {
     struct profile *to = other_profile();
     struct small_profile small;
@@ -74,7 +74,7 @@ static string_id text(struct profile *profile, const char *value)
 
 /* All fields of a process are carried over: its ancestors, its application, and its parent,
  * whatever its id. */
-static void test_process(void **state)
+static void test_process_is_remapped_with_all_fields(void **state)
 {
     struct profile *from = profile_new(), *to = other_profile();
     ancestor_id top = profile_ancestor(from, 0, text(from, "top_sup")),
@@ -110,8 +110,7 @@ static void test_process(void **state)
     profile_free(to);
 }
 
-/* A module is carried over with its build id. */
-static void test_module(void **state)
+static void test_module_is_remapped_with_its_build_id(void **state)
 {
     struct profile *to = other_profile();
     const struct module *module;
@@ -129,8 +128,7 @@ static void test_module(void **state)
     profile_free(to);
 }
 
-/* Absent fields stay absent. */
-static void test_nothing(void **state)
+static void test_absent_fields_stay_absent(void **state)
 {
     struct profile *from = profile_new(), *to = profile_new();
     struct sample sample = {.event = 1, .time = 5};
@@ -148,10 +146,10 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_sample),
-        cmocka_unit_test(test_process),
-        cmocka_unit_test(test_module),
-        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_remapped_sample_reads_the_same),
+        cmocka_unit_test(test_process_is_remapped_with_all_fields),
+        cmocka_unit_test(test_module_is_remapped_with_its_build_id),
+        cmocka_unit_test(test_absent_fields_stay_absent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

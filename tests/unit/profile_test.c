@@ -2,7 +2,7 @@
 #include "small_profile.h"
 
 /* Equal strings have one id, others their own; 0 is the empty text. */
-static void test_strings(void **state)
+static void test_equal_strings_have_one_id(void **state)
 {
     struct profile *p = profile_new();
     string_id a = profile_string(p, "lists:map/2 and more", 11);
@@ -19,7 +19,7 @@ static void test_strings(void **state)
 }
 
 /* Bad UTF-8 and control characters become U+FFFD, one each, and good UTF-8 stays. */
-static void test_strings_are_clean(void **state)
+static void test_bad_utf8_and_control_characters_are_replaced(void **state)
 {
     static const struct {
         const char *in, *out;
@@ -66,7 +66,7 @@ static void test_long_string_is_cut(void **state)
 }
 
 /* Texts do not move while others are added: views keep pointers to them. */
-static void test_texts_stay(void **state)
+static void test_texts_do_not_move_while_others_are_added(void **state)
 {
     struct profile *p = profile_new();
     const char *first = profile_text(p, profile_string_z(p, "first"));
@@ -84,7 +84,7 @@ static void test_texts_stay(void **state)
 }
 
 /* Entries that differ in any field differ; padding bytes do not count. */
-static void test_entries(void **state)
+static void test_entries_that_differ_in_any_field_are_separate(void **state)
 {
     struct profile *p = profile_new();
     struct frame a, b;
@@ -111,7 +111,7 @@ static void test_entries(void **state)
 }
 
 /* Many stacks: ids are dense, parents have lower ids, and each stack is found again. */
-static void test_many_stacks(void **state)
+static void test_ids_of_many_stacks_are_dense_and_found_again(void **state)
 {
     enum { width = 100, depth = 300 };
     struct profile *p = profile_new();
@@ -134,7 +134,7 @@ static void test_many_stacks(void **state)
 }
 
 /* Each loss, status and activity has a name, and no two losses have the same. */
-static void test_names(void **state)
+static void test_each_loss_status_and_activity_has_a_name(void **state)
 {
     (void)state;
     for (int i = 0; i < LOSS_COUNT; i++) {
@@ -154,13 +154,13 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_strings_are_clean),
+        cmocka_unit_test(test_equal_strings_have_one_id),
+        cmocka_unit_test(test_bad_utf8_and_control_characters_are_replaced),
         cmocka_unit_test(test_long_string_is_cut),
-        cmocka_unit_test(test_texts_stay),
-        cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_many_stacks),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_texts_do_not_move_while_others_are_added),
+        cmocka_unit_test(test_entries_that_differ_in_any_field_are_separate),
+        cmocka_unit_test(test_ids_of_many_stacks_are_dense_and_found_again),
+        cmocka_unit_test(test_each_loss_status_and_activity_has_a_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

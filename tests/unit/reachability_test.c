@@ -136,7 +136,7 @@ static enum call_ahead ahead(const uint8_t *function)
 
 /* ---- */
 
-static void test_before_between_and_after(void **state)
+static void test_call_is_ahead_always_perhaps_or_never(void **state)
 {
     (void)state;
     assert_int_equal(ahead(collects), CALL_PERHAPS);
@@ -150,7 +150,7 @@ static void test_before_between_and_after(void **state)
     assert_int_equal(ahead_at(collects, collects_unrelated), CALL_PERHAPS);
 }
 
-static void test_other_addresses(void **state)
+static void test_addresses_outside_of_the_function_are_unknown(void **state)
 {
     (void)state;
     assert_int_equal(ahead_at(collects, collects + 1), CALL_UNKNOWN);
@@ -158,7 +158,7 @@ static void test_other_addresses(void **state)
     assert_null(ways_of(16));
 }
 
-static void test_ways(void **state)
+static void test_all_branches_decide_if_a_call_is_ahead(void **state)
 {
     (void)state;
     assert_int_equal(ahead(loops), CALL_ALWAYS);
@@ -169,7 +169,7 @@ static void test_ways(void **state)
     assert_int_equal(ahead(calls_what_is_not_known), CALL_NEVER);
 }
 
-static void test_parts(void **state)
+static void test_separate_parts_of_a_function_are_followed(void **state)
 {
     (void)state;
     assert_int_equal(ahead(has_parts), CALL_PERHAPS);
@@ -179,7 +179,7 @@ static void test_parts(void **state)
 }
 
 /* A call that never returns hides the code after it; a call that may return does not. */
-static void test_calls_that_never_return(void **state)
+static void test_call_that_never_returns_hides_the_code_after_it(void **state)
 {
     (void)state;
     assert_int_equal(ahead(after_other), CALL_PERHAPS);
@@ -195,8 +195,7 @@ static void test_calls_that_never_return(void **state)
     assert_int_equal(ahead(after_system_call), CALL_PERHAPS);
 }
 
-/* If the next instruction is unknown, any call may follow. */
-static void test_what_is_not_known(void **state)
+static void test_any_call_may_follow_an_unknown_instruction(void **state)
 {
     (void)state;
     assert_int_equal(ahead(after_nonsense), CALL_PERHAPS);
@@ -219,7 +218,7 @@ static bool calls_once(const uint8_t *function)
     return once;
 }
 
-static void test_second_calls(void **state)
+static void test_second_call_on_a_path_is_found(void **state)
 {
     (void)state;
     assert_true(calls_once(collects));
@@ -232,13 +231,13 @@ static void test_second_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_before_between_and_after),
-        cmocka_unit_test(test_other_addresses),
-        cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_calls_that_never_return),
-        cmocka_unit_test(test_what_is_not_known),
-        cmocka_unit_test(test_second_calls),
+        cmocka_unit_test(test_call_is_ahead_always_perhaps_or_never),
+        cmocka_unit_test(test_addresses_outside_of_the_function_are_unknown),
+        cmocka_unit_test(test_all_branches_decide_if_a_call_is_ahead),
+        cmocka_unit_test(test_separate_parts_of_a_function_are_followed),
+        cmocka_unit_test(test_call_that_never_returns_hides_the_code_after_it),
+        cmocka_unit_test(test_any_call_may_follow_an_unknown_instruction),
+        cmocka_unit_test(test_second_call_on_a_path_is_found),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

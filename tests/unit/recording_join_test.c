@@ -99,7 +99,7 @@ static int joined(size_t count)
 }
 
 /* All samples are there in order, and equal entries are merged. */
-static void test_samples(void **state)
+static void test_joined_samples_are_in_order_and_entries_merged(void **state)
 {
     struct seen seen;
     struct recording *recording = read_joined(joined(3), &seen);
@@ -129,8 +129,7 @@ static void test_samples(void **state)
     profile_free(seen.profile);
 }
 
-/* Counts are added up. */
-static void test_counts(void **state)
+static void test_counts_of_recordings_are_added_up(void **state)
 {
     struct seen seen;
     struct recording *recording = read_joined(joined(3), &seen);
@@ -166,7 +165,7 @@ static void test_counts(void **state)
 }
 
 /* If one recording is damaged, an error says so, and the data before it is valid. */
-static void test_damaged(void **state)
+static void test_data_before_the_damage_is_joined(void **state)
 {
     int fds[2] = {recording_number(0), recording_number(1)}, fd;
     off_t size = lseek(fds[1], 0, SEEK_END);
@@ -185,8 +184,7 @@ static void test_damaged(void **state)
     profile_free(seen.profile);
 }
 
-/* A file that is not a recording leaves nothing behind. */
-static void test_no_recording(void **state)
+static void test_file_that_is_no_recording_leaves_nothing(void **state)
 {
     int fds[2] = {recording_number(0), memory_file_of("nothing", 7)}, fd;
     struct error error;
@@ -218,7 +216,7 @@ static void assert_times(const struct seen *seen, const uint64_t *times, size_t 
 
 /* Each of two hosts has its own targets, and samples are in order of real time, whichever host is
  * named first. */
-static void test_two_hosts(void **state)
+static void test_samples_of_two_hosts_are_in_order_of_real_time(void **state)
 {
     static const uint64_t SECOND = 1000000000;
     struct recording_header other = small_header;
@@ -254,7 +252,7 @@ static void test_two_hosts(void **state)
 }
 
 /* A restarted host has another clock; its VM is the same if all of its fields are equal. */
-static void test_started_again(void **state)
+static void test_vm_of_a_restarted_host_is_the_same(void **state)
 {
     struct recording_header other = small_header;
     struct recording *recording;
@@ -274,7 +272,7 @@ static void test_started_again(void **state)
 }
 
 /* JOIN_IN_TURN puts recordings one after the other with a gap, whatever their times. */
-static void test_in_turn(void **state)
+static void test_recordings_joined_in_turn_follow_each_other(void **state)
 {
     uint64_t starts[2];
     struct join_options options = {.order = JOIN_IN_TURN, .gap_ns = 1000000000, .starts = starts};
@@ -297,7 +295,7 @@ static void test_in_turn(void **state)
 }
 
 /* Recordings that cannot be added up are refused. */
-static void test_refused(void **state)
+static void test_recordings_of_different_clocks_are_refused(void **state)
 {
     struct recording_header other = small_header;
     int fds[2], fd;
@@ -340,7 +338,7 @@ static int recording_counting(const char *event, const char *value)
 }
 
 /* Events of one name must have the same values; other events are added. */
-static void test_events(void **state)
+static void test_events_of_one_name_need_the_same_values(void **state)
 {
     int fds[2] = {recording_counting("gc", "bytes"), recording_counting("gc", "words")}, fd;
     struct recording *recording;
@@ -365,11 +363,15 @@ static void test_events(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),   cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_damaged),   cmocka_unit_test(test_no_recording),
-        cmocka_unit_test(test_two_hosts), cmocka_unit_test(test_started_again),
-        cmocka_unit_test(test_in_turn),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_joined_samples_are_in_order_and_entries_merged),
+        cmocka_unit_test(test_counts_of_recordings_are_added_up),
+        cmocka_unit_test(test_data_before_the_damage_is_joined),
+        cmocka_unit_test(test_file_that_is_no_recording_leaves_nothing),
+        cmocka_unit_test(test_samples_of_two_hosts_are_in_order_of_real_time),
+        cmocka_unit_test(test_vm_of_a_restarted_host_is_the_same),
+        cmocka_unit_test(test_recordings_joined_in_turn_follow_each_other),
+        cmocka_unit_test(test_recordings_of_different_clocks_are_refused),
+        cmocka_unit_test(test_events_of_one_name_need_the_same_values),
     };
 
     return cmocka_run_group_tests_name("recording_join", tests, NULL, NULL);

@@ -108,7 +108,7 @@ static process_id add_family(struct profile *p)
 }
 
 /* The reader returns what was written: header, tables with the same ids, samples, totals. */
-static void test_round_trip(void **state)
+static void test_recording_is_read_as_it_was_written(void **state)
 {
     struct small_profile small;
     struct profile_counts a, b;
@@ -170,8 +170,7 @@ static void test_round_trip(void **state)
     profile_free(small.profile);
 }
 
-/* Extreme values of each field survive. */
-static void test_extremes(void **state)
+static void test_extreme_values_of_each_field_survive(void **state)
 {
     struct small_profile small;
     struct seen seen;
@@ -202,7 +201,7 @@ static void test_extremes(void **state)
 
 /* Samples within 500 ms are sorted; a sample that is later than that gets the newest time written,
  * and is counted. */
-static void test_order(void **state)
+static void test_samples_within_500_ms_are_sorted(void **state)
 {
     static const uint64_t in_ms[] = {5000, 4750, 4950, 4700, 5505, 5300, 4500, 10000, 7500};
     static const uint64_t out_ms[] = {4700, 4750, 4950, 5000, 5000, 5300, 5505, 7500, 10000};
@@ -231,7 +230,7 @@ static void test_order(void **state)
 }
 
 /* After a flush all complete samples are in the file, even if the writer never continues. */
-static void test_flush(void **state)
+static void test_flushed_samples_are_in_the_file(void **state)
 {
     char path[] = "/tmp/recording-test.XXXXXX";
     struct small_profile small;
@@ -264,9 +263,9 @@ static void test_flush(void **state)
     profile_free(small.profile);
 }
 
-/* A file cut at any byte: without a header it is an error; otherwise it gives a part of the
+/* A file that is cut at any byte is an error without its header. Otherwise it gives a part of the
  * samples, and is marked as cut. */
-static void test_cut_everywhere(void **state)
+static void test_cut_recording_gives_the_samples_before_the_cut(void **state)
 {
     struct small_profile small;
     struct seen seen;
@@ -299,7 +298,7 @@ static void test_cut_everywhere(void **state)
 
 /* Any changed byte is detected: the error has the byte's position, and no wrong samples are
  * returned. */
-static void test_damage_everywhere(void **state)
+static void test_any_changed_byte_is_detected(void **state)
 {
     struct small_profile small;
     struct seen seen;
@@ -380,7 +379,7 @@ static char *header_bytes(size_t *ret_size)
 #define SAMPLE "\x07\x00\x01\x00"
 
 /* Records that break a rule are refused by name, although their checksum is correct. */
-static void test_bad_records(void **state)
+static void test_record_that_breaks_a_rule_is_refused_by_name(void **state)
 {
     static const struct {
         const char *bytes;
@@ -465,7 +464,7 @@ static void test_bad_records(void **state)
 }
 
 /* Samples of several events, each with its own number of values, and a peer. */
-static void test_events(void **state)
+static void test_samples_of_several_events_are_read_back(void **state)
 {
     struct small_profile small;
     struct seen seen;
@@ -494,7 +493,7 @@ static void test_events(void **state)
 
 /* The bytes of samples in recording_format.h: values are relative to those of the previous sample
  * if it has the same event. */
-static void test_sample_bytes(void **state)
+static void test_bytes_of_samples_are_those_of_the_format(void **state)
 {
 #define REST "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
     static const char records[] = EVENT "\x01\x01"
@@ -524,7 +523,7 @@ static void test_sample_bytes(void **state)
 }
 
 /* An event after the first sample is refused, because no reader accepts such a file. */
-static void test_late_event(void **state)
+static void test_event_after_the_first_sample_is_refused(void **state)
 {
     struct small_profile small;
     struct recording_writer *writer;
@@ -543,7 +542,7 @@ static void test_late_event(void **state)
 }
 
 /* The newest summary of an event counts, also in a file that was cut. */
-static void test_summaries(void **state)
+static void test_newest_summary_of_an_event_counts(void **state)
 {
     struct small_profile small;
     struct event_histogram histograms[2] = {{.unit = UNIT_NS}, {.unit = UNIT_WORDS}};
@@ -594,8 +593,7 @@ static void test_summaries(void **state)
 /* The bytes up to the list of histograms. */
 #define SUMS "\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
-/* A summary that breaks a rule is refused by name. */
-static void test_bad_summaries(void **state)
+static void test_summary_that_breaks_a_rule_is_refused_by_name(void **state)
 {
     static const struct {
         const char *bytes;
@@ -636,7 +634,7 @@ static void test_bad_summaries(void **state)
 
 /* Random bytes in chunks with correct checksums give errors, but no crash and no bad id (see
  * see()). */
-static void test_random_records(void **state)
+static void test_random_records_give_errors(void **state)
 {
     static const enum chunk_type types[] = {CHUNK_RECORDS, CHUNK_TOTALS, CHUNK_RECORDS,
                                             CHUNK_SUMMARY};
@@ -665,7 +663,7 @@ static void test_random_records(void **state)
 }
 
 /* On a full disk the error persists, and earlier data stays readable. */
-static void test_full_disk(void **state)
+static void test_data_before_a_full_disk_stays_readable(void **state)
 {
     struct rlimit old, limit;
     struct small_profile small;
@@ -714,7 +712,7 @@ static int see_and_stop(void *context, const struct sample *sample, struct error
 }
 
 /* A consumer's error ends the pass; a second pass, or one into a used profile, is refused. */
-static void test_one_pass(void **state)
+static void test_recording_is_read_in_one_pass_only(void **state)
 {
     struct small_profile small;
     struct profile *p = profile_new();
@@ -742,7 +740,7 @@ static void test_one_pass(void **state)
 }
 
 /* The message distinguishes another version from another kind of file. */
-static void test_not_ours(void **state)
+static void test_other_versions_and_other_files_have_own_messages(void **state)
 {
     struct recording *recording;
     struct error error;
@@ -761,7 +759,7 @@ static void test_not_ours(void **state)
 }
 
 /* More tables than one chunk holds are split over several. */
-static void test_large_tables(void **state)
+static void test_large_tables_are_split_over_chunks(void **state)
 {
     struct small_profile small;
     struct seen seen;
@@ -786,15 +784,23 @@ static void test_large_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_order),          cmocka_unit_test(test_flush),
-        cmocka_unit_test(test_cut_everywhere), cmocka_unit_test(test_damage_everywhere),
-        cmocka_unit_test(test_bad_records),    cmocka_unit_test(test_random_records),
-        cmocka_unit_test(test_events),         cmocka_unit_test(test_late_event),
-        cmocka_unit_test(test_sample_bytes),   cmocka_unit_test(test_summaries),
-        cmocka_unit_test(test_bad_summaries),  cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_one_pass),       cmocka_unit_test(test_not_ours),
-        cmocka_unit_test(test_large_tables),
+        cmocka_unit_test(test_recording_is_read_as_it_was_written),
+        cmocka_unit_test(test_extreme_values_of_each_field_survive),
+        cmocka_unit_test(test_samples_within_500_ms_are_sorted),
+        cmocka_unit_test(test_flushed_samples_are_in_the_file),
+        cmocka_unit_test(test_cut_recording_gives_the_samples_before_the_cut),
+        cmocka_unit_test(test_any_changed_byte_is_detected),
+        cmocka_unit_test(test_record_that_breaks_a_rule_is_refused_by_name),
+        cmocka_unit_test(test_random_records_give_errors),
+        cmocka_unit_test(test_samples_of_several_events_are_read_back),
+        cmocka_unit_test(test_event_after_the_first_sample_is_refused),
+        cmocka_unit_test(test_bytes_of_samples_are_those_of_the_format),
+        cmocka_unit_test(test_newest_summary_of_an_event_counts),
+        cmocka_unit_test(test_summary_that_breaks_a_rule_is_refused_by_name),
+        cmocka_unit_test(test_data_before_a_full_disk_stays_readable),
+        cmocka_unit_test(test_recording_is_read_in_one_pass_only),
+        cmocka_unit_test(test_other_versions_and_other_files_have_own_messages),
+        cmocka_unit_test(test_large_tables_are_split_over_chunks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

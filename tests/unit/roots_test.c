@@ -152,7 +152,7 @@ static void expect_refused(const char *what)
 }
 
 /* Without exported symbols, each root is found by its form. */
-static void test_search(void **state)
+static void test_each_root_is_found_by_its_form(void **state)
 {
     struct vm_roots roots = found();
 
@@ -169,7 +169,7 @@ static void test_search(void **state)
 }
 
 /* A second match makes a root ambiguous, and the error has the number of matches. */
-static void test_ambiguous(void **state)
+static void test_root_with_a_second_match_is_refused(void **state)
 {
     (void)state;
     put_table(data + SPARE, 3);
@@ -177,8 +177,7 @@ static void test_ambiguous(void **state)
     expect_refused("2 candidates");
 }
 
-/* Two variables that point to the same schedulers do not conflict. */
-static void test_same_value_twice(void **state)
+static void test_two_pointers_to_the_same_schedulers_do_not_conflict(void **state)
 {
     (void)state;
     fake_put_u64(target, data + SPARE, word_at(data + SCHEDULERS));
@@ -186,7 +185,7 @@ static void test_same_value_twice(void **state)
 }
 
 /* Each missing root is named in the error; one damaged field is enough. */
-static void test_missing(void **state)
+static void test_missing_root_is_named_in_the_error(void **state)
 {
     const uint64_t scheduler = word_at(data + SCHEDULERS);
 
@@ -200,7 +199,7 @@ static void test_missing(void **state)
 }
 
 /* An IndexTable of other things (modules, exports) is not taken for the atom table. */
-static void test_other_index_table(void **state)
+static void test_other_index_table_is_not_the_atom_table(void **state)
 {
     static const char *const others[] = {"true", "false"};
 
@@ -210,7 +209,7 @@ static void test_other_index_table(void **state)
 }
 
 /* Without the JIT's list the code ranges are enough; without both the VM is refused. */
-static void test_code(void **state)
+static void test_vm_without_jit_list_and_code_ranges_is_refused(void **state)
 {
     (void)state;
     fake_put_u32(target, data + DESCRIPTOR, 2);
@@ -221,7 +220,7 @@ static void test_code(void **state)
 }
 
 /* The newest entry of the list may have any `prev`; the only entry must have 0. */
-static void test_newest_entry(void **state)
+static void test_only_entry_of_the_jit_list_needs_prev_0(void **state)
 {
     uint64_t first = word_at(data + DESCRIPTOR + 16);
 
@@ -235,7 +234,7 @@ static void test_newest_entry(void **state)
 }
 
 /* A list of code with inconsistent links is not found, nor are ranges that overlap. */
-static void test_inconsistent(void **state)
+static void test_inconsistent_lists_of_code_are_not_found(void **state)
 {
     uint64_t first = word_at(data + DESCRIPTOR + 16), modules = word_at(data + RANGES + 32);
 
@@ -249,7 +248,7 @@ static void test_inconsistent(void **state)
 }
 
 /* An invalid node name is not found; the VM is accepted without it. */
-static void test_node(void **state)
+static void test_invalid_node_name_is_not_found(void **state)
 {
     uint64_t node = word_at(data + THIS_NODE);
 
@@ -259,7 +258,7 @@ static void test_node(void **state)
 }
 
 /* No test reads beyond the data, wherever it begins. */
-static void test_bounds(void **state)
+static void test_search_does_not_read_beyond_the_data(void **state)
 {
     static const root_test tests[] = {
         root_is_process_table,        root_is_port_table,     root_is_atom_table,
@@ -286,10 +285,16 @@ static void test_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_search),       TEST(test_ambiguous),         TEST(test_same_value_twice),
-        TEST(test_missing),      TEST(test_other_index_table), TEST(test_code),
-        TEST(test_newest_entry), TEST(test_inconsistent),      TEST(test_node),
-        TEST(test_bounds),
+        TEST(test_each_root_is_found_by_its_form),
+        TEST(test_root_with_a_second_match_is_refused),
+        TEST(test_two_pointers_to_the_same_schedulers_do_not_conflict),
+        TEST(test_missing_root_is_named_in_the_error),
+        TEST(test_other_index_table_is_not_the_atom_table),
+        TEST(test_vm_without_jit_list_and_code_ranges_is_refused),
+        TEST(test_only_entry_of_the_jit_list_needs_prev_0),
+        TEST(test_inconsistent_lists_of_code_are_not_found),
+        TEST(test_invalid_node_name_is_not_found),
+        TEST(test_search_does_not_read_beyond_the_data),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,7 +128,7 @@ static void assert_counts(struct rotation_counts counts, struct rotation_counts 
 }
 
 /* Statistics are written, but not reported. */
-static void test_the_recording_and_the_outputs_of_a_segment_are_written(void **state)
+static void test_recording_and_outputs_of_a_segment_are_written(void **state)
 {
     const struct output_request request = {.path = "x.folded"};
     const struct segment_files files = {.recording = "x.bfr",
@@ -146,7 +146,7 @@ static void test_the_recording_and_the_outputs_of_a_segment_are_written(void **s
     assert_false(exists(NAME ".bfr.part"));
 }
 
-static void test_a_child_has_only_the_descriptors_that_it_needs(void **state)
+static void test_child_has_only_the_descriptors_that_it_needs(void **state)
 {
     const struct segment_files files = {.recording = "x.bfr", .settings = &all};
 
@@ -160,7 +160,7 @@ static void test_a_child_has_only_the_descriptors_that_it_needs(void **state)
 }
 
 /* The metric is in no sample, so no sample counts. */
-static void test_an_output_without_samples_is_reported(void **state)
+static void test_output_without_samples_is_reported(void **state)
 {
     const struct output_request requests[] = {{.path = "x.svg"},
                                               {.path = "x.perf", .optional = true}};
@@ -178,7 +178,7 @@ static void test_an_output_without_samples_is_reported(void **state)
     assert_string_equal(reported->text, "empty " NAME ".perf\n");
 }
 
-static void test_a_segment_that_cannot_be_written_keeps_its_recording(void **state)
+static void test_segment_that_cannot_be_written_keeps_its_recording(void **state)
 {
     const struct output_request request = {.path = "gone/x.svg"};
     const struct segment_files files = {
@@ -191,7 +191,7 @@ static void test_a_segment_that_cannot_be_written_keeps_its_recording(void **sta
     assert_true(exists(NAME ".bfr"));
 }
 
-static void test_a_recording_that_cannot_be_renamed_is_kept_and_named(void **state)
+static void test_recording_that_cannot_be_renamed_is_kept_and_named(void **state)
 {
     const struct segment_files files = {.recording = "x.bfr", .settings = &all};
     struct rotation *rotation = rotation_of(&files);
@@ -226,7 +226,7 @@ static void test_segments_that_end_early_or_cannot_be_read_are_counted(void **st
 }
 
 /* A recording that a trigger began is joined from pieces in memory. */
-static void test_pieces_become_one_recording(void **state)
+static void test_pieces_of_a_triggered_recording_become_one(void **state)
 {
     const struct segment_files files = {.recording = "x.bfr", .settings = &all};
     struct rotation *rotation = rotation_of(&files);
@@ -249,13 +249,13 @@ static void test_pieces_become_one_recording(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_the_recording_and_the_outputs_of_a_segment_are_written),
-        IN_FOLDER(test_a_child_has_only_the_descriptors_that_it_needs),
-        IN_FOLDER(test_an_output_without_samples_is_reported),
-        IN_FOLDER(test_a_segment_that_cannot_be_written_keeps_its_recording),
-        IN_FOLDER(test_a_recording_that_cannot_be_renamed_is_kept_and_named),
+        IN_FOLDER(test_recording_and_outputs_of_a_segment_are_written),
+        IN_FOLDER(test_child_has_only_the_descriptors_that_it_needs),
+        IN_FOLDER(test_output_without_samples_is_reported),
+        IN_FOLDER(test_segment_that_cannot_be_written_keeps_its_recording),
+        IN_FOLDER(test_recording_that_cannot_be_renamed_is_kept_and_named),
         IN_FOLDER(test_segments_that_end_early_or_cannot_be_read_are_counted),
-        IN_FOLDER(test_pieces_become_one_recording),
+        IN_FOLDER(test_pieces_of_a_triggered_recording_become_one),
     };
 
     reported =

@@ -60,7 +60,7 @@ static void expect_counts(uint32_t normal, uint32_t dirty_cpu, uint32_t dirty_io
 }
 
 /* All schedulers are found, at the layout's distance or at one that differs by some cache lines. */
-static void test_distance(void **state)
+static void test_schedulers_are_found_at_a_distance_off_by_cache_lines(void **state)
 {
     (void)state;
     for (int32_t lines = -16; lines <= 16; lines++) {
@@ -79,7 +79,7 @@ static void test_distance(void **state)
 }
 
 /* With one normal scheduler, the distance is found from the dirty ones. */
-static void test_distance_of_dirty(void **state)
+static void test_dirty_schedulers_give_the_distance_if_one_is_normal(void **state)
 {
     int32_t distance;
 
@@ -94,7 +94,7 @@ static void test_distance_of_dirty(void **state)
 }
 
 /* A word that looks like a second scheduler, but has no thread, is not one. */
-static void test_no_second(void **state)
+static void test_word_without_a_thread_is_no_second_scheduler(void **state)
 {
     uint64_t at;
 
@@ -110,7 +110,7 @@ static void test_no_second(void **state)
 }
 
 /* A VM without all of its threads is refused, so that it is tried again. */
-static void test_starting(void **state)
+static void test_vm_without_all_of_its_threads_is_refused(void **state)
 {
     struct error error;
     uint64_t second;
@@ -129,10 +129,10 @@ static void test_starting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distance),
-        cmocka_unit_test(test_distance_of_dirty),
-        cmocka_unit_test(test_no_second),
-        cmocka_unit_test(test_starting),
+        cmocka_unit_test(test_schedulers_are_found_at_a_distance_off_by_cache_lines),
+        cmocka_unit_test(test_dirty_schedulers_give_the_distance_if_one_is_normal),
+        cmocka_unit_test(test_word_without_a_thread_is_no_second_scheduler),
+        cmocka_unit_test(test_vm_without_all_of_its_threads_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static void assert_text(char *text, const char *expected)
 
 /* Node and time are inserted before the suffix of the format, or at the end if there is no
  * suffix. */
-static void test_names(void **state)
+static void test_node_and_time_go_before_the_suffix(void **state)
 {
     static const struct {
         const char *path, *format, *expected;
@@ -82,7 +82,7 @@ static void test_names(void **state)
 
 /* Without a requested recording, a temporary one is made beside the first output; a node may have
  * any name. */
-static void test_temporary(void **state)
+static void test_temporary_recording_lies_beside_the_first_output(void **state)
 {
     struct segment_files files = {0};
     struct segment_names *names;
@@ -121,7 +121,7 @@ static struct segment_time create(const struct segment_names *names, int *fd)
 
 /* A segment gets a time that no file of it has yet, whether of one event or one that is being
  * written. */
-static void test_free_time(void **state)
+static void test_segment_gets_a_time_without_files(void **state)
 {
     struct segment_names *names = names_of_two(true);
     int first, second;
@@ -139,8 +139,7 @@ static void test_free_time(void **state)
     segment_names_free(names);
 }
 
-/* If the file cannot be created, the error names it. */
-static void test_no_folder(void **state)
+static void test_error_names_the_file_that_cannot_be_created(void **state)
 {
     struct segment_files files = {0};
     struct segment_names *names;
@@ -157,7 +156,7 @@ static void test_no_folder(void **state)
 }
 
 /* The newest files of each output stay; files with only a similar name are not touched. */
-static void test_remove_old(void **state)
+static void test_newest_files_of_each_output_are_kept(void **state)
 {
     static const char *const old[] = {
         "x-n@h-20261121-100000.svg",      "x-n@h-20251231-235959.svg",
@@ -214,7 +213,7 @@ static void test_remove_old(void **state)
 }
 
 /* A file that is being written is not removed, however old it is. */
-static void test_locked(void **state)
+static void test_file_that_is_being_written_is_not_removed(void **state)
 {
     struct segment_names *names = names_of_two(false);
     int fd;
@@ -231,7 +230,7 @@ static void test_locked(void **state)
 }
 
 /* Leftovers of outputs are removed, but no recordings, and no files that are being written. */
-static void test_leftovers(void **state)
+static void test_leftovers_of_outputs_are_removed(void **state)
 {
     static const char *const kept[] = {
         ".x-n@h-20261121-203000.svg.12-0.tmp.bak", ".x-n@h-20261121-203000.svg.tmp",
@@ -266,9 +265,13 @@ static void test_leftovers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names), cmocka_unit_test(test_temporary), IN_FOLDER(test_free_time),
-        IN_FOLDER(test_no_folder),    IN_FOLDER(test_remove_old),       IN_FOLDER(test_locked),
-        IN_FOLDER(test_leftovers),
+        cmocka_unit_test(test_node_and_time_go_before_the_suffix),
+        cmocka_unit_test(test_temporary_recording_lies_beside_the_first_output),
+        IN_FOLDER(test_segment_gets_a_time_without_files),
+        IN_FOLDER(test_error_names_the_file_that_cannot_be_created),
+        IN_FOLDER(test_newest_files_of_each_output_are_kept),
+        IN_FOLDER(test_file_that_is_being_written_is_not_removed),
+        IN_FOLDER(test_leftovers_of_outputs_are_removed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void assert_frames(const char *include, const char *exclude, const char *
 }
 
 /* A pattern matches a stack by any of its frames, including root frames. */
-static void test_frames(void **state)
+static void test_pattern_matches_any_frame_of_a_stack(void **state)
 {
     (void)state;
     assert_frames("^memcpy$", NULL, "name", "1");
@@ -59,7 +59,7 @@ static void test_frames(void **state)
 }
 
 /* Of several patterns one match is enough, to include and to exclude. */
-static void test_several_patterns(void **state)
+static void test_one_match_of_several_patterns_is_enough(void **state)
 {
     struct selection_options options = {.statuses = 0};
     struct small_profile small;
@@ -77,8 +77,7 @@ static void test_several_patterns(void **state)
     profile_free(small.profile);
 }
 
-/* A stack without frames still has its root frames. */
-static void test_no_stack(void **state)
+static void test_stack_without_frames_still_has_root_frames(void **state)
 {
     struct selection_options options = {.statuses = 0};
     struct small_profile small;
@@ -94,7 +93,7 @@ static void test_no_stack(void **state)
     profile_free(small.profile);
 }
 
-static void test_bad_pattern(void **state)
+static void test_bad_pattern_is_refused(void **state)
 {
     struct selection_patterns patterns = {.count = 0};
     struct error error;
@@ -106,7 +105,7 @@ static void test_bad_pattern(void **state)
     assert_int_equal(patterns.count, 0);
 }
 
-static void test_statuses(void **state)
+static void test_samples_are_selected_by_status(void **state)
 {
     struct selection_options options = {.statuses = 0};
     struct small_profile small;
@@ -144,7 +143,7 @@ static void assert_process(struct small_profile *small, const char *who, const c
 }
 
 /* A process is selected by any of its names, in full. */
-static void test_processes(void **state)
+static void test_process_is_selected_by_any_of_its_names(void **state)
 {
     struct process_entry other = {.identity = 7, .target = 1};
     struct selection_options options = {.statuses = 0};
@@ -177,8 +176,7 @@ static void test_processes(void **state)
     profile_free(small.profile);
 }
 
-/* The module of an Elixir function ends before its last dot. */
-static void test_elixir_modules(void **state)
+static void test_elixir_module_ends_before_the_last_dot(void **state)
 {
     struct process_entry cart = {.identity = 7, .target = 1}, item = {.identity = 8, .target = 1};
     struct small_profile small;
@@ -215,7 +213,7 @@ static void assert_family(struct small_profile *small, const char *children_of,
 }
 
 /* Sample 0 belongs to cart, 1 to its child, 3 to a grandchild. */
-static void test_spawned(void **state)
+static void test_children_and_descendants_are_selected(void **state)
 {
     struct process_entry child = {.identity = 7, .target = 1}, grandchild = {.identity = 8};
     struct small_profile small;
@@ -239,9 +237,9 @@ static void test_spawned(void **state)
     profile_free(small.profile);
 }
 
-/* Ancestors count as well: sample 0 has the ancestors carts and shop_sup, 1 has shop_sup, the
- * process of 3 was spawned by that of 0. */
-static void test_ancestors(void **state)
+/* Sample 0 has the ancestors carts and shop_sup, and sample 1 has shop_sup. The process of sample 3
+ * was spawned by that of sample 0. */
+static void test_descendants_are_selected_by_their_ancestors_too(void **state)
 {
     struct process_entry carts = {.identity = 7, .target = 1}, shop = {.identity = 8};
     struct process_entry spawned = {.identity = 9};
@@ -264,7 +262,7 @@ static void test_ancestors(void **state)
 }
 
 /* The recording starts at 1 s; samples are at 2, 2.01, 2.02 and 3 s. */
-static void test_time(void **state)
+static void test_samples_are_selected_by_time(void **state)
 {
     struct selection_options options = {.from_ns = 1010000000};
     struct small_profile small;
@@ -308,7 +306,7 @@ static void assert_says(const struct output_format *format, const char *expected
 }
 
 /* All outputs have the selected samples; formats with room for it say how many were left out. */
-static void test_outputs(void **state)
+static void test_all_outputs_have_only_the_selected_samples(void **state)
 {
     (void)state;
     assert_says(&folded_format, "cart;proc_lib:init_p/5;memcpy;do_syscall_64 1\n");
@@ -320,7 +318,7 @@ static void test_outputs(void **state)
 }
 
 /* If no sample is left, there is an error of its own code. */
-static void test_nothing_left(void **state)
+static void test_selection_of_no_sample_is_an_error_with_its_own_code(void **state)
 {
     struct output_settings settings = {.selection.from_ns = 5000000000};
     struct output_request request = {.path = "-", .format = &summary_format, .file = stderr};
@@ -343,12 +341,18 @@ static void test_nothing_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),         cmocka_unit_test(test_several_patterns),
-        cmocka_unit_test(test_no_stack),       cmocka_unit_test(test_bad_pattern),
-        cmocka_unit_test(test_statuses),       cmocka_unit_test(test_processes),
-        cmocka_unit_test(test_elixir_modules), cmocka_unit_test(test_spawned),
-        cmocka_unit_test(test_ancestors),      cmocka_unit_test(test_time),
-        cmocka_unit_test(test_outputs),        cmocka_unit_test(test_nothing_left),
+        cmocka_unit_test(test_pattern_matches_any_frame_of_a_stack),
+        cmocka_unit_test(test_one_match_of_several_patterns_is_enough),
+        cmocka_unit_test(test_stack_without_frames_still_has_root_frames),
+        cmocka_unit_test(test_bad_pattern_is_refused),
+        cmocka_unit_test(test_samples_are_selected_by_status),
+        cmocka_unit_test(test_process_is_selected_by_any_of_its_names),
+        cmocka_unit_test(test_elixir_module_ends_before_the_last_dot),
+        cmocka_unit_test(test_children_and_descendants_are_selected),
+        cmocka_unit_test(test_descendants_are_selected_by_their_ancestors_too),
+        cmocka_unit_test(test_samples_are_selected_by_time),
+        cmocka_unit_test(test_all_outputs_have_only_the_selected_samples),
+        cmocka_unit_test(test_selection_of_no_sample_is_an_error_with_its_own_code),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

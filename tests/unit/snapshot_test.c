@@ -28,7 +28,7 @@ static void fill(struct fake_sample *sample)
 }
 
 /* All parts of a complete sample are found. */
-static void test_parts(void **state)
+static void test_all_parts_of_a_sample_are_found(void **state)
 {
     struct fake_sample sample;
     struct snapshot snapshot;
@@ -48,7 +48,7 @@ static void test_parts(void **state)
 }
 
 /* A region that is absent, or smaller than needed, is NULL. */
-static void test_missing_regions(void **state)
+static void test_missing_or_short_region_is_null(void **state)
 {
     struct fake_sample sample;
     struct snapshot snapshot;
@@ -62,7 +62,7 @@ static void test_missing_regions(void **state)
 }
 
 /* A sample that is cut anywhere is refused; extra bytes do no harm. */
-static void test_cut(void **state)
+static void test_cut_sample_is_refused(void **state)
 {
     struct fake_sample sample;
     struct snapshot snapshot;
@@ -82,7 +82,7 @@ static void test_cut(void **state)
 }
 
 /* Counts beyond the limits of the format are refused, whatever follows. */
-static void test_impossible_counts(void **state)
+static void test_counts_beyond_the_format_are_refused(void **state)
 {
     static uint8_t room[1 << 16] __attribute__((aligned(8)));
     struct wire_sample *head = (struct wire_sample *)room;
@@ -107,7 +107,7 @@ static void test_impossible_counts(void **state)
 
 /* Structs are rebuilt from the words in a sample, with zeros between them; a wrong number of words
  * is ignored. */
-static void test_structs(void **state)
+static void test_structs_are_rebuilt_from_sampled_words(void **state)
 {
     const struct wire_words process_words = {3, {0, 88, 640}}, scheduler_words = {2, {168, 248}};
     const uint64_t process[] = {1, 2, 3}, scheduler[] = {4, 5};
@@ -137,7 +137,7 @@ static void test_structs(void **state)
 }
 
 /* Words come from the native and the Erlang stack, and only if all 8 bytes were copied. */
-static void test_words(void **state)
+static void test_word_is_read_only_if_all_its_bytes_were_copied(void **state)
 {
     struct fake_sample sample;
     struct snapshot snapshot;
@@ -164,7 +164,7 @@ static void test_words(void **state)
 }
 
 /* Regions too small for a word, or at the end of the address space, give no words. */
-static void test_odd_regions(void **state)
+static void test_region_smaller_than_a_word_gives_no_word(void **state)
 {
     struct fake_sample sample = {0};
     struct snapshot snapshot;
@@ -180,7 +180,7 @@ static void test_odd_regions(void **state)
 }
 
 /* Adjacent regions can be read as one, word by word. */
-static void test_touching_regions(void **state)
+static void test_adjacent_regions_are_read_as_one(void **state)
 {
     struct fake_sample sample = {0};
     struct snapshot snapshot;
@@ -198,7 +198,7 @@ static void test_touching_regions(void **state)
 }
 
 /* The continuation of the Erlang stack after a gap; native stack does not count. */
-static void test_gap(void **state)
+static void test_erlang_stack_continues_after_a_gap(void **state)
 {
     struct fake_sample sample;
     struct snapshot snapshot;
@@ -219,11 +219,15 @@ static void test_gap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),       cmocka_unit_test(test_missing_regions),
-        cmocka_unit_test(test_cut),         cmocka_unit_test(test_impossible_counts),
-        cmocka_unit_test(test_structs),     cmocka_unit_test(test_words),
-        cmocka_unit_test(test_odd_regions), cmocka_unit_test(test_touching_regions),
-        cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_all_parts_of_a_sample_are_found),
+        cmocka_unit_test(test_missing_or_short_region_is_null),
+        cmocka_unit_test(test_cut_sample_is_refused),
+        cmocka_unit_test(test_counts_beyond_the_format_are_refused),
+        cmocka_unit_test(test_structs_are_rebuilt_from_sampled_words),
+        cmocka_unit_test(test_word_is_read_only_if_all_its_bytes_were_copied),
+        cmocka_unit_test(test_region_smaller_than_a_word_gives_no_word),
+        cmocka_unit_test(test_adjacent_regions_are_read_as_one),
+        cmocka_unit_test(test_erlang_stack_continues_after_a_gap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static const uint8_t SPLIT[] = {
     0x1f, 0x00, 0x40, 0xe8, 0xf8, 0xb5, 0xe2, 0xff,
 };
 
-static void test_catch(void **state)
+static void test_function_with_a_catch_has_its_depths(void **state)
 {
     (void)state;
     CHECK(TRY_HANDLE_CALL, {0, 0}, {0x42, 0}, {0x48, 0}, {0x4c, 3}, {0xbe, 3}, {0x105, 3},
@@ -131,14 +131,14 @@ static void test_catch(void **state)
 }
 
 /* The last byte of a call, right before its return address, belongs to the call. */
-static void test_return_address(void **state)
+static void test_last_byte_of_a_call_belongs_to_the_call(void **state)
 {
     (void)state;
     CHECK(TRY_HANDLE_CALL, {0xc0 - 1, 3}, {0x48 - 1, 0});
     CHECK(SPLIT, {0x60 - 1, 0}, {0x7c - 1, 2});
 }
 
-static void test_calls_that_end(void **state)
+static void test_code_after_a_call_that_never_returns_has_its_depth(void **state)
 {
     (void)state;
     CHECK(SPLIT, {0x0, 0}, {0x60, 0}, {0x64, 2}, {0x77, 2}, {0x8d, 0}, {0x96, 0}, {0x97, 2},
@@ -147,7 +147,7 @@ static void test_calls_that_end(void **state)
 
 /* Code that only raises an exception can be reached with frames of several sizes: then it has no
  * depth, and all other code has. */
-static void test_shared_exit(void **state)
+static void test_shared_code_that_only_raises_has_no_depth(void **state)
 {
     static const uint8_t code[] = {
         0x48, 0x83, 0xec, 0x10,       /*  0 sub rsp, 16 */
@@ -174,7 +174,7 @@ static void test_shared_exit(void **state)
 }
 
 /* One of "je" and "jne" jumps: the code after them has its own frame. */
-static void test_one_of_two_jumps(void **state)
+static void test_code_after_je_and_jne_has_its_own_depth(void **state)
 {
     static const uint8_t code[] = {
         0x48, 0x83, 0xec, 0x10, /* 0 sub rsp, 16 */
@@ -192,7 +192,7 @@ static void test_one_of_two_jumps(void **state)
 
 /* Code that no jump reaches gets its depth from where it leads: to a return, or to another
  * function. */
-static void test_backwards(void **state)
+static void test_code_that_no_jump_reaches_gets_its_depth_backwards(void **state)
 {
     static const uint8_t code[] = {
         0xff, 0x24, 0xf8,             /* 0 jmp [rax + rdi * 8]: through a table */
@@ -213,7 +213,7 @@ static void test_backwards(void **state)
 
 /* Code that builds a binary jumps, forwards and back, while it is on the C stack: the frame is the
  * same when it restores the Erlang stack. */
-static void test_jumps_on_native_stack(void **state)
+static void test_depth_stays_while_code_is_on_the_native_stack(void **state)
 {
     static const uint8_t code[] = {
         0x48, 0x83, 0xec, 0x10,       /*  0 sub rsp, 16 */
@@ -232,7 +232,7 @@ static void test_jumps_on_native_stack(void **state)
 }
 
 /* With frame pointers, "push rbp" is part of the frame, and "leave" ends it. */
-static void test_frame_pointers(void **state)
+static void test_pushed_frame_pointer_is_part_of_the_frame(void **state)
 {
     static const uint8_t code[] = {
         0x55,                   /* 0 push rbp */
@@ -247,7 +247,7 @@ static void test_frame_pointers(void **state)
 }
 
 /* Code that two paths reach with different depths, and invalid code, have no depth. */
-static void test_refused(void **state)
+static void test_contradicting_paths_have_no_depth(void **state)
 {
     static const uint8_t contradiction[] = {
         0x74, 0x04,             /* 0 je 6 */
@@ -274,8 +274,7 @@ static void test_refused(void **state)
     assert_int_equal(depths.count, 0);
 }
 
-/* The jumps of a function show whether it can end in another one. */
-static void test_jumps_out(void **state)
+static void test_jumps_show_if_a_function_can_end_in_another(void **state)
 {
     static const uint8_t returns[] = {0xe8, 0xfb, 0x2f, 0x00, 0x00, 0xc3}; /* call OTHER; ret */
     static const uint8_t jumps[] = {0xe9, 0xfb, 0x0f, 0x00, 0x00};         /* jmp ENTRY */
@@ -293,16 +292,16 @@ static void test_jumps_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_catch),
-        cmocka_unit_test(test_return_address),
-        cmocka_unit_test(test_calls_that_end),
-        cmocka_unit_test(test_shared_exit),
-        cmocka_unit_test(test_one_of_two_jumps),
-        cmocka_unit_test(test_backwards),
-        cmocka_unit_test(test_jumps_on_native_stack),
-        cmocka_unit_test(test_frame_pointers),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_jumps_out),
+        cmocka_unit_test(test_function_with_a_catch_has_its_depths),
+        cmocka_unit_test(test_last_byte_of_a_call_belongs_to_the_call),
+        cmocka_unit_test(test_code_after_a_call_that_never_returns_has_its_depth),
+        cmocka_unit_test(test_shared_code_that_only_raises_has_no_depth),
+        cmocka_unit_test(test_code_after_je_and_jne_has_its_own_depth),
+        cmocka_unit_test(test_code_that_no_jump_reaches_gets_its_depth_backwards),
+        cmocka_unit_test(test_depth_stays_while_code_is_on_the_native_stack),
+        cmocka_unit_test(test_pushed_frame_pointer_is_part_of_the_frame),
+        cmocka_unit_test(test_contradicting_paths_have_no_depth),
+        cmocka_unit_test(test_jumps_show_if_a_function_can_end_in_another),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static uint64_t boxed_float(double value)
 }
 
 /* Immediate terms: the word contains the whole term. */
-static void test_immediates(void **state)
+static void test_immediate_terms_are_written(void **state)
 {
     (void)state;
     start(25);
@@ -74,7 +74,7 @@ static void test_immediates(void **state)
 }
 
 /* Lists of characters are shown as strings, all others as lists. */
-static void test_lists(void **state)
+static void test_only_lists_of_characters_are_strings(void **state)
 {
     (void)state;
     start(25);
@@ -86,7 +86,7 @@ static void test_lists(void **state)
 }
 
 /* Tuples, floats, large integers and references. */
-static void test_boxed(void **state)
+static void test_boxed_terms_are_written(void **state)
 {
     (void)state;
     start(25);
@@ -108,7 +108,7 @@ static void test_boxed(void **state)
 }
 
 /* Binaries of both families of releases, whole and as sub-binaries. */
-static void test_binaries(void **state)
+static void test_binaries_of_each_release_are_written(void **state)
 {
     uint64_t text, data, heap;
 
@@ -133,7 +133,7 @@ static void test_binaries(void **state)
 }
 
 /* Small maps, whose header differs from OTP 27 on. */
-static void test_maps(void **state)
+static void test_small_maps_are_written(void **state)
 {
     (void)state;
     for (int release = 26; release <= 27; release++) {
@@ -149,7 +149,7 @@ static void test_maps(void **state)
 }
 
 /* Cycles, depth and length are limited; omitted parts become "...". */
-static void test_bounded(void **state)
+static void test_cycles_depth_and_length_are_limited(void **state)
 {
     uint64_t cell, tuple;
     char text[40];
@@ -171,7 +171,7 @@ static void test_bounded(void **state)
 }
 
 /* Words that are not terms, and terms that lead to unreadable memory, give no text. */
-static void test_unreadable(void **state)
+static void test_unreadable_terms_give_no_text(void **state)
 {
     char text[40] = "as it was";
 
@@ -190,10 +190,13 @@ static void test_unreadable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_immediates), cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_boxed),      cmocka_unit_test(test_binaries),
-        cmocka_unit_test(test_maps),       cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_immediate_terms_are_written),
+        cmocka_unit_test(test_only_lists_of_characters_are_strings),
+        cmocka_unit_test(test_boxed_terms_are_written),
+        cmocka_unit_test(test_binaries_of_each_release_are_written),
+        cmocka_unit_test(test_small_maps_are_written),
+        cmocka_unit_test(test_cycles_depth_and_length_are_limited),
+        cmocka_unit_test(test_unreadable_terms_give_no_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ static void assert_thread(thread_id id, uint32_t tid, const char *name, uint16_t
 }
 
 /* Schedulers are identified by their data; other threads have only a name, or not even that. */
-static void test_entries(void **state)
+static void test_schedulers_are_identified_by_their_data(void **state)
 {
     (void)state;
     assert_thread(get(10, FIRST, "erts_sched_1"), 10, "erts_sched_1", SCHEDULER_NORMAL, 1);
@@ -64,7 +64,7 @@ static void test_entries(void **state)
 }
 
 /* A thread keeps its entry, even after another one took its slot in the cache. */
-static void test_same(void **state)
+static void test_thread_keeps_its_entry_after_its_slot_was_taken(void **state)
 {
     thread_id first = get(10, FIRST, "one"), other = get(10 + SAME_PLACE, DIRTY, "other");
 
@@ -76,8 +76,7 @@ static void test_same(void **state)
     assert_int_equal(profile_counts(profile).threads, 2);
 }
 
-/* A new name, or a reused thread id, gives a new entry. */
-static void test_changes(void **state)
+static void test_new_name_or_reused_tid_gives_a_new_entry(void **state)
 {
     thread_id first = get(10, FIRST, "one"), renamed = get(10, FIRST, "two"), reused;
 
@@ -88,8 +87,7 @@ static void test_changes(void **state)
     assert_int_equal(get(10, FIRST, "one"), first);
 }
 
-/* After a move to another profile, a thread is an entry there. */
-static void test_moved(void **state)
+static void test_thread_is_an_entry_after_a_move_to_another_profile(void **state)
 {
     struct profile *next = profile_new();
 
@@ -106,10 +104,14 @@ static void test_moved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_entries, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_same, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_changes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_moved, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_schedulers_are_identified_by_their_data, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_thread_keeps_its_entry_after_its_slot_was_taken,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_new_name_or_reused_tid_gives_a_new_entry, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_thread_is_an_entry_after_a_move_to_another_profile,
+                                        set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

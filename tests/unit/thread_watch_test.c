@@ -44,7 +44,7 @@ static const struct thread_time *mine(const struct thread_times *times,
 
 /* In another profile, times begin where they ended in the old one, to the nanosecond; threads that
  * have ended before are absent. */
-static void test_move(void **state)
+static void test_times_continue_in_another_profile(void **state)
 {
     struct profile *first = profile_new(), *second = profile_new();
     struct thread_watch *watch = thread_watch_new(getpid(), 0, first);
@@ -93,7 +93,7 @@ static void test_move(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_move),
+        cmocka_unit_test(test_times_continue_in_another_profile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

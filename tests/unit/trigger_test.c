@@ -9,7 +9,7 @@
 #include "session/trigger.h"
 
 /* Kind, metric, process and limit are parsed. */
-static void test_conditions(void **state)
+static void test_conditions_are_parsed(void **state)
 {
     static const struct {
         const char *text;
@@ -52,7 +52,7 @@ static void test_conditions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conditions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conditions_are_parsed)};
 
     return cmocka_run_group_tests_name("trigger", tests, NULL, NULL);
 }

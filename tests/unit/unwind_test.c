@@ -177,7 +177,7 @@ static void stop_in_c(struct bench *bench, uint64_t return_address)
     fake_region(&bench->sample, REGION_NATIVE, NATIVE, words, sizeof(words));
 }
 
-/* The same with C code called by other C code. */
+/* The thread is interrupted two C calls deep; the outer C function returns to `return_address`. */
 static void stop_deep_in_c(struct bench *bench, uint64_t return_address)
 {
     const uint64_t words[] = {native_pc() + 1, return_address, 0, 0, EXPORT};
@@ -249,7 +249,7 @@ static void check_frames(const struct bench *bench, const struct unwound_frame *
 /* ---- where the stack begins ---- */
 
 /* In JIT code whose machine stack is the Erlang stack, rsp is its leaf end; Process.stop is not. */
-static void test_jit_leaf(void **state)
+static void test_rsp_is_the_leaf_end_in_jit_code(void **state)
 {
     struct bench b;
 
@@ -268,7 +268,7 @@ static void test_jit_leaf(void **state)
 
 /* In JIT code on the native stack, next to a call into C, the leaf end is where that call has
  * it. */
-static void test_jit_on_native_stack(void **state)
+static void test_stop_is_the_leaf_end_of_jit_code_on_the_native_stack(void **state)
 {
     struct bench b;
 
@@ -283,8 +283,8 @@ static void test_jit_on_native_stack(void **state)
     close_bench(&b);
 }
 
-/* The same for a call that does not save the leaf end: it is in rbp. */
-static void test_jit_on_native_stack_stale(void **state)
+/* A call from JIT code on the native stack that does not save the leaf end leaves it in rbp. */
+static void test_rbp_is_the_leaf_end_if_jit_code_did_not_save_it(void **state)
 {
     struct bench b;
 
@@ -302,8 +302,9 @@ static void test_jit_on_native_stack_stale(void **state)
     close_bench(&b);
 }
 
-/* C code that was called after the leaf end was saved: Process.stop has it, whatever is in rbp. */
-static void test_fresh(void **state)
+/* If C code was called after the leaf end was saved, Process.stop has the leaf end, whatever is in
+ * rbp. */
+static void test_stop_is_the_leaf_end_of_c_code_after_a_save(void **state)
 {
     struct bench b;
 
@@ -321,9 +322,9 @@ static void test_fresh(void **state)
     close_bench(&b);
 }
 
-/* C code that was called without saving the leaf end: it is in rbp, which the C frames
+/* If C code was called without saving the leaf end, the leaf end is in rbp, which the C frames
  * preserved. */
-static void test_stale(void **state)
+static void test_rbp_is_the_leaf_end_of_c_code_without_a_save(void **state)
 {
     struct bench b;
 
@@ -342,7 +343,7 @@ static void test_stale(void **state)
 }
 
 /* OTP 24 has the leaf end in r12, and the Export of a light BIF in r14. */
-static void test_registers_of_24(void **state)
+static void test_otp_24_has_the_leaf_end_in_r12(void **state)
 {
     struct bench b;
 
@@ -372,7 +373,7 @@ static void test_registers_of_24(void **state)
 
 /* A register that cannot be the stack pointer is ignored: the known frames are shown, with a mark
  * for the missing ones. */
-static void test_stale_without_register(void **state)
+static void test_register_that_is_no_stack_pointer_is_ignored(void **state)
 {
     static const uint64_t values[] = {0, STACK + 1, HEND + 8, HEAP, NATIVE};
 
@@ -395,7 +396,7 @@ static void test_stale_without_register(void **state)
 }
 
 /* If the C frames cannot be unwound, the return address into the JIT is at its fixed place. */
-static void test_broken_native_stack(void **state)
+static void test_broken_native_stack_still_leads_to_jit_code(void **state)
 {
     const uint64_t words[] = {0, 0};
     struct bench b;
@@ -432,7 +433,7 @@ static uint64_t packed(uint32_t arity)
 }
 
 /* An MFA packed into an address is unpacked unchanged; words that are not an MFA are refused. */
-static void test_mfa_packing(void **state)
+static void test_packed_mfa_is_unpacked_unchanged(void **state)
 {
     struct unwound_mfa mfa = unwound_mfa(packed(255));
 
@@ -447,7 +448,7 @@ static void test_mfa_packing(void **state)
 
 /* On a dirty scheduler there is no JIT code rootwards: the process' function and its stack
  * follow. */
-static void test_dirty(void **state)
+static void test_dirty_scheduler_shows_the_process_function_and_stack(void **state)
 {
     struct bench b;
 
@@ -465,7 +466,7 @@ static void test_dirty(void **state)
 }
 
 /* A process that is collected on a dirty scheduler continues in Erlang code. */
-static void test_dirty_collection(void **state)
+static void test_dirty_collection_continues_in_erlang_code(void **state)
 {
     struct bench b;
 
@@ -484,7 +485,7 @@ static void test_dirty_collection(void **state)
 }
 
 /* Kernel frames come first; all but the first are return addresses. */
-static void test_kernel(void **state)
+static void test_kernel_frames_come_first(void **state)
 {
     struct bench b;
 
@@ -503,8 +504,7 @@ static void test_kernel(void **state)
     close_bench(&b);
 }
 
-/* Without registers there is nothing to unwind. */
-static void test_no_registers(void **state)
+static void test_nothing_is_unwound_without_registers(void **state)
 {
     struct bench b;
 
@@ -520,8 +520,8 @@ static void test_no_registers(void **state)
     close_bench(&b);
 }
 
-/* An NMI at the entry to the kernel: all other data of the sample is older. */
-static void test_kernel_entry(void **state)
+/* If an NMI hits at the entry to the kernel, all other data of the sample is older. */
+static void test_nmi_at_the_kernel_entry_gives_only_a_mark(void **state)
 {
     struct bench b;
 
@@ -540,7 +540,7 @@ static void test_kernel_entry(void **state)
 
 /* If the CPU had pushed the user's frame, its instruction and stack pointer are enough in JIT
  * code. */
-static void test_frame_of_the_entry(void **state)
+static void test_pushed_user_frame_is_enough_in_jit_code(void **state)
 {
     struct bench b;
 
@@ -560,7 +560,7 @@ static void test_frame_of_the_entry(void **state)
 
 /* A light BIF is identified by the Export that the fragment keeps; its caller is at the leaf end of
  * the stack, and the return address may be unaligned. */
-static void test_light_bif(void **state)
+static void test_light_bif_is_identified_by_its_export(void **state)
 {
     struct bench b;
 
@@ -577,7 +577,7 @@ static void test_light_bif(void **state)
 
 /* Only the head of a scheduler is copied: a field that an unusual layout puts beyond it is not
  * read. */
-static void test_field_out_of_reach(void **state)
+static void test_field_beyond_the_copied_scheduler_is_not_read(void **state)
 {
     (void)state;
     for (int32_t at = WIRE_SCHEDULER_BYTES - 8; at <= WIRE_SCHEDULER_BYTES - 7; at++) {
@@ -596,7 +596,7 @@ static void test_field_out_of_reach(void **state)
 }
 
 /* The NIF's caller is the leaf: Process.current may not be the NIF's yet. */
-static void test_before_nif(void **state)
+static void test_caller_of_a_nif_is_the_leaf_before_the_nif_starts(void **state)
 {
     struct bench b;
 
@@ -611,8 +611,8 @@ static void test_before_nif(void **state)
     close_bench(&b);
 }
 
-/* The same for a BIF: its Process.current is set before the call. */
-static void test_before_bif(void **state)
+/* Process.current is set before a BIF is called, so the BIF is the leaf. */
+static void test_bif_is_the_leaf_before_it_starts(void **state)
 {
     struct bench b;
 
@@ -628,7 +628,7 @@ static void test_before_bif(void **state)
 }
 
 /* Other BIFs and NIFs are identified by Process.current, or by the fragment if that is not set. */
-static void test_bif_and_nif(void **state)
+static void test_bifs_and_nifs_are_identified_by_process_current(void **state)
 {
     (void)state;
     for (int i = 0; i < 4; i++) {
@@ -654,9 +654,9 @@ static void test_bif_and_nif(void **state)
     }
 }
 
-/* A fragment that calls C, or that calls another fragment that does: all of them and the caller are
+/* If a fragment calls C, or calls another fragment that calls C, all fragments and the caller are
  * shown. */
-static void test_fragments(void **state)
+static void test_all_fragments_and_their_caller_are_shown(void **state)
 {
     struct bench b;
 
@@ -674,7 +674,7 @@ static void test_fragments(void **state)
 }
 
 /* Unaligned words are return addresses only at the leaf end; further rootwards they are terms. */
-static void test_unaligned_below_top(void **state)
+static void test_unaligned_word_is_a_return_address_only_at_the_leaf(void **state)
 {
     struct bench b;
 
@@ -691,7 +691,7 @@ static void test_unaligned_below_top(void **state)
 }
 
 /* The fragments of length/1 have their return address one word below the saved leaf end. */
-static void test_length(void **state)
+static void test_length_has_its_return_address_below_the_leaf_end(void **state)
 {
     struct bench b;
 
@@ -706,7 +706,7 @@ static void test_length(void **state)
 }
 
 /* A process that is being scheduled has its next instruction in Process.i. */
-static void test_switched(void **state)
+static void test_scheduled_process_continues_at_process_i(void **state)
 {
     struct bench b;
 
@@ -722,8 +722,7 @@ static void test_switched(void **state)
     close_bench(&b);
 }
 
-/* A scheduler without a process has only its own frames. */
-static void test_no_process(void **state)
+static void test_scheduler_without_a_process_has_only_its_frames(void **state)
 {
     struct snapshot snapshot;
     struct bench b;
@@ -750,7 +749,7 @@ static void stop_in_jit(struct bench *b)
 }
 
 /* Terms, catch tags, saved stack pointers and words in unwritten slots are not frames. */
-static void test_terms(void **state)
+static void test_terms_on_the_stack_are_no_frames(void **state)
 {
     struct bench b;
 
@@ -768,7 +767,7 @@ static void test_terms(void **state)
 }
 
 /* Words in the frame of the running function are not callers, whatever they look like. */
-static void test_fresh_frame(void **state)
+static void test_words_in_the_running_frame_are_no_callers(void **state)
 {
     struct bench b;
 
@@ -785,8 +784,9 @@ static void test_fresh_frame(void **state)
     close_bench(&b);
 }
 
-/* The same for C code and fragments that the function has called. */
-static void test_fresh_frame_of_caller(void **state)
+/* Words in the frame of a function are not callers either while the function has called C code or a
+ * fragment. */
+static void test_words_in_the_frame_that_called_c_are_no_callers(void **state)
 {
     struct bench b;
 
@@ -815,7 +815,7 @@ static void test_fresh_frame_of_caller(void **state)
 
 /* A fragment that is called on the C stack: its return address is the first word there, and the
  * frame of its caller is at the leaf end of the Erlang stack. */
-static void test_fragment_on_native_stack(void **state)
+static void test_fragment_on_the_native_stack_has_its_caller(void **state)
 {
     struct bench b;
 
@@ -850,7 +850,7 @@ static void test_fragment_on_native_stack(void **state)
 
 /* With +JPperf fp a fragment pushes the frame pointer of its caller; the return address follows
  * it. */
-static void test_fragment_with_frame_pointer(void **state)
+static void test_return_address_follows_a_pushed_frame_pointer(void **state)
 {
     struct bench b;
 
@@ -868,7 +868,7 @@ static void test_fragment_with_frame_pointer(void **state)
 }
 
 /* Process.i is used if its frame fits the stack, and not before it is written. */
-static void test_switched_before_written(void **state)
+static void test_process_i_is_used_only_if_its_frame_fits(void **state)
 {
     struct bench b;
 
@@ -908,7 +908,7 @@ static uint64_t put_call(struct bench *b, enum place place, uint64_t offset, enu
 
 /* If the size of the frame is unknown, a word after a call of another function is not a caller; a
  * word after a call of this function is one; a word after an indirect call is shown with a mark. */
-static void test_unknown_frame(void **state)
+static void test_call_before_a_word_decides_in_an_unknown_frame(void **state)
 {
     for (int i = 0; i < 2; i++) {
         uint64_t other, caller;
@@ -940,9 +940,10 @@ static void test_unknown_frame(void **state)
     }
 }
 
-/* The same: a word after a call that collects garbage is not a caller, because a collection calls
- * no Erlang code. A word after a call of another fragment is shown with a mark. */
-static void test_unknown_frame_after_fragment(void **state)
+/* If the size of the frame is unknown, a word after a call that collects garbage is not a caller,
+ * because a collection calls no Erlang code. A word after a call of another fragment is shown with
+ * a mark. */
+static void test_word_after_a_collection_is_no_caller(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -968,7 +969,7 @@ static void test_unknown_frame_after_fragment(void **state)
 
 /* If the leaf end is unknown, leftovers of ended frames are not shown: the sizes of frames must
  * lead from each frame to the next. */
-static void test_frames_that_ended(void **state)
+static void test_leftovers_of_ended_frames_are_not_shown(void **state)
 {
     struct bench b;
 
@@ -987,7 +988,7 @@ static void test_frames_that_ended(void **state)
 }
 
 /* A return address outside of all known code, or in a module's header, is shown as unknown. */
-static void test_unknown_words(void **state)
+static void test_return_address_outside_of_code_is_unknown(void **state)
 {
     struct bench b;
 
@@ -1003,7 +1004,7 @@ static void test_unknown_words(void **state)
 }
 
 /* Frames that tracing put on the stack are hidden, together with their words. */
-static void test_trace_frames(void **state)
+static void test_frames_of_tracing_are_hidden(void **state)
 {
     struct bench b;
 
@@ -1023,7 +1024,7 @@ static void test_trace_frames(void **state)
 }
 
 /* Words after normal_exit are ignored; a stack without it is incomplete. */
-static void test_bottom(void **state)
+static void test_words_after_normal_exit_are_ignored(void **state)
 {
     uint64_t word;
     struct bench b;
@@ -1049,7 +1050,7 @@ static void test_bottom(void **state)
 }
 
 /* If the middle of the stack was not copied, a mark has the number of missing words. */
-static void test_gap(void **state)
+static void test_missing_words_of_a_deep_stack_are_marked(void **state)
 {
     uint64_t word;
     struct bench b;
@@ -1070,7 +1071,7 @@ static void test_gap(void **state)
 
 /* With +JPperf fp, the saved frame pointer before each return address is not an unknown word, even
  * if a collection has moved heap and hend away. Without frame pointers it is. */
-static void test_frame_pointers(void **state)
+static void test_saved_frame_pointers_are_no_unknown_words(void **state)
 {
     (void)state;
     for (int frame_pointers = 0; frame_pointers < 2; frame_pointers++) {
@@ -1098,7 +1099,7 @@ static void test_frame_pointers(void **state)
 }
 
 /* A circular native stack ends, and so does the walk. */
-static void test_native_ring(void **state)
+static void test_circular_native_stack_ends(void **state)
 {
     uint64_t words[4096];
     struct bench b;
@@ -1116,9 +1117,9 @@ static void test_native_ring(void **state)
     close_bench(&b);
 }
 
-/* A process goes on at Process.i, unless run_process is there, which takes the function from
- * elsewhere, or no known code. */
-static void test_where_a_process_goes_on(void **state)
+/* A process continues at Process.i, unless Process.i is in run_process, which takes the function
+ * from elsewhere, or in no known code. */
+static void test_process_continues_at_process_i_unless_in_run_process(void **state)
 {
     static const struct fake_range ranges[] = {{0, 0x40, "erts_beamasm:run_process/3"},
                                                {0x40, PAGE, "erts_beamasm:normal_exit/0"}};
@@ -1141,47 +1142,47 @@ static void test_where_a_process_goes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jit_leaf),
-        cmocka_unit_test(test_jit_on_native_stack),
-        cmocka_unit_test(test_jit_on_native_stack_stale),
-        cmocka_unit_test(test_fresh),
-        cmocka_unit_test(test_stale),
-        cmocka_unit_test(test_registers_of_24),
-        cmocka_unit_test(test_stale_without_register),
-        cmocka_unit_test(test_broken_native_stack),
-        cmocka_unit_test(test_dirty),
-        cmocka_unit_test(test_dirty_collection),
-        cmocka_unit_test(test_mfa_packing),
-        cmocka_unit_test(test_kernel),
-        cmocka_unit_test(test_no_registers),
-        cmocka_unit_test(test_kernel_entry),
-        cmocka_unit_test(test_frame_of_the_entry),
-        cmocka_unit_test(test_light_bif),
-        cmocka_unit_test(test_field_out_of_reach),
-        cmocka_unit_test(test_before_nif),
-        cmocka_unit_test(test_before_bif),
-        cmocka_unit_test(test_where_a_process_goes_on),
-        cmocka_unit_test(test_bif_and_nif),
-        cmocka_unit_test(test_fragments),
-        cmocka_unit_test(test_fragment_on_native_stack),
-        cmocka_unit_test(test_unaligned_below_top),
-        cmocka_unit_test(test_length),
-        cmocka_unit_test(test_switched),
-        cmocka_unit_test(test_no_process),
-        cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_fresh_frame),
-        cmocka_unit_test(test_fresh_frame_of_caller),
-        cmocka_unit_test(test_fragment_with_frame_pointer),
-        cmocka_unit_test(test_switched_before_written),
-        cmocka_unit_test(test_unknown_frame),
-        cmocka_unit_test(test_unknown_frame_after_fragment),
-        cmocka_unit_test(test_frames_that_ended),
-        cmocka_unit_test(test_unknown_words),
-        cmocka_unit_test(test_trace_frames),
-        cmocka_unit_test(test_bottom),
-        cmocka_unit_test(test_gap),
-        cmocka_unit_test(test_frame_pointers),
-        cmocka_unit_test(test_native_ring),
+        cmocka_unit_test(test_rsp_is_the_leaf_end_in_jit_code),
+        cmocka_unit_test(test_stop_is_the_leaf_end_of_jit_code_on_the_native_stack),
+        cmocka_unit_test(test_rbp_is_the_leaf_end_if_jit_code_did_not_save_it),
+        cmocka_unit_test(test_stop_is_the_leaf_end_of_c_code_after_a_save),
+        cmocka_unit_test(test_rbp_is_the_leaf_end_of_c_code_without_a_save),
+        cmocka_unit_test(test_otp_24_has_the_leaf_end_in_r12),
+        cmocka_unit_test(test_register_that_is_no_stack_pointer_is_ignored),
+        cmocka_unit_test(test_broken_native_stack_still_leads_to_jit_code),
+        cmocka_unit_test(test_dirty_scheduler_shows_the_process_function_and_stack),
+        cmocka_unit_test(test_dirty_collection_continues_in_erlang_code),
+        cmocka_unit_test(test_packed_mfa_is_unpacked_unchanged),
+        cmocka_unit_test(test_kernel_frames_come_first),
+        cmocka_unit_test(test_nothing_is_unwound_without_registers),
+        cmocka_unit_test(test_nmi_at_the_kernel_entry_gives_only_a_mark),
+        cmocka_unit_test(test_pushed_user_frame_is_enough_in_jit_code),
+        cmocka_unit_test(test_light_bif_is_identified_by_its_export),
+        cmocka_unit_test(test_field_beyond_the_copied_scheduler_is_not_read),
+        cmocka_unit_test(test_caller_of_a_nif_is_the_leaf_before_the_nif_starts),
+        cmocka_unit_test(test_bif_is_the_leaf_before_it_starts),
+        cmocka_unit_test(test_process_continues_at_process_i_unless_in_run_process),
+        cmocka_unit_test(test_bifs_and_nifs_are_identified_by_process_current),
+        cmocka_unit_test(test_all_fragments_and_their_caller_are_shown),
+        cmocka_unit_test(test_fragment_on_the_native_stack_has_its_caller),
+        cmocka_unit_test(test_unaligned_word_is_a_return_address_only_at_the_leaf),
+        cmocka_unit_test(test_length_has_its_return_address_below_the_leaf_end),
+        cmocka_unit_test(test_scheduled_process_continues_at_process_i),
+        cmocka_unit_test(test_scheduler_without_a_process_has_only_its_frames),
+        cmocka_unit_test(test_terms_on_the_stack_are_no_frames),
+        cmocka_unit_test(test_words_in_the_running_frame_are_no_callers),
+        cmocka_unit_test(test_words_in_the_frame_that_called_c_are_no_callers),
+        cmocka_unit_test(test_return_address_follows_a_pushed_frame_pointer),
+        cmocka_unit_test(test_process_i_is_used_only_if_its_frame_fits),
+        cmocka_unit_test(test_call_before_a_word_decides_in_an_unknown_frame),
+        cmocka_unit_test(test_word_after_a_collection_is_no_caller),
+        cmocka_unit_test(test_leftovers_of_ended_frames_are_not_shown),
+        cmocka_unit_test(test_return_address_outside_of_code_is_unknown),
+        cmocka_unit_test(test_frames_of_tracing_are_hidden),
+        cmocka_unit_test(test_words_after_normal_exit_are_ignored),
+        cmocka_unit_test(test_missing_words_of_a_deep_stack_are_marked),
+        cmocka_unit_test(test_saved_frame_pointers_are_no_unknown_words),
+        cmocka_unit_test(test_circular_native_stack_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

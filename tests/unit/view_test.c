@@ -27,7 +27,7 @@ static void assert_shown(struct profile *profile, enum group_by group_by,
 }
 
 /* Each grouping has its root frame, for a process and for a scheduler without a process. */
-static void test_groupings(void **state)
+static void test_each_grouping_has_its_root_frame(void **state)
 {
     static const struct {
         enum group_by group_by;
@@ -68,7 +68,7 @@ static void assert_grouped(struct profile *profile, const char *keys, const stru
 }
 
 /* Several keys give one frame each, in their order; the activity of a scheduler is shown once. */
-static void test_several_keys(void **state)
+static void test_each_grouping_key_gives_one_frame(void **state)
 {
     struct small_profile small;
     struct profile *p;
@@ -105,7 +105,7 @@ static void assert_no_grouping(const char *keys, const char *expected)
 }
 
 /* An unknown grouping is refused, and the message lists the valid ones. */
-static void test_bad_groupings(void **state)
+static void test_unknown_grouping_is_refused(void **state)
 {
     (void)state;
     assert_no_grouping("statu", "'statu'; the keys are: none, name, pid, status, scheduler, ");
@@ -118,7 +118,7 @@ static void test_bad_groupings(void **state)
 }
 
 /* The ancestors of a process are one frame each, the oldest first; so is its application. */
-static void test_families(void **state)
+static void test_ancestors_are_root_frames_oldest_first(void **state)
 {
     struct small_profile small;
     struct profile *p;
@@ -147,7 +147,7 @@ static void test_families(void **state)
 
 /* A process has its registered name, label or initial call as name, in this order; a process
  * started with a fun, the root function of its stack, if the stack reaches it. */
-static void test_process_names(void **state)
+static void test_process_is_named_by_name_label_or_initial_call(void **state)
 {
     struct small_profile small;
     struct profile *p;
@@ -180,8 +180,7 @@ static void test_process_names(void **state)
     profile_free(p);
 }
 
-/* The activity of a thread without a process is its root frame. */
-static void test_activities(void **state)
+static void test_activity_is_the_root_frame_without_a_process(void **state)
 {
     static const struct {
         enum activity activity;
@@ -214,7 +213,7 @@ static void test_activities(void **state)
 }
 
 /* Each kind of scheduler has its root frame, and other threads have their names. */
-static void test_schedulers(void **state)
+static void test_each_kind_of_scheduler_has_its_root_frame(void **state)
 {
     static const struct {
         enum scheduler_kind kind;
@@ -242,7 +241,7 @@ static void test_schedulers(void **state)
 }
 
 /* Samples that look equal have one id, others different ids; ids are dense. */
-static void test_ids(void **state)
+static void test_samples_that_look_equal_have_one_id(void **state)
 {
     struct small_profile small;
     struct view *view;
@@ -271,7 +270,7 @@ static void test_ids(void **state)
 }
 
 /* With fold_recursion a run of one function is one frame; mutual recursion stays. */
-static void test_fold(void **state)
+static void test_folded_recursion_is_one_frame(void **state)
 {
     struct small_profile small;
     struct profile *p;
@@ -303,7 +302,7 @@ static void test_fold(void **state)
 }
 
 /* Modules have names as in perf: no spaces, no " (deleted)", a map for Erlang code. */
-static void test_modules(void **state)
+static void test_modules_are_named_as_in_perf(void **state)
 {
     struct small_profile small;
     const struct view_frame *frames;
@@ -326,7 +325,7 @@ static void test_modules(void **state)
 }
 
 /* With two targets each stack begins with its target: the node's name, or the pid. */
-static void test_two_targets(void **state)
+static void test_stack_begins_with_its_target_if_there_are_two(void **state)
 {
     struct small_profile small;
     struct profile *p;
@@ -350,7 +349,7 @@ static void test_two_targets(void **state)
 }
 
 /* Targets with the same node name are distinguished by the pid as well. */
-static void test_two_targets_of_one_name(void **state)
+static void test_targets_of_one_name_have_their_pid(void **state)
 {
     struct small_profile small;
     struct profile *p;
@@ -368,12 +367,18 @@ static void test_two_targets_of_one_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groupings),     cmocka_unit_test(test_several_keys),
-        cmocka_unit_test(test_bad_groupings), cmocka_unit_test(test_families),
-        cmocka_unit_test(test_process_names), cmocka_unit_test(test_activities),
-        cmocka_unit_test(test_schedulers),    cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_fold),          cmocka_unit_test(test_modules),
-        cmocka_unit_test(test_two_targets),   cmocka_unit_test(test_two_targets_of_one_name),
+        cmocka_unit_test(test_each_grouping_has_its_root_frame),
+        cmocka_unit_test(test_each_grouping_key_gives_one_frame),
+        cmocka_unit_test(test_unknown_grouping_is_refused),
+        cmocka_unit_test(test_ancestors_are_root_frames_oldest_first),
+        cmocka_unit_test(test_process_is_named_by_name_label_or_initial_call),
+        cmocka_unit_test(test_activity_is_the_root_frame_without_a_process),
+        cmocka_unit_test(test_each_kind_of_scheduler_has_its_root_frame),
+        cmocka_unit_test(test_samples_that_look_equal_have_one_id),
+        cmocka_unit_test(test_folded_recursion_is_one_frame),
+        cmocka_unit_test(test_modules_are_named_as_in_perf),
+        cmocka_unit_test(test_stack_begins_with_its_target_if_there_are_two),
+        cmocka_unit_test(test_targets_of_one_name_have_their_pid),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

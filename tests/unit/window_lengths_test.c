@@ -9,7 +9,7 @@
 enum { MS = 1000000 };
 
 /* If windows cover all of the time nothing is scaled, even if they come one by one. */
-static void test_all_is_seen(void **state)
+static void test_adjoining_windows_scale_nothing(void **state)
 {
     struct window_lengths lengths = {0};
 
@@ -50,7 +50,7 @@ static double found(uint64_t ns)
     return seen * window_lengths_scale(&lengths, ns) / all;
 }
 
-static void test_what_takes_long_is_seen_less_often(void **state)
+static void test_scaled_count_of_long_durations_is_correct(void **state)
 {
     (void)state;
     assert_float_equal(found(0), 1, 0.03);
@@ -60,7 +60,7 @@ static void test_what_takes_long_is_seen_less_often(void **state)
     assert_true(found(40 * MS) == 0);
 }
 
-static void test_there_was_none(void **state)
+static void test_scale_is_1_without_windows(void **state)
 {
     struct window_lengths lengths = {0};
 
@@ -71,9 +71,9 @@ static void test_there_was_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_is_seen),
-        cmocka_unit_test(test_what_takes_long_is_seen_less_often),
-        cmocka_unit_test(test_there_was_none),
+        cmocka_unit_test(test_adjoining_windows_scale_nothing),
+        cmocka_unit_test(test_scaled_count_of_long_durations_is_correct),
+        cmocka_unit_test(test_scale_is_1_without_windows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

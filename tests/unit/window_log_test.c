@@ -30,7 +30,7 @@ static enum window_answer ask(uint64_t time, uint64_t duration, double *scale)
         assert_true(scale == -1);                                                                  \
     } while (0)
 
-static void test_answers(void **state)
+static void test_time_of_a_hit_gives_the_scale_of_its_window(void **state)
 {
     (void)state;
     window_log = (struct window_log){0};
@@ -60,7 +60,7 @@ static void test_answers(void **state)
 }
 
 /* The scaled number is correct for durations that the window may well cut off. */
-static void test_durations(void **state)
+static void test_scaled_count_of_cut_durations_is_correct(void **state)
 {
     const uint64_t length = 1000, stratum = 20000, duration = 600;
     double sum = 0;
@@ -81,8 +81,7 @@ static void test_durations(void **state)
     assert_true(sum == (double)stratum);
 }
 
-/* Only the latest windows are kept. */
-static void test_length(void **state)
+static void test_only_the_latest_windows_are_kept(void **state)
 {
     (void)state;
     window_log = (struct window_log){0};
@@ -98,9 +97,9 @@ static void test_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_durations),
-        cmocka_unit_test(test_length),
+        cmocka_unit_test(test_time_of_a_hit_gives_the_scale_of_its_window),
+        cmocka_unit_test(test_scaled_count_of_cut_durations_is_correct),
+        cmocka_unit_test(test_only_the_latest_windows_are_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

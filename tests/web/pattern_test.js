@@ -12,7 +12,7 @@ const matches = (pattern, text) => {
     return matcher(text);
 };
 
-test("common patterns", () => {
+test("common patterns match", () => {
     assert.ok(matches("^lists:", "lists:map/2"));
     assert.ok(matches("gen_server|proc_lib", "proc_lib:init_p/5"));
     assert.ok(matches("^<0\\.[0-9]+\\.0>$", "<0.85.0>"));
@@ -20,7 +20,7 @@ test("common patterns", () => {
     assert.ok(!matches("^[a-z_]{3,4}:", "lists:map/2"));
 });
 
-test("what POSIX has and JavaScript has not", () => {
+test("POSIX syntax that JavaScript lacks matches", () => {
     assert.ok(matches("[[:digit:]]+\\.c", "erl_12.c"));
     assert.ok(matches("foo/1)", "(foo/1)"));
     assert.ok(matches("[]x]", "a]"));
@@ -31,13 +31,13 @@ test("what POSIX has and JavaScript has not", () => {
     assert.ok(matches("x+?$", "y"));
 });
 
-test("what is none is refused with a reason", () => {
+test("an invalid pattern is refused with a reason", () => {
     for (const [pattern, reason] of [["a(b", /'\('/], ["[", /'\['/], ["*a", /nothing that '\*'/],
         ["{pool,3}", /\\{/], ["a{2,1}", /numbers/], ["a\\", /backslash/], ["[[:word:]]", /class/],
         ["[z-a]", /range/], ["\\d", /\[0-9\]/], ["(?:a)", /nothing that '\?'/], ["\\1(a)", /group 1/]])
         assert.match(readPattern(pattern).problem, reason, pattern);
 });
 
-test("no pattern is no problem", () => {
+test("an empty pattern is no error", () => {
     assert.deepEqual(readPattern(""), { test: null, problem: "" });
 });

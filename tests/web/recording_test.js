@@ -35,7 +35,7 @@ execFileSync(join(BUILD, "beamflame"),
     ["report", "-q", join(folder, "x.perf"), "-o", join(folder, "x.html")]);
 const page = readFileSync(join(folder, "x.html"), "utf8");
 
-test("samples and what they refer to", async () => {
+test("samples have their stacks, threads and events", async () => {
     const { samples, strings, frames, stacks, threads, events } = await readRecording(page);
     const symbols = (stack) =>
         stack ? [...symbols(stacks.parent[stack]), strings[frames.symbol[stacks.frame[stack]]]] : [];

@@ -28,7 +28,7 @@ const FRAMES = [
     { time: 1030, stack: "d;c", value: 10 }, { time: 1510, stack: "a;b", value: 2 },
 ];
 
-test("cells, and gaps between what was recorded", () => {
+test("heatmap cells between recordings are gaps", () => {
     const parts = [{ from: 0, to: 1100, frequency: 0 }, { from: 1500, to: 2000, frequency: 0 }];
     const { recording, weights, roots, samples } = given(makeRecording(FRAMES, parts));
     const cells = heatmapCells(recording, weights, samples, 20);
@@ -43,7 +43,7 @@ test("cells, and gaps between what was recorded", () => {
     assert.deepEqual([...marks.keys()].filter((cell) => marks[cell]), [0, 1, 75]);
 });
 
-test("functions: recursion counts once", () => {
+test("the functions table counts a recursive function once", () => {
     const { recording, choice, weights, samples } = given(makeRecording(FRAMES));
     const rows = functionRows(recording, choice, weights, [samples, null]);
 
@@ -55,7 +55,7 @@ test("functions: recursion counts once", () => {
         .map(({ name, total }) => [name, total]), [["", 10]]);
 });
 
-test("functions of two ranges: what changed, and what may be noise", () => {
+test("functions of two ranges have their change and its noise", () => {
     const many = Array.from({ length: 200 }, (_, i) => ({ time: i * 10,
         stack: i < 100 ? "same" : i < 190 ? "same" : "fresh", value: 2 }));
     const { recording, choice, weights, samples, against } = given(makeRecording(many),
@@ -68,7 +68,7 @@ test("functions of two ranges: what changed, and what may be noise", () => {
     assert.ok(Math.abs(same.change) < same.noise && fresh.change > fresh.noise);
 });
 
-test("what may be noise: heavy samples are few", () => {
+test("heavy samples have more noise than light ones", () => {
     const values = [1, 3, 2, 2];
     const { recording, choice, weights, samples, against } = given(makeRecording(values.map(
         (value, i) => ({ time: i * 1000, stack: "a", value }))),
@@ -80,7 +80,7 @@ test("what may be noise: heavy samples are few", () => {
     assert.ok(Math.abs(noiseOf({ ...weights, unit: "samples" }) - 1.96 * Math.sqrt(8)) < 1e-9);
 });
 
-test("processes, by all of their events", () => {
+test("the processes table sums all events of a process", () => {
     const { recording, weights, samples } = given(makeRecording([
         { time: 0, process: "cart", stack: "a", value: 5, reductions: 100, msgq: 3, memory: 900 },
         { time: 10, process: "cart", event: "wall", status: "waiting", value: 30, reductions: 150 },
@@ -98,7 +98,7 @@ test("processes, by all of their events", () => {
     assert.deepEqual([row(rows, "user").total, row(rows, "user").memory], [0, NaN]);
 });
 
-test("a process is called the same wherever it is told", () => {
+test("a process has the same name everywhere", () => {
     const recording = makeRecording([{ process: "cart", stack: "shop:buy/1;lists:map/2" },
         { process: "user", stack: "io:format/1" }]);
     const { processes: { name }, targets } = recording;

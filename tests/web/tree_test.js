@@ -30,7 +30,7 @@ const SAMPLES = [
     { time: 1500, stack: "a;a;*b", value: 1 }, { time: 1600, stack: "", value: 4 },
 ];
 
-test("from the root", () => {
+test("the tree from the root has the stacks", () => {
     const tree = treeOf(makeRecording(SAMPLES));
 
     assert.deepEqual(lines(tree), ["[no stack] 4", "a;a;b 1", "a;b 2", "a;b;a;c 3", "a;b;c 5",
@@ -53,7 +53,7 @@ test("children lie side by side, in order, after their parents", () => {
     }
 });
 
-test("from the leaf: the callers of what ran", () => {
+test("the tree from the leaf has the callers", () => {
     const tree = treeOf(makeRecording(SAMPLES), { form: "callers" });
 
     assert.deepEqual(lines(tree), ["[no stack] 4", "b;a 2", "b;a;a 1", "c;a;b;a 3", "c;b;a 5",
@@ -61,7 +61,7 @@ test("from the leaf: the callers of what ran", () => {
     assert.equal(tree.total[0][node(tree, "c")], 18);
 });
 
-test("around a function: its outermost call has all of it", () => {
+test("the sandwich counts the outermost call of a function", () => {
     const { callers, callees } = buildSandwich(...given(makeRecording(SAMPLES), { focus: "b" }));
 
     assert.deepEqual(lines(callers), ["b;a 10", "b;a;a 1"]);
@@ -73,7 +73,7 @@ test("around a function: its outermost call has all of it", () => {
     assert.deepEqual(lines(recursive.callers), ["a 11"]);
 });
 
-test("of a function that never ran there is nothing", () => {
+test("the sandwich of a function that never ran is empty", () => {
     const { callers } = buildSandwich(...given(makeRecording(SAMPLES), { focus: "nobody" }));
 
     assert.deepEqual([callers.count, callers.total[0][0]], [1, 0]);
@@ -87,7 +87,7 @@ test("hidden frames give their callees to their callers", () => {
         ["[no stack] 4", "a 3", "a;c 8", "d;c 10"]);
 });
 
-test("two ranges, made equal by time or total", () => {
+test("two ranges are scaled by time or total", () => {
     const ranges = { range: { from: 0, to: 1000 }, against: { from: 1000, to: 3000 } };
     const sides = (per) => {
         const tree = treeOf(makeRecording(SAMPLES), { ...ranges, per });
@@ -100,7 +100,7 @@ test("two ranges, made equal by time or total", () => {
     assert.deepEqual(sides("total"), [10, 15, 10 / 15, 1]);
 });
 
-test("changes: growth and release stay apart in each form", () => {
+test("growth and release stay separate in each form", () => {
     const recording = makeRecording([
         { process: "p", stack: "a;x", memory: 10 }, { process: "p", stack: "a;x", memory: 15 },
         { process: "p", stack: "b;x", memory: 7 }, { process: "p", stack: "b;x" },
@@ -116,7 +116,7 @@ test("changes: growth and release stay apart in each form", () => {
     assert.equal(tree.weights.unknown, 1);
 });
 
-test("what matches counts once", () => {
+test("a stack with several matches counts once", () => {
     const tree = treeOf(makeRecording(SAMPLES));
 
     const matched = (text) => matchTree(tree, readPattern(text)).amounts;
@@ -127,7 +127,7 @@ test("what matches counts once", () => {
     assert.equal(matched("(")[0].matched, 0);
 });
 
-test("what matches of changes is a share of growth and release", () => {
+test("matches of changes are a share of growth and release", () => {
     const tree = treeOf(makeRecording([10, 15, 7, 8].map((memory, i) => (
         { process: "p", stack: i < 2 ? "a;x" : "b;x", memory }))), { weight: "memory", change: true });
     const matched = (text) => matchTree(tree, readPattern(text)).amounts;

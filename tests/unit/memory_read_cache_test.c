@@ -48,7 +48,7 @@ static void assert_read(struct read_cache *cache, uint64_t address, size_t size)
         assert_int_equal(buffer[i], byte_at(address + i));
 }
 
-static void test_one_read_for_all_nearby(void **state)
+static void test_one_read_serves_all_addresses_nearby(void **state)
 {
     struct read_cache cache = open_numbers(0, 1 << 20);
 
@@ -63,7 +63,7 @@ static void test_one_read_for_all_nearby(void **state)
 }
 
 /* A read across a border, or larger than the buffer, is made directly. */
-static void test_borders(void **state)
+static void test_read_across_a_border_is_made_directly(void **state)
 {
     struct read_cache cache = open_numbers(0, 1 << 20);
 
@@ -78,7 +78,7 @@ static void test_borders(void **state)
 
 /* If the surroundings are not all readable, the requested bytes can still be read; unreadable bytes
  * are not invented. */
-static void test_what_can_not_be_read(void **state)
+static void test_unreadable_surroundings_do_not_fail_the_read(void **state)
 {
     struct read_cache cache = open_numbers(4096 + 100, 4096 + 200);
     uint8_t buffer[32];
@@ -95,9 +95,9 @@ static void test_what_can_not_be_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_read_for_all_nearby),
-        cmocka_unit_test(test_borders),
-        cmocka_unit_test(test_what_can_not_be_read),
+        cmocka_unit_test(test_one_read_serves_all_addresses_nearby),
+        cmocka_unit_test(test_read_across_a_border_is_made_directly),
+        cmocka_unit_test(test_unreadable_surroundings_do_not_fail_the_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "log_histogram.h"
 
 /* Every count is subtracted: all are numbers of 8 bytes. */
-static void test_counts(void **state)
+static void test_every_count_is_subtracted(void **state)
 {
     struct wire_slot_counts now, before;
     uint64_t *words = (uint64_t *)&now, *old = (uint64_t *)&before;
@@ -39,9 +39,9 @@ static uint64_t max_since(const struct wire_histogram *now, const struct wire_hi
     return histogram.max;
 }
 
-/* Buckets contain what was counted since. The maximum is exact if it was reached since, and
- * otherwise as exact as the buckets. */
-static void test_histogram(void **state)
+/* Buckets contain the counts since the earlier reading. The maximum is exact if it was reached
+ * since then, and otherwise as exact as the buckets. */
+static void test_histogram_difference_has_the_new_counts_and_maximum(void **state)
 {
     struct wire_histogram none = {0}, before = {0}, now, since;
 
@@ -69,8 +69,8 @@ static void test_histogram(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_every_count_is_subtracted),
+        cmocka_unit_test(test_histogram_difference_has_the_new_counts_and_maximum),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

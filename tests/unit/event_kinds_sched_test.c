@@ -30,7 +30,7 @@ static struct wire_hit hit_of(uint32_t left, uint64_t wait, uint64_t delay)
 }
 
 /* Time waiting and time in a run queue are separate parts, and the hit counts once. */
-static void test_waits_and_is_runnable(void **state)
+static void test_waiting_and_run_queue_time_are_separate_parts(void **state)
 {
     struct wire_hit hit = hit_of(WIRE_SCHED_WAITING, 1000, 300);
     struct event_part parts[EVENT_PARTS_MAX];
@@ -41,7 +41,7 @@ static void test_waits_and_is_runnable(void **state)
     assert_part(&parts[1], STATUS_RUNNABLE, 300, 300, 0);
 }
 
-static void test_one_part_alone(void **state)
+static void test_hit_with_one_kind_of_time_has_one_part(void **state)
 {
     struct wire_hit preempted = hit_of(WIRE_SCHED_REDUCTIONS, 300, 300);
     struct wire_hit waiting = hit_of(WIRE_SCHED_WAITING, 300, 0);
@@ -58,7 +58,7 @@ static void test_one_part_alone(void **state)
 }
 
 /* A process that was scheduled out with work left, and is in no run queue, is suspended. */
-static void test_status_off_queue(void **state)
+static void test_process_off_the_queue_with_work_left_is_suspended(void **state)
 {
     static const struct {
         uint32_t left;
@@ -80,7 +80,7 @@ static void test_status_off_queue(void **state)
 }
 
 /* Each part of a long schedule stands alone; the last part has the status. */
-static void test_long_slice(void **state)
+static void test_each_part_of_a_long_schedule_stands_alone(void **state)
 {
     struct wire_hit hit = {.kind = WIRE_SCHED_LONG, .values = {[SCHED_LONG] = 20}};
     struct event_part parts[EVENT_PARTS_MAX];
@@ -103,10 +103,10 @@ static void test_long_slice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_waits_and_is_runnable),
-        cmocka_unit_test(test_one_part_alone),
-        cmocka_unit_test(test_status_off_queue),
-        cmocka_unit_test(test_long_slice),
+        cmocka_unit_test(test_waiting_and_run_queue_time_are_separate_parts),
+        cmocka_unit_test(test_hit_with_one_kind_of_time_has_one_part),
+        cmocka_unit_test(test_process_off_the_queue_with_work_left_is_suspended),
+        cmocka_unit_test(test_each_part_of_a_long_schedule_stands_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

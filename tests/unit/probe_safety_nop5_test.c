@@ -26,7 +26,7 @@ void place_of_nop5(void) __attribute__((visibility("hidden")));
 void place_of_push(void) __attribute__((visibility("hidden")));
 
 /* A probe is harmless only if a trial has shown it. */
-static void test_decision(void **state)
+static void test_probe_on_nop5_is_harmless_only_after_a_full_trial(void **state)
 {
     static const struct {
         struct nop5_trial trial;
@@ -48,7 +48,7 @@ static void test_decision(void **state)
 
 /* Each run hits the probe. A kernel that changes red zones does so at each hit except the first,
  * and writes four words. */
-static void test_trial(void **state)
+static void test_each_run_of_the_trial_hits_the_probe(void **state)
 {
     struct nop5_trial trial;
     struct error error = {0};
@@ -62,9 +62,8 @@ static void test_trial(void **state)
     assert_true(trial.changed == 0 || trial.changed == 4 * (trial.runs - 1));
 }
 
-/* An instruction that is not such a nop is never refused; such a nop is refused if the kernel
- * changes the red zone. */
-static void test_check(void **state)
+/* Only a 5-byte nop is refused, and only if the kernel changes the red zone. */
+static void test_nop5_is_refused_if_the_kernel_changes_red_zones(void **state)
 {
     struct memory *memory = memory_of_process(getpid());
     struct error error = {0};
@@ -92,9 +91,9 @@ static void test_check(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decision),
-        cmocka_unit_test(test_trial),
-        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_probe_on_nop5_is_harmless_only_after_a_full_trial),
+        cmocka_unit_test(test_each_run_of_the_trial_hits_the_probe),
+        cmocka_unit_test(test_nop5_is_refused_if_the_kernel_changes_red_zones),
     };
     struct error error = {0};
 

@@ -30,7 +30,7 @@ static bool holds(const struct wire_words *words, int32_t field)
     return false;
 }
 
-/* Check what the kernel side relies on: words are ascending, unique, and within the bytes that it
+/* Check what the BPF programs rely on: words are ascending, unique, and within the bytes that BPF
  * reads. */
 static void check_order(const struct wire_words *words, size_t limit)
 {
@@ -42,7 +42,7 @@ static void check_order(const struct wire_words *words, size_t limit)
     }
 }
 
-static void test_order(void **state)
+static void test_sampled_words_are_in_ascending_order(void **state)
 {
     (void)state;
     for (int release = OLDEST_RELEASE; release <= NEWEST_RELEASE; release++) {
@@ -55,9 +55,9 @@ static void test_order(void **state)
     }
 }
 
-/* The fields that the kernel side itself uses, before it keeps the words of a struct, are not after
+/* BPF programs use some fields before they keep the words of a struct: these fields are not after
  * the last word. */
-static void test_read_by_the_kernel_side(void **state)
+static void test_fields_that_bpf_reads_are_within_the_sampled_words(void **state)
 {
     (void)state;
     for (int release = OLDEST_RELEASE; release <= NEWEST_RELEASE; release++) {
@@ -75,7 +75,7 @@ static void test_read_by_the_kernel_side(void **state)
 }
 
 /* A field smaller than a word is covered by its word; fields that the VM lacks are skipped. */
-static void test_odd_fields(void **state)
+static void test_small_fields_are_covered_and_absent_ones_skipped(void **state)
 {
     struct layout layout = layout_of(27);
     struct wire_words words = sampled_process_words(&layout);
@@ -90,9 +90,9 @@ static void test_odd_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_read_by_the_kernel_side),
-        cmocka_unit_test(test_odd_fields),
+        cmocka_unit_test(test_sampled_words_are_in_ascending_order),
+        cmocka_unit_test(test_fields_that_bpf_reads_are_within_the_sampled_words),
+        cmocka_unit_test(test_small_fields_are_covered_and_absent_ones_skipped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "os/debug_file.h"
 #include "os/mappings.h"
 
-static void test_distributions(void **state)
+static void test_debian_and_its_relatives_have_a_debug_package(void **state)
 {
     (void)state;
     assert_string_equal(debug_package_of_release("NAME=\"Debian\"\nID=debian\n"),
@@ -25,7 +25,7 @@ static void test_distributions(void **state)
 }
 
 /* The path has the build id. A file from elsewhere is of no package. */
-static void test_advice(void **state)
+static void test_advice_names_the_path_of_the_build_id(void **state)
 {
     struct elf_file file = {
         .path = (char *)"/opt/erlang/bin/beam.smp",
@@ -47,8 +47,8 @@ static void test_advice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distributions),
-        cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_debian_and_its_relatives_have_a_debug_package),
+        cmocka_unit_test(test_advice_names_the_path_of_the_build_id),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

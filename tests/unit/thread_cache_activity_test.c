@@ -33,14 +33,13 @@ static enum activity activity(uint64_t process, uint64_t scheduler, enum microst
 }
 
 /* The activity of a thread with a process is that process, in every state. */
-static void test_process(void **state)
+static void test_activity_of_a_thread_with_a_process_is_the_process(void **state)
 {
     (void)state;
     assert_int_equal(activity(1, 1, MICROSTATE_PORT, "erts_sched_1"), ACTIVITY_PROCESS);
 }
 
-/* The activity of a scheduler without a process is its state. */
-static void test_schedulers(void **state)
+static void test_activity_of_a_scheduler_without_process_is_its_state(void **state)
 {
     static const struct {
         enum microstate state;
@@ -59,7 +58,7 @@ static void test_schedulers(void **state)
 
 /* Threads that are not schedulers are identified by their names, in all releases and of any
  * length. */
-static void test_threads(void **state)
+static void test_other_threads_are_identified_by_their_names(void **state)
 {
     static const struct {
         const char *name;
@@ -92,7 +91,7 @@ static void port_name(struct fake_target *target, uint64_t port, char *name, siz
 }
 
 /* A port's name is read through two pointers; if one is invalid, the port has no name. */
-static void test_port_name(void **state)
+static void test_port_name_is_empty_if_a_pointer_to_it_is_invalid(void **state)
 {
     struct fake_target *target = fake_target_new();
     uint64_t port = fake_room(target, 2048), text = fake_room(target, 16);
@@ -120,10 +119,10 @@ static void test_port_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_process, start),
-        cmocka_unit_test_setup(test_schedulers, start),
-        cmocka_unit_test_setup(test_threads, start),
-        cmocka_unit_test_setup(test_port_name, start),
+        cmocka_unit_test_setup(test_activity_of_a_thread_with_a_process_is_the_process, start),
+        cmocka_unit_test_setup(test_activity_of_a_scheduler_without_process_is_its_state, start),
+        cmocka_unit_test_setup(test_other_threads_are_identified_by_their_names, start),
+        cmocka_unit_test_setup(test_port_name_is_empty_if_a_pointer_to_it_is_invalid, start),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

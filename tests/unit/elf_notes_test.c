@@ -27,7 +27,7 @@ static struct build_id_text text_of(const char *notes, size_t size)
 
 /* Among several notes, the one with the build id is found. A cut note, a note that is too long, and
  * notes of other owners give none. */
-static void test_notes(void **state)
+static void test_build_id_is_found_among_notes(void **state)
 {
     static const char xen[] = NOTE("Xen\0", "\x03", "\x04", "\x01\x02\x03\x04");
     static const char both[] = NOTE("Xen\0", "\x03", "\x04", "\x01\x02\x03\x04")
@@ -84,7 +84,7 @@ static struct build_id_text text_of_mapping(const char *path)
 
 /* The build ids of mapped files are those of readelf; the vdso, which is only in memory, has one
  * too. */
-static void test_files(void **state)
+static void test_build_id_of_a_mapped_file_is_that_of_readelf(void **state)
 {
     char line[256], command[128];
 
@@ -93,12 +93,12 @@ static void test_files(void **state)
              (int)getpid());
     printed_by(command, line, sizeof(line));
     assert_true(strlen(line) >= 16);
-    assert_string_equal(text_of_mapping("build_id_test").text, line);
+    assert_string_equal(text_of_mapping("elf_notes_test").text, line);
     assert_true(strlen(text_of_mapping("[vdso]").text) >= 16);
 }
 
 /* The build id of the kernel is in its notes; an unknown module has none. */
-static void test_kernel(void **state)
+static void test_build_id_of_the_kernel_is_in_its_notes(void **state)
 {
     struct build_id kernel = build_id_of_kernel(KERNEL_MODULE);
     struct build_id none = build_id_of_kernel("[no such module]");
@@ -117,9 +117,9 @@ static void test_kernel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_kernel),
+        cmocka_unit_test(test_build_id_is_found_among_notes),
+        cmocka_unit_test(test_build_id_of_a_mapped_file_is_that_of_readelf),
+        cmocka_unit_test(test_build_id_of_the_kernel_is_in_its_notes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

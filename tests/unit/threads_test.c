@@ -59,7 +59,7 @@ static int copy_of(int fd)
 }
 
 /* The newest times are read, also of threads without samples, and a copy has them too. */
-static void test_round_trip(void **state)
+static void test_newest_thread_times_are_read_back(void **state)
 {
     struct thread_times times = {0};
     struct small_profile small;
@@ -89,8 +89,7 @@ static void test_round_trip(void **state)
     profile_free(small.profile);
 }
 
-/* Records that break a rule are refused by name. */
-static void test_bad(void **state)
+static void test_times_that_break_a_rule_are_refused_by_name(void **state)
 {
     static const struct {
         const uint8_t *bytes;
@@ -123,8 +122,8 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_newest_thread_times_are_read_back),
+        cmocka_unit_test(test_times_that_break_a_rule_are_refused_by_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

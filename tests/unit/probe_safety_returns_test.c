@@ -31,7 +31,7 @@ static bool install_filter(void)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-static void test_filters(void **state)
+static void test_filter_of_system_calls_is_found(void **state)
 {
     pid_t pid = child_start(NULL);
 
@@ -44,8 +44,7 @@ static void test_filters(void **state)
     child_end(pid);
 }
 
-/* Without a filter, or without probes at return, there is no danger. */
-static void test_not_concerned(void **state)
+static void test_no_danger_without_a_filter_or_return_probes(void **state)
 {
     struct error error = {0};
     pid_t pid = child_start(NULL);
@@ -60,7 +59,7 @@ static void test_not_concerned(void **state)
 }
 
 /* With both, the kernel version decides: before 6.11 and since 6.14 there is no danger. */
-static void test_filtered(void **state)
+static void test_kernel_version_decides_the_danger_of_a_filter(void **state)
 {
     const struct probe_site sites[] = {entry, returns};
     int major = 0, minor = 0, result;
@@ -82,9 +81,9 @@ static void test_filtered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_not_concerned),
-        cmocka_unit_test(test_filtered),
+        cmocka_unit_test(test_filter_of_system_calls_is_found),
+        cmocka_unit_test(test_no_danger_without_a_filter_or_return_probes),
+        cmocka_unit_test(test_kernel_version_decides_the_danger_of_a_filter),
     };
     int code;
 

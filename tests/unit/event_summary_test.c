@@ -9,7 +9,7 @@
 #include "profile/event_summary.h"
 
 /* Buckets are contiguous, and contain the numbers between their bounds. */
-static void test_buckets(void **state)
+static void test_buckets_are_contiguous(void **state)
 {
     (void)state;
     assert_int_equal(log_histogram_low(0), 0);
@@ -26,7 +26,7 @@ static void test_buckets(void **state)
     assert_int_equal(log_histogram_low(252), UINT64_MAX);
 }
 
-static void test_high_bit(void **state)
+static void test_high_bit_of_any_number_is_found(void **state)
 {
     (void)state;
     assert_int_equal(log_histogram_high_bit(0), 0);
@@ -37,7 +37,7 @@ static void test_high_bit(void **state)
 }
 
 /* Percentiles of known numbers are less than a quarter off. */
-static void test_percentiles(void **state)
+static void test_percentiles_of_known_numbers_are_close(void **state)
 {
     static const double percents[] = {1, 10, 50, 90, 99, 99.9};
     struct histogram histogram = {0};
@@ -56,7 +56,7 @@ static void test_percentiles(void **state)
     assert_int_equal(histogram_percentile(&histogram, 100), 1000000);
 }
 
-static void test_extremes(void **state)
+static void test_empty_and_largest_numbers_have_percentiles(void **state)
 {
     struct histogram histogram = {0};
 
@@ -73,8 +73,7 @@ static void test_extremes(void **state)
     assert_int_equal(histogram_percentile(&histogram, 100), UINT64_MAX);
 }
 
-/* A percentile is never above the maximum. */
-static void test_not_above_max(void **state)
+static void test_percentile_is_never_above_the_maximum(void **state)
 {
     struct histogram histogram = {0};
 
@@ -87,9 +86,11 @@ static void test_not_above_max(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_buckets),       cmocka_unit_test(test_high_bit),
-        cmocka_unit_test(test_percentiles),   cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_not_above_max),
+        cmocka_unit_test(test_buckets_are_contiguous),
+        cmocka_unit_test(test_high_bit_of_any_number_is_found),
+        cmocka_unit_test(test_percentiles_of_known_numbers_are_close),
+        cmocka_unit_test(test_empty_and_largest_numbers_have_percentiles),
+        cmocka_unit_test(test_percentile_is_never_above_the_maximum),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
