@@ -153,7 +153,6 @@ int main(void)
         cmocka_unit_test(test_words_are_read_and_a_null_address_fails),
         cmocka_unit_test(test_read_available_only_in_part_fails),
         cmocka_unit_test(test_only_readable_spans_of_many_are_read),
-        cmocka_unit_test(test_only_readable_spans_of_many_are_read),
         cmocka_unit_test(test_string_may_end_right_before_an_unreadable_page),
         cmocka_unit_test(test_long_strings_are_cut_to_the_buffer),
         cmocka_unit_test(test_string_in_an_image_that_ends_within_a_page_is_read),
