@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "os/descriptors.h"
 #include "util/alloc.h"
 #include "util/log.h"
 
@@ -62,8 +63,9 @@ static int start_on(struct sampler *sampler, int cpu, struct error *error)
         sampler->clocks[cpu] = fd;
         return 0;
     }
-    error_set(error, ERROR_FAILED, "the BPF program can't be attached to '%s': %s",
-              sampler->clock->name, strerror(errno));
+    if (!descriptors_ran_out(errno, error))
+        error_set(error, ERROR_FAILED, "the BPF program can't be attached to '%s': %s",
+                  sampler->clock->name, strerror(errno));
     close(fd);
     return -1;
 }
