@@ -283,6 +283,8 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
     if (second) {
         session->looked_ns = now;
         busiest_note(&session->busiest, session->segment->profile);
+        if (session->sampler)
+            sampler_follow_cpus(session->sampler);
         if (membership_step(session, error))
             return -1;
     }
