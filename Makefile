@@ -28,6 +28,12 @@ LIBS := libbpf libelf libdw zlib liblzma libzstd capstone libprotobuf-c
 CPPFLAGS += -D_GNU_SOURCE -DBEAMFLAME_VERSION='"$(VERSION)"' -Isrc -Iinclude -I$(BUILD)/gen
 CFLAGS += -std=c11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
           -Wno-missing-field-initializers -fno-omit-frame-pointer
+# What makes faults of this program harder to use. The sanitizers do not work with _FORTIFY_SOURCE.
+# tests/tools/hardening_test.py checks that each is in the program.
+CFLAGS += -fPIE -fstack-protector-strong -fstack-clash-protection \
+          $(if $(filter x86_64,$(CPU)),-fcf-protection) \
+          $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+LDFLAGS += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 ifdef SAN
   CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
   LDFLAGS += -fsanitize=address,undefined

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/descriptors.h"
 #include "util/alloc.h"
 #include "util/log.h"
 
@@ -117,6 +118,8 @@ int bpf_load_error(int code, struct error *error)
         return error_set(error, ERROR_PERMISSION,
                          "not permitted to load BPF programs: run as root, or with CAP_BPF, "
                          "CAP_PERFMON and CAP_SYS_PTRACE (before Linux 5.11 CAP_SYS_RESOURCE too)");
+    if (descriptors_ran_out(-code, error))
+        return -1;
     if (access("/sys/kernel/btf/vmlinux", R_OK))
         return error_set(error, ERROR_UNSUPPORTED,
                          "this kernel has no BTF (/sys/kernel/btf/vmlinux): a kernel built with "
@@ -142,11 +145,11 @@ static int refused(int code, const struct refusal *refusal, struct error *error)
 {
     const char *reason;
 
-    if (code == -EPERM || !refusal->program)
+    if (code == -EPERM || code == -EMFILE || code == -ENFILE || !refusal->program)
         return bpf_load_error(code, error);
     log_decision("verifier", "the kernel refused program %s:\n%s", refusal->program, refusal->log);
     reason = last_reason(refusal->log);
-    if (lacks_cookies(reason))
+    if (reason && lacks_cookies(reason))
         return error_set(error, ERROR_UNSUPPORTED,
                          "this kernel has no cookies for probes: events other than cpu and wall "
                          "need Linux 5.15 or later");

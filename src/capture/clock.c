@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/descriptors.h"
 #include "os/kernel_settings.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -81,6 +82,8 @@ int clock_event_error(const struct clock_event *event, struct error *error)
         return error_set(error, ERROR_PERMISSION,
                          "not permitted to sample CPUs: run as root, or with CAP_PERFMON (Debian's "
                          "kernels, unless kernel.perf_event_paranoid is 2: CAP_SYS_ADMIN)");
+    if (descriptors_ran_out(errno, error))
+        return -1;
     if (errno == ENOENT || errno == EOPNOTSUPP || errno == ENODEV || errno == EINVAL)
         return error_set(error, ERROR_UNSUPPORTED,
                          "this machine has no event '%s' (%s): use --clock cpu-clock", event->name,

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/descriptors.h"
 #include "util/alloc.h"
 #include "util/log.h"
 #include "util/unkillable.h"
@@ -94,6 +95,8 @@ static int attach_error(int code, pid_t pid, const struct probe_site *site, stru
         return error_set(error, ERROR_PERMISSION,
                          "not permitted to attach probes: run as root, or with CAP_BPF, "
                          "CAP_PERFMON and CAP_SYS_ADMIN");
+    if (descriptors_ran_out(code, error))
+        return -1;
     return error_set(error, ERROR_FAILED, "a probe can't be attached at offset 0x%llx of %s: %s",
                      (unsigned long long)site->file_offset, site->path, strerror(code));
 }

@@ -12,6 +12,7 @@
 #include "beamflame.skel.h"
 #include "capture/bpf_load.h"
 #include "log_histogram.h"
+#include "os/descriptors.h"
 #include "os/process.h"
 #include "util/alloc.h"
 #include "util/log.h"
@@ -89,6 +90,7 @@ int programs_open(struct programs *programs, struct error *error)
                          "this container does not know the host's process ids, which samples "
                          "carry: run beamflame in the host's pid namespace (hostPID: true)");
     bpf_log_messages();
+    descriptors_raise();
     programs->cpus = libbpf_num_possible_cpus();
     if (programs->cpus < 1)
         return error_set(error, ERROR_FAILED, "the number of CPUs can't be read");
@@ -196,6 +198,8 @@ int programs_load(struct programs *programs, struct error *error)
     set_guard(programs);
     programs->ring =
         ring_buffer__new(bpf_map__fd(programs->skeleton->maps.ring), pass, programs, NULL);
+    if (!programs->ring && descriptors_ran_out(errno, error))
+        return -1;
     if (!programs->ring)
         return error_set(error, ERROR_FAILED, "the ring buffer can't be mapped: %s",
                          strerror(errno));

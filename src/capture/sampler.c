@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "os/cpus.h"
+#include "os/descriptors.h"
 #include "util/alloc.h"
 #include "util/log.h"
 
@@ -62,8 +65,9 @@ static int start_on(struct sampler *sampler, int cpu, struct error *error)
         sampler->clocks[cpu] = fd;
         return 0;
     }
-    error_set(error, ERROR_FAILED, "the BPF program can't be attached to '%s': %s",
-              sampler->clock->name, strerror(errno));
+    if (!descriptors_ran_out(errno, error))
+        error_set(error, ERROR_FAILED, "the BPF program can't be attached to '%s': %s",
+                  sampler->clock->name, strerror(errno));
     close(fd);
     return -1;
 }
@@ -87,6 +91,43 @@ int sampler_start(struct sampler *sampler, struct error *error)
             return -1;
     sampler->users = 1;
     return 0;
+}
+
+static void stop_on(struct sampler *sampler, int cpu)
+{
+    bpf_link__destroy(sampler->links[cpu]);
+    sampler->links[cpu] = NULL;
+    sampler->clocks[cpu] = -1;
+}
+
+static void follow(struct sampler *sampler, int cpu, bool is_online)
+{
+    struct error error;
+
+    if (!is_online) {
+        log_decision("clock", "CPU %d is offline", cpu);
+        stop_on(sampler, cpu);
+    } else if (start_on(sampler, cpu, &error)) {
+        log_decision("clock", "CPU %d is online but can't be sampled: %s", cpu, error.text);
+    } else if (sampler->clocks[cpu] >= 0) {
+        log_decision("clock", "CPU %d is online and is sampled from now on", cpu);
+        if (!sampler->users)
+            ioctl(sampler->clocks[cpu], PERF_EVENT_IOC_DISABLE, 0);
+    }
+}
+
+void sampler_follow_cpus(struct sampler *sampler)
+{
+    size_t cpus = programs_cpus(sampler->programs);
+    bool *online = xcalloc(cpus, sizeof(*online));
+
+    pthread_mutex_lock(&sampler->lock);
+    if (sampler->links && cpus_online(online, cpus))
+        for (size_t cpu = 0; cpu < cpus; cpu++)
+            if (online[cpu] != (sampler->clocks[cpu] >= 0))
+                follow(sampler, (int)cpu, online[cpu]);
+    pthread_mutex_unlock(&sampler->lock);
+    free(online);
 }
 
 void sampler_stop(struct sampler *sampler)

@@ -27,6 +27,10 @@ void sampler_free(struct sampler *sampler);
 int sampler_start(struct sampler *sampler, struct error *error);
 void sampler_stop(struct sampler *sampler);
 
+/* Follow the CPUs that went offline or came online since the last call: their clocks end or begin.
+ * The kernel ends the clock of a CPU that goes offline for good. */
+void sampler_follow_cpus(struct sampler *sampler);
+
 /* Add a user; remove one. sampler_start() adds the first. The clock ticks while there is a user.
  * May be called from any thread between start and stop. */
 void sampler_want(struct sampler *sampler);

@@ -53,10 +53,20 @@ static int add_pid(void *target, char *text, struct error *error)
     return value_pid(text, &targets->pids[targets->pid_count++], error);
 }
 
+static int set_user(void *target, char *name, struct error *error)
+{
+    (void)error;
+    ((struct record_options *)target)->targets.user = name;
+    return 0;
+}
+
 static const struct command_option target_list[] = {
     {"pid", 'p', "PID", "Profile the VM with this process id. May be repeated.", add_pid, NULL},
     {"all", 'a', NULL, "Profile every VM of this host, and those that start later.",
      option_set_true, NULL, offsetof(struct record_options, targets.all)},
+    {"user", 0, "NAME",
+     "Start COMMAND as this user. The default is you, also with sudo; --user root keeps root.",
+     set_user, NULL},
     {0},
 };
 
@@ -389,6 +399,8 @@ int record_options_check(void *target, struct error *error)
 
     if ((targets->pid_count > 0) + targets->all + (targets->command != NULL) > 1)
         return error_set(error, ERROR_USAGE, "give one of -p, -a and a command, not several");
+    if (targets->user && !targets->command)
+        return error_set(error, ERROR_USAGE, "--user is for a command (-- COMMAND)");
     if (session->top.count && !session->wall)
         return error_set(error, ERROR_USAGE, "--top is for event wall (-e wall)");
     session->cpu |= !session->event_count && !session->wall;

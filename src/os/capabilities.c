@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/procfs.h"
@@ -33,6 +34,21 @@ bool capabilities_of_self(uint64_t *set)
 
     free(status);
     return known;
+}
+
+int capabilities_keep(uint64_t kept)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+    if (syscall(SYS_capget, &header, data))
+        return -1;
+    for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+        data[i].permitted &= (uint32_t)(kept >> 32 * i);
+        data[i].effective = data[i].permitted;
+        data[i].inheritable = 0; /* nor ambient: PR_CAP_AMBIENT in prctl(2) */
+    }
+    return (int)syscall(SYS_capset, &header, data);
 }
 
 bool capabilities_are_the_hosts(void)

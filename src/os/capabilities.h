@@ -24,6 +24,11 @@ bool capabilities_parse(const char *status, uint64_t *set);
 /* The effective capabilities of this process. False if they can't be read. */
 bool capabilities_of_self(uint64_t *set);
 
+/* Keep only the capabilities of the set `kept` that this thread has, as a mask of bits, permitted
+ * and effective; none is inheritable or ambient, so programs that it starts have none. Return 0, or
+ * -1 with errno. */
+int capabilities_keep(uint64_t kept);
+
 /* False in a user namespace other than the first one: the kernel does not accept capabilities of
  * such a namespace for BPF and perf events. */
 bool capabilities_are_the_hosts(void);

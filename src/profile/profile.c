@@ -221,6 +221,8 @@ static const struct {
                            "samples that hit the entry to the kernel, without a stack"},
     [LOSS_CLOCK_STOPPED] = {"clock_stopped",
                             "stop of CPU sampling, because its clock interrupted too often"},
+    [LOSS_THREAD_TIMES] = {"thread_times",
+                           "threads whose times were left out, because others ran longer"},
 };
 _Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "one name each");
 

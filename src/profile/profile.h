@@ -199,6 +199,7 @@ enum loss {
     LOSS_OUT_OF_ORDER,     /* sample's time moved forward to keep the order */
     LOSS_KERNEL_ENTRY,     /* stack unknown: an NMI hit the entry to the kernel */
     LOSS_CLOCK_STOPPED,    /* the guard stopped CPU sampling (wire.h) */
+    LOSS_THREAD_TIMES,     /* times of a thread left out: there are THREAD_TIMES_MAX others */
     LOSS_COUNT,
 };
 const char *loss_name(enum loss loss);     /* "ring_full": the key in JSON */

@@ -75,6 +75,29 @@ void thread_times_add(struct thread_times *times, const struct thread_time *time
     times->list[times->count++] = *time;
 }
 
+/* Descending; equal times by thread. */
+static int compare_times(const void *a, const void *b)
+{
+    const struct thread_time *left = a, *right = b;
+    uint64_t left_ns = left->cpu_ns + left->wait_ns, right_ns = right->cpu_ns + right->wait_ns;
+
+    if (left_ns != right_ns)
+        return left_ns < right_ns ? 1 : -1;
+    return (left->thread > right->thread) - (left->thread < right->thread);
+}
+
+size_t thread_times_limit(struct thread_times *times)
+{
+    size_t removed;
+
+    if (times->count <= THREAD_TIMES_MAX)
+        return 0;
+    removed = times->count - THREAD_TIMES_MAX;
+    qsort(times->list, times->count, sizeof(*times->list), compare_times);
+    times->count = THREAD_TIMES_MAX;
+    return removed;
+}
+
 void thread_times_free(struct thread_times *times)
 {
     free(times->list);

@@ -48,8 +48,14 @@ struct thread_times {
     size_t count, room;
 };
 
+/* The most threads of which a recording has the times: all fit in a chunk. */
+enum { THREAD_TIMES_MAX = 16384 };
+
 void thread_times_add(struct thread_times *times, const struct thread_time *time);
 void thread_times_free(struct thread_times *times);
+
+/* Keep the THREAD_TIMES_MAX threads that ran and waited longest. Return how many were removed. */
+size_t thread_times_limit(struct thread_times *times);
 
 /* Encode to bytes (recording_format.h), and decode. Decoding replaces the content; on error, it
  * sets cursor->problem. */

@@ -230,6 +230,7 @@ static int put_counts(struct join *join, struct error *error)
     }
     if (!join->threads.count)
         return 0;
+    join->totals.losses[LOSS_THREAD_TIMES] += thread_times_limit(&join->threads);
     return recording_put_threads(join->writer, join->profile, &join->threads, error);
 }
 

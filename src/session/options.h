@@ -41,6 +41,7 @@ struct target_options {
     size_t pid_count, pid_room;
     bool all;            /* every VM of the host */
     char **command;      /* start this and profile it; NULL: none */
+    const char *user;    /* runs the command; NULL: see session/command.h */
     int assumed_release; /* of VMs that are newer than all known releases; 0: refuse them */
     warn_function warn;
 };

@@ -232,9 +232,13 @@ static void take(void *context, const void *data, size_t size)
 static int put_threads(struct session *session, struct error *error)
 {
     struct segment *segment = session->segment;
+    size_t left_out;
 
     if (!segment->cpu)
         return 0;
+    left_out = thread_times_limit(&segment->threads);
+    if (left_out) /* the times are those since the start of the segment, and so is the number */
+        segment->totals.losses[LOSS_THREAD_TIMES] = left_out;
     cpu_time_threads(session->cpu_time, segment->profile, &segment->threads);
     cpu_time_totals(session->cpu_time, &segment->totals);
     return recording_put_threads(segment->writer, segment->profile, &segment->threads, error);
@@ -279,6 +283,8 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
     if (second) {
         session->looked_ns = now;
         busiest_note(&session->busiest, session->segment->profile);
+        if (session->sampler)
+            sampler_follow_cpus(session->sampler);
         if (membership_step(session, error))
             return -1;
     }

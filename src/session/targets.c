@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/targets.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +9,7 @@
 #include <unistd.h>
 
 #include "os/process.h"
+#include "session/command.h"
 #include "util/alloc.h"
 #include "util/log.h"
 
@@ -182,33 +180,6 @@ static int open_found(struct targets *targets, struct error *error)
 
 /* ---- a command ---- */
 
-static pid_t start(char **command, struct error *error)
-{
-    int report[2], code = 0;
-    pid_t child;
-
-    if (pipe2(report, O_CLOEXEC))
-        return error_set(error, ERROR_FAILED, "can't make a pipe: %s", strerror(errno));
-    child = fork();
-    if (child < 0)
-        return error_set(error, ERROR_FAILED, "can't start a process: %s", strerror(errno));
-    if (child == 0) {
-        execvp(command[0], command);
-        code = errno;
-        if (write(report[1], &code, sizeof(code)) < 0)
-            _exit(126);
-        _exit(127);
-    }
-    close(report[1]);
-    if (read(report[0], &code, sizeof(code)) == (ssize_t)sizeof(code)) {
-        close(report[0]);
-        waitpid(child, NULL, 0);
-        return error_set(error, ERROR_FAILED, "can't start '%s': %s", command[0], strerror(code));
-    }
-    close(report[0]);
-    return child;
-}
-
 static bool descends_from(pid_t pid, pid_t ancestor)
 {
     for (int depth = 0; depth < 16 && pid > 1; depth++) {
@@ -234,12 +205,13 @@ static pid_t beam_of(pid_t child)
 }
 
 /* A VM that is starting has no tables yet: retry until it has them. */
-static int open_command(char **command, const volatile int *stop, struct targets *targets,
-                        struct error *error)
+static int open_command(const struct target_options *options, const volatile int *stop,
+                        struct targets *targets, struct error *error)
 {
+    char **command = options->command;
     const struct timespec pause = {.tv_nsec = 1000000000 / START_POLLS_A_SECOND};
 
-    targets->child = start(command, error);
+    targets->child = command_start(command, options->user, error);
     if (targets->child < 0) {
         targets->child = 0;
         return -1;
@@ -269,7 +241,7 @@ int targets_open(const struct target_options *options, const volatile int *stop,
     *targets = (struct targets){
         .all = options->all, .assumed_release = options->assumed_release, .warn = options->warn};
     if (options->command)
-        result = open_command(options->command, stop, targets, error);
+        result = open_command(options, stop, targets, error);
     else if (!options->pid_count)
         result = open_found(targets, error);
     for (size_t i = 0; i < options->pid_count && !result; i++)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol/thread_watch.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "os/process.h"
@@ -22,7 +24,11 @@ struct thread_watch {
     uint64_t looked; /* start of the last look at all threads */
     struct watched *list;
     size_t count, room;
+    size_t *seen; /* those of the last look, as indexes of `list`, in ascending order of tids */
+    size_t seen_count;
 };
+
+static const size_t NONE = SIZE_MAX;
 
 struct thread_watch *thread_watch_new(pid_t pid, target_id target, struct profile *profile)
 {
@@ -39,6 +45,7 @@ void thread_watch_free(struct thread_watch *watch)
     if (!watch)
         return;
     free(watch->list);
+    free(watch->seen);
     free(watch);
 }
 
@@ -46,10 +53,11 @@ void thread_watch_free(struct thread_watch *watch)
 void thread_watch_move(struct thread_watch *watch, struct profile *profile, target_id target)
 {
     struct profile_remap remap = {.from = watch->profile, .to = profile};
+    struct watched *moved = xcalloc(watch->seen_count + 1, sizeof(*moved));
     size_t kept = 0;
 
-    for (size_t i = 0; i < watch->count; i++) {
-        struct watched thread = watch->list[i];
+    for (size_t i = 0; i < watch->seen_count; i++) {
+        struct watched thread = watch->list[watch->seen[i]];
 
         if (thread.time.to < watch->looked)
             continue;
@@ -60,10 +68,14 @@ void thread_watch_move(struct thread_watch *watch, struct profile *profile, targ
             .from = thread.time.to,
             .to = thread.time.to,
         };
-        watch->list[kept++] = thread;
+        watch->seen[kept] = kept;
+        moved[kept++] = thread;
     }
     profile_remap_free(&remap);
-    watch->count = kept;
+    free(watch->list);
+    watch->list = moved;
+    watch->room = watch->seen_count + 1;
+    watch->count = watch->seen_count = kept;
     watch->profile = profile;
     watch->target = target;
 }
@@ -85,50 +97,71 @@ static thread_id thread_of(const struct thread_watch *watch, pid_t tid)
     return profile_thread(watch->profile, &thread);
 }
 
-static struct watched *find(const struct thread_watch *watch, pid_t tid)
-{
-    for (size_t i = 0; i < watch->count; i++)
-        if (watch->list[i].tid == tid)
-            return &watch->list[i];
-    return NULL;
-}
-
 static void add(struct thread_watch *watch, const struct watched *thread)
 {
     watch->list = xgrow(watch->list, &watch->room, watch->count, sizeof(*watch->list));
     watch->list[watch->count++] = *thread;
 }
 
-static void look_at(struct thread_watch *watch, pid_t tid)
+/* The counters of a thread only grow. Smaller ones are those of another thread with this tid. */
+static bool has_grown(const struct watched *known, uint64_t cpu, uint64_t wait)
+{
+    return cpu >= known->first_cpu + known->time.cpu_ns &&
+           wait >= known->first_wait + known->time.wait_ns;
+}
+
+/* Return the index of the thread in the list. `known`: that of the thread which had this tid at the
+ * last look; NONE: there was none. NONE if the thread has ended. */
+static size_t look_at(struct thread_watch *watch, pid_t tid, size_t known)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu, wait;
-    struct watched *known = find(watch, tid);
+    struct thread_time *time;
 
     if (!process_thread_times(watch->pid, tid, &cpu, &wait))
-        return;
-    if (!known) {
+        return known;
+    if (known == NONE || !has_grown(&watch->list[known], cpu, wait)) {
         add(watch,
             &(struct watched){.tid = tid,
                               .time = {.thread = thread_of(watch, tid), .from = now, .to = now},
                               .first_cpu = cpu,
                               .first_wait = wait});
-        return;
+        return watch->count - 1;
     }
-    known->time.to = now;
-    known->time.cpu_ns = cpu - known->first_cpu;
-    known->time.wait_ns = wait - known->first_wait;
+    time = &watch->list[known].time;
+    time->to = now;
+    time->cpu_ns = cpu - watch->list[known].first_cpu;
+    time->wait_ns = wait - watch->list[known].first_wait;
+    return known;
 }
 
+/* Both the list of the last look and that of the kernel are in ascending order of tids. A tid that
+ * was absent at a look is that of another thread when it comes back. */
 void thread_watch_look(struct thread_watch *watch)
 {
     struct error ignored; /* the VM ended */
-    size_t count;
+    size_t count = 0, seen_count = 0, before = 0;
     pid_t *tids = process_threads(watch->pid, &count, &ignored);
+    size_t *seen;
 
     watch->looked = clock_ns(CLOCK_MONOTONIC);
-    for (size_t i = 0; tids && i < count; i++)
-        look_at(watch, tids[i]);
+    if (!tids)
+        return;
+    seen = xcalloc(count + 1, sizeof(*seen));
+    for (size_t i = 0; i < count; i++) {
+        size_t known = NONE;
+
+        while (before < watch->seen_count && watch->list[watch->seen[before]].tid < tids[i])
+            before++;
+        if (before < watch->seen_count && watch->list[watch->seen[before]].tid == tids[i])
+            known = watch->seen[before];
+        known = look_at(watch, tids[i], known);
+        if (known != NONE)
+            seen[seen_count++] = known;
+    }
     free(tids);
+    free(watch->seen);
+    watch->seen = seen;
+    watch->seen_count = seen_count;
 }
 
 void thread_watch_get(const struct thread_watch *watch, struct thread_times *times)

@@ -5,6 +5,11 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "symbol/thread_watch.h"
@@ -90,10 +95,150 @@ static void test_times_continue_in_another_profile(void **state)
     pthread_barrier_destroy(&barrier);
 }
 
+/* ---- a tid that another thread gets ---- */
+
+struct worker {
+    uint64_t ns;
+    pid_t tid;
+    pthread_barrier_t barrier;
+};
+
+static void *run_worker(void *argument)
+{
+    struct worker *worker = argument;
+
+    worker->tid = gettid();
+    work(worker->ns);
+    sched_yield(); /* the kernel counts what ran so far */
+    pthread_barrier_wait(&worker->barrier);
+    pthread_barrier_wait(&worker->barrier); /* it may end */
+    return NULL;
+}
+
+static pthread_t start_worker(struct worker *worker, uint64_t ns)
+{
+    pthread_t thread;
+
+    worker->ns = ns;
+    pthread_barrier_init(&worker->barrier, NULL, 2);
+    if (pthread_create(&thread, NULL, run_worker, worker))
+        abort();
+    pthread_barrier_wait(&worker->barrier);
+    return thread;
+}
+
+static void end_worker(struct worker *worker, pthread_t thread)
+{
+    char path[64];
+
+    pthread_barrier_wait(&worker->barrier);
+    pthread_join(thread, NULL);
+    snprintf(path, sizeof(path), "/proc/self/task/%d", (int)worker->tid);
+    while (access(path, F_OK) == 0) /* the kernel wakes the joiner a little earlier */
+        sched_yield();
+}
+
+/* Let the kernel give this id to the next thread of this pid namespace. */
+static void give_next(pid_t tid)
+{
+    FILE *file = fopen("/proc/sys/kernel/ns_last_pid", "w");
+
+    if (!file || fprintf(file, "%d", (int)tid - 1) < 0 || fclose(file))
+        abort();
+}
+
+/* Return what is wrong with the times of two threads with one tid, of which the first ran for
+ * 30 ms; NULL if nothing is. `between`: look also while neither thread runs. */
+static const char *reuse(bool between)
+{
+    static struct worker first, second;
+    struct profile *profile = profile_new();
+    struct thread_watch *watch = thread_watch_new(getpid(), 0, profile);
+    struct thread_times times = {0};
+    uint64_t most = 0;
+    size_t count = 0;
+    pthread_t thread = start_worker(&first, 30 * MS);
+
+    thread_watch_look(watch);
+    end_worker(&first, thread);
+    if (between)
+        thread_watch_look(watch);
+    give_next(first.tid);
+    /* With a look between, the second thread may even have run longer. */
+    thread = start_worker(&second, between ? 60 * MS : 1 * MS);
+    thread_watch_look(watch);
+    thread_watch_look(watch);
+    thread_watch_get(watch, &times);
+    for (size_t i = 0; i < times.count; i++) {
+        if (profile_get_thread(profile, times.list[i].thread)->tid != (uint32_t)first.tid)
+            continue;
+        count++;
+        most = times.list[i].cpu_ns > most ? times.list[i].cpu_ns : most;
+    }
+    end_worker(&second, thread);
+    if (second.tid != first.tid)
+        return "the tid was not used again";
+    if (count != 1) /* the first thread was seen once only */
+        return "the second thread is not one of its own";
+    return most < LAG ? NULL : "time of before the first look counts, or the counters wrapped";
+}
+
+/* Print what is wrong and end with code 1, or end with 0. */
+static void try_reuse(bool between)
+{
+    const char *problem;
+
+    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("proc", "/proc", "proc", 0, NULL))
+        abort();
+    problem = reuse(between);
+    if (problem)
+        dprintf(STDERR_FILENO, "%s\n", problem);
+    _exit(problem ? 1 : 0);
+}
+
+/* In a pid namespace no other process takes the id. Its first process is a child of a process of
+ * its own, because unshare() changes the children of a process for good. */
+static void in_own_namespace(bool between)
+{
+    int status;
+    pid_t child = geteuid() ? -1 : fork();
+
+    if (child < 0) {
+        skip();
+        return;
+    }
+    if (child == 0) {
+        if (unshare(CLONE_NEWPID))
+            abort();
+        child = fork();
+        if (child == 0)
+            try_reuse(between);
+        waitpid(child, &status, 0);
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+static void test_tid_that_is_used_again(void **state)
+{
+    (void)state;
+    in_own_namespace(false);
+}
+
+static void test_tid_that_is_used_again_after_a_look(void **state)
+{
+    (void)state;
+    in_own_namespace(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times_continue_in_another_profile),
+        cmocka_unit_test(test_tid_that_is_used_again),
+        cmocka_unit_test(test_tid_that_is_used_again_after_a_look),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

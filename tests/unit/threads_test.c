@@ -119,11 +119,46 @@ static void test_times_that_break_a_rule_are_refused_by_name(void **state)
     profile_free(small.profile);
 }
 
+/* Of too many threads, those that ran or waited longest are kept. They fit in a recording, however
+ * large their numbers are. */
+static void test_times_beyond_the_limit_are_left_out_and_counted(void **state)
+{
+    enum { THREADS = 60000 };
+    struct thread_times times = {0};
+    struct small_profile small;
+    struct recording_writer *writer;
+    struct error error;
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    writer = recording_create(NULL, "/tmp", &small_header, &error);
+    for (uint64_t i = 0; i < THREADS; i++) {
+        thread_id thread = profile_thread(
+            small.profile, &(struct thread_entry){.target = 1, .tid = (uint32_t)(1000 + i)});
+
+        thread_times_add(&times, &(struct thread_time){thread, 1, UINT64_MAX, UINT64_MAX / 2 + i,
+                                                       UINT64_MAX / 4, UINT64_MAX});
+    }
+    assert_int_equal(thread_times_limit(&times), THREADS - THREAD_TIMES_MAX);
+    assert_int_equal(times.count, THREAD_TIMES_MAX);
+    assert_int_equal(times.list[0].cpu_ns, UINT64_MAX / 2 + THREADS - 1);
+    for (size_t i = 1; i < times.count; i++)
+        assert_true(times.list[i].cpu_ns == times.list[i - 1].cpu_ns - 1);
+    assert_int_equal(thread_times_limit(&times), 0);
+    assert_int_equal(recording_put_threads(writer, small.profile, &times, &error), 0);
+    assert_int_equal(recording_finish(writer, small.profile, &small.totals, &fd, &error), 0);
+    assert_times(fd, &times);
+    thread_times_free(&times);
+    profile_free(small.profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_newest_thread_times_are_read_back),
         cmocka_unit_test(test_times_that_break_a_rule_are_refused_by_name),
+        cmocka_unit_test(test_times_beyond_the_limit_are_left_out_and_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/descriptors.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "util/log.h"
+
+void descriptors_raise(void)
+{
+    struct rlimit limit;
+    rlim_t before;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+        return;
+    before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
+        log_decision("limits", "there can be %llu descriptors instead of %llu",
+                     (unsigned long long)limit.rlim_max, (unsigned long long)before);
+}
+
+bool descriptors_ran_out(int code, struct error *error)
+{
+    struct rlimit limit = {0};
+
+    if (code == ENFILE) {
+        error_set(error, ERROR_FAILED,
+                  "this host has too many open files: raise the sysctl fs.file-max");
+        return true;
+    }
+    if (code != EMFILE)
+        return false;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    error_set(error, ERROR_FAILED,
+              "%llu open files are too few for the CPUs and hooks of this recording: raise the "
+              "hard limit (ulimit -Hn, in a service LimitNOFILE=), or record fewer events",
+              (unsigned long long)limit.rlim_cur);
+    return true;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The limit on the descriptors of this process. Sampling needs two on each CPU, events some on each
+ * hook. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "util/error.h"
+
+/* Raise the limit as far as this process may: to the hard limit. */
+void descriptors_raise(void);
+
+/* If `code`, an errno, says that there can be no more descriptors, set the error to which limit was
+ * reached, and what to do. Return false for any other code, which leaves the error as it is. */
+bool descriptors_ran_out(int code, struct error *error);
