@@ -21,6 +21,7 @@
 #include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/log.h"
+#include "util/stop.h"
 
 static int open_error(pid_t pid, const char *what, struct error *error)
 {
@@ -223,7 +224,7 @@ static struct vm *open_live(pid_t pid, int assumed_release, bool waits, struct e
     }
     for (;;) {
         vm = open_once(pid, assumed_release, error);
-        if (vm || !waits || error->code != ERROR_UNSUPPORTED || !is_young(start_time) ||
+        if (vm || !waits || stop_requested || error->code != ERROR_UNSUPPORTED || !is_young(start_time) ||
             has_ended(pid, start_time))
             break;
         log_detail("vm", "process %d is not ready yet: %s", pid, error->text);

@@ -91,7 +91,7 @@ void memory_free(struct memory *memory)
 
 void memory_read_spans(struct memory *memory, struct memory_span *spans, size_t count)
 {
-    if (memory->read_spans) {
+    if (memory->read_spans && !stop_is_overdue()) {
         memory->read_spans(memory, spans, count);
         return;
     }

@@ -55,6 +55,19 @@ static void test_order(void **state)
     }
 }
 
+/* Of a struct that is larger than the kernel side reads, the words after that are left out. */
+static void test_large_struct(void **state)
+{
+    struct layout layout = layout_of(27);
+    struct wire_words process;
+
+    (void)state;
+    layout.sizeof_process = 4096;
+    layout.process_parent = 2048;
+    process = sampled_process_words(&layout);
+    check_order(&process, WIRE_PROCESS_BYTES);
+}
+
 /* The fields that the kernel side itself uses, before it keeps the words of a struct, are not after
  * the last word. */
 static void test_read_by_the_kernel_side(void **state)
@@ -91,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_large_struct),
         cmocka_unit_test(test_read_by_the_kernel_side),
         cmocka_unit_test(test_odd_fields),
     };
