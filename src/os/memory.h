@@ -32,8 +32,9 @@ struct memory {
     void (*free)(struct memory *memory);
 };
 
-/* Return the memory of the live process `pid`. Never NULL. Reads fail once the process has
- * ended. */
+/* Return the memory that the live process `pid` has now. Never NULL. Reads fail once the process
+ * has ended or called exec(): nothing is read of a later process with its pid, or of a later
+ * program in it. */
 struct memory *memory_of_process(pid_t pid);
 
 /* NULL is allowed, as in every function that frees. */

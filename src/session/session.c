@@ -28,7 +28,7 @@ static void look_at_targets(struct session *session)
     for (size_t i = 0; i < session->targets->count; i++) {
         const struct target *target = session->targets->of[i];
 
-        if (!target->ended) /* another process can have its pid */
+        if (!target->ended && target_runs(target)) /* another process can have its pid */
             symbolizer_look(target->symbolizer);
         symbolizer_threads(target->symbolizer, &session->segment->threads);
     }
