@@ -384,8 +384,7 @@ static int run(int argc, char **argv)
     reports = record_reports(&progress, options.output.quiet);
     options.recorder.reports = &reports;
     handle_signals();
-    if (check_outputs(&options, &error) ||
-        targets_open(&options.targets, &targets, &error)) {
+    if (check_outputs(&options, &error) || targets_open(&options.targets, &targets, &error)) {
         result = message_error(&error);
     } else {
         result = record(&options, &targets, command_line, started);
