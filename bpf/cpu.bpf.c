@@ -50,12 +50,11 @@ static __always_inline void sample_tick(struct bpf_perf_event_data *ctx, const s
 SEC("perf_event")
 int sample_cpu(struct bpf_perf_event_data *ctx)
 {
-    __u32 pid = bpf_get_current_pid_tgid() >> 32;
     struct tick tick;
 
     if (!tick_begin(ctx, &tick))
         return 0;
-    if (bpf_map_lookup_elem(&targets, &pid))
+    if (this_target())
         sample_tick(ctx, &tick);
     tick_end(&tick);
     return 0;

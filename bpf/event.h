@@ -58,10 +58,10 @@ static __always_inline void add(__u64 *sum, __u64 value)
  * current thread is of no target. */
 static __always_inline bool event_begin(struct event *event, __u64 cookie)
 {
-    __u32 slot = (__u32)cookie, pid = bpf_get_current_pid_tgid() >> 32;
+    __u32 slot = (__u32)cookie;
 
     event->hit.slot = slot;
-    event->target = bpf_map_lookup_elem(&targets, &pid);
+    event->target = this_target();
     if (!event->target)
         return false;
     event->slot = bpf_map_lookup_elem(&slots, &slot);

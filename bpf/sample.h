@@ -72,6 +72,27 @@ struct schedulers {
 };
 extern struct schedulers schedulers SEC(".maps");
 
+/* A thread that is ending has no memory (`mm`) any more. */
+static __always_inline bool is_of_target(const struct wire_target *target)
+{
+    struct task_struct *task = (void *)bpf_get_current_task();
+    struct mm_struct *memory = BPF_CORE_READ(task, mm);
+
+    if (BPF_CORE_READ(task, group_leader, start_boottime) - target->started >= WIRE_START_NS)
+        return false;
+    return !target->start_stack || !memory ||
+           BPF_CORE_READ(memory, start_stack) == target->start_stack;
+}
+
+/* The target that the current thread belongs to; NULL if it belongs to none. */
+static __always_inline struct wire_target *this_target(void)
+{
+    __u32 pid = bpf_get_current_pid_tgid() >> 32;
+    struct wire_target *target = bpf_map_lookup_elem(&targets, &pid);
+
+    return target && is_of_target(target) ? target : 0;
+}
+
 static __always_inline struct scratch *scratch_at(__u32 at)
 {
     return bpf_map_lookup_elem(&scratches, &at);
@@ -146,8 +167,8 @@ static __always_inline void user_registers(struct scratch *scratch, struct task_
 int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32 max);
 
 /* Copy the structs of scheduler and process and the stacks, as far as the sample's flags and
- * registers allow. The process is the scheduler's current one, or with WIRE_AT_REST the one that
- * the sample names. */
+ * registers allow. The caller has checked this_target(). The process is the scheduler's current
+ * one, or with WIRE_AT_REST the one that the sample names. */
 int sample_fill(__u32 at);
 
 /* Hand the sample over to user space. */

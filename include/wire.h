@@ -22,6 +22,7 @@ enum wire_limits {
     WIRE_REGIONS = 16,
     WIRE_KERNEL_DEPTH = 64,
     WIRE_WORDS = 38,                /* words of one struct */
+    WIRE_START_NS = 10000000,       /* the kernel shows start times in hundredths of a second */
     WIRE_SCHEDULER_BYTES = 256,     /* start of ErtsSchedulerData, with all fields that samples
                                      * need */
     WIRE_PROCESS_BYTES = 1024,      /* at most; struct process is 736..792 bytes */
@@ -101,8 +102,12 @@ struct wire_sample {
     struct wire_region regions[WIRE_REGIONS];
 };
 
-/* What the BPF programs must know of a VM: hash map `targets`, key: pid (u32). */
+/* What the BPF programs must know of a VM: hash map `targets`, key: pid (u32). A later process can
+ * have the same pid, and a later program the same process: they have another start or stack. */
 struct wire_target {
+    __u64 started;     /* ns, CLOCK_BOOTTIME of the kernel: the process started in [started, started
+                        * + WIRE_START_NS) */
+    __u64 start_stack; /* address at which the program's first stack began; 0: not known */
     __u64 code_generation_address; /* 0: not read */
     struct wire_words process_words, scheduler_words;
     /* offsets of fields */
@@ -294,7 +299,7 @@ _Static_assert(sizeof(struct wire_registers) == CPU_REGISTERS * sizeof(__u64), "
 _Static_assert(sizeof(struct wire_sample) - sizeof(struct wire_registers) ==
                    32 + 24 + 16 + WIRE_REGIONS * 16,
                "wire format");
-_Static_assert(sizeof(struct wire_target) == 224, "wire format");
+_Static_assert(sizeof(struct wire_target) == 240, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
 _Static_assert(sizeof(struct wire_slot) == 32, "wire format");

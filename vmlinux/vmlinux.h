@@ -67,10 +67,18 @@ struct uprobe_task {
     struct return_instance *return_instances;
 };
 
+/* include/linux/mm_types.h */
+struct mm_struct {
+    unsigned long start_stack;
+};
+
 /* include/linux/sched.h */
 struct task_struct {
+    struct mm_struct *mm;
     unsigned long nvcsw, nivcsw; /* how often it left a CPU */
     int pid;
+    struct task_struct *group_leader;
+    unsigned long long start_boottime; /* ns; exec() keeps it */
     struct thread_struct thread;
     struct uprobe_task *utask;
     void *stack;

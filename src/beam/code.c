@@ -6,7 +6,7 @@
  * first bytes of the file: a freed entry can be reused at the same address with other content.
  *
  *   live      modules that the VM has now, by address; they do not overlap
- *   retired   modules that something newer has replaced, newest first
+ *   retired   modules that something newer has replaced, newest first; forgotten after some seconds
  */
 #include "beam/code.h"
 
@@ -18,26 +18,38 @@
 #include "os/memory.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
+#include "util/clock.h"
+#include "util/effort.h"
 #include "util/hash.h"
+#include "util/log.h"
 
 enum {
     HEADER_BYTES = 512,    /* read of a module before it is parsed */
-    ENTRIES_MAX = 1 << 20, /* of the list; a longer list is taken for a loop */
+    ENTRIES_MAX = 1 << 18, /* of the list; a longer list is taken for a loop */
     RECHECKED = 4,         /* newest entries that each refresh compares */
     CALL_CLASS_BYTES = 64, /* code after a call that is searched for its class */
     CALL_CLASSES_MAX = 1 << 16,
+    /* All symbol files of OTP together have 13 MB: 1,069 modules, the largest 0.6 MB. Only those of
+     * modules in which samples are, and of replaced ones, are parsed. */
+    PARSED_BYTES_MAX = 64 << 20,
+    ADD_MS_MAX = 1000, /* CPU time to add what is new: 2 ms for all of OTP */
+    RETIRED_MAX = 1 << 12,
+    REST = 20, /* the list of code is read for at most 1 / 20 of the time, if it takes long */
 };
+
+/* A sample waits at most some hundred ms in the kernel, and for what the session does meanwhile. */
+static const uint64_t RETIRED_NS = 10000000000, LONG_REFRESH_NS = 5000000;
 
 struct module {
     uint64_t start, end;
-    uint64_t entry, symfile, symfile_size;
-    uint64_t header_hash; /* of the first bytes of the symbol file */
-    uint64_t age;         /* number of modules added before this one */
+    uint64_t symfile, symfile_size;
+    uint64_t age; /* number of modules added before this one */
     char *name;
     bool parsed, unreadable;
     struct gdb_jit_module symbols;
     struct range_kind *kinds; /* of each range of `symbols` */
     struct module *next_retired;
+    uint64_t retired_ns; /* CLOCK_MONOTONIC */
 };
 
 struct code {
@@ -51,9 +63,18 @@ struct code {
     struct module **live; /* by address */
     size_t live_count, live_room;
     struct module *retired;
-    struct address_map *by_entry; /* list entry -> struct module * */
+    size_t parsed_bytes;
+    uint64_t rest_until;          /* CLOCK_MONOTONIC: the list is not read before */
+    struct address_map *by_entry; /* list entry -> what was there (struct content) */
     struct address_map *call_classes;
 };
+
+static size_t parsed_bytes(const struct module *module)
+{
+    return module->parsed
+               ? module->symbols.bytes + module->symbols.range_count * sizeof(*module->kinds)
+               : 0;
+}
 
 static void module_free(struct module *module)
 {
@@ -109,6 +130,11 @@ static void retire(struct code *code, size_t at)
     memmove(&code->live[at], &code->live[at + 1],
             (code->live_count - at - 1) * sizeof(*code->live));
     code->live_count--;
+    if (!code->epoch) { /* there are no samples of it */
+        module_free(module);
+        return;
+    }
+    module->retired_ns = clock_ns(CLOCK_MONOTONIC);
     module->next_retired = code->retired;
     code->retired = module;
 }
@@ -134,6 +160,12 @@ static void parse(struct code *code, struct module *module)
 
     if (module->parsed || module->unreadable)
         return;
+    if (code->parsed_bytes > PARSED_BYTES_MAX) {
+        log_detail("code", "module %s has no names: those of others have taken the room",
+                   module->name);
+        module->unreadable = true;
+        return;
+    }
     bytes = xmalloc(module->symfile_size);
     if (memory_read(code->vm->memory, module->symfile, bytes, module->symfile_size) &&
         gdb_jit_parse_module(bytes, module->symfile_size, code->old_format, &module->symbols,
@@ -143,6 +175,7 @@ static void parse(struct code *code, struct module *module)
         module->unreadable = true;
     if (module->parsed)
         module->kinds = range_kinds_new(module->name, &module->symbols);
+    code->parsed_bytes += parsed_bytes(module);
     free(bytes);
 }
 
@@ -169,59 +202,88 @@ static bool read_header(struct code *code, const struct gdb_jit_entry *entry, ui
     return gdb_jit_parse_header(bytes, size, code->old_format, header, &ignored) == 0;
 }
 
+/* An entry that is new, or whose content has changed. */
+struct new_entry {
+    uint64_t address;
+    struct gdb_jit_entry entry;
+    uint64_t hash; /* of the header */
+    uint64_t base;
+    uint32_t code_size;
+    bool is_emulator, frame_pointers; /* as in struct gdb_jit_header */
+    uint64_t normal_exit;
+    char *name; /* of a module, malloc'ed */
+};
+
 /* In the old format this entry is added before the VM knows the address of normal_exit
  * (x86/beam_asm.cpp 24:205, 24:285). */
-static void add_emulator(struct code *code, const struct gdb_jit_header *header)
+static void add_emulator(struct code *code, const struct new_entry *new)
 {
-    code->normal_exit = header->normal_exit ? header->normal_exit : code->vm->roots.normal_exit;
-    code->frame_pointers = header->frame_pointers;
+    code->normal_exit = new->normal_exit ? new->normal_exit : code->vm->roots.normal_exit;
+    code->frame_pointers = new->frame_pointers;
 }
 
-static void add_module(struct code *code, uint64_t address, const struct gdb_jit_entry *entry,
-                       const struct gdb_jit_header *header, uint64_t hash)
+/* What an entry of the list refers to, in one number: half of a hash of the symbol file's place and
+ * size, and half of the hash of its header. */
+static uint32_t place_hash(const struct gdb_jit_entry *entry)
+{
+    const uint64_t place[] = {entry->symfile, entry->symfile_size};
+
+    return (uint32_t)hash_bytes(place, sizeof(place));
+}
+
+static uint64_t content(const struct gdb_jit_entry *entry, uint64_t header_hash)
+{
+    return (uint64_t)place_hash(entry) << 32 | (uint32_t)header_hash;
+}
+
+/* Take over the name. */
+static void add_module(struct code *code, struct new_entry *new)
 {
     struct module *module = xcalloc(1, sizeof(*module));
 
-    module->start = header->base;
-    module->end = header->base + header->code_size;
-    module->entry = address;
-    module->symfile = entry->symfile;
-    module->symfile_size = entry->symfile_size;
-    module->header_hash = hash;
+    module->start = new->base;
+    module->end = new->base + new->code_size;
+    module->symfile = new->entry.symfile;
+    module->symfile_size = new->entry.symfile_size;
     module->age = code->added++;
-    module->name = xstrdup(header->name);
+    module->name = new->name;
+    new->name = NULL;
     if (code->epoch) {
         parse_older_versions(code, module->name);
         parse(code, module);
     }
     insert(code, module);
-    address_map_put(code->by_entry, address, (uint64_t)(uintptr_t)module);
 }
 
-static bool is_known(struct code *code, uint64_t address, const struct gdb_jit_entry *entry)
-{
-    uint64_t value;
-    const struct module *module;
-
-    if (!address_map_get(code->by_entry, address, &value))
-        return false;
-    module = (const struct module *)(uintptr_t)value;
-    return module->symfile == entry->symfile && module->symfile_size == entry->symfile_size;
-}
-
-static bool is_unchanged(struct code *code, uint64_t address, uint64_t hash)
+static bool is_known(const struct code *code, uint64_t address, const struct gdb_jit_entry *entry)
 {
     uint64_t value;
 
-    return address_map_get(code->by_entry, address, &value) &&
-           ((const struct module *)(uintptr_t)value)->header_hash == hash;
+    return address_map_get(code->by_entry, address, &value) && value >> 32 == place_hash(entry);
 }
 
-struct new_entry {
-    uint64_t address, hash;
-    struct gdb_jit_entry entry;
+static bool is_unchanged(const struct code *code, const struct new_entry *new)
+{
+    uint64_t value;
+
+    return address_map_get(code->by_entry, new->address, &value) &&
+           (uint32_t)value == (uint32_t) new->hash;
+}
+
+static bool read_new(struct code *code, struct new_entry *new)
+{
     struct gdb_jit_header header;
-};
+
+    if (!read_header(code, &new->entry, &new->hash, &header))
+        return false;
+    new->base = header.base;
+    new->code_size = header.code_size;
+    new->is_emulator = header.emulator;
+    new->frame_pointers = header.frame_pointers;
+    new->normal_exit = header.normal_exit;
+    new->name = xstrdup(header.name);
+    return true;
+}
 
 /* Collect the entries from `first` on that are not yet known, newest first. The list is newest
  * first, so all entries after a known one are known too. The newest RECHECKED entries are always
@@ -244,10 +306,12 @@ static size_t collect_new(struct code *code, uint64_t first, struct new_entry **
         if (known && seen >= RECHECKED)
             break;
         at = new.entry.next;
-        if (!read_header(code, &new.entry, &new.hash, &new.header))
+        if (!read_new(code, &new))
             continue;
-        if (known && is_unchanged(code, new.address, new.hash))
+        if (known && is_unchanged(code, &new)) {
+            free(new.name);
             continue;
+        }
         entries = xgrow(entries, &room, count, sizeof(*entries));
         entries[count++] = new;
     }
@@ -255,33 +319,75 @@ static size_t collect_new(struct code *code, uint64_t first, struct new_entry **
     return count;
 }
 
-int code_refresh(struct code *code, struct error *error)
+/* Add what the entry has to the map. True if it is code. */
+static bool add_entry(struct code *code, struct new_entry *new)
 {
-    struct new_entry *entries;
-    uint64_t first;
-    size_t count;
+    address_map_put(code->by_entry, new->address, content(&new->entry, new->hash));
+    if (new->is_emulator)
+        add_emulator(code, new);
+    else if (new->code_size)
+        add_module(code, new);
+    return !new->is_emulator &&new->code_size;
+}
+
+/* Add new entries, and free them. True if there is code among them. */
+static bool add_entries(struct code *code, struct new_entry *entries, size_t count)
+{
+    struct effort effort = effort_of(UINT32_MAX, ADD_MS_MAX);
     bool changed = false;
 
+    for (size_t i = count; i-- > 0;) { /* oldest first: a newer module replaces an older one */
+        if (effort_step(&effort))
+            changed |= add_entry(code, &entries[i]);
+        free(entries[i].name);
+    }
+    free(entries);
+    return changed;
+}
+
+int code_refresh(struct code *code, struct error *error)
+{
+    uint64_t first, began = clock_ns(CLOCK_MONOTONIC), took;
+    struct new_entry *entries;
+    size_t count;
+    bool changed;
+
+    if (began < code->rest_until)
+        return 0;
     if (!memory_read_u64(code->vm->memory, code->vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY,
                          &first))
         return error_set(error, ERROR_NO_PROCESS, "the VM's list of loaded code can't be read");
     count = collect_new(code, first, &entries);
-    for (size_t i = count; i-- > 0;) { /* oldest first: a newer module replaces an older one */
-        if (entries[i].header.emulator) {
-            add_emulator(code, &entries[i].header);
-        } else if (entries[i].header.code_size) {
-            add_module(code, entries[i].address, &entries[i].entry, &entries[i].header,
-                       entries[i].hash);
-            changed = true;
-        }
-    }
-    free(entries);
+    took = clock_ns(CLOCK_MONOTONIC) - began;
+    changed = add_entries(code, entries, count);
     if (changed) {
         code->epoch++;
         address_map_clear(code->call_classes);
     }
     code->first_entry = first;
+    if (took > LONG_REFRESH_NS && code->epoch > 1)
+        code->rest_until = began + REST * took;
     return 0;
+}
+
+size_t code_forget(struct code *code, uint64_t now)
+{
+    struct module **link = &code->retired;
+    size_t kept = 0, count = 0;
+
+    for (; *link && now - (*link)->retired_ns < RETIRED_NS && kept < RETIRED_MAX; kept++)
+        link = &(*link)->next_retired;
+    while (*link) { /* newest first: all others are older */
+        struct module *module = *link;
+
+        *link = module->next_retired;
+        code->parsed_bytes -= parsed_bytes(module);
+        module_free(module);
+        count++;
+    }
+    if (count)
+        code->epoch++;
+    return count;
 }
 
 /* ---- */

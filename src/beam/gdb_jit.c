@@ -10,8 +10,8 @@
 #include "util/cursor.h"
 
 enum {
-    SYMFILE_MAX = 256 << 20, /* the largest real module is some MB */
-    ATOM_MAX = 1024,         /* 255 characters of up to 4 bytes */
+    SYMFILE_MAX = 16 << 20, /* the largest of OTP has 0.6 MB */
+    ATOM_MAX = 1024,        /* 255 characters of up to 4 bytes */
     SYMBOL_MAX = 3 * ATOM_MAX,
 };
 
@@ -273,6 +273,17 @@ static bool in_order(const struct gdb_jit_module *module)
     return true;
 }
 
+/* Free the room that was not needed. */
+static void fit(struct builder *builder)
+{
+    struct gdb_jit_module *module = &builder->module;
+
+    module->lines = xreallocarray(module->lines, module->line_count, sizeof(*module->lines));
+    module->strings = xrealloc(module->strings, builder->strings_size);
+    module->bytes = (module->range_count + (size_t)1) * sizeof(*module->ranges) +
+                    module->line_count * sizeof(*module->lines) + builder->strings_size;
+}
+
 int gdb_jit_parse_module(const uint8_t *bytes, size_t size, bool old_format,
                          struct gdb_jit_module *module, struct error *error)
 {
@@ -303,6 +314,7 @@ int gdb_jit_parse_module(const uint8_t *bytes, size_t size, bool old_format,
         gdb_jit_free_module(&builder.module);
         return malformed(&cursor, error);
     }
+    fit(&builder);
     *module = builder.module;
     return 0;
 }

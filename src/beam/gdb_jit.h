@@ -52,6 +52,7 @@ struct gdb_jit_module {
     struct gdb_jit_line *lines;
     char *strings;
     uint32_t range_count, line_count;
+    size_t bytes; /* of memory for all of these */
 };
 
 /* The header of a symbol file. The rest of the file is read when a name in it is requested. */

@@ -203,36 +203,6 @@ static const size_t needed[] = {
     ROW(regproc_process),
 };
 
-int layout_check(const struct layout *layout, struct error *error)
-{
-    const int32_t *rows = (const int32_t *)layout;
-
-    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-        if (rows[needed[i]] < 0)
-            return error_set(error, ERROR_UNSUPPORTED, "the layout of this VM lacks %s",
-                             row_names[needed[i]]);
-    }
-    for (size_t row = 0; row < ROWS; row++) {
-        int32_t end = 1 << 20;
-
-        for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
-            if (strncmp(row_names[row], whole[i].prefix, strlen(whole[i].prefix)) == 0)
-                end = rows[whole[i].size_row] - (int32_t)sizeof(uint64_t);
-            else if (row == whole[i].size_row)
-                end = whole[i].max;
-        }
-        if (rows[row] < -1 || rows[row] > end)
-            return error_set(error, ERROR_UNSUPPORTED, "the layout of this VM has %s at %d",
-                             row_names[row], rows[row]);
-    }
-    return 0;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    return *(const uint16_t *)a - *(const uint16_t *)b;
-}
-
 /* The words of samples, and the struct that each is in. */
 enum sampled_struct { PROCESS, SCHEDULER };
 static const struct {
@@ -244,6 +214,47 @@ static const struct {
 #define WIRE_FIELD(of, member)      WIRE_WORD(of, member, 0)
 #include "wire_fields.h"
 };
+
+/* The last offset that a row may have. Readers take 8 bytes there, or 8 bytes behind the start of
+ * the field that wire_fields.h names. */
+static int32_t last_offset(const int32_t *rows, size_t row)
+{
+    int32_t last = 1 << 20, plus = 0;
+
+    for (size_t i = 0; i < sizeof(sampled) / sizeof(sampled[0]); i++) {
+        if (sampled[i].of == PROCESS && sampled[i].row == row && sampled[i].plus > plus)
+            plus = sampled[i].plus;
+    }
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+        if (strncmp(row_names[row], whole[i].prefix, strlen(whole[i].prefix)) == 0)
+            last = rows[whole[i].size_row] - plus - (int32_t)sizeof(uint64_t);
+        else if (row == whole[i].size_row)
+            last = whole[i].max;
+    }
+    return last;
+}
+
+int layout_check(const struct layout *layout, struct error *error)
+{
+    const int32_t *rows = (const int32_t *)layout;
+
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        if (rows[needed[i]] < 0)
+            return error_set(error, ERROR_UNSUPPORTED, "the layout of this VM lacks %s",
+                             row_names[needed[i]]);
+    }
+    for (size_t row = 0; row < ROWS; row++) {
+        if (rows[row] < -1 || rows[row] > last_offset(rows, row))
+            return error_set(error, ERROR_UNSUPPORTED, "the layout of this VM has %s at %d",
+                             row_names[row], rows[row]);
+    }
+    return 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    return *(const uint16_t *)a - *(const uint16_t *)b;
+}
 
 enum {
     PROCESS_WORDS = 0
@@ -276,7 +287,9 @@ static struct wire_words words_of(const struct layout *layout, enum sampled_stru
 
 struct wire_words sampled_process_words(const struct layout *layout)
 {
-    return words_of(layout, PROCESS, (size_t)layout->sizeof_process);
+    size_t size = (size_t)layout->sizeof_process;
+
+    return words_of(layout, PROCESS, size < WIRE_PROCESS_BYTES ? size : WIRE_PROCESS_BYTES);
 }
 
 struct wire_words sampled_scheduler_words(const struct layout *layout)

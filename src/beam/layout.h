@@ -57,11 +57,13 @@ int layout_from_dwarf(int fd, struct layout *layout, struct error *error);
  * come from a hostile file. Returns 0, or -1 with ERROR_UNSUPPORTED. */
 int layout_check(const struct layout *layout, struct error *error);
 
-/* The word at an offset of a struct's bytes. */
+/* The word at an offset of a struct's bytes; 0 if this release has no such field. */
 static inline uint64_t layout_word(const uint8_t *bytes, int32_t offset)
 {
     uint64_t value;
 
+    if (offset < 0)
+        return 0;
     memcpy(&value, bytes + offset, sizeof(value));
     return value;
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/effort.h"
 
 static const struct row {
     const char *name;
@@ -37,7 +38,17 @@ struct type {
 struct types {
     struct type all[TYPES_MAX];
     int count, found;
+    struct effort effort; /* a file can lead around in circles */
 };
+
+/* What a file may cost. A VM's needs 155,000 steps and 50 ms until all types are found, and a large
+ * debug file without any 262,000. */
+enum { STEPS_MAX = 4 << 20, CPU_MS_MAX = 1000 };
+
+static bool next_sibling(struct types *types, Dwarf_Die *die)
+{
+    return effort_step(&types->effort) && dwarf_siblingof(die, die) == 0;
+}
 
 /* Split "sizeof(TYPE)" or "TYPE.path" into the type's name and the path ("" for sizeof). */
 static bool split_row(const char *name, char type[PATH_MAX_TEXT], bool *is_tag, const char **path)
@@ -84,16 +95,32 @@ static void collect_wanted(struct types *types)
     }
 }
 
-/* The structure or union behind a type's typedefs and qualifiers; false if there is none, or only a
- * declaration. */
-static bool peel(Dwarf_Die *die, Dwarf_Die *structure)
+static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
-    Dwarf_Die peeled;
-    int tag;
+    Dwarf_Attribute attribute;
 
-    if (dwarf_peel_type(die, &peeled) != 0)
-        return false;
-    tag = dwarf_tag(&peeled);
+    return dwarf_formref_die(dwarf_attr(die, DW_AT_type, &attribute), type);
+}
+
+static bool names_another_type(int tag)
+{
+    return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
+           tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
+}
+
+/* The structure or union behind a type's typedefs and qualifiers; false if there is none, or only a
+ * declaration. dwarf_peel_type() does not end where a typedef names itself. */
+static bool peel(struct types *types, const Dwarf_Die *die, Dwarf_Die *structure)
+{
+    Dwarf_Die peeled = *die, next;
+    int tag = dwarf_tag(&peeled);
+
+    while (names_another_type(tag)) {
+        if (!effort_step(&types->effort) || !type_of(&peeled, &next))
+            return false;
+        peeled = next;
+        tag = dwarf_tag(&peeled);
+    }
     if ((tag != DW_TAG_structure_type && tag != DW_TAG_union_type) ||
         dwarf_hasattr(&peeled, DW_AT_declaration))
         return false;
@@ -111,7 +138,7 @@ static void look_at_definition(struct types *types, Dwarf_Die *die)
         return;
     name = dwarf_diename(die);
     type = name ? find_type(types, name, tag == DW_TAG_structure_type) : NULL;
-    if (!type || type->found || !peel(die, &type->die))
+    if (!type || type->found || !peel(types, die, &type->die))
         return;
     type->found = true;
     types->found++;
@@ -122,13 +149,13 @@ static void find_definitions(Dwarf *dwarf, struct types *types)
     Dwarf_CU *unit = NULL;
     Dwarf_Die unit_die, die;
 
-    while (types->found < types->count &&
+    while (types->found < types->count && effort_step(&types->effort) &&
            dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &unit_die, NULL) == 0) {
         if (dwarf_child(&unit_die, &die) != 0)
             continue;
         do {
             look_at_definition(types, &die);
-        } while (types->found < types->count && dwarf_siblingof(&die, &die) == 0);
+        } while (types->found < types->count && next_sibling(types, &die));
     }
 }
 
@@ -143,8 +170,8 @@ static bool member_offset(Dwarf_Die *member, Dwarf_Word *offset)
 
 /* Find the member `name` in `structure`, also in its anonymous members. Adds its offset to
  * *found_at. */
-static bool find_member(Dwarf_Die *structure, const char *name, size_t length, int depth,
-                        Dwarf_Die *found, Dwarf_Word *found_at)
+static bool find_member(struct types *types, Dwarf_Die *structure, const char *name, size_t length,
+                        int depth, Dwarf_Die *found, Dwarf_Word *found_at)
 {
     Dwarf_Die member, type, inner;
     Dwarf_Word offset;
@@ -152,11 +179,10 @@ static bool find_member(Dwarf_Die *structure, const char *name, size_t length, i
     if (depth > 8 || dwarf_child(structure, &member) != 0)
         return false;
     do {
-        Dwarf_Attribute attribute;
         const char *member_name = dwarf_diename(&member);
 
         if (dwarf_tag(&member) != DW_TAG_member || !member_offset(&member, &offset) ||
-            !dwarf_formref_die(dwarf_attr(&member, DW_AT_type, &attribute), &type))
+            !type_of(&member, &type))
             continue;
         if (member_name && strlen(member_name) == length &&
             memcmp(member_name, name, length) == 0) {
@@ -164,17 +190,17 @@ static bool find_member(Dwarf_Die *structure, const char *name, size_t length, i
             *found_at += offset;
             return true;
         }
-        if (!member_name && peel(&type, &inner) &&
-            find_member(&inner, name, length, depth + 1, found, found_at)) {
+        if (!member_name && peel(types, &type, &inner) &&
+            find_member(types, &inner, name, length, depth + 1, found, found_at)) {
             *found_at += offset;
             return true;
         }
-    } while (dwarf_siblingof(&member, &member) == 0);
+    } while (next_sibling(types, &member));
     return false;
 }
 
 /* The offset of `path` in the struct, or the struct's size for an empty path; -1 if unknown. */
-static int32_t resolve(Dwarf_Die structure, const char *path)
+static int32_t resolve(struct types *types, Dwarf_Die structure, const char *path)
 {
     Dwarf_Word offset = 0;
     Dwarf_Die type;
@@ -186,12 +212,12 @@ static int32_t resolve(Dwarf_Die structure, const char *path)
     for (;;) {
         size_t length = strcspn(path, ".");
 
-        if (!find_member(&structure, path, length, 0, &type, &offset))
+        if (!find_member(types, &structure, path, length, 0, &type, &offset))
             return -1;
         if (!path[length])
             return offset <= INT32_MAX ? (int32_t)offset : -1;
         path += length + 1;
-        if (!peel(&type, &structure))
+        if (!peel(types, &type, &structure))
             return -1;
     }
 }
@@ -212,9 +238,9 @@ static bool fill(struct types *types, struct layout *layout)
             continue;
         type = find_type(types, name, is_tag);
         if (type && type->found)
-            ((int32_t *)layout)[rows[i].index] = resolve(type->die, path);
+            ((int32_t *)layout)[rows[i].index] = resolve(types, type->die, path);
     }
-    return true;
+    return types->effort.steps > 0;
 }
 
 int layout_from_dwarf(int fd, struct layout *layout, struct error *error)
@@ -227,6 +253,7 @@ int layout_from_dwarf(int fd, struct layout *layout, struct error *error)
     if (!dwarf)
         return 0;
     types = xcalloc(1, sizeof(*types));
+    types->effort = effort_of(STEPS_MAX, CPU_MS_MAX);
     collect_wanted(types);
     find_definitions(dwarf, types);
     filled = fill(types, layout);

@@ -124,6 +124,7 @@ struct reader {
     const uint8_t *bytes;
     struct read_cache cache;
     struct process_info *info;
+    unsigned int keys; /* bits of enum pdict_key: read already */
 };
 
 /* A word of the struct; 0 if this release has no such field. */
@@ -194,12 +195,24 @@ static void read_ancestors(struct reader *reader, uint64_t list)
     uint64_t cell[2];
 
     info->ancestor_count = 0;
-    for (; term_is_list(list) && info->ancestor_count < ANCESTORS_MAX; list = cell[1]) {
+    for (int i = 0; i < ANCESTORS_MAX && term_is_list(list); i++, list = cell[1]) {
         if (!read_cache_read(&reader->cache, term_address(list), cell, sizeof(cell)))
             return;
         if (term_is_atom(cell[0]) || term_is_pid(cell[0]))
             info->ancestors[info->ancestor_count++] = cell[0];
     }
+}
+
+/* What is read of a dictionary. Keys are unique, so an entry with a key that was read is no entry.
+ */
+enum pdict_key { KEY_INITIAL_CALL, KEY_ANCESTORS, KEY_LABEL, KEYS };
+
+static bool is_new(struct reader *reader, enum pdict_key key)
+{
+    bool new = !(reader->keys & 1U << key);
+
+    reader->keys |= 1U << key;
+    return new;
 }
 
 static bool visit_entry(void *context, uint64_t key, uint64_t value)
@@ -210,15 +223,15 @@ static bool visit_entry(void *context, uint64_t key, uint64_t value)
 
     if (!name || name[0] != '$')
         return true;
-    if (strcmp(name, "$initial_call") == 0)
+    if (strcmp(name, "$initial_call") == 0 && is_new(reader, KEY_INITIAL_CALL))
         read_proc_lib_call(reader, value);
-    else if (strcmp(name, "$ancestors") == 0)
+    else if (strcmp(name, "$ancestors") == 0 && is_new(reader, KEY_ANCESTORS))
         read_ancestors(reader, value);
-    else if (strcmp(name, "$process_label") == 0 &&
+    else if (strcmp(name, "$process_label") == 0 && is_new(reader, KEY_LABEL) &&
              !term_format(reader->vm, reader->atoms, reader->encoding, value, info->label,
                           sizeof(info->label)))
         info->label[0] = '\0';
-    return true;
+    return reader->keys != (1U << KEYS) - 1;
 }
 
 /* A field that holds a pid; 0 for a pid of another node, which is boxed. */

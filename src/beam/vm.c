@@ -21,6 +21,7 @@
 #include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/log.h"
+#include "util/stop.h"
 
 static int open_error(pid_t pid, const char *what, struct error *error)
 {
@@ -177,31 +178,33 @@ static int examine_process(struct vm *vm, struct error *error)
 }
 
 /* True if the OS process is younger than the time that a VM may need to start. */
-static bool is_young(unsigned long long start_time)
+static bool is_young(const struct process_identity *identity)
 {
     enum { STARTING_SECONDS = 3 };
     struct timespec now;
 
     clock_gettime(CLOCK_BOOTTIME, &now);
     return (unsigned long long)now.tv_sec <
-           start_time / (unsigned long long)sysconf(_SC_CLK_TCK) + STARTING_SECONDS;
+           identity->start_time / (unsigned long long)sysconf(_SC_CLK_TCK) + STARTING_SECONDS;
 }
 
 /* An OS process that ends keeps its pid for a while, but not its executable. */
-static bool has_ended(pid_t pid, unsigned long long start_time)
+static bool has_ended(pid_t pid, const struct process_identity *identity)
 {
     char link[64], path[1];
 
     snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-    return process_start_time(pid) != start_time ||
+    return !process_is(pid, identity) ||
            (readlink(link, path, sizeof(path)) < 0 && errno == ENOENT);
 }
 
-static struct vm *open_once(pid_t pid, int assumed_release, struct error *error)
+static struct vm *open_once(pid_t pid, const struct process_identity *identity, int assumed_release,
+                            struct error *error)
 {
     struct vm *vm = xcalloc(1, sizeof(*vm));
 
     vm->pid = pid;
+    vm->identity = *identity;
     vm->assumed_release = assumed_release;
     vm->memory = memory_of_process(pid);
     if (examine_process(vm, error) == 0)
@@ -214,25 +217,30 @@ static struct vm *open_once(pid_t pid, int assumed_release, struct error *error)
 static struct vm *open_live(pid_t pid, int assumed_release, bool waits, struct error *error)
 {
     const struct timespec pause = {.tv_nsec = 20000000};
-    unsigned long long start_time = process_start_time(pid);
+    struct process_identity identity = process_identity(pid);
     struct vm *vm;
 
-    if (!start_time) {
+    if (!identity.start_time) {
         error_set(error, ERROR_NO_PROCESS, "there is no process %d", pid);
         return NULL;
     }
     for (;;) {
-        vm = open_once(pid, assumed_release, error);
-        if (vm || !waits || error->code != ERROR_UNSUPPORTED || !is_young(start_time) ||
-            has_ended(pid, start_time))
+        vm = open_once(pid, &identity, assumed_release, error);
+        if (vm || !waits || stop_requested || error->code != ERROR_UNSUPPORTED ||
+            !is_young(&identity) || has_ended(pid, &identity))
             break;
         log_detail("vm", "process %d is not ready yet: %s", pid, error->text);
         nanosleep(&pause, NULL); /* it is still setting up its tables */
     }
     if (!vm && waits && error->code == ERROR_UNSUPPORTED)
         nanosleep(&pause, NULL); /* a process that is killed loses its memory before its pid */
-    if (!vm && error->code != ERROR_PERMISSION && has_ended(pid, start_time))
+    if (vm && !process_is(pid, &identity)) {
+        vm_close(vm); /* a part of what was read may be of another program */
+        vm = NULL;
         error_set(error, ERROR_NO_PROCESS, "process %d ended while beamflame read it", pid);
+    } else if (!vm && error->code != ERROR_PERMISSION && has_ended(pid, &identity)) {
+        error_set(error, ERROR_NO_PROCESS, "process %d ended while beamflame read it", pid);
+    }
     return vm;
 }
 

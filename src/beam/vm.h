@@ -19,6 +19,7 @@
 #include "os/core_file.h"
 #include "os/mappings.h"
 #include "os/memory.h"
+#include "os/process.h"
 #include "util/error.h"
 #include "vm_constants.h"
 
@@ -52,8 +53,9 @@ struct vm_roots {
 };
 
 struct vm {
-    pid_t pid;              /* for a core: the pid that it had */
-    struct core_file *core; /* NULL: a live process */
+    pid_t pid;                        /* for a core: the pid that it had */
+    struct process_identity identity; /* of a live process */
+    struct core_file *core;           /* NULL: a live process */
     struct memory *memory;
     struct mappings *mappings;
     uint64_t entry; /* entry point of the program: an address within the executable */

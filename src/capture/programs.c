@@ -219,6 +219,8 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
     const struct layout *layout = &vm->layout;
     uint32_t pid = (uint32_t)vm->pid;
     struct wire_target target = {
+        .started = process_identity_boot_ns(&vm->identity),
+        .start_stack = vm->identity.start_stack,
         .code_generation_address = code_generation_address,
         .process_words = sampled_process_words(layout),
         .scheduler_words = sampled_scheduler_words(layout),

@@ -134,11 +134,10 @@ static int dump(struct vm *vm, const struct dump_options *options, struct error 
 
 static int dump_live(const struct dump_options *options, struct error *error)
 {
-    static const volatile int never;
     struct targets targets;
     int result;
 
-    if (targets_open(&options->target, &never, &targets, error))
+    if (targets_open(&options->target, &targets, error))
         return -1;
     result = dump(targets.of[0]->vm, options, error);
     targets_close(&targets);

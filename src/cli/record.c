@@ -23,6 +23,7 @@
 #include "session/targets.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/stop.h"
 
 /* What `record` prints while it records: progress on a terminal, and what is reported to it. */
 
@@ -143,17 +144,9 @@ static int record_say_segments(const struct rotation_counts *counts)
     return counts->empty && !counts->written ? ERROR_NO_SAMPLES : 0;
 }
 
-static volatile int stop_requested;
-
-static void request_stop(int signal)
-{
-    (void)signal;
-    stop_requested = 1;
-}
-
 static void handle_signals(void)
 {
-    struct sigaction action = {.sa_handler = request_stop};
+    struct sigaction action = {.sa_handler = stop_request};
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -391,8 +384,7 @@ static int run(int argc, char **argv)
     reports = record_reports(&progress, options.output.quiet);
     options.recorder.reports = &reports;
     handle_signals();
-    if (check_outputs(&options, &error) ||
-        targets_open(&options.targets, &stop_requested, &targets, &error)) {
+    if (check_outputs(&options, &error) || targets_open(&options.targets, &targets, &error)) {
         result = message_error(&error);
     } else {
         result = record(&options, &targets, command_line, started);

@@ -10,6 +10,7 @@
 #include "os/cfi_rule.h"
 #include "os/mappings.h"
 #include "util/alloc.h"
+#include "util/hash.h"
 
 /* The cache holds rules for at most three quarters of MOST_SLOTS addresses (3 MB). A full cache is
  * emptied. */
@@ -128,7 +129,7 @@ static struct cfi_rule *compile(struct cfi *cfi, const struct elf_file *file, ui
 static struct slot *find_slot(struct slot *slots, size_t count, const struct elf_file *file,
                               uint64_t pc)
 {
-    uint64_t hash = (pc ^ (uint64_t)(uintptr_t)file << 16) * 0x9e3779b97f4a7c15;
+    uint64_t hash = hash_word(pc ^ (uint64_t)(uintptr_t)file << 16);
     size_t i = hash >> 32;
 
     while (slots[i & (count - 1)].file &&

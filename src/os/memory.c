@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/memory.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "util/alloc.h"
 
@@ -18,7 +21,18 @@ enum { SPANS = 512 }; /* per call; the kernel takes 1024 (UIO_MAXIOV, include/ua
 struct process_memory {
     struct memory memory;
     pid_t pid;
+    int fd; /* /proc/PID/mem: refers to the memory that the process had when it was opened */
 };
+
+/* True if the process still has the same memory: it has not ended, and it has not called exec(). A
+ * read through the descriptor finds nothing at address 0, or no memory at all (mem_rw() in
+ * fs/proc/base.c). */
+static bool is_same_memory(const struct process_memory *process)
+{
+    char byte;
+
+    return process->fd >= 0 && pread(process->fd, &byte, sizeof(byte), 0) != 0;
+}
 
 static bool process_read(struct memory *memory, uint64_t address, void *buffer, size_t size)
 {
@@ -28,7 +42,8 @@ static bool process_read(struct memory *memory, uint64_t address, void *buffer, 
 
     if (size == 0)
         return true;
-    return process_vm_readv(process->pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+    return process_vm_readv(process->pid, &local, 1, &remote, 1, 0) == (ssize_t)size &&
+           is_same_memory(process);
 }
 
 /* Pass spans to the kernel in one call. Return how many were read before the first that can't
@@ -65,17 +80,27 @@ static void process_read_spans(struct memory *memory, struct memory_span *spans,
         if (done < wanted)
             spans[at++].is_read = false;
     }
+    if (!is_same_memory(process))
+        for (size_t i = 0; i < count; i++)
+            spans[i].is_read = false;
 }
 
 static void process_free(struct memory *memory)
 {
-    free(memory);
+    struct process_memory *process = (struct process_memory *)memory;
+
+    if (process->fd >= 0)
+        close(process->fd);
+    free(process);
 }
 
 struct memory *memory_of_process(pid_t pid)
 {
     struct process_memory *process = xcalloc(1, sizeof(*process));
+    char path[32];
 
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+    process->fd = open(path, O_RDONLY | O_CLOEXEC);
     process->memory.read = process_read;
     process->memory.read_spans = process_read_spans;
     process->memory.free = process_free;
@@ -91,7 +116,7 @@ void memory_free(struct memory *memory)
 
 void memory_read_spans(struct memory *memory, struct memory_span *spans, size_t count)
 {
-    if (memory->read_spans) {
+    if (memory->read_spans && !stop_is_overdue()) {
         memory->read_spans(memory, spans, count);
         return;
     }

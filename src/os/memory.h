@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "util/stop.h"
+
 /* One of many reads. */
 struct memory_span {
     uint64_t address;
@@ -30,26 +32,28 @@ struct memory {
     void (*free)(struct memory *memory);
 };
 
-/* Return the memory of the live process `pid`. Never NULL. Reads fail once the process has
- * ended. */
+/* Return the memory that the live process `pid` has now. Never NULL. Reads fail once the process
+ * has ended or called exec(): nothing is read of a later process with its pid, or of a later
+ * program in it. */
 struct memory *memory_of_process(pid_t pid);
 
 /* NULL is allowed, as in every function that frees. */
 void memory_free(struct memory *memory);
 
+/* False as well once reading must end (util/stop.h), which ends every walk over foreign data. */
 static inline bool memory_read(struct memory *memory, uint64_t address, void *buffer, size_t size)
 {
-    return memory->read(memory, address, buffer, size);
+    return !stop_is_overdue() && memory->read(memory, address, buffer, size);
 }
 
 static inline bool memory_read_u64(struct memory *memory, uint64_t address, uint64_t *value)
 {
-    return memory->read(memory, address, value, sizeof(*value));
+    return memory_read(memory, address, value, sizeof(*value));
 }
 
 static inline bool memory_read_u32(struct memory *memory, uint64_t address, uint32_t *value)
 {
-    return memory->read(memory, address, value, sizeof(*value));
+    return memory_read(memory, address, value, sizeof(*value));
 }
 
 /* Read every span that can be read, one after the other in the order of `spans`: a later span is

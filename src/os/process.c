@@ -100,34 +100,80 @@ bool process_exists(pid_t pid)
     return exists;
 }
 
-/* Return field `number` (4 or more) of /proc/PID/stat, numbered as in proc(5); 0 if the process has
- * ended. */
-static unsigned long long stat_field(pid_t pid, int number)
+/* Go on to field `number` of /proc/PID/stat, numbered as in proc(5), from a field before it. NULL
+ * if there are fewer. */
+static const char *skip_fields(const char *field, int from, int number)
 {
-    char *stat;
-    const char *field = stat_state(pid, &stat);
-    unsigned long long value = 0;
-
-    if (!field)
-        return 0;
-    for (int i = 3; field && i < number; i++) {
+    for (; field && from < number; from++) {
         field = strchr(field, ' ');
         field = field ? field + 1 : NULL;
     }
-    if (field)
-        value = strtoull(field, NULL, 10);
-    free(stat);
-    return value;
+    return field;
 }
+
+enum { STAT_STATE = 3, STAT_PARENT = 4, STAT_START_TIME = 22, STAT_START_STACK = 28 };
 
 pid_t process_parent(pid_t pid)
 {
-    return (pid_t)stat_field(pid, 4);
+    char *stat;
+    const char *state = stat_state(pid, &stat), *field;
+    pid_t parent;
+
+    if (!state)
+        return 0;
+    field = skip_fields(state, STAT_STATE, STAT_PARENT);
+    parent = field ? (pid_t)strtol(field, NULL, 10) : 0;
+    free(stat);
+    return parent;
 }
 
-unsigned long long process_start_time(pid_t pid)
+struct process_identity process_identity(pid_t pid)
 {
-    return stat_field(pid, 22);
+    struct process_identity identity = {0};
+    char *stat;
+    const char *state = stat_state(pid, &stat), *field;
+
+    if (!state)
+        return identity;
+    field = skip_fields(state, STAT_STATE, STAT_START_TIME);
+    if (field)
+        identity.start_time = strtoull(field, NULL, 10);
+    field = skip_fields(field, STAT_START_TIME, STAT_START_STACK);
+    if (field)
+        identity.start_stack = strtoull(field, NULL, 10);
+    free(stat);
+    return identity;
+}
+
+bool process_is(pid_t pid, const struct process_identity *identity)
+{
+    struct process_identity now = process_identity(pid);
+
+    if (!now.start_time || now.start_time != identity->start_time)
+        return false;
+    return !now.start_stack || !identity->start_stack || now.start_stack == identity->start_stack;
+}
+
+/* "boottime SECONDS NANOSECONDS": what the namespace adds to the times that it shows
+ * (timens_add_boottime_ns() in include/linux/time_namespace.h). 0 before Linux 5.6. */
+static int64_t boot_time_offset(void)
+{
+    size_t size;
+    char *text = procfs_read(getpid(), "timens_offsets", &size);
+    const char *line = text ? strstr(text, "boottime") : NULL;
+    int64_t seconds, nanoseconds, offset = 0;
+
+    if (line && sscanf(line, "boottime %" SCNd64 " %" SCNd64, &seconds, &nanoseconds) == 2)
+        offset = seconds * 1000000000 + nanoseconds;
+    free(text);
+    return offset;
+}
+
+uint64_t process_identity_boot_ns(const struct process_identity *identity)
+{
+    uint64_t tick = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+
+    return identity->start_time * tick - (uint64_t)boot_time_offset();
 }
 
 bool process_filters_calls(pid_t pid)

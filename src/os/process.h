@@ -21,9 +21,20 @@ bool process_exists(pid_t pid);
 /* Return the pid of the parent, 0 if the process has ended. */
 pid_t process_parent(pid_t pid);
 
-/* Return the start time in clock ticks after boot, which distinguishes a reused pid; 0 if the
- * process has ended. */
-unsigned long long process_start_time(pid_t pid);
+/* What distinguishes a process and its program from others with the same pid, later ones. The
+ * program's first stack begins at a random address, which exec() changes. */
+struct process_identity {
+    unsigned long long start_time; /* in clock ticks after boot; 0: the process has ended */
+    uint64_t start_stack;          /* 0: not permitted to know */
+};
+
+struct process_identity process_identity(pid_t pid);
+/* True if the process is still this one, as far as that is known. */
+bool process_is(pid_t pid, const struct process_identity *identity);
+
+/* Return the start time as the kernel itself knows it (ns), although this program may be in a time
+ * namespace: the first ns of the clock tick. */
+uint64_t process_identity_boot_ns(const struct process_identity *identity);
 
 /* True if a filter (seccomp) checks its system calls, or if that is unknown. False if the process
  * has ended. */

@@ -11,11 +11,13 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
-/* A process that was looked at, and its executable then: a shell can become a VM. */
+/* A process that was looked at, and its executable then: a shell can become a VM, and a VM another
+ * VM. */
 struct seen {
     pid_t pid;
     dev_t device;
     ino_t inode;
+    struct process_identity identity; /* of a VM */
     bool is_vm, given_up;
     uint64_t since; /* ns, CLOCK_MONOTONIC: when it had this executable first */
 };
@@ -71,6 +73,14 @@ static bool get_executable(pid_t pid, struct seen *seen)
     return true;
 }
 
+/* True if what was known of a process still holds. Programs that are no VM are many, and told apart
+ * by their executables only. */
+static bool is_same(const struct seen *before, const struct seen *now)
+{
+    return before && before->device == now->device && before->inode == now->inode &&
+           (!before->is_vm || process_is(now->pid, &before->identity));
+}
+
 /* Look at a process, or take over what is known of it. */
 static bool look_at(const struct arrivals *arrivals, pid_t pid, struct seen *now)
 {
@@ -81,10 +91,11 @@ static bool look_at(const struct arrivals *arrivals, pid_t pid, struct seen *now
     *now = (struct seen){0};
     if (!get_executable(pid, now))
         return false;
-    if (before && before->device == now->device && before->inode == now->inode) {
+    if (is_same(before, now)) {
         *now = *before;
         return true;
     }
+    now->identity = process_identity(pid);
     now->is_vm = vm_identify(pid, &build, &ignored) == 1;
     now->since = clock_ns(CLOCK_MONOTONIC);
     return true;

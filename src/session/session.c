@@ -16,6 +16,7 @@
 #include "symbol/snapshot.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/stop.h"
 
 static const uint64_t SECOND = 1000000000;
 
@@ -27,7 +28,7 @@ static void look_at_targets(struct session *session)
     for (size_t i = 0; i < session->targets->count; i++) {
         const struct target *target = session->targets->of[i];
 
-        if (!target->ended) /* another process can have its pid */
+        if (!target->ended && target_runs(target)) /* another process can have its pid */
             symbolizer_look(target->symbolizer);
         symbolizer_threads(target->symbolizer, &session->segment->threads);
     }
@@ -107,7 +108,9 @@ struct session *session_start(const struct session_options *options, struct targ
         if (start(session, started_ns, error) == 0)
             return session;
         session_free(session);
-    } while (drop_ended(targets)); /* a VM that ends meanwhile does not stop the others */
+    } while (!stop_requested && drop_ended(targets)); /* one that ends does not stop the others */
+    if (stop_requested)
+        stop_error(error);
     return NULL;
 }
 

@@ -14,7 +14,6 @@ struct target *target_new(struct vm *vm)
     struct target *target = xcalloc(1, sizeof(*target));
 
     target->vm = vm;
-    target->start_time = process_start_time(vm->pid);
     return target;
 }
 
@@ -27,13 +26,12 @@ void target_leave_session(struct target *target)
     event_probes_free(target->probes);
     allocation_free(target->allocation);
     symbolizer_free(target->symbolizer);
-    *target = (struct target){.vm = target->vm, .start_time = target->start_time};
+    *target = (struct target){.vm = target->vm};
 }
 
 bool target_runs(const struct target *target)
 {
-    return process_exists(target->vm->pid) &&
-           process_start_time(target->vm->pid) == target->start_time;
+    return process_exists(target->vm->pid) && process_is(target->vm->pid, &target->vm->identity);
 }
 
 void target_free(struct target *target)
@@ -47,7 +45,7 @@ int target_error(const struct target *target, struct error *error)
 {
     pid_t pid = target->vm->pid;
 
-    if (!process_exists(pid))
+    if (!target_runs(target))
         return error_set(error, ERROR_NO_PROCESS, "process %d ended while beamflame attached to it",
                          pid);
     return error_prefix(error, "process %d", pid);

@@ -9,9 +9,8 @@
 
 struct target {
     struct vm *vm;
-    unsigned long long start_time; /* of the process, in clock ticks after boot */
-    uint32_t number;               /* 0, 1, 2...: no two targets of a session have the same */
-    bool ended;                    /* the session knows that the VM has ended */
+    uint32_t number; /* 0, 1, 2...: no two targets of a session have the same */
+    bool ended;      /* the session knows that the VM has ended */
     /* The session makes these. NULL: not made yet, or not needed for what is recorded. */
     struct symbolizer *symbolizer;
     struct vm_cpu_time *cpu_time;        /* session/cpu_time.h */
@@ -25,7 +24,7 @@ struct target {
 struct target *target_new(struct vm *vm);
 void target_free(struct target *target);
 
-/* True while the VM runs, and not another process with its pid. */
+/* True while the VM runs: not another process with its pid, and no other program in its process. */
 bool target_runs(const struct target *target);
 
 /* Free what the session has made: all but the VM. */

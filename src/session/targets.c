@@ -12,6 +12,7 @@
 #include "session/command.h"
 #include "util/alloc.h"
 #include "util/log.h"
+#include "util/stop.h"
 
 enum {
     START_SECONDS = 60,
@@ -85,7 +86,7 @@ static pid_t *find_beams(size_t *count, struct error *error)
 
     if (!pids)
         return NULL;
-    for (size_t i = 0; i < listed; i++) {
+    for (size_t i = 0; i < listed && !stop_requested; i++) {
         int identified = vm_identify(pids[i], &build, &ignored);
 
         if (identified < 0 && ignored.code == ERROR_PERMISSION)
@@ -128,7 +129,7 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, str
 {
     struct error unsupported = {0};
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !stop_requested; i++) {
         if (add(targets, pids[i], error) == 0)
             continue;
         if (!may_leave_out(targets, pids[i], error))
@@ -205,8 +206,8 @@ static pid_t beam_of(pid_t child)
 }
 
 /* A VM that is starting has no tables yet: retry until it has them. */
-static int open_command(const struct target_options *options, const volatile int *stop,
-                        struct targets *targets, struct error *error)
+static int open_command(const struct target_options *options, struct targets *targets,
+                        struct error *error)
 {
     char **command = options->command;
     const struct timespec pause = {.tv_nsec = 1000000000 / START_POLLS_A_SECOND};
@@ -218,7 +219,7 @@ static int open_command(const struct target_options *options, const volatile int
     }
     error_set(error, ERROR_NO_PROCESS, "'%s' did not become an Erlang VM in %d seconds", command[0],
               START_SECONDS);
-    for (int i = 0; i < START_SECONDS * START_POLLS_A_SECOND && !*stop; i++) {
+    for (int i = 0; i < START_SECONDS * START_POLLS_A_SECOND && !stop_requested; i++) {
         pid_t pid = beam_of(targets->child);
 
         if (pid && add(targets, pid, error) == 0)
@@ -233,19 +234,20 @@ static int open_command(const struct target_options *options, const volatile int
     return -1;
 }
 
-int targets_open(const struct target_options *options, const volatile int *stop,
-                 struct targets *targets, struct error *error)
+int targets_open(const struct target_options *options, struct targets *targets, struct error *error)
 {
     int result = 0;
 
     *targets = (struct targets){
         .all = options->all, .assumed_release = options->assumed_release, .warn = options->warn};
     if (options->command)
-        result = open_command(options, stop, targets, error);
+        result = open_command(options, targets, error);
     else if (!options->pid_count)
         result = open_found(targets, error);
     for (size_t i = 0; i < options->pid_count && !result; i++)
         result = add(targets, options->pids[i], error);
+    if (stop_requested)
+        result = stop_error(error);
     if (result)
         targets_close(targets);
     return result;

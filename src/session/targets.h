@@ -18,10 +18,10 @@ struct targets {
     pid_t child; /* the command that was started, 0 if none */
 };
 
-/* Open the requested VMs: the pids, every VM, that of the command, or the only one of the host. A
- * *stop that is not 0 ends the wait for a command to become a VM. Return 0, or -1 with error. */
-int targets_open(const struct target_options *options, const volatile int *stop,
-                 struct targets *targets, struct error *error);
+/* Open the requested VMs: the pids, every VM, that of the command, or the only one of the host.
+ * Return 0, or -1 with error: ERROR_INTERRUPTED after a signal (util/stop.h). */
+int targets_open(const struct target_options *options, struct targets *targets,
+                 struct error *error);
 
 /* Add a VM, which belongs to the new target from now on. */
 struct target *targets_adopt(struct targets *targets, struct vm *vm);

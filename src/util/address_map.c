@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/hash.h"
 
 struct slot {
     uint64_t address; /* 0: empty */
@@ -38,8 +39,7 @@ void address_map_free(struct address_map *map)
 
 static struct slot *slot_of(const struct address_map *map, uint64_t address)
 {
-    uint64_t hash = address * 0x9e3779b97f4a7c15;
-    size_t at = (size_t)(hash >> 32) & map->mask;
+    size_t at = (size_t)hash_word(address) & map->mask;
 
     while (map->slots[at].address && map->slots[at].address != address)
         at = (at + 1) & map->mask;

@@ -13,12 +13,13 @@
 
 enum error_code {
     ERROR_NONE = 0,
-    ERROR_FAILED = 1,      /* any other failure */
-    ERROR_USAGE = 2,       /* bad option or argument */
-    ERROR_NO_PROCESS = 3,  /* no such OS process, or it is not a BEAM */
-    ERROR_PERMISSION = 4,  /* a capability is missing */
-    ERROR_UNSUPPORTED = 5, /* this VM or this kernel is not supported */
-    ERROR_NO_SAMPLES = 6,  /* nothing was recorded */
+    ERROR_FAILED = 1,        /* any other failure */
+    ERROR_USAGE = 2,         /* bad option or argument */
+    ERROR_NO_PROCESS = 3,    /* no such OS process, or it is not a BEAM */
+    ERROR_PERMISSION = 4,    /* a capability is missing */
+    ERROR_UNSUPPORTED = 5,   /* this VM or this kernel is not supported */
+    ERROR_NO_SAMPLES = 6,    /* nothing was recorded */
+    ERROR_INTERRUPTED = 130, /* a signal came before there was anything to keep */
 };
 
 struct error {

@@ -51,6 +51,11 @@ uint64_t hash_bytes(const void *data, size_t size)
     return hash_mix(hash, HASH_FACTOR);
 }
 
+uint64_t hash_word(uint64_t word)
+{
+    return hash_mix(hash_seed() ^ word, HASH_FACTOR);
+}
+
 #define ID_INDEX_FIRST 64
 
 void id_index_free(struct id_index *index)

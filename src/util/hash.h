@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A hash of bytes, for tables in memory only. Each process has its own seed, so a hostile target
- * cannot choose names that collide.
+ * cannot choose names or addresses that collide.
  */
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 uint64_t hash_bytes(const void *data, size_t size);
+uint64_t hash_word(uint64_t word);
 
 /*
  * An index with open addressing from hashes to ids. The owner of the entries compares them:

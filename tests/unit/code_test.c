@@ -8,8 +8,10 @@
 
 #include "beam/code.h"
 #include "fake_code.h"
+#include "util/clock.h"
 
 enum { CODE_SIZE = 0x200, OTHERS = 6 };
+static const uint64_t SECOND = 1000000000;
 
 /* A VM with the emulator's entry, fragments, some modules that stay as they are, and "m" last. */
 struct node {
@@ -289,6 +291,80 @@ static void test_rest_of_replaced_code_belongs_to_the_newest_old_module(void **s
     close_node(&node);
 }
 
+/* Replaced modules are forgotten 10 s after that, and the others are not. */
+static void test_forget(void **state)
+{
+    const struct fake_range small = {0, 0x80, "tiny:f/0"};
+    uint64_t now = clock_ns(CLOCK_MONOTONIC), epoch;
+    struct node node;
+
+    (void)state;
+    open_node(&node);
+    fake_load(node.target, &node.vm, fake_symfile("tiny", node.base, 0x80, &small, 1));
+    refresh(&node);
+    epoch = code_epoch(node.code);
+    assert_int_equal(code_forget(node.code, now + 9 * SECOND), 0);
+    assert_string_equal(symbol_at(&node, node.base + 0x90), "m:first/1");
+    assert_int_equal(code_epoch(node.code), epoch);
+    assert_int_equal(code_forget(node.code, now + 15 * SECOND), 1);
+    assert_string_equal(symbol_at(&node, node.base + 0x90), "");
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "tiny:f/0");
+    assert_true(code_epoch(node.code) > epoch);
+    assert_int_equal(code_forget(node.code, now + 15 * SECOND), 0);
+    fake_unlink(node.target, &node.vm, fake_first(&node.vm));
+    refresh(&node);
+    fake_load(node.target, &node.vm, module_file("m", node.base, "m:again/1", 20));
+    refresh(&node);
+    assert_string_equal(symbol_at(&node, node.base + 0x50), "m:again/1");
+    close_node(&node);
+}
+
+/* A module whose symbol file is larger than any real one has no name, and takes no memory. */
+static void test_large_file(void **state)
+{
+    struct node node;
+    uint64_t base, entry;
+
+    (void)state;
+    open_node(&node);
+    base = fake_room(node.target, CODE_SIZE);
+    entry = fake_load(node.target, &node.vm, module_file("n", base, "n:f/0", 1));
+    fake_put_u64(node.target, entry + 24, 200 << 20);
+    refresh(&node);
+    assert_string_equal(symbol_at(&node, base + 0x50), "");
+    close_node(&node);
+}
+
+/* Modules of a VM take so much memory and not more: after that, modules have no names. */
+static void test_many_large_files(void **state)
+{
+    enum { FILES = 120, RANGES = 30000 };
+    struct fake_range *ranges = calloc(RANGES, sizeof(*ranges));
+    struct node node;
+    struct buffer file;
+    uint64_t symfile, base = 0x700000000000;
+    int named = 0;
+
+    (void)state;
+    open_node(&node);
+    for (uint32_t i = 0; i < RANGES; i++)
+        ranges[i] = (struct fake_range){i, i + 1, "m:f/0"};
+    file = fake_symfile("large", base, RANGES, ranges, RANGES);
+    assert_true(file.size < FAKE_SIZE * 3 / 4);
+    symfile = fake_room(node.target, file.size);
+    for (int i = 0; i < FILES; i++) { /* all are at one place: only the base differs */
+        fake_put(node.target, symfile, file.data, file.size);
+        fake_put_u64(node.target, symfile + 8, base + (uint64_t)i * RANGES);
+        fake_link_at(node.target, &node.vm, fake_room(node.target, 32), symfile, file.size);
+        refresh(&node);
+        named += *symbol_at(&node, base + (uint64_t)i * RANGES) != 0;
+    }
+    assert_in_range(named, 10, FILES - 1);
+    buffer_free(&file);
+    free(ranges);
+    close_node(&node);
+}
+
 /* A circular list ends, and its entries are found. */
 static void test_circular_list_ends(void **state)
 {
@@ -453,6 +529,9 @@ int main(void)
         cmocka_unit_test(test_missing_or_invalid_list_of_code_is_an_error),
         cmocka_unit_test(test_normal_exit_of_otp_24_is_the_exported_symbol),
         cmocka_unit_test(test_code_is_kept_when_the_target_has_ended),
+        cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_large_file),
+        cmocka_unit_test(test_many_large_files),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

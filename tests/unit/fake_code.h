@@ -107,14 +107,21 @@ static inline uint64_t fake_first(const struct vm *vm)
 }
 
 /* Write an entry at `entry`, and make it the first of the list. Frees the file. */
+/* Make an entry of a symbol file that is in memory already the first of the list. */
+static inline void fake_link_at(struct fake_target *target, struct vm *vm, uint64_t entry,
+                                uint64_t symfile, uint64_t size)
+{
+    fake_put_u64(target, entry, fake_first(vm));
+    fake_put_u64(target, entry + 16, symfile);
+    fake_put_u64(target, entry + 24, size);
+    fake_put_u64(target, vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY, entry);
+}
+
 static inline void fake_link(struct fake_target *target, struct vm *vm, uint64_t entry,
                              uint64_t symfile, struct buffer *file)
 {
     fake_put(target, symfile, file->data, file->size);
-    fake_put_u64(target, entry, fake_first(vm));
-    fake_put_u64(target, entry + 16, symfile);
-    fake_put_u64(target, entry + 24, file->size);
-    fake_put_u64(target, vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY, entry);
+    fake_link_at(target, vm, entry, symfile, file->size);
     buffer_free(file);
 }
 

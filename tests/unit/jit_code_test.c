@@ -43,6 +43,18 @@ static void test_other_code_is_no_nif_stub(void **state)
     assert_int_equal(called, 0);
 }
 
+/* A jump over nearly 2 GB is no stub, without an overflow (make SAN=1). */
+static void test_a_far_label_is_no_nif_stub(void **state)
+{
+    uint64_t called = 0, dirty = 0;
+    uint8_t bytes[sizeof(stub)];
+
+    (void)state;
+    memcpy(bytes, stub, sizeof(bytes));
+    memcpy(bytes + 35, &(int32_t){INT32_MAX}, sizeof(int32_t));
+    assert_false(jit_is_nif_stub(bytes, &called, &dirty));
+}
+
 static void test_first_restored_stack_pointer_counts(void **state)
 {
     static const uint8_t from_process[] = {0x90, 0x49, 0x8b, 0x65, 0x50, 0x48, 0x89, 0xec};
@@ -82,6 +94,7 @@ int main(void)
         cmocka_unit_test(test_other_code_is_no_nif_stub),
         cmocka_unit_test(test_first_restored_stack_pointer_counts),
         cmocka_unit_test(test_number_of_the_load_of_stop_is_its_bytes),
+        cmocka_unit_test(test_a_far_label_is_no_nif_stub),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,19 @@ static void test_sampled_words_are_in_ascending_order(void **state)
     }
 }
 
+/* Of a struct that is larger than the kernel side reads, the words after that are left out. */
+static void test_large_struct(void **state)
+{
+    struct layout layout = layout_of(27);
+    struct wire_words process;
+
+    (void)state;
+    layout.sizeof_process = 4096;
+    layout.process_parent = 2048;
+    process = sampled_process_words(&layout);
+    check_order(&process, WIRE_PROCESS_BYTES);
+}
+
 /* BPF programs use some fields before they keep the words of a struct: these fields are not after
  * the last word. */
 static void test_fields_that_bpf_reads_are_within_the_sampled_words(void **state)
@@ -93,6 +106,7 @@ int main(void)
         cmocka_unit_test(test_sampled_words_are_in_ascending_order),
         cmocka_unit_test(test_fields_that_bpf_reads_are_within_the_sampled_words),
         cmocka_unit_test(test_small_fields_are_covered_and_absent_ones_skipped),
+        cmocka_unit_test(test_large_struct),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,12 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/memory.h"
@@ -147,6 +151,55 @@ static void test_read_from_an_ended_process_fails(void **state)
     memory_free(NULL);
 }
 
+/* A child that stops, calls exec() when it is continued, and stops again by itself. */
+static pid_t start_child(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        raise(SIGSTOP);
+        execlp("sh", "sh", "-c", "kill -STOP $$", (char *)NULL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+    return child;
+}
+
+/* After exec() nothing is read, although the pid is the same and the new program has memory at the
+ * address. */
+static void test_memory_ends_at_exec(void **state)
+{
+    static const uint64_t word = 0x1122334455667788;
+    pid_t child = start_child();
+    struct memory *memory = memory_of_process(child), *later;
+    struct memory_span span = {.size = sizeof(uint64_t)};
+    uint64_t copy = 0, start;
+    char path[32], line[32];
+    FILE *maps;
+
+    (void)state;
+    assert_true(memory_read_u64(memory, (uintptr_t)&word, &copy));
+    assert_int_equal(copy, word);
+    kill(child, SIGCONT);
+    assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)child);
+    maps = fopen(path, "r");
+    assert_non_null(fgets(line, sizeof(line), maps));
+    fclose(maps);
+    start = strtoull(line, NULL, 16);
+    later = memory_of_process(child);
+    assert_true(memory_read_u64(later, start, &copy));
+    assert_false(memory_read_u64(memory, start, &copy));
+    span.address = start;
+    span.buffer = &copy;
+    memory_read_spans(memory, &span, 1);
+    assert_false(span.is_read);
+    memory_free(later);
+    memory_free(memory);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_long_strings_are_cut_to_the_buffer),
         cmocka_unit_test(test_string_in_an_image_that_ends_within_a_page_is_read),
         cmocka_unit_test(test_read_from_an_ended_process_fails),
+        cmocka_unit_test(test_memory_ends_at_exec),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,6 +179,8 @@ static void test_circular_list_of_ancestors_is_limited(void **state)
     fake_put_u64(target, cycle + 7, cycle);
     set_dictionary(FAKE_TUPLE(target, 2, fake_atom_term(ANCESTORS), cycle), 0x3b);
     assert_int_equal(info().ancestor_count, ANCESTORS_MAX);
+    fake_put_u64(target, cycle - 1, fake_small(7)); /* elements that are not ancestors count too */
+    assert_int_equal(info().ancestor_count, 0);
     set_dictionary(FAKE_TUPLE(target, 2, fake_atom_term(ANCESTORS), fake_small(3)), 0x3b);
     assert_int_equal(info().ancestor_count, 0);
 }

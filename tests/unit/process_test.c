@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -44,19 +45,20 @@ static void test_list_of_processes_is_in_ascending_order(void **state)
     free(pids);
 }
 
-/* A living process exists and has a start time, even with odd characters in its name; a reaped one
+/* A living process exists and has an identity, even with odd characters in its name; a reaped one
  * has neither. */
 static void test_only_a_living_process_has_a_start_time(void **state)
 {
-    unsigned long long here = process_start_time(getpid());
+    struct process_identity here = process_identity(getpid()), identity;
     char name[16];
     pid_t child;
 
     (void)state;
-    assert_true(here > 0);
+    assert_true(here.start_time > 0);
+    assert_true(here.start_stack > 0);
     process_thread_name(getpid(), getpid(), name, sizeof(name));
     assert_int_equal(prctl(PR_SET_NAME, "a) R (1 2 3"), 0);
-    assert_true(process_start_time(getpid()) == here);
+    assert_true(process_is(getpid(), &here));
     assert_int_equal(prctl(PR_SET_NAME, name), 0);
     child = fork();
     if (child == 0) {
@@ -64,12 +66,57 @@ static void test_only_a_living_process_has_a_start_time(void **state)
         _exit(0);
     }
     assert_true(process_exists(child));
-    assert_true(process_start_time(child) >= here);
+    identity = process_identity(child);
+    assert_true(identity.start_time >= here.start_time);
+    assert_true(process_is(child, &identity));
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_false(process_exists(child));
-    assert_true(process_start_time(child) == 0);
+    assert_true(process_identity(child).start_time == 0);
+    assert_false(process_is(child, &identity));
     assert_false(process_exists(0));
+}
+
+/* exec() ends an identity: the stack begins elsewhere, if addresses are random. */
+static void test_identity_ends_at_exec(void **state)
+{
+    struct process_identity before, after;
+    int ready[2];
+    pid_t child;
+    char byte;
+
+    (void)state;
+    assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+    child = fork();
+    if (child == 0) {
+        raise(SIGSTOP);
+        execlp("sleep", "sleep", "60", (char *)NULL);
+        _exit(1);
+    }
+    close(ready[1]);
+    assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+    before = process_identity(child);
+    kill(child, SIGCONT);
+    assert_int_equal(read(ready[0], &byte, 1), 0); /* closed by exec() */
+    close(ready[0]);
+    after = process_identity(child);
+    assert_true(after.start_time == before.start_time);
+    assert_false(process_is(child, &before));
+    assert_true(process_is(child, &after));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+/* The start is that of the kernel's clock: not before the parent's, and not after now. */
+static void test_start_in_boot_time(void **state)
+{
+    struct process_identity own = process_identity(getpid());
+    uint64_t start = process_identity_boot_ns(&own);
+
+    (void)state;
+    assert_true(start % 10000000 == 0);
+    assert_true(start <= clock_ns(CLOCK_BOOTTIME));
+    assert_true(clock_ns(CLOCK_BOOTTIME) - start < 3600 * (uint64_t)1000000000);
 }
 
 /* Arguments are returned one by one, also empty ones, with an additional NUL at the end. */
@@ -299,6 +346,8 @@ int main(void)
         cmocka_unit_test(test_value_is_found_by_its_whole_key),
         cmocka_unit_test(test_cgroup_names_give_the_container_id),
         cmocka_unit_test(test_container_id_is_cut_to_a_small_buffer),
+        cmocka_unit_test(test_identity_ends_at_exec),
+        cmocka_unit_test(test_start_in_boot_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

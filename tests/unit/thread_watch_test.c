@@ -147,6 +147,21 @@ static void give_next(pid_t tid)
         abort();
 }
 
+/* Start a worker with the tid of a thread that has ended. The kernel frees a tid some time after
+ * the thread is gone from /proc. */
+static pthread_t start_with_tid(struct worker *worker, uint64_t ns, pid_t tid)
+{
+    for (int attempt = 0;; attempt++) {
+        pthread_t thread;
+
+        give_next(tid);
+        thread = start_worker(worker, ns);
+        if (worker->tid == tid || attempt == 20)
+            return thread;
+        end_worker(worker, thread);
+    }
+}
+
 /* Return what is wrong with the times of two threads with one tid, of which the first ran for
  * 30 ms; NULL if nothing is. `between`: look also while neither thread runs. */
 static const char *reuse(bool between)
@@ -163,9 +178,8 @@ static const char *reuse(bool between)
     end_worker(&first, thread);
     if (between)
         thread_watch_look(watch);
-    give_next(first.tid);
     /* With a look between, the second thread may even have run longer. */
-    thread = start_worker(&second, between ? 60 * MS : 1 * MS);
+    thread = start_with_tid(&second, between ? 60 * MS : 1 * MS, first.tid);
     thread_watch_look(watch);
     thread_watch_look(watch);
     thread_watch_get(watch, &times);

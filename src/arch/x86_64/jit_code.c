@@ -45,7 +45,7 @@ bool jit_is_nif_stub(const uint8_t bytes[JIT_NIF_STUB_BYTES], uint64_t *called, 
 
     memcpy(&offset, bytes + DISPATCH + sizeof(LEA_RDX_RIP), sizeof(offset));
     if (memcmp(bytes + DISPATCH, LEA_RDX_RIP, sizeof(LEA_RDX_RIP)) != 0 ||
-        JIT_NIF_STUB_BYTES + offset != LABEL)
+        offset != LABEL - JIT_NIF_STUB_BYTES)
         return false;
     memcpy(called, bytes + WORDS, sizeof(*called));
     memcpy(dirty, bytes + DIRTY, sizeof(*dirty));

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The request to end, which a signal makes.
+ *
+ * The main loop of a recording looks at `stop_requested`, ends and writes what it has. Meanwhile
+ * the names of the last samples may be read for a moment. After that, all that reads or searches a
+ * target gives up: memory_read() fails, and long searches find nothing. So no target can delay the
+ * end, whatever it shows.
+ *
+ * A second signal ends the program at once, as if it did not handle signals. Nothing stays in the
+ * target (docs/safety.md).
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "util/error.h"
+
+/* Not 0 after the first signal. */
+extern volatile int stop_requested;
+
+/* The handler of signals. */
+void stop_request(int signal);
+
+/* Fill `error` for what ends before there is anything to keep, and return -1. */
+int stop_error(struct error *error);
+
+/* True if the moment has passed since the first signal. */
+bool stop_moment_has_passed(void);
+
+/* True if reading and searching must give up. Cheap while there was no signal. */
+static inline bool stop_is_overdue(void)
+{
+    return stop_requested && stop_moment_has_passed();
+}
