@@ -9,6 +9,7 @@
 #include "output/changes/function_changes.h"
 #include "output/weight.h"
 #include "util/alloc.h"
+#include "util/number.h"
 
 enum { SHOWN_MAX = 30 };
 
@@ -54,7 +55,7 @@ static int changes_sample(void *state, const struct sample *sample, struct error
 /* The text of an amount, with "-" if it is negative and `plus` if it is positive. */
 static struct number_text cell(const struct changes *changes, double amount, const char *plus)
 {
-    uint64_t rounded = (uint64_t)llround(fabs(amount));
+    uint64_t rounded = whole_part(fabs(amount) + 0.5);
     struct number_text text, number = counts_samples(&changes->weight)
                                           ? number_text(rounded)
                                           : amount_text(rounded, changes->weight.unit);
