@@ -35,7 +35,9 @@ CFLAGS += -fPIE -fstack-protector-strong -fstack-clash-protection \
           $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 LDFLAGS += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 ifdef SAN
-  CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
+  # gcc's "undefined" lacks float-cast-overflow.
+  CFLAGS += -fsanitize=address,undefined,float-cast-overflow \
+            -fno-sanitize-recover=undefined,float-cast-overflow
   LDFLAGS += -fsanitize=address,undefined
 endif
 LDLIBS += $(shell pkg-config --libs $(LIBS)) -liberty -lm -lstdc++
@@ -142,6 +144,13 @@ $(BUILD)/tests/replay_capture: $(wildcard tests/tools/replay_*.[ch]) $(IMAGE) $(
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Itests/replay $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
+# The program that makes recordings for tests of hostile input, and seeds for the fuzzers.
+$(BUILD)/tests/seeds: tests/fuzz/seeds.c tests/fuzz/full_profile.h tests/fuzz/fuzz_recording.h \
+		$(ROOM_OBJECTS)
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
+
 # Programs that print properties of a VM for the end-to-end tests: its hooks, its processes, the
 # frames of its functions.
 LISTS := $(BUILD)/tests/hook_list $(BUILD)/tests/process_list $(BUILD)/tests/leaf_depths
@@ -151,10 +160,12 @@ $(LISTS): $(BUILD)/tests/%: tests/tools/%.c $(ROOM_OBJECTS)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 .PHONY: unit-tests
-unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test $(LISTS)
+unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test $(BUILD)/tests/seeds $(LISTS)
 
-# Fuzzing: run each fuzzer of tests/fuzz for FUZZ_SECONDS, with the sanitizers.
+# Fuzzing: run each fuzzer of tests/fuzz, or those of FUZZ_NAMES ("recording text"), for
+# FUZZ_SECONDS, with the sanitizers.
 FUZZ_SECONDS ?= 20
+FUZZ_NAMES ?=
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
 FUZZ_FLAGS := -std=c11 -O1 -g -Wno-gnu-variable-sized-type-not-at-end -fno-omit-frame-pointer \
               -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -170,17 +181,19 @@ $(BUILD)/fuzz/obj/proto/%.o: $(BUILD)/gen/%.pb-c.c | $(SCHEMA_HEADERS)
 
 FUZZ_OBJECTS := $(ROOM_OBJECTS:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 .SECONDARY: $(FUZZ_OBJECTS)
-$(BUILD)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(FUZZ_OBJECTS)
+$(BUILD)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/fuzz_recording.h $(FUZZ_OBJECTS)
 	$(say) FUZZ $@
-	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
-.PHONY: fuzz
-fuzz: $(FUZZERS)
-	$(Q)for fuzzer in $^; do \
-		echo "  RUN      $$fuzzer"; \
-		$$fuzzer -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -len_control=0 \
-			-artifact_prefix=$$fuzzer- >$$fuzzer.log 2>&1 || { cat $$fuzzer.log; exit 1; }; \
-	done
+# libFuzzer is a part of clang that distributions may package on its own.
+HAS_FUZZER = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | $(CLANG) -x c - \
+               -fsanitize=fuzzer,address -o /dev/null 2>/dev/null && echo yes)
+.PHONY: fuzz run-fuzzers
+fuzz:
+	$(Q)$(if $(HAS_FUZZER),$(MAKE) --no-print-directory run-fuzzers, \
+		echo "fuzzing is skipped: $(CLANG) has no libFuzzer here")
+run-fuzzers: $(FUZZERS) $(BUILD)/tests/seeds
+	$(Q)tests/fuzz/run $(BUILD) $(FUZZ_SECONDS) $(FUZZ_NAMES)
 
 # Part of `make check`: files that were recompiled are analysed again. .clang-tidy selects the
 # checks, compile_flags.txt has the compiler's flags. clang-tidy's counts of suppressed warnings are

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command_line.h"
+#include "cli/message.h"
 #include "util/alloc.h"
 
 /* ---- words ---- */
@@ -288,7 +289,7 @@ static int run(int argc, char **argv)
     for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
         if (shell == shells[i].name)
             shells[i].put(&out);
-    fwrite(out.data, 1, out.size, stdout);
+    print_own(&out);
     buffer_free(&out);
     return 0;
 }

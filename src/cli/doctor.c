@@ -29,11 +29,8 @@ static const struct command_option option_list[] = {
 
 static void put_line(const struct finding *finding, int width)
 {
-    char *found = utf8_clean_string(finding->found);
-
-    printf("%-8s %-*s  %s%s%s\n", finding_status_name(finding->status), width, finding->check,
-           found, *finding->advice ? " -> " : "", finding->advice);
-    free(found);
+    print_line("%-8s %-*s  %s%s%s", finding_status_name(finding->status), width, finding->check,
+               finding->found, *finding->advice ? " -> " : "", finding->advice);
 }
 
 static void put_lines(const struct findings *findings)
@@ -65,7 +62,7 @@ static void put_json(const struct findings *findings)
         free(found);
     }
     json_close(&json, ']');
-    putchar('\n');
+    print_line("%s", "");
 }
 
 /* Returns the exit code. */

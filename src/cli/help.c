@@ -125,7 +125,7 @@ static void put_body(struct buffer *out, const struct command *command, int widt
 
 static void print(struct buffer *out)
 {
-    fwrite(out->data, 1, out->size, stdout);
+    print_own(out);
     buffer_free(out);
 }
 

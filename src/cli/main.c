@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command_line.h"
+#include "cli/message.h"
 #include "cli/verbose.h"
 
 int main(int argc, char **argv)
@@ -11,7 +12,7 @@ int main(int argc, char **argv)
     const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
 
     if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))) {
-        puts("beamflame " BEAMFLAME_VERSION);
+        print_line("beamflame " BEAMFLAME_VERSION);
         return 0;
     }
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))

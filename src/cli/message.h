@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Messages on standard error. On a terminal they take the place of the line that shows progress. */
+/*
+ * What the commands print, apart from outputs.
+ *
+ * Names and paths of other programs can contain what changes a terminal. Here they become safe
+ * (util/utf8.h), also line ends: each call prints one line.
+ */
 #pragma once
 
+#include "util/buffer.h"
 #include "util/error.h"
+
+/*
+ * Messages on standard error. On a terminal they take the place of the line that shows progress.
+ */
 
 /* Print "beamflame: TEXT". Return the exit code of the error. */
 int message_error(const struct error *error);
@@ -15,3 +25,16 @@ void message_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print "beamflame: warning: " and the text. */
 void message_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Replace the line that shows progress; "" removes it. */
+void message_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Standard output.
+ */
+
+/* Print a line. */
+void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Print beamflame's own text, such as its help, as it is. */
+void print_own(const struct buffer *text);

@@ -82,10 +82,10 @@ static void show_place(const struct event_place *place, int width,
         [TRAP_STEPPED] = "stepped",
     };
 
-    printf("%-*s %-7s %-15s %-7s 0x%-8llx %7.0f ns  %-10s %s\n", width, request->name,
-           site.is_return ? "return" : "entry", place->site->program, place->way,
-           (unsigned long long)site.file_offset, calibration_hit_ns(calibration, &site, 1),
-           traps[trap_of_site(&site)], function_of(place->site, request));
+    print_line("%-*s %-7s %-15s %-7s 0x%-8llx %7.0f ns  %-10s %s", width, request->name,
+               site.is_return ? "return" : "entry", place->site->program, place->way,
+               (unsigned long long)site.file_offset, calibration_hit_ns(calibration, &site, 1),
+               traps[trap_of_site(&site)], function_of(place->site, request));
 }
 
 static void show_event(const struct event_target *target, int width,
@@ -95,7 +95,7 @@ static void show_event(const struct event_target *target, int width,
     struct error error;
 
     if (event_sites_find(target, request, &places, &error)) {
-        printf("%-*s refused: %s\n", width, request->name, error.text);
+        print_line("%-*s refused: %s", width, request->name, error.text);
         return;
     }
     for (int i = 0; i < places.count; i++)
@@ -110,8 +110,8 @@ static void show_events(const struct event_target *target, const struct probes_o
     for (int i = 0; i < options->event_count; i++)
         if (width < (int)strlen(options->events[i].name))
             width = (int)strlen(options->events[i].name);
-    printf("%-*s %-7s %-15s %-7s %-10s %8s  %-10s %s\n", width, "EVENT", "PROBE", "PROGRAM",
-           "FOUND", "IN FILE AT", "A HIT", "TRAP", "FUNCTION");
+    print_line("%-*s %-7s %-15s %-7s %-10s %8s  %-10s %s", width, "EVENT", "PROBE", "PROGRAM",
+               "FOUND", "IN FILE AT", "A HIT", "TRAP", "FUNCTION");
     for (int i = 0; i < options->event_count; i++)
         show_event(target, width, &options->events[i], calibration);
 }
@@ -153,11 +153,12 @@ static void show_usdt(struct vm *vm)
 
     if (file)
         usdt_each(file, note_usdt, &all);
-    printf("\n%d USDT probes%s\n", all.count,
-           all.count ? " (-e usdt:NAME), each with its number of places:"
-                     : ": this VM was built without them");
+    print_line("%s", "");
+    print_line("%d USDT probes%s", all.count,
+               all.count ? " (-e usdt:NAME), each with its number of places:"
+                         : ": this VM was built without them");
     for (int i = 0; i < all.count; i++) {
-        printf("  %-40s %d\n", all.names[i], all.places[i]);
+        print_line("  %-40s %d", all.names[i], all.places[i]);
         free(all.names[i]);
     }
 }
@@ -184,8 +185,9 @@ static int show(const struct probes_options *options, struct error *error)
     }
     target.way = calibration.way;
     show_events(&target, options, &calibration);
-    printf("\nCalls of any BIF, NIF or function of the VM: -e bif:MODULE:FUNCTION/ARITY, -e "
-           "nif:MODULE:FUNCTION/ARITY, -e probe:SYMBOL[+OFFSET]\n");
+    print_line("%s", "");
+    print_line("Calls of any BIF, NIF or function of the VM: -e bif:MODULE:FUNCTION/ARITY, -e "
+               "nif:MODULE:FUNCTION/ARITY, -e probe:SYMBOL[+OFFSET]");
     show_usdt(target.vm);
     hooks_free(target.hooks);
     code_free(code);

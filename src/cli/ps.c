@@ -145,7 +145,6 @@ static const char *frames(const struct row *row)
 
 static void print_table_row(const struct row *row)
 {
-    char *node = utf8_clean_string(row->node);
     char release[16] = "-", queue[24] = "-";
 
     if (row->build.otp_release)
@@ -153,19 +152,19 @@ static void print_table_row(const struct row *row)
     if (row->run_queue >= 0)
         snprintf(queue, sizeof(queue), "%lld", (long long)row->run_queue);
     if (row->error.code)
-        printf("%7d %-30s %3s %-10s %s\n", row->pid, "-", release,
-               row->build.erts[0] ? row->build.erts : "-", row->error.text);
+        print_line("%7d %-30s %3s %-10s %s", row->pid, "-", release,
+                   row->build.erts[0] ? row->build.erts : "-", row->error.text);
     else
-        printf("%7d %-30s %3s %-10s %-6s %-6s %5u %7u %4s %s\n", row->pid, node[0] ? node : "-",
-               release, row->build.erts, flavor(row), frames(row), row->schedulers[0],
-               row->processes, queue, row->container[0] ? row->container : "-");
-    free(node);
+        print_line("%7d %-30s %3s %-10s %-6s %-6s %5u %7u %4s %s", row->pid,
+                   row->node[0] ? row->node : "-", release, row->build.erts, flavor(row),
+                   frames(row), row->schedulers[0], row->processes, queue,
+                   row->container[0] ? row->container : "-");
 }
 
 static void print_table(const struct rows *rows)
 {
-    printf("%7s %-30s %3s %-10s %-6s %-6s %5s %7s %4s %s\n", "PID", "NODE", "OTP", "ERTS", "FLAVOR",
-           "FRAMES", "SCHED", "PROCS", "RUNQ", "CONTAINER");
+    print_line("%7s %-30s %3s %-10s %-6s %-6s %5s %7s %4s %s", "PID", "NODE", "OTP", "ERTS",
+               "FLAVOR", "FRAMES", "SCHED", "PROCS", "RUNQ", "CONTAINER");
     for (size_t i = 0; i < rows->count; i++)
         print_table_row(&rows->all[i]);
 }
@@ -221,7 +220,7 @@ static void print_json(const struct rows *rows)
         json_close(&json, '}');
     }
     json_close(&json, ']');
-    putchar('\n');
+    print_line("%s", "");
 }
 
 /* Returns the exit code. Root in a container may not read some OS processes either. That is an

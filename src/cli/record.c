@@ -41,7 +41,7 @@ static const uint64_t INTERVAL_NS = 500000000;
 static void clear_progress(const struct progress *progress)
 {
     if (progress->live)
-        fprintf(stderr, "\r\033[K");
+        message_progress("%s", "");
 }
 
 static void show_progress(const struct session *session, enum recorder_state state)
@@ -49,13 +49,15 @@ static void show_progress(const struct session *session, enum recorder_state sta
     static const char *const words[] = {
         [RECORDER_WAITS] = "waiting  ", [RECORDER_FIRED] = "recording  ", [RECORDER_RECORDS] = ""};
     struct session_status status = session_status(session);
+    struct buffer busiest = {0};
 
-    fprintf(stderr, "\r\033[K%s%.0f s  %llu samples (%.0f/s)  %llu lost", words[state],
-            status.seconds, (unsigned long long)status.samples,
-            (double)status.samples / status.seconds, (unsigned long long)status.lost);
     if (status.busiest[0])
-        fprintf(stderr, "  busiest: %s %.0f%%", status.busiest, status.busiest_share * 100);
-    fflush(stderr);
+        buffer_format(&busiest, "  busiest: %s %.0f%%", status.busiest, status.busiest_share * 100);
+    message_progress("%s%.0f s  %llu samples (%.0f/s)  %llu lost%.*s", words[state], status.seconds,
+                     (unsigned long long)status.samples, (double)status.samples / status.seconds,
+                     (unsigned long long)status.lost, (int)busiest.size,
+                     busiest.size ? busiest.data : "");
+    buffer_free(&busiest);
 }
 
 /* Show the line, at most twice a second. */
@@ -211,18 +213,21 @@ static char *join_arguments(int argc, char **argv)
 
 static void say_start(const struct record_options *options, size_t targets)
 {
-    fprintf(stderr, "beamflame: sampling %zu VM%s at %u Hz ", targets, targets > 1 ? "s" : "",
-            options->session.frequency);
+    struct buffer text = {0};
+
+    buffer_format(&text, "sampling %zu VM%s at %u Hz ", targets, targets > 1 ? "s" : "",
+                  options->session.frequency);
     if (options->recorder.duration > 0)
-        fprintf(stderr, "for %g s", options->recorder.duration);
+        buffer_format(&text, "for %g s", options->recorder.duration);
     else
-        fprintf(stderr, "until Ctrl-C");
+        buffer_text(&text, "until Ctrl-C");
     if (options->recorder.loop > 0)
-        fprintf(stderr, ", in segments of %g s", options->recorder.loop);
+        buffer_format(&text, ", in segments of %g s", options->recorder.loop);
     if (options->session.trigger_count)
-        fprintf(stderr, ", recording %g s before and %g s after a trigger",
-                options->recorder.before, options->recorder.after);
-    fputc('\n', stderr);
+        buffer_format(&text, ", recording %g s before and %g s after a trigger",
+                      options->recorder.before, options->recorder.after);
+    message_say("%.*s", (int)text.size, text.data);
+    buffer_free(&text);
 }
 
 static struct session *start(const struct record_options *options, struct targets *targets,

@@ -95,7 +95,7 @@ static void push_own(struct perf_stacks *stacks, const struct perf_frame_line *l
         .kind = (uint8_t)frame_kind_of_code(line->address, line->module),
     };
 
-    if (!line->address && span_is(line->symbol, NO_STACK))
+    if (!line->address && span_is(line->symbol, NO_STACK) && span_is(line->module, UNKNOWN))
         return;
     if (frame.kind == FRAME_ERLANG && !line->address)
         frame.kind = FRAME_MARK;

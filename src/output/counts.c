@@ -4,11 +4,12 @@
 #include <stdlib.h>
 
 #include "util/alloc.h"
+#include "util/number.h"
 
 void counts_add(struct counts *counts, uint32_t id, uint64_t count)
 {
     counts->of = xgrow(counts->of, &counts->size, id, sizeof(*counts->of));
-    counts->of[id] += count;
+    counts->of[id] = saturating_sum(counts->of[id], count);
 }
 
 void counts_free(struct counts *counts)

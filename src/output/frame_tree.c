@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/number.h"
 
 struct node_key {
     const char *text;
@@ -66,7 +67,7 @@ void frame_tree_add(struct frame_tree *tree, const struct view_frame *frames, si
         tree->path = xgrow(tree->path, &tree->path_room, tree->depth, sizeof(*tree->path));
         tree->path[tree->depth++] = node;
     }
-    tree->nodes[node].self += count;
+    tree->nodes[node].self = saturating_sum(tree->nodes[node].self, count);
 }
 
 /* By parent, text and kind, so that the children of a node are neighbours. */
@@ -86,9 +87,11 @@ void frame_tree_finish(struct frame_tree *tree)
 {
     /* The index of a child is higher than that of its parent. */
     for (uint32_t i = tree->count; i-- > 0;) {
-        tree->nodes[i].total += tree->nodes[i].self;
+        struct tree_node *node = &tree->nodes[i], *parent = &tree->nodes[node->parent];
+
+        node->total = saturating_sum(node->total, node->self);
         if (i)
-            tree->nodes[tree->nodes[i].parent].total += tree->nodes[i].total;
+            parent->total = saturating_sum(parent->total, node->total);
     }
     tree->sorted = xreallocarray(NULL, tree->count, sizeof(*tree->sorted));
     for (uint32_t i = 1; i < tree->count; i++)

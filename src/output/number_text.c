@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/number_text.h"
+#include "util/number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +57,7 @@ struct number_text rate_text(uint64_t count, double seconds)
     struct number_text result;
 
     if (rate >= 99.95)
-        return number_text((uint64_t)(rate + 0.5));
+        return number_text(whole_part(rate + 0.5));
     snprintf(result.text, sizeof(result.text), "%.1f", rate);
     return result;
 }

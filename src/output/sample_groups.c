@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "util/alloc.h"
+#include "util/number.h"
 
 static const struct grouping grouping = {{GROUP_NAME, GROUP_STATUS, GROUP_SCHEDULER}};
 
@@ -33,7 +34,7 @@ void sample_groups_add(struct sample_groups *groups, const struct sample *sample
     groups->sums = xgrow(groups->sums, &groups->room, index, count * sizeof(*sums));
     sums = groups->sums + index * count;
     for (size_t i = 0; i < count; i++)
-        sums[i] += sample_weight(&groups->weights[i], sample);
+        sums[i] = saturating_sum(sums[i], sample_weight(&groups->weights[i], sample));
 }
 
 static int compare_stacks(const void *a, const void *b, void *context)

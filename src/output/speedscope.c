@@ -15,6 +15,7 @@
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/intern.h"
+#include "util/number.h"
 
 struct run {
     view_stack_id stack;
@@ -107,9 +108,11 @@ static uint32_t track_of_process(struct speedscope *speedscope, process_id id)
 
 static void add_run(struct track *track, view_stack_id stack, uint64_t weight)
 {
-    track->total += weight;
-    if (track->count && track->runs[track->count - 1].stack == stack) {
-        track->runs[track->count - 1].weight += weight;
+    struct run *last = track->count ? &track->runs[track->count - 1] : NULL;
+
+    track->total = saturating_sum(track->total, weight);
+    if (last && last->stack == stack) {
+        last->weight = saturating_sum(last->weight, weight);
         return;
     }
     track->runs = xgrow(track->runs, &track->room, track->count, sizeof(*track->runs));
@@ -159,7 +162,7 @@ static void thread_text(const struct profile *profile, thread_id id, struct buff
         buffer_format(text, "thread %s (%u)", profile_text(profile, thread->name), thread->tid);
     else
         buffer_format(text, "%s %u", kinds[thread->scheduler_kind], thread->scheduler_number);
-    if (profile_counts(profile).targets > 1)
+    if (profile_counts(profile).targets > 1 && thread->target)
         buffer_format(text, " of process %u", profile_get_target(profile, thread->target)->pid);
 }
 

@@ -9,6 +9,7 @@
 #include "view/root_frame.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
+#include "util/number.h"
 
 /* An end of an edge: a process by its pid, or another sender (a port, a thread) by its text. */
 struct end_key {
@@ -137,7 +138,7 @@ static bool is_received(const struct traffic *traffic, const struct sample *samp
 static void add_values(struct traffic_sum *sum, const uint64_t *values)
 {
     for (int i = 0; i < EVENT_VALUES; i++)
-        sum->values[i] += values[i];
+        sum->values[i] = saturating_sum(sum->values[i], values[i]);
 }
 
 /* Return the sums of an edge, which is added if it is new. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/number.h"
 
 static void free_lists(const struct event_summary *summary)
 {
@@ -177,9 +178,11 @@ void event_summary_decode(struct event_summaries *summaries, const struct profil
 
 void histogram_add(struct histogram *histogram, uint64_t number, uint64_t count)
 {
+    uint64_t *bucket = &histogram->buckets[log_histogram_bucket(number)];
+
     if (!count)
         return;
-    histogram->buckets[log_histogram_bucket(number)] += count;
+    *bucket = saturating_sum(*bucket, count);
     if (histogram->max < number)
         histogram->max = number;
 }
@@ -189,7 +192,7 @@ uint64_t histogram_count(const struct histogram *histogram)
     uint64_t count = 0;
 
     for (uint32_t i = 0; i < LOG_HISTOGRAM_BUCKETS; i++)
-        count += histogram->buckets[i];
+        count = saturating_sum(count, histogram->buckets[i]);
     return count;
 }
 
@@ -200,7 +203,7 @@ static uint64_t number_in_bucket(const struct histogram *histogram, uint32_t buc
 
     if (high > histogram->max)
         high = histogram->max;
-    return low < high ? low + (uint64_t)((double)(high - low) * part + 0.5) : high;
+    return low < high ? saturating_sum(low, whole_part((double)(high - low) * part + 0.5)) : high;
 }
 
 uint64_t histogram_percentile(const struct histogram *histogram, double percent)

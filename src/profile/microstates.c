@@ -7,6 +7,7 @@
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/intern.h"
+#include "util/number.h"
 
 static const char *const names[] = {
     [MICROSTATE_NONE] = "unknown",
@@ -40,6 +41,7 @@ struct thread_sums {
     thread_id thread; /* an entry of the thread, one with its scheduler if there is one */
     uint64_t samples;
     uint64_t ns[MICROSTATE_COUNT];
+    const struct thread_time *time; /* the kernel's counts; NULL: not known */
 };
 
 struct microstates {
@@ -94,7 +96,8 @@ void microstates_add(struct microstates *states, const struct sample *sample)
     states->sampled = true;
     sums = sums_of(states, sample->thread);
     sums->samples++;
-    sums->ns[sample->microstate] += sample->values[CPU_TIME];
+    sums->ns[sample->microstate] =
+        saturating_sum(sums->ns[sample->microstate], sample->values[CPU_TIME]);
 }
 
 /* ---- rows ---- */
@@ -120,14 +123,14 @@ static void set_sampled(const struct thread_sums *sums, struct microstate_row *r
     uint64_t weight = 0;
 
     for (int i = 0; i < MICROSTATE_COUNT; i++)
-        weight += sums->ns[i];
+        weight = saturating_sum(weight, sums->ns[i]);
     memcpy(row->ns, sums->ns, sizeof(row->ns));
     if (!row->counted || !row->sampled_ns || !weight) {
         row->sampled_ns = weight;
         return;
     }
     for (int i = 0; i < MICROSTATE_COUNT; i++)
-        row->ns[i] = (uint64_t)((double)row->ns[i] * (double)row->sampled_ns / (double)weight);
+        row->ns[i] = whole_part((double)row->ns[i] * (double)row->sampled_ns / (double)weight);
 }
 
 /* Set the time in each state. Time on a CPU that samples do not show is unknown. Time off the CPU
@@ -139,13 +142,13 @@ static void set_states(const struct thread_sums *sums, struct microstate_row *ro
     row->samples = sums->samples;
     set_sampled(sums, row);
     for (int i = 0; i < MICROSTATE_COUNT; i++)
-        told += row->ns[i];
+        told = saturating_sum(told, row->ns[i]);
     on_cpu = row->counted && row->cpu_ns > told ? row->cpu_ns : told;
-    row->ns[MICROSTATE_NONE] += on_cpu - told;
+    row->ns[MICROSTATE_NONE] = saturating_sum(row->ns[MICROSTATE_NONE], on_cpu - told);
     off_cpu = row->span_ns > on_cpu ? row->span_ns - on_cpu : 0;
     if (row->wait_ns > off_cpu)
         row->wait_ns = off_cpu;
-    row->ns[MICROSTATE_SLEEP] += off_cpu - row->wait_ns;
+    row->ns[MICROSTATE_SLEEP] = saturating_sum(row->ns[MICROSTATE_SLEEP], off_cpu - row->wait_ns);
 }
 
 static int compare_rows(const void *left, const void *right)
@@ -161,24 +164,9 @@ static int compare_rows(const void *left, const void *right)
     return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
-static const struct thread_time *time_of(const struct profile *profile,
-                                         const struct thread_times *times,
-                                         const struct microstate_row *row)
+/* `time` is NULL if the kernel's counts are not known. */
+static void set_times(const struct thread_time *time, uint64_t span_ns, struct microstate_row *row)
 {
-    for (size_t i = 0; i < times->count; i++) {
-        const struct thread_entry *entry = profile_get_thread(profile, times->list[i].thread);
-
-        if (entry->target == row->target && entry->tid == row->tid)
-            return &times->list[i];
-    }
-    return NULL;
-}
-
-static void set_times(const struct profile *profile, const struct thread_times *times,
-                      uint64_t span_ns, struct microstate_row *row)
-{
-    const struct thread_time *time = time_of(profile, times, row);
-
     row->span_ns = span_ns;
     if (!time || time->to == time->from)
         return;
@@ -195,8 +183,12 @@ struct microstate_row *microstates_rows(struct microstates *states,
 {
     struct microstate_row *rows;
 
-    for (size_t i = 0; states->sampled && i < times->count; i++)
-        sums_of(states, times->list[i].thread);
+    for (size_t i = 0; states->sampled && i < times->count; i++) {
+        struct thread_sums *sums = sums_of(states, times->list[i].thread);
+
+        if (!sums->time)
+            sums->time = &times->list[i];
+    }
     rows = xcalloc(states->keys.count + 1, sizeof(*rows));
     *count = 0;
     for (uint32_t i = 0; i < states->keys.count; i++) {
@@ -206,7 +198,7 @@ struct microstate_row *microstates_rows(struct microstates *states,
         describe(states->profile, states->sums[i].thread, row);
         if (row->type == THREAD_OTHER)
             continue;
-        set_times(states->profile, times, end > start ? end - start : 0, row);
+        set_times(states->sums[i].time, end > start ? end - start : 0, row);
         set_states(&states->sums[i], row);
         ++*count;
     }
@@ -217,11 +209,11 @@ struct microstate_row *microstates_rows(struct microstates *states,
 void microstate_row_add(struct microstate_row *sum, const struct microstate_row *row)
 {
     sum->counted |= row->counted;
-    sum->span_ns += row->span_ns;
-    sum->sampled_ns += row->sampled_ns;
-    sum->cpu_ns += row->cpu_ns;
-    sum->wait_ns += row->wait_ns;
-    sum->samples += row->samples;
+    sum->span_ns = saturating_sum(sum->span_ns, row->span_ns);
+    sum->sampled_ns = saturating_sum(sum->sampled_ns, row->sampled_ns);
+    sum->cpu_ns = saturating_sum(sum->cpu_ns, row->cpu_ns);
+    sum->wait_ns = saturating_sum(sum->wait_ns, row->wait_ns);
+    sum->samples = saturating_sum(sum->samples, row->samples);
     for (int i = 0; i < MICROSTATE_COUNT; i++)
-        sum->ns[i] += row->ns[i];
+        sum->ns[i] = saturating_sum(sum->ns[i], row->ns[i]);
 }

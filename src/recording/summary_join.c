@@ -5,6 +5,12 @@
 #include <stdlib.h>
 
 #include "util/alloc.h"
+#include "util/number.h"
+
+static void add(uint64_t *sum, uint64_t number)
+{
+    *sum = saturating_sum(*sum, number);
+}
 
 void totals_join(struct recording_totals *totals, const struct recording_totals *next,
                  uint64_t shift)
@@ -15,24 +21,24 @@ void totals_join(struct recording_totals *totals, const struct recording_totals 
         totals->attach_ns = next->attach_ns;
     if (totals->end_monotonic < end)
         totals->end_monotonic = end;
-    totals->samples += next->samples;
-    totals->erlang_samples += next->erlang_samples;
-    totals->complete_stacks += next->complete_stacks;
-    totals->truncated_stacks += next->truncated_stacks;
-    totals->frames += next->frames;
-    totals->erlang_frames += next->erlang_frames;
-    totals->unknown_erlang_frames += next->unknown_erlang_frames;
-    totals->unknown_native_frames += next->unknown_native_frames;
-    totals->profiler_cpu_ns += next->profiler_cpu_ns;
-    totals->cpu_samples += next->cpu_samples;
-    totals->cpu_sampled_ns += next->cpu_sampled_ns;
-    totals->cpu_accounted_ns += next->cpu_accounted_ns;
-    totals->left_out += next->left_out;
+    add(&totals->samples, next->samples);
+    add(&totals->erlang_samples, next->erlang_samples);
+    add(&totals->complete_stacks, next->complete_stacks);
+    add(&totals->truncated_stacks, next->truncated_stacks);
+    add(&totals->frames, next->frames);
+    add(&totals->erlang_frames, next->erlang_frames);
+    add(&totals->unknown_erlang_frames, next->unknown_erlang_frames);
+    add(&totals->unknown_native_frames, next->unknown_native_frames);
+    add(&totals->profiler_cpu_ns, next->profiler_cpu_ns);
+    add(&totals->cpu_samples, next->cpu_samples);
+    add(&totals->cpu_sampled_ns, next->cpu_sampled_ns);
+    add(&totals->cpu_accounted_ns, next->cpu_accounted_ns);
+    add(&totals->left_out, next->left_out);
     totals->cut |= next->cut;
     if (totals->peak_rss_kb < next->peak_rss_kb)
         totals->peak_rss_kb = next->peak_rss_kb;
     for (int i = 0; i < LOSS_COUNT; i++)
-        totals->losses[i] += next->losses[i];
+        add(&totals->losses[i], next->losses[i]);
 }
 
 /* ---- summaries ---- */
@@ -42,7 +48,7 @@ static uint64_t join_errors(uint64_t one, uint64_t other)
 {
     if (one == EVENT_ERROR_UNKNOWN || other == EVENT_ERROR_UNKNOWN)
         return EVENT_ERROR_UNKNOWN;
-    return (uint64_t)(hypot((double)one, (double)other) + 0.5);
+    return whole_part(hypot((double)one, (double)other) + 0.5);
 }
 
 /* The histogram with this name, added if it is absent; NULL if there is no room for it. */
@@ -70,7 +76,7 @@ static void join_histogram(struct event_summary *summary, string_id name,
     if (!histogram)
         return;
     for (uint32_t i = 0; i < LOG_HISTOGRAM_BUCKETS; i++)
-        histogram->buckets[i] += next->histogram.buckets[i];
+        add(&histogram->buckets[i], next->histogram.buckets[i]);
     if (histogram->max < next->histogram.max)
         histogram->max = next->histogram.max;
 }
@@ -81,7 +87,7 @@ static void join_tally(struct event_summary *summary, string_id name, uint64_t c
 
     for (size_t i = 0; i < summary->tally_count; i++)
         if (list[i].name == name) {
-            list[i].count += count;
+            add(&list[i].count, count);
             return;
         }
     if (summary->tally_count == EVENT_TALLIES_MAX)
@@ -97,15 +103,15 @@ void event_summaries_join(struct event_summaries *summaries, event_id event,
     struct event_summary *summary = event_summaries_place(summaries, event);
 
     summary->event = event;
-    summary->hits += next->hits;
-    summary->lost += next->lost;
-    summary->span_ns += next->span_ns;
-    summary->covered_ns += next->covered_ns;
-    summary->windows += next->windows;
-    summary->cost_ns += next->cost_ns;
-    summary->target_cpu_ns += next->target_cpu_ns;
+    add(&summary->hits, next->hits);
+    add(&summary->lost, next->lost);
+    add(&summary->span_ns, next->span_ns);
+    add(&summary->covered_ns, next->covered_ns);
+    add(&summary->windows, next->windows);
+    add(&summary->cost_ns, next->cost_ns);
+    add(&summary->target_cpu_ns, next->target_cpu_ns);
     for (int i = 0; i < EVENT_VALUES; i++) {
-        summary->sums[i] += next->sums[i];
+        add(&summary->sums[i], next->sums[i]);
         summary->errors[i] = join_errors(summary->errors[i], next->errors[i]);
     }
     for (size_t i = 0; i < next->histogram_count; i++)
@@ -136,14 +142,16 @@ void thread_times_join(struct thread_times *times, struct profile_remap *remap,
         time.thread = profile_remap_thread(remap, time.thread);
         time.from += shift;
         time.to += shift;
+        if (time.to < time.from) /* the shift wraps */
+            time.to = UINT64_MAX;
         known = time_of(times, time.thread);
         if (!known) {
             thread_times_add(times, &time);
             continue;
         }
-        known->to += time.to - time.from;
-        known->cpu_ns += time.cpu_ns;
-        known->wait_ns += time.wait_ns;
-        known->sampled_ns += time.sampled_ns;
+        add(&known->to, time.to - time.from);
+        add(&known->cpu_ns, time.cpu_ns);
+        add(&known->wait_ns, time.wait_ns);
+        add(&known->sampled_ns, time.sampled_ns);
     }
 }

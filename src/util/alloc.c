@@ -54,7 +54,7 @@ char *xstrdup(const char *text)
 
 char *xstrndup(const char *text, size_t size)
 {
-    return checked(strndup(text, size));
+    return checked(strndup(size ? text : "", size));
 }
 
 char *xasprintf(const char *format, ...)

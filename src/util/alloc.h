@@ -15,6 +15,7 @@ void *xreallocarray(void *pointer, size_t count, size_t size);
  * Return the list, which may have moved. New elements are zero. */
 void *xgrow(void *list, size_t *room, size_t index, size_t size);
 char *xstrdup(const char *text);
+/* `text` may be NULL if `size` is 0. */
 char *xstrndup(const char *text, size_t size);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

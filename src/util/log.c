@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/utf8.h"
+
 atomic_int log_limit;
 static _Atomic(log_sink) listener;
 
@@ -16,21 +18,23 @@ void log_listen(enum log_level level, log_sink sink)
 }
 
 /* A name can come from another program, and may contain what changes a terminal. */
-static void make_printable(char *line)
+static void pass_line(log_sink sink, const char *area, char *line)
 {
-    for (; *line; line++)
-        if ((unsigned char)*line < ' ' || *line == '\x7f')
-            *line = *line == '\t' ? ' ' : '?';
+    char *clean;
+
+    for (char *tab = line; (tab = strchr(tab, '\t'));)
+        *tab = ' ';
+    clean = utf8_clean_string(line);
+    sink(area, clean);
+    free(clean);
 }
 
 static void pass_lines(log_sink sink, const char *area, char *text)
 {
     char *rest = NULL;
 
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        make_printable(line);
-        sink(area, line);
-    }
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        pass_line(sink, area, line);
 }
 
 void log_write_list(const char *area, const char *format, va_list args)

@@ -35,12 +35,23 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *ret_point)
     return length;
 }
 
-/* True if a character must be replaced; `length` is 0 for a byte that is not UTF-8. U+2028 and
- * U+2029, the line and paragraph separators, end a line in JavaScript. */
+/* Characters that are more than text: controls (C0, DEL, C1), marks and controls of the direction
+ * of text, which let it look like other text (Unicode, UAX #9), the line and paragraph separators,
+ * which end a line in JavaScript, and noncharacters, which XML forbids. */
+static const uint32_t unsafe[][2] = {
+    {0x00, 0x1f},     {0x7f, 0x9f},     {0x061c, 0x061c}, {0x200e, 0x200f},
+    {0x2028, 0x202e}, {0x2066, 0x2069}, {0xfdd0, 0xfdef},
+};
+
+/* True if a character must be replaced; `length` is 0 for a byte that is not UTF-8. */
 static bool utf8_is_bad(size_t length, uint32_t point)
 {
-    return !length || point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x2028 ||
-           point == 0x2029;
+    if (!length || (point & 0xfffe) == 0xfffe)
+        return true;
+    for (size_t i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]) && point >= unsafe[i][0]; i++)
+        if (point <= unsafe[i][1])
+            return true;
+    return false;
 }
 
 bool utf8_is_clean(const char *text, size_t size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Untrusted text made safe to show: valid UTF-8 without control characters. */
+/* Untrusted text made safe to show: valid UTF-8 without characters that are more than text. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,8 +13,9 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *ret_point);
 /* True if utf8_clean() would not change the text. */
 bool utf8_is_clean(const char *text, size_t size);
 
-/* Copy `text` with U+FFFD for each bad byte and each control character (C0, DEL, C1, line
- * separators). `to` has room for 3 * size bytes. Return the number of bytes written. */
+/* Copy `text` with U+FFFD for each bad byte and for each character that is more than text:
+ * controls, marks and controls of direction, line separators, noncharacters. `to` has room for 3 *
+ * size bytes. Return the number of bytes written. */
 size_t utf8_clean(char *to, const char *text, size_t size);
 
 /* The same for a string, malloc'ed. */

@@ -327,6 +327,26 @@ class Viewer(unittest.TestCase):
         self.viewer.open(cut.with_suffix(".html"))
         self.assertIn("cut off", self.viewer.text("#warnings"))
 
+    def test_planted_code_does_nothing(self):
+        """The page runs and loads nothing but its own code, whatever gets into it."""
+        planted = self.recording.with_name("planted.html")
+        run = "document.body.dataset.planted = 1"
+        planted.write_text(self.page.read_text("utf-8").replace("</body>", f"""
+            <script>{run}</script>
+            <script type="module" src="data:text/javascript,{run}"></script>
+            <script src="data:text/javascript,{run}"></script>
+            <img src="http://127.0.0.1:1/" onerror="{run}">
+            <iframe src="data:text/html,<p>"></iframe>
+            <style>#status {{ display: none }}</style></body>"""), "utf-8")
+        browser = viewer.Viewer()
+        self.addCleanup(browser.close)
+        browser.open(planted)
+        self.assertRegex(browser.status, r"\d")
+        self.assertTrue(browser.step("visible", "#status"))
+        self.assertEqual(browser.texts("body[data-planted]"), [])
+        refused = [text for text in browser.step("complaints") if "Content Security" in text]
+        self.assertGreaterEqual(len(refused), 6, refused)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Read bytes as a recording, and write it in every format (libFuzzer).
+ * Read bytes as a recording, and write it in a format (libFuzzer). The low bits of the choice
+ * select the format, the others the settings.
  *
  *      clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/output_fuzz.c
  */
@@ -10,13 +11,36 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Each format is written on its own, because a format for one event is refused if there are
- * several. */
-static void write_format(const struct output_format *format, const struct comparison *comparison,
+static const struct output_format *const formats[16] = {
+    &perf_format, &folded_format,    &svg_format,        &dot_format,
+    &text_format, &summary_format,   &stats_json_format, &speedscope_format,
+    &html_format, &callgrind_format, &pprof_format,      &otlp_format,
+    &json_format, &text_format,      &flame_prof_format, &summary_format,
+};
+
+/* Formats that hold one event are refused if there are several and none is selected. */
+static struct output_settings settings_of(const struct output_format *format, uint8_t choice)
+{
+    static const char *const keys[] = {"name", "node,application,ancestors,pid",
+                                       "status,initial_call,label,scheduler,memory", "name"};
+    static const char *const events[] = {"cpu", "sched", "gc", "msg"};
+    struct output_settings settings = {0};
+    unsigned variant = choice >> 6;
+    struct error error;
+
+    check(!grouping_parse(keys[variant], &settings.view.grouping, &error));
+    settings.view.fold_recursion = variant == 1;
+    if (format->one_event)
+        settings.event = events[variant];
+    if (variant == 3 && format->one_event)
+        settings.value = "memory";
+    settings.change = settings.value;
+    return settings;
+}
+
+static void write_format(const struct output_format *format, const struct output_settings *settings,
                          const uint8_t *data, size_t size)
 {
-    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}},
-                                             .comparison = comparison};
     struct recording *recording = fuzz_recording(data, size);
     FILE *file = fopen("/dev/null", "w");
     struct output_request request = {.path = "fuzz", .format = format, .file = file};
@@ -24,7 +48,7 @@ static void write_format(const struct output_format *format, const struct compar
     struct error error;
 
     check(file != NULL);
-    if (recording && !output_write(recording, &settings, &request, 1, &result, &error))
+    if (recording && !output_write(recording, settings, &request, 1, &result, &error))
         output_result_free(&result);
     recording_close(recording);
     fclose(file);
@@ -32,22 +56,20 @@ static void write_format(const struct output_format *format, const struct compar
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct output_format *const formats[] = {
-        &perf_format,    &folded_format,     &svg_format,        &dot_format,       &bfr_format,
-        &summary_format, &stats_json_format, &speedscope_format, &callgrind_format, &html_format,
-        &pprof_format,   &otlp_format,       &json_format,       &text_format,
-    };
     const struct recording_header header = {
         .event = "", .hostname = "", .kernel = "", .command = "", .version = "", .trigger = ""};
     const struct comparison comparison = {
-        .sides = {{.name = "a", .header = header, .to_ms = 1},
-                  {.name = "b", .header = header, .from_ms = 1}},
+        .sides = {{.name = "a", .header = header, .to_ms = 1500},
+                  {.name = "b", .header = header, .from_ms = 1500}},
     };
+    uint8_t choice = fuzz_choice(data, size);
+    const struct output_format *format = formats[choice % 16];
+    struct output_settings settings = settings_of(format, choice);
 
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        write_format(formats[i], NULL, data, size);
-        if (formats[i]->comparing)
-            write_format(formats[i]->comparing, &comparison, data, size);
+    if (choice & 16 && format->comparing) {
+        format = format->comparing;
+        settings.comparison = &comparison;
     }
+    write_format(format, &settings, data, size);
     return 0;
 }

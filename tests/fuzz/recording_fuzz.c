@@ -27,7 +27,7 @@ static int show(void *context, const struct sample *sample, struct error *error)
     return 0;
 }
 
-/* The last byte selects the view. */
+/* The choice selects the view. */
 static struct view *new_view(const struct profile *profile, uint8_t choice)
 {
     static const char *const keys[] = {"name", "application,ancestors,pid,node",
@@ -53,7 +53,7 @@ static void make_options(struct selection_options *options)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct profile *profile = profile_new();
-    struct view *view = new_view(profile, size ? data[size - 1] : 0);
+    struct view *view = new_view(profile, fuzz_choice(data, size));
     struct recording *recording = fuzz_recording(data, size);
     struct selection_options options;
     struct shower shower = {.view = view};

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "output/summary/microstate_table.h"
 #include "profile/events.h"
@@ -280,6 +281,34 @@ static void test_table_of_several_vms_has_their_pids(void **state)
     free(text);
 }
 
+/* The work grows with the number of threads, not with its square: a small file can have many. */
+static void test_many_threads(void **state)
+{
+    enum { MANY = 40000 };
+    clock_t began = clock();
+    struct microstate_row *rows;
+    size_t count, size;
+    char *text = NULL;
+    FILE *file = open_memstream(&text, &size);
+
+    (void)state;
+    for (uint32_t i = 1; i <= MANY; i++) {
+        thread_id id = thread(i, "erts_sched_1", SCHEDULER_NORMAL, (uint16_t)i);
+
+        sample(id, MICROSTATE_EMULATOR, i);
+        time_of(id, 1000, i % 100, 1);
+    }
+    rows = microstates_rows(states, &times, START, END, &count);
+    assert_int_equal(count, MANY);
+    assert_true(rows[0].counted);
+    microstate_table_write(file, profile, rows, count);
+    fclose(file);
+    assert_non_null(strstr(text, "39992 others"));
+    assert_true(clock() - began < 2 * CLOCKS_PER_SEC);
+    free(text);
+    free(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +322,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_table_shows_the_busiest_schedulers_one_by_one, start,
                                         stop),
         cmocka_unit_test_setup_teardown(test_table_of_several_vms_has_their_pids, start, stop),
+        cmocka_unit_test_setup_teardown(test_many_threads, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,8 @@
 #include "output/changes/function_changes.h"
 #include "output/weight.h"
 #include "util/alloc.h"
+#include "util/number.h"
+#include "util/utf8.h"
 
 enum { SHOWN_MAX = 30 };
 
@@ -54,7 +56,7 @@ static int changes_sample(void *state, const struct sample *sample, struct error
 /* The text of an amount, with "-" if it is negative and `plus` if it is positive. */
 static struct number_text cell(const struct changes *changes, double amount, const char *plus)
 {
-    uint64_t rounded = (uint64_t)llround(fabs(amount));
+    uint64_t rounded = whole_part(fabs(amount) + 0.5);
     struct number_text text, number = counts_samples(&changes->weight)
                                           ? number_text(rounded)
                                           : amount_text(rounded, changes->weight.unit);
@@ -70,12 +72,14 @@ static struct number_text cell(const struct changes *changes, double amount, con
 static void put_side(const struct changes *changes, int side, const char *label)
 {
     const struct comparison_side *of = &changes->source.comparison->sides[side];
+    char *name = utf8_clean_string(of->name);
 
-    fprintf(changes->file, "  %s  %s: %s in %s samples, %.1f s%s\n", label, of->name,
+    fprintf(changes->file, "  %s  %s: %s in %s samples, %.1f s%s\n", label, name,
             cell(changes, changes->functions.totals[side], "").text,
             number_text(changes->functions.samples[side]).text,
             (double)(of->to_ms - of->from_ms) / 1000,
             of->totals.cut ? " (the recording was cut)" : "");
+    free(name);
 }
 
 static void put_head(const struct changes *changes, double scale)

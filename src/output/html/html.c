@@ -48,6 +48,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "output/html/columns.h"
 #include "output/html/files.h"
@@ -60,12 +61,30 @@
 
 enum { EVENTS_MAX = UINT8_MAX }; /* the page holds the event of a sample in a byte */
 
+/* A number of 128 bits that nobody can guess, in hexadecimal digits. */
+struct nonce {
+    char text[33];
+};
+
 struct html {
     FILE *file;
+    struct nonce nonce; /* of the page's own scripts and style */
     struct output_source source;
     struct html_columns columns;
     struct html_samples samples;
 };
+
+/* Return a new nonce; on failure an empty one, with which the page does nothing. */
+static struct nonce new_nonce(void)
+{
+    unsigned char bytes[16];
+    struct nonce nonce = {""};
+
+    if (getrandom(bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes))
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            sprintf(nonce.text + 2 * i, "%02x", bytes[i]);
+    return nonce;
+}
 
 static void *html_begin(FILE *file, const struct output_source *source, struct error *error)
 {
@@ -81,6 +100,7 @@ static void *html_begin(FILE *file, const struct output_source *source, struct e
     html = xcalloc(1, sizeof(*html));
     html->file = file;
     html->source = *source;
+    html->nonce = new_nonce();
     html_samples_init(&html->samples, source->profile, source->header->start_monotonic,
                       &html->columns);
     return html;
@@ -95,9 +115,19 @@ static int html_sample(void *state, const struct sample *sample, struct error *e
 
 /* ---- the page ---- */
 
+/* Let the browser run and load only what this program wrote. A script that comes from a recording
+ * has no nonce; the modules that the page's script imports inherit its nonce. */
+static void put_policy(const struct html *html)
+{
+    fprintf(html->file,
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+            "script-src 'nonce-%s'; style-src 'nonce-%s'; base-uri 'none'; form-action 'none'\">\n",
+            html->nonce.text, html->nonce.text);
+}
+
 static void put_style(const struct html *html)
 {
-    fputs("<style>\n", html->file);
+    fprintf(html->file, "<style nonce=\"%s\">\n", html->nonce.text);
     for (const struct html_file *file = html_files; file->path; file++)
         if (!strcmp(file->path, "web/style.css"))
             fwrite(file->start, 1, (size_t)(file->end - file->start), html->file);
@@ -137,7 +167,7 @@ static void put_modules(const struct html *html)
     struct json json = {html->file};
     const char *name;
 
-    fputs("<script type=\"importmap\">", html->file);
+    fprintf(html->file, "<script type=\"importmap\" nonce=\"%s\">", html->nonce.text);
     json_open(&json, NULL, '{');
     json_open_lines(&json, "imports", '{');
     for (const struct html_file *file = html_files; file->path; file++) {
@@ -157,14 +187,18 @@ static void put_recording(const struct html *html, const struct recording_totals
     html_header_write(html->file, &html->source, totals, &html->samples, &html->columns);
     fputs("</script>\n<script type=\"application/octet-stream\" id=\"recording\">", html->file);
     html_columns_write(&html->columns, html->file);
-    fputs("</script>\n", html->file);
+    fprintf(html->file,
+            "</script>\n<script type=\"module\" nonce=\"%s\">import \"#main\";</script>\n",
+            html->nonce.text);
 }
 
 /* Write the content for a place that a comment in web/index.html marks. */
 static void put_place(const struct html *html, const char *name,
                       const struct recording_totals *totals)
 {
-    if (!strcmp(name, "style"))
+    if (!strcmp(name, "policy"))
+        put_policy(html);
+    else if (!strcmp(name, "style"))
         put_style(html);
     else if (!strcmp(name, "modules"))
         put_modules(html);
@@ -174,7 +208,7 @@ static void put_place(const struct html *html, const char *name,
 
 static void put_page(const struct html *html, const struct recording_totals *totals)
 {
-    static const char *const places[] = {"style", "modules", "recording"};
+    static const char *const places[] = {"policy", "style", "modules", "recording"};
     const char *at = html_files[0].start, *end = html_files[0].end; /* web/index.html */
 
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {

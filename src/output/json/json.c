@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/json/json.h"
 
+#include <string.h>
+
+#include "util/utf8.h"
+
 /* Functions of stdio without locks: a file is written by one thread, and large profiles are mostly
  * short strings and numbers. */
 
@@ -9,16 +13,36 @@ static bool must_escape(unsigned char byte)
     return byte < 0x20 || byte == 0x7f || byte == '"' || byte == '\\' || byte == '<';
 }
 
+static void put_ascii(FILE *file, unsigned char byte)
+{
+    if (!must_escape(byte))
+        putc_unlocked(byte, file);
+    else if (byte == '"' || byte == '\\')
+        fprintf(file, "\\%c", byte);
+    else
+        fprintf(file, "\\u%04x", byte);
+}
+
+/* Bytes that are not UTF-8, and characters that are more than text, become U+FFFD: JSON is printed
+ * on terminals too. */
 static void put_string(FILE *file, const char *text)
 {
+    size_t size = strlen(text);
+    bool clean = utf8_is_clean(text, size);
+    uint32_t point;
+
     putc_unlocked('"', file);
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        if (!must_escape(*at))
-            putc_unlocked(*at, file);
-        else if (*at == '"' || *at == '\\')
-            fprintf(file, "\\%c", *at);
+    for (size_t at = 0, length; at < size; at += length ? length : 1) {
+        length = 1;
+        if ((unsigned char)text[at] < 0x80 || clean) {
+            put_ascii(file, (unsigned char)text[at]);
+            continue;
+        }
+        length = utf8_decode(text + at, size - at, &point);
+        if (length && utf8_is_clean(text + at, length))
+            fwrite_unlocked(text + at, 1, length, file);
         else
-            fprintf(file, "\\u%04x", *at);
+            fputs_unlocked("\xef\xbf\xbd", file);
     }
     putc_unlocked('"', file);
 }

@@ -13,6 +13,7 @@
 #include "output/sample_groups.h"
 #include "profile/events.h"
 #include "util/alloc.h"
+#include "util/number.h"
 
 enum { LABELS_MAX = 4, NOTES_MAX = LOSS_COUNT + 3, RESOURCE_MAX = 8 };
 
@@ -103,7 +104,7 @@ static void write_samples(struct otlp *otlp, struct protobuf *out)
 {
     for (uint32_t i = 0; i < otlp->groups.keys.count; i++) {
         struct row *row = &otlp->rows[i];
-        int64_t value = otlp_number(sample_group_sums(&otlp->groups, row->group)[otlp->weight]);
+        int64_t value = signed_number(sample_group_sums(&otlp->groups, row->group)[otlp->weight]);
         OTLP(Profile) part = OTLP_INIT(PROFILE);
         OTLP(Sample) sample = OTLP_INIT(SAMPLE);
 
@@ -173,7 +174,7 @@ static void write_profile(struct protobuf *out, void *context)
 
     part.sample_type = &type;
     part.time_unix_nano = output_start(&otlp->source);
-    part.duration_nano = (uint64_t)(output_seconds(&otlp->source, otlp->totals) * 1e9);
+    part.duration_nano = whole_part(output_seconds(&otlp->source, otlp->totals) * 1e9);
     if (event_is_cpu(otlp->source.profile, otlp->source.event) && header->frequency) {
         period = type_of(otlp, &otlp->groups.weights[1 + CPU_TIME]);
         part.period_type = &period;

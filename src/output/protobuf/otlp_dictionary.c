@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/number.h"
 
 struct attribute {
     uint64_t number;
@@ -207,7 +208,7 @@ static void fill_attribute(const struct otlp_dictionary *dictionary, uint32_t id
         value->string_value = (char *)string_table_get(&dictionary->values, known->value);
     } else {
         value->value_case = OPENTELEMETRY__PROTO__COMMON__V1__ANY_VALUE__VALUE_INT_VALUE;
-        value->int_value = otlp_number(known->number);
+        value->int_value = signed_number(known->number);
     }
 }
 

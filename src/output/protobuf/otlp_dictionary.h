@@ -39,9 +39,3 @@ int32_t otlp_stack(struct otlp_dictionary *dictionary, const struct view_frame *
 
 /* Write the parts of a ProfilesDictionary; `context` is a struct otlp_dictionary. */
 void otlp_dictionary_write(struct protobuf *out, void *context);
-
-/* The format's numbers are signed: limit a number to INT64_MAX. */
-static inline int64_t otlp_number(uint64_t number)
-{
-    return number > INT64_MAX ? INT64_MAX : (int64_t)number;
-}

@@ -17,6 +17,7 @@
 #include "pprof/profile.pb-c.h"
 #include "profile/events.h"
 #include "util/alloc.h"
+#include "util/number.h"
 
 enum { LABELS_MAX = 8 };
 
@@ -94,7 +95,7 @@ static void write_sample(struct pprof *pprof, uint32_t id, Perftools__Profiles__
     int64_t values[WEIGHTS_MAX];
 
     for (size_t i = 0; i < pprof->groups.weight_count; i++)
-        values[i] = sums[i] > INT64_MAX ? INT64_MAX : (int64_t)sums[i];
+        values[i] = signed_number(sums[i]);
     sample_group_labels(&pprof->groups, &sample_group_get(&pprof->groups, id)->who, add_label,
                         &labels);
     sample->n_value = pprof->groups.weight_count;
@@ -232,8 +233,8 @@ static void write_time(struct pprof *pprof, const struct recording_totals *total
     Perftools__Profiles__Profile profile = PERFTOOLS__PROFILES__PROFILE__INIT;
     Perftools__Profiles__ValueType type;
 
-    profile.time_nanos = (int64_t)output_start(source);
-    profile.duration_nanos = (int64_t)(output_seconds(source, totals) * 1e9);
+    profile.time_nanos = signed_number(output_start(source));
+    profile.duration_nanos = signed_number(whole_part(output_seconds(source, totals) * 1e9));
     if (event_is_cpu(source->profile, source->event) && header->frequency) {
         type = type_of(pprof, &pprof->groups.weights[1 + CPU_TIME]);
         profile.period_type = &type;

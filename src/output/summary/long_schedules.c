@@ -39,12 +39,7 @@ static void keep(struct long_schedules *slices, struct long_schedule *slice)
 
 static struct long_schedule *open_on(struct long_schedules *slices, thread_id thread)
 {
-    if (thread >= slices->open_count) {
-        slices->open = xreallocarray(slices->open, thread + 1, sizeof(*slices->open));
-        memset(&slices->open[slices->open_count], 0,
-               (thread + 1 - slices->open_count) * sizeof(*slices->open));
-        slices->open_count = thread + 1;
-    }
+    slices->open = xgrow(slices->open, &slices->open_count, thread, sizeof(*slices->open));
     return &slices->open[thread];
 }
 
@@ -70,7 +65,7 @@ void long_schedules_add(struct long_schedules *slices, const struct sample *samp
 
 void long_schedules_finish(struct long_schedules *slices)
 {
-    for (uint32_t i = 0; i < slices->open_count; i++)
+    for (size_t i = 0; i < slices->open_count; i++)
         if (slices->open[i].ns)
             keep(slices, &slices->open[i]);
 }

@@ -20,7 +20,7 @@ struct long_schedule {
 
 struct long_schedules {
     struct long_schedule *open; /* unfinished slices, by thread id */
-    uint32_t open_count;
+    size_t open_count;
     struct long_schedule longest[LONG_SLICES_MAX]; /* the longest first */
     uint32_t count;
     uint64_t slices; /* seen in all */

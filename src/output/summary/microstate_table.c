@@ -68,23 +68,47 @@ static bool is_same_type(const struct microstate_row *a, const struct microstate
     return a->target == b->target && a->type == b->type;
 }
 
-static bool is_among_busiest(const struct microstate_row *rows, size_t count, size_t index)
-{
-    uint64_t own = rows[index].sampled_ns;
-    size_t busier = 0;
+/* The indices of rows with the longest sampled times; of equal times the first ones. */
+struct busiest {
+    size_t rows[SCHEDULERS_MAX];
+    size_t count;
+};
 
-    for (size_t i = 0; i < count; i++)
-        busier += rows[i].sampled_ns > own || (i < index && rows[i].sampled_ns == own);
-    return busier < SCHEDULERS_MAX;
+static void find_busiest(struct busiest *busiest, const struct microstate_row *rows, size_t count)
+{
+    busiest->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = busiest->count;
+
+        while (at && rows[busiest->rows[at - 1]].sampled_ns < rows[i].sampled_ns)
+            at--;
+        if (at == SCHEDULERS_MAX)
+            continue;
+        if (busiest->count < SCHEDULERS_MAX)
+            busiest->count++;
+        memmove(&busiest->rows[at + 1], &busiest->rows[at],
+                (busiest->count - at - 1) * sizeof(*busiest->rows));
+        busiest->rows[at] = i;
+    }
+}
+
+static bool is_among(const struct busiest *busiest, size_t row)
+{
+    for (size_t i = 0; i < busiest->count; i++)
+        if (busiest->rows[i] == row)
+            return true;
+    return false;
 }
 
 /* Add lines for the rows of one type of one VM. */
 static void add_lines(struct table *table, const struct microstate_row *rows, size_t count)
 {
     struct line rest = {0};
+    struct busiest busiest;
 
+    find_busiest(&busiest, rows, count);
     for (size_t i = 0; i < count; i++) {
-        if (rows->type == THREAD_SCHEDULER && is_among_busiest(rows, count, i))
+        if (rows->type == THREAD_SCHEDULER && is_among(&busiest, i))
             add_to(&table->lines[table->count++], &rows[i]);
         else
             add_to(&rest, &rows[i]);

@@ -54,7 +54,7 @@ static void write_queue(FILE *file, const struct profile *profile, const struct 
     char name[48] = "";
     int size = 0;
 
-    if (profile_counts(profile).targets > 1)
+    if (profile_counts(profile).targets > 1 && key->target)
         size = snprintf(name, sizeof(name), "%u: ", profile_get_target(profile, key->target)->pid);
     size += snprintf(name + size, sizeof(name) - (size_t)size, "%s", kinds[key->kind]);
     if (key->number)

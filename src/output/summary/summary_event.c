@@ -10,6 +10,7 @@
 #include "output/traffic.h"
 #include "profile/events.h"
 #include "util/alloc.h"
+#include "util/number.h"
 
 /* Traffic as a table of the summary: who sends to whom, or who wakes whom. */
 
@@ -146,13 +147,13 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
     frame_id place;
 
     event->samples++;
-    event->total += value;
+    event->total = saturating_sum(event->total, value);
     if (event->is_sched && sample->values[SCHED_LONG])
         long_schedules_add(&event->slices, sample);
     else if (event->is_sched)
         run_queues_add(&event->queues, profile, sample);
     traffic_add(&event->traffic, sample);
-    event->by_status[sample->status] += value;
+    event->by_status[sample->status] = saturating_sum(event->by_status[sample->status], value);
     if (sample->process)
         counts_add(&event->processes, id_of_process(processes, profile, sample), value);
     if (!sample->stack)

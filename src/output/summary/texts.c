@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/summary/texts.h"
 
+#include "util/utf8.h"
+
 void target_text(const struct profile *profile, target_id id, struct buffer *text)
 {
     const struct target_entry *target = profile_get_target(profile, id);
@@ -28,8 +30,10 @@ void process_text(const struct profile *profile, process_id id, struct buffer *t
                                       : process->initial_call;
 
     buffer_text(text, profile_text(profile, process->pid));
-    if (name)
-        buffer_format(text, " %.90s", profile_text(profile, name));
+    if (!name)
+        return;
+    buffer_byte(text, ' ');
+    buffer_put(text, profile_text(profile, name), utf8_fit(profile_text(profile, name), 90));
 }
 
 /* 95 % of a normal distribution is within so many standard errors of its mean. */

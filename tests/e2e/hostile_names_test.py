@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that a VM's owner chooses, with characters that change a terminal: no command prints them,
+and no output contains them."""
+import os
+import re
+import stat
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import nodes
+from beamflame import BINARY, DONE, folder, require
+
+TITLE = "a\x1b]0;title\x07\x9b31m\u202eb\ufffe"
+UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+                    "\ufffe\uffff]")
+RELEASE = "27-usdt"
+# A process that runs, with such a name.
+PROCESS = r"""spawn(fun() -> register('named\e[31m\x{202e}\n', self()),
+                    (fun F() -> erlang:md5(<<1>>), F() end)() end)."""
+
+
+def cgroup_of(pid):
+    """Move a process into a new cgroup of a container with a hostile name; return its folder."""
+    mounts = [line.split()[1] for line in Path("/proc/mounts").read_text("utf-8").splitlines()
+              if line.split()[2] in ("cgroup", "cgroup2")]
+    for mount in mounts:
+        group = Path(mount) / f"lxc.payload.{TITLE}"
+        try:
+            group.mkdir()
+            (group / "cgroup.procs").write_text(str(pid), "utf-8")
+            return group
+        except OSError:
+            if group.is_dir():
+                group.rmdir()
+    raise unittest.SkipTest("no cgroup can be made here")
+
+
+def remove_cgroup(group):
+    """The kernel removes a cgroup only when its processes are gone."""
+    for _ in range(100):
+        try:
+            group.rmdir()
+            return
+        except OSError:
+            time.sleep(0.05)
+
+
+class HostileNamesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        require()
+        cls.folder = folder(cls.addClassCleanup)
+        own = cls.folder / TITLE
+        own.mkdir()
+        # The executable's path, and the name of a USDT probe.
+        emulator = own / "beam.smp"
+        program = nodes.emulator(RELEASE).read_bytes()
+        assert b"\0process__spawn\0" in program
+        emulator.write_bytes(program.replace(b"\0process__spawn\0", b"\0proc\x1b[31m\xe2\x80\xae\nx\0"))
+        emulator.chmod(emulator.stat().st_mode | stat.S_IXUSR)
+        cls.node = nodes.Node(RELEASE, "request", ns=False, emulator=emulator,
+                              flags=("-eval", PROCESS))
+        cls.addClassCleanup(cls.node.kill)
+        group = cgroup_of(cls.node.pid)
+        cls.addClassCleanup(remove_cgroup, group)
+        cls.addClassCleanup(cls.node.kill)
+
+    def check_text(self, data, what):
+        found = UNSAFE.search(data.decode("utf-8"))
+        self.assertIsNone(found, f"{what}: {ascii(data)[:2000]}")
+
+    def check(self, *arguments, status=DONE):
+        """Run a command; what it prints is text. Return it."""
+        done = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, timeout=60,
+                              check=False)
+        for printed in (done.stdout, done.stderr):
+            self.check_text(printed, arguments)
+        if status is not None:
+            self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout.decode() + done.stderr.decode()
+
+    def test_commands(self):
+        """The names are there, and safe."""
+        pid = self.node.pid
+        self.assertIn("a\ufffd]0;title", self.check("ps"))
+        self.assertIn("a\ufffd]0;title", self.check("ps", "--json"))
+        self.check("doctor", "-p", pid, status=None)
+        self.check("doctor", "--json", status=None)
+        self.assertRegex(self.check("probes", "-p", pid), "proc\ufffd\\[31m\ufffd")
+        self.assertIn("named\ufffd[31m", self.check("dump", "-p", pid))
+        self.check("dump", "-p", pid, "--json")
+
+    def test_recording(self):
+        """Progress, the log, the summary and files for readers have no unsafe character."""
+        names = [self.folder / f"x.{suffix}" for suffix in ("svg", "txt", "folded", "perf", "json",
+                                                            "speedscope.json", "callgrind")]
+        outputs = [part for name in names for part in ("-o", name)]
+        recording, stats = self.folder / "x.bfr", self.folder / "stats.json"
+        self.check("-p", self.node.pid, "-d", "1", "-vv", "-o", recording, "--stats", stats)
+        self.check("report", "-v", recording, *outputs)
+        self.check("report", recording, "--format", "json", "-o", "-")
+        for name in (*names, stats):
+            self.check_text(name.read_bytes(), name.name)
+
+    def test_errors(self):
+        """Paths in messages are safe too."""
+        absent = self.folder / TITLE / "absent"
+        text = self.check("report", absent, status=None)
+        self.assertIn("a\ufffd]0;title", text)
+        self.check("diff", absent, absent, status=None)
+        self.check("dump", "--core", absent, status=None)
+        self.check("report", self.folder / TITLE / "beam.smp", status=None)
+        self.check("-p", "1", "-o", absent / "x.svg", status=None)
+        self.check(f"--{TITLE}", status=None)
+        self.check(TITLE, status=None)
+
+    def test_terminal(self):
+        """On a terminal only the line that shows progress is controlled."""
+        master, slave = os.openpty()
+        with subprocess.Popen([BINARY, "-p", str(self.node.pid), "-d", "2", "-v", "-o", "/dev/null",
+                               "--format", "folded"], stdout=slave, stderr=slave) as child:
+            os.close(slave)
+            printed = b""
+            while True:
+                try:
+                    data = os.read(master, 1 << 16)
+                except OSError:
+                    break
+                if not data:
+                    break
+                printed += data
+            os.close(master)
+            self.assertEqual(child.wait(), DONE, printed)
+        self.assertIn(b"\r\x1b[K", printed)
+        self.check_text(printed.replace(b"\r\x1b[K", b"").replace(b"\r\n", b"\n"), "terminal")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A recording with all kinds of entries, events and chunks, as the writer makes it: seeds of the
+ * fuzzers, and input of tests of all formats. Each flag leaves out something that is optional, or
+ * makes numbers extreme.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/events.h"
+#include "profile/microstates.h"
+#include "profile/profile.h"
+#include "recording/recording.h"
+
+enum full_flag {
+    FULL_NO_TARGETS = 1 << 0,
+    FULL_ONE_TARGET = 1 << 1,
+    FULL_THREAD_WITHOUT_TARGET = 1 << 2,
+    FULL_PROCESS_WITHOUT_TARGET = 1 << 3,
+    FULL_NO_THREAD = 1 << 4,
+    FULL_NO_PROCESS = 1 << 5,
+    FULL_NO_STACK = 1 << 6,
+    FULL_NO_PEER = 1 << 7,
+    FULL_NO_DETAIL = 1 << 8,
+    FULL_NO_NAMES = 1 << 9, /* of processes, threads, targets and frames */
+    FULL_NO_MODULE = 1 << 10,
+    FULL_NO_ANCESTORS = 1 << 11,
+    FULL_NO_SUMMARY = 1 << 12,
+    FULL_NO_THREAD_TIMES = 1 << 13,
+    FULL_HUGE_VALUES = 1 << 14,   /* near 2^64: each value of samples and metrics */
+    FULL_HUGE_COUNTS = 1 << 15,   /* near 2^64: totals, summaries, times of threads */
+    FULL_HUGE_TIMES = 1 << 16,    /* the recording ends at 2^64 - 1 ns */
+    FULL_FOREIGN_TEXTS = 1 << 17, /* names with escapes, controls and characters that XML forbids */
+    FULL_DEEP = 1 << 18,          /* a stack of 3,000 frames */
+    FULL_FLAGS = 19,
+};
+
+struct full_profile {
+    struct profile *profile;
+    uint32_t flags;
+    target_id targets[2];
+    thread_id threads[3];
+    process_id processes[3];
+    stack_id stacks[5];
+};
+
+static inline bool full_has(const struct full_profile *full, uint32_t flag)
+{
+    return full->flags & flag;
+}
+
+/* Text that can be left out. */
+static inline string_id full_text(const struct full_profile *full, const char *text)
+{
+    static const char foreign[] =
+        "\x1b[31m\x07\xc2\x9b\xe2\x80\xae<&\">\x7f\xef\xbf\xbe\xef\xbf\xbf"
+        "\xed\xa0\x80\xff;() \t\n";
+    char both[128];
+
+    if (full_has(full, FULL_NO_NAMES))
+        return 0;
+    if (!full_has(full, FULL_FOREIGN_TEXTS))
+        return profile_string_z(full->profile, text);
+    snprintf(both, sizeof(both), "%s%s", text, foreign);
+    return profile_string_z(full->profile, both);
+}
+
+/* `number`, or a number near 2^64. */
+static inline uint64_t full_number(const struct full_profile *full, uint32_t flag, uint64_t number)
+{
+    return full_has(full, flag) ? UINT64_MAX - number : number;
+}
+
+static inline void full_add_targets(struct full_profile *full)
+{
+    int count = full_has(full, FULL_NO_TARGETS) ? 0 : full_has(full, FULL_ONE_TARGET) ? 1 : 2;
+
+    for (int i = 0; i < count; i++)
+        full->targets[i] =
+            profile_target(full->profile, &(struct target_entry){
+                                              .pid = 100 + (uint32_t)i,
+                                              .schedulers = 2,
+                                              .dirty_cpu_schedulers = 1,
+                                              .dirty_io_schedulers = 1,
+                                              .processes = 50,
+                                              .node = full_text(full, i ? "b@host" : "a@host"),
+                                              .otp_release = full_text(full, "27"),
+                                              .erts = full_text(full, "15.0"),
+                                              .flavor = full_text(full, "jit"),
+                                              .executable = full_text(full, "/usr/lib/beam.smp"),
+                                              .container = full_text(full, "0123456789ab"),
+                                              .layout = full_text(full, "dwarf"),
+                                              .host = i ? full_text(full, "other") : 0,
+                                          });
+}
+
+static inline target_id full_target(const struct full_profile *full, uint32_t flag, int number)
+{
+    return full_has(full, flag) ? 0 : full->targets[number % 2];
+}
+
+static inline void full_add_threads(struct full_profile *full)
+{
+    static const char *const names[] = {"erts_sched_1", "erts_dcpus_1", "erts_aux_1"};
+
+    for (int i = 0; i < 3; i++)
+        full->threads[i] = profile_thread(
+            full->profile, &(struct thread_entry){
+                               .target = full_target(full, FULL_THREAD_WITHOUT_TARGET, i),
+                               .tid = 200 + (uint32_t)i,
+                               .name = full_text(full, names[i]),
+                               .scheduler_kind = (uint16_t)(i < 2 ? i + 1 : SCHEDULER_NONE),
+                               .scheduler_number = i < 2,
+                           });
+}
+
+static inline void full_add_processes(struct full_profile *full)
+{
+    static const char *const names[] = {"kernel_sup", "cart", "worker"};
+    struct profile *profile = full->profile;
+    ancestor_id root = profile_ancestor(profile, 0, full_text(full, "app_sup"));
+    ancestor_id near = profile_ancestor(profile, root, full_text(full, "pool"));
+
+    for (int i = 0; i < 3; i++)
+        full->processes[i] = profile_process(
+            profile, &(struct process_entry){
+                         .identity = 0x553 + (uint64_t)i * 16,
+                         .target = full_target(full, FULL_PROCESS_WITHOUT_TARGET, i),
+                         .pid = full_text(full, i ? "<0.85.0>" : "<0.86.0>"),
+                         .name = full_text(full, names[i]),
+                         .label = full_text(full, "{label, 1}"),
+                         .initial_call = full_text(full, "cart:init/1"),
+                         .application = full_text(full, "shop"),
+                         .parent = i ? full->processes[i - 1] : 0,
+                         .ancestors = i && !full_has(full, FULL_NO_ANCESTORS) ? near : 0,
+                     });
+}
+
+static inline frame_id full_frame(struct full_profile *full, const char *symbol, const char *path,
+                                  enum frame_kind kind, uint64_t address)
+{
+    struct profile *profile = full->profile;
+    struct module module = {profile_string_z(profile, path), full_text(full, "5e1c0ffee0")};
+
+    return profile_frame(profile, &(struct frame){
+                                      .address = address,
+                                      .symbol = full_text(full, symbol),
+                                      .module = *path && !full_has(full, FULL_NO_MODULE)
+                                                    ? profile_module(profile, &module)
+                                                    : 0,
+                                      .file = *path ? 0 : full_text(full, "src/cart.erl"),
+                                      .line = *path ? 0 : 12,
+                                      .kind = (uint8_t)kind,
+                                      .unresolved = kind == FRAME_RUNTIME,
+                                  });
+}
+
+static inline void full_add_stacks(struct full_profile *full)
+{
+    struct profile *profile = full->profile;
+    frame_id bottom = full_frame(full, "proc_lib:init_p/5", "", FRAME_ERLANG, 0x7f20aabb0000);
+    frame_id loop = full_frame(full, "cart:loop/1", "", FRAME_ERLANG, 0x7f20aabb1000);
+
+    full->stacks[0] = profile_stack(profile, 0, bottom);
+    full->stacks[1] = profile_stack(profile, full->stacks[0], loop);
+    full->stacks[2] = profile_stack(
+        profile, full->stacks[1], full_frame(full, "erlang:md5/1", "", FRAME_BIF, 0x7f20aabb2000));
+    full->stacks[3] =
+        profile_stack(profile, full->stacks[2],
+                      full_frame(full, "memcpy", "/lib/libc.so.6 (deleted)", FRAME_NATIVE, 0x1000));
+    full->stacks[4] = profile_stack(
+        profile, full->stacks[3],
+        full_frame(full, "do_syscall_64", "[kernel.kallsyms]", FRAME_KERNEL, UINT64_MAX - 0xfff));
+    for (int i = 0; full_has(full, FULL_DEEP) && i < 3000; i++)
+        full->stacks[1] = profile_stack(profile, full->stacks[1], loop);
+}
+
+static inline struct sample full_sample(const struct full_profile *full, event_id event, int number)
+{
+    uint64_t end = full_has(full, FULL_HUGE_TIMES) ? UINT64_MAX - 1000000000 : 1000000000;
+    struct sample sample = {
+        .time = end + (uint64_t)number * 10000000 + event * 1000,
+        .event = event,
+        .stack = full_has(full, FULL_NO_STACK) ? 0 : full->stacks[number % 5],
+        .process = full_has(full, FULL_NO_PROCESS) || number == 4 ? 0 : full->processes[number % 3],
+        .peer = full_has(full, FULL_NO_PEER) ? 0 : full->processes[(number + 1) % 3],
+        .thread = full_has(full, FULL_NO_THREAD) || number == 5 ? 0 : full->threads[number % 3],
+        .detail = full_has(full, FULL_NO_DETAIL) ? 0 : full_text(full, "tcp_inet"),
+        .cpu = (uint16_t)number,
+        .status = (uint8_t)(number % STATUS_COUNT),
+        .activity = (uint8_t)(number % ACTIVITY_COUNT),
+        .microstate = (uint8_t)(number % MICROSTATE_COUNT),
+        .flags = SAMPLE_ERLANG | SAMPLE_COMPLETE,
+    };
+
+    for (uint32_t i = 0; i < profile_get_event(full->profile, event)->value_count; i++)
+        sample.values[i] = full_number(full, FULL_HUGE_VALUES, (uint64_t)number * 1000 + i);
+    if (event_is_sched(full->profile, event) && number % 2 == 0)
+        sample.values[SCHED_LONG] = 0;
+    for (int i = 0; sample.process && i < METRICS; i++)
+        metrics_set(&sample.metrics, (enum metric)i,
+                    full_number(full, FULL_HUGE_VALUES, (uint64_t)number * 10 + (uint64_t)i));
+    return sample;
+}
+
+static inline void full_put_summary(const struct full_profile *full,
+                                    struct recording_writer *writer, event_id event)
+{
+    struct event_histogram histogram = {profile_string_z(full->profile, "pause"), UNIT_NS, {0}};
+    struct event_tally tally = {profile_string_z(full->profile, "put off"),
+                                full_number(full, FULL_HUGE_COUNTS, 5)};
+    struct event_summary summary = {
+        .event = event,
+        .hits = full_number(full, FULL_HUGE_COUNTS, 1234),
+        .lost = full_number(full, FULL_HUGE_COUNTS, 2),
+        .span_ns = full_number(full, FULL_HUGE_COUNTS, 2500000000),
+        .covered_ns = full_number(full, FULL_HUGE_COUNTS, 1000000000),
+        .windows = full_number(full, FULL_HUGE_COUNTS, 13),
+        .cost_ns = full_number(full, FULL_HUGE_COUNTS, 12000000),
+        .target_cpu_ns = full_number(full, FULL_HUGE_COUNTS, 2000000000),
+        .histograms = &histogram,
+        .histogram_count = 1,
+        .tallies = &tally,
+        .tally_count = 1,
+    };
+    struct error error;
+
+    histogram_add(&histogram.histogram, 1000, full_number(full, FULL_HUGE_COUNTS, 3));
+    histogram_add(&histogram.histogram, full_number(full, FULL_HUGE_COUNTS, 50000), 1);
+    for (int i = 0; i < EVENT_VALUES; i++) {
+        summary.sums[i] = full_number(full, FULL_HUGE_COUNTS, 100000 * (uint64_t)i);
+        summary.errors[i] = full_number(full, FULL_HUGE_COUNTS, 1000 * (uint64_t)i);
+    }
+    if (recording_put_summary(writer, full->profile, &summary, &error))
+        abort();
+}
+
+static inline void full_put_threads(const struct full_profile *full,
+                                    struct recording_writer *writer)
+{
+    struct thread_times times = {0};
+    struct error error;
+
+    for (int i = 0; i < 3; i++)
+        thread_times_add(&times, &(struct thread_time){
+                                     .thread = full->threads[i],
+                                     .from = 1000000000,
+                                     .to = full_number(full, FULL_HUGE_COUNTS, 2000000000),
+                                     .cpu_ns = full_number(full, FULL_HUGE_COUNTS, 300000000),
+                                     .wait_ns = full_number(full, FULL_HUGE_COUNTS, 200000),
+                                     .sampled_ns = full_number(full, FULL_HUGE_COUNTS, 290000000),
+                                 });
+    if (recording_put_threads(writer, full->profile, &times, &error))
+        abort();
+    thread_times_free(&times);
+}
+
+static inline struct recording_totals full_totals(const struct full_profile *full)
+{
+    struct recording_totals totals = {0};
+    uint64_t *const numbers[] = {
+        &totals.samples,
+        &totals.erlang_samples,
+        &totals.complete_stacks,
+        &totals.truncated_stacks,
+        &totals.frames,
+        &totals.erlang_frames,
+        &totals.attach_ns,
+        &totals.unknown_erlang_frames,
+        &totals.unknown_native_frames,
+        &totals.profiler_cpu_ns,
+        &totals.peak_rss_kb,
+        &totals.cpu_samples,
+        &totals.cpu_sampled_ns,
+        &totals.cpu_accounted_ns,
+        &totals.left_out,
+    };
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        *numbers[i] = full_number(full, FULL_HUGE_COUNTS, 40 + i);
+    for (int i = 0; i < LOSS_COUNT; i++)
+        totals.losses[i] = full_number(full, FULL_HUGE_COUNTS, (uint64_t)i);
+    totals.end_monotonic = full_has(full, FULL_HUGE_TIMES) ? UINT64_MAX : 3500000000;
+    return totals;
+}
+
+/* Write the recording of these flags to `fd`, which is taken over. Return a descriptor that reads
+ * it from its start. */
+static inline int full_recording(int fd, uint32_t flags)
+{
+    static const char *const events[] = {EVENT_CPU, EVENT_WALL,  EVENT_GC,           EVENT_ALLOC,
+                                         EVENT_MSG, EVENT_SCHED, "bif:erlang:md5/1", "usdt:a:b"};
+    const bool is_foreign = flags & FULL_FOREIGN_TEXTS;
+    const char *text = is_foreign ? "a\x1b]0;b\x07\xe2\x80\xae\xef\xbf\xbe" : "text";
+    const struct recording_header header = {
+        .start_realtime = 1763697012000000000,
+        .start_monotonic = 1000000000,
+        .frequency = 100,
+        .cpus = 2,
+        .event = is_foreign ? text : "cpu-clock",
+        .hostname = text,
+        .kernel = text,
+        .command = text,
+        .version = is_foreign ? text : "0.1.0",
+        .trigger = text,
+    };
+    struct full_profile full = {.profile = profile_new(), .flags = flags};
+    struct recording_totals totals = full_totals(&full);
+    struct error error;
+    struct recording_writer *writer = recording_create_fd(fd, &header, &error);
+    event_id ids[8];
+    int result = -1;
+
+    if (!writer)
+        abort();
+    for (int i = 0; i < 8; i++)
+        ids[i] = event_define(full.profile, events[i]);
+    full_add_targets(&full);
+    full_add_threads(&full);
+    full_add_processes(&full);
+    full_add_stacks(&full);
+    for (int number = 0; number < 6; number++) {
+        for (int i = 0; i < 8; i++) {
+            struct sample sample = full_sample(&full, ids[i], number);
+
+            if (recording_append(writer, full.profile, &sample, &error))
+                abort();
+        }
+    }
+    for (int i = 0; i < 8 && !full_has(&full, FULL_NO_SUMMARY); i++)
+        full_put_summary(&full, writer, ids[i]);
+    if (!full_has(&full, FULL_NO_THREAD_TIMES))
+        full_put_threads(&full, writer);
+    if (recording_finish(writer, full.profile, &totals, &result, &error))
+        abort();
+    profile_free(full.profile);
+    return result;
+}
