@@ -183,8 +183,8 @@ static void default_outputs(struct record_options *options, pid_t pid)
     free(name);
 }
 
-/* The path of the first .bfr output, which is removed from the list. Samples are recorded into this
- * file, so it is readable whatever happens later. */
+/* The path of the first .bfr output that is a file, which is removed from the list. Samples are
+ * recorded into this file, so it is readable whatever happens later. */
 static const char *take_recording_path(struct output_options *output)
 {
     for (size_t i = 0; i < output->count; i++) {
@@ -193,7 +193,7 @@ static const char *take_recording_path(struct output_options *output)
 
         if (!format)
             format = output_format_of(path);
-        if (!format || strcmp(format->name, "bfr") || !strcmp(path, "-"))
+        if (!format || strcmp(format->name, "bfr") || output_file_is_in_place(path))
             continue;
         output->count--;
         memmove(&output->requests[i], &output->requests[i + 1],

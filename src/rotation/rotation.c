@@ -186,7 +186,7 @@ static int write_segment(const struct rotation *rotation, int fd)
     else if (!recording || published)
         rotation->reports->warn("the recording of that segment is kept in %s", temporary);
     if (rotation->files->keep)
-        segment_names_remove_old(rotation->names, rotation->files->keep);
+        segment_names_remove_old(rotation->names, rotation->files->keep, rotation->time);
     return published ? published : written;
 }
 
