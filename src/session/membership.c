@@ -86,7 +86,7 @@ int membership_watch(struct session *session, struct error *error)
 
 static void prepare(struct session *session, struct target *target)
 {
-    symbolizer_set_kernel(target->symbolizer, session->kernel);
+    symbolizer_set_kernel(target->symbolizer, session->kernel, session->options->kernel_addresses);
     symbolizer_prepare(target->symbolizer);
 }
 
@@ -96,7 +96,7 @@ void membership_prepare(struct session *session)
 
     session->kernel = kernel_symbols_new(&unnamed);
     if (!session->kernel)
-        log_decision("symbols", "kernel functions are shown by address: %s", unnamed.text);
+        log_decision("symbols", "kernel functions have no names: %s", unnamed.text);
     for (size_t i = 0; i < session->targets->count; i++)
         prepare(session, session->targets->of[i]);
 }
