@@ -12,6 +12,7 @@ struct target {
     unsigned long long start_time; /* of the process, in clock ticks after boot */
     uint32_t number;               /* 0, 1, 2...: no two targets of a session have the same */
     bool ended;                    /* the session knows that the VM has ended */
+    bool joined;                   /* it has started later than the session */
     /* The session makes these. NULL: not made yet, or not needed for what is recorded. */
     struct symbolizer *symbolizer;
     struct vm_cpu_time *cpu_time;        /* session/cpu_time.h */

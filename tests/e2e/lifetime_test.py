@@ -44,14 +44,48 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         """SIGTERM does the same."""
         self.end_by(signal.SIGTERM)
 
+    def test_terminal_is_gone(self):
+        """So do SIGHUP, when a connection breaks, and SIGQUIT."""
+        self.end_by(signal.SIGHUP)
+        self.end_by(signal.SIGQUIT)
+
+    def test_nohup(self):
+        """SIGHUP is ignored by a program that was started so (nohup)."""
+        with nodes.Node(25, "request") as node:
+            before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            self.addCleanup(signal.signal, signal.SIGHUP, before)
+            profiler = self.start("-p", node.pid, "-d", 3, "-F", 199, *self.outputs())
+            time.sleep(1.5)
+            profiler.send_signal(signal.SIGHUP)
+            time.sleep(1)
+            self.assertIsNone(profiler.poll())
+            code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.check_outputs()
+
     def test_target_killed(self):
-        """The end of the target ends the recording, and all outputs are written."""
+        """The end of the target ends the recording, and all outputs are written. A warning says
+        so."""
         with nodes.Node(25, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, *self.outputs())
             time.sleep(2.5)
         code, said = self.ended(profiler)
         self.assertEqual(code, beamflame.DONE, said)
+        self.assertEqual(said.count(f"warning: process {node.pid} ended while it was recorded"), 1)
         self.check_outputs()
+
+    def test_target_of_two_killed(self):
+        """The same warning when others run on."""
+        with nodes.Node(25, "request") as node:
+            with nodes.Node(25, "request") as other:
+                profiler = self.start("-p", node.pid, "-p", other.pid, "-F", 199, *self.outputs())
+                time.sleep(2.5)
+            time.sleep(2)
+            profiler.send_signal(signal.SIGINT)
+            code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertEqual(said.count(f"warning: process {other.pid} ended while it was recorded"), 1)
+        self.assertNotIn(f"process {node.pid} ended", said)
 
     def test_target_in_namespaces_killed(self):
         """The same with a target that is the first process of its pid namespace."""
