@@ -10,6 +10,7 @@
 #include "cli/option.h"
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
+#include "os/process.h"
 #include "output/dump/writers.h"
 #include "output/number_text.h"
 #include "session/dump_take.h"
@@ -139,6 +140,8 @@ static int dump_live(const struct dump_options *options, struct error *error)
 
     if (targets_open(&options->target, &targets, error))
         return -1;
+    if (process_is_stopped(targets.of[0]->vm->pid))
+        message_warning(PROCESS_IS_STOPPED, (int)targets.of[0]->vm->pid);
     result = dump(targets.of[0]->vm, options, error);
     targets_close(&targets);
     return result;

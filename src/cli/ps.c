@@ -28,6 +28,7 @@ struct row {
     uint32_t schedulers[3];
     uint32_t processes;
     int64_t run_queue; /* -1: unknown */
+    bool stopped;      /* by a signal or a debugger */
     struct error error;
 };
 
@@ -73,6 +74,7 @@ static void describe(struct row *row, int assumed_release)
     release_option_warn(vm);
     vm_node_name(vm, row->node, sizeof(row->node));
     row->build = vm->build;
+    row->stopped = process_is_stopped(row->pid);
     row->frames = vm_frames(vm);
     row->layout = vm_layout_source(vm);
     memcpy(row->schedulers, vm->scheduler_counts, sizeof(row->schedulers));
@@ -169,6 +171,14 @@ static void print_table(const struct rows *rows)
         print_table_row(&rows->all[i]);
 }
 
+/* Report the VMs that do not run, whatever their numbers say. */
+static void report_stopped(const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->all[i].stopped)
+            message_warning(PROCESS_IS_STOPPED, (int)rows->all[i].pid);
+}
+
 static void put_clean(struct json *json, const char *key, const char *text)
 {
     char *clean = utf8_clean_string(text);
@@ -198,6 +208,7 @@ static void put_vm(struct json *json, const struct row *row)
     json_number(json, "processes", row->processes);
     if (row->run_queue >= 0)
         json_number(json, "run_queue", (uint64_t)row->run_queue);
+    json_bool(json, "stopped", row->stopped);
 }
 
 static void print_json(const struct rows *rows)
@@ -253,6 +264,7 @@ static int list(const struct ps_options *options, struct error *error)
         error_set(error, ERROR_FAILED, "can't write the list: %s", strerror(errno));
         result = message_error(error);
     } else {
+        report_stopped(&rows);
         result = report_permission(&rows);
     }
     free(rows.all);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame [record]`: profiles VMs until it is stopped, then writes the outputs. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "cli/verbose.h"
 #include "output/output_file.h"
 #include "profile/events.h"
+#include "recording/recording_keep.h"
 #include "rotation/options.h"
 #include "rotation/recorder.h"
 #include "rotation/rotation.h"
@@ -146,12 +148,24 @@ static int record_say_segments(const struct rotation_counts *counts)
     return counts->empty && !counts->written ? ERROR_NO_SAMPLES : 0;
 }
 
+/* Handle a signal, unless whoever started the program has it ignored (nohup). */
+static void handle_unless_ignored(int signal, const struct sigaction *action)
+{
+    struct sigaction before;
+
+    if (sigaction(signal, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(signal, action, NULL);
+}
+
+/* The end of a terminal ends a recording as Ctrl-C does. */
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_handler = stop_request};
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    handle_unless_ignored(SIGHUP, &action);
+    handle_unless_ignored(SIGQUIT, &action);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
 }
@@ -178,8 +192,8 @@ static void default_outputs(struct record_options *options, pid_t pid)
     free(name);
 }
 
-/* The path of the first .bfr output, which is removed from the list. Samples are recorded into this
- * file, so it is readable whatever happens later. */
+/* The path of the first .bfr output that is a file, which is removed from the list. Samples are
+ * recorded into this file, so it is readable whatever happens later. */
 static const char *take_recording_path(struct output_options *output)
 {
     for (size_t i = 0; i < output->count; i++) {
@@ -188,7 +202,7 @@ static const char *take_recording_path(struct output_options *output)
 
         if (!format)
             format = output_format_of(path);
-        if (!format || strcmp(format->name, "bfr") || !strcmp(path, "-"))
+        if (!format || strcmp(format->name, "bfr") || output_file_is_in_place(path))
             continue;
         output->count--;
         memmove(&output->requests[i], &output->requests[i + 1],
@@ -260,6 +274,46 @@ static int make_recording(const struct record_options *options, struct targets *
     return result;
 }
 
+/* Save a recording that no output has. `reason`: why, "" if that was said. Return the exit code. */
+static int keep_recording(int fd, const char *reason)
+{
+    struct error error;
+    char *kept = recording_keep(fd, temporary_directory(), &error);
+
+    if (!kept) {
+        error_prefix(&error, "%s", reason);
+        return message_error(&error);
+    }
+    message_say("%s: the recording is kept in %s; 'beamflame report' makes outputs of it", reason,
+                kept);
+    free(kept);
+    return ERROR_FAILED;
+}
+
+/* Write the outputs. A recording that would be lost is kept elsewhere. Takes over `fd`. Return the
+ * exit code. */
+static int render_recording(const struct record_options *options, const char *path, int fd)
+{
+    int again = fcntl(fd, F_DUPFD_CLOEXEC, 3), result;
+    bool is_gone = path && !recording_is_at(path, fd);
+
+    if (path && !is_gone && !options->output.quiet)
+        message_say("wrote %s", path);
+    result = render(fd, path ? path : "the recording", &options->output);
+    if (again < 0)
+        return result;
+    if (is_gone) {
+        char *reason = xasprintf("%s was removed while it was recorded", path);
+
+        result = keep_recording(again, reason);
+        free(reason);
+    } else if (!path && result == ERROR_FAILED) {
+        keep_recording(again, "not all outputs were written");
+    }
+    close(again);
+    return result;
+}
+
 static int record_and_render(const struct record_options *options, struct targets *targets,
                              const char *path, const char *command_line, uint64_t started)
 {
@@ -272,9 +326,7 @@ static int record_and_render(const struct record_options *options, struct target
         return failed;
     if (failed)
         message_warning("the recording ended early; what it has is kept");
-    if (path && !options->output.quiet)
-        message_say("wrote %s", path);
-    rendered = render(fd, path ? path : "the recording", &options->output);
+    rendered = render_recording(options, path, fd);
     return failed ? failed : rendered;
 }
 
@@ -301,6 +353,7 @@ static int record_in_segments(const struct record_options *options, struct targe
         .settings = &output->settings,
         .stats_path = output->stats_path,
         .keep = options->keep,
+        .temporary = temporary_directory(),
     };
     struct rotation_counts counts;
     struct rotation *rotation;

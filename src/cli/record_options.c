@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/clock.h"
 #include "cli/message.h"
@@ -148,6 +149,15 @@ static int set_clock(void *target, char *name, struct error *error)
     return 0;
 }
 
+static int set_kernel_addresses(void *target, char *text, struct error *error)
+{
+    (void)text;
+    if (geteuid())
+        return error_set(error, ERROR_PERMISSION, "--kernel-addresses needs root");
+    ((struct record_options *)target)->session.kernel_addresses = true;
+    return 0;
+}
+
 static int set_wall_frequency(void *target, char *text, struct error *error)
 {
     long value;
@@ -205,6 +215,11 @@ static const struct command_option recording_list[] = {
     {"long-schedule", 0, "MS",
      "List slices of this many milliseconds or more for event sched. The default is 10.",
      set_long_schedule, NULL},
+    {"kernel-addresses", 0, NULL,
+     "Record the addresses of kernel functions, which are 0 otherwise: they say where the kernel "
+     "is "
+     "in memory (KASLR). For root.",
+     set_kernel_addresses, NULL},
     {"clock", 0, "CLOCK",
      "Take CPU samples by this clock. The default, cpu-clock, is a timer of the kernel; cycles and "
      "other counters need a PMU.",

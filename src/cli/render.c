@@ -97,6 +97,8 @@ int render(int fd, const char *name, const struct output_options *options)
     if (!options->quiet)
         say_what_was_written(options, &written);
     result = say_what_is_empty(&written);
+    if (written.given.code)
+        result = message_error(&written.given);
     output_result_free(&written);
     return result;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbose.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,6 +14,7 @@
 #include "cli/message.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/file_place.h"
 #include "util/log.h"
 
 /* A line may come from the thread that closes probes in time. So it waits for a reader of standard
@@ -146,6 +145,7 @@ void verbose_start(const char *value)
 {
     enum log_level level = LOG_DECISION;
     const char *behind, *path;
+    struct error error;
 
     verbose.start = clock_ns(CLOCK_MONOTONIC);
     if (!value || !*value)
@@ -153,13 +153,11 @@ void verbose_start(const char *value)
     behind = behind_level(value, &level);
     path = !behind ? value : *behind ? behind + 1 : NULL;
     if (path) {
-        verbose.file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-        if (verbose.file < 0)
-            message_warning("nothing is logged: the file '%s' of BEAMFLAME_LOG can't be written: "
-                            "%s",
-                            path, strerror(errno));
-        if (verbose.file < 0)
+        verbose.file = file_place_append(path, &error);
+        if (verbose.file < 0) {
+            message_warning("nothing is logged to the file of BEAMFLAME_LOG: %s", error.text);
             return;
+        }
     }
     listen_to((int)level);
 }

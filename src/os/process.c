@@ -87,17 +87,31 @@ static const char *stat_state(pid_t pid, char **ret_stat)
     return name_end + 2;
 }
 
-bool process_exists(pid_t pid)
+/* The state of the process, a letter as in proc(5); 0 if there is no such process. */
+static char state_of(pid_t pid)
 {
-    char *stat;
+    char *stat, letter;
     const char *state = pid > 0 ? stat_state(pid, &stat) : NULL;
-    bool exists;
 
     if (!state)
-        return false;
-    exists = *state != 'Z' && *state != 'X';
+        return 0;
+    letter = *state;
     free(stat);
-    return exists;
+    return letter;
+}
+
+bool process_exists(pid_t pid)
+{
+    char state = state_of(pid);
+
+    return state && state != 'Z' && state != 'X';
+}
+
+bool process_is_stopped(pid_t pid)
+{
+    char state = state_of(pid);
+
+    return state == 'T' || state == 't';
 }
 
 /* Go on to field `number` of /proc/PID/stat, numbered as in proc(5), from a field before it. NULL

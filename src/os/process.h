@@ -18,6 +18,13 @@ pid_t *process_list(size_t *count, struct error *error);
  * informed. */
 bool process_exists(pid_t pid);
 
+/* True if the process is stopped, by a signal (SIGSTOP) or a debugger: it does not run until
+ * another program lets it continue. */
+bool process_is_stopped(pid_t pid);
+#define PROCESS_IS_STOPPED                                                                         \
+    "process %d is stopped (state T): nothing of it runs until it gets SIGCONT, or its debugger "  \
+    "lets it continue"
+
 /* Return the pid of the parent, 0 if the process has ended. */
 pid_t process_parent(pid_t pid);
 

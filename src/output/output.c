@@ -120,7 +120,7 @@ static int pass_sample(struct output *output, const struct sample *sample, struc
 {
     if (output->format->sample(output->state, sample, error))
         return -1;
-    if (ferror_unlocked(output->file.file))
+    if (ferror_unlocked(output->file.file) && !output->request->file)
         return error_set(error, ERROR_FAILED, "can't write %s: %s",
                          output->file.path ? output->file.path : "the output", strerror(errno));
     return 0;
@@ -164,6 +164,7 @@ struct outputs {
     struct metric_changes *changes; /* of `metric`; NULL: the weight is no change */
     int side;                       /* of the newest sample in a comparison */
     uint64_t left_out;              /* samples of the selected events that are not selected */
+    struct error given;             /* of a request with a file; code 0: none */
 };
 
 static int add(struct outputs *outputs, const struct output_request *request, event_id event,
@@ -343,18 +344,29 @@ static int check_not_empty(const struct outputs *outputs, struct error *error)
                      outputs->source.event ? outputs->settings->event : "");
 }
 
+/* Complete one output. A file that was given may be a terminal or a pipe that is gone: its error
+ * does not lose the others. */
+static int finish_one(struct outputs *outputs, struct output *output,
+                      const struct recording_totals *totals, struct error *error)
+{
+    void *state = output->state;
+
+    output->state = NULL;
+    if (!output->begun ||
+        (!output->format->finish(state, totals, error) && !output_file_close(&output->file, error)))
+        return 0;
+    if (!output->request->file)
+        return -1;
+    outputs->given = *error;
+    return 0;
+}
+
 static int finish(struct outputs *outputs, const struct recording_totals *totals,
                   struct error *error)
 {
-    for (size_t i = 0; i < outputs->count; i++) {
-        struct output *output = &outputs->list[i];
-        void *state = output->state;
-
-        output->state = NULL;
-        if (output->begun && (output->format->finish(state, totals, error) ||
-                              output_file_close(&output->file, error)))
+    for (size_t i = 0; i < outputs->count; i++)
+        if (finish_one(outputs, &outputs->list[i], totals, error))
             return -1;
-    }
     for (size_t i = 0; i < outputs->count; i++)
         if (output_file_publish(&outputs->list[i].file, error))
             return -1;
@@ -396,6 +408,7 @@ static void take_result(const struct recording *recording, const struct outputs 
                         struct output_result *ret_result)
 {
     struct output_result result = {
+        .given = outputs->given,
         .totals = *recording_get_totals(recording),
         .paths = xcalloc(outputs->count, sizeof(char *)),
         .empty = xcalloc(outputs->request_count, sizeof(struct output_request *)),

@@ -89,6 +89,7 @@ int output_check(const struct output_request *requests, size_t count, uint32_t e
                  struct error *error);
 
 struct output_result {
+    struct error given; /* of a request with a file, which the others outlive; code 0: none */
     struct recording_totals totals;
     char **paths; /* of the written files */
     size_t path_count;

@@ -4,12 +4,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -62,87 +59,65 @@ static int cannot_write(const char *path, int code, struct error *error)
     return error_set(error, ERROR_FAILED, "can't write %s: %s", path, strerror(code));
 }
 
-/* Devices and pipes must be written in place: a rename would replace /dev/null by a file. */
 bool output_file_is_in_place(const char *path)
 {
-    struct stat status;
+    struct file_place place;
+    struct error ignored;
+    bool in_place;
 
-    return !strcmp(path, "-") || (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
+    if (!strcmp(path, "-"))
+        return true;
+    if (file_place_open(path, &place, &ignored))
+        return false;
+    in_place = place.in_place;
+    file_place_close(&place);
+    return in_place;
 }
 
-/* Return the path with links resolved, so that the file is replaced, not the link. To be freed. */
-static char *final_path(const char *path)
-{
-    char *real = realpath(path, NULL);
-
-    return real ? real : xstrdup(path);
-}
-
-/* Create DIRECTORY/.NAME.PID-N.tmp; the umask decides on its mode, as for any new file. Returns its
- * descriptor, and its path to be freed; -1 with errno if that fails. */
-static int create_temporary(const char *path, char **ret_temporary)
-{
-    char *directory = xstrdup(path), *base = xstrdup(path), *temporary = NULL;
-    int fd = -1;
-
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        temporary = xasprintf("%s/.%s.%d-%u.tmp", dirname(strcpy(directory, path)),
-                              basename(strcpy(base, path)), (int)getpid(), attempt);
-        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST)
-            break;
-        free(temporary);
-        temporary = NULL;
-    }
-    free(directory);
-    free(base);
-    if (fd < 0) {
-        free(temporary);
-        return -1;
-    }
-    flock(fd, LOCK_EX | LOCK_NB); /* marks it as in use; some file systems cannot */
-    *ret_temporary = temporary;
-    return fd;
-}
-
-/* Check that a file can be created beside `path`, by creating one: permissions are not enough
- * (/proc, a read-only mount). Returns -1 with errno if not. */
-static int check_creation(const char *path)
+/* Check that a file can be created, by creating one: permissions are not enough (/proc, a read-only
+ * mount). Returns -1 with errno if not. */
+static int check_creation(const struct file_place *place)
 {
     char *temporary;
-    int fd = create_temporary(path, &temporary);
+    int fd = file_place_create(place, O_WRONLY, &temporary);
 
     if (fd < 0)
         return -1;
     close(fd);
-    unlink(temporary);
+    file_place_remove(place, temporary);
     free(temporary);
     return 0;
 }
 
+static int check_in_place(const struct file_place *place)
+{
+    return place->own >= 0 ? fcntl(place->own, F_GETFD) < 0
+                           : faccessat(place->directory, place->name, W_OK, 0);
+}
+
 int output_file_check(const char *path, struct error *error)
 {
-    struct stat status;
-    char *real;
+    struct file_place place;
     int result = 0;
 
     if (!strcmp(path, "-"))
         return 0;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return cannot_write(path, EISDIR, error);
-    real = final_path(path);
-    if (output_file_is_in_place(real) ? access(real, W_OK) : check_creation(real))
+    if (file_place_open(path, &place, error))
+        return -1;
+    if (place.in_place ? check_in_place(&place) : check_creation(&place))
         result = cannot_write(path, errno, error);
-    free(real);
+    file_place_close(&place);
     return result;
 }
 
 static int open_path(struct output_file *output, struct error *error)
 {
-    int fd = output_file_is_in_place(output->path)
-                 ? open(output->path, O_WRONLY | O_CLOEXEC)
-                 : create_temporary(output->path, &output->temporary);
+    int fd;
 
+    if (file_place_open(output->path, &output->place, error))
+        return -1;
+    fd = output->place.in_place ? file_place_write_in_place(&output->place)
+                                : file_place_create(&output->place, O_WRONLY, &output->temporary);
     if (fd < 0)
         return cannot_write(output->path, errno, error);
     output->file = has_suffix(output->path, ".gz") ? gzip_fdopen(fd) : fdopen(fd, "w");
@@ -153,14 +128,15 @@ static int open_path(struct output_file *output, struct error *error)
 
 int output_file_open(struct output_file *output, const char *path, FILE *given, struct error *error)
 {
-    struct output_file new = {0};
+    struct output_file new = {.place = {.directory = -1}};
 
     if (given || !strcmp(path, "-")) {
         output->file = given ? given : stdout;
         output->path = output->temporary = output->buffer = NULL;
+        output->place = (struct file_place){.directory = -1};
         return 0;
     }
-    new.path = final_path(path);
+    new.path = xstrdup(path);
     if (open_path(&new, error)) {
         output_file_release(&new);
         return -1;
@@ -189,7 +165,7 @@ int output_file_publish(struct output_file *output, struct error *error)
 {
     if (!output->temporary)
         return 0;
-    if (rename(output->temporary, output->path))
+    if (file_place_publish(&output->place, output->temporary))
         return cannot_write(output->path, errno, error);
     free(output->temporary);
     output->temporary = NULL;
@@ -201,11 +177,13 @@ void output_file_release(struct output_file *output)
     if (output->path && output->file)
         fclose(output->file);
     if (output->temporary)
-        unlink(output->temporary);
+        file_place_remove(&output->place, output->temporary);
+    if (output->path)
+        file_place_close(&output->place);
     free(output->temporary);
     free(output->path);
     free(output->buffer);
-    *output = (struct output_file){0};
+    *output = (struct output_file){.place = {.directory = -1}};
 }
 
 /* A file name has at most 255 bytes: the longest suffix and that of a temporary file must fit. */

@@ -10,12 +10,14 @@
 
 #include "output/output.h"
 #include "util/error.h"
+#include "util/file_place.h"
 
 struct output_file {
     FILE *file;
-    char *path;      /* NULL: standard output, or a file that was given */
-    char *temporary; /* NULL: written in place (a device or pipe) */
-    char *buffer;    /* of `file`, if it was opened here */
+    char *path;              /* NULL: standard output, or a file that was given */
+    struct file_place place; /* of `path` */
+    char *temporary;         /* its name; NULL: written in place (a device or pipe) */
+    char *buffer;            /* of `file`, if it was opened here */
 };
 
 /* True if `path` is not a regular file but standard output, a device or a pipe. */

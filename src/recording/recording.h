@@ -54,8 +54,8 @@ struct recording_totals {
 
 struct recording_writer;
 
-/* Create a file to record into: `path` (truncated) or, if path is NULL, an unnamed temporary file
- * in `directory`. Return its descriptor, or -1 with error. */
+/* Create a file to record into: `path` (replaced, by util/file_place.h) or, if path is NULL, an
+ * unnamed temporary file in `directory`. Return its descriptor, or -1 with error. */
 int recording_file(const char *path, const char *directory, struct error *error);
 
 /* Create such a file and begin a recording in it. NULL with error. */

@@ -12,6 +12,7 @@
 #include "recording/records.h"
 #include "recording/reorder.h"
 #include "util/alloc.h"
+#include "util/file_place.h"
 
 struct recording_writer {
     struct chunk_writer *chunks;
@@ -161,16 +162,36 @@ struct recording_writer *recording_create_fd(int fd, const struct recording_head
     return writer;
 }
 
+/* The descriptor of a new file that has its name from the beginning. A file that has the name is
+ * replaced, not truncated: it may have other names. */
+static int create_named(const char *path, struct error *error)
+{
+    struct file_place place;
+    char *temporary;
+    int fd, code;
+
+    if (file_place_open(path, &place, error))
+        return -1;
+    fd = place.in_place ? -1 : file_place_create(&place, O_RDWR, &temporary);
+    code = place.in_place ? EINVAL : errno;
+    if (fd >= 0) {
+        if (file_place_publish(&place, temporary)) {
+            code = errno;
+            file_place_remove(&place, temporary);
+            close(fd);
+            fd = -1;
+        }
+        free(temporary);
+    }
+    if (fd < 0)
+        error_set(error, ERROR_FAILED, "can't create %s: %s", path, strerror(code));
+    file_place_close(&place);
+    return fd;
+}
+
 int recording_file(const char *path, const char *directory, struct error *error)
 {
-    int fd;
-
-    if (!path)
-        return create_unnamed(directory, error);
-    fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        error_set(error, ERROR_FAILED, "can't create %s: %s", path, strerror(errno));
-    return fd;
+    return path ? create_named(path, error) : create_unnamed(directory, error);
 }
 
 struct recording_writer *recording_create(const char *path, const char *directory,

@@ -56,4 +56,5 @@ struct segment_files {
     const struct output_settings *settings; /* of the outputs */
     const char *stats_path;                 /* NULL: none requested */
     size_t keep;                            /* newest files to keep of each; 0: all */
+    const char *temporary;                  /* directory for recordings that lost theirs */
 };

@@ -2,6 +2,7 @@
 #include "rotation/rotation.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,9 @@
 #include <unistd.h>
 
 #include "output/formats.h"
+#include "recording/recording.h"
 #include "recording/recording_join.h"
+#include "recording/recording_keep.h"
 #include "rotation/segment_names.h"
 #include "util/alloc.h"
 
@@ -173,20 +176,40 @@ static int write_outputs(const struct rotation *rotation, int fd, const char *na
     return report_outputs(rotation->reports, &result, statistics);
 }
 
+/* Report where the recording of a segment is that could not be written: under the name `temporary`
+ * if that still exists, or under a new name elsewhere. */
+static void keep(const struct rotation *rotation, int fd, const char *temporary)
+{
+    struct error error;
+    char *kept;
+
+    if (temporary && recording_is_at(temporary, fd)) {
+        rotation->reports->warn("the recording of that segment is kept in %s", temporary);
+        return;
+    }
+    kept = recording_keep(fd, rotation->files->temporary, &error);
+    if (kept)
+        rotation->reports->warn("the recording of that segment is kept in %s", kept);
+    else
+        report(rotation->reports, &error);
+    free(kept);
+}
+
 /* Return the exit code. Memory is not freed, because the process ends. */
 static int write_segment(const struct rotation *rotation, int fd)
 {
     char *temporary = segment_names_temporary(rotation->names, rotation->time);
     char *recording = segment_names_recording(rotation->names, rotation->time);
     int published = recording ? publish(rotation->reports, temporary, recording) : 0;
+    int again = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     int written = write_outputs(rotation, fd, recording ? recording : temporary);
 
     if (!recording && (written == 0 || written == ERROR_NO_SAMPLES))
         unlink(temporary);
     else if (!recording || published)
-        rotation->reports->warn("the recording of that segment is kept in %s", temporary);
+        keep(rotation, again, temporary);
     if (rotation->files->keep)
-        segment_names_remove_old(rotation->names, rotation->files->keep);
+        segment_names_remove_old(rotation->names, rotation->files->keep, rotation->time);
     return published ? published : written;
 }
 
@@ -197,6 +220,8 @@ static void run_child(const struct rotation *rotation, const struct source *sour
     /* The signals are for the process that samples, but a terminal sends them to all. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
     keep_only(source, rotation->reports->log_file);
     fd = open_source(rotation, source);
     _exit(fd < 0 ? ERROR_FAILED : write_segment(rotation, fd));
@@ -239,6 +264,19 @@ bool rotation_is_busy(struct rotation *rotation)
     return rotation->child != 0;
 }
 
+/* Keep the recording of a segment that no child writes. Takes over the descriptors. */
+static void keep_source(const struct rotation *rotation, const struct source *source)
+{
+    char *temporary = segment_names_temporary(rotation->names, rotation->time);
+    int fd = open_source(rotation, source);
+
+    if (fd >= 0) {
+        keep(rotation, fd, temporary);
+        close(fd);
+    }
+    free(temporary);
+}
+
 static void start_child(struct rotation *rotation, const struct source *source)
 {
     fflush(NULL);
@@ -250,6 +288,8 @@ static void start_child(struct rotation *rotation, const struct source *source)
                                 strerror(errno));
         rotation->child = 0;
         rotation->counts.failed++;
+        keep_source(rotation, source);
+        return;
     }
     for (size_t i = 0; i < source->count; i++)
         close(source->fds[i]);
@@ -273,6 +313,25 @@ void rotation_join(struct rotation *rotation, const int *pieces, size_t count, c
     wait_for_child(rotation);
     rotation->counts.cut += !whole;
     start_child(rotation, &(struct source){pieces, count, trigger, file});
+}
+
+void rotation_keep(struct rotation *rotation, const int *pieces, size_t count, const char *trigger)
+{
+    struct error error;
+    int fd, file = recording_file(NULL, rotation->files->temporary, &error);
+
+    rotation->counts.failed++;
+    if (file < 0) {
+        report(rotation->reports, &error);
+        for (size_t i = 0; i < count; i++)
+            close(pieces[i]);
+        return;
+    }
+    fd = open_source(rotation, &(struct source){pieces, count, trigger, file});
+    if (fd < 0)
+        return;
+    keep(rotation, fd, NULL);
+    close(fd);
 }
 
 struct rotation_counts rotation_finish(struct rotation *rotation)

@@ -44,6 +44,10 @@ void rotation_write(struct rotation *rotation, int fd, bool whole);
 void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *trigger,
                    int file, bool whole);
 
+/* Save the pieces of a segment whose file could not be created, joined, in another directory. Takes
+ * over their descriptors. */
+void rotation_keep(struct rotation *rotation, const int *pieces, size_t count, const char *trigger);
+
 struct rotation_counts {
     unsigned written, empty, failed; /* each segment is one of these */
     unsigned cut;                    /* ended early, because recording failed */

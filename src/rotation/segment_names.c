@@ -297,7 +297,7 @@ static bool matches(const struct pattern *pattern, const char *name, const char 
 /* True if the process that created the file still writes it, and so has its lock. */
 static bool is_locked(int directory, const char *name)
 {
-    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
 
     if (fd >= 0)
@@ -305,12 +305,26 @@ static bool is_locked(int directory, const char *name)
     return locked;
 }
 
-static void remove_file(int directory, const char *name)
+/* The user who ran sudo, or this user. Their files may be removed. */
+static uid_t invoking_user(void)
+{
+    const char *text = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+
+    return text && isdigit((unsigned char)*text) ? (uid_t)strtoul(text, NULL, 10) : geteuid();
+}
+
+/* True for a regular file of this user. Others can make files with the same names. */
+static bool is_own(int directory, const char *name)
 {
     struct stat status;
 
-    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
-        !is_locked(directory, name))
+    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
+           (status.st_uid == geteuid() || status.st_uid == invoking_user());
+}
+
+static void remove_file(int directory, const char *name)
+{
+    if (is_own(directory, name) && !is_locked(directory, name))
         unlinkat(directory, name, 0);
 }
 
@@ -324,7 +338,17 @@ static int later_first(const void *a, const void *b)
     return strcmp(*(char *const *)b, *(char *const *)a);
 }
 
-static void remove_old(const struct pattern *pattern, size_t keep)
+/* True if the file counts: one of this user, of the time `newest` or earlier. A later one is of a
+ * clock that was set back, or of nobody's recording, and must not replace any. */
+static bool counts(const struct pattern *pattern, int directory, const char *name,
+                   struct segment_time newest)
+{
+    return matches(pattern, name, NULL) &&
+           strncmp(name + strlen(pattern->head), newest.text, TIME_LENGTH) <= 0 &&
+           is_own(directory, name);
+}
+
+static void remove_old(const struct pattern *pattern, size_t keep, struct segment_time newest)
 {
     DIR *directory = open_directory(pattern);
     char **names = NULL;
@@ -333,7 +357,7 @@ static void remove_old(const struct pattern *pattern, size_t keep)
     if (!directory)
         return;
     for (struct dirent *entry; (entry = readdir(directory));) {
-        if (!matches(pattern, entry->d_name, NULL))
+        if (!counts(pattern, dirfd(directory), entry->d_name, newest))
             continue;
         names = xreallocarray(names, count + 1, sizeof(*names));
         names[count++] = xstrdup(entry->d_name);
@@ -349,10 +373,11 @@ static void remove_old(const struct pattern *pattern, size_t keep)
     closedir(directory);
 }
 
-void segment_names_remove_old(const struct segment_names *names, size_t keep)
+void segment_names_remove_old(const struct segment_names *names, size_t keep,
+                              struct segment_time newest)
 {
     for (size_t i = 0; i < names->count; i++)
-        remove_old(&names->patterns[i], keep);
+        remove_old(&names->patterns[i], keep, newest);
 }
 
 /* True for ".NAME.PID-N.tmp", the temporary name in output/output_file.c. */

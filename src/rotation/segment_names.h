@@ -44,9 +44,11 @@ char *segment_names_output(const struct segment_names *names, size_t index,
 /* NULL if no statistics are requested. */
 char *segment_names_statistics(const struct segment_names *names, struct segment_time time);
 
-/* For each of these names, remove all files except the newest `keep`. Files that are being written
- * stay. */
-void segment_names_remove_old(const struct segment_names *names, size_t keep);
+/* For each of these names, remove all files except the newest `keep` up to the time `newest`. Only
+ * regular files of this user, or of the user who ran sudo, count and are removed. Files that are
+ * being written stay. */
+void segment_names_remove_old(const struct segment_names *names, size_t keep,
+                              struct segment_time newest);
 
-/* Remove unfinished outputs of a run that was killed. Its recordings stay. */
+/* Remove unfinished outputs of this user's run that was killed. Its recordings stay. */
 void segment_names_remove_leftovers(const struct segment_names *names);

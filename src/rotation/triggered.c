@@ -168,18 +168,18 @@ static int write_kept(struct triggered *triggered, bool whole, struct error *err
 {
     struct kept_segments *kept = &triggered->kept;
     int file = rotation_create(triggered->rotation, triggered->fired_at, error);
-    int *fds;
+    int *fds = xcalloc(kept->count + 1, sizeof(*fds));
 
-    if (file < 0)
-        return -1;
-    fds = xcalloc(kept->count + 1, sizeof(*fds));
     for (size_t i = 0; i < kept->count; i++)
         fds[i] = kept->list[i].fd;
-    rotation_join(triggered->rotation, fds, kept->count, triggered->trigger, file, whole);
+    if (file < 0)
+        rotation_keep(triggered->rotation, fds, kept->count, triggered->trigger);
+    else
+        rotation_join(triggered->rotation, fds, kept->count, triggered->trigger, file, whole);
     free(fds);
     kept->count = 0; /* the rotation owns their descriptors */
     kept->bytes = 0;
-    return 0;
+    return file < 0 ? -1 : 0;
 }
 
 static int finish(struct triggered *triggered, bool whole, struct error *error)

@@ -155,7 +155,7 @@ static int start_sampling(struct taker *taker, struct error *error)
         sampler_start(taker->sampler, error))
         return -1;
     taker->kernel = kernel_symbols_new(&(struct error){0});
-    symbolizer_set_kernel(taker->symbolizer, taker->kernel);
+    symbolizer_set_kernel(taker->symbolizer, taker->kernel, false);
     return 0;
 }
 

@@ -128,10 +128,11 @@ static void check_symbols(struct findings *findings)
     bool known = kernel_setting_number(SYSCTL "kptr_restrict", &value);
 
     if (!symbols)
-        findings_warning(findings, check,
-                         "run as root with kernel.kptr_restrict at most 1, else kernel functions "
-                         "show as addresses",
-                         "%s", error.text);
+        findings_warning(
+            findings, check,
+            "run as root with kernel.kptr_restrict at most 1, else kernel functions have "
+            "no names",
+            "%s", error.text);
     else if (known)
         findings_ok(findings, check, "%ld; kernel functions have names", value);
     else

@@ -86,7 +86,7 @@ int membership_watch(struct session *session, struct error *error)
 
 static void prepare(struct session *session, struct target *target)
 {
-    symbolizer_set_kernel(target->symbolizer, session->kernel);
+    symbolizer_set_kernel(target->symbolizer, session->kernel, session->options->kernel_addresses);
     symbolizer_prepare(target->symbolizer);
 }
 
@@ -96,17 +96,33 @@ void membership_prepare(struct session *session)
 
     session->kernel = kernel_symbols_new(&unnamed);
     if (!session->kernel)
-        log_decision("symbols", "kernel functions are shown by address: %s", unnamed.text);
+        log_decision("symbols", "kernel functions have no names: %s", unnamed.text);
     for (size_t i = 0; i < session->targets->count; i++)
         prepare(session, session->targets->of[i]);
 }
 
 /* ---- leaving ---- */
 
+/* Warn that a VM has ended, which the recording shows only up to there. The end of a command that
+ * was started, or of a VM that came by itself, is expected. */
+static void note_end(const struct session *session, const struct target *target)
+{
+    if (!target->joined && !session->targets->child)
+        session->options->warn("process %d ended while it was recorded", (int)target->vm->pid);
+}
+
+void membership_note_ends(const struct session *session)
+{
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (!session->targets->of[i]->ended && !target_runs(session->targets->of[i]))
+            note_end(session, session->targets->of[i]);
+}
+
 /* Take what the VM has left. Its counts belong to the summaries of the segment. */
 static int leave(struct session *session, struct target *target, struct error *error)
 {
     log_decision("targets", "process %d has ended", (int)target->vm->pid);
+    note_end(session, target);
     session->ended = target->vm->pid;
     target->ended = true;
     events_leave(target);
@@ -214,6 +230,7 @@ static int add(struct session *session, pid_t pid, uint32_t number, struct error
         return -1;
     target = targets_adopt(targets, vm);
     target->number = number;
+    target->joined = true;
     if (join(session, target, error) == 0) {
         log_decision("targets", "process %d has started and is profiled from now on", (int)pid);
         return 0;

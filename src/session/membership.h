@@ -30,5 +30,7 @@ void membership_prepare(struct session *session);
 int membership_step(struct session *session, struct error *error);
 /* False once every target has ended. */
 bool membership_alive(const struct session *session);
+/* Warn of targets that have ended since the last step. */
+void membership_note_ends(const struct session *session);
 /* Forget the targets that have ended, when their segment is written. */
 void membership_forget(struct session *session);

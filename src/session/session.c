@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/process.h"
 #include "profile/events.h"
 #include "session/membership.h"
 #include "session/session_internal.h"
@@ -70,6 +71,16 @@ static int start_sampling(struct session *session, struct error *error)
     return 0;
 }
 
+static void warn_of_stopped(const struct session *session)
+{
+    for (size_t i = 0; i < session->targets->count; i++) {
+        pid_t pid = session->targets->of[i]->vm->pid;
+
+        if (process_is_stopped(pid))
+            session->options->warn(PROCESS_IS_STOPPED, (int)pid);
+    }
+}
+
 static int start(struct session *session, uint64_t started_ns, struct error *error)
 {
     session->segment = segment_new(session->options, NULL);
@@ -78,6 +89,7 @@ static int start(struct session *session, uint64_t started_ns, struct error *err
         membership_begin(session, error) || start_sampling(session, error) ||
         events_start(session->events, error) || membership_watch(session, error))
         return -1;
+    warn_of_stopped(session);
     session->first_ns = clock_ns(CLOCK_MONOTONIC);
     session->segment->totals.attach_ns = session->first_ns - started_ns;
     membership_prepare(session);
@@ -404,6 +416,7 @@ int session_end(struct session *session, int *ret_fd, struct error *error)
 void session_stop(struct session *session)
 {
     session->stopped = true;
+    membership_note_ends(session);
     if (session->sampler) {
         sampler_stop(session->sampler);
         for (size_t i = 0; i < session->targets->count; i++)

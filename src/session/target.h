@@ -11,6 +11,7 @@ struct target {
     struct vm *vm;
     uint32_t number; /* 0, 1, 2...: no two targets of a session have the same */
     bool ended;      /* the session knows that the VM has ended */
+    bool joined;     /* it has started later than the session */
     /* The session makes these. NULL: not made yet, or not needed for what is recorded. */
     struct symbolizer *symbolizer;
     struct vm_cpu_time *cpu_time;        /* session/cpu_time.h */

@@ -26,6 +26,7 @@ struct named_frame {
 struct frame_names {
     struct name_sources from;
     const struct kernel_symbols *kernel;
+    bool kernel_addresses; /* frames of the kernel have them */
     struct profile *profile;
     struct named_stack stack;
     size_t frame_room, class_room;
@@ -45,9 +46,11 @@ struct frame_names *frame_names_new(const struct name_sources *sources, struct p
     return names;
 }
 
-void frame_names_set_kernel(struct frame_names *names, const struct kernel_symbols *kernel)
+void frame_names_set_kernel(struct frame_names *names, const struct kernel_symbols *kernel,
+                            bool addresses)
 {
     names->kernel = kernel;
+    names->kernel_addresses = addresses;
 }
 
 void frame_names_free(struct frame_names *names)
@@ -106,6 +109,8 @@ static module_id module_of(struct frame_names *names, const char *path, const ch
     return profile_module(names->profile, &module);
 }
 
+#define UNKNOWN_KERNEL "[unknown]"
+
 static struct named_frame name_kernel(struct frame_names *names, uint64_t address)
 {
     struct frame frame = {.kind = FRAME_KERNEL};
@@ -121,8 +126,10 @@ static struct named_frame name_kernel(struct frame_names *names, uint64_t addres
         snprintf(text, sizeof(text), "0x%" PRIx64, address);
         frame.address = address;
         frame.unresolved = 1;
-        symbol = text;
+        symbol = names->kernel_addresses ? text : UNKNOWN_KERNEL;
     }
+    if (!names->kernel_addresses)
+        frame.address = 0;
     frame.module = module_of(names, module, build_id.text);
     return intern(names, &frame, symbol);
 }

@@ -30,8 +30,10 @@ struct name_sources {
 
 /* Borrows all. */
 struct frame_names *frame_names_new(const struct name_sources *sources, struct profile *profile);
-/* Until this is called, kernel functions are named by their address. Borrows `kernel`. */
-void frame_names_set_kernel(struct frame_names *names, const struct kernel_symbols *kernel);
+/* Until this is called, kernel functions have no name. Borrows `kernel`. Their frames have their
+ * addresses only with `addresses`: who knows one knows where the kernel is (KASLR). */
+void frame_names_set_kernel(struct frame_names *names, const struct kernel_symbols *kernel,
+                            bool addresses);
 void frame_names_free(struct frame_names *names);
 
 /* Create frames in this profile from now on. */

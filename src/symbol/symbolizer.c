@@ -123,9 +123,10 @@ void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile)
     symbolizer->target = target;
 }
 
-void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_symbols *kernel)
+void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_symbols *kernel,
+                           bool addresses)
 {
-    frame_names_set_kernel(symbolizer->names, kernel);
+    frame_names_set_kernel(symbolizer->names, kernel, addresses);
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)

@@ -24,8 +24,9 @@ struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct
  * targets of symbolizers that were moved to it earlier. The old profile must exist until this
  * returns. */
 void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile);
-/* Until this is called, kernel functions are named by their address. Borrows `kernel`. */
-void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_symbols *kernel);
+/* As frame_names_set_kernel(). */
+void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_symbols *kernel,
+                           bool addresses);
 void symbolizer_free(struct symbolizer *symbolizer);
 
 /* The address of the word that changes when code is loaded. The kernel copies it into each

@@ -42,14 +42,48 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
     def test_sigterm_ends_the_recording_and_writes_the_outputs(self):
         self.end_by(signal.SIGTERM)
 
+    def test_end_of_the_terminal_ends_the_recording(self):
+        """SIGHUP, when a connection breaks, and SIGQUIT end a recording."""
+        self.end_by(signal.SIGHUP)
+        self.end_by(signal.SIGQUIT)
+
+    def test_ignored_hangup_does_not_end_the_recording(self):
+        """SIGHUP is ignored by a program that was started so (nohup)."""
+        with nodes.Node(25, "request") as node:
+            before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            self.addCleanup(signal.signal, signal.SIGHUP, before)
+            profiler = self.start("-p", node.pid, "-d", 3, "-F", 199, *self.outputs())
+            time.sleep(1.5)
+            profiler.send_signal(signal.SIGHUP)
+            time.sleep(1)
+            self.assertIsNone(profiler.poll())
+            code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.check_outputs()
+
     def test_end_of_the_target_ends_the_recording(self):
-        """The end of the target ends the recording, and all outputs are written."""
+        """The end of the target ends the recording, and all outputs are written. A warning says
+        so."""
         with nodes.Node(25, "request") as node:
             profiler = self.start("-p", node.pid, "-F", 199, *self.outputs())
             time.sleep(2.5)
         code, said = self.ended(profiler)
         self.assertEqual(code, beamflame.DONE, said)
+        self.assertEqual(said.count(f"warning: process {node.pid} ended while it was recorded"), 1)
         self.check_outputs()
+
+    def test_end_of_one_of_two_targets_is_said(self):
+        """The same warning when others run on."""
+        with nodes.Node(25, "request") as node:
+            with nodes.Node(25, "request") as other:
+                profiler = self.start("-p", node.pid, "-p", other.pid, "-F", 199, *self.outputs())
+                time.sleep(2.5)
+            time.sleep(2)
+            profiler.send_signal(signal.SIGINT)
+            code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertEqual(said.count(f"warning: process {other.pid} ended while it was recorded"), 1)
+        self.assertNotIn(f"process {node.pid} ended", said)
 
     def test_end_of_a_target_in_namespaces_ends_the_recording(self):
         """The target is the first process of its pid namespace. All outputs are written."""

@@ -42,7 +42,7 @@ static void open_replay(struct replay *replay, const char *path)
         replay->symbolizer = symbolizer_new(replay->vm, replay->profile, &error);
     if (!replay->symbolizer)
         fail_msg("%s: %s", path, error.text);
-    symbolizer_set_kernel(replay->symbolizer, replay->kernel);
+    symbolizer_set_kernel(replay->symbolizer, replay->kernel, false);
     replay->view = view_new(replay->profile, &(struct view_options){{{GROUP_NAME}}, true});
 }
 

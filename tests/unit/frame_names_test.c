@@ -124,7 +124,7 @@ static void open_bench(struct bench *bench)
     bench->profile = profile_new();
     bench->names = frame_names_new(&bench->from, bench->profile);
     load_kernel(bench);
-    frame_names_set_kernel(bench->names, bench->kernel);
+    frame_names_set_kernel(bench->names, bench->kernel, false);
     bench->unwound.frames = bench->frames;
 }
 
@@ -197,6 +197,40 @@ static void test_frame_keeps_its_name_and_class(void **state)
         check(&b, 8, "[4 words truncated]", CLASS_ERLANG);
         check(&b, 9, "[frames missing]", CLASS_ERLANG);
     }
+    close_bench(&b);
+}
+
+static uint64_t address_at(const struct bench *bench, size_t i)
+{
+    return profile_get_frame(bench->profile, bench->stack->frames[i])->address;
+}
+
+/* Frames of the kernel have no address unless it was requested. Functions with a name and those
+ * without stay one each. */
+static void test_kernel_addresses(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    add(&b, ADDRESS_KERNEL, KERNEL_OTHER + 4, false);
+    add(&b, ADDRESS_KERNEL, KERNEL_OTHER + 8, true);
+    add(&b, ADDRESS_KERNEL, KERNEL_POLL - 0x10000, false);
+    add(&b, ADDRESS_KERNEL, KERNEL_POLL - 0x20000, false);
+    find(&b);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(address_at(&b, i), 0);
+    check(&b, 2, "[unknown]", CLASS_SYSTEM);
+    assert_int_equal(b.stack->frames[0], b.stack->frames[1]);
+    assert_int_equal(b.stack->frames[2], b.stack->frames[3]);
+    assert_int_equal(b.stack->unknown_native, 2);
+    frame_names_set_kernel(b.names, b.kernel, true);
+    frame_names_move(b.names, b.profile);
+    find(&b);
+    assert_int_equal(address_at(&b, 0), KERNEL_OTHER);
+    assert_int_equal(b.stack->frames[0], b.stack->frames[1]);
+    check(&b, 2, "0xffffffff80ff1000", CLASS_SYSTEM);
+    assert_int_equal(address_at(&b, 2), KERNEL_POLL - 0x10000);
     close_bench(&b);
 }
 
@@ -317,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_frames_get_the_class_of_functions_found_later),
         cmocka_unit_test(test_known_functions_have_their_class_in_each_profile),
         cmocka_unit_test(test_new_code_at_an_old_address_gets_its_own_name),
+        cmocka_unit_test(test_kernel_addresses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

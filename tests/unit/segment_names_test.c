@@ -200,7 +200,7 @@ static void test_newest_files_of_each_output_are_kept(void **state)
         touch(kept[i]);
     assert_int_equal(mkdir("x-n@h-20200101-000000.svg", 0700), 0);
     assert_int_equal(symlink("x.svg", "x-n@h-20200101-000001.svg"), 0);
-    segment_names_remove_old(names, 2);
+    segment_names_remove_old(names, 2, some_time);
     for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++)
         if (exists(old[i]))
             fail_msg("%s is still there", old[i]);
@@ -209,6 +209,58 @@ static void test_newest_files_of_each_output_are_kept(void **state)
             fail_msg("%s was removed", kept[i]);
     assert_true(exists("x-n@h-20200101-000000.svg"));
     assert_true(exists("x-n@h-20200101-000001.svg"));
+    segment_names_free(names);
+}
+
+/* Files of the future and of other users neither count nor go: those of this program stay. */
+static void test_foreign(void **state)
+{
+    static const char *const foreign[] = {
+        "x-n@h-20991231-235959.svg", "x-n@h-20991231-235958.svg", "x-n@h-20261121-203001.svg",
+        "x-n@h-20261121-202959.svg", "x-n@h-20260101-000000.svg",
+    };
+    struct segment_names *names = names_of_two(false);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++) {
+        touch(foreign[i]);
+        if (i < 3) /* later than the newest */
+            continue;
+        if (geteuid())
+            unlink(foreign[i]);
+        else
+            assert_int_equal(chown(foreign[i], 65534, 65534), 0);
+    }
+    touch("x-n@h-20261121-203000.svg");
+    touch("x-n@h-20261121-202958.svg");
+    touch("x-n@h-20261121-202957.svg");
+    segment_names_remove_old(names, 2, some_time);
+    assert_true(exists("x-n@h-20261121-203000.svg"));
+    assert_true(exists("x-n@h-20261121-202958.svg"));
+    assert_false(exists("x-n@h-20261121-202957.svg"));
+    for (size_t i = 0; i < (geteuid() ? 3 : sizeof(foreign) / sizeof(*foreign)); i++)
+        assert_true(exists(foreign[i]));
+    segment_names_free(names);
+}
+
+/* A leftover of another user stays. That of the user who ran sudo does not. */
+static void test_foreign_leftovers(void **state)
+{
+    struct segment_names *names = names_of_two(false);
+
+    (void)state;
+    if (geteuid()) {
+        segment_names_free(names);
+        skip();
+    }
+    touch(".x-n@h-20261121-203000.svg.12-0.tmp");
+    assert_int_equal(chown(".x-n@h-20261121-203000.svg.12-0.tmp", 65534, 65534), 0);
+    segment_names_remove_leftovers(names);
+    assert_true(exists(".x-n@h-20261121-203000.svg.12-0.tmp"));
+    setenv("SUDO_UID", "65534", 1);
+    segment_names_remove_leftovers(names);
+    assert_false(exists(".x-n@h-20261121-203000.svg.12-0.tmp"));
+    unsetenv("SUDO_UID");
     segment_names_free(names);
 }
 
@@ -221,10 +273,10 @@ static void test_file_that_is_being_written_is_not_removed(void **state)
     (void)state;
     create(names, &fd);
     touch("x-n@h-20261121-203001.bfr.part");
-    segment_names_remove_old(names, 1);
+    segment_names_remove_old(names, 1, (struct segment_time){"20261121-203001"});
     assert_true(exists("x-n@h-20261121-203000.bfr.part"));
     close(fd);
-    segment_names_remove_old(names, 1);
+    segment_names_remove_old(names, 1, (struct segment_time){"20261121-203001"});
     assert_false(exists("x-n@h-20261121-203000.bfr.part"));
     segment_names_free(names);
 }
@@ -272,6 +324,8 @@ int main(void)
         IN_FOLDER(test_newest_files_of_each_output_are_kept),
         IN_FOLDER(test_file_that_is_being_written_is_not_removed),
         IN_FOLDER(test_leftovers_of_outputs_are_removed),
+        IN_FOLDER(test_foreign),
+        IN_FOLDER(test_foreign_leftovers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/recording_keep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+#include "util/file_place.h"
+#include "util/read_at.h"
+
+enum { NAMES_MAX = 100 };
+
+bool recording_is_at(const char *path, int fd)
+{
+    struct file_place place;
+    struct error ignored;
+    bool is_there;
+
+    if (file_place_open(path, &place, &ignored))
+        return false;
+    is_there = file_place_has(&place, fd);
+    file_place_close(&place);
+    return is_there;
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+    while (size) {
+        ssize_t written = write(fd, data, size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return -1;
+        data += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+/* Copy all bytes to the file, which is closed. Return 0, or -1 with errno. */
+static int copy_to(int copy, int fd)
+{
+    static char block[1 << 16];
+    size_t got;
+    uint64_t at = 0;
+    int failed = 0;
+
+    while (!failed && (got = read_at(fd, at, block, sizeof(block))) > 0) {
+        failed = write_all(copy, block, got);
+        at += got;
+    }
+    if (!failed)
+        return close(copy);
+    failed = errno;
+    close(copy);
+    errno = failed;
+    return -1;
+}
+
+/* Give the recording a name in the directory: its own file if that has no other name and can get
+ * one (O_TMPFILE, which needs no space), or a copy. Return 0, or -1 with errno. */
+static int name_it(int fd, int directory, const char *name)
+{
+    char self[32];
+    int copy, code;
+
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+    if (linkat(AT_FDCWD, self, directory, name, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    if (errno == EEXIST)
+        return -1;
+    copy = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (copy < 0)
+        return -1;
+    if (copy_to(copy, fd) == 0)
+        return 0;
+    code = errno;
+    unlinkat(directory, name, 0);
+    errno = code;
+    return -1;
+}
+
+static char *name_of(time_t now, int attempt)
+{
+    char moment[32];
+    struct tm utc;
+
+    strftime(moment, sizeof(moment), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
+    if (!attempt)
+        return xasprintf("beamflame-%d-%s.bfr", (int)getpid(), moment);
+    return xasprintf("beamflame-%d-%s-%d.bfr", (int)getpid(), moment, attempt);
+}
+
+/* Return the path, or NULL with errno. */
+static char *keep_in(int fd, const char *path)
+{
+    int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), failed = -1, code;
+    time_t now = time(NULL);
+    char *name = NULL, *kept = NULL;
+
+    if (directory < 0)
+        return NULL;
+    for (int attempt = 0; attempt < NAMES_MAX; attempt++) {
+        free(name);
+        name = name_of(now, attempt);
+        failed = name_it(fd, directory, name);
+        if (!failed || errno != EEXIST)
+            break;
+    }
+    code = errno;
+    if (!failed)
+        kept = xasprintf("%s/%s", path, name);
+    free(name);
+    close(directory);
+    errno = code;
+    return kept;
+}
+
+char *recording_keep(int fd, const char *directory, struct error *error)
+{
+    const char *const directories[] = {directory, "/var/tmp", "/tmp"};
+    char *kept = NULL;
+    int code = 0;
+
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories) && !kept; i++) {
+        kept = keep_in(fd, directories[i]);
+        if (!kept && !i)
+            code = errno;
+    }
+    if (!kept)
+        error_set(error, ERROR_FAILED,
+                  "the recording is lost: it can't be kept in %s, /var/tmp or /tmp either: %s",
+                  directory, strerror(code));
+    return kept;
+}

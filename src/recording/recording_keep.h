@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Saves a recording that has no name, or whose name is gone. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "util/error.h"
+
+/* True if `path` is the name of the open recording `fd`. */
+bool recording_is_at(const char *path, int fd);
+
+/* Give the recording `fd`, which is complete, the name beamflame-PID-TIME.bfr in `directory`, or
+ * else in /var/tmp or /tmp. Only this user can read it if it had no name. Return its path, to be
+ * freed, or NULL with error. */
+char *recording_keep(int fd, const char *directory, struct error *error);

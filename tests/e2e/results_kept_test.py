@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was recorded is kept somewhere, and a message names it, when its place goes or is full."""
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import beamflame
+import nodes
+from beamflame import DONE, FAILED
+
+
+class Kept(beamflame.Profilers, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.node = nodes.Node(25, "request")
+        cls.addClassCleanup(cls.node.kill)
+
+    def setUp(self):
+        self.out = beamflame.folder(self.addCleanup)
+        self.temporary = self.out / "temporary"
+        self.temporary.mkdir()
+        self.folder = self.out / "folder"
+        self.folder.mkdir()
+        self.environment = dict(os.environ, TMPDIR=str(self.temporary))
+
+    def begin(self, *arguments, **options):
+        profiler = beamflame.start("-p", self.node.pid, "-F", 199, *arguments,
+                                   env=self.environment, **options)
+        self.addCleanup(profiler.communicate)
+        self.addCleanup(profiler.kill)
+        return profiler
+
+    def check_kept(self, said, least=50):
+        """The message names a private file of the temporary folder that has the samples."""
+        named = re.findall(r"kept in (\S+?);?(?:\s|$)", said)
+        self.assertEqual(len(named), 1, said)
+        self.assertEqual(os.path.dirname(named[0]), str(self.temporary))
+        self.assertEqual(os.stat(named[0]).st_mode & 0o7777, 0o600)
+        self.assertGreater(sum(beamflame.folded(named[0]).values()), least)
+        return named[0]
+
+    def lose_folder(self, *arguments):
+        """Record, and remove the folder meanwhile; return what was said."""
+        profiler = self.begin(*arguments)
+        time.sleep(2.5)
+        shutil.rmtree(self.folder)
+        time.sleep(1)
+        profiler.send_signal(signal.SIGINT)
+        code, said = self.ended(profiler)
+        self.assertEqual(code, FAILED, said)
+        return said
+
+    def test_folder_of_the_recording_is_removed(self):
+        said = self.lose_folder("-o", self.folder / "x.bfr")
+        self.assertIn(f"{self.folder / 'x.bfr'} was removed", said)
+        self.check_kept(said)
+        self.assertNotIn("wrote", said)
+
+    def test_folder_of_an_output_is_removed(self):
+        """Without a requested recording, that of the outputs is kept."""
+        said = self.lose_folder("-o", self.folder / "x.svg", "-o", self.out / "x.folded")
+        self.assertIn(str(self.folder / "x.svg"), said)
+        self.check_kept(said)
+
+    def test_folder_of_segments_is_removed(self):
+        """The same for the segment of --loop that is being recorded."""
+        said = self.lose_folder("--loop", 60, "-o", self.folder / "x.bfr")
+        self.check_kept(said)
+
+    def test_folder_of_a_trigger_is_removed(self):
+        """The same for what a trigger recorded in memory."""
+        said = self.lose_folder("--trigger", "memory>1", "--after", 60, "-o", self.folder / "x.bfr")
+        self.check_kept(said)
+
+    def test_folder_is_named_anew(self):
+        """A recording that has another name now is not called written under the old one."""
+        profiler = self.begin("-o", self.folder / "x.bfr")
+        time.sleep(2)
+        os.rename(self.folder, self.out / "renamed")
+        profiler.send_signal(signal.SIGINT)
+        code, said = self.ended(profiler)
+        self.assertEqual(code, FAILED)
+        self.assertIn("kept in", said)
+        self.assertGreater(sum(beamflame.folded(self.out / "renamed" / "x.bfr").values()), 50)
+
+    def test_output_that_is_full(self):
+        """/dev/full, as a full disk: the error names the output, the recording is kept."""
+        profiler = self.begin("-d", 2, "--format", "folded", "-o", "/dev/full", "-o",
+                              self.out / "x.svg")
+        code, said = self.ended(profiler)
+        self.assertEqual(code, FAILED)
+        self.assertIn("can't write /dev/full: No space left on device", said)
+        self.check_kept(said)
+        self.assertFalse((self.out / "x.svg").exists())
+
+    def test_full_disk_of_outputs(self):
+        """A disk that is full when outputs are written: nothing half is left there."""
+        script = ('mount -t tmpfs -o size=64k tmpfs "$1" || exit 99; '
+                  'head -c 60k /dev/zero >"$1/filler"; '
+                  '"$2" -p "$3" -d 2 -F 499 -q -o "$1/x.html"; code=$?; ls -A "$1"; exit $code')
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", self.folder,
+                               beamflame.BINARY, str(self.node.pid)], env=self.environment,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn(f"can't write {self.folder / 'x.html'}: No space left on device", done.stderr)
+        self.assertEqual(done.stdout.split(), ["filler"])
+        self.check_kept(done.stderr)
+
+    def test_full_disk_of_everything(self):
+        """Without room in TMPDIR the recording is what fits in it, and that is kept without any
+        more room."""
+        script = ('mount -t tmpfs -o size=32k tmpfs "$1" || exit 99; '
+                  'TMPDIR="$1" "$2" -p "$3" -d 20 -F 999 -q --format folded -o /dev/full; code=$?; '
+                  'set -- "$1"/*.bfr; mv "$1" "$TMPDIR/" && exit $code')
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", self.folder,
+                               beamflame.BINARY, str(self.node.pid)], env=self.environment,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn("the recording ended early", done.stderr)
+        self.assertIn(f"kept in {self.folder}/beamflame-", done.stderr)
+        kept, = self.temporary.glob("*.bfr")
+        self.assertGreater(sum(beamflame.folded(kept).values()), 20)
+
+    def test_summary_that_cannot_be_written(self):
+        """A summary whose reader is gone does not lose the outputs."""
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([beamflame.BINARY, "-p", str(self.node.pid), "-d", "2", "-o",
+                                   self.out / "x.folded"], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, timeout=60)
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn("No space left on device", done.stderr)
+        self.assertGreater(sum(beamflame.read_folded(self.out / "x.folded").values()), 20)
+
+    def test_terminal_is_closed(self):
+        """The terminal hangs up, as when a connection breaks: all outputs are there."""
+        master, slave = pty.openpty()
+        profiler = subprocess.Popen(["setsid", "--ctty", beamflame.BINARY, "-p",
+                                     str(self.node.pid), "-F", "199", "-o", self.out / "x.folded",
+                                     "-o", self.out / "x.bfr"],
+                                    stdin=slave, stdout=slave, stderr=slave)
+        self.addCleanup(profiler.kill)
+        os.close(slave)
+        time.sleep(3)
+        os.close(master)
+        profiler.wait(timeout=20)
+        for stacks in (beamflame.read_folded(self.out / "x.folded"),
+                       beamflame.folded(self.out / "x.bfr")):
+            self.assertGreater(sum(stacks.values()), 50)
+
+
+class Stopped(unittest.TestCase):
+    def test_a_stopped_node_is_said(self):
+        """ps, record and dump say that a node is stopped, where its numbers look as if it slept."""
+        beamflame.require()
+        out = beamflame.folder(self.addCleanup)
+        with nodes.Node(25, "request") as node:
+            self.assertNotIn("stopped", beamflame.run("ps").stderr)
+            os.kill(node.pid, signal.SIGSTOP)
+            time.sleep(0.2)
+            says = f"warning: process {node.pid} is stopped"
+            for arguments in (("ps",), ("dump", "-p", node.pid),
+                              ("-p", node.pid, "-d", 1, "-e", "wall", "-o", out / "x.folded")):
+                with self.subTest(arguments):
+                    done = beamflame.run(*arguments, timeout=60)
+                    self.assertEqual(done.returncode, DONE, done.stderr)
+                    self.assertEqual(done.stderr.count(says), 1, done.stderr)
+            self.assertIn('"stopped": true', beamflame.run("ps", "--json").stdout)
+            os.kill(node.pid, signal.SIGCONT)
+            self.assertIn('"stopped": false', beamflame.run("ps", "--json").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

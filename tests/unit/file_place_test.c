@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Files are written where the caller means, and nowhere else that another user has prepared. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+
+#include "test_folder.h"
+#include "util/file_place.h"
+
+enum { SOMEBODY = 65534 };
+
+static int enter_folder(void **state)
+{
+    (void)state;
+    umask(022);
+    return folder_enter();
+}
+
+static void make(const char *name, const char *text, mode_t mode)
+{
+    FILE *file = fopen(name, "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(chmod(name, mode), 0);
+}
+
+static const char *content(const char *name)
+{
+    static char text[64];
+    FILE *file = fopen(name, "r");
+
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static mode_t mode_of(const char *name)
+{
+    struct stat status;
+
+    assert_int_equal(stat(name, &status), 0);
+    return status.st_mode & 07777;
+}
+
+/* Write "new" to the path. Return 0, or -1 with error. */
+static int write_new(const char *path, struct error *error)
+{
+    struct file_place place;
+    char *temporary;
+    int fd;
+
+    if (file_place_open(path, &place, error))
+        return -1;
+    assert_false(place.in_place);
+    fd = file_place_create(&place, O_WRONLY, &temporary);
+    assert_true(fd >= 0);
+    if (place.exists) /* nobody can read more of it, at any time */
+        assert_int_equal(mode_of(temporary) & ~(place.old.st_mode & 0777), 0);
+    assert_int_equal(write(fd, "new", 3), 3);
+    close(fd);
+    assert_int_equal(file_place_publish(&place, temporary), 0);
+    free(temporary);
+    file_place_close(&place);
+    return 0;
+}
+
+static void assert_refused(const char *path, const char *says)
+{
+    struct file_place place;
+    struct error error = {0};
+
+    assert_int_equal(file_place_open(path, &place, &error), -1);
+    assert_int_equal(error.code, ERROR_FAILED);
+    if (!strstr(error.text, says) || strncmp(error.text, path, strlen(path)) != 0)
+        fail_msg("%s", error.text);
+}
+
+static void need_root(void)
+{
+    if (geteuid())
+        skip();
+}
+
+/* A new file has the mode of the umask; one that is replaced keeps its mode and owner. */
+static void test_mode_and_owner(void **state)
+{
+    struct stat status;
+    struct error error;
+
+    (void)state;
+    assert_int_equal(write_new("a", &error), 0);
+    assert_int_equal(mode_of("a"), 0644);
+    make("b", "old", 0600);
+    assert_int_equal(write_new("b", &error), 0);
+    assert_int_equal(mode_of("b"), 0600);
+    make("c", "old", 04640);
+    if (geteuid() == 0)
+        assert_int_equal(chown("c", SOMEBODY, SOMEBODY), 0);
+    assert_int_equal(write_new("c", &error), 0);
+    assert_string_equal(content("c"), "new");
+    assert_int_equal(mode_of("c"), 0640);
+    assert_int_equal(stat("c", &status), 0);
+    assert_int_equal(status.st_uid, geteuid() ? geteuid() : SOMEBODY);
+}
+
+/* What has another name too is not changed under that name. */
+static void test_other_names(void **state)
+{
+    struct error error;
+
+    (void)state;
+    make("other", "old", 0600);
+    assert_int_equal(link("other", "a"), 0);
+    assert_int_equal(write_new("a", &error), 0);
+    assert_string_equal(content("other"), "old");
+    assert_string_equal(content("a"), "new");
+}
+
+/* The caller's own link, where nobody else can make links, is followed: also to a file that does
+ * not exist yet, and through other links. */
+static void test_own_link(void **state)
+{
+    struct error error;
+
+    (void)state;
+    assert_int_equal(mkdir("below", 0755), 0);
+    assert_int_equal(symlink("below/second", "first"), 0);
+    assert_int_equal(symlink("../real", "below/second"), 0);
+    assert_int_equal(write_new("first", &error), 0);
+    assert_string_equal(content("real"), "new");
+    assert_true(exists("below/second"));
+    unlink("below/second");
+}
+
+/* A link is refused if others can make links in its folder, whoever owns it. */
+static void test_link_in_shared_folder(void **state)
+{
+    static const mode_t modes[] = {01777, 0777, 0775};
+
+    (void)state;
+    make("victim", "old", 0600);
+    assert_int_equal(symlink("victim", "a"), 0);
+    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+        assert_int_equal(chmod(".", modes[i]), 0);
+        assert_refused("a", "name the file itself");
+    }
+    assert_string_equal(content("victim"), "old");
+}
+
+/* A link of another user is refused everywhere, and so is a link in another user's folder. */
+static void test_link_of_another_user(void **state)
+{
+    (void)state;
+    need_root();
+    assert_int_equal(symlink("victim", "a"), 0);
+    assert_int_equal(lchown("a", SOMEBODY, SOMEBODY), 0);
+    assert_refused("a", "name the file itself");
+    assert_int_equal(lchown("a", 0, 0), 0);
+    assert_int_equal(chown(".", SOMEBODY, SOMEBODY), 0);
+    assert_refused("a", "name the file itself");
+    assert_false(exists("victim"));
+}
+
+/* A file or pipe that another user has put into a shared folder is not used. The owner of the
+ * folder may have files in it. */
+static void test_planted(void **state)
+{
+    struct error error;
+
+    (void)state;
+    need_root();
+    make("a", "old", 0666);
+    assert_int_equal(mkfifo("pipe", 0666), 0);
+    assert_int_equal(chown("a", SOMEBODY, SOMEBODY), 0);
+    assert_int_equal(chown("pipe", SOMEBODY, SOMEBODY), 0);
+    assert_int_equal(chmod(".", 01777), 0);
+    assert_refused("a", "another user");
+    assert_refused("pipe", "another user");
+    assert_int_equal(chown(".", SOMEBODY, SOMEBODY), 0);
+    assert_int_equal(write_new("a", &error), 0);
+}
+
+static void nothing(int signal)
+{
+    (void)signal;
+}
+
+/* Waiting for the reader of a pipe ends with a signal. */
+static void test_pipe_without_reader(void **state)
+{
+    const struct sigaction action = {.sa_handler = nothing};
+    const struct itimerval soon = {.it_value = {.tv_usec = 50000},
+                                   .it_interval = {.tv_usec = 50000}};
+    struct file_place place;
+    struct error error;
+
+    (void)state;
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_int_equal(file_place_open("pipe", &place, &error), 0);
+    assert_true(place.in_place);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    assert_int_equal(file_place_write_in_place(&place), -1);
+    assert_int_equal(errno, EINTR);
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    file_place_close(&place);
+}
+
+/* /dev/fd/N is the descriptor itself, whatever file it is of. */
+static void test_own_descriptor(void **state)
+{
+    struct file_place place;
+    struct error error;
+    char path[32];
+    int fd, copy;
+
+    (void)state;
+    make("a", "old", 0600);
+    fd = open("a", O_WRONLY | O_APPEND);
+    snprintf(path, sizeof(path), "/dev/fd/%d", fd);
+    assert_int_equal(file_place_open(path, &place, &error), 0);
+    assert_true(place.in_place);
+    copy = file_place_write_in_place(&place);
+    assert_int_equal(write(copy, "new", 3), 3);
+    close(copy);
+    close(fd);
+    file_place_close(&place);
+    assert_string_equal(content("a"), "oldnew");
+}
+
+/* Links in a circle, folders and names that cannot be are errors. */
+static void test_no_place(void **state)
+{
+    struct file_place place;
+    struct error error;
+
+    (void)state;
+    assert_int_equal(symlink("b", "a"), 0);
+    assert_int_equal(symlink("a", "b"), 0);
+    assert_int_equal(mkdir("folder", 0700), 0);
+    assert_int_equal(file_place_open("a", &place, &error), -1);
+    assert_non_null(strstr(error.text, "Too many levels"));
+    assert_int_equal(file_place_open("folder", &place, &error), -1);
+    assert_non_null(strstr(error.text, "Is a directory"));
+    assert_int_equal(file_place_open("folder/", &place, &error), -1);
+    assert_int_equal(file_place_open("none/a", &place, &error), -1);
+    assert_non_null(strstr(error.text, "No such file"));
+}
+
+/* A file is known again only while its name is its own. */
+static void test_has(void **state)
+{
+    struct file_place place;
+    struct error error;
+    int fd;
+
+    (void)state;
+    make("a", "old", 0600);
+    fd = open("a", O_RDONLY);
+    assert_int_equal(file_place_open("a", &place, &error), 0);
+    assert_true(file_place_has(&place, fd));
+    assert_int_equal(rename("a", "b"), 0);
+    assert_false(file_place_has(&place, fd));
+    make("a", "other", 0600);
+    assert_false(file_place_has(&place, fd));
+    close(fd);
+    file_place_close(&place);
+}
+
+/* Text is appended to a file of this name alone: no link, no second name of a file elsewhere. */
+static void test_append(void **state)
+{
+    struct error error;
+    int fd = file_place_append("a", &error);
+
+    (void)state;
+    assert_int_equal(write(fd, "1", 1), 1);
+    close(fd);
+    fd = file_place_append("a", &error);
+    assert_int_equal(write(fd, "2", 1), 1);
+    close(fd);
+    assert_string_equal(content("a"), "12");
+    assert_int_equal(chmod(".", 01777), 0);
+    assert_int_equal(link("a", "b"), 0);
+    assert_int_equal(symlink("a", "c"), 0);
+    assert_int_equal(file_place_append("b", &error), -1);
+    assert_int_equal(file_place_append("c", &error), -1);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(test_mode_and_owner),
+        IN_FOLDER(test_other_names),
+        IN_FOLDER(test_own_link),
+        IN_FOLDER(test_link_in_shared_folder),
+        IN_FOLDER(test_link_of_another_user),
+        IN_FOLDER(test_planted),
+        IN_FOLDER(test_pipe_without_reader),
+        IN_FOLDER(test_own_descriptor),
+        IN_FOLDER(test_no_place),
+        IN_FOLDER(test_has),
+        IN_FOLDER(test_append),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
