@@ -72,6 +72,31 @@ static void test_exists_and_start_time(void **state)
     assert_false(process_exists(0));
 }
 
+/* A process is stopped from SIGSTOP to SIGCONT, and at no other time. */
+static void test_stopped(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    (void)state;
+    if (child == 0) {
+        prctl(PR_SET_NAME, "a) T (1 2 3");
+        raise(SIGSTOP);
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    assert_true(process_is_stopped(child));
+    assert_true(process_exists(child));
+    kill(child, SIGCONT);
+    assert_int_equal(waitpid(child, &status, WCONTINUED), child);
+    assert_false(process_is_stopped(child));
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_false(process_is_stopped(child));
+    assert_false(process_is_stopped(getpid()));
+}
+
 /* Arguments are returned one by one, also empty ones, with an additional NUL at the end. */
 static void test_arguments(void **state)
 {
@@ -292,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_exists_and_start_time),
+        cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_thread_times),
