@@ -168,6 +168,7 @@ static void handle_signals(void)
     handle_unless_ignored(SIGQUIT, &action);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGXFSZ, &action, NULL); /* a limit of file sizes is an error of writing */
 }
 
 static void add_default(struct output_options *output, char *path)
@@ -325,7 +326,8 @@ static int record_and_render(const struct record_options *options, struct target
     if (fd < 0)
         return failed;
     if (failed)
-        message_warning("the recording ended early; what it has is kept");
+        message_warning("the recording ended early; what %s has of it is kept",
+                        path ? path : temporary_directory());
     rendered = render_recording(options, path, fd);
     return failed ? failed : rendered;
 }

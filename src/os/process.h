@@ -22,8 +22,7 @@ bool process_exists(pid_t pid);
  * another program lets it continue. */
 bool process_is_stopped(pid_t pid);
 #define PROCESS_IS_STOPPED                                                                         \
-    "process %d is stopped (state T): nothing of it runs until it gets SIGCONT, or its debugger "  \
-    "lets it continue"
+    "process %d is stopped (state T): nothing of it runs until it gets SIGCONT"
 
 /* Return the pid of the parent, 0 if the process has ended. */
 pid_t process_parent(pid_t pid);

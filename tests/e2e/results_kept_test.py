@@ -127,6 +127,15 @@ class Kept(beamflame.Profilers, unittest.TestCase):
         kept, = self.temporary.glob("*.bfr")
         self.assertGreater(sum(beamflame.folded(kept).values()), 20)
 
+    def test_limit_of_file_sizes(self):
+        """A limit of file sizes (ulimit -f) is an error of writing, not the end of beamflame."""
+        done = subprocess.run(["prlimit", "--fsize=16384", beamflame.BINARY, "-p",
+                               str(self.node.pid), "-d", "20", "-F", "999", "-o",
+                               self.out / "x.bfr"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn("File too large", done.stderr)
+        self.assertGreater(sum(beamflame.folded(self.out / "x.bfr").values()), 20)
+
     def test_summary_that_cannot_be_written(self):
         """A summary whose reader is gone does not lose the outputs."""
         with open("/dev/full", "w", encoding="ascii") as full:

@@ -10,9 +10,9 @@ CONVERSION = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|
 
 
 def formats():
-    """Return the strings of the program's C files; adjacent ones are one."""
+    """Return the strings of the program's files; adjacent ones are one."""
     found = set()
-    for path in (ROOT / "src").rglob("*.c"):
+    for path in (ROOT / "src").rglob("*.[ch]"):
         text = path.read_text(encoding="utf-8")
         for strings in re.findall(rf"{STRING}(?:\s*{STRING})*", text):
             found.add("".join(part[1:-1] for part in re.findall(STRING, strings)))

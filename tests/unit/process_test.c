@@ -119,6 +119,31 @@ static void test_start_in_boot_time(void **state)
     assert_true(clock_ns(CLOCK_BOOTTIME) - start < 3600 * (uint64_t)1000000000);
 }
 
+/* A process is stopped from SIGSTOP to SIGCONT, and at no other time. */
+static void test_stopped(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    (void)state;
+    if (child == 0) {
+        prctl(PR_SET_NAME, "a) T (1 2 3");
+        raise(SIGSTOP);
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    assert_true(process_is_stopped(child));
+    assert_true(process_exists(child));
+    kill(child, SIGCONT);
+    assert_int_equal(waitpid(child, &status, WCONTINUED), child);
+    assert_false(process_is_stopped(child));
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_false(process_is_stopped(child));
+    assert_false(process_is_stopped(getpid()));
+}
+
 /* Arguments are returned one by one, also empty ones, with an additional NUL at the end. */
 static void test_arguments_are_returned_one_by_one(void **state)
 {
@@ -348,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_container_id_is_cut_to_a_small_buffer),
         cmocka_unit_test(test_identity_ends_at_exec),
         cmocka_unit_test(test_start_in_boot_time),
+        cmocka_unit_test(test_stopped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
