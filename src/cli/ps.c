@@ -12,6 +12,7 @@
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
 #include "os/capabilities.h"
+#include "os/privileges.h"
 #include "os/process.h"
 #include "output/json/json.h"
 #include "util/alloc.h"
@@ -271,8 +272,10 @@ static int run(int argc, char **argv)
     struct ps_options options = {0};
     int result;
 
-    if (command_line_parse(&ps_command, argc, argv, &options, &result))
+    if (command_line_parse(&ps_command, argc, argv, &options, &result)) {
+        privileges_observe();
         result = list(&options, &error);
+    }
     return result;
 }
 

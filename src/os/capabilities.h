@@ -43,8 +43,8 @@ bool capabilities_parse(const char *status, uint64_t *set);
 bool capabilities_of_self(uint64_t *set);
 
 /* Keep only the capabilities of the set `kept` that this thread has, as a mask of bits, permitted
- * and effective; none is inheritable or ambient, so programs that it starts have none. Return 0, or
- * -1 with errno. */
+ * and effective; none is inheritable or ambient, so programs that it starts have none, unless it is
+ * root's. Return 0, or -1 with errno. */
 int capabilities_keep(uint64_t kept);
 
 /* False in a user namespace other than the first one: the kernel does not accept capabilities of

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/privileges.h"
 #include "output/formats.h"
 #include "recording/recording_join.h"
 #include "rotation/segment_names.h"
@@ -198,6 +199,7 @@ static void run_child(const struct rotation *rotation, const struct source *sour
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     keep_only(source, rotation->reports->log_file);
+    privileges_render();
     fd = open_source(rotation, source);
     _exit(fd < 0 ? ERROR_FAILED : write_segment(rotation, fd));
 }
