@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,20 +18,34 @@
 #include "beam/roots.h"
 #include "beam/term.h"
 #include "beam/vm_internal.h"
+#include "os/capabilities.h"
 #include "os/process.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/log.h"
 #include "util/stop.h"
 
+/* The kernel permits a process of another user to who has CAP_SYS_PTRACE. Opening its files in
+ * /proc takes the permission of any file besides, as its executable does. */
+static uint64_t capabilities_to_read(pid_t pid)
+{
+    const uint64_t trace = CAPABILITY(CAP_SYS_PTRACE);
+    struct stat status;
+    uint64_t set = 0;
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d", pid);
+    capabilities_of_self(&set);
+    if (stat(path, &status) == 0 && status.st_uid == geteuid() && !(set & trace))
+        return trace;
+    return CAPABILITIES_TO_READ;
+}
+
 static int open_error(pid_t pid, const char *what, struct error *error)
 {
     if (errno == EACCES || errno == EPERM)
-        return error_set(
-            error, ERROR_PERMISSION,
-            "not permitted to read %s of process %d: this needs CAP_SYS_PTRACE (run as "
-            "root)",
-            what, pid);
+        return capabilities_refused(capabilities_to_read(pid), error, "read %s of process %d", what,
+                                    pid);
     if (process_exists(pid))
         return error_set(error, ERROR_NO_PROCESS,
                          "process %d has no executable: it is a kernel thread, or it is ending",

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/capabilities.h"
 #include "os/descriptors.h"
 #include "util/alloc.h"
 #include "util/log.h"
@@ -115,9 +116,7 @@ static const char *last_reason(char *log)
 int bpf_load_error(int code, struct error *error)
 {
     if (code == -EPERM)
-        return error_set(error, ERROR_PERMISSION,
-                         "not permitted to load BPF programs: run as root, or with CAP_BPF, "
-                         "CAP_PERFMON and CAP_SYS_PTRACE (before Linux 5.11 CAP_SYS_RESOURCE too)");
+        return capabilities_refused(CAPABILITIES_TO_LOAD, error, "load BPF programs");
     if (descriptors_ran_out(-code, error))
         return -1;
     if (access("/sys/kernel/btf/vmlinux", R_OK))

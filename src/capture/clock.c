@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/capabilities.h"
 #include "os/descriptors.h"
 #include "os/kernel_settings.h"
 #include "util/alloc.h"
@@ -76,12 +77,20 @@ int clock_event_open(const struct clock_event *event, int cpu, uint64_t period)
     return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+uint64_t capabilities_to_sample(void)
+{
+    uint64_t needed = CAPABILITY(CAP_PERFMON);
+    long paranoid;
+
+    if (kernel_setting_number("/proc/sys/kernel/perf_event_paranoid", &paranoid) && paranoid > 2)
+        needed |= CAPABILITY(CAP_SYS_ADMIN);
+    return needed;
+}
+
 int clock_event_error(const struct clock_event *event, struct error *error)
 {
     if (errno == EACCES || errno == EPERM)
-        return error_set(error, ERROR_PERMISSION,
-                         "not permitted to sample CPUs: run as root, or with CAP_PERFMON (Debian's "
-                         "kernels, unless kernel.perf_event_paranoid is 2: CAP_SYS_ADMIN)");
+        return capabilities_refused(capabilities_to_sample(), error, "sample CPUs");
     if (descriptors_ran_out(errno, error))
         return -1;
     if (errno == ENOENT || errno == EOPNOTSUPP || errno == ENODEV || errno == EINVAL)

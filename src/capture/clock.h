@@ -43,6 +43,10 @@ int clock_event_period(const struct clock_event *event, uint32_t frequency, uint
  * With a period of 0 the event only counts. */
 int clock_event_open(const struct clock_event *event, int cpu, uint64_t period);
 
+/* What sampling and probes take here, as a set of os/capabilities.h: Debian's kernels want
+ * CAP_SYS_ADMIN where kernel.perf_event_paranoid is above 2. */
+uint64_t capabilities_to_sample(void);
+
 /* Set the error of clock_event_open() from errno. Return -1. */
 int clock_event_error(const struct clock_event *event, struct error *error);
 

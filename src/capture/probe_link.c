@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/clock.h"
+#include "os/capabilities.h"
 #include "os/descriptors.h"
 #include "util/alloc.h"
 #include "util/log.h"
@@ -92,9 +94,7 @@ static int attach_error(int code, pid_t pid, const struct probe_site *site, stru
     if (code == ESRCH)
         return error_set(error, ERROR_NO_PROCESS, "process %d has ended", (int)pid);
     if (code == EPERM || code == EACCES)
-        return error_set(error, ERROR_PERMISSION,
-                         "not permitted to attach probes: run as root, or with CAP_BPF, "
-                         "CAP_PERFMON and CAP_SYS_ADMIN");
+        return capabilities_refused(capabilities_to_sample(), error, "attach probes");
     if (descriptors_ran_out(code, error))
         return -1;
     return error_set(error, ERROR_FAILED, "a probe can't be attached at offset 0x%llx of %s: %s",

@@ -10,6 +10,7 @@
 #include "cli/render.h"
 #include "cli/report_options.h"
 #include "input/input.h"
+#include "os/privileges.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "recording/recording_join.h"
@@ -209,8 +210,10 @@ static int run(int argc, char **argv)
     };
     int result;
 
-    if (command_line_parse(&diff_command, argc, argv, &options, &result))
+    if (command_line_parse(&diff_command, argc, argv, &options, &result)) {
+        privileges_render();
         result = diff(&options);
+    }
     report_options_free(&options.report);
     return result;
 }

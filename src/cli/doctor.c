@@ -8,6 +8,7 @@
 
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "os/privileges.h"
 #include "output/json/json.h"
 #include "session/findings.h"
 #include "session/machine_checks.h"
@@ -86,6 +87,7 @@ static int run(int argc, char **argv)
 
     if (!command_line_parse(&doctor_command, argc, argv, &options, &result))
         return result;
+    privileges_observe();
     machine_checks(&findings);
     probing_checks(&findings, &probing);
     if (options.pid)

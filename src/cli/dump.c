@@ -10,6 +10,7 @@
 #include "cli/option.h"
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
+#include "os/privileges.h"
 #include "os/process.h"
 #include "output/dump/writers.h"
 #include "output/number_text.h"
@@ -172,6 +173,10 @@ static int run(int argc, char **argv)
     int result;
 
     if (command_line_parse(&dump_command, argc, argv, &options, &result)) {
+        if (options.core)
+            privileges_render();
+        else
+            privileges_observe();
         result = options.core ? dump_core(&options, &error) : dump_live(&options, &error);
         if (result)
             result = message_error(&error);

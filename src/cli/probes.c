@@ -14,6 +14,7 @@
 #include "cli/option.h"
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
+#include "os/privileges.h"
 #include "os/usdt.h"
 #include "util/alloc.h"
 
@@ -203,6 +204,7 @@ static int run(int argc, char **argv)
 
     if (!command_line_parse(&probes_command, argc, argv, &options, &result))
         return result;
+    privileges_observe();
     return show(&options, &error) ? message_error(&error) : 0;
 }
 

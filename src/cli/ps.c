@@ -11,6 +11,8 @@
 #include "cli/message.h"
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
+#include "os/capabilities.h"
+#include "os/privileges.h"
 #include "os/process.h"
 #include "output/json/json.h"
 #include "util/alloc.h"
@@ -238,15 +240,19 @@ static void print_json(const struct rows *rows)
  * error only if a VM was missed. */
 static int report_permission(const struct rows *rows)
 {
-    bool missed = rows->count == 0 && rows->not_permitted > 0 && geteuid() != 0;
+    char missing[160];
+    struct error error;
+    bool missed;
 
+    capabilities_missing(CAPABILITIES_TO_READ, missing, sizeof(missing));
+    missed = rows->count == 0 && rows->not_permitted > 0 && geteuid() != 0 && missing[0];
     for (size_t i = 0; i < rows->count; i++)
         missed |= rows->all[i].error.code == ERROR_PERMISSION;
     if (!missed)
         return 0;
-    message_say("not permitted to examine %zu processes: this needs CAP_SYS_PTRACE (run as root)",
-                rows->not_permitted);
-    return ERROR_PERMISSION;
+    capabilities_refused(CAPABILITIES_TO_READ, &error, "examine %zu processes",
+                         rows->not_permitted);
+    return message_error(&error);
 }
 
 static int list(const struct ps_options *options, struct error *error)
@@ -277,8 +283,10 @@ static int run(int argc, char **argv)
     struct ps_options options = {0};
     int result;
 
-    if (command_line_parse(&ps_command, argc, argv, &options, &result))
+    if (command_line_parse(&ps_command, argc, argv, &options, &result)) {
+        privileges_observe();
         result = list(&options, &error);
+    }
     return result;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/record_options.h"
 #include "cli/render.h"
 #include "cli/verbose.h"
+#include "os/privileges.h"
 #include "output/output_file.h"
 #include "profile/events.h"
 #include "recording/recording_keep.h"
@@ -251,6 +252,8 @@ static struct session *start(const struct record_options *options, struct target
     struct session *session =
         session_start(&options->session, targets, command_line, started, error);
 
+    if (session)
+        privileges_record(options->session.event_count > 0);
     if (session && !options->output.quiet)
         say_start(options, targets->count);
     return session;
@@ -328,6 +331,7 @@ static int record_and_render(const struct record_options *options, struct target
     if (failed)
         message_warning("the recording ended early; what %s has of it is kept",
                         path ? path : temporary_directory());
+    privileges_render();
     rendered = render_recording(options, path, fd);
     return failed ? failed : rendered;
 }
@@ -424,6 +428,20 @@ static int check_outputs(const struct record_options *options, struct error *err
                         peers, error);
 }
 
+/* A command must be able to become root again, as by sudo, so it is started before that ends. */
+static int open_targets(const struct record_options *options, struct targets *targets,
+                        struct error *error)
+{
+    int result;
+
+    if (!options->targets.command)
+        privileges_observe();
+    result = targets_open(&options->targets, targets, error);
+    if (options->targets.command)
+        privileges_observe();
+    return result;
+}
+
 static int run(int argc, char **argv)
 {
     struct record_options options;
@@ -444,7 +462,7 @@ static int run(int argc, char **argv)
     reports = record_reports(&progress, options.output.quiet);
     options.recorder.reports = &reports;
     handle_signals();
-    if (check_outputs(&options, &error) || targets_open(&options.targets, &targets, &error)) {
+    if (check_outputs(&options, &error) || open_targets(&options, &targets, &error)) {
         result = message_error(&error);
     } else {
         result = record(&options, &targets, command_line, started);

@@ -6,6 +6,7 @@
 #include "cli/render.h"
 #include "cli/report_options.h"
 #include "input/input.h"
+#include "os/privileges.h"
 
 static int open_input(const struct report_options *options, struct error *error)
 {
@@ -35,8 +36,10 @@ static int run(int argc, char **argv)
     struct report_options options = {.output.settings.view.grouping = {{GROUP_NAME}}};
     int result;
 
-    if (command_line_parse(&report_command, argc, argv, &options, &result))
+    if (command_line_parse(&report_command, argc, argv, &options, &result)) {
+        privileges_render();
         result = report(&options);
+    }
     report_options_free(&options);
     return result;
 }

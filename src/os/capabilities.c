@@ -2,21 +2,17 @@
 #include "os/capabilities.h"
 
 #include <inttypes.h>
-#include <linux/capability.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "os/kernel_settings.h"
 #include "os/procfs.h"
-
-/* These came with Linux 5.8; headers may be older. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#define CAP_BPF     39
-#endif
 
 bool capabilities_parse(const char *status, uint64_t *set)
 {
@@ -62,12 +58,15 @@ bool capabilities_are_the_hosts(void)
 
 const struct capability *capabilities_needed(size_t *count)
 {
+    static const uint64_t admin = CAPABILITY(CAP_SYS_ADMIN);
     static const struct capability needed[] = {
-        {CAP_BPF, "CAP_BPF", "to load BPF programs", .always = true, .within_admin = true},
+        {CAP_BPF, "CAP_BPF", "to load BPF programs", .always = true, .or_any = admin},
         {CAP_PERFMON, "CAP_PERFMON", "to sample CPUs and attach probes", .always = true,
-         .within_admin = true},
-        {CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read the memory of VMs"},
-        {CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "to read /proc of VMs of other users"},
+         .or_any = admin},
+        {CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read VMs of other users"},
+        {CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "to open the memory of VMs of other users",
+         .or_any = CAPABILITY(CAP_DAC_OVERRIDE)},
+        {CAP_SYSLOG, "CAP_SYSLOG", "for the names of kernel functions"},
         {CAP_SYS_ADMIN, "CAP_SYS_ADMIN",
          "to sample CPUs where kernel.perf_event_paranoid is above 2, and to open mapped files "
          "that were deleted"},
@@ -82,9 +81,70 @@ const struct capability *capabilities_needed(size_t *count)
 
 bool capability_is_missing(const struct capability *capability, uint64_t set, unsigned int release)
 {
+    uint64_t any = CAPABILITY(capability->number) | capability->or_any;
+
     if (capability->until && release > capability->until)
         return false;
-    if (capability->within_admin && set >> CAP_SYS_ADMIN & 1)
-        return false;
-    return !(set >> capability->number & 1);
+    return !(set & any);
+}
+
+static unsigned int release_of_this_kernel(void)
+{
+    struct utsname name;
+
+    return uname(&name) ? 0 : kernel_release_parse(name.release);
+}
+
+/* Write the names of those of `wanted` that are missing from `set`, and return their number. */
+static int list_missing(uint64_t wanted, uint64_t set, char *names, size_t size)
+{
+    unsigned int release = release_of_this_kernel();
+    size_t count, used = 0;
+    const struct capability *all = capabilities_needed(&count);
+    const struct capability *last = NULL;
+    int found = 0;
+
+    names[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        if (!(wanted & CAPABILITY(all[i].number)) || !capability_is_missing(&all[i], set, release))
+            continue;
+        if (last && used < size)
+            used += (size_t)snprintf(names + used, size - used, "%s%s", found > 1 ? ", " : "",
+                                     last->name);
+        last = &all[i];
+        found++;
+    }
+    if (last && used < size)
+        snprintf(names + used, size - used, "%s%s", found > 1 ? " and " : "", last->name);
+    return found;
+}
+
+void capabilities_missing(uint64_t needed, char *names, size_t size)
+{
+    uint64_t set = 0;
+
+    capabilities_of_self(&set);
+    list_missing(needed, set, names, size);
+}
+
+int capabilities_refused(uint64_t needed, struct error *error, const char *format, ...)
+{
+    char what[160], names[160];
+    uint64_t set = 0;
+    va_list args;
+    int missing;
+
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    capabilities_of_self(&set);
+    missing = list_missing(needed, set, names, sizeof(names));
+    if (missing)
+        return error_set(error, ERROR_PERMISSION,
+                         "not permitted to %s: %s %s missing (run as root)", what, names,
+                         missing > 1 ? "are" : "is");
+    return error_set(error, ERROR_PERMISSION,
+                     "not permitted to %s, although no capability is missing: a security module, "
+                     "a user namespace or kernel.yama.ptrace_scope 3 forbids it",
+                     what);
 }

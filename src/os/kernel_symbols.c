@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/capabilities.h"
+#include "os/kernel_settings.h"
 #include "util/alloc.h"
 
 struct symbol {
@@ -119,6 +121,19 @@ static void index_symbols(struct kernel_symbols *all)
     all->texts = xrealloc(all->texts, all->texts_used);
 }
 
+/* kallsyms_show_value() in kernel/ksyms_common.c, 6.1 in kernel/kallsyms.c. */
+static int hidden(struct error *error)
+{
+    long restriction;
+
+    if (kernel_setting_number("/proc/sys/kernel/kptr_restrict", &restriction) && restriction > 1)
+        return error_set(error, ERROR_PERMISSION,
+                         "the kernel hides its symbol addresses (kernel.kptr_restrict is %ld)",
+                         restriction);
+    return capabilities_refused(CAPABILITY(CAP_SYSLOG), error,
+                                "read the addresses of kernel symbols");
+}
+
 struct kernel_symbols *kernel_symbols_read(FILE *file, struct error *error)
 {
     struct kernel_symbols *all = xcalloc(1, sizeof(*all));
@@ -128,9 +143,7 @@ struct kernel_symbols *kernel_symbols_read(FILE *file, struct error *error)
     while (fgets_unlocked(line, sizeof(line), file))
         add_line(all, line);
     if (all->count == 0) {
-        error_set(error, ERROR_PERMISSION,
-                  "the kernel hides its symbol addresses (kernel.kptr_restrict, or CAP_SYSLOG is "
-                  "missing)");
+        hidden(error);
         kernel_symbols_free(all);
         return NULL;
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "os/capabilities.h"
 #include "os/elf_file.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -144,9 +145,8 @@ struct mappings *mappings_new(pid_t pid, struct memory *memory, struct error *er
     list = read_list(pid);
     if (list.count == 0) {
         if (errno == EACCES || errno == EPERM)
-            error_set(error, ERROR_PERMISSION,
-                      "not permitted to read the mappings of process %d (CAP_SYS_PTRACE is needed)",
-                      (int)pid);
+            capabilities_refused(CAPABILITIES_TO_READ, error, "read the mappings of process %d",
+                                 (int)pid);
         else
             error_set(error, ERROR_NO_PROCESS,
                       "process %d does not exist, or has no memory of its own", (int)pid);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/privileges.h"
 #include "output/formats.h"
 #include "recording/recording.h"
 #include "recording/recording_join.h"
@@ -223,6 +224,7 @@ static void run_child(const struct rotation *rotation, const struct source *sour
     signal(SIGHUP, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     keep_only(source, rotation->reports->log_file);
+    privileges_render();
     fd = open_source(rotation, source);
     _exit(fd < 0 ? ERROR_FAILED : write_segment(rotation, fd));
 }

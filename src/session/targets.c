@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/capabilities.h"
 #include "os/process.h"
 #include "session/command.h"
 #include "util/alloc.h"
@@ -100,10 +101,14 @@ static pid_t *find_beams(size_t *count, struct error *error)
 
 static int none_found(struct error *error)
 {
-    if (geteuid())
+    char missing[160];
+
+    capabilities_missing(CAPABILITIES_TO_READ, missing, sizeof(missing));
+    if (geteuid() && missing[0])
         return error_set(error, ERROR_PERMISSION,
-                         "no Erlang VM is visible: run as root, or with CAP_SYS_PTRACE, to see VMs "
-                         "of other users");
+                         "no Erlang VM is visible: run as root, or with %s, to see VMs of other "
+                         "users",
+                         missing);
     return error_set(error, ERROR_NO_PROCESS, "no Erlang VM is running on this host");
 }
 

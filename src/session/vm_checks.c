@@ -12,6 +12,7 @@
 #include "beam/vm.h"
 #include "capture/event_sites.h"
 #include "capture/probe_safety.h"
+#include "os/capabilities.h"
 #include "os/code_changes.h"
 #include "os/debug_file.h"
 #include "os/memory.h"
@@ -331,6 +332,7 @@ void vm_checks_all(struct findings *findings, const struct probing *probing)
     struct error error;
     pid_t *pids = process_list(&count, &error);
     struct build build;
+    char missing[160];
 
     for (size_t i = 0; pids && i < count; i++) {
         int identified = vm_identify(pids[i], &build, &error);
@@ -341,9 +343,11 @@ void vm_checks_all(struct findings *findings, const struct probing *probing)
             not_permitted++;
         }
     }
-    if (!vms && not_permitted && geteuid() != 0)
+    capabilities_missing(CAPABILITIES_TO_READ, missing, sizeof(missing));
+    if (!vms && not_permitted && geteuid() != 0 && missing[0])
         findings_missing(findings, "VMs", ERROR_PERMISSION, "run as root",
-                         "none is visible; %zu processes may not be read", not_permitted);
+                         "none is visible; %zu processes may not be read without %s", not_permitted,
+                         missing);
     else if (!vms)
         findings_ok(findings, "VMs", "none runs on this host");
     free(pids);

@@ -192,7 +192,7 @@ class Unprivileged(unittest.TestCase):
     def test_advised_capabilities_are_enough_to_record(self):
         """With the capabilities that doctor calls for, a VM of another user is ok, and can be
         recorded."""
-        needed = ["bpf", "perfmon", "sys_ptrace", "dac_read_search", "sys_admin"]
+        needed = ["bpf", "perfmon", "sys_ptrace", "dac_read_search", "syslog", "sys_admin"]
         with nodes.Node(25, "identity") as node:
             code, found = self.check(needed, "-p", node.pid)
         self.assertEqual(code, DONE, found)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/privileges.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#include "os/call_filter.h"
+#include "os/capabilities.h"
+#include "os/kernel_settings.h"
+#include "util/log.h"
+
+#ifndef CAP_CHECKPOINT_RESTORE /* Linux 5.9 */
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+/* Outputs go wherever the user of root's rights may write, and replaced files keep their owner. */
+static const uint64_t FILES = CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_DAC_READ_SEARCH) |
+                              CAPABILITY(CAP_FOWNER) | CAPABILITY(CAP_CHOWN);
+
+/* CAP_SYS_ADMIN: kernel.perf_event_paranoid above 2, run times of BPF programs, mapped files that
+ * were deleted before Linux 5.9; later, CAP_CHECKPOINT_RESTORE is for the last. */
+static const uint64_t RECORD = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) |
+                               CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_CHECKPOINT_RESTORE);
+
+/* CAP_SYSLOG: kernel symbols. CAP_SYS_RESOURCE: locked memory before Linux 5.11. CAP_SYS_NICE: the
+ * thread that ends windows in time. */
+static const uint64_t START = CAPABILITY(CAP_SYSLOG) | CAPABILITY(CAP_SYS_RESOURCE) |
+                              CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_SYS_ADMIN);
+
+/* Leave no right to programs that are started. The kernel permits this to who has CAP_SETPCAP;
+ * PR_SET_NO_NEW_PRIVS makes it needless for others. */
+static void bound(void)
+{
+    for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
+        prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
+}
+
+static void keep(uint64_t kept, const char *what)
+{
+    bound();
+    if (capabilities_keep(kept))
+        log_decision("privileges", "the capabilities can't be reduced: %s", strerror(errno));
+    else
+        log_decision("privileges", "to %s, capabilities are reduced to the set %llx", what,
+                     (unsigned long long)kept);
+}
+
+static void give_up_new_rights(void)
+{
+    const struct rlimit no_core = {0};
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    setrlimit(RLIMIT_CORE, &no_core);
+}
+
+void privileges_observe(void)
+{
+    give_up_new_rights();
+    keep(START | RECORD | FILES, "observe");
+}
+
+/* True if recording goes on without CAP_SYS_ADMIN. */
+static bool needs_no_admin(void)
+{
+    static const uint64_t instead =
+        CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_CHECKPOINT_RESTORE);
+    struct utsname name;
+    uint64_t set = 0;
+    long paranoid = 0;
+
+    kernel_setting_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
+    capabilities_of_self(&set);
+    return paranoid <= 2 && (set & instead) == instead && uname(&name) == 0 &&
+           kernel_release_parse(name.release) >= KERNEL_RELEASE(5, 9);
+}
+
+void privileges_record(bool probes)
+{
+    uint64_t kept = RECORD | FILES;
+
+    if (probes || !needs_no_admin())
+        kept |= CAPABILITY(CAP_SYS_ADMIN);
+    keep(kept, "record");
+}
+
+void privileges_render(void)
+{
+    give_up_new_rights();
+    keep(FILES, "read and write files");
+    if (call_filter_files_only())
+        log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
+}

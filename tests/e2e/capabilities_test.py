@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Without root, beamflame works with the capabilities that the documents list, and names exactly
+those that are missing."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+from beamflame import DONE, PERMISSION
+
+OWN, OTHER, ROOT = 65534, 65533, 0
+YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
+NEEDED = ("bpf", "perfmon", "sys_ptrace", "dac_read_search")
+TO_READ, TO_LOAD = {"sys_ptrace", "dac_read_search"}, {"bpf", "perfmon"}
+# With ptrace_scope, a user may not read his own processes either.
+TO_READ_OWN = {"sys_ptrace"} if YAMA.exists() and YAMA.read_text().strip() != "0" else set()
+SETS = (NEEDED, *(tuple(c for c in NEEDED if c != left_out) for left_out in NEEDED),
+        ("sys_admin",), ())
+
+
+def as_user(user, capabilities):
+    """Return the start of a command that runs as the user with only these capabilities."""
+    sets = [f"--{kind}=-all{''.join(',+' + c for c in capabilities)}"
+            for kind in ("inh-caps", "ambient-caps", "bounding-set")]
+    return ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups", *sets]
+
+
+def named(text):
+    """Return the capabilities that a text names."""
+    return {name.lower() for name in re.findall(r"CAP_(\w+)", text)}
+
+
+def missing(needed, capabilities):
+    """Return which of `needed` a process with the capabilities lacks."""
+    held = set(capabilities) | (TO_LOAD if "sys_admin" in capabilities else set())
+    return needed - held
+
+
+class Capabilities(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
+            raise unittest.SkipTest("this kernel lets only CAP_SYS_ADMIN sample")
+        cls.node = {user: cls.start_node(user) for user in (OWN, OTHER, ROOT)}
+        cls.out = beamflame.folder(cls.addClassCleanup)
+        cls.out.chmod(0o777)
+        cls.binary = shutil.copy(beamflame.BINARY, cls.out)
+
+    @classmethod
+    def start_node(cls, user):
+        """Start a node of the user; return its pid."""
+        read, write = os.pipe()  # the node ends when the test closes the other end
+        cls.addClassCleanup(os.close, write)
+        process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", "--reuid", str(user), "--regid", str(user),
+             "--clear-groups", "erl", "-noshell", "-pa", nodes.compiled_loads(25), "-s", "identity",
+             "start"], stdin=read, stdout=subprocess.PIPE, env={**os.environ, "HOME": "/"})
+        os.close(read)
+        cls.addClassCleanup(process.communicate)
+        cls.addClassCleanup(process.kill)
+        if b"ready" not in process.stdout.readline():
+            raise AssertionError(f"no node of user {user}")
+        return process.pid  # erl becomes the VM by exec()
+
+    def run_as(self, capabilities, *arguments):
+        return subprocess.run([*as_user(OWN, capabilities), self.binary, *map(str, arguments)],
+                              capture_output=True, text=True, timeout=60, cwd=self.out)
+
+    def check(self, done, lacks):
+        """The command succeeds, or fails with exactly these capabilities in its message."""
+        self.assertEqual(done.returncode, PERMISSION if lacks else DONE, done.stderr)
+        if lacks:
+            self.assertEqual(named(done.stderr), lacks, done.stderr)
+            self.assertIn("missing (run as root)", done.stderr)
+
+    def cases(self, users=(OWN, OTHER, ROOT)):
+        """Yield (pid, capabilities, what reading takes, the parameters of a subtest)."""
+        for user in users:
+            for capabilities in SETS:
+                yield (self.node[user], capabilities, TO_READ_OWN if user == OWN else TO_READ,
+                       {"user": user, "capabilities": capabilities})
+
+    def test_record(self):
+        """Reading another user's VM takes two capabilities, sampling and probes two others."""
+        for pid, capabilities, to_read, case in self.cases():
+            with self.subTest(**case):
+                done = self.run_as(capabilities, "-q", "-p", pid, "-d", "0.3", "-e", "wall,gc",
+                                   "--budget", "100", "-o", self.out / f"{pid}.bfr")
+                self.check(done, missing(to_read, capabilities) or missing(TO_LOAD, capabilities))
+
+    def test_dump(self):
+        """A dump needs only to read the VM; it says what sampling the running processes lacks."""
+        for pid, capabilities, to_read, case in self.cases():
+            with self.subTest(**case):
+                done = self.run_as(capabilities, "dump", "-p", pid)
+                if missing(to_read, capabilities):
+                    self.check(done, missing(to_read, capabilities))
+                else:
+                    self.assertEqual(done.returncode, DONE, done.stderr)
+                    self.assertEqual(named(done.stderr), missing(TO_LOAD, capabilities))
+
+    def test_ps(self):
+        """A VM that may not be read is listed, with the capabilities that this takes."""
+        for capabilities in SETS:
+            with self.subTest(capabilities):
+                done = self.run_as(capabilities, "ps", "--json")
+                self.check(done, missing(TO_READ, capabilities))
+                rows = {row["pid"]: row for row in json.loads(done.stdout)}
+                for user, pid in self.node.items():
+                    lacks = missing(TO_READ_OWN if user == OWN else TO_READ, capabilities)
+                    self.assertEqual(named(rows[pid].get("error", "")), lacks)
+
+    def test_doctor(self):
+        """The capabilities that are missing are listed, each check names those that it takes, and
+        the exit code is that of the worst finding."""
+        for pid, capabilities, to_read, case in self.cases((OWN, OTHER)):
+            with self.subTest(**case):
+                self.check_doctor(pid, capabilities, to_read)
+
+    def check_doctor(self, pid, capabilities, to_read):
+        done = self.run_as(capabilities, "doctor", "--json", "-p", pid)
+        found = {f["check"]: f for f in json.loads(done.stdout)}
+        lacks = missing({*NEEDED, "syslog", "sys_admin"}, capabilities)
+        self.assertEqual({n.lower() for n in re.findall(
+            r"CAP_(\w+) \(", found["capabilities"]["found"])}, lacks)
+        self.assertEqual(named(found["BPF program of samples"]["found"]),
+                         missing(TO_LOAD, capabilities))
+        self.assertEqual(named(found[f"vm {pid}"]["found"]), missing(to_read, capabilities))
+        worst = missing(to_read | TO_LOAD, capabilities)
+        self.assertEqual(done.returncode, PERMISSION if worst else DONE, found)
+
+    def test_kernel_names(self):
+        """Names of kernel functions take CAP_SYSLOG where the kernel restricts their addresses."""
+        if Path("/proc/sys/kernel/kptr_restrict").read_text().strip() == "2" or \
+                int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) <= 1:
+            self.skipTest("this kernel shows addresses to all, or to none")
+        for capabilities, lacks in ((NEEDED, {"syslog"}), ((*NEEDED, "syslog"), set())):
+            done = self.run_as(capabilities, "doctor", "--json", "-p", self.node[OWN])
+            finding = {f["check"]: f for f in json.loads(done.stdout)}["kernel.kptr_restrict"]
+            self.assertEqual(named(finding["found"]), lacks, finding)
+
+    def test_report(self):
+        """A report of a file that may be read needs no capability."""
+        recording = self.out / "x.bfr"
+        beamflame.record("-p", self.node[ROOT], "-d", 1, "-e", "wall", "-o", recording)
+        recording.chmod(0o644)
+        done = self.run_as((), "report", recording, "--format", "folded", "-o", "-")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertGreater(len(done.stdout), 100)
+
+    def test_no_vm_is_visible(self):
+        """Without -p, a user who can't see the VMs of others is told what that takes."""
+        script = 'mount --bind "$1" /proc/$2 && shift 2 && exec "$@"'
+        hide = beamflame.folder(self.addCleanup)
+        command = [self.binary, "-q", "-d", "1", "-o", "/dev/null", "--format", "bfr"]
+        for capabilities in ((), ("bpf", "perfmon")):
+            done = subprocess.run(
+                ["unshare", "--mount", "sh", "-c", script, "sh", hide, str(self.node[OWN]),
+                 *as_user(OWN, capabilities), *command], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, PERMISSION, done.stderr)
+            self.assertEqual(named(done.stderr), TO_READ, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

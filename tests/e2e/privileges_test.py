@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""beamflame gives up the rights that it does not need, before it reads what others wrote."""
+import os
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+
+# include/uapi/linux/capability.h
+NUMBERS = {"chown": 0, "dac_override": 1, "dac_read_search": 2, "fowner": 3, "sys_ptrace": 19,
+           "sys_admin": 21, "sys_nice": 23, "sys_resource": 24, "syslog": 34, "perfmon": 38,
+           "bpf": 39, "checkpoint_restore": 40}
+FILES = {"chown", "dac_override", "dac_read_search", "fowner"}
+RECORD = FILES | {"bpf", "perfmon", "sys_ptrace", "checkpoint_restore"}
+OTHER = 65533
+
+
+def status(pid):
+    """Return the fields of /proc/PID/status."""
+    text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
+
+
+def names(mask):
+    """Return the names of a set of capabilities; a number where this test knows no name."""
+    known = {number: name for name, number in NUMBERS.items()}
+    return {known.get(bit, bit) for bit in range(64) if int(mask, 16) >> bit & 1}
+
+
+class Privileges(beamflame.Profilers, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.own = names(status("self")["CapPrm"])  # what root has here
+        cls.out = beamflame.folder(cls.addClassCleanup)
+        cls.out.chmod(0o777)
+        cls.node = nodes.Node(25, "request")
+        cls.addClassCleanup(cls.node.kill)
+        beamflame.record("-p", cls.node.pid, "-d", 1, "-o", cls.out / "x.bfr")
+
+    def check(self, found, kept, filtered):
+        for kind in ("CapPrm", "CapEff"):
+            self.assertEqual(names(found[kind]), kept & self.own, kind)
+        for kind in ("CapInh", "CapAmb", "CapBnd"):
+            self.assertEqual(names(found[kind]), set(), kind)
+        self.assertEqual(found["NoNewPrivs"], "1")
+        if "san" not in beamflame.BINARY.parts:  # the sanitizers make calls of their own
+            self.assertEqual(found["Seccomp"], "2" if filtered else "0")
+
+    def core_limit(self, pid):
+        limits = Path(f"/proc/{pid}/limits").read_text(encoding="utf-8")
+        line = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
+        return line.split()[4:6]
+
+    def test_report(self):
+        """A report has no capability but those for files, and a filter of system calls, before it
+        reads its input."""
+        reader = subprocess.Popen([beamflame.BINARY, "report", "-", "--format", "folded", "-o",
+                                   "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL)
+        self.addCleanup(reader.kill)
+        time.sleep(0.5)  # it waits for its input
+        self.check(status(reader.pid), FILES, filtered=True)
+        self.assertEqual(self.core_limit(reader.pid), ["0", "0"])
+        output, _ = reader.communicate((self.out / "x.bfr").read_bytes(), timeout=60)
+        self.assertEqual(reader.returncode, beamflame.DONE)
+        self.assertGreater(len(output), 100)
+
+    def test_report_into_the_folder_of_another_user(self):
+        """Root can read and write files of any user still."""
+        folder = beamflame.folder(self.addCleanup)
+        recording = folder / "x.bfr"
+        recording.write_bytes((self.out / "x.bfr").read_bytes())
+        recording.chmod(0o600)
+        folder.chmod(0o700)
+        for path in recording, folder:
+            os.chown(path, OTHER, OTHER)
+        beamflame.record("report", recording, "-o", folder / "x.svg", "-o", folder / "x.html")
+        self.assertGreater((folder / "x.svg").stat().st_size, 1000)
+
+    def test_recording(self):
+        """A recording of CPU time has what reading and sampling take; with probes, CAP_SYS_ADMIN
+        too."""
+        paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2
+        for event, more in ("cpu", set()), ("cpu,wall", set()), ("gc", {"sys_admin"}):
+            with self.subTest(event), beamflame.recording(
+                    "-p", self.node.pid, "-e", event, "-o", self.out / "y.bfr") as profiler:
+                time.sleep(0.3)
+                kept = RECORD | more | ({"sys_admin"} if paranoid else set())
+                self.check(status(profiler.pid), kept, filtered=False)
+                self.assertEqual(self.core_limit(profiler.pid), ["0", "0"])
+
+    def test_writer_of_segments(self):
+        """The process that makes outputs from a segment has the rights of a report."""
+        profiler = self.start("-p", self.node.pid, "--loop", 1, "-d", 4, "-o", self.out / "z.bfr",
+                              "-o", self.out / "z.html")
+        seen = []
+        children = Path(f"/proc/{profiler.pid}/task/{profiler.pid}/children")
+        while profiler.poll() is None:
+            try:
+                for child in children.read_text().split():
+                    found = status(child)
+                    if found["Seccomp"] == "2":
+                        seen.append(found)
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # it has ended
+            time.sleep(0.002)
+        code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertTrue(seen, "no process with a filter")
+        self.check(seen[-1], FILES, filtered=True)
+        self.assertEqual(len(list(self.out.glob("z-*.html"))), 4)
+
+    def test_doctor_still_works(self):
+        """All checks of doctor pass with what is kept."""
+        done = beamflame.run("doctor", "-p", self.node.pid)
+        self.assertEqual(done.returncode, beamflame.DONE, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/call_filter.h"
+#include "test_folder.h"
+
+/* What fails, or NULL. */
+typedef const char *(*case_function)(void);
+
+static bool refused(long result)
+{
+    return result == -1 && errno == ENOSYS;
+}
+
+/* Files can be made, written, mapped, listed, renamed and removed; memory grows. */
+static const char *files_work(void)
+{
+    char text[4] = "";
+    struct rlimit limit;
+    FILE *file;
+    int fd;
+
+    file = fopen("x", "w");
+    if (!file || fputs("abc", file) < 0 || fclose(file) || rename("x", "y"))
+        return "write";
+    fd = open("y", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || read(fd, text, 3) != 3 || strcmp(text, "abc") != 0)
+        return "read";
+    if (mmap(NULL, 3, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+        return "mmap";
+    free(malloc(100 << 20));
+    isatty(fd);
+    if (errno != ENOTTY)
+        return "isatty";
+    if (getrlimit(RLIMIT_NOFILE, &limit) || close(fd) || unlink("y"))
+        return "unlink";
+    return NULL;
+}
+
+static const char *others_do_not(void)
+{
+    static char *const none[] = {NULL};
+    struct rlimit limit = {0};
+
+    if (!refused(socket(AF_UNIX, SOCK_STREAM, 0)))
+        return "socket";
+    if (!refused(execve("/bin/true", none, none)))
+        return "execve";
+    if (!refused(ptrace(PTRACE_TRACEME, 0, NULL, NULL)))
+        return "ptrace";
+    if (!refused(fork()))
+        return "fork";
+    if (!refused(kill(getppid(), 0)))
+        return "kill";
+    if (!refused(ioctl(0, TIOCSTI, "x")))
+        return "ioctl";
+    if (!refused(setuid(1)))
+        return "setuid";
+    if (!refused(prlimit(getppid(), RLIMIT_CORE, NULL, &limit)))
+        return "prlimit";
+    if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+        return "mmap";
+    return NULL;
+}
+
+/* abort() works, so that a failed check is seen as what it is. */
+static const char *abort_works(void)
+{
+    abort();
+}
+
+static int status_of(case_function function)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        const struct rlimit no_core = {0};
+        const char *problem = "the filter itself";
+
+        setrlimit(RLIMIT_CORE, &no_core);
+        signal(SIGABRT, SIG_DFL);
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        if (call_filter_files_only() == 0)
+            problem = function();
+        if (problem)
+            dprintf(STDERR_FILENO, "%s\n", problem);
+        _exit(problem ? 1 : 0);
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static void test_filter(void **state)
+{
+    (void)state;
+    assert_int_equal(folder_enter(), 0);
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* there is no filter then */
+#endif
+    assert_int_equal(status_of(files_work), 0);
+    assert_int_equal(status_of(others_do_not), 0);
+    assert_int_equal(WTERMSIG(status_of(abort_works)), SIGABRT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_filter, leave_folder),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
