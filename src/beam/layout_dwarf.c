@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/elf_limits.h"
 #include "util/alloc.h"
 #include "util/effort.h"
 
@@ -243,21 +244,28 @@ static bool fill(struct types *types, struct layout *layout)
     return types->effort.steps > 0;
 }
 
-int layout_from_dwarf(int fd, struct layout *layout, struct error *error)
+static bool read_dwarf(Dwarf *dwarf, struct layout *layout)
 {
-    Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
-    struct types *types;
+    struct types *types = xcalloc(1, sizeof(*types));
     bool filled;
 
-    (void)error; /* a file without readable DWARF is no failure: the table is tried next */
-    if (!dwarf)
-        return 0;
-    types = xcalloc(1, sizeof(*types));
     types->effort = effort_of(STEPS_MAX, CPU_MS_MAX);
     collect_wanted(types);
     find_definitions(dwarf, types);
     filled = fill(types, layout);
     free(types);
+    return filled;
+}
+
+int layout_from_dwarf(int fd, struct layout *layout, struct error *error)
+{
+    size_t bytes = 0;
+    Elf *elf = elf_open(fd, NULL, &bytes);
+    Dwarf *dwarf = elf && elf_debug_fits(elf) ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+    bool filled = dwarf && read_dwarf(dwarf, layout);
+
+    (void)error; /* a file without readable DWARF is no failure: the table is tried next */
     dwarf_end(dwarf);
+    elf_close(elf, NULL, bytes);
     return filled;
 }

@@ -9,6 +9,7 @@
 #include "arch/cpu.h"
 #include "os/cfi_rule.h"
 #include "os/mappings.h"
+#include "os/elf_limits.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 
@@ -106,7 +107,7 @@ static struct tables *tables_of(struct cfi *cfi, const struct elf_file *file)
     if (!gelf_getehdr(file->elf, &header) || header.e_machine != cpu.elf)
         return tables;
     tables->eh_frame = dwarf_getcfi_elf(file->elf);
-    if (has_debug_frame(file->elf)) {
+    if (has_debug_frame(file->elf) && elf_debug_fits(file->elf)) {
         tables->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
         tables->debug_frame = tables->dwarf ? dwarf_getcfi(tables->dwarf) : NULL;
     }

@@ -131,16 +131,15 @@ static struct elf_file *lay_out(const struct core_file *core, const struct group
                                 const char *root)
 {
     struct elf_file *file = NULL;
-    Elf *elf;
+    size_t bytes = 0;
+    Elf *elf = elf_open(fd, NULL, &bytes);
 
-    elf_version(EV_CURRENT);
-    elf = elf_begin(fd, ELF_C_READ, NULL);
     for (size_t i = 0; elf && i < group->count && !file; i++) {
         struct mapping mapping = mapping_of(core, &core->mappings[group->first + i], elf);
 
         file = elf_file_of_fd(dup(fd), root, &mapping);
     }
-    elf_end(elf);
+    elf_close(elf, NULL, bytes);
     close(fd);
     return file;
 }

@@ -11,15 +11,18 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "os/elf_limits.h"
 #include "os/mappings.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/log.h"
 #include "util/read_at.h"
+#include "util/stop.h"
 
 enum {
-    UNPACKED_MAX = 64 << 20, /* a small file can unpack to any size */
-    UNPACKER_MAX = 128 << 20,
+    UNPACKED_MAX = 32 << 20, /* a small file can unpack to any size */
+    UNPACKER_MAX = 96 << 20,
+    CHECKED_MAX = 256 << 20, /* bytes of a file that is only known by its checksum */
 };
 
 struct wanted {
@@ -30,10 +33,11 @@ struct wanted {
 
 static bool same_build_id(int fd, const struct wanted *wanted)
 {
-    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    size_t bytes = 0;
+    Elf *elf = elf_open(fd, NULL, &bytes);
     struct build_id id = build_id_of_elf(elf);
 
-    elf_end(elf);
+    elf_close(elf, NULL, bytes);
     return build_id_equal(&id, &wanted->id);
 }
 
@@ -42,9 +46,10 @@ static bool same_checksum(int fd, uint32_t checksum)
     uLong sum = crc32(0, NULL, 0);
     uint8_t bytes[1 << 14];
     off_t at = 0;
-    ssize_t got;
+    ssize_t got = -1; /* of a file that is too large to check */
 
-    while ((got = pread(fd, bytes, sizeof(bytes), at)) > 0) {
+    while (at < CHECKED_MAX && !stop_is_overdue() &&
+           (got = pread(fd, bytes, sizeof(bytes), at)) > 0) {
         sum = crc32(sum, bytes, (uInt)got);
         at += got;
     }

@@ -81,8 +81,7 @@ static int open_mapped(pid_t pid, const char *root, const struct mapping *mappin
 static struct elf_file *finish(struct elf_file *file, const struct mapping *mapping)
 {
     file->path = xstrdup(mapping->path);
-    if (!file->elf || elf_kind(file->elf) != ELF_K_ELF ||
-        !elf_bias(file->elf, mapping, &file->bias)) {
+    if (!file->elf || !elf_bias(file->elf, mapping, &file->bias)) {
         elf_file_free(file);
         return NULL;
     }
@@ -94,25 +93,30 @@ struct elf_file *elf_file_of_image(void *image, size_t size, const struct mappin
 {
     struct elf_file *file = xcalloc(1, sizeof(*file));
 
-    elf_version(EV_CURRENT);
     file->fd = -1;
     file->image = image;
-    file->elf = elf_memory(image, size);
+    file->elf = elf_open_image(image, size, NULL, &file->elf_bytes);
     return finish(file, mapping);
 }
 
-struct elf_file *elf_file_of_fd(int fd, const char *root, const struct mapping *mapping)
+static struct elf_file *file_of_fd(int fd, const char *root, const struct mapping *mapping,
+                                   struct elf_room *room)
 {
     struct elf_file *file;
 
     if (fd < 0)
         return NULL;
-    elf_version(EV_CURRENT);
     file = xcalloc(1, sizeof(*file));
     file->root = xstrdup(root);
     file->fd = fd;
-    file->elf = elf_begin(fd, ELF_C_READ, NULL);
+    file->room = room;
+    file->elf = elf_open(fd, room, &file->elf_bytes);
     return finish(file, mapping);
+}
+
+struct elf_file *elf_file_of_fd(int fd, const char *root, const struct mapping *mapping)
+{
+    return file_of_fd(fd, root, mapping, NULL);
 }
 
 static struct elf_file *open_vdso(struct memory *memory, const struct mapping *mapping)
@@ -135,7 +139,8 @@ static bool is_file_path(const char *path)
     return path[0] == '/' && strncmp(path, "/memfd:", 7) != 0;
 }
 
-struct elf_file *elf_file_open(pid_t pid, struct memory *memory, const struct mapping *mapping)
+struct elf_file *elf_file_open(pid_t pid, struct memory *memory, const struct mapping *mapping,
+                               struct elf_room *room)
 {
     char root[64];
 
@@ -144,7 +149,7 @@ struct elf_file *elf_file_open(pid_t pid, struct memory *memory, const struct ma
     if (!is_file_path(mapping->path))
         return NULL;
     snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-    return elf_file_of_fd(open_mapped(pid, root, mapping), root, mapping);
+    return file_of_fd(open_mapped(pid, root, mapping), root, mapping, room);
 }
 
 void elf_file_free(struct elf_file *file)
@@ -152,7 +157,7 @@ void elf_file_free(struct elf_file *file)
     if (!file)
         return;
     symbol_table_free(file->symbols);
-    elf_end(file->elf);
+    elf_close(file->elf, file->room, file->elf_bytes);
     if (file->fd >= 0)
         close(file->fd);
     free(file->image);

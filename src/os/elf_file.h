@@ -7,11 +7,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "os/elf_limits.h"
 #include "os/mappings.h"
 
 /* Open the file behind `mapping` of process `pid`. NULL if it has none, or one that is not an ELF
- * file. */
-struct elf_file *elf_file_open(pid_t pid, struct memory *memory, const struct mapping *mapping);
+ * file, or that does not fit into `room`, the room of all files of the process. */
+struct elf_file *elf_file_open(pid_t pid, struct memory *memory, const struct mapping *mapping,
+                               struct elf_room *room);
 void elf_file_free(struct elf_file *file);
 
 /* Make an elf_file of the open file `fd`. Takes `fd`, also on failure. Return NULL on failure, and

@@ -17,6 +17,7 @@ enum {
     NOBODY = 0, /* pid of a process that does not exist */
     REREAD_NS = 100000000,
     LARGEST_FILE_COUNT = 512, /* each has a file descriptor */
+    PATH_BYTES_MAX = 8 << 20, /* of all paths; there can be 65,530 mappings, with paths of 4 KB */
 };
 
 struct list {
@@ -35,6 +36,7 @@ struct mappings {
     struct list list;
     struct opened *opened;
     int opened_count;
+    struct elf_room room;
     uint64_t read_at; /* CLOCK_MONOTONIC, ns */
 };
 
@@ -69,6 +71,12 @@ static bool parse_line(const char *line, struct mapping *mapping)
     return true;
 }
 
+static void forget_path(struct mapping *mapping)
+{
+    free((char *)mapping->path);
+    mapping->path = xstrdup("");
+}
+
 /* Read /proc/PID/maps. The list is empty if the process has ended or has no memory (a kernel
  * thread). */
 static struct list read_list(pid_t pid)
@@ -77,7 +85,7 @@ static struct list read_list(pid_t pid)
     struct mapping mapping;
     char path[64];
     char *line = NULL;
-    size_t line_size = 0, room = 0;
+    size_t line_size = 0, room = 0, path_bytes = 0;
     FILE *file;
 
     snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
@@ -87,6 +95,9 @@ static struct list read_list(pid_t pid)
     while (getline(&line, &line_size, file) > 0) {
         if (!parse_line(line, &mapping))
             continue;
+        path_bytes += strlen(mapping.path) + 1;
+        if (path_bytes > PATH_BYTES_MAX)
+            forget_path(&mapping);
         list.mappings = xgrow(list.mappings, &room, (size_t)list.count, sizeof(*list.mappings));
         list.mappings[list.count++] = mapping;
     }
@@ -270,7 +281,7 @@ static struct elf_file *open_file(struct mappings *mappings, const struct mappin
 
     if (mappings->opened_count == LARGEST_FILE_COUNT)
         return NULL;
-    file = elf_file_open(mappings->pid, mappings->memory, mapping);
+    file = elf_file_open(mappings->pid, mappings->memory, mapping, &mappings->room);
     if (file)
         add_opened(mappings, mapping, file);
     return file;

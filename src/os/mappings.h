@@ -35,6 +35,8 @@ struct mapping {
 /* A mapped ELF file. It is opened once and shared by all of its mappings; a file that is loaded
  * twice, as by dlmopen(3), counts as two. Sections are read with pread() on request and not mapped:
  * if the owner truncates the file during profiling, SIGBUS must not end the profiler. */
+struct elf_room;
+
 struct elf_file {
     Elf *elf;
     char *root;    /* root directory of its process; NULL: unknown */
@@ -43,6 +45,8 @@ struct elf_file {
     uint64_t bias; /* address in the target minus address in the file */
     char *path;    /* as in struct mapping */
     struct build_id build_id;
+    struct elf_room *room;        /* of all files of its process; NULL: none */
+    size_t elf_bytes;             /* taken of the room by elf */
     struct symbol_table *symbols; /* NULL until first used (os/native_symbols.h) */
 };
 

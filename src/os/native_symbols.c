@@ -8,9 +8,11 @@
 
 #include "os/debug_file.h"
 #include "os/demangle.h"
+#include "os/elf_limits.h"
 #include "os/mappings.h"
 #include "os/plt.h"
 #include "util/alloc.h"
+#include "util/effort.h"
 
 /* A function. Addresses are the file's. */
 struct entry {
@@ -25,8 +27,17 @@ struct entry {
 struct symbol_table {
     struct entry *entries; /* by start, one for each start */
     size_t count, room;
-    Elf *debug;  /* the debug file, kept for its names, with its descriptor closed; or NULL */
+    Elf *debug; /* the debug file, kept for its names, with its descriptor closed; or NULL */
+    struct elf_room *elf_room; /* of which `debug` takes debug_bytes */
+    size_t debug_bytes;
     void *image; /* the bytes of `debug` if they are in memory, else NULL */
+};
+
+enum {
+    /* What may be spent on the symbols of a file. 500,000 symbols take 100 ms. */
+    SYMBOLS_MAX = 1 << 20,
+    SYMBOLS_MS_MAX = 500,
+    COMPARED_MAX = 256, /* bytes of names that are compared, to put the plainest first */
 };
 
 /* Symbols nest at most this deep in a sane file. */
@@ -65,11 +76,12 @@ static void each_symbol(Elf *elf,
     GElf_Shdr header;
     Elf_Scn *section = find_symbols(elf, &header);
     Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+    struct effort effort = effort_of(SYMBOLS_MAX, SYMBOLS_MS_MAX);
     GElf_Sym symbol;
 
     if (!data)
         return;
-    for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
+    for (int i = 0; effort_step(&effort) && gelf_getsym(data, i, &symbol); i++) {
         const char *name;
 
         if (symbol.st_shndx == SHN_UNDEF)
@@ -96,27 +108,33 @@ static bool add_function(void *context, const GElf_Sym *symbol, const char *name
 }
 
 /* Add the functions of `debug`. If there are any, keep it for their names and return true. */
-static bool add_debug(struct symbol_table *table, Elf *debug)
+static bool add_debug(struct symbol_table *table, const struct elf_file *file, Elf *debug,
+                      size_t bytes)
 {
     size_t before = table->count;
 
+    if (!debug)
+        return false;
     each_symbol(debug, add_function, table);
     if (table->count == before)
         return false;
     table->debug = debug;
+    table->elf_room = file->room;
+    table->debug_bytes = bytes;
     return true;
 }
 
 static bool add_debug_file(struct symbol_table *table, const struct elf_file *file)
 {
     int fd = debug_file_open(file);
-    Elf *debug = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
-    bool added = add_debug(table, debug);
+    size_t bytes = 0;
+    Elf *debug = fd < 0 ? NULL : elf_open(fd, file->room, &bytes);
+    bool added = add_debug(table, file, debug, bytes);
 
     if (added)
         elf_cntl(debug, ELF_C_FDDONE);
     else
-        elf_end(debug);
+        elf_close(debug, file->room, bytes);
     if (fd >= 0)
         close(fd);
     return added;
@@ -124,15 +142,22 @@ static bool add_debug_file(struct symbol_table *table, const struct elf_file *fi
 
 static void add_debug_data(struct symbol_table *table, const struct elf_file *file)
 {
-    size_t size = 0;
+    size_t size = 0, bytes = 0;
     void *image = debug_data_unpack(file->elf, &size);
-    Elf *debug = image ? elf_memory(image, size) : NULL;
+    Elf *debug = image ? elf_open_image(image, size, file->room, &bytes) : NULL;
 
-    if (add_debug(table, debug)) {
+    /* The image stays if it has functions. */
+    if (debug && elf_room_take(file->room, size))
+        bytes += size;
+    else {
+        elf_close(debug, file->room, bytes);
+        debug = NULL;
+    }
+    if (add_debug(table, file, debug, bytes)) {
         table->image = image;
         return;
     }
-    elf_end(debug);
+    elf_close(debug, file->room, bytes);
     free(image);
 }
 
@@ -150,14 +175,23 @@ static void add_stub(void *context, uint64_t address, uint64_t size, const char 
     free(readable);
 }
 
+static size_t lines_before(const char *name)
+{
+    size_t count = 0;
+
+    while (name[count] == '_' && count < COMPARED_MAX)
+        count++;
+    return count;
+}
+
 /* By address. Of several names of one function the plainest comes first: "write" before "__write",
  * then global before weak or local. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct entry *left = a;
     const struct entry *right = b;
-    size_t left_lines = strspn(left->name, "_");
-    size_t right_lines = strspn(right->name, "_");
+    size_t left_lines = lines_before(left->name);
+    size_t right_lines = lines_before(right->name);
 
     if (left->start != right->start)
         return left->start < right->start ? -1 : 1;
@@ -165,7 +199,7 @@ static int compare_entries(const void *a, const void *b)
         return left_lines < right_lines ? -1 : 1;
     if (left->is_global != right->is_global)
         return left->is_global ? -1 : 1;
-    return strcmp(left->name, right->name);
+    return strncmp(left->name, right->name, COMPARED_MAX);
 }
 
 static void index_entries(struct symbol_table *table)

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * hostile PID LIE: write a lie into the memory of a stopped node of tests/loads/hostile.erl, as a
+ * hostile user would into a program that looks like a VM. `hostile` alone lists the lies. The lies
+ * are put into the largest area of zeros that the node has.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "beam/atom.h"
+#include "beam/gdb_jit.h"
+#include "beam/process_table.h"
+#include "beam/term.h"
+#include "beam/vm.h"
+#include "vm_constants.h"
+
+enum { PROCESSES_MAX = 4096, NODE_BYTES = 512 };
+
+static struct vm *vm;
+static int memory_fd;
+static uint64_t room, room_end; /* zeros that are free */
+static uint64_t processes[PROCESSES_MAX];
+static size_t process_count;
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "hostile: %s\n", what);
+    exit(1);
+}
+
+static void put(uint64_t address, const void *bytes, size_t size)
+{
+    if (pwrite(memory_fd, bytes, size, (off_t)address) != (ssize_t)size)
+        fail("the node's memory can't be written");
+}
+
+static void put_u64(uint64_t address, uint64_t value)
+{
+    put(address, &value, sizeof(value));
+}
+
+static void put_u32(uint64_t address, uint32_t value)
+{
+    put(address, &value, sizeof(value));
+}
+
+static uint64_t take_room(size_t size)
+{
+    uint64_t at = room;
+
+    room += (size + 63) / 64 * 64;
+    if (room > room_end)
+        fail("the node has too little room");
+    return at;
+}
+
+static void find_room(pid_t pid)
+{
+    enum { MARGIN = 1 << 20 }; /* for the header of the binary */
+    uint64_t largest = 200 << 20;
+    char path[32], line[512];
+    FILE *maps;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    maps = fopen(path, "re");
+    while (maps && fgets(line, sizeof(line), maps)) {
+        uint64_t start, end;
+
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " rw-p 00000000 00:00 0", &start, &end) == 2 &&
+            end - start > largest) {
+            largest = end - start;
+            room = start + MARGIN;
+            room_end = end - MARGIN;
+        }
+    }
+    if (maps)
+        fclose(maps);
+    if (!room)
+        fail("the node has no room: is it of tests/loads/hostile.erl?");
+}
+
+static bool note_process(void *context, uint64_t index, uint64_t address)
+{
+    (void)context;
+    (void)index;
+    processes[process_count++] = address;
+    return process_count < PROCESSES_MAX;
+}
+
+static uint64_t atom_of(const char *wanted)
+{
+    char text[1024];
+
+    for (uint64_t i = 0; i < 1 << 16; i++)
+        if (atom_table_text(vm->memory, &vm->layout, vm->roots.atom_table, i, text, sizeof(text)) &&
+            !strcmp(text, wanted))
+            return i << TAG_IMMED2_SIZE | TAG_IMMED2_ATOM;
+    fail("there is no such atom");
+    return 0;
+}
+
+/* ---- terms ---- */
+
+static uint64_t words(const uint64_t *values, size_t count)
+{
+    uint64_t at = take_room(count * sizeof(*values));
+
+    put(at, values, count * sizeof(*values));
+    return at;
+}
+
+static uint64_t boxed(uint64_t address)
+{
+    return address | TAG_PRIMARY_BOXED;
+}
+
+static uint64_t pair(uint64_t key, uint64_t value)
+{
+    const uint64_t tuple[] = {2 << HEADER_ARITY_OFFS | ARITYVAL_SUBTAG, key, value};
+
+    return boxed(words(tuple, 3));
+}
+
+/* A list of one element that ends with itself. */
+static uint64_t ring(uint64_t element)
+{
+    uint64_t cell = take_room(16), list = cell | TAG_PRIMARY_LIST;
+
+    put_u64(cell, element);
+    put_u64(cell + 8, list);
+    return list;
+}
+
+static void of_processes(int32_t field, uint64_t value)
+{
+    if (field < 0)
+        fail("this release has no such field");
+    for (size_t i = 0; i < process_count; i++)
+        put_u64(processes[i] + (uint64_t)field, value);
+}
+
+/* ---- lies about processes ---- */
+
+static void give_dictionary(uint64_t slot)
+{
+    uint64_t dictionary = take_room(64 + 8192 * 8);
+
+    put_u32(dictionary + (uint64_t)vm->layout.procdict_used, UINT32_MAX);
+    for (uint64_t i = 0; i < 8192; i++)
+        put_u64(dictionary + (uint64_t)vm->layout.procdict_data + i * 8, slot);
+    of_processes(vm->layout.process_dictionary, dictionary);
+}
+
+static void lie_ancestors(void)
+{
+    give_dictionary(ring(pair(atom_of("$ancestors"), ring(15))));
+}
+
+static void lie_dictionary(void)
+{
+    give_dictionary(ring(pair(15, 15)));
+}
+
+/* A tuple of 2^50 elements, the first of which is the tuple. */
+static void lie_label(void)
+{
+    uint64_t tuple = take_room(16);
+
+    put_u64(tuple, (uint64_t)1 << 56 | ARITYVAL_SUBTAG);
+    put_u64(tuple + 8, boxed(tuple));
+    give_dictionary(pair(atom_of("$initial_call"), boxed(tuple)));
+}
+
+static void lie_links(void)
+{
+    uint64_t count = 200000, nodes = take_room(count * NODE_BYTES);
+
+    for (uint64_t i = 0; i + 1 < count; i++) {
+        uint64_t node = nodes + i * NODE_BYTES;
+
+        put_u64(node + (uint64_t)vm->layout.relation_left, node + NODE_BYTES);
+        put_u64(node + NODE_BYTES + (uint64_t)vm->layout.relation_parent, node);
+    }
+    of_processes(vm->layout.process_links, nodes);
+}
+
+/* A ring that never comes back to its first node. */
+static void lie_monitors(void)
+{
+    uint64_t first = take_room(NODE_BYTES), second = take_room(NODE_BYTES);
+
+    put_u64(first + (uint64_t)vm->layout.relation_next, second);
+    put_u64(second + (uint64_t)vm->layout.relation_next, second);
+    put_u64(second + (uint64_t)vm->layout.relation_prev, second);
+    of_processes(vm->layout.process_lt_monitors, first);
+}
+
+static void lie_messages(void)
+{
+    uint64_t message = take_room(256);
+
+    put_u64(message + (uint64_t)vm->layout.message_next, message);
+    put_u64(message + (uint64_t)vm->layout.message_m, 15);
+    of_processes(vm->layout.process_msgq_first, message);
+}
+
+static void lie_fragments(void)
+{
+    uint64_t fragment = take_room(256);
+
+    put_u64(fragment + (uint64_t)vm->layout.heap_fragment_next, fragment);
+    of_processes(vm->layout.process_mbuf, fragment);
+}
+
+static void lie_binaries(void)
+{
+    uint64_t binary = take_room(64);
+
+    put_u64(binary, 5 << HEADER_ARITY_OFFS | REFC_BINARY_SUBTAG);
+    put_u64(binary + (uint64_t)vm->layout.off_heap_next, binary);
+    of_processes(vm->layout.process_off_heap_first, binary);
+}
+
+/* Stacks of 2^40 bytes. */
+static void lie_stacks(void)
+{
+    of_processes(vm->layout.process_stop, room);
+    of_processes(vm->layout.process_hend, room + ((uint64_t)1 << 40));
+}
+
+/* 200,000 processes. */
+static void lie_processes(void)
+{
+    uint64_t size = (uint64_t)vm->layout.sizeof_process, count = 200000;
+    uint64_t table = take_room(count * 8), all = take_room(count * size);
+    uint8_t process[4096];
+
+    if (!memory_read(vm->memory, processes[0], process, size))
+        fail("a process can't be read");
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t id = vm->features.wide_pids ? i << 4 | 3 : i << 32 | i << 4 | 3;
+
+        memcpy(process + vm->layout.process_id, &id, sizeof(id));
+        put(all + i * size, process, size);
+        put_u64(table + i * 8, all + i * size);
+    }
+    put_u64(vm->roots.proc_table + (uint64_t)vm->layout.ptab_tab, table);
+    put_u32(vm->roots.proc_table + (uint64_t)vm->layout.ptab_max, (uint32_t)count);
+    put_u32(vm->roots.proc_table + (uint64_t)vm->layout.ptab_count, (uint32_t)count);
+}
+
+/* A table that says it has 2^27 processes. */
+static void lie_table(void)
+{
+    put_u32(vm->roots.proc_table + (uint64_t)vm->layout.ptab_max, 1 << 27);
+    put_u32(vm->roots.proc_table + (uint64_t)vm->layout.ptab_count, 1 << 27);
+    put_u64(vm->roots.proc_table + (uint64_t)vm->layout.ptab_tab, room);
+}
+
+/* ---- lies about atoms ---- */
+
+/* All names are as long as a length can be. */
+static void lie_atoms(void)
+{
+    uint64_t table = vm->roots.atom_table, segments, segment, atom;
+    uint16_t length = INT16_MAX;
+
+    if (!memory_read_u64(vm->memory, table + (uint64_t)vm->layout.index_seg_table, &segments) ||
+        !memory_read_u64(vm->memory, segments, &segment))
+        fail("atoms can't be read");
+    put_u32(table + (uint64_t)vm->layout.index_entries, UINT32_MAX);
+    for (uint64_t i = 300; i < 1024; i++)
+        if (memory_read_u64(vm->memory, segment + i * 8, &atom) && atom)
+            put(atom + (uint64_t)vm->layout.atom_len, &length, sizeof(length));
+}
+
+/* ---- lies about code ---- */
+
+static uint64_t descriptor(void)
+{
+    return vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY;
+}
+
+static uint64_t put_entry(uint64_t next, uint64_t symfile, uint64_t size)
+{
+    const uint64_t entry[] = {next, 0, symfile, size};
+
+    return words(entry, 4);
+}
+
+static uint64_t first_entry(void)
+{
+    uint64_t first;
+
+    if (!memory_read_u64(vm->memory, descriptor(), &first))
+        fail("the list of code can't be read");
+    return first;
+}
+
+/* A symbol file of one module: kind, base, ranges, size of the code, name. */
+static uint64_t symbol_file(uint64_t base, uint32_t ranges)
+{
+    uint8_t bytes[48] = {1};
+
+    memcpy(bytes + 8, &base, sizeof(base));
+    memcpy(bytes + 16, &ranges, sizeof(ranges));
+    bytes[20] = 64;
+    bytes[24] = 2; /* size of the name, "m" */
+    bytes[26] = 'm';
+    return words((const uint64_t *)(void *)bytes, sizeof(bytes) / 8);
+}
+
+/* Each module lies before the one that was loaded before it. */
+static void lie_code(void)
+{
+    uint64_t next = first_entry();
+
+    for (uint64_t i = 0; i < 1000000; i++)
+        next = put_entry(next, symbol_file(0x600000000000 - i * 64, 0), 48);
+    put_u64(descriptor(), next);
+}
+
+static void lie_code_ring(void)
+{
+    uint64_t first = put_entry(0, symbol_file(0x600000000000, 0), 48);
+
+    put_u64(first, first);
+    put_u64(descriptor(), first);
+}
+
+static void lie_code_sizes(void)
+{
+    uint64_t next = first_entry();
+
+    for (uint64_t i = 0; i < 64; i++)
+        next = put_entry(next, symbol_file(0x600000000000 + i * 64, UINT32_MAX),
+                         (uint64_t)1 << i);
+    put_u64(descriptor(), next);
+}
+
+static const struct {
+    const char *name;
+    void (*tell)(void);
+} lies[] = {
+    {"ancestors", lie_ancestors}, {"dictionary", lie_dictionary}, {"label", lie_label},
+    {"links", lie_links},         {"monitors", lie_monitors},     {"messages", lie_messages},
+    {"fragments", lie_fragments}, {"binaries", lie_binaries},     {"stacks", lie_stacks},
+    {"processes", lie_processes}, {"table", lie_table},           {"atoms", lie_atoms},
+    {"code", lie_code},           {"code_ring", lie_code_ring},   {"code_sizes", lie_code_sizes},
+};
+
+static void open_node(pid_t pid)
+{
+    struct error error;
+    char path[32];
+
+    vm = vm_open(pid, 0, &error);
+    if (!vm)
+        fail(error.text);
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+    memory_fd = open(path, O_RDWR | O_CLOEXEC);
+    find_room(pid);
+    if (process_table_each(vm, note_process, NULL, &error))
+        fail(error.text);
+}
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        if (argc < 3) {
+            puts(lies[i].name);
+        } else if (!strcmp(argv[2], lies[i].name)) {
+            open_node(atoi(argv[1]));
+            lies[i].tell();
+            vm_close(vm);
+            return 0;
+        }
+    }
+    return argc < 3 ? 0 : 2;
+}
