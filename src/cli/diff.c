@@ -180,7 +180,7 @@ static int compare_sides(struct side sides[2], const struct diff_options *option
     comparison.sides[1] = compared_side(&sides[1], starts[1] - starts[0]);
     check_lengths(&comparison);
     output.settings.comparison = &comparison;
-    *ret_code = render(fd, "both recordings", &output);
+    *ret_code = render(fd, "both recordings", &output, NULL);
     return 0;
 }
 

@@ -299,11 +299,11 @@ static int keep_recording(int fd, const char *reason)
 static int render_recording(const struct record_options *options, const char *path, int fd)
 {
     int again = fcntl(fd, F_DUPFD_CLOEXEC, 3), result;
-    bool is_gone = path && !recording_is_at(path, fd);
+    bool is_gone = path && !recording_is_at(path, fd), written;
 
     if (path && !is_gone && !options->output.quiet)
         message_say("wrote %s", path);
-    result = render(fd, path ? path : "the recording", &options->output);
+    result = render(fd, path ? path : "the recording", &options->output, &written);
     if (again < 0)
         return result;
     if (is_gone) {
@@ -311,7 +311,7 @@ static int render_recording(const struct record_options *options, const char *pa
 
         result = keep_recording(again, reason);
         free(reason);
-    } else if (!path && result == ERROR_FAILED) {
+    } else if (!path && result == ERROR_FAILED && !written) {
         keep_recording(again, "not all outputs were written");
     }
     close(again);

@@ -71,7 +71,7 @@ static int say_what_is_empty(const struct output_result *result)
     return code;
 }
 
-int render(int fd, const char *name, const struct output_options *options)
+int render(int fd, const char *name, const struct output_options *options, bool *ret_written)
 {
     struct output_request requests[REQUESTS_MAX];
     size_t count = options->count;
@@ -80,6 +80,8 @@ int render(int fd, const char *name, const struct output_options *options)
     struct recording *recording = recording_open(fd, name, &error);
     int result;
 
+    if (ret_written)
+        *ret_written = false;
     if (!recording)
         return message_error(&error);
     memcpy(requests, options->requests, count * sizeof(*requests));
@@ -94,6 +96,8 @@ int render(int fd, const char *name, const struct output_options *options)
     recording_close(recording);
     if (result)
         return message_error(&error);
+    if (ret_written)
+        *ret_written = true;
     if (!options->quiet)
         say_what_was_written(options, &written);
     result = say_what_is_empty(&written);

@@ -11,8 +11,9 @@ int render_check(const struct output_options *options, uint32_t events, bool pee
 
 /* Write the outputs, and the summary unless it is off. The summary (for a comparison: the changes)
  * goes to standard output, or to standard error if an output goes to standard output. Takes over
- * `fd`. `name`: of the recording, for messages. Prints errors. Returns the exit code. */
-int render(int fd, const char *name, const struct output_options *options);
+ * `fd`. `name`: of the recording, for messages. Prints errors. Returns the exit code.
+ * *ret_written, unless NULL: all files were written, even if the summary was not. */
+int render(int fd, const char *name, const struct output_options *options, bool *ret_written);
 
 /* Report that an output was not written, because no sample counts for it. A warning if it is
  * optional. Return the exit code. */

@@ -28,7 +28,7 @@ static int report(const struct report_options *options)
     if (fd < 0)
         return message_error(&error);
     return render(fd, options->path_count == 1 ? options->paths[0] : "the files together",
-                  &options->output);
+                  &options->output, NULL);
 }
 
 static int run(int argc, char **argv)

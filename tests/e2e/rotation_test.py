@@ -13,6 +13,7 @@ import time
 import unittest
 import xml.etree.ElementTree as xml
 from pathlib import Path
+from unittest import mock
 
 import beamflame
 import nodes
@@ -440,7 +441,8 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         in other folders are complete."""
         gone = self.out / "gone"
         gone.mkdir()
-        with nodes.Node(25, "request") as node:
+        with nodes.Node(25, "request") as node, \
+                mock.patch.dict(os.environ, TMPDIR=str(self.out)):
             profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1,
                                   "-o", gone / "x.bfr", *self.outputs("folded"))
             self.wait_for(lambda: self.parts("folded") and self.parts("bfr.part", gone))
@@ -451,6 +453,8 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
         self.assertIn("No such file or directory", said)
         self.assertIn("1 of 2 segments could not be written completely", said)
         self.assertEqual(len(self.parts("folded")), 2, said)
+        kept, = self.out.glob("beamflame-*.bfr")
+        self.assertIn(f"the recording of that segment is kept in {kept}", said)
         for path in self.parts("folded"):
             self.assertGreater(sum(beamflame.read_folded(path).values()), 20)
 
