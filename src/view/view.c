@@ -57,6 +57,7 @@ struct view {
     struct view_frame *frames;
     size_t frame_count, frame_capacity;
     struct buffer scratch;
+    uint64_t given, allowed; /* bytes of the stacks that view_frames() gave */
 };
 
 struct view *view_new(const struct profile *profile, const struct view_options *options)
@@ -65,6 +66,7 @@ struct view *view_new(const struct profile *profile, const struct view_options *
 
     view->profile = profile;
     view->options = *options;
+    view->allowed = UINT64_MAX;
     intern_init(&view->keys, sizeof(struct root_key), sizeof(struct root_key));
     intern_init(&view->chains, sizeof(struct chain_node), sizeof(struct chain_node));
     intern_init(&view->roots, sizeof(struct view_root), sizeof(struct view_root));
@@ -329,6 +331,22 @@ static void push_root_frames(struct view *view, const struct view_root *root)
     reverse_frames(view, own);
 }
 
+void view_allow(struct view *view, uint64_t bytes)
+{
+    view->allowed = bytes;
+}
+
+bool view_is_exhausted(const struct view *view)
+{
+    return view->given > view->allowed;
+}
+
+static void count_given(struct view *view)
+{
+    for (size_t i = 0; i < view->frame_count; i++)
+        view->given += strlen(view->frames[i].text) + strlen(view->frames[i].module);
+}
+
 size_t view_frames(struct view *view, view_stack_id id, const struct view_frame **frames)
 {
     const struct view_stack *shown = intern_get(&view->stacks, id);
@@ -336,6 +354,9 @@ size_t view_frames(struct view *view, view_stack_id id, const struct view_frame 
     size_t roots;
 
     view->frame_count = 0;
+    *frames = view->frames;
+    if (view_is_exhausted(view))
+        return 0;
     push_root_frames(view, root);
     roots = view->frame_count;
     for (stack_id at = shown->stack; at;) {
@@ -347,6 +368,7 @@ size_t view_frames(struct view *view, view_stack_id id, const struct view_frame 
         at = node->parent;
     }
     reverse_frames(view, roots);
+    count_given(view);
     *frames = view->frames;
     return view->frame_count;
 }
