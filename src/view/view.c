@@ -54,6 +54,8 @@ struct view {
     uint64_t *memory; /* newest, by process id; 0: unknown */
     size_t memory_room;
     struct text_memo files, maps; /* by module and by target */
+    struct text_memo nodes;       /* by target; made again if there are more targets */
+    uint32_t node_targets;        /* the number of targets when `nodes` was made */
     struct view_frame *frames;
     size_t frame_count, frame_capacity;
     struct buffer scratch;
@@ -90,6 +92,7 @@ void view_free(struct view *view)
     free(view->memory);
     free(view->files.texts);
     free(view->maps.texts);
+    free(view->nodes.texts);
     free(view->frames);
     buffer_free(&view->scratch);
     free(view);
@@ -311,16 +314,29 @@ static void reverse_frames(struct view *view, size_t from)
     }
 }
 
+static uint32_t text_of_node(struct view *view, target_id target)
+{
+    uint32_t targets = profile_counts(view->profile).targets, *memo;
+
+    if (view->node_targets != targets && view->nodes.room)
+        memset(view->nodes.texts, 0, view->nodes.room * sizeof(*view->nodes.texts));
+    view->node_targets = targets;
+    memo = memo_of(&view->nodes, target);
+    if (!*memo) {
+        view->scratch.size = 0;
+        root_target_text(view->profile, target, &view->scratch);
+        *memo = view_scratch_text(view);
+    }
+    return *memo;
+}
+
 static void push_root_frames(struct view *view, const struct view_root *root)
 {
     size_t own;
 
     if (root->target && !root->named && !view->options.one_node &&
-        profile_counts(view->profile).targets > 1 && !view_groups_by(view, GROUP_NODE)) {
-        view->scratch.size = 0;
-        root_target_text(view->profile, root->target, &view->scratch);
-        push_root_frame(view, view_scratch_text(view), root->target);
-    }
+        profile_counts(view->profile).targets > 1 && !view_groups_by(view, GROUP_NODE))
+        push_root_frame(view, text_of_node(view, root->target), root->target);
     own = view->frame_count;
     for (uint32_t at = root->chain; at;) {
         const struct chain_node *node = intern_get(&view->chains, at);
