@@ -246,4 +246,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(OBJECTS:.o=.d) $(UNIT_TESTS:=.d) $(wildcard $(BUILD)/fuzz/obj/*/*.d)
+-include $(OBJECTS:.o=.d) $(UNIT_TESTS:=.d) $(wildcard $(BUILD)/fuzz/obj/*/*.d $(BUILD)/fuzz/obj/*/*/*.d)

@@ -7,6 +7,7 @@
 #include "input/import.h"
 #include "input/perf_stack.h"
 #include "input/text.h"
+#include "profile/limits.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/encode.h"
@@ -151,7 +152,10 @@ static int take_line(struct folded_text *folded, struct span line, struct error 
     line.size = end;
     if (!span_is(line, NO_STACK))
         sample.stack = take_stack(folded, line);
-    return import_sample(&folded->import, &sample, error);
+    if (folded->depth > STACK_FRAMES_MAX)
+        return text_fail(folded->text, 0, error, "the stack has more than %d frames",
+                         STACK_FRAMES_MAX);
+    return import_sample(&folded->import, &sample, text_bytes(folded->text), error);
 }
 
 static int read_lines(struct folded_text *folded, struct error *error)
@@ -180,7 +184,7 @@ int folded_text_import(struct text *text, const char *directory, struct error *e
 {
     struct folded_text folded = {
         .text = text,
-        .import = import_new(directory),
+        .import = import_new(directory, text_name(text)),
         .frames = text_cache_new(FRAME_TEXT_MAX),
     };
     int fd = -1;

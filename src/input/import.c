@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
-struct import import_new(const char *directory)
+#include "profile/limits.h"
+
+struct import import_new(const char *directory, const char *name)
 {
     return (struct import){
         .profile = profile_new(),
@@ -14,6 +16,7 @@ struct import import_new(const char *directory)
                    .version = BEAMFLAME_VERSION,
                    .trigger = ""},
         .directory = directory,
+        .name = name,
     };
 }
 
@@ -31,10 +34,16 @@ const char *import_text(struct import *import, struct span text)
     return profile_text(import->profile, profile_string(import->profile, text.at, text.size));
 }
 
-int import_sample(struct import *import, const struct sample *sample, struct error *error)
+int import_sample(struct import *import, const struct sample *sample, uint64_t bytes,
+                  struct error *error)
 {
     struct sample own = *sample;
 
+    if (limits_tables_exceeded(import->profile, bytes))
+        return error_set(error, ERROR_FAILED,
+                         "%.200s: names and stacks take more memory than a file of this size may "
+                         "use",
+                         import->name);
     if (!import->writer) {
         if (!import->has_start)
             import->header.start_monotonic = own.time;

@@ -14,16 +14,20 @@ struct import {
     struct recording_totals totals;  /* import_sample() counts `samples` and sets the end */
     struct recording_writer *writer; /* NULL: no sample yet */
     const char *directory;
+    const char *name; /* for messages */
 };
 
-/* `directory`: of the unnamed file. Borrowed. */
-struct import import_new(const char *directory);
+/* `directory`: of the unnamed file. `name`: for messages. Both are borrowed. */
+struct import import_new(const char *directory, const char *name);
 void import_free(struct import *import);
 
 /* A text for the header. It belongs to the profile. */
 const char *import_text(struct import *import, struct span text);
 
-int import_sample(struct import *import, const struct sample *sample, struct error *error);
+/* Add a sample. `bytes`: of the file, that were read so far; a small file must not unpack to a huge
+ * profile. */
+int import_sample(struct import *import, const struct sample *sample, uint64_t bytes,
+                  struct error *error);
 
 /* Returns a descriptor that reads the recording, or -1 with error. */
 int import_finish(struct import *import, struct error *error);

@@ -9,6 +9,7 @@
 #include "input/perf_line.h"
 #include "input/perf_stack.h"
 #include "input/text.h"
+#include "profile/limits.h"
 #include "profile/events.h"
 #include "recording/reorder.h"
 #include "util/alloc.h"
@@ -247,6 +248,9 @@ static int take_stack(struct perf_text *perf, const struct perf_event_line *line
     if (bad)
         return text_fail(perf->text, lines < bad ? 0 : lines - bad, error,
                          "this is not a frame (ADDRESS SYMBOL (MODULE))");
+    if (stack.frames > STACK_FRAMES_MAX)
+        return text_fail(perf->text, 0, error, "the stack has more than %d frames",
+                         STACK_FRAMES_MAX);
     perf->import.totals.frames += stack.frames;
     perf->import.totals.unknown_native_frames += stack.unresolved;
     *ret_stack = stack.stack;
@@ -303,7 +307,7 @@ static int take_sample(struct perf_text *perf, struct span text, struct error *e
     /* From here on, what the line points to is invalid. */
     if (take_stack(perf, &line, comm, &sample.stack, error))
         return -1;
-    return import_sample(&perf->import, &sample, error);
+    return import_sample(&perf->import, &sample, text_bytes(perf->text), error);
 }
 
 static int read_lines(struct perf_text *perf, struct error *error)
@@ -336,7 +340,7 @@ static int read_with(struct text *text, struct seen_events *seen, const char *di
     struct perf_text perf = {
         .text = text,
         .seen = seen,
-        .import = import_new(directory),
+        .import = import_new(directory, text_name(text)),
         .who = text_cache_new(WHO_TEXT_MAX),
     };
     int fd = read_once(&perf, error);

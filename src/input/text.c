@@ -24,6 +24,7 @@ struct text {
     bool keeps;
     bool ended; /* the file ends at the end of `bytes` */
     uint64_t line;
+    uint64_t packed; /* bytes of the file that were read */
 };
 
 struct text *text_open(int fd, const char *name, struct error *error)
@@ -117,6 +118,7 @@ static int fill(struct text *text, struct error *error)
     got = gzread(text->file, buffer_reserve(&text->bytes, BLOCK), BLOCK);
     if (got > 0) {
         text->bytes.size += (size_t)got;
+        text->packed = (uint64_t)gzoffset(text->file);
         return 0;
     }
     gzerror(text->file, &code);
@@ -177,6 +179,11 @@ struct span text_kept(struct text *text)
 {
     text->keeps = false;
     return (struct span){text->bytes.data + text->kept, text->at - text->kept};
+}
+
+uint64_t text_bytes(const struct text *text)
+{
+    return text->packed;
 }
 
 const char *text_name(const struct text *text)

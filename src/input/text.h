@@ -31,6 +31,9 @@ void text_keep(struct text *text);
 /* ...until this call, which returns all of them. Valid until the next call. */
 struct span text_kept(struct text *text);
 
+/* Return the bytes of the file that were read, before decompressing. */
+uint64_t text_bytes(const struct text *text);
+
 const char *text_name(const struct text *text);
 /* The number of the line that was read last, from 1 on. */
 uint64_t text_line_number(const struct text *text);

@@ -11,6 +11,7 @@
 #include "output/output_file.h"
 #include "output/weight.h"
 #include "profile/events.h"
+#include "profile/limits.h"
 #include "util/alloc.h"
 
 static const struct output_format *format_of_request(const struct output_request *request)
@@ -247,6 +248,20 @@ static void apply_changes(struct outputs *outputs, const struct sample *sample,
     metric_changes_apply(outputs->changes, sample, ret_counted);
 }
 
+/* Check that the outputs are in proportion to the recording: a few bytes of it can be gigabytes of
+ * stacks. */
+static int check_amount(const struct outputs *outputs, struct error *error)
+{
+    uint64_t bytes = recording_offset(outputs->source.recording);
+
+    if (!view_is_exhausted(outputs->source.view))
+        return 0;
+    return error_set(error, ERROR_FAILED,
+                     "the outputs would have more than %" PRIu64 " MB of stacks, from %" PRIu64
+                     " bytes of recording: select less, or choose --format bfr or html",
+                     limits_output(bytes) >> 20, bytes);
+}
+
 static int each_sample(void *context, const struct sample *sample, struct error *error)
 {
     struct outputs *outputs = context;
@@ -255,6 +270,7 @@ static int each_sample(void *context, const struct sample *sample, struct error 
 
     if (!outputs->planned && plan(outputs, error))
         return -1;
+    view_allow(outputs->source.view, limits_output(recording_offset(outputs->source.recording)));
     if (outputs->changes)
         apply_changes(outputs, sample, &counted);
     view_note_memory(outputs->source.view, sample);
@@ -273,7 +289,7 @@ static int each_sample(void *context, const struct sample *sample, struct error 
                                       : pass_sample(output, sample, error))
             return -1;
     }
-    return 0;
+    return check_amount(outputs, error);
 }
 
 static bool any_begun(const struct outputs *outputs, const struct output_request *request)
@@ -353,7 +369,8 @@ static int finish_one(struct outputs *outputs, struct output *output,
 
     output->state = NULL;
     if (!output->begun ||
-        (!output->format->finish(state, totals, error) && !output_file_close(&output->file, error)))
+        (!output->format->finish(state, totals, error) && !check_amount(outputs, error) &&
+         !output_file_close(&output->file, error)))
         return 0;
     if (!output->request->file)
         return -1;

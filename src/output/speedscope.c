@@ -50,7 +50,14 @@ struct speedscope {
     struct track *tracks;
     size_t count;
     struct track_index by_thread, by_process;
-    struct intern frames;
+    struct intern frames, processes; /* struct speedscope_frame, struct process_key */
+    struct track_index of_key;       /* by id in `processes` */
+};
+
+/* A process, which can have several entries. */
+struct process_key {
+    uint64_t identity;
+    target_id target;
 };
 
 static void *speedscope_begin(FILE *file, const struct output_source *source, struct error *error)
@@ -67,6 +74,8 @@ static void *speedscope_begin(FILE *file, const struct output_source *source, st
                       selection->descendants_of.count);
     intern_init(&speedscope->frames, sizeof(struct speedscope_frame),
                 sizeof(struct speedscope_frame));
+    intern_init(&speedscope->processes, sizeof(struct process_key),
+                offsetof(struct process_key, target) + sizeof(target_id));
     return speedscope;
 }
 
@@ -89,21 +98,15 @@ static uint32_t new_track(struct speedscope *speedscope, thread_id thread, proce
 /* Return the track of a process, which can have another entry for an earlier name. */
 static uint32_t track_of_process(struct speedscope *speedscope, process_id id)
 {
-    const struct profile *profile = speedscope->source.profile;
-    const struct process_entry *process = profile_get_process(profile, id);
+    const struct process_entry *process = profile_get_process(speedscope->source.profile, id);
+    const struct process_key key = {process->identity, process->target};
+    uint32_t *track = index_at(&speedscope->of_key, intern_add(&speedscope->processes, &key));
 
-    for (size_t i = 0; i < speedscope->count; i++) {
-        const struct process_entry *other;
-
-        if (!speedscope->tracks[i].process)
-            continue;
-        other = profile_get_process(profile, speedscope->tracks[i].process);
-        if (other->identity != process->identity || other->target != process->target)
-            continue;
-        speedscope->tracks[i].process = id;
-        return (uint32_t)i + 1;
-    }
-    return new_track(speedscope, 0, id);
+    if (*track)
+        speedscope->tracks[*track - 1].process = id;
+    else
+        *track = new_track(speedscope, 0, id);
+    return *track;
 }
 
 static void add_run(struct track *track, view_stack_id stack, uint64_t weight)
@@ -303,7 +306,9 @@ static int speedscope_finish(void *state, const struct recording_totals *totals,
     free(speedscope->tracks);
     free(speedscope->by_thread.of);
     free(speedscope->by_process.of);
+    free(speedscope->of_key.of);
     intern_free(&speedscope->frames);
+    intern_free(&speedscope->processes);
     free(speedscope);
     return 0;
 }

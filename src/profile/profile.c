@@ -165,6 +165,23 @@ struct profile_counts profile_counts(const struct profile *profile)
     };
 }
 
+static uint64_t size_of_table(const struct intern *table)
+{
+    return (uint64_t)table->count * (table->entry_size + sizeof(struct id_slot));
+}
+
+uint64_t profile_size(const struct profile *profile)
+{
+    const struct string_table *strings = &profile->strings;
+
+    return strings->size +
+           (uint64_t)strings->count * (sizeof(*strings->texts) + sizeof(struct id_slot)) +
+           size_of_table(&profile->modules) + size_of_table(&profile->frames) +
+           size_of_table(&profile->stacks) + size_of_table(&profile->events) +
+           size_of_table(&profile->ancestors) + size_of_table(&profile->processes) +
+           size_of_table(&profile->threads) + size_of_table(&profile->targets);
+}
+
 /* Names of the enums of profile.h, as they appear in outputs. */
 
 /* erts/emulator/beam/erl_process.c, erts_process_state2status(); OTP 27. It has no STATUS_NONE. */

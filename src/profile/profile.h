@@ -242,3 +242,6 @@ struct profile_counts {
     uint32_t strings, modules, frames, stacks, events, ancestors, processes, threads, targets;
 };
 struct profile_counts profile_counts(const struct profile *profile);
+
+/* Return the bytes of memory that all entries take, roughly. */
+uint64_t profile_size(const struct profile *profile);

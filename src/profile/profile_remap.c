@@ -11,6 +11,7 @@ void profile_remap_free(struct profile_remap *remap)
     free(remap->stacks.ids);
     free(remap->processes.ids);
     free(remap->threads.ids);
+    free(remap->targets.ids);
 }
 
 /* The element of `id`: its id in `to`, or 0 if it was not copied yet. */
@@ -40,13 +41,10 @@ static target_id same_target(struct profile *profile, const struct target_entry 
     return profile_target(profile, target);
 }
 
-target_id profile_remap_target(struct profile_remap *remap, target_id id)
+static target_id copy_target(struct profile_remap *remap, target_id id)
 {
-    struct target_entry target;
+    struct target_entry target = *profile_get_target(remap->from, id);
 
-    if (!id)
-        return 0;
-    target = *profile_get_target(remap->from, id);
     target.node = profile_remap_string(remap, target.node);
     target.otp_release = profile_remap_string(remap, target.otp_release);
     target.erts = profile_remap_string(remap, target.erts);
@@ -58,6 +56,15 @@ target_id profile_remap_target(struct profile_remap *remap, target_id id)
     if (!target.host && remap->host)
         target.host = profile_string_z(remap->to, remap->host);
     return same_target(remap->to, &target);
+}
+
+target_id profile_remap_target(struct profile_remap *remap, target_id id)
+{
+    target_id *own = place_of(&remap->targets, id);
+
+    if (id && !*own)
+        *own = copy_target(remap, id);
+    return *own;
 }
 
 thread_id profile_remap_thread(struct profile_remap *remap, thread_id id)
@@ -116,15 +123,22 @@ static process_id profile_remap_one_process(struct profile_remap *remap, process
     return profile_process(remap->to, &process);
 }
 
+/* Copy a process and its parents, up to one that was copied before. */
 static process_id profile_remap_process(struct profile_remap *remap, process_id id)
 {
     struct chain chain = {0};
     process_id result = 0;
 
-    for (; id; id = profile_get_process(remap->from, id)->parent)
+    for (; id && !*place_of(&remap->processes, id);
+         id = profile_get_process(remap->from, id)->parent)
         chain_add(&chain, id);
-    while (chain.count)
-        result = profile_remap_one_process(remap, chain.ids[--chain.count], result);
+    if (id)
+        result = *place_of(&remap->processes, id);
+    while (chain.count) {
+        id = chain.ids[--chain.count];
+        result = profile_remap_one_process(remap, id, result);
+        *place_of(&remap->processes, id) = result;
+    }
     free(chain.ids);
     return result;
 }
@@ -151,16 +165,23 @@ static frame_id profile_remap_frame(struct profile_remap *remap, frame_id id)
     return profile_frame(remap->to, &frame);
 }
 
+/* Copy a stack and its callers, up to one that was copied before. */
 static stack_id profile_remap_stack(struct profile_remap *remap, stack_id id)
 {
     struct chain chain = {0};
     stack_id result = 0;
 
-    for (; id; id = profile_get_stack(remap->from, id)->parent)
-        chain_add(&chain, profile_get_stack(remap->from, id)->frame);
-    while (chain.count)
+    for (; id && !*place_of(&remap->stacks, id); id = profile_get_stack(remap->from, id)->parent)
+        chain_add(&chain, id);
+    if (id)
+        result = *place_of(&remap->stacks, id);
+    while (chain.count) {
+        id = chain.ids[--chain.count];
         result =
-            profile_stack(remap->to, result, profile_remap_frame(remap, chain.ids[--chain.count]));
+            profile_stack(remap->to, result,
+                          profile_remap_frame(remap, profile_get_stack(remap->from, id)->frame));
+        *place_of(&remap->stacks, id) = result;
+    }
     free(chain.ids);
     return result;
 }

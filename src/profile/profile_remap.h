@@ -18,7 +18,7 @@ struct profile_remap {
     struct carried {
         uint32_t *ids;
         size_t room;
-    } stacks, processes, threads;
+    } stacks, processes, threads, targets;
 };
 void profile_remap_free(struct profile_remap *remap);
 

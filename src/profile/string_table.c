@@ -28,6 +28,7 @@ static uint32_t string_table_add_clean(struct string_table *table, const char *t
         if (!strncmp(table->texts[id - 1], text, size) && !table->texts[id - 1][size])
             return id;
     copy = arena_alloc(&table->arena, size + 1);
+    table->size += size + 1;
     memcpy(copy, text, size);
     copy[size] = '\0';
     if (table->count == table->capacity) {

@@ -19,6 +19,7 @@
 struct string_table {
     const char **texts;
     uint32_t count, capacity;
+    uint64_t size; /* bytes of all texts */
     struct id_index index;
     struct arena arena;
 };

@@ -108,6 +108,11 @@ void chunk_reader_free(struct chunk_reader *reader)
     free(reader);
 }
 
+uint64_t chunk_reader_offset(const struct chunk_reader *reader)
+{
+    return reader->offset;
+}
+
 static int check_head(const struct chunk_reader *reader, const struct chunk_head *head,
                       const char *bytes, struct error *error)
 {

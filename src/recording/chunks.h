@@ -31,6 +31,9 @@ void chunk_reader_free(struct chunk_reader *reader);
 int chunk_read(struct chunk_reader *reader, struct chunk *ret_chunk, bool *ret_cut,
                struct error *error);
 
+/* Return the number of bytes that were read. */
+uint64_t chunk_reader_offset(const struct chunk_reader *reader);
+
 /* Set the error "NAME: byte 1234: `problem`", for a complete chunk whose content is invalid at its
  * unpacked byte `at`. Return -1. */
 int chunk_malformed(const struct chunk_reader *reader, const struct chunk *chunk, size_t at,

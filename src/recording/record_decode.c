@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recording/records.h"
 
+#include <stdlib.h>
+
+#include "profile/limits.h"
 #include "profile/microstates.h"
 #include "recording/recording_format.h"
 #include "profile/string_table.h"
+#include "util/alloc.h"
 
 #define SAMPLE_FLAGS                                                                               \
     (SAMPLE_ERLANG | SAMPLE_COMPLETE | SAMPLE_TRUNCATED | SAMPLE_NO_LEAF | SAMPLE_NAMED)
@@ -17,6 +21,29 @@ static void check_new(struct cursor *cursor, uint32_t *count, uint32_t id)
         *count = id;
     else
         cursor_fail(cursor, "entry is there already");
+}
+
+/* Note the depth of a new entry below `parent`, which may be 0. More than `max` is the problem
+ * `problem`. */
+static void note_depth(struct cursor *cursor, struct depths *depths, uint32_t id, uint32_t parent,
+                       uint32_t max, const char *problem)
+{
+    depths->of = xgrow(depths->of, &depths->room, id, sizeof(*depths->of));
+    depths->of[id] = parent ? depths->of[parent] + 1 : 1;
+    if (depths->of[id] > max)
+        cursor_fail(cursor, problem);
+}
+
+static uint32_t depth_of(const struct depths *depths, uint32_t id)
+{
+    return id ? depths->of[id] : 0;
+}
+
+void record_decoder_free(struct record_decoder *decoder)
+{
+    record_base_reset(&decoder->base);
+    free(decoder->stacks.of);
+    free(decoder->ancestors.of);
 }
 
 static string_id decode_string_id(const struct record_decoder *decoder, struct cursor *cursor)
@@ -103,6 +130,8 @@ static void decode_stack(struct record_decoder *decoder, struct cursor *cursor,
     if (!frame)
         cursor_fail(cursor, "stack without a frame");
     if (!cursor->problem)
+        note_depth(cursor, &decoder->stacks, own, own - up, STACK_FRAMES_MAX, "stack is too deep");
+    if (!cursor->problem)
         check_new(cursor, &decoder->counts.stacks, profile_stack(profile, own - up, frame));
 }
 
@@ -134,6 +163,9 @@ static void decode_ancestor(struct record_decoder *decoder, struct cursor *curso
 
     if (!up)
         cursor_fail(cursor, "process is its own ancestor");
+    if (!cursor->problem)
+        note_depth(cursor, &decoder->ancestors, own, own - up, ANCESTORS_MAX_DEPTH,
+                   "process has too many ancestors");
     if (!cursor->problem)
         check_new(cursor, &decoder->counts.ancestors, profile_ancestor(profile, own - up, name));
 }
@@ -179,6 +211,8 @@ static void decode_target(struct record_decoder *decoder, struct cursor *cursor,
 {
     struct target_entry target = {0};
 
+    if (decoder->counts.targets == TARGETS_MAX)
+        cursor_fail(cursor, "too many targets");
     target.pid = decode_u32(cursor);
     target.schedulers = decode_u32(cursor);
     target.dirty_cpu_schedulers = decode_u32(cursor);
@@ -262,6 +296,7 @@ static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
         return false;
     decoder->sampled = true;
     decoder->last = sample.time;
+    decoder->frames += depth_of(&decoder->stacks, sample.stack);
     decoder->base.sample = sample;
     *ret_sample = sample;
     return true;

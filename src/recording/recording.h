@@ -124,6 +124,9 @@ int recording_read(struct recording *recording, struct profile *profile,
 int recording_next(struct recording *recording, struct profile *profile, struct sample *ret_sample,
                    bool *ret_cut, struct error *error);
 
+/* Return the number of bytes of the file that were read. */
+uint64_t recording_offset(const struct recording *recording);
+
 /* The newest totals that were read. */
 const struct recording_totals *recording_get_totals(const struct recording *recording);
 

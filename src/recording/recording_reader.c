@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "profile/limits.h"
 #include "profile/string_table.h"
 #include "recording/chunks.h"
 #include "recording/records.h"
@@ -127,7 +128,7 @@ void recording_close(struct recording *recording)
     if (!recording)
         return;
     chunk_reader_free(recording->chunks);
-    record_base_reset(&recording->decoder.base);
+    record_decoder_free(&recording->decoder);
     event_summaries_free(&recording->summaries);
     thread_times_free(&recording->threads);
     free((char *)recording->header.event);
@@ -142,6 +143,11 @@ void recording_close(struct recording *recording)
 const struct recording_header *recording_get_header(const struct recording *recording)
 {
     return &recording->header;
+}
+
+uint64_t recording_offset(const struct recording *recording)
+{
+    return chunk_reader_offset(recording->chunks);
 }
 
 const struct recording_totals *recording_get_totals(const struct recording *recording)
@@ -178,6 +184,24 @@ static int read_counts(struct recording *recording, struct profile *profile, str
     return check_chunk(recording, chunk, cursor, error);
 }
 
+/* Check that a small file does not unpack to a huge profile, or to endless samples. */
+static int check_limits(const struct recording *recording, const struct profile *profile,
+                        struct error *error)
+{
+    uint64_t bytes = recording_offset(recording);
+    const char *problem = NULL;
+
+    if (limits_tables_exceeded(profile, bytes))
+        problem = "names and stacks take more memory than a file of this size may use";
+    else if (recording->decoder.frames > limits_frames(bytes))
+        problem = "the stacks of the samples have more frames than a file of this size may have";
+    if (!problem)
+        return 0;
+    return chunk_malformed(recording->chunks, &recording->chunk,
+                           (size_t)(recording->cursor.at - recording->cursor.start), problem,
+                           error);
+}
+
 /* Decode the records of the chunk up to a sample. Return 1 with the sample, 0 if the chunk has no
  * more, or -1 with error. */
 static int next_in_chunk(struct recording *recording, struct profile *profile,
@@ -190,14 +214,14 @@ static int next_in_chunk(struct recording *recording, struct profile *profile,
 
         if (record_decode(&recording->decoder, cursor, profile, ret_sample)) {
             recording->samples++;
-            return 1;
+            return check_limits(recording, profile, error) ? -1 : 1;
         }
         if (cursor->problem) {
             cursor->at = record; /* the error names the start of the record */
             return check_chunk(recording, &recording->chunk, cursor, error);
         }
     }
-    return 0;
+    return check_limits(recording, profile, error);
 }
 
 /* The totals may be older than the last samples. */

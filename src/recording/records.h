@@ -40,12 +40,22 @@ bool record_encode_entry(struct record_encoder *encoder, const struct profile *p
 void record_encode_sample(struct record_encoder *encoder, const struct profile *profile,
                           const struct sample *sample, struct buffer *records);
 
+/* The number of entries in each chain of entries of one kind, by id. */
+struct depths {
+    uint32_t *of;
+    size_t room;
+};
+
 struct record_decoder {
     struct record_base base;      /* reset for each chunk */
     struct profile_counts counts; /* table entries that were decoded */
     bool sampled;                 /* a sample was decoded */
     uint64_t last;                /* time of the newest sample */
+    uint64_t frames;              /* of all samples */
+    struct depths stacks, ancestors;
 };
+
+void record_decoder_free(struct record_decoder *decoder);
 
 /* Decode one record. An entry is added to the profile. A sample is stored in *ret_sample, and the
  * result is true. On error, cursor->problem is set and the result is false. */

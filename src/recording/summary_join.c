@@ -124,34 +124,46 @@ void event_summaries_join(struct event_summaries *summaries, event_id event,
 
 /* ---- threads ---- */
 
-static struct thread_time *time_of(struct thread_times *times, thread_id thread)
+/* The place of each thread in a list of times, plus 1, by thread id. */
+struct places {
+    size_t *of;
+    size_t room;
+};
+
+static size_t *place_of(struct places *places, thread_id thread)
 {
-    for (size_t i = 0; i < times->count; i++)
-        if (times->list[i].thread == thread)
-            return &times->list[i];
-    return NULL;
+    places->of = xgrow(places->of, &places->room, thread, sizeof(*places->of));
+    return &places->of[thread];
 }
 
 void thread_times_join(struct thread_times *times, struct profile_remap *remap,
                        const struct thread_times *next, uint64_t shift)
 {
+    struct places places = {0};
+
+    for (size_t i = times->count; i--;)
+        *place_of(&places, times->list[i].thread) = i + 1;
     for (size_t i = 0; i < next->count; i++) {
         struct thread_time time = next->list[i];
         struct thread_time *known;
+        size_t *place;
 
         time.thread = profile_remap_thread(remap, time.thread);
         time.from += shift;
         time.to += shift;
         if (time.to < time.from) /* the shift wraps */
             time.to = UINT64_MAX;
-        known = time_of(times, time.thread);
-        if (!known) {
+        place = place_of(&places, time.thread);
+        if (!*place) {
             thread_times_add(times, &time);
+            *place = times->count;
             continue;
         }
+        known = &times->list[*place - 1];
         add(&known->to, time.to - time.from);
         add(&known->cpu_ns, time.cpu_ns);
         add(&known->wait_ns, time.wait_ns);
         add(&known->sampled_ns, time.sampled_ns);
     }
+    free(places.of);
 }

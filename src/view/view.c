@@ -54,9 +54,12 @@ struct view {
     uint64_t *memory; /* newest, by process id; 0: unknown */
     size_t memory_room;
     struct text_memo files, maps; /* by module and by target */
+    struct text_memo nodes;       /* by target; made again if there are more targets */
+    uint32_t node_targets;        /* the number of targets when `nodes` was made */
     struct view_frame *frames;
     size_t frame_count, frame_capacity;
     struct buffer scratch;
+    uint64_t given, allowed; /* bytes of the stacks that view_frames() gave */
 };
 
 struct view *view_new(const struct profile *profile, const struct view_options *options)
@@ -65,6 +68,7 @@ struct view *view_new(const struct profile *profile, const struct view_options *
 
     view->profile = profile;
     view->options = *options;
+    view->allowed = UINT64_MAX;
     intern_init(&view->keys, sizeof(struct root_key), sizeof(struct root_key));
     intern_init(&view->chains, sizeof(struct chain_node), sizeof(struct chain_node));
     intern_init(&view->roots, sizeof(struct view_root), sizeof(struct view_root));
@@ -88,6 +92,7 @@ void view_free(struct view *view)
     free(view->memory);
     free(view->files.texts);
     free(view->maps.texts);
+    free(view->nodes.texts);
     free(view->frames);
     buffer_free(&view->scratch);
     free(view);
@@ -309,16 +314,29 @@ static void reverse_frames(struct view *view, size_t from)
     }
 }
 
+static uint32_t text_of_node(struct view *view, target_id target)
+{
+    uint32_t targets = profile_counts(view->profile).targets, *memo;
+
+    if (view->node_targets != targets && view->nodes.room)
+        memset(view->nodes.texts, 0, view->nodes.room * sizeof(*view->nodes.texts));
+    view->node_targets = targets;
+    memo = memo_of(&view->nodes, target);
+    if (!*memo) {
+        view->scratch.size = 0;
+        root_target_text(view->profile, target, &view->scratch);
+        *memo = view_scratch_text(view);
+    }
+    return *memo;
+}
+
 static void push_root_frames(struct view *view, const struct view_root *root)
 {
     size_t own;
 
     if (root->target && !root->named && !view->options.one_node &&
-        profile_counts(view->profile).targets > 1 && !view_groups_by(view, GROUP_NODE)) {
-        view->scratch.size = 0;
-        root_target_text(view->profile, root->target, &view->scratch);
-        push_root_frame(view, view_scratch_text(view), root->target);
-    }
+        profile_counts(view->profile).targets > 1 && !view_groups_by(view, GROUP_NODE))
+        push_root_frame(view, text_of_node(view, root->target), root->target);
     own = view->frame_count;
     for (uint32_t at = root->chain; at;) {
         const struct chain_node *node = intern_get(&view->chains, at);
@@ -329,6 +347,22 @@ static void push_root_frames(struct view *view, const struct view_root *root)
     reverse_frames(view, own);
 }
 
+void view_allow(struct view *view, uint64_t bytes)
+{
+    view->allowed = bytes;
+}
+
+bool view_is_exhausted(const struct view *view)
+{
+    return view->given > view->allowed;
+}
+
+static void count_given(struct view *view)
+{
+    for (size_t i = 0; i < view->frame_count; i++)
+        view->given += strlen(view->frames[i].text) + strlen(view->frames[i].module);
+}
+
 size_t view_frames(struct view *view, view_stack_id id, const struct view_frame **frames)
 {
     const struct view_stack *shown = intern_get(&view->stacks, id);
@@ -336,6 +370,9 @@ size_t view_frames(struct view *view, view_stack_id id, const struct view_frame 
     size_t roots;
 
     view->frame_count = 0;
+    *frames = view->frames;
+    if (view_is_exhausted(view))
+        return 0;
     push_root_frames(view, root);
     roots = view->frame_count;
     for (stack_id at = shown->stack; at;) {
@@ -347,6 +384,7 @@ size_t view_frames(struct view *view, view_stack_id id, const struct view_frame 
         at = node->parent;
     }
     reverse_frames(view, roots);
+    count_given(view);
     *frames = view->frames;
     return view->frame_count;
 }

@@ -61,4 +61,9 @@ struct view_frame {
 /* Set *frames to the frames of a stack, root first, valid until the next call. Return their number.
  */
 size_t view_frames(struct view *view, view_stack_id stack, const struct view_frame **frames);
+
+/* Limit the bytes of all texts that view_frames() gives. Beyond it the view is exhausted: stacks
+ * have no frames, so that an output ends soon. */
+void view_allow(struct view *view, uint64_t bytes);
+bool view_is_exhausted(const struct view *view);
 size_t view_root_frames(struct view *view, view_root_id root, const struct view_frame **frames);

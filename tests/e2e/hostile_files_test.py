@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that try to harm the report command, its reader's terminal or the programs that read its
 outputs."""
+import ctypes
+import gzip
 import json
+import os
 import re
 import shutil
+import struct
 import subprocess
 import unittest
 import xml.etree.ElementTree
+import zlib
 
 import nodes
 from beamflame import BINARY, DONE, NO_SAMPLES, folder
@@ -36,6 +41,56 @@ def report(*arguments):
     """Return the finished process; it has 20 s."""
     return subprocess.run([BINARY, "report", *map(str, arguments)], capture_output=True, timeout=20,
                           check=False)
+
+
+# Kinds of chunks, and records, of src/recording/recording_format.h.
+RECORDS, END = 2, 5
+NAMES = b"\x01\x03cpu" b"\x01\x04time" b"\x01\x01f"
+TABLES = NAMES + b"\x08\x01\x01\x02\x02" + b"\x02\x00\x03\x00\x00\x00\x01\x00"
+DEEPER = b"\x03\x01\x01"  # a stack with one frame more than the stack before
+CHUNK_MAX = 1 << 20
+
+
+def varint(number):
+    encoded = b""
+    while number >= 0x80:
+        encoded += bytes([number & 0x7f | 0x80])
+        number >>= 7
+    return encoded + bytes([number])
+
+
+def frame(distance):
+    """A frame so many bytes behind the frame before in the chunk."""
+    return b"\x02" + varint(2 * distance) + b"\x03\x00\x00\x00\x01\x00"
+
+
+def sample(time, stack):
+    """A sample of 1 ms; both numbers are relative to the sample before in the chunk."""
+    return b"\x07" + varint(time) + b"\x01" + varint(2000000) + varint(2 * stack) + bytes(9)
+
+
+def next_sample():
+    return b"\x07" + varint(1000) + b"\x01" + bytes(11)
+
+
+def chunk(kind, data):
+    library = ctypes.CDLL("libzstd.so.1")
+    library.ZSTD_compress.restype = ctypes.c_size_t
+    out = ctypes.create_string_buffer(len(data) + 1024)
+    size = library.ZSTD_compress(out, ctypes.c_size_t(len(out)), data, ctypes.c_size_t(len(data)),
+                                 19)
+    head = struct.pack("<BBHII", kind, 1, 0, size, len(data))
+    return head + struct.pack("<I", zlib.crc32(out.raw[:size], zlib.crc32(head))) + out.raw[:size]
+
+
+def run_measured(*arguments):
+    """Return the finished process, and its greatest memory in MB."""
+    with subprocess.Popen([BINARY, "report", *map(str, arguments)], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as child:
+        printed = child.stderr.read().decode()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    return child.returncode, printed, usage.ru_maxrss / 1024
 
 
 def not_a_number(text):
@@ -107,6 +162,57 @@ class HostileFilesTest(unittest.TestCase):
                  json.loads((self.folder / "out.speedscope.json").read_text("utf-8"))["profiles"]]
         self.assertEqual(names, ["thread a (1)", "thread b (21) of process 20",
                                  "thread c (31) of process 30"])
+
+    def recording_of(self, *records):
+        """Return the path of a recording with these chunks of records after the tables."""
+        seed = self.recordings()[0].read_bytes()
+        header = seed[:12 + 16 + struct.unpack_from("<I", seed, 16)[0]]
+        path = self.folder / "bomb.bfr"
+        path.write_bytes(header + chunk(RECORDS, TABLES)
+                         + b"".join(chunk(RECORDS, data) for data in records) + chunk(END, b""))
+        self.assertLess(path.stat().st_size, 4000)
+        return path
+
+    def check_refused(self, path, words, *options):
+        """One sentence, in time and within 256 MB; no file is left."""
+        for suffix in ("folded", "perf", "svg", "html", "json", "bfr"):
+            out = self.folder / f"refused.{suffix}"
+            code, printed, megabytes = run_measured("-q", path, "-o", out, *options)
+            self.assertEqual(code, 1, printed)
+            self.assertRegex(printed, f"^beamflame: .*{words}[^\n]*\n$")
+            self.assertLess(megabytes, 256)
+            self.assertFalse(out.exists())
+
+    def test_deep_stack_in_a_few_bytes(self):
+        bomb = [DEEPER * (CHUNK_MAX // 3)] * 14
+        self.check_refused(self.recording_of(*bomb), "byte [0-9]+: stack is too deep")
+
+    def test_many_stacks_in_a_few_bytes(self):
+        bomb = [frame(i << 20) + frame(1) * (CHUNK_MAX // 8 - 2) for i in range(1, 20)]
+        self.check_refused(self.recording_of(*bomb), "take more memory than a file of this size")
+
+    def test_many_samples_of_a_deep_stack(self):
+        """Stacks of 1 TB in the samples of a few bytes."""
+        deep, many = 100000, 60000
+        bomb = [DEEPER * deep] + [sample(2000000000 + i * 1000000, deep) + next_sample() * many
+                                  for i in range(3)]
+        self.check_refused(self.recording_of(*bomb), "(more frames than|MB of stacks)")
+
+    def test_packed_text(self):
+        """Text that gzip made a thousand times smaller."""
+        path = self.folder / "bomb.gz"
+        with gzip.open(path, "wb", 9) as file:
+            for start in range(0, 1000000, 40000):
+                file.write(b"a" + b"".join(b";%x" % (start + i) for i in range(40000)) + b" 1\n")
+        self.assertEqual(run_measured("-q", path, "-o", self.folder / "x.svg")[0], DONE)
+        with gzip.open(path, "wb", 9) as file:
+            for _ in range(20):
+                file.write(b"a;" * 1000000 + b"a 1\n")
+        self.check_refused(path, "line 1: the stack has more than 131072 frames")
+        with gzip.open(path, "wb", 9) as file:
+            for i in range(100):
+                file.write(b"%d" % i + b";a" * 100000 + b" 1\n")
+        self.check_refused(path, "take more memory than a file of this size")
 
     def test_nothing(self):
         """A recording without samples is refused with one sentence."""

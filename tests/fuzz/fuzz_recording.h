@@ -97,6 +97,16 @@ static inline void fuzz_write_chunks(int fd, const uint8_t *data, size_t size)
     chunk_writer_release(writer);
 }
 
+/* Write the recording to `fd`, and go to its start. */
+static inline void fuzz_write(int fd, const uint8_t *data, size_t size)
+{
+    if (fuzz_is_file(data, size))
+        check(write(fd, data, size) == (ssize_t)size);
+    else
+        fuzz_write_chunks(fd, data, size);
+    check(lseek(fd, 0, SEEK_SET) == 0);
+}
+
 /* Only an input that is a file can fail to open: NULL. */
 static inline struct recording *fuzz_recording(const uint8_t *data, size_t size)
 {
@@ -104,11 +114,7 @@ static inline struct recording *fuzz_recording(const uint8_t *data, size_t size)
     struct error error;
     struct recording *recording;
 
-    if (fuzz_is_file(data, size))
-        check(write(fd, data, size) == (ssize_t)size);
-    else
-        fuzz_write_chunks(fd, data, size);
-    check(lseek(fd, 0, SEEK_SET) == 0);
+    fuzz_write(fd, data, size);
     recording = recording_open(fd, "fuzz", &error);
     check(recording || fuzz_is_file(data, size));
     return recording;

@@ -4,6 +4,7 @@
  *
  *      FOLDER/files/        recordings: with everything, and one for each flag of full_profile.h
  *      FOLDER/recording/    the same as lists of chunks (fuzz_recording.h)
+ *      FOLDER/join/         the same
  *      FOLDER/output/       the same for each format
  *      FOLDER/text/         perf-script text and folded stacks of them
  *
@@ -150,6 +151,7 @@ int main(int argc, char **argv)
         check_readable(&bytes);
         write_file(argv[1], "files", name, bytes.data, bytes.size);
         write_chunks(argv[1], "recording", &bytes, (uint8_t)i, i);
+        write_chunks(argv[1], "join", &bytes, (uint8_t)i, i);
         for (int choice = 0; choice < (i ? FORMATS : CHOICES); choice++)
             write_chunks(argv[1], "output", &bytes, (uint8_t)choice, i);
         write_text(argv[1], &bytes, &perf_format, i);

@@ -4,6 +4,8 @@
 #include "profile/profile_remap.h"
 #include "view/view.h"
 
+#include <time.h>
+
 static void profile_remap_one(const struct profile *from, struct sample *sample, struct profile *to)
 {
     struct profile_remap remap = {.from = from, .to = to};
@@ -143,6 +145,36 @@ static void test_absent_fields_stay_absent(void **state)
     profile_free(to);
 }
 
+/* The work grows with the entries, not with the lengths of their chains: a small file can have long
+ * ones. */
+static void test_long_chains(void **state)
+{
+    enum { LONG = 60000 };
+    struct profile *from = profile_new(), *to = profile_new();
+    struct profile_remap remap = {.from = from, .to = to};
+    frame_id frame = profile_frame(from, &(struct frame){.kind = FRAME_ERLANG});
+    struct sample sample = {0};
+    clock_t began = clock();
+
+    (void)state;
+    for (uint32_t i = 1; i <= LONG; i++) {
+        profile_stack(from, i - 1, frame);
+        profile_process(from, &(struct process_entry){.identity = i, .parent = i - 1});
+    }
+    for (uint32_t i = 1; i <= LONG; i++) {
+        sample = (struct sample){.stack = i, .process = i};
+        profile_remap_sample(&remap, &sample);
+        assert_int_equal(sample.stack, i);
+        assert_int_equal(sample.process, i);
+    }
+    assert_int_equal(profile_counts(to).stacks, LONG);
+    assert_int_equal(profile_get_process(to, LONG)->parent, LONG - 1);
+    assert_true(clock() - began < 2 * CLOCKS_PER_SEC);
+    profile_remap_free(&remap);
+    profile_free(from);
+    profile_free(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +182,7 @@ int main(void)
         cmocka_unit_test(test_process_is_remapped_with_all_fields),
         cmocka_unit_test(test_module_is_remapped_with_its_build_id),
         cmocka_unit_test(test_absent_fields_stay_absent),
+        cmocka_unit_test(test_long_chains),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

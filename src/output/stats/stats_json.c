@@ -192,6 +192,7 @@ struct stats {
     struct output_source source;
     struct counts samples; /* by event */
     struct microstates *microstates;
+    struct counts cpu_ns, sampled_ns; /* of all threads, by target */
 };
 
 static void *stats_begin(FILE *file, const struct output_source *source, struct error *error)
@@ -215,18 +216,26 @@ static int stats_sample(void *state, const struct sample *sample, struct error *
     return 0; /* all other numbers were counted while recording */
 }
 
+/* Sum the times of the threads of each target. */
+static void sum_times(struct stats *stats)
+{
+    const struct thread_times *times = recording_get_threads(stats->source.recording);
+
+    for (size_t i = 0; i < times->count; i++) {
+        const struct thread_time *time = &times->list[i];
+        target_id target = profile_get_thread(stats->source.profile, time->thread)->target;
+
+        counts_add(&stats->cpu_ns, target, time->cpu_ns);
+        counts_add(&stats->sampled_ns, target, time->sampled_ns);
+    }
+}
+
 /* Write the CPU time of all threads of a target, by the kernel and by the sampling clock. */
 static void put_target_time(struct json *json, const struct stats *stats, target_id id)
 {
-    const struct thread_times *times = recording_get_threads(stats->source.recording);
-    uint64_t cpu = 0, sampled = 0;
+    uint64_t cpu = id < stats->cpu_ns.size ? stats->cpu_ns.of[id] : 0;
+    uint64_t sampled = cpu ? stats->sampled_ns.of[id] : 0;
 
-    for (size_t i = 0; i < times->count; i++) {
-        if (profile_get_thread(stats->source.profile, times->list[i].thread)->target != id)
-            continue;
-        cpu += times->list[i].cpu_ns;
-        sampled += times->list[i].sampled_ns;
-    }
     if (!cpu)
         return;
     json_decimal(json, "cpu_ms", (double)cpu / 1e6, 3);
@@ -345,9 +354,13 @@ static int stats_finish(void *state, const struct recording_totals *totals, stru
     struct stats *stats = state;
 
     (void)error;
-    if (totals)
+    if (totals) {
+        sum_times(stats);
         write_stats(stats, totals);
+    }
     counts_free(&stats->samples);
+    counts_free(&stats->cpu_ns);
+    counts_free(&stats->sampled_ns);
     microstates_free(stats->microstates);
     free(stats);
     return 0;
