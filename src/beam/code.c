@@ -33,13 +33,13 @@ enum {
      * modules in which samples are, and of replaced ones, are parsed. */
     PARSED_BYTES_MAX = 64 << 20,
     COLLECT_MS_MAX = 700, /* CPU time to read what is new: 3 ms for all of OTP */
-    ADD_MS_MAX = 500,     /* CPU time to add it */
+    ADD_MS_MAX = 200,     /* CPU time to add it */
     RETIRED_MAX = 1 << 12,
     REST = 20, /* the list of code is read for at most 1 / 20 of the time, if it takes long */
 };
 
 /* A sample waits at most some hundred ms in the kernel, and for what the session does meanwhile. */
-static const uint64_t RETIRED_NS = 10000000000, LONG_REFRESH_NS = 5000000;
+static const uint64_t RETIRED_NS = 10000000000, LONG_REFRESH_NS = 50000000;
 
 struct module {
     uint64_t start, end;
@@ -367,7 +367,7 @@ int code_refresh(struct code *code, struct error *error)
         address_map_clear(code->call_classes);
     }
     code->first_entry = first;
-    if (took > LONG_REFRESH_NS && code->epoch > 1)
+    if (took > LONG_REFRESH_NS)
         code->rest_until = began + REST * took;
     return 0;
 }
