@@ -32,13 +32,14 @@ enum {
     /* All symbol files of OTP together have 13 MB: 1,069 modules, the largest 0.6 MB. Only those of
      * modules in which samples are, and of replaced ones, are parsed. */
     PARSED_BYTES_MAX = 64 << 20,
-    ADD_MS_MAX = 1000, /* CPU time to add what is new: 2 ms for all of OTP */
+    COLLECT_MS_MAX = 700, /* CPU time to read what is new: 3 ms for all of OTP */
+    ADD_MS_MAX = 200,     /* CPU time to add it */
     RETIRED_MAX = 1 << 12,
     REST = 20, /* the list of code is read for at most 1 / 20 of the time, if it takes long */
 };
 
 /* A sample waits at most some hundred ms in the kernel, and for what the session does meanwhile. */
-static const uint64_t RETIRED_NS = 10000000000, LONG_REFRESH_NS = 5000000;
+static const uint64_t RETIRED_NS = 10000000000, LONG_REFRESH_NS = 50000000;
 
 struct module {
     uint64_t start, end;
@@ -291,10 +292,11 @@ static bool read_new(struct code *code, struct new_entry *new)
 static size_t collect_new(struct code *code, uint64_t first, struct new_entry **ret)
 {
     struct new_entry *entries = NULL;
+    struct effort effort = effort_of(ENTRIES_MAX, COLLECT_MS_MAX);
     size_t count = 0, room = 0, seen = 0;
     uint64_t landmark = 0; /* an entry passed before; its return means that the list is a ring */
 
-    for (uint64_t at = first; at && at != landmark && seen < ENTRIES_MAX; seen++) {
+    for (uint64_t at = first; at && at != landmark && effort_step(&effort); seen++) {
         struct new_entry new = {.address = at};
         bool known;
 
@@ -337,7 +339,7 @@ static bool add_entries(struct code *code, struct new_entry *entries, size_t cou
     bool changed = false;
 
     for (size_t i = count; i-- > 0;) { /* oldest first: a newer module replaces an older one */
-        if (effort_step(&effort))
+        if (entries[i].is_emulator || effort_step(&effort))
             changed |= add_entry(code, &entries[i]);
         free(entries[i].name);
     }
@@ -365,7 +367,7 @@ int code_refresh(struct code *code, struct error *error)
         address_map_clear(code->call_classes);
     }
     code->first_entry = first;
-    if (took > LONG_REFRESH_NS && code->epoch > 1)
+    if (took > LONG_REFRESH_NS)
         code->rest_until = began + REST * took;
     return 0;
 }

@@ -22,6 +22,7 @@
 #include "os/process.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
+#include "util/effort.h"
 #include "util/log.h"
 #include "util/stop.h"
 
@@ -396,14 +397,15 @@ static bool read_emulator_entry(struct vm *vm, uint64_t file, uint64_t size, enu
 
 enum vm_frames vm_frames(struct vm *vm)
 {
-    enum { ENTRIES_MAX = 1 << 20 };
+    enum { ENTRIES_MAX = 1 << 18, CPU_MS_MAX = 500 };
+    struct effort effort = effort_of(ENTRIES_MAX, CPU_MS_MAX);
     uint64_t entry[4], address = 0;
     enum vm_frames frames;
 
     if (!vm->roots.jit_descriptor ||
         !memory_read_u64(vm->memory, vm->roots.jit_descriptor + 16, &address))
         return VM_FRAMES_UNKNOWN;
-    for (int i = 0; address && i < ENTRIES_MAX; i++) {
+    while (address && effort_step(&effort)) {
         if (!memory_read(vm->memory, address, entry, sizeof(entry)))
             return VM_FRAMES_UNKNOWN;
         if (read_emulator_entry(vm, entry[2], entry[3], &frames))

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/clock.h"
 
 /* The smallest page of any architecture. If one byte is readable, so is the rest of its page. */
 enum { PAGE = 4096 };
@@ -22,21 +23,32 @@ struct process_memory {
     struct memory memory;
     pid_t pid;
     int fd; /* /proc/PID/mem: refers to the memory that the process had when it was opened */
+    _Atomic uint64_t checked; /* ns, CLOCK_MONOTONIC */
 };
+
+/* A check costs as much as a read. A pid is not taken again within this time, and a program that
+ * exec() has just started has read nothing yet. */
+static const uint64_t CHECK_NS = 1000000;
 
 /* True if the process still has the same memory: it has not ended, and it has not called exec(). A
  * read through the descriptor finds nothing at address 0, or no memory at all (mem_rw() in
  * fs/proc/base.c). */
-static bool is_same_memory(const struct process_memory *process)
+static bool is_same_memory(struct process_memory *process)
 {
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
     char byte;
 
-    return process->fd >= 0 && pread(process->fd, &byte, sizeof(byte), 0) != 0;
+    if (now - process->checked < CHECK_NS)
+        return true;
+    if (process->fd < 0 || pread(process->fd, &byte, sizeof(byte), 0) == 0)
+        return false;
+    process->checked = now;
+    return true;
 }
 
 static bool process_read(struct memory *memory, uint64_t address, void *buffer, size_t size)
 {
-    const struct process_memory *process = (const struct process_memory *)memory;
+    struct process_memory *process = (struct process_memory *)memory;
     struct iovec local = {.iov_base = buffer, .iov_len = size};
     struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
 
@@ -70,7 +82,7 @@ static size_t read_run(const struct process_memory *process, struct memory_span 
 /* A call ends at the first span that can't be read: continue after it. */
 static void process_read_spans(struct memory *memory, struct memory_span *spans, size_t count)
 {
-    const struct process_memory *process = (const struct process_memory *)memory;
+    struct process_memory *process = (struct process_memory *)memory;
 
     for (size_t at = 0; at < count;) {
         size_t wanted = count - at < SPANS ? count - at : SPANS;

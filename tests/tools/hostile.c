@@ -69,9 +69,10 @@ static void find_room(pid_t pid)
     maps = fopen(path, "re");
     while (maps && fgets(line, sizeof(line), maps)) {
         uint64_t start, end;
+        char access[5];
 
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " rw-p 00000000 00:00 0", &start, &end) == 2 &&
-            end - start > largest) {
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &start, &end, access) == 3 &&
+            !strcmp(access, "rw-p") && end - start > largest) {
             largest = end - start;
             room = start + MARGIN;
             room_end = end - MARGIN;
@@ -232,10 +233,21 @@ static void lie_stacks(void)
     of_processes(vm->layout.process_hend, room + ((uint64_t)1 << 40));
 }
 
-/* 200,000 processes. */
+/* The table of processes has `max` places. */
+static void set_table(uint64_t places, uint32_t max, uint32_t count)
+{
+    uint64_t table = vm->roots.proc_table;
+
+    put_u64(table + (uint64_t)vm->layout.ptab_tab, places);
+    put_u32(table + (uint64_t)vm->layout.ptab_max, max);
+    put_u32(table + (uint64_t)vm->layout.ptab_pix_mask, max - 1);
+    put_u32(table + (uint64_t)vm->layout.ptab_count, count);
+}
+
+/* 131,072 processes. */
 static void lie_processes(void)
 {
-    uint64_t size = (uint64_t)vm->layout.sizeof_process, count = 200000;
+    uint64_t size = (uint64_t)vm->layout.sizeof_process, count = 1 << 17;
     uint64_t table = take_room(count * 8), all = take_room(count * size);
     uint8_t process[4096];
 
@@ -248,17 +260,20 @@ static void lie_processes(void)
         put(all + i * size, process, size);
         put_u64(table + i * 8, all + i * size);
     }
-    put_u64(vm->roots.proc_table + (uint64_t)vm->layout.ptab_tab, table);
-    put_u32(vm->roots.proc_table + (uint64_t)vm->layout.ptab_max, (uint32_t)count);
-    put_u32(vm->roots.proc_table + (uint64_t)vm->layout.ptab_count, (uint32_t)count);
+    set_table(table, (uint32_t)count, (uint32_t)count);
 }
 
-/* A table that says it has 2^27 processes. */
+/* A table that says it has 16 million processes, all of which are the same. */
 static void lie_table(void)
 {
-    put_u32(vm->roots.proc_table + (uint64_t)vm->layout.ptab_max, 1 << 27);
-    put_u32(vm->roots.proc_table + (uint64_t)vm->layout.ptab_count, 1 << 27);
-    put_u64(vm->roots.proc_table + (uint64_t)vm->layout.ptab_tab, room);
+    uint32_t max = 1 << 24;
+    uint64_t places[1024], table = take_room(max * sizeof(*places));
+
+    for (size_t i = 0; i < 1024; i++)
+        places[i] = processes[0];
+    for (uint64_t at = 0; at < max; at += 1024)
+        put(table + at * sizeof(*places), places, sizeof(places));
+    set_table(table, max, max);
 }
 
 /* ---- lies about atoms ---- */
@@ -272,7 +287,8 @@ static void lie_atoms(void)
     if (!memory_read_u64(vm->memory, table + (uint64_t)vm->layout.index_seg_table, &segments) ||
         !memory_read_u64(vm->memory, segments, &segment))
         fail("atoms can't be read");
-    put_u32(table + (uint64_t)vm->layout.index_entries, UINT32_MAX);
+    put_u32(table + (uint64_t)vm->layout.index_size, UINT32_MAX / 1024 * 1024);
+    put_u32(table + (uint64_t)vm->layout.index_entries, UINT32_MAX / 1024 * 1024);
     for (uint64_t i = 300; i < 1024; i++)
         if (memory_read_u64(vm->memory, segment + i * 8, &atom) && atom)
             put(atom + (uint64_t)vm->layout.atom_len, &length, sizeof(length));
@@ -285,11 +301,15 @@ static uint64_t descriptor(void)
     return vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY;
 }
 
+/* Put an entry before `next`. */
 static uint64_t put_entry(uint64_t next, uint64_t symfile, uint64_t size)
 {
     const uint64_t entry[] = {next, 0, symfile, size};
+    uint64_t at = words(entry, 4);
 
-    return words(entry, 4);
+    if (next)
+        put_u64(next + 8, at);
+    return at;
 }
 
 static uint64_t first_entry(void)
@@ -314,6 +334,22 @@ static uint64_t symbol_file(uint64_t base, uint32_t ranges)
     return words((const uint64_t *)(void *)bytes, sizeof(bytes) / 8);
 }
 
+/* Make the entry of the VM's own code, which has kind 0, the newest as well: the VM is known by
+ * it. */
+static void put_own_code_first(uint64_t next)
+{
+    uint64_t entry[4], at = first_entry();
+    uint32_t kind = 1;
+
+    while (at && kind) {
+        if (!memory_read(vm->memory, at, entry, sizeof(entry)) ||
+            !memory_read_u32(vm->memory, entry[2], &kind))
+            fail("the list of code can't be read");
+        at = entry[0];
+    }
+    put_u64(descriptor(), put_entry(next, entry[2], entry[3]));
+}
+
 /* Each module lies before the one that was loaded before it. */
 static void lie_code(void)
 {
@@ -321,7 +357,7 @@ static void lie_code(void)
 
     for (uint64_t i = 0; i < 1000000; i++)
         next = put_entry(next, symbol_file(0x600000000000 - i * 64, 0), 48);
-    put_u64(descriptor(), next);
+    put_own_code_first(next);
 }
 
 static void lie_code_ring(void)
@@ -329,17 +365,17 @@ static void lie_code_ring(void)
     uint64_t first = put_entry(0, symbol_file(0x600000000000, 0), 48);
 
     put_u64(first, first);
-    put_u64(descriptor(), first);
+    put_u64(first + 8, first);
+    put_own_code_first(first);
 }
 
 static void lie_code_sizes(void)
 {
     uint64_t next = first_entry();
 
-    for (uint64_t i = 0; i < 64; i++)
-        next = put_entry(next, symbol_file(0x600000000000 + i * 64, UINT32_MAX),
-                         (uint64_t)1 << i);
-    put_u64(descriptor(), next);
+    for (uint64_t i = 64; i-- > 4;)
+        next = put_entry(next, symbol_file(0x600000000000 + i * 64, UINT32_MAX), (uint64_t)1 << i);
+    put_own_code_first(next);
 }
 
 static const struct {
