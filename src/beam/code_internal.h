@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The parts of the code map, for its own files:
+ *
+ *      code.c           making a map, and looking up addresses and names
+ *      code_refresh.c   reading the JIT's list, and parsing modules
+ *
+ * A module is identified by the addresses of its list entry and symbol file, and by a hash of the
+ * first bytes of the file: a freed entry can be reused at the same address with other content.
+ *
+ *   live      modules that the VM has now, by address; they do not overlap
+ *   retired   modules that something newer has replaced, newest first; forgotten after some seconds
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beam/code.h"
+#include "beam/code_kind.h"
+#include "beam/gdb_jit.h"
+#include "util/address_map.h"
+
+enum { ENTRIES_MAX = 1 << 18 }; /* of the list; a longer list is taken for a loop */
+
+struct module {
+    uint64_t start, end;
+    uint64_t symfile, symfile_size;
+    uint64_t age; /* number of modules added before this one */
+    char *name;
+    bool parsed, unreadable;
+    struct gdb_jit_module symbols;
+    struct range_kind *kinds; /* of each range of `symbols` */
+    struct module *next_retired;
+    uint64_t retired_ns; /* CLOCK_MONOTONIC */
+};
+
+struct code {
+    struct vm *vm;
+    bool old_format;
+    uint64_t first_entry; /* at the last refresh */
+    uint64_t normal_exit;
+    bool frame_pointers;
+    uint64_t epoch;
+    uint64_t added;       /* number of modules added so far */
+    struct module **live; /* by address */
+    size_t live_count, live_room;
+    struct module *retired;
+    size_t parsed_bytes;
+    uint64_t rest_until;          /* CLOCK_MONOTONIC: the list is not read before */
+    struct address_map *by_entry; /* list entry -> what was there (struct content) */
+    struct address_map *call_classes;
+};
+
+void code_module_free(struct module *module);
+
+/* The live module that has code at the address. NULL if there is none. */
+struct module *code_live_at(const struct code *code, uint64_t address);
+
+/* The newest module that has code at the address, live or retired. NULL if there is none. */
+struct module *code_module_at(const struct code *code, uint64_t address);
+
+/* Parse the symbols of a module, if that was not done. module->parsed stays false if they can't be
+ * read. */
+void code_parse(struct code *code, struct module *module);
