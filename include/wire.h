@@ -35,9 +35,9 @@ enum wire_limits {
     WIRE_MFA_BYTES = 24,
     WIRE_CALLER_WORDS = 256, /* words of the native stack that are searched for the caller of a
                               * match specification */
-    WIRE_SCAN_WORDS = 64, /* words of the native stack that are searched for the true top */
-    WIRE_RETURNS = 4,     /* return addresses replaced by uretprobes */
-    WIRE_SCRATCHES = 3,   /* buffers per CPU; the first is for CPU samples */
+    WIRE_SCAN_WORDS = 64,    /* words of the native stack that are searched for the true top */
+    WIRE_RETURNS = 4,        /* return addresses replaced by uretprobes */
+    WIRE_SCRATCHES = 3,      /* buffers per CPU; the first is for CPU samples */
     WIRE_TALLIES = 25,
     WIRE_VALUES = 6, /* values of a hit */
 };

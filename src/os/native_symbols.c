@@ -179,7 +179,7 @@ static size_t lines_before(const char *name)
 {
     size_t count = 0;
 
-    while (name[count] == '_' && count < COMPARED_MAX)
+    while (count < COMPARED_MAX && name[count] == '_')
         count++;
     return count;
 }
