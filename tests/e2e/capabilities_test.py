@@ -86,7 +86,7 @@ class Capabilities(unittest.TestCase):
                 yield (self.node[user], capabilities, TO_READ_OWN if user == OWN else TO_READ,
                        {"user": user, "capabilities": capabilities})
 
-    def test_record(self):
+    def test_record_names_the_missing_capabilities(self):
         """Reading another user's VM takes two capabilities, sampling and probes two others."""
         for pid, capabilities, to_read, case in self.cases():
             with self.subTest(**case):
@@ -94,7 +94,7 @@ class Capabilities(unittest.TestCase):
                                    "--budget", "100", "-o", self.out / f"{pid}.bfr")
                 self.check(done, missing(to_read, capabilities) or missing(TO_LOAD, capabilities))
 
-    def test_dump(self):
+    def test_dump_needs_only_capabilities_to_read(self):
         """A dump needs only to read the VM; it says what sampling the running processes lacks."""
         for pid, capabilities, to_read, case in self.cases():
             with self.subTest(**case):
@@ -105,7 +105,7 @@ class Capabilities(unittest.TestCase):
                     self.assertEqual(done.returncode, DONE, done.stderr)
                     self.assertEqual(named(done.stderr), missing(TO_LOAD, capabilities))
 
-    def test_ps(self):
+    def test_ps_lists_vms_that_may_not_be_read(self):
         """A VM that may not be read is listed, with the capabilities that this takes."""
         for capabilities in SETS:
             with self.subTest(capabilities):
@@ -116,7 +116,7 @@ class Capabilities(unittest.TestCase):
                     lacks = missing(TO_READ_OWN if user == OWN else TO_READ, capabilities)
                     self.assertEqual(named(rows[pid].get("error", "")), lacks)
 
-    def test_doctor(self):
+    def test_doctor_lists_the_missing_capabilities(self):
         """The capabilities that are missing are listed, each check names those that it takes, and
         the exit code is that of the worst finding."""
         for pid, capabilities, to_read, case in self.cases((OWN, OTHER)):
@@ -135,7 +135,7 @@ class Capabilities(unittest.TestCase):
         worst = missing(to_read | TO_LOAD, capabilities)
         self.assertEqual(done.returncode, PERMISSION if worst else DONE, found)
 
-    def test_kernel_names(self):
+    def test_kernel_names_take_cap_syslog(self):
         """Names of kernel functions take CAP_SYSLOG where the kernel restricts their addresses."""
         if Path("/proc/sys/kernel/kptr_restrict").read_text().strip() == "2" or \
                 int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) <= 1:
@@ -145,7 +145,7 @@ class Capabilities(unittest.TestCase):
             finding = {f["check"]: f for f in json.loads(done.stdout)}["kernel.kptr_restrict"]
             self.assertEqual(named(finding["found"]), lacks, finding)
 
-    def test_report(self):
+    def test_report_needs_no_capability(self):
         """A report of a file that may be read needs no capability."""
         recording = self.out / "x.bfr"
         beamflame.record("-p", self.node[ROOT], "-d", 1, "-e", "wall", "-o", recording)
@@ -154,7 +154,7 @@ class Capabilities(unittest.TestCase):
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertGreater(len(done.stdout), 100)
 
-    def test_no_vm_is_visible(self):
+    def test_user_who_sees_no_vm_is_told_what_that_takes(self):
         """Without -p, a user who can't see the VMs of others is told what that takes."""
         script = 'mount --bind "$1" /proc/$2 && shift 2 && exec "$@"'
         hide = beamflame.folder(self.addCleanup)

@@ -86,7 +86,7 @@ class Command(unittest.TestCase):
         self.assertEqual(int(status["SigBlk"], 16), 0)
         self.assertEqual(descriptors, ["0", "1", "2", "3"])  # 3: the folder that ls reads
 
-    def test_the_caller_of_sudo(self):
+    def test_command_runs_as_the_caller_of_sudo(self):
         """Under sudo, the command has the caller's ids, groups and environment, and no
         capabilities. It may still become root, by sudo."""
         status, variables, descriptors = self.run_command(environment=AS_SUDO)
@@ -103,7 +103,7 @@ class Command(unittest.TestCase):
         self.assertNotIn("MAIL", variables)
         self.assertGreater(sum(beamflame.folded(self.out / "x.bfr").values()), 20)
 
-    def test_a_caller_who_is_not_in_the_database(self):
+    def test_caller_without_an_entry_has_only_ids(self):
         """A user without an entry has his number, his group, and no others."""
         self.as_sudo = []
         status, variables, _ = self.run_command(environment=AS_SUDO)
@@ -113,7 +113,7 @@ class Command(unittest.TestCase):
         self.assertEqual(variables["HOME"], "/")
         self.assertNotIn("USER", variables)
 
-    def test_root_stays_where_it_is_asked_for(self):
+    def test_user_root_keeps_root(self):
         """--user root keeps root and the environment. Signals and descriptors are clean."""
         status, variables, descriptors = self.run_command("--user", "root", environment=AS_SUDO)
         self.assertEqual(status["Uid"].split(), 4 * ["0"])
@@ -121,14 +121,14 @@ class Command(unittest.TestCase):
         self.check_clean(status, descriptors)
         self.assertEqual(variables["HOME"], "/root")
 
-    def test_root_itself(self):
+    def test_root_without_sudo_starts_commands_of_root(self):
         """Root without sudo starts a command of root."""
         plain = {name: "" for name in ("SUDO_UID", "SUDO_GID", "PKEXEC_UID", "DOAS_USER")}
         status, _, descriptors = self.run_command(environment=plain)
         self.assertEqual(status["Uid"].split(), 4 * ["0"])
         self.check_clean(status, descriptors)
 
-    def test_another_user(self):
+    def test_option_user_precedes_the_caller_of_sudo(self):
         """--user NAME takes precedence over the caller of sudo."""
         status, variables, _ = self.run_command("--user", "nobody", environment=AS_SUDO)
         self.assertEqual(status["Uid"].split(), 4 * ["65534"])
@@ -152,7 +152,7 @@ class Command(unittest.TestCase):
         self.assertEqual(status["Uid"].split(), 4 * ["65534"], done.stderr)
         self.check_no_rights(status)
 
-    def test_bad_users(self):
+    def test_bad_users_are_usage_errors(self):
         """A user who does not exist, and --user without a command, are usage errors. A user without
         root can't become another one."""
         done = self.run_command("--user", "no-such-user", code=beamflame.USAGE)

@@ -127,7 +127,7 @@ class HostileFilesTest(unittest.TestCase):
             for line in path.read_text("utf-8").splitlines():
                 json.loads(line, parse_constant=not_a_number)
 
-    def test_every_format(self):
+    def test_extreme_recordings_give_valid_outputs(self):
         """All outputs of extreme recordings are written, and valid."""
         for path in self.recordings():
             for event in ("cpu", "sched"):
@@ -151,7 +151,7 @@ class HostileFilesTest(unittest.TestCase):
                             self.check_file(output)
                             output.unlink()
 
-    def test_two_targets_and_none(self):
+    def test_samples_with_and_without_targets_are_written(self):
         """Three samples of perf-script text do not end the program."""
         path = self.folder / "x.perf"
         path.write_text(TWO_TARGETS, "utf-8")
@@ -183,22 +183,22 @@ class HostileFilesTest(unittest.TestCase):
             self.assertLess(megabytes, 256)
             self.assertFalse(out.exists())
 
-    def test_deep_stack_in_a_few_bytes(self):
+    def test_deep_stack_in_a_few_bytes_is_refused(self):
         bomb = [DEEPER * (CHUNK_MAX // 3)] * 14
         self.check_refused(self.recording_of(*bomb), "byte [0-9]+: stack is too deep")
 
-    def test_many_stacks_in_a_few_bytes(self):
+    def test_many_stacks_in_a_few_bytes_are_refused(self):
         bomb = [frame(i << 20) + frame(1) * (CHUNK_MAX // 8 - 2) for i in range(1, 20)]
         self.check_refused(self.recording_of(*bomb), "take more memory than a file of this size")
 
-    def test_many_samples_of_a_deep_stack(self):
+    def test_many_samples_of_a_deep_stack_are_refused(self):
         """Stacks of 1 TB in the samples of a few bytes."""
         deep, many = 100000, 60000
         bomb = [DEEPER * deep] + [sample(2000000000 + i * 1000000, deep) + next_sample() * many
                                   for i in range(3)]
         self.check_refused(self.recording_of(*bomb), "(more frames than|MB of stacks)")
 
-    def test_packed_text(self):
+    def test_packed_text_that_unpacks_to_much_is_refused(self):
         """Text that gzip made a thousand times smaller."""
         path = self.folder / "bomb.gz"
         with gzip.open(path, "wb", 9) as file:
@@ -214,7 +214,7 @@ class HostileFilesTest(unittest.TestCase):
                 file.write(b"%d" % i + b";a" * 100000 + b" 1\n")
         self.check_refused(path, "take more memory than a file of this size")
 
-    def test_nothing(self):
+    def test_recording_without_samples_is_refused(self):
         """A recording without samples is refused with one sentence."""
         path = self.folder / "empty.folded"
         path.write_text("\n", "utf-8")

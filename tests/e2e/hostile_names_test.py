@@ -81,7 +81,7 @@ class HostileNamesTest(unittest.TestCase):
             self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout.decode() + done.stderr.decode()
 
-    def test_commands(self):
+    def test_commands_print_safe_names(self):
         """The names are there, and safe."""
         pid = self.node.pid
         self.assertIn("a\ufffd]0;title", self.check("ps"))
@@ -92,7 +92,7 @@ class HostileNamesTest(unittest.TestCase):
         self.assertIn("named\ufffd[31m", self.check("dump", "-p", pid))
         self.check("dump", "-p", pid, "--json")
 
-    def test_recording(self):
+    def test_outputs_of_a_recording_have_safe_names(self):
         """Progress, the log, the summary and files for readers have no unsafe character."""
         names = [self.folder / f"x.{suffix}" for suffix in ("svg", "txt", "folded", "perf", "json",
                                                             "speedscope.json", "callgrind")]
@@ -104,7 +104,7 @@ class HostileNamesTest(unittest.TestCase):
         for name in (*names, stats):
             self.check_text(name.read_bytes(), name.name)
 
-    def test_errors(self):
+    def test_messages_have_safe_paths(self):
         """Paths in messages are safe too."""
         absent = self.folder / TITLE / "absent"
         text = self.check("report", absent, status=None)
@@ -116,7 +116,7 @@ class HostileNamesTest(unittest.TestCase):
         self.check(f"--{TITLE}", status=None)
         self.check(TITLE, status=None)
 
-    def test_terminal(self):
+    def test_terminal_gets_no_foreign_controls(self):
         """On a terminal only the line that shows progress is controlled."""
         master, slave = os.openpty()
         with subprocess.Popen([BINARY, "-p", str(self.node.pid), "-d", "2", "-v", "-o", "/dev/null",

@@ -62,7 +62,7 @@ class KernelAddresses(unittest.TestCase):
         self.assertGreater(len(found), 20)
         return [(int(address, 16), symbol) for address, symbol in found]
 
-    def test_no_output_has_them(self):
+    def test_no_output_has_kernel_addresses(self):
         """No format has one, nor has the recording; the names are there."""
         seen = {address for address, _ in self.frames(self.out / "with.perf")}
         for path in self.outputs:
@@ -73,7 +73,7 @@ class KernelAddresses(unittest.TestCase):
                     self.assertNotIn(varint(address), data)
         self.assertEqual({address for address, _ in self.frames(self.out / "x.perf")}, {0})
 
-    def test_root_can_ask(self):
+    def test_root_can_ask_for_kernel_addresses(self):
         """With --kernel-addresses frames have the starts of their functions, in the recording
         too."""
         again = self.out / "with-again.perf"
@@ -82,7 +82,7 @@ class KernelAddresses(unittest.TestCase):
             for address, symbol in self.frames(path):
                 self.assertIn(address, self.known, symbol)
 
-    def test_others_can_not(self):
+    def test_others_can_not_ask_for_kernel_addresses(self):
         """The option needs root."""
         binary = self.out / "beamflame"
         binary.write_bytes(beamflame.BINARY.read_bytes())

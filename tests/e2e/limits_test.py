@@ -30,13 +30,13 @@ class Descriptors(unittest.TestCase):
              "-d", "1", "-e", EVENTS, "--budget", "100", "-o", out],
             capture_output=True, text=True, timeout=60)
 
-    def test_a_soft_limit_is_raised(self):
+    def test_soft_limit_on_descriptors_is_raised(self):
         """A soft limit that is too low does no harm: the hard one counts."""
         done = self.record("24:4096")
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertEqual(done.stderr, "")
 
-    def test_a_hard_limit_is_named(self):
+    def test_hard_limit_on_descriptors_is_named(self):
         """Wherever descriptors run out, beamflame ends with a code of its own. Where it happens
         after the VM was opened, the sentence has the limit and what to do."""
         named = 0
@@ -58,7 +58,7 @@ class Cpus(beamflame.Profilers, unittest.TestCase):
     """Switches a CPU off and on, which disturbs all that runs on the machine: only where
     BEAMFLAME_HOTPLUG=1 allows it."""
 
-    def test_a_cpu_that_comes_online(self):
+    def test_cpu_that_comes_online_is_sampled(self):
         """A CPU that is offline at the start is sampled from when it comes online, and again after
         it was off for some time."""
         beamflame.require()

@@ -47,7 +47,7 @@ class Planted(unittest.TestCase):
         self.assertIn(f"{path} is a symbolic link", done.stderr)
         self.assert_untouched()
 
-    def test_report_and_its_statistics(self):
+    def test_report_refuses_planted_links(self):
         """A planted link is refused for each output; the message says what to do."""
         out, stats = self.plant_link("x.svg"), self.plant_link("s.json")
         self.assert_refused(beamflame.run("report", self.input, "-o", out), out)
@@ -55,7 +55,7 @@ class Planted(unittest.TestCase):
         self.assert_refused(done, stats)
         self.assertEqual(sorted(os.listdir(self.shared)), ["s.json", "x.svg"])
 
-    def test_record(self):
+    def test_record_refuses_planted_links_at_the_start(self):
         """The same for a recording and for the outputs of one, before anything is recorded."""
         beamflame.require()
         paths = [self.plant_link(name) for name in ("x.bfr", "x.svg", "x.json")]
@@ -69,7 +69,7 @@ class Planted(unittest.TestCase):
                                  "-o", self.shared / "y.bfr")
             self.assertEqual(done.returncode, DONE, done.stderr)
 
-    def test_link_of_the_operator(self):
+    def test_own_link_of_the_operator_is_followed(self):
         """An operator's own link, where nobody else can make one, leads to the file behind it,
         which keeps its owner and mode."""
         link = self.victim.parent / "latest.folded"
@@ -82,7 +82,7 @@ class Planted(unittest.TestCase):
         self.assertEqual(self.victim.stat().st_mode & 0o7777, 0o600)
         self.assertEqual(self.victim.stat().st_uid, 65534)
 
-    def test_planted_pipe_and_file(self):
+    def test_planted_pipe_and_file_get_nothing(self):
         """A pipe or file of another user gets nothing."""
         pipe, file = self.shared / "x.svg", self.shared / "y.svg"
         as_nobody("mkfifo", "-m", "666", pipe)
@@ -94,7 +94,7 @@ class Planted(unittest.TestCase):
                 self.assertIn("belongs to another user", done.stderr)
         self.assertEqual(file.read_text(), "")
 
-    def test_log_file(self):
+    def test_log_file_is_no_planted_link(self):
         """The file of BEAMFLAME_LOG is no link either; the command works without it."""
         log = self.plant_link("log")
         done = beamflame.run("report", self.input, "-o", self.shared / "y.svg",
@@ -103,7 +103,7 @@ class Planted(unittest.TestCase):
         self.assertIn("nothing is logged", done.stderr)
         self.assert_untouched()
 
-    def test_own_pipe_without_a_reader(self):
+    def test_ctrl_c_ends_the_wait_for_a_reader(self):
         """Waiting for the reader of a pipe ends with Ctrl-C."""
         pipe = Path(self.shared / "x.svg")
         os.mkfifo(pipe)
@@ -115,7 +115,7 @@ class Planted(unittest.TestCase):
         process.communicate(timeout=10)
         self.assertNotEqual(process.returncode, DONE)
 
-    def test_devices(self):
+    def test_devices_stay_what_they_are(self):
         """Standard output by its name in /dev, and /dev/null, stay what they are."""
         target = self.shared / "out"
         with target.open("w") as out:

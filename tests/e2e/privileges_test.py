@@ -55,7 +55,7 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
         line = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
         return line.split()[4:6]
 
-    def test_report(self):
+    def test_report_keeps_capabilities_for_files_only(self):
         """A report has no capability but those for files, and a filter of system calls, before it
         reads its input."""
         reader = subprocess.Popen([beamflame.BINARY, "report", "-", "--format", "folded", "-o",
@@ -69,7 +69,7 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(reader.returncode, beamflame.DONE)
         self.assertGreater(len(output), 100)
 
-    def test_report_into_the_folder_of_another_user(self):
+    def test_root_writes_into_folders_of_any_user(self):
         """Root can read and write files of any user still."""
         folder = beamflame.folder(self.addCleanup)
         recording = folder / "x.bfr"
@@ -81,7 +81,7 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
         beamflame.record("report", recording, "-o", folder / "x.svg", "-o", folder / "x.html")
         self.assertGreater((folder / "x.svg").stat().st_size, 1000)
 
-    def test_recording(self):
+    def test_recording_keeps_what_sampling_takes(self):
         """A recording of CPU time has what reading and sampling take; with probes, CAP_SYS_ADMIN
         too."""
         paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2
@@ -93,7 +93,7 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
                 self.check(status(profiler.pid), kept, filtered=False)
                 self.assertEqual(self.core_limit(profiler.pid), ["0", "0"])
 
-    def test_writer_of_segments(self):
+    def test_writer_of_segments_has_the_rights_of_a_report(self):
         """The process that makes outputs from a segment has the rights of a report."""
         profiler = self.start("-p", self.node.pid, "--loop", 1, "-d", 4, "-o", self.out / "z.bfr",
                               "-o", self.out / "z.html")

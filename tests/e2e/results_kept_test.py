@@ -57,29 +57,29 @@ class Kept(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(code, FAILED, said)
         return said
 
-    def test_folder_of_the_recording_is_removed(self):
+    def test_recording_survives_the_removal_of_its_folder(self):
         said = self.lose_folder("-o", self.folder / "x.bfr")
         self.assertIn(f"{self.folder / 'x.bfr'} was removed", said)
         self.check_kept(said)
         self.assertNotIn("wrote", said)
 
-    def test_folder_of_an_output_is_removed(self):
+    def test_recording_survives_the_removal_of_an_outputs_folder(self):
         """Without a requested recording, that of the outputs is kept."""
         said = self.lose_folder("-o", self.folder / "x.svg", "-o", self.out / "x.folded")
         self.assertIn(str(self.folder / "x.svg"), said)
         self.check_kept(said)
 
-    def test_folder_of_segments_is_removed(self):
+    def test_segment_survives_the_removal_of_its_folder(self):
         """The same for the segment of --loop that is being recorded."""
         said = self.lose_folder("--loop", 60, "-o", self.folder / "x.bfr")
         self.check_kept(said)
 
-    def test_folder_of_a_trigger_is_removed(self):
+    def test_triggered_recording_survives_the_removal_of_its_folder(self):
         """The same for what a trigger recorded in memory."""
         said = self.lose_folder("--trigger", "memory>1", "--after", 60, "-o", self.folder / "x.bfr")
         self.check_kept(said)
 
-    def test_folder_is_named_anew(self):
+    def test_renamed_recording_is_not_called_written(self):
         """A recording that has another name now is not called written under the old one."""
         profiler = self.begin("-o", self.folder / "x.bfr")
         time.sleep(2)
@@ -90,7 +90,7 @@ class Kept(beamflame.Profilers, unittest.TestCase):
         self.assertIn("kept in", said)
         self.assertGreater(sum(beamflame.folded(self.out / "renamed" / "x.bfr").values()), 50)
 
-    def test_output_that_is_full(self):
+    def test_recording_is_kept_if_an_output_is_full(self):
         """/dev/full, as a full disk: the error names the output, the recording is kept."""
         profiler = self.begin("-d", 2, "--format", "folded", "-o", "/dev/full", "-o",
                               self.out / "x.svg")
@@ -100,7 +100,7 @@ class Kept(beamflame.Profilers, unittest.TestCase):
         self.check_kept(said)
         self.assertFalse((self.out / "x.svg").exists())
 
-    def test_full_disk_of_outputs(self):
+    def test_full_disk_leaves_no_half_outputs(self):
         """A disk that is full when outputs are written: nothing half is left there."""
         script = ('mount -t tmpfs -o size=64k tmpfs "$1" || exit 99; '
                   'head -c 60k /dev/zero >"$1/filler"; '
@@ -113,7 +113,7 @@ class Kept(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(done.stdout.split(), ["filler"])
         self.check_kept(done.stderr)
 
-    def test_full_disk_of_everything(self):
+    def test_full_disk_keeps_what_fits(self):
         """Without room in TMPDIR the recording is what fits in it, and that is kept without any
         more room."""
         script = ('mount -t tmpfs -o size=32k tmpfs "$1" || exit 99; '
@@ -128,7 +128,7 @@ class Kept(beamflame.Profilers, unittest.TestCase):
         kept, = self.temporary.glob("*.bfr")
         self.assertGreater(sum(beamflame.folded(kept).values()), 20)
 
-    def test_limit_of_file_sizes(self):
+    def test_limit_of_file_sizes_is_an_error_of_writing(self):
         """A limit of file sizes (ulimit -f) is an error of writing, not the end of beamflame."""
         done = subprocess.run(["prlimit", "--fsize=16384", beamflame.BINARY, "-p",
                                str(self.node.pid), "-d", "20", "-F", "999", "-o",
@@ -137,7 +137,7 @@ class Kept(beamflame.Profilers, unittest.TestCase):
         self.assertIn("File too large", done.stderr)
         self.assertGreater(sum(beamflame.folded(self.out / "x.bfr").values()), 20)
 
-    def test_summary_that_cannot_be_written(self):
+    def test_lost_summary_does_not_lose_the_outputs(self):
         """A summary whose reader is gone does not lose the outputs."""
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([beamflame.BINARY, "-p", str(self.node.pid), "-d", "2", "-o",
@@ -148,7 +148,7 @@ class Kept(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(os.listdir(self.temporary), [])
         self.assertGreater(sum(beamflame.read_folded(self.out / "x.folded").values()), 20)
 
-    def test_terminal_is_closed(self):
+    def test_closed_terminal_does_not_lose_the_outputs(self):
         """The terminal hangs up, as when a connection breaks: all outputs are there."""
         master, slave = pty.openpty()
         profiler = subprocess.Popen(["setsid", "--ctty", beamflame.BINARY, "-p",
@@ -172,7 +172,7 @@ class Stopped(unittest.TestCase):
         rows = json.loads(beamflame.run("ps", "--json").stdout)
         return next(row["stopped"] for row in rows if row["pid"] == node.pid)
 
-    def test_a_stopped_node_is_said(self):
+    def test_stopped_node_is_reported(self):
         """ps, record and dump say that a node is stopped, where its numbers look as if it slept."""
         beamflame.require()
         out = beamflame.folder(self.addCleanup)

@@ -74,7 +74,7 @@ class Reuse(unittest.TestCase):
         self.assertEqual([at for at in times[goes.pid] if at > since], [])
         self.assertGreater(max(times[stays.pid]), since + 2)
 
-    def test_another_process_with_the_pid(self):
+    def test_next_process_with_the_pid_has_no_sample(self):
         """The next process with the pid of a node that was killed has no sample, at no time."""
         with nodes.Node(25, "identity") as stays, nodes.Node(25, "become") as goes:
             profiler = self.start("-p", stays.pid, "-p", goes.pid, "-d", 7)
@@ -87,19 +87,19 @@ class Reuse(unittest.TestCase):
             self.addCleanup(burner.kill)
             self.check(profiler, goes, stays, since)
 
-    def test_another_program_in_the_process(self):
+    def test_program_after_exec_has_no_sample(self):
         """The program that a node becomes by exec() has no sample."""
         with nodes.Node(25, "identity") as stays, nodes.Node(25, "become") as goes:
             profiler = self.start("-p", stays.pid, "-p", goes.pid, "-d", 7)
             self.check(profiler, goes, stays, self.become(goes))
 
-    def test_all(self):
+    def test_program_after_exec_has_no_sample_with_all_vms(self):
         """With -a, and also while events are recorded, a program that was a node has no sample."""
         with nodes.Node(25, "identity") as stays, nodes.Node(25, "become") as goes:
             profiler = self.start("-a", "-d", 7, "-e", "cpu,gc,sched")
             self.check(profiler, goes, stays, self.become(goes))
 
-    def test_the_only_target(self):
+    def test_recording_ends_if_its_only_target_execs(self):
         """A recording ends when its only target becomes another program."""
         with nodes.Node(25, "become") as goes:
             profiler = self.start("-p", goes.pid, "-d", 40)

@@ -32,7 +32,7 @@ class Hardening(unittest.TestCase):
         self.assertTrue(found, f"no segment {kind}")
         return found[1].split()
 
-    def test_position_independent(self):
+    def test_program_is_position_independent(self):
         """The program is loaded at a random address."""
         self.assertRegex(self.headers, r"Type: +DYN")
         self.assertRegex(self.dynamic, r"FLAGS_1.*\bPIE\b")
@@ -48,7 +48,7 @@ class Hardening(unittest.TestCase):
         self.assertEqual(self.segment("GNU_STACK")[-2], "RW")
         self.assertEqual(re.findall(r"^ +LOAD.* RWE ", self.headers, re.M), [])
 
-    def test_stack_protector(self):
+    def test_program_has_a_stack_protector(self):
         """Functions with arrays check their stack. -fstack-protector-strong covers one function in
         ten; the default of GCC covers fewer than one in fifty."""
         self.assertIn("__stack_chk_fail", self.functions)
@@ -56,14 +56,14 @@ class Hardening(unittest.TestCase):
         functions = len(re.findall(r"^[0-9a-f]+ <", code, re.M))
         self.assertGreater(len(re.findall(r"call .*<__stack_chk_fail", code)), functions / 15)
 
-    def test_control_flow(self):
+    def test_objects_are_marked_for_control_flow(self):
         """Functions that pointers can reach begin with the mark for indirect calls."""
         if os.uname().machine != "x86_64":
             self.skipTest("marks of x86-64")
         code = output("objdump", "-d", "--no-show-raw-insn", "--disassemble=main", BINARY)
         self.assertRegex(code, r"<main>:\n.*\bendbr64\b")
 
-    def test_fortified(self):
+    def test_calls_are_fortified(self):
         """Calls of the C library check the size of buffers. The sanitizers do that themselves."""
         if "__asan_init" in self.functions:
             self.skipTest("a program with sanitizers")

@@ -110,7 +110,7 @@ static int status_of(case_function function)
     return status;
 }
 
-static void test_filter(void **state)
+static void test_filter_permits_files_only(void **state)
 {
     (void)state;
     assert_int_equal(folder_enter(), 0);
@@ -125,7 +125,7 @@ static void test_filter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_filter, leave_folder),
+        cmocka_unit_test_teardown(test_filter_permits_files_only, leave_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,7 +292,7 @@ static void test_rest_of_replaced_code_belongs_to_the_newest_old_module(void **s
 }
 
 /* Replaced modules are forgotten 10 s after that, and the others are not. */
-static void test_forget(void **state)
+static void test_replaced_modules_are_forgotten_after_10_s(void **state)
 {
     const struct fake_range small = {0, 0x80, "tiny:f/0"};
     uint64_t now = clock_ns(CLOCK_MONOTONIC), epoch;
@@ -320,7 +320,7 @@ static void test_forget(void **state)
 }
 
 /* A module whose symbol file is larger than any real one has no name, and takes no memory. */
-static void test_large_file(void **state)
+static void test_module_with_a_huge_symbol_file_has_no_names(void **state)
 {
     struct node node;
     uint64_t base, entry;
@@ -336,7 +336,7 @@ static void test_large_file(void **state)
 }
 
 /* Modules of a VM take so much memory and not more: after that, modules have no names. */
-static void test_many_large_files(void **state)
+static void test_symbol_files_of_a_vm_have_a_limit_together(void **state)
 {
     enum { FILES = 120, RANGES = 30000 };
     struct fake_range *ranges = calloc(RANGES, sizeof(*ranges));
@@ -529,9 +529,9 @@ int main(void)
         cmocka_unit_test(test_missing_or_invalid_list_of_code_is_an_error),
         cmocka_unit_test(test_normal_exit_of_otp_24_is_the_exported_symbol),
         cmocka_unit_test(test_code_is_kept_when_the_target_has_ended),
-        cmocka_unit_test(test_forget),
-        cmocka_unit_test(test_large_file),
-        cmocka_unit_test(test_many_large_files),
+        cmocka_unit_test(test_replaced_modules_are_forgotten_after_10_s),
+        cmocka_unit_test(test_module_with_a_huge_symbol_file_has_no_names),
+        cmocka_unit_test(test_symbol_files_of_a_vm_have_a_limit_together),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static void assert_parses(const char *list, const char *expected)
         assert_int_equal(online[cpu], expected[cpu] == '1');
 }
 
-static void test_lists(void **state)
+static void test_lists_of_cpus_are_parsed(void **state)
 {
     (void)state;
     assert_parses("0\n", "10000000");
@@ -29,7 +29,7 @@ static void test_lists(void **state)
     assert_parses("9,1", "01000000");
 }
 
-static void test_bad_lists(void **state)
+static void test_text_that_is_no_list_of_cpus_is_refused(void **state)
 {
     static const char *const bad[] = {"", "\n", "-1", "0-", "0,", "0-1;2", "a"};
     bool online[CPUS];
@@ -40,7 +40,7 @@ static void test_bad_lists(void **state)
 }
 
 /* As many as sysconf(3) says. */
-static void test_of_this_machine(void **state)
+static void test_cpus_of_this_machine_are_online(void **state)
 {
     bool online[4096];
     long count = 0;
@@ -55,9 +55,9 @@ static void test_of_this_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_bad_lists),
-        cmocka_unit_test(test_of_this_machine),
+        cmocka_unit_test(test_lists_of_cpus_are_parsed),
+        cmocka_unit_test(test_text_that_is_no_list_of_cpus_is_refused),
+        cmocka_unit_test(test_cpus_of_this_machine_are_online),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

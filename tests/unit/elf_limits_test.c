@@ -88,7 +88,7 @@ static void check_refused(const struct made *made, uint64_t file_size)
     close(fd);
 }
 
-static void test_tables_count(void **state)
+static void test_symbol_tables_count(void **state)
 {
     struct made note = made_with(".note", SHT_NOTE, 0, 24);
     struct made symbols = made_with(".symtab", SHT_SYMTAB, 0, 24);
@@ -108,7 +108,7 @@ static void test_program_does_not_count(void **state)
 }
 
 /* A file with holes has tables of any size, and none of them on the disk. */
-static void test_large_tables(void **state)
+static void test_file_with_large_tables_is_refused(void **state)
 {
     struct made symbols = made_with(".symtab", SHT_SYMTAB, 0, 500 * MB);
     struct made strings = made_with(".strtab", SHT_STRTAB, 0, 500 * MB);
@@ -121,7 +121,7 @@ static void test_large_tables(void **state)
 }
 
 /* The packed form of 1 GB of zeros has 1 MB. */
-static void test_packed_tables(void **state)
+static void test_compressed_tables_count_unpacked(void **state)
 {
     struct made made = made_with(".strtab", SHT_STRTAB, SHF_COMPRESSED, 32);
 
@@ -135,7 +135,7 @@ static void test_packed_tables(void **state)
 }
 
 /* Names of sections that are packed would be unpacked to look for a section. */
-static void test_packed_names(void **state)
+static void test_compressed_section_names_are_refused(void **state)
 {
     struct made made = made_with(".note", SHT_NOTE, 0, 24);
 
@@ -145,7 +145,7 @@ static void test_packed_names(void **state)
 }
 
 /* Counts in their second place can be billions. */
-static void test_many_sections(void **state)
+static void test_file_with_many_sections_is_refused(void **state)
 {
     struct made made = made_with(".note", SHT_NOTE, 0, 24);
 
@@ -162,7 +162,7 @@ static void test_many_sections(void **state)
 }
 
 /* All files of a VM share its room. */
-static void test_room(void **state)
+static void test_files_of_a_vm_have_a_limit_together(void **state)
 {
     struct made made = made_with(".strtab", SHT_STRTAB, 0, 30 * MB);
     struct elf_room room = {0};
@@ -185,7 +185,7 @@ static void test_room(void **state)
 }
 
 /* Debug information counts apart, packed or not. The old form of packed sections is not read. */
-static void test_debug(void **state)
+static void test_debug_information_has_its_own_limit(void **state)
 {
     struct made made = made_with(".debug_info", SHT_PROGBITS, SHF_COMPRESSED, 32);
     struct made old = made_with(".zdebug_info", SHT_PROGBITS, 0, 32);
@@ -208,7 +208,7 @@ static void test_debug(void **state)
 }
 
 /* What is no ELF file of 64 bits is not opened. */
-static void test_other_files(void **state)
+static void test_file_that_is_no_elf64_is_not_opened(void **state)
 {
     struct made made = made_with(".note", SHT_NOTE, 0, 24);
     int fd = memfd_create("short", 0);
@@ -226,11 +226,15 @@ static void test_other_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables_count), cmocka_unit_test(test_program_does_not_count),
-        cmocka_unit_test(test_large_tables), cmocka_unit_test(test_packed_tables),
-        cmocka_unit_test(test_packed_names), cmocka_unit_test(test_many_sections),
-        cmocka_unit_test(test_room),         cmocka_unit_test(test_debug),
-        cmocka_unit_test(test_other_files),
+        cmocka_unit_test(test_symbol_tables_count),
+        cmocka_unit_test(test_program_does_not_count),
+        cmocka_unit_test(test_file_with_large_tables_is_refused),
+        cmocka_unit_test(test_compressed_tables_count_unpacked),
+        cmocka_unit_test(test_compressed_section_names_are_refused),
+        cmocka_unit_test(test_file_with_many_sections_is_refused),
+        cmocka_unit_test(test_files_of_a_vm_have_a_limit_together),
+        cmocka_unit_test(test_debug_information_has_its_own_limit),
+        cmocka_unit_test(test_file_that_is_no_elf64_is_not_opened),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,7 @@ static void need_root(void)
 }
 
 /* A new file has the mode of the umask; one that is replaced keeps its mode and owner. */
-static void test_mode_and_owner(void **state)
+static void test_replaced_file_keeps_mode_and_owner(void **state)
 {
     struct stat status;
     struct error error;
@@ -115,7 +115,7 @@ static void test_mode_and_owner(void **state)
 }
 
 /* What has another name too is not changed under that name. */
-static void test_other_names(void **state)
+static void test_file_with_other_names_is_replaced_not_changed(void **state)
 {
     struct error error;
 
@@ -129,7 +129,7 @@ static void test_other_names(void **state)
 
 /* The caller's own link, where nobody else can make links, is followed: also to a file that does
  * not exist yet, and through other links. */
-static void test_own_link(void **state)
+static void test_own_link_is_followed(void **state)
 {
     struct error error;
 
@@ -144,7 +144,7 @@ static void test_own_link(void **state)
 }
 
 /* A link is refused if others can make links in its folder, whoever owns it. */
-static void test_link_in_shared_folder(void **state)
+static void test_link_in_a_shared_folder_is_refused(void **state)
 {
     static const mode_t modes[] = {01777, 0777, 0775};
 
@@ -159,7 +159,7 @@ static void test_link_in_shared_folder(void **state)
 }
 
 /* A link of another user is refused everywhere, and so is a link in another user's folder. */
-static void test_link_of_another_user(void **state)
+static void test_link_of_another_user_is_refused(void **state)
 {
     (void)state;
     need_root();
@@ -174,7 +174,7 @@ static void test_link_of_another_user(void **state)
 
 /* A file or pipe that another user has put into a shared folder is not used. The owner of the
  * folder may have files in it. */
-static void test_planted(void **state)
+static void test_planted_file_is_refused(void **state)
 {
     struct error error;
 
@@ -197,7 +197,7 @@ static void nothing(int signal)
 }
 
 /* Waiting for the reader of a pipe ends with a signal. */
-static void test_pipe_without_reader(void **state)
+static void test_wait_for_a_reader_ends_with_a_signal(void **state)
 {
     const struct sigaction action = {.sa_handler = nothing};
     const struct itimerval soon = {.it_value = {.tv_usec = 50000},
@@ -218,7 +218,7 @@ static void test_pipe_without_reader(void **state)
 }
 
 /* /dev/fd/N is the descriptor itself, whatever file it is of. */
-static void test_own_descriptor(void **state)
+static void test_name_of_a_descriptor_is_that_descriptor(void **state)
 {
     struct file_place place;
     struct error error;
@@ -240,7 +240,7 @@ static void test_own_descriptor(void **state)
 }
 
 /* Links in a circle, folders and names that cannot be are errors. */
-static void test_no_place(void **state)
+static void test_place_that_does_not_exist_is_an_error(void **state)
 {
     struct file_place place;
     struct error error;
@@ -259,7 +259,7 @@ static void test_no_place(void **state)
 }
 
 /* A file is known again only while its name is its own. */
-static void test_has(void **state)
+static void test_place_knows_its_file(void **state)
 {
     struct file_place place;
     struct error error;
@@ -279,7 +279,7 @@ static void test_has(void **state)
 }
 
 /* Text is appended to a file of this name alone: no link, no second name of a file elsewhere. */
-static void test_append(void **state)
+static void test_file_is_appended_to(void **state)
 {
     struct error error;
     int fd = file_place_append("a", &error);
@@ -303,17 +303,17 @@ static void test_append(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_mode_and_owner),
-        IN_FOLDER(test_other_names),
-        IN_FOLDER(test_own_link),
-        IN_FOLDER(test_link_in_shared_folder),
-        IN_FOLDER(test_link_of_another_user),
-        IN_FOLDER(test_planted),
-        IN_FOLDER(test_pipe_without_reader),
-        IN_FOLDER(test_own_descriptor),
-        IN_FOLDER(test_no_place),
-        IN_FOLDER(test_has),
-        IN_FOLDER(test_append),
+        IN_FOLDER(test_replaced_file_keeps_mode_and_owner),
+        IN_FOLDER(test_file_with_other_names_is_replaced_not_changed),
+        IN_FOLDER(test_own_link_is_followed),
+        IN_FOLDER(test_link_in_a_shared_folder_is_refused),
+        IN_FOLDER(test_link_of_another_user_is_refused),
+        IN_FOLDER(test_planted_file_is_refused),
+        IN_FOLDER(test_wait_for_a_reader_ends_with_a_signal),
+        IN_FOLDER(test_name_of_a_descriptor_is_that_descriptor),
+        IN_FOLDER(test_place_that_does_not_exist_is_an_error),
+        IN_FOLDER(test_place_knows_its_file),
+        IN_FOLDER(test_file_is_appended_to),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

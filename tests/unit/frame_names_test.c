@@ -207,7 +207,7 @@ static uint64_t address_at(const struct bench *bench, size_t i)
 
 /* Frames of the kernel have no address unless it was requested. Functions with a name and those
  * without stay one each. */
-static void test_kernel_addresses(void **state)
+static void test_kernel_frames_have_no_address(void **state)
 {
     struct bench b;
 
@@ -351,7 +351,7 @@ int main(void)
         cmocka_unit_test(test_frames_get_the_class_of_functions_found_later),
         cmocka_unit_test(test_known_functions_have_their_class_in_each_profile),
         cmocka_unit_test(test_new_code_at_an_old_address_gets_its_own_name),
-        cmocka_unit_test(test_kernel_addresses),
+        cmocka_unit_test(test_kernel_frames_have_no_address),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

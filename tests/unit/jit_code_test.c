@@ -44,7 +44,7 @@ static void test_other_code_is_no_nif_stub(void **state)
 }
 
 /* A jump over nearly 2 GB is no stub, without an overflow (make SAN=1). */
-static void test_a_far_label_is_no_nif_stub(void **state)
+static void test_stub_with_a_far_label_is_no_nif_stub(void **state)
 {
     uint64_t called = 0, dirty = 0;
     uint8_t bytes[sizeof(stub)];
@@ -94,7 +94,7 @@ int main(void)
         cmocka_unit_test(test_other_code_is_no_nif_stub),
         cmocka_unit_test(test_first_restored_stack_pointer_counts),
         cmocka_unit_test(test_number_of_the_load_of_stop_is_its_bytes),
-        cmocka_unit_test(test_a_far_label_is_no_nif_stub),
+        cmocka_unit_test(test_stub_with_a_far_label_is_no_nif_stub),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

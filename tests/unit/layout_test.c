@@ -206,7 +206,7 @@ static void test_layout_with_a_field_outside_its_struct_is_refused(void **state)
 
 /* All words that are read of a field lie within the struct: the three words of the initial call,
  * and the argument register that holds the reductions. */
-static void test_check_of_last_words(void **state)
+static void test_field_whose_last_word_is_outside_is_refused(void **state)
 {
     struct build build = jit(27);
     struct layout layout = table(&build);
@@ -428,7 +428,7 @@ static int read_debug_info(struct debug_info *debug, struct layout *layout)
 }
 
 /* A struct with anonymous members of its own type is given up: there is no layout in it. */
-static void test_struct_within_itself(void **state)
+static void test_struct_that_contains_itself_ends(void **state)
 {
     struct debug_info debug = new_unit();
     struct layout layout;
@@ -447,7 +447,7 @@ static void test_struct_within_itself(void **state)
 }
 
 /* A typedef of itself is no struct. */
-static void test_typedef_of_itself(void **state)
+static void test_typedef_of_itself_ends(void **state)
 {
     struct debug_info debug = new_unit();
     struct layout layout;
@@ -459,7 +459,7 @@ static void test_typedef_of_itself(void **state)
 }
 
 /* An entry whose next sibling is itself is given up. */
-static void test_sibling_of_itself(void **state)
+static void test_loop_of_siblings_ends(void **state)
 {
     struct debug_info debug = new_unit();
     struct layout layout;
@@ -472,7 +472,7 @@ static void test_sibling_of_itself(void **state)
 }
 
 /* The hand-made debug information is read where it is right. */
-static void test_made_debug_info(void **state)
+static void test_layout_is_read_from_made_debug_info(void **state)
 {
     struct debug_info debug = new_unit();
     struct layout layout;
@@ -500,11 +500,11 @@ int main(void)
         cmocka_unit_test(test_layout_with_a_field_outside_its_struct_is_refused),
         cmocka_unit_test(test_layout_is_read_from_dwarf),
         cmocka_unit_test(test_file_without_dwarf_leaves_the_layout_unchanged),
-        cmocka_unit_test(test_struct_within_itself),
-        cmocka_unit_test(test_typedef_of_itself),
-        cmocka_unit_test(test_sibling_of_itself),
-        cmocka_unit_test(test_made_debug_info),
-        cmocka_unit_test(test_check_of_last_words),
+        cmocka_unit_test(test_struct_that_contains_itself_ends),
+        cmocka_unit_test(test_typedef_of_itself_ends),
+        cmocka_unit_test(test_loop_of_siblings_ends),
+        cmocka_unit_test(test_layout_is_read_from_made_debug_info),
+        cmocka_unit_test(test_field_whose_last_word_is_outside_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

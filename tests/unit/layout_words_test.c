@@ -56,7 +56,7 @@ static void test_sampled_words_are_in_ascending_order(void **state)
 }
 
 /* Of a struct that is larger than the kernel side reads, the words after that are left out. */
-static void test_large_struct(void **state)
+static void test_words_beyond_what_bpf_reads_are_left_out(void **state)
 {
     struct layout layout = layout_of(27);
     struct wire_words process;
@@ -106,7 +106,7 @@ int main(void)
         cmocka_unit_test(test_sampled_words_are_in_ascending_order),
         cmocka_unit_test(test_fields_that_bpf_reads_are_within_the_sampled_words),
         cmocka_unit_test(test_small_fields_are_covered_and_absent_ones_skipped),
-        cmocka_unit_test(test_large_struct),
+        cmocka_unit_test(test_words_beyond_what_bpf_reads_are_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

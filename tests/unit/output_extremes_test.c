@@ -64,7 +64,7 @@ static int write_events(uint32_t flags, const struct output_format *format)
     return shown;
 }
 
-static void test_each_flag(void **state)
+static void test_each_extreme_gives_each_format(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
@@ -75,7 +75,7 @@ static void test_each_flag(void **state)
         }
 }
 
-static void test_pairs_of_flags(void **state)
+static void test_pairs_of_extremes_give_each_format(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
@@ -91,7 +91,7 @@ static void test_pairs_of_flags(void **state)
 }
 
 /* A thread of an unknown target is shown without it, where there are several. */
-static void test_thread_without_target(void **state)
+static void test_thread_without_a_target_is_written(void **state)
 {
     char *speedscope = text_of(FULL_THREAD_WITHOUT_TARGET, &speedscope_format, "cpu");
     char *summary = text_of(FULL_THREAD_WITHOUT_TARGET, &summary_format, "sched");
@@ -104,7 +104,7 @@ static void test_thread_without_target(void **state)
 }
 
 /* Sums do not begin again at 0, and no number of a double is beyond its integer. */
-static void test_largest_numbers(void **state)
+static void test_largest_numbers_are_written(void **state)
 {
     char *text = text_of(FULL_HUGE_VALUES, &folded_format, "msg");
 
@@ -121,7 +121,7 @@ static void test_largest_numbers(void **state)
 }
 
 /* A name is cut between characters. */
-static void test_cut_name(void **state)
+static void test_cut_name_ends_with_a_whole_character(void **state)
 {
     char name[200], *text;
     const char *who[] = {"<0.85.0>"};
@@ -146,11 +146,11 @@ static void test_cut_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_flag),
-        cmocka_unit_test(test_pairs_of_flags),
-        cmocka_unit_test(test_thread_without_target),
-        cmocka_unit_test(test_largest_numbers),
-        cmocka_unit_test(test_cut_name),
+        cmocka_unit_test(test_each_extreme_gives_each_format),
+        cmocka_unit_test(test_pairs_of_extremes_give_each_format),
+        cmocka_unit_test(test_thread_without_a_target_is_written),
+        cmocka_unit_test(test_largest_numbers_are_written),
+        cmocka_unit_test(test_cut_name_ends_with_a_whole_character),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

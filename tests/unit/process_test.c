@@ -108,7 +108,7 @@ static void test_identity_ends_at_exec(void **state)
 }
 
 /* The start is that of the kernel's clock: not before the parent's, and not after now. */
-static void test_start_in_boot_time(void **state)
+static void test_start_is_in_time_since_boot(void **state)
 {
     struct process_identity own = process_identity(getpid());
     uint64_t start = process_identity_boot_ns(&own);
@@ -120,7 +120,7 @@ static void test_start_in_boot_time(void **state)
 }
 
 /* A process is stopped from SIGSTOP to SIGCONT, and at no other time. */
-static void test_stopped(void **state)
+static void test_process_is_stopped_until_it_continues(void **state)
 {
     pid_t child = fork();
     int status;
@@ -372,8 +372,8 @@ int main(void)
         cmocka_unit_test(test_cgroup_names_give_the_container_id),
         cmocka_unit_test(test_container_id_is_cut_to_a_small_buffer),
         cmocka_unit_test(test_identity_ends_at_exec),
-        cmocka_unit_test(test_start_in_boot_time),
-        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_start_is_in_time_since_boot),
+        cmocka_unit_test(test_process_is_stopped_until_it_continues),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

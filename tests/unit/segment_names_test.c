@@ -213,7 +213,7 @@ static void test_newest_files_of_each_output_are_kept(void **state)
 }
 
 /* Files of the future and of other users neither count nor go: those of this program stay. */
-static void test_foreign(void **state)
+static void test_foreign_and_future_files_do_not_count_for_keep(void **state)
 {
     static const char *const foreign[] = {
         "x-n@h-20991231-235959.svg", "x-n@h-20991231-235958.svg", "x-n@h-20261121-203001.svg",
@@ -244,7 +244,7 @@ static void test_foreign(void **state)
 }
 
 /* A leftover of another user stays. That of the user who ran sudo does not. */
-static void test_foreign_leftovers(void **state)
+static void test_foreign_leftovers_stay(void **state)
 {
     struct segment_names *names = names_of_two(false);
 
@@ -324,8 +324,8 @@ int main(void)
         IN_FOLDER(test_newest_files_of_each_output_are_kept),
         IN_FOLDER(test_file_that_is_being_written_is_not_removed),
         IN_FOLDER(test_leftovers_of_outputs_are_removed),
-        IN_FOLDER(test_foreign),
-        IN_FOLDER(test_foreign_leftovers),
+        IN_FOLDER(test_foreign_and_future_files_do_not_count_for_keep),
+        IN_FOLDER(test_foreign_leftovers_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,7 @@ static void two_signals(void)
     raise(SIGTERM);
 }
 
-static void test_the_second_signal_kills(void **state)
+static void test_second_signal_kills(void **state)
 {
     int status = in_child(two_signals);
 
@@ -96,13 +96,13 @@ static void endless_search(void)
         usleep(100);
 }
 
-static void test_a_search_ends_after_a_signal(void **state)
+static void test_search_ends_after_a_signal(void **state)
 {
     (void)state;
     assert_int_equal(in_child(endless_search), 0);
 }
 
-static void test_a_search_has_so_many_steps(void **state)
+static void test_search_ends_after_its_steps(void **state)
 {
     struct effort effort = effort_of(100, 10000);
     int steps = 0;
@@ -114,7 +114,7 @@ static void test_a_search_has_so_many_steps(void **state)
     assert_false(effort_step(&effort));
 }
 
-static void test_a_search_has_so_much_time(void **state)
+static void test_search_ends_after_its_time(void **state)
 {
     struct effort effort = effort_of(UINT32_MAX, 50);
 
@@ -130,10 +130,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading_ends_after_a_signal),
-        cmocka_unit_test(test_the_second_signal_kills),
-        cmocka_unit_test(test_a_search_ends_after_a_signal),
-        cmocka_unit_test(test_a_search_has_so_many_steps),
-        cmocka_unit_test(test_a_search_has_so_much_time),
+        cmocka_unit_test(test_second_signal_kills),
+        cmocka_unit_test(test_search_ends_after_a_signal),
+        cmocka_unit_test(test_search_ends_after_its_steps),
+        cmocka_unit_test(test_search_ends_after_its_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,13 +235,13 @@ static void in_own_namespace(bool between)
     assert_int_equal(status, 0);
 }
 
-static void test_tid_that_is_used_again(void **state)
+static void test_reused_tid_has_times_of_its_own(void **state)
 {
     (void)state;
     in_own_namespace(false);
 }
 
-static void test_tid_that_is_used_again_after_a_look(void **state)
+static void test_tid_reused_after_a_look_has_times_of_its_own(void **state)
 {
     (void)state;
     in_own_namespace(true);
@@ -251,8 +251,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times_continue_in_another_profile),
-        cmocka_unit_test(test_tid_that_is_used_again),
-        cmocka_unit_test(test_tid_that_is_used_again_after_a_look),
+        cmocka_unit_test(test_reused_tid_has_times_of_its_own),
+        cmocka_unit_test(test_tid_reused_after_a_look_has_times_of_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
