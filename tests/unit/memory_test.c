@@ -189,6 +189,7 @@ static void test_memory_ends_at_exec(void **state)
     start = strtoull(line, NULL, 16);
     later = memory_of_process(child);
     assert_true(memory_read_u64(later, start, &copy));
+    usleep(10000); /* it is looked at once a millisecond */
     assert_false(memory_read_u64(memory, start, &copy));
     span.address = start;
     span.buffer = &copy;
