@@ -98,6 +98,9 @@ static void describe(const struct module *module, const struct gdb_jit_range *ra
                      uint32_t offset, struct code_place *place)
 {
     const struct gdb_jit_line *line = gdb_jit_line_at(&module->symbols, range, offset);
+    /* The first instructions of a function have no line; they are in its file. */
+    const struct gdb_jit_line *in_file =
+        line ? line : gdb_jit_line_at(&module->symbols, range, range->end);
     const struct range_kind *kind = &module->kinds[range - module->symbols.ranges];
 
     *place = (struct code_place){
@@ -108,7 +111,7 @@ static void describe(const struct module *module, const struct gdb_jit_range *ra
         .end = module->start + range->end,
         .module = module->start,
         .symbol = module->symbols.strings + range->symbol,
-        .file = line ? module->symbols.strings + line->file : "",
+        .file = in_file ? module->symbols.strings + in_file->file : "",
         .line = line ? line->line : 0,
     };
 }

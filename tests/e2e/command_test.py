@@ -82,7 +82,10 @@ class Command(unittest.TestCase):
             self.assertEqual(int(status[kind], 16), 0, kind)
 
     def check_clean(self, status, descriptors):
-        self.assertEqual(int(status["SigIgn"], 16), 0)
+        ignored = int(status["SigIgn"], 16)
+        for number in 32, 33:  # of the C library alone, which whoever started us may have ignored
+            ignored &= ~(1 << number - 1)
+        self.assertEqual(ignored, 0)
         self.assertEqual(int(status["SigBlk"], 16), 0)
         self.assertEqual(descriptors, ["0", "1", "2", "3"])  # 3: the folder that ls reads
 

@@ -130,7 +130,7 @@ class Kept(beamflame.Profilers, unittest.TestCase):
 
     def test_limit_of_file_sizes_is_an_error_of_writing(self):
         """A limit of file sizes (ulimit -f) is an error of writing, not the end of beamflame."""
-        done = subprocess.run(["prlimit", "--fsize=16384", beamflame.BINARY, "-p",
+        done = subprocess.run(["prlimit", "--fsize=65536", beamflame.BINARY, "-p",
                                str(self.node.pid), "-d", "20", "-F", "999", "-o",
                                self.out / "x.bfr"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, FAILED, done.stderr)
