@@ -98,10 +98,11 @@ static void describe(const struct module *module, const struct gdb_jit_range *ra
                      uint32_t offset, struct code_place *place)
 {
     const struct gdb_jit_line *line = gdb_jit_line_at(&module->symbols, range, offset);
-    /* The first instructions of a function have no line; they are in its file. */
-    const struct gdb_jit_line *in_file =
-        line ? line : gdb_jit_line_at(&module->symbols, range, range->end);
     const struct range_kind *kind = &module->kinds[range - module->symbols.ranges];
+    /* A function's header and its first instructions have no line; they are in its file. */
+    const struct gdb_jit_range *function = kind->is_function_header ? range + 1 : range;
+    const struct gdb_jit_line *in_file =
+        line ? line : gdb_jit_line_at(&module->symbols, function, function->end);
 
     *place = (struct code_place){
         .kind = kind->kind,
