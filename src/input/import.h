@@ -17,7 +17,7 @@ struct import {
     const char *name; /* for messages */
 };
 
-/* `directory`: of the unnamed file. `name`: for messages. Both are borrowed. */
+/* The unnamed file is made in `directory`. Messages contain `name`. Both are borrowed. */
 struct import import_new(const char *directory, const char *name);
 void import_free(struct import *import);
 

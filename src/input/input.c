@@ -15,28 +15,15 @@
 #include "util/log.h"
 #include "util/read_at.h"
 
-static int write_all(int fd, const char *bytes, size_t size, struct error *error)
-{
-    while (size) {
-        ssize_t written = write(fd, bytes, size);
-
-        if (written < 0)
-            return error_set(error, ERROR_FAILED, "can't write a temporary file: %s",
-                             strerror(errno));
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return 0;
-}
-
 static int copy_all(int from, int to, const char *path, struct error *error)
 {
     char block[1 << 16];
     ssize_t got;
 
     while ((got = read(from, block, sizeof(block))) > 0)
-        if (write_all(to, block, (size_t)got, error))
-            return -1;
+        if (write_all(to, block, (size_t)got))
+            return error_set(error, ERROR_FAILED, "can't write a temporary file: %s",
+                             strerror(errno));
     if (got < 0)
         return error_set(error, ERROR_FAILED, "cannot read %s: %s", path, strerror(errno));
     return 0;

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "os/kernel_settings.h"
@@ -88,17 +87,10 @@ bool capability_is_missing(const struct capability *capability, uint64_t set, un
     return !(set & any);
 }
 
-static unsigned int release_of_this_kernel(void)
-{
-    struct utsname name;
-
-    return uname(&name) ? 0 : kernel_release_parse(name.release);
-}
-
 /* Write the names of those of `wanted` that are missing from `set`, and return their number. */
 static int list_missing(uint64_t wanted, uint64_t set, char *names, size_t size)
 {
-    unsigned int release = release_of_this_kernel();
+    unsigned int release = kernel_release();
     size_t count, used = 0;
     const struct capability *all = capabilities_needed(&count);
     const struct capability *last = NULL;

@@ -2,10 +2,10 @@
 #include "os/cpus.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "os/kernel_settings.h"
 
 enum { LIST_MAX = 4096 }; /* sysfs writes at most a page */
 
@@ -43,13 +43,7 @@ bool cpus_parse(const char *list, bool *online, size_t count)
 bool cpus_online(bool *online, size_t count)
 {
     char text[LIST_MAX + 1];
-    int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd < 0 ? -1 : read(fd, text, LIST_MAX);
 
-    if (fd >= 0)
-        close(fd);
-    if (size <= 0)
-        return false;
-    text[size] = '\0';
-    return cpus_parse(text, online, count);
+    return kernel_setting("/sys/devices/system/cpu/online", text, sizeof(text)) &&
+           cpus_parse(text, online, count);
 }

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "util/log.h"
+#include "util/number.h"
 #include "util/read_at.h"
+#include "util/span.h"
 
 enum {
     SECTIONS_MAX = 1 << 14, /* a linked file has some 40. libelf takes 250 bytes for each */
@@ -27,11 +29,6 @@ static bool is_plain(const Elf64_Ehdr *header)
            header->e_shstrndx < SHN_LORESERVE;
 }
 
-static uint64_t add(uint64_t sum, uint64_t bytes)
-{
-    return bytes > UINT64_MAX - sum ? UINT64_MAX : sum + bytes;
-}
-
 /* The size of a packed section once it is unpacked. elf_getchdr() would read all of the section. */
 static uint64_t unpacked_bytes(Elf *elf, const GElf_Shdr *header)
 {
@@ -48,7 +45,7 @@ static uint64_t section_bytes(Elf *elf, const GElf_Shdr *header)
     if (header->sh_type == SHT_NOBITS)
         return 0;
     if (header->sh_flags & SHF_COMPRESSED)
-        return add(header->sh_size, unpacked_bytes(elf, header));
+        return saturating_sum(header->sh_size, unpacked_bytes(elf, header));
     return header->sh_size;
 }
 
@@ -59,11 +56,6 @@ static bool have_names(Elf *elf, size_t *names)
 
     return elf_getshdrstrndx(elf, names) == 0 && gelf_getshdr(elf_getscn(elf, *names), &header) &&
            header.sh_size <= NAMES_MAX && !(header.sh_flags & SHF_COMPRESSED);
-}
-
-static bool begins_with(const char *name, const char *start)
-{
-    return strncmp(name, start, strlen(start)) == 0;
 }
 
 static bool is_debug(const char *name)
@@ -78,8 +70,8 @@ static bool is_read(const GElf_Shdr *header, const char *name)
            begins_with(name, ".gnu_debug") || begins_with(name, ".plt");
 }
 
-/* What all sections take: those of debug information, or the others that are read. A .zdebug
- * section says its size where its packed bytes begin; such old files are not read. */
+/* The bytes of all sections with debug information, or of all others that libelf reads. A .zdebug
+ * section has its size where its packed bytes begin; such old files are not read. */
 static uint64_t sections_bytes(Elf *elf, bool debug)
 {
     Elf_Scn *section = NULL;
@@ -99,12 +91,12 @@ static uint64_t sections_bytes(Elf *elf, bool debug)
         bytes = begins_with(name, ".zdebug_") ? UINT64_MAX : section_bytes(elf, &header);
         if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
             bytes = bytes > UINT64_MAX / SYMBOL_COST ? UINT64_MAX : bytes * SYMBOL_COST;
-        sum = add(sum, bytes);
+        sum = saturating_sum(sum, bytes);
     }
     return sum;
 }
 
-/* What is read by segment: notes, and the index of .eh_frame. */
+/* The bytes of the segments that are read: notes, and the index of .eh_frame. */
 static uint64_t segments_bytes(Elf *elf)
 {
     uint64_t sum = 0;
@@ -112,11 +104,11 @@ static uint64_t segments_bytes(Elf *elf)
 
     for (int i = 0; gelf_getphdr(elf, i, &segment); i++)
         if (segment.p_type == PT_NOTE || segment.p_type == PT_GNU_EH_FRAME)
-            sum = add(sum, segment.p_filesz);
+            sum = saturating_sum(sum, segment.p_filesz);
     return sum;
 }
 
-/* Take the bytes of a file that is open; close it if there are not as many. */
+/* Take the bytes of an open file from the room. Close the file if they do not fit. */
 static Elf *take(Elf *elf, struct elf_room *room, size_t *ret_bytes)
 {
     size_t taken = room ? room->taken : 0;
@@ -126,7 +118,7 @@ static Elf *take(Elf *elf, struct elf_room *room, size_t *ret_bytes)
         elf_end(elf);
         return NULL;
     }
-    bytes = add(sections_bytes(elf, false), segments_bytes(elf));
+    bytes = saturating_sum(sections_bytes(elf, false), segments_bytes(elf));
     if (bytes > ELF_BYTES_MAX || bytes > ELF_ROOM_BYTES - taken) {
         log_decision("elf",
                      "a file is not read, because its tables would take %llu KB, and others "

@@ -23,7 +23,8 @@ struct elf_room {
     size_t taken; /* bytes, by open files */
 };
 
-/* Take bytes for something else of a file. False if they do not fit. */
+/* Take bytes of the room for other data of a file, such as unpacked symbols. False if they do not
+ * fit. */
 bool elf_room_take(struct elf_room *room, size_t bytes);
 
 /* Open the file for reading as elf_begin(3) does. *ret_bytes is what it takes of the room, which
@@ -33,7 +34,7 @@ Elf *elf_open(int fd, struct elf_room *room, size_t *ret_bytes);
 /* The same for an image in memory, which must stay there. */
 Elf *elf_open_image(void *image, size_t size, struct elf_room *room, size_t *ret_bytes);
 
-/* Close what took `bytes` of the room. An `elf` of NULL is allowed. */
+/* Close a file that took `bytes` of the room. `elf` can be NULL. */
 void elf_close(Elf *elf, struct elf_room *room, size_t bytes);
 
 /* True if libdw may read the debug information of the open file. dwarf_begin_elf() reads all. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -18,6 +19,13 @@ unsigned int kernel_release_parse(const char *text)
     if (sscanf(text, "%3u.%3u", &major, &minor) != 2 || major > 255 || minor > 255)
         return 0;
     return KERNEL_RELEASE(major, minor);
+}
+
+unsigned int kernel_release(void)
+{
+    struct utsname name;
+
+    return uname(&name) ? 0 : kernel_release_parse(name.release);
 }
 
 bool kernel_setting(const char *path, char *text, size_t size)

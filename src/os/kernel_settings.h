@@ -9,6 +9,9 @@
 /* Parse "6.1.0-56-cloud" as KERNEL_RELEASE(6, 1). 0 if the text has another form. */
 unsigned int kernel_release_parse(const char *text);
 
+/* The release of the running kernel, as KERNEL_RELEASE(). 0 if it is unknown. */
+unsigned int kernel_release(void);
+
 /* Read the first line of a file, without its end; a longer one is cut. False if it can't be
  * read. */
 bool kernel_setting(const char *path, char *text, size_t size);

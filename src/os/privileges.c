@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 
 #include "os/call_filter.h"
 #include "os/capabilities.h"
@@ -68,14 +67,12 @@ static bool needs_no_admin(void)
 {
     static const uint64_t instead =
         CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_CHECKPOINT_RESTORE);
-    struct utsname name;
     uint64_t set = 0;
     long paranoid = 0;
 
     kernel_setting_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
     capabilities_of_self(&set);
-    return paranoid <= 2 && (set & instead) == instead && uname(&name) == 0 &&
-           kernel_release_parse(name.release) >= KERNEL_RELEASE(5, 9);
+    return paranoid <= 2 && (set & instead) == instead && kernel_release() >= KERNEL_RELEASE(5, 9);
 }
 
 void privileges_record(bool probes)

@@ -7,16 +7,16 @@
 
 #include <stdbool.h>
 
-/* To look at VMs and to record: what reading memory, BPF and perf events take, and writing files
- * wherever the user may. Programs that are started from now on have no rights, also if they are
- * set-user-ID. There is no core file, whose copy of foreign memory others might read.
+/* Keep the rights to look at VMs and to record: reading memory, BPF programs, perf events, and
+ * writing files wherever the user may. Programs that this process starts from now on have no
+ * rights, even if they are set-user-ID. No core file is written: it would contain foreign memory.
  */
 void privileges_observe(void);
 
-/* While recording, once VMs are read and programs loaded: what reading on and attaching again take.
- * `probes`: probes are attached and detached all the time. */
+/* Keep the rights to continue a recording, when VMs are read and BPF programs are loaded: reading
+ * memory, and attaching. `probes`: probes are attached and detached all the time. */
 void privileges_record(bool probes);
 
-/* To read foreign files and to write outputs: no capability but those for files, and no system call
- * that is not about files. */
+/* Keep the rights to read foreign files and to write outputs: the capabilities for files. The
+ * kernel refuses system calls that do not concern files. */
 void privileges_render(void);

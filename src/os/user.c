@@ -12,6 +12,7 @@
 
 #include "os/capabilities.h"
 #include "util/alloc.h"
+#include "util/span.h"
 
 extern char **environ;
 
@@ -107,11 +108,6 @@ int user_become(const struct user *user)
     if (setresgid(user->gid, user->gid, user->gid) || setresuid(user->uid, user->uid, user->uid))
         return -1;
     return user->uid ? capabilities_keep(0) : 0;
-}
-
-static bool begins_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
 }
 
 static void unset_all(const char *prefix)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/span.h"
 
 /* A name is `before`, a number, `after` and any text: the kernel keeps only 15 bytes of a name. */
 static const struct {
@@ -29,21 +30,16 @@ static const struct {
     {THREAD_ASYNC, "async_", ""},
 };
 
-static bool starts_with(const char *text, const char *start)
-{
-    return !strncmp(text, start, strlen(start));
-}
-
 enum thread_type thread_type_of(const char *name, uint32_t *ret_number)
 {
     for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
         const char *digits = name + strlen(patterns[i].before);
         char *after;
 
-        if (!starts_with(name, patterns[i].before) || !isdigit((unsigned char)*digits))
+        if (!begins_with(name, patterns[i].before) || !isdigit((unsigned char)*digits))
             continue;
         *ret_number = (uint32_t)strtoul(digits, &after, 10);
-        if (!starts_with(after, patterns[i].after))
+        if (!begins_with(after, patterns[i].after))
             continue;
         if (patterns[i].type == THREAD_ASYNC && *ret_number)
             --*ret_number; /* microstate accounting counts these from 0 */

@@ -28,21 +28,6 @@ bool recording_is_at(const char *path, int fd)
     return is_there;
 }
 
-static int write_all(int fd, const char *data, size_t size)
-{
-    while (size) {
-        ssize_t written = write(fd, data, size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return -1;
-        data += written;
-        size -= (size_t)written;
-    }
-    return 0;
-}
-
 /* Copy all bytes to the file, which is closed. Return 0, or -1 with errno. */
 static int copy_to(int copy, int fd)
 {

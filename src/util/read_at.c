@@ -19,3 +19,18 @@ size_t read_at(int fd, uint64_t offset, void *buffer, size_t size)
     }
     return done;
 }
+
+int write_all(int fd, const void *data, size_t size)
+{
+    for (const char *at = data; size;) {
+        ssize_t written = write(fd, at, size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return -1;
+        at += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}

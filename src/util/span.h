@@ -95,3 +95,9 @@ static inline bool span_take_hex(struct span *text, uint64_t *ret_value)
     *text = span_skip(*text, size);
     return true;
 }
+
+/* True if a text with a NUL at its end begins with `start`. */
+static inline bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}

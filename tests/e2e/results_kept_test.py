@@ -100,15 +100,21 @@ class Kept(beamflame.Profilers, unittest.TestCase):
         self.check_kept(said)
         self.assertFalse((self.out / "x.svg").exists())
 
+    def fail_on_own_disk(self, script):
+        """Run a script that mounts a disk at "$1" and records process "$3" by the program "$2".
+        The recording must fail."""
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", self.folder,
+                               beamflame.BINARY, str(self.node.pid)], env=self.environment,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        return done
+
     def test_full_disk_leaves_no_half_outputs(self):
         """A disk that is full when outputs are written: nothing half is left there."""
         script = ('mount -t tmpfs -o size=64k tmpfs "$1" || exit 99; '
                   'head -c 60k /dev/zero >"$1/filler"; '
                   '"$2" -p "$3" -d 2 -F 499 -q -o "$1/x.html"; code=$?; ls -A "$1"; exit $code')
-        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", self.folder,
-                               beamflame.BINARY, str(self.node.pid)], env=self.environment,
-                              capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, FAILED, done.stderr)
+        done = self.fail_on_own_disk(script)
         self.assertIn(f"can't write {self.folder / 'x.html'}: No space left on device", done.stderr)
         self.assertEqual(done.stdout.split(), ["filler"])
         self.check_kept(done.stderr)
@@ -119,10 +125,7 @@ class Kept(beamflame.Profilers, unittest.TestCase):
         script = ('mount -t tmpfs -o size=32k tmpfs "$1" || exit 99; '
                   'TMPDIR="$1" "$2" -p "$3" -d 20 -F 999 -q --format folded -o /dev/full; code=$?; '
                   'set -- "$1"/*.bfr; mv "$1" "$TMPDIR/" && exit $code')
-        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", self.folder,
-                               beamflame.BINARY, str(self.node.pid)], env=self.environment,
-                              capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, FAILED, done.stderr)
+        done = self.fail_on_own_disk(script)
         self.assertIn("the recording ended early", done.stderr)
         self.assertIn(f"kept in {self.folder}/beamflame-", done.stderr)
         kept, = self.temporary.glob("*.bfr")
