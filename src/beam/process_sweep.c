@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beam/gdb_jit.h"
 #include "beam/process_info.h"
 #include "beam/process_table.h"
 #include "beam/term.h"
@@ -16,6 +17,7 @@ enum {
     TRIES = 4, /* to read a process and its stack, until it counts as torn */
     STACK_ROOM = WIRE_ERLANG_LEAF_BYTES + WIRE_ERLANG_ROOT_BYTES,
     STACK_SPANS = 3, /* leaf part, root part, and the struct again */
+    CODE_SPANS = 1,  /* after those of all stacks: the head of the JIT's list of code */
 };
 
 /* For a share of the processes below this, only single cache lines of the table are read. The
@@ -35,7 +37,8 @@ struct process_sweep {
     struct entry entries[BATCH]; /* in the order of the table */
     struct entry *by_address[BATCH];
     size_t count;
-    struct memory_span spans[BATCH * STACK_SPANS];
+    struct memory_span spans[BATCH * STACK_SPANS + CODE_SPANS];
+    uint64_t code_generation; /* after the stacks were read */
     struct swept_process swept[BATCH]; /* the processes to visit */
     bool is_torn[BATCH];
     uint8_t *structs; /* 2 * BATCH structs: a gap between neighbours is smaller than one */
@@ -202,6 +205,19 @@ static size_t span_stack(const struct process_sweep *sweep, const struct swept_p
     return count;
 }
 
+/* Read the stacks, and then the code's generation: it is the old one only if no code was loaded
+ * before the last stack was read. `spans` has room for one more. */
+static void read_stacks(struct process_sweep *sweep, struct memory_span *spans, size_t count)
+{
+    sweep->code_generation = 0;
+    spans[count] = (struct memory_span){
+        .address = sweep->vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY,
+        .buffer = &sweep->code_generation,
+        .size = sizeof(sweep->code_generation),
+    };
+    memory_read_spans(sweep->vm->memory, spans, count + CODE_SPANS);
+}
+
 /* True if the process has run between two readings. Process.reds grows with each run
  * (erts_schedule(), erl_process.c 29:9700). */
 static bool has_run(const struct process_sweep *sweep, const uint8_t *before, const uint8_t *after)
@@ -223,6 +239,7 @@ static bool take_stack(const struct process_sweep *sweep, const struct memory_sp
     const struct memory_span *again = &spans[count - 1];
 
     process->stack_count = 0;
+    process->code_generation = sweep->code_generation;
     if (!again->is_read || has_run(sweep, process->bytes, again->buffer))
         return false;
     for (size_t i = 0; i < count - 1; i++)
@@ -234,11 +251,11 @@ static bool take_stack(const struct process_sweep *sweep, const struct memory_sp
 
 bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *process, uint64_t top)
 {
-    struct memory_span spans[STACK_SPANS];
+    struct memory_span spans[STACK_SPANS + CODE_SPANS];
     size_t count =
         span_stack(sweep, process, top, sweep->stacks, sweep->again + sweep->size, spans);
 
-    memory_read_spans(sweep->vm->memory, spans, count);
+    read_stacks(sweep, spans, count);
     return take_stack(sweep, spans, count, process);
 }
 
@@ -295,7 +312,7 @@ static void visit_with_stacks(struct process_sweep *sweep, size_t count)
                 : span_stack(sweep, &sweep->swept[i], process_stop(sweep, sweep->swept[i].bytes),
                              sweep->stacks + i * STACK_ROOM, sweep->again + i * sweep->size,
                              sweep->spans + spans);
-    memory_read_spans(sweep->vm->memory, sweep->spans, spans);
+    read_stacks(sweep, sweep->spans, spans);
     for (size_t i = 0; i < count; at += counts[i++]) {
         sweep->is_torn[i] =
             counts[i] && !take_stack(sweep, sweep->spans + at, counts[i], &sweep->swept[i]);

@@ -34,6 +34,9 @@ struct swept_process {
      * root. stack_count is 0 if the stack was not read. */
     struct swept_stack stacks[2];
     size_t stack_count;
+    /* code_generation() after the stacks were read. If it is another one than that of the code map,
+     * frames may be in code that the map does not have. 0 if it can't be read. */
+    uint64_t code_generation;
 };
 
 struct sweep_counts {

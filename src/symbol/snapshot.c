@@ -158,12 +158,12 @@ static void add_mfa(struct swept_snapshot *made, const struct vm *vm, const uint
         add_region(made, REGION_MFA, current, made->mfa, sizeof(made->mfa));
 }
 
-static void begin(struct swept_snapshot *made, const struct vm *vm, struct code *code,
+static void begin(struct swept_snapshot *made, const struct vm *vm,
                   const struct swept_process *swept, uint64_t time)
 {
     made->sample = (struct wire_sample){
         .time = time,
-        .code_generation = code_generation(code),
+        .code_generation = swept->code_generation,
         .process = swept->address,
         .pid = (uint32_t)vm->pid,
     };
@@ -183,7 +183,7 @@ static void add_stacks(struct swept_snapshot *made, const struct swept_process *
 void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struct code *code,
                          const struct swept_process *swept, uint64_t time)
 {
-    begin(made, vm, code, swept, time);
+    begin(made, vm, swept, time);
     made->sample.flags = WIRE_AT_REST;
     if (!unwind_goes_on_at(code, layout_word(swept->bytes, vm->layout.process_i)))
         add_mfa(made, vm, swept->bytes);
@@ -211,11 +211,11 @@ static bool add_native(struct swept_snapshot *made, const struct vm *vm,
     return true;
 }
 
-bool swept_snapshot_stopped(struct swept_snapshot *made, const struct vm *vm, struct code *code,
+bool swept_snapshot_stopped(struct swept_snapshot *made, const struct vm *vm,
                             const struct swept_process *swept, const struct stopped_thread *thread,
                             uint64_t time)
 {
-    begin(made, vm, code, swept, time);
+    begin(made, vm, swept, time);
     made->sample.flags = WIRE_REGISTERS | (thread->all_registers ? 0 : WIRE_WAITS);
     made->sample.tid = (uint32_t)thread->tid;
     made->sample.scheduler = thread->scheduler->data;

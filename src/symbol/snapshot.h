@@ -68,6 +68,6 @@ void swept_snapshot_make(struct swept_snapshot *snapshot, const struct vm *vm, s
 
 /* Fill with a process that `thread` runs. Keeps pointers into `swept`. False if the scheduler's
  * struct or the thread's native stack can't be read. */
-bool swept_snapshot_stopped(struct swept_snapshot *snapshot, const struct vm *vm, struct code *code,
+bool swept_snapshot_stopped(struct swept_snapshot *snapshot, const struct vm *vm,
                             const struct swept_process *swept, const struct stopped_thread *thread,
                             uint64_t time);

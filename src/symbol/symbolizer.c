@@ -345,7 +345,7 @@ static bool make_stopped(struct symbolizer *symbolizer, struct process_sweep *sw
     stop = layout_word(swept.bytes, vm->layout.process_stop);
     top = thread->all_registers ? lowest_top(vm, &swept, thread->registers.value[CPU_SP]) : stop;
     return (process_sweep_stack(sweep, &swept, top) || process_sweep_stack(sweep, &swept, stop)) &&
-           swept_snapshot_stopped(&symbolizer->swept, vm, symbolizer->code, &swept, thread,
+           swept_snapshot_stopped(&symbolizer->swept, vm, &swept, thread,
                                   clock_ns(CLOCK_MONOTONIC));
 }
 

@@ -182,7 +182,7 @@ class Dump:
                     self.assertTrue(process["complete"] or not process["functions"]
                                     or missing and process["status"] == "running", process)
                     for function in process["functions"]:
-                        self.assertNotRegex(function, r"^\[(?!frames missing\])|^0x")
+                        self.assertNotRegex(function, r"^\[(?!frames missing\])|^0x", process)
 
     def test_stopped_node_can_be_dumped(self):
         """A node whose threads get no CPU at all can be dumped."""

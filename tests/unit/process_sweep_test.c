@@ -4,12 +4,13 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "beam/gdb_jit.h"
 #include "beam/process_sweep.h"
 #include "beam/process_top.h"
 #include "fake_target.h"
 #include "wire.h"
 
-enum { TABLE = 1024, RUNNING = 1 << 15, STACK_WORDS = 8 };
+enum { TABLE = 1024, RUNNING = 1 << 15, STACK_WORDS = 8, LOADED = 8 };
 
 /* A VM of OTP 25; process N, in slot N of the table, has N reductions. */
 struct bench {
@@ -26,6 +27,9 @@ struct bench {
     /* the process that runs while it is read: its reductions grow with each read of its stack */
     uint64_t restless;
     int runs; /* remaining runs */
+    /* place of the code's generation, and of a stack whose reading code loading overtakes */
+    uint64_t generation, loads_at;
+    uint64_t seen_generation; /* at the last visit */
 };
 
 static struct bench *reading; /* the bench whose memory is read */
@@ -61,13 +65,15 @@ static uint64_t get(struct bench *bench, uint64_t number, int32_t offset)
     return value;
 }
 
-/* Read memory; reading the stack of the restless process takes so long that the process runs
- * meanwhile. */
+/* Read memory. Reading the stack of the restless process takes so long that the process runs
+ * meanwhile; reading at `loads_at` takes so long that code is loaded. */
 static bool read_while_it_runs(struct memory *memory, uint64_t address, void *buffer, size_t size)
 {
     const struct layout *layout = &reading->vm.layout;
     uint64_t number = reading->restless;
 
+    if (reading->loads_at && address == reading->loads_at)
+        fake_put_u64(reading->target, reading->generation, LOADED);
     if (number && reading->runs && address == get(reading, number, layout->process_stop)) {
         reading->runs--;
         set(reading, number, layout->process_reds, get(reading, number, layout->process_reds) + 1);
@@ -124,6 +130,7 @@ static void visit(void *context, const struct swept_process *process)
 
     memcpy(&reds, process->bytes + bench->vm.layout.process_reds, sizeof(reds));
     bench->visits++;
+    bench->seen_generation = process->code_generation;
     bench->running += process->is_running;
     bench->reds += reds;
     bench->stacks += (int)process->stack_count;
@@ -294,6 +301,28 @@ static void test_another_process_at_the_address_counts_as_gone(void **state)
     close_bench(&bench);
 }
 
+/* Code that is loaded while a stack is read can be in that stack: the generation is the new one. */
+static void test_generation_of_the_code_is_read_after_the_stacks(void **state)
+{
+    struct bench bench;
+    struct swept_process process;
+
+    (void)state;
+    open_bench(&bench, 3);
+    bench.vm.roots.jit_descriptor = fake_room(bench.target, 64);
+    bench.generation = bench.vm.roots.jit_descriptor + GDB_JIT_FIRST_ENTRY;
+    fake_put_u64(bench.target, bench.generation, 7);
+    sweep(&bench);
+    assert_int_equal(bench.seen_generation, 7);
+    bench.loads_at = get(&bench, 3, bench.vm.layout.process_stop);
+    sweep(&bench);
+    assert_int_equal(bench.seen_generation, LOADED);
+    fake_put_u64(bench.target, bench.generation, 7);
+    process_sweep_again(bench.sweep, bench.processes[3], id_of(3), &process);
+    assert_int_equal(process.code_generation, LOADED);
+    close_bench(&bench);
+}
+
 /* The largest processes are found anywhere in the table; of equal ones, the oldest. */
 static void test_largest_processes_are_found_anywhere_in_the_table(void **state)
 {
@@ -423,6 +452,7 @@ int main(void)
         cmocka_unit_test(test_process_that_runs_between_all_reads_counts_as_torn),
         cmocka_unit_test(test_both_ends_of_a_deep_stack_are_read),
         cmocka_unit_test(test_another_process_at_the_address_counts_as_gone),
+        cmocka_unit_test(test_generation_of_the_code_is_read_after_the_stacks),
         cmocka_unit_test(test_largest_processes_are_found_anywhere_in_the_table),
         cmocka_unit_test(test_processes_that_have_grown_most_are_found),
         cmocka_unit_test(test_new_process_has_grown_from_0),
