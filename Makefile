@@ -209,7 +209,7 @@ $(BUILD)/tidy/%.ok: src/%.c $(BUILD)/obj/%.o .clang-tidy compile_flags.txt
 .PHONY: tidy
 tidy: $(TIDY)
 
-.PHONY: deps demo test check bench install clean
+.PHONY: deps demo test test-long check bench install clean
 deps:
 	$(Q)tools/install-deps build
 demo:
@@ -220,6 +220,11 @@ test:
 	$(Q)tools/install-deps test
 	$(Q)$(MAKE) all unit-tests
 	$(Q)tests/run $(BUILD)
+# Tests that take hours. docs/measurements.md has the results of the last run.
+test-long:
+	$(Q)tools/install-deps test
+	$(Q)$(MAKE) all unit-tests
+	$(Q)tests/run $(BUILD) --long
 check:
 	$(Q)tools/install-deps check
 	$(Q)tools/check
