@@ -11,6 +11,10 @@ from uprobe_counters import UprobeCounters
 
 HOOK_LIST = nodes.BUILD / "tests" / "hook_list"
 NO_FUNCTION = dict.fromkeys(("27-usdt", "27-usdt-dwarf"), ["select_enqueue_run_queue"])
+# One scheduler, as the load wants it. Each scheduler has a counter for each function, and it takes
+# the kernel some 20 ms to remove one.
+FEW_THREADS = ("+S", "1:1", "+SDcpu", "1:1", "+SDio", "1")
+SCHEDULERS = r"sche|dirty|dcpus|dios"
 BESIDES = 400  # hits of each kind that the load does not make; more if it takes longer
 WHAT = ("bif:ets:lookup/2", "bif:erlang:term_to_binary/1", "nif:spin_nif:spin/1")
 
@@ -58,7 +62,7 @@ class Hooks(unittest.TestCase):
         self.check("27-usdt-dwarf")
 
     def check(self, release, *flags):
-        with nodes.Node(release, "hooked", flags=("+S", "1:1", *flags)) as node:
+        with nodes.Node(release, "hooked", flags=(*FEW_THREADS, *flags)) as node:
             found, unexported = hook_list(node.pid)
             found.update(hook_list(node.pid, *WHAT)[0])
             for name, (way, address) in list(found.items()):
@@ -68,7 +72,8 @@ class Hooks(unittest.TestCase):
                 self.assertNotEqual(way, "refused", f"{name}: {address}")
             for name, addresses in unexported.items():
                 self.assertEqual(addresses, [found[name][1]], name)
-            counters = UprobeCounters(node.pid, {name: found[name][1] for name in found})
+            counters = UprobeCounters(node.pid, {name: found[name][1] for name in found},
+                                      SCHEDULERS)
             done = node.report()["counts"]
             self.compare(counters.close(), done)
 

@@ -4,14 +4,16 @@ import ctypes
 import os
 import re
 import struct
+from pathlib import Path
 
 PERF_EVENT_OPEN = 298  # x86-64
 
 
 class UprobeCounters:
-    """Count how often all threads of a process reach an address, with perf counters on a uprobe."""
+    """Count how often the threads of a process reach an address, with perf counters on a uprobe:
+    those whose name contains a match of `threads`."""
 
-    def __init__(self, pid, addresses):
+    def __init__(self, pid, addresses, threads=""):
         with open("/sys/bus/event_source/devices/uprobe/type", encoding="ascii") as file:
             kind = int(file.read())
         self.counters = {}
@@ -22,8 +24,12 @@ class UprobeCounters:
             attr = struct.pack("<II5Q", kind, 112, 0, 0, 0, 0, 0) + struct.pack(
                 "<IIQQ", 0, 0, ctypes.addressof(path), offset)
             attr = ctypes.create_string_buffer(attr.ljust(112, b"\0"), 112)
-            self.counters[name] = [self.open(attr, int(tid))
-                                   for tid in os.listdir(f"/proc/{pid}/task")]
+            self.counters[name] = [self.open(attr, tid) for tid in self.tids(pid, threads)]
+
+    @staticmethod
+    def tids(pid, threads):
+        return [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()
+                if re.search(threads, (task / "comm").read_text(errors="replace"))]
 
     @staticmethod
     def place(pid, address):
