@@ -46,11 +46,12 @@ int layout_from_table(const struct build *build, struct layout *layout, struct e
 /* Set all rows to -1: the start for a VM without a table. */
 void layout_unknown(struct layout *layout);
 
-/* Fill *layout from the DWARF of the ELF file open at `fd` (the binary itself or its debug file).
- * Rows of structs that the DWARF lacks keep their value in *layout. Returns 1 if the file has DWARF
- * of the VM and the layout was filled, 0 if not, or if the DWARF can't be read. `error` stays
- * unused. */
-int layout_from_dwarf(int fd, struct layout *layout, struct error *error);
+struct parser; /* os/parser.h */
+
+/* Fill *layout from the DWARF of the ELF file open at `fd` (the binary itself or its debug file),
+ * which is borrowed. Rows of structs that the DWARF lacks keep their value. False, and *layout is
+ * unchanged, if the file has no DWARF of the VM. */
+bool layout_from_dwarf(struct parser *parser, int fd, struct layout *layout);
 
 /* Check that all needed rows are present, that all values are in range, and that the fields of
  * Process and Atom lie within their structs. Readers then need no checks of their own: DWARF may

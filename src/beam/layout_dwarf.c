@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A layout from DWARF.
- *
- * The compilation units are searched in order until there is a definition of each struct that a row
- * names. The first few units of the VM define nearly all of these structs, so most of the debug
- * information is never read. Then the path of each row is followed from its struct to its field.
- */
-#include "beam/layout.h"
-
-#include <dwarf.h>
-#include <elfutils/libdw.h>
+/* A layout from DWARF (elf/struct_offsets.h). */
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "os/elf_limits.h"
-#include "util/alloc.h"
-#include "util/effort.h"
+#include "beam/layout.h"
+#include "elf/struct_offsets.h"
+#include "os/parser.h"
 
 static const struct row {
     const char *name;
@@ -26,246 +15,46 @@ static const struct row {
 #include "beam/layout_rows.h"
 #undef LAYOUT_ROW
 };
-enum { ROWS = sizeof(rows) / sizeof(rows[0]), TYPES_MAX = 64, PATH_MAX_TEXT = 96 };
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-/* A struct that rows name. */
-struct type {
-    char name[PATH_MAX_TEXT]; /* without "struct " */
-    bool is_tag;              /* `struct NAME`, else a typedef */
-    bool found;
-    Dwarf_Die die; /* of the structure or union */
-};
+static const char PROCESS[] = "sizeof(Process)";
 
-struct types {
-    struct type all[TYPES_MAX];
-    int count, found;
-    struct effort effort; /* a file can lead around in circles */
-};
-
-/* What a file may cost. A VM's needs 155,000 steps and 50 ms until all types are found, and a large
- * debug file without any 262,000. */
-enum { STEPS_MAX = 4 << 20, CPU_MS_MAX = 1000 };
-
-static bool next_sibling(struct types *types, Dwarf_Die *die)
+/* Ask for the offsets of all rows. False if the file has none. */
+static bool ask(struct parser *parser, int fd, int32_t offsets[ROWS])
 {
-    return effort_step(&types->effort) && dwarf_siblingof(die, die) == 0;
+    struct elf_request request = {.call = ELF_OFFSETS};
+    struct buffer names = {0}, answer = {0};
+    bool answered;
+
+    for (size_t i = 0; i < ROWS; i++)
+        buffer_put(&names, rows[i].name, strlen(rows[i].name) + 1);
+    request.text_bytes = (uint32_t)names.size;
+    answered = parser_ask(parser, &request, names.data, fd, &answer) &&
+               answer.size == ROWS * sizeof(offsets[0]);
+    if (answered)
+        memcpy(offsets, answer.data, answer.size);
+    buffer_free(&names);
+    buffer_free(&answer);
+    return answered;
 }
 
-/* Split "sizeof(TYPE)" or "TYPE.path" into the type's name and the path ("" for sizeof). */
-static bool split_row(const char *name, char type[PATH_MAX_TEXT], bool *is_tag, const char **path)
+/* True if the file is a VM's. */
+static bool has_process(const int32_t offsets[ROWS])
 {
-    bool is_size = strncmp(name, "sizeof(", 7) == 0;
-    const char *start = is_size ? name + 7 : name;
-    size_t length;
-
-    *is_tag = strncmp(start, "struct ", 7) == 0;
-    if (*is_tag)
-        start += 7;
-    length = strcspn(start, is_size ? ")" : ".");
-    if (length >= PATH_MAX_TEXT || !start[length])
-        return false;
-    memcpy(type, start, length);
-    type[length] = '\0';
-    *path = is_size ? "" : start + length + 1;
-    return true;
-}
-
-static struct type *find_type(struct types *types, const char *name, bool is_tag)
-{
-    for (int i = 0; i < types->count; i++) {
-        if (types->all[i].is_tag == is_tag && strcmp(types->all[i].name, name) == 0)
-            return &types->all[i];
-    }
-    return NULL;
-}
-
-static void collect_wanted(struct types *types)
-{
-    for (size_t i = 0; i < ROWS; i++) {
-        char name[PATH_MAX_TEXT];
-        const char *path;
-        struct type *type;
-        bool is_tag;
-
-        if (!split_row(rows[i].name, name, &is_tag, &path) || find_type(types, name, is_tag) ||
-            types->count == TYPES_MAX)
-            continue;
-        type = &types->all[types->count++];
-        memcpy(type->name, name, sizeof(name));
-        type->is_tag = is_tag;
-    }
-}
-
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
-{
-    Dwarf_Attribute attribute;
-
-    return dwarf_formref_die(dwarf_attr(die, DW_AT_type, &attribute), type);
-}
-
-static bool names_another_type(int tag)
-{
-    return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
-           tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
-}
-
-/* The structure or union behind a type's typedefs and qualifiers; false if there is none, or only a
- * declaration. dwarf_peel_type() does not end where a typedef names itself. */
-static bool peel(struct types *types, const Dwarf_Die *die, Dwarf_Die *structure)
-{
-    Dwarf_Die peeled = *die, next;
-    int tag = dwarf_tag(&peeled);
-
-    while (names_another_type(tag)) {
-        if (!effort_step(&types->effort) || !type_of(&peeled, &next))
-            return false;
-        peeled = next;
-        tag = dwarf_tag(&peeled);
-    }
-    if ((tag != DW_TAG_structure_type && tag != DW_TAG_union_type) ||
-        dwarf_hasattr(&peeled, DW_AT_declaration))
-        return false;
-    *structure = peeled;
-    return true;
-}
-
-static void look_at_definition(struct types *types, Dwarf_Die *die)
-{
-    int tag = dwarf_tag(die);
-    const char *name;
-    struct type *type;
-
-    if (tag != DW_TAG_typedef && tag != DW_TAG_structure_type)
-        return;
-    name = dwarf_diename(die);
-    type = name ? find_type(types, name, tag == DW_TAG_structure_type) : NULL;
-    if (!type || type->found || !peel(types, die, &type->die))
-        return;
-    type->found = true;
-    types->found++;
-}
-
-static void find_definitions(Dwarf *dwarf, struct types *types)
-{
-    Dwarf_CU *unit = NULL;
-    Dwarf_Die unit_die, die;
-
-    while (types->found < types->count && effort_step(&types->effort) &&
-           dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &unit_die, NULL) == 0) {
-        if (dwarf_child(&unit_die, &die) != 0)
-            continue;
-        do {
-            look_at_definition(types, &die);
-        } while (types->found < types->count && next_sibling(types, &die));
-    }
-}
-
-static bool member_offset(Dwarf_Die *member, Dwarf_Word *offset)
-{
-    Dwarf_Attribute attribute;
-
-    *offset = 0; /* members of a union have no location */
-    return !dwarf_attr(member, DW_AT_data_member_location, &attribute) ||
-           dwarf_formudata(&attribute, offset) == 0;
-}
-
-/* Find the member `name` in `structure`, also in its anonymous members. Adds its offset to
- * *found_at. */
-static bool find_member(struct types *types, Dwarf_Die *structure, const char *name, size_t length,
-                        int depth, Dwarf_Die *found, Dwarf_Word *found_at)
-{
-    Dwarf_Die member, type, inner;
-    Dwarf_Word offset;
-
-    if (depth > 8 || dwarf_child(structure, &member) != 0)
-        return false;
-    do {
-        const char *member_name = dwarf_diename(&member);
-
-        if (dwarf_tag(&member) != DW_TAG_member || !member_offset(&member, &offset) ||
-            !type_of(&member, &type))
-            continue;
-        if (member_name && strlen(member_name) == length &&
-            memcmp(member_name, name, length) == 0) {
-            *found = type;
-            *found_at += offset;
-            return true;
-        }
-        if (!member_name && peel(types, &type, &inner) &&
-            find_member(types, &inner, name, length, depth + 1, found, found_at)) {
-            *found_at += offset;
-            return true;
-        }
-    } while (next_sibling(types, &member));
+    for (size_t i = 0; i < ROWS; i++)
+        if (!strcmp(rows[i].name, PROCESS))
+            return offsets[i] != STRUCT_UNKNOWN;
     return false;
 }
 
-/* The offset of `path` in the struct, or the struct's size for an empty path; -1 if unknown. */
-static int32_t resolve(struct types *types, Dwarf_Die structure, const char *path)
+bool layout_from_dwarf(struct parser *parser, int fd, struct layout *layout)
 {
-    Dwarf_Word offset = 0;
-    Dwarf_Die type;
+    int32_t offsets[ROWS];
 
-    if (!*path) {
-        int size = dwarf_bytesize(&structure);
-        return size > 0 ? size : -1;
-    }
-    for (;;) {
-        size_t length = strcspn(path, ".");
-
-        if (!find_member(types, &structure, path, length, 0, &type, &offset))
-            return -1;
-        if (!path[length])
-            return offset <= INT32_MAX ? (int32_t)offset : -1;
-        path += length + 1;
-        if (!peel(types, &type, &structure))
-            return -1;
-    }
-}
-
-static bool fill(struct types *types, struct layout *layout)
-{
-    struct type *process = find_type(types, "Process", false);
-
-    if (!process || !process->found)
+    if (!ask(parser, fd, offsets) || !has_process(offsets))
         return false;
-    for (size_t i = 0; i < ROWS; i++) {
-        char name[PATH_MAX_TEXT];
-        const char *path;
-        struct type *type;
-        bool is_tag;
-
-        if (!split_row(rows[i].name, name, &is_tag, &path))
-            continue;
-        type = find_type(types, name, is_tag);
-        if (type && type->found)
-            ((int32_t *)layout)[rows[i].index] = resolve(types, type->die, path);
-    }
-    return types->effort.steps > 0;
-}
-
-static bool read_dwarf(Dwarf *dwarf, struct layout *layout)
-{
-    struct types *types = xcalloc(1, sizeof(*types));
-    bool filled;
-
-    types->effort = effort_of(STEPS_MAX, CPU_MS_MAX);
-    collect_wanted(types);
-    find_definitions(dwarf, types);
-    filled = fill(types, layout);
-    free(types);
-    return filled;
-}
-
-int layout_from_dwarf(int fd, struct layout *layout, struct error *error)
-{
-    size_t bytes = 0;
-    Elf *elf = elf_open(fd, NULL, &bytes);
-    Dwarf *dwarf = elf && elf_debug_fits(elf) ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-    bool filled = dwarf && read_dwarf(dwarf, layout);
-
-    (void)error; /* a file without readable DWARF is no failure: the table is tried next */
-    dwarf_end(dwarf);
-    elf_close(elf, NULL, bytes);
-    return filled;
+    for (size_t i = 0; i < ROWS; i++)
+        if (offsets[i] != STRUCT_UNKNOWN)
+            ((int32_t *)layout)[rows[i].index] = offsets[i];
+    return true;
 }

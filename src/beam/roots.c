@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beam/roots.h"
 
-#include <gelf.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -43,27 +42,22 @@ static const struct kind {
 
 /* The span of all writable segments, which are neighbours and come last, and the start of the first
  * segment of all. */
-static bool writable_span(Elf *elf, uint64_t *first, uint64_t *start, uint64_t *end)
+static bool writable_span(const struct elf_file *file, uint64_t *first, uint64_t *start,
+                          uint64_t *end)
 {
-    size_t count;
-
     *first = *start = UINT64_MAX;
     *end = 0;
-    if (elf_getphdrnum(elf, &count) != 0)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr header;
+    for (uint32_t i = 0; i < file->segment_count; i++) {
+        const struct elf_segment *segment = &file->segments[i];
 
-        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
+        if (segment->address < *first)
+            *first = segment->address;
+        if (!segment->writable)
             continue;
-        if (header.p_vaddr < *first)
-            *first = header.p_vaddr;
-        if (!(header.p_flags & PF_W))
-            continue;
-        if (header.p_vaddr < *start)
-            *start = header.p_vaddr;
-        if (header.p_vaddr + header.p_memsz > *end)
-            *end = header.p_vaddr + header.p_memsz;
+        if (segment->address < *start)
+            *start = segment->address;
+        if (segment->address + segment->memory_bytes > *end)
+            *end = segment->address + segment->memory_bytes;
     }
     *start = (*start + 63) & ~(uint64_t)63;
     return *start < *end && *end - *start <= WRITABLE_MAX;
@@ -74,7 +68,7 @@ int roots_search_read(struct roots_search *search, struct elf_file *executable, 
     uint64_t first, start, end;
     uint8_t *bytes;
 
-    if (!writable_span(executable->elf, &first, &start, &end))
+    if (!writable_span(executable, &first, &start, &end))
         return error_set(error, ERROR_UNSUPPORTED, "%s has no writable data", executable->path);
     bytes = xmalloc(end - start);
     if (!memory_read(search->memory, executable->bias + start, bytes, end - start)) {

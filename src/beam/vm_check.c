@@ -188,16 +188,16 @@ int vm_check(struct vm *vm, struct error *error)
     return result;
 }
 
-static int from_dwarf(struct elf_file *executable, struct layout *layout, struct error *error)
+static bool from_dwarf(struct elf_file *executable, struct layout *layout)
 {
-    int filled = layout_from_dwarf(executable->fd, layout, error);
+    bool filled = layout_from_dwarf(executable->parser, executable->fd, layout);
     int fd = filled ? -1 : debug_file_open(executable);
 
     if (filled)
         log_decision("layout", "from the DWARF of %s", executable->path);
     if (fd < 0)
         return filled;
-    filled = layout_from_dwarf(fd, layout, error);
+    filled = layout_from_dwarf(executable->parser, fd, layout);
     close(fd);
     if (filled)
         log_decision("layout", "from the DWARF of the debug file of %s", executable->path);
@@ -222,13 +222,11 @@ int vm_choose_layout(struct vm *vm, struct elf_file *executable, struct error *e
     struct error no_table;
     struct layout layout;
     bool has_table = layout_from_table(&build, &layout, &no_table) == 0;
-    int filled;
+    bool filled;
 
     if (!has_table)
         layout_unknown(&layout);
-    filled = from_dwarf(executable, &layout, error);
-    if (filled < 0)
-        return -1;
+    filled = from_dwarf(executable, &layout);
     if (!filled && !has_table) {
         *error = no_table;
         return -1;

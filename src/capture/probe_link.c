@@ -61,7 +61,7 @@ int probe_point_for(struct mappings *mappings, uint64_t address, const struct pr
     struct mapping *mapping = mappings_find_code(mappings, address);
     struct elf_file *file = mapping ? mapping_file(mappings, mapping) : NULL;
 
-    if (!file || file->fd < 0)
+    if (!file || file->in_memory)
         return error_set(error, ERROR_FAILED, "no file is mapped as code at 0x%llx",
                          (unsigned long long)address);
     snprintf(point->path, sizeof(point->path), "/proc/self/fd/%d", file->fd);

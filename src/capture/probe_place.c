@@ -108,8 +108,7 @@ size_t probe_place(const uint8_t *code, size_t size, const struct probe_needs *n
     return place;
 }
 
-uint64_t probe_place_of(const struct elf_file *file, uint64_t address,
-                        const struct probe_needs *needs)
+uint64_t probe_place_of(struct elf_file *file, uint64_t address, const struct probe_needs *needs)
 {
     uint64_t start, end, place = 0;
     uint8_t *code;

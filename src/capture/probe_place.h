@@ -30,5 +30,4 @@ size_t probe_place(const uint8_t *code, size_t size, const struct probe_needs *n
 
 /* The address of that place for the code of `file` at `address` in the target; `address` itself if
  * no function is known to begin there. */
-uint64_t probe_place_of(const struct elf_file *file, uint64_t address,
-                        const struct probe_needs *needs);
+uint64_t probe_place_of(struct elf_file *file, uint64_t address, const struct probe_needs *needs);

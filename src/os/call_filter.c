@@ -6,6 +6,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -20,13 +21,7 @@
 #error "linux/audit.h has a number for each CPU"
 #endif
 
-#ifdef __SANITIZE_ADDRESS__
-enum { HAS_SANITIZERS = 1 };
-#else
-enum { HAS_SANITIZERS = 0 };
-#endif
-
-static const int allowed[] = {
+static const int files_only[] = {
     /* files: of x86-64 also the calls that newer ones have replaced */
     SYS_read,
     SYS_write,
@@ -137,7 +132,45 @@ static const int allowed[] = {
     SYS_getcpu,
 };
 
-enum { ALLOWED = sizeof(allowed) / sizeof(allowed[0]), ROOM = ALLOWED * 2 + 64 };
+static const int parse_only[] = {
+    /* the socket, and the files that come through it */
+    SYS_recvmsg,
+    SYS_sendmsg,
+    SYS_read,
+    SYS_pread64,
+    SYS_lseek,
+    SYS_fstat,
+    SYS_newfstatat,
+    SYS_close,
+    /* memory, apart from mmap and mprotect */
+    SYS_munmap,
+    SYS_mremap,
+    SYS_brk,
+    SYS_madvise,
+    /* the process itself, which may abort */
+    SYS_rt_sigaction,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigreturn,
+    SYS_getpid,
+    SYS_gettid,
+    SYS_futex,
+    SYS_restart_syscall,
+    SYS_exit,
+    SYS_exit_group,
+    /* the machine */
+    SYS_sysinfo,
+    SYS_getrandom,
+    SYS_clock_gettime,
+};
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+enum { ROOM = LENGTH(files_only) * 2 + 64 };
+
+struct calls {
+    const int *allowed;
+    size_t count;
+    bool is_parser; /* without the calls of which an argument decides, but for memory */
+};
 
 struct filter {
     struct sock_filter code[ROOM];
@@ -191,32 +224,44 @@ static void allow_without(struct filter *filter, int call, int argument, uint32_
     refuse(filter);
 }
 
-static void make(struct filter *filter)
+static void make(struct filter *filter, const struct calls *calls)
 {
     load(filter, offsetof(struct seccomp_data, arch));
     unless_equal(filter, THIS_CPU, 1);
     add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0));
     give(filter, SECCOMP_RET_KILL_PROCESS);
     load(filter, offsetof(struct seccomp_data, nr));
-    for (int i = 0; i < ALLOWED; i++) {
-        unless_equal(filter, (uint32_t)allowed[i], 1);
+    for (size_t i = 0; i < calls->count; i++) {
+        unless_equal(filter, (uint32_t)calls->allowed[i], 1);
         give(filter, SECCOMP_RET_ALLOW);
     }
     allow_without(filter, SYS_mmap, 2, PROT_EXEC);
     allow_without(filter, SYS_mprotect, 2, PROT_EXEC);
-    allow_with(filter, SYS_ioctl, 1, TCGETS); /* isatty(3) */
-    allow_with(filter, SYS_prlimit64, 0, 0);  /* of this process */
+    if (!calls->is_parser) {
+        allow_with(filter, SYS_ioctl, 1, TCGETS); /* isatty(3) */
+        allow_with(filter, SYS_prlimit64, 0, 0);  /* of this process */
+    }
     refuse(filter);
 }
 
-int call_filter_files_only(void)
+static int install(const struct calls *calls)
 {
     struct filter filter = {.length = 0};
     struct sock_fprog program = {.filter = filter.code};
 
-    if (HAS_SANITIZERS)
+    if (CALL_FILTER_IS_MISSING)
         return 0;
-    make(&filter);
+    make(&filter, calls);
     program.len = filter.length;
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+int call_filter_files_only(void)
+{
+    return install(&(struct calls){files_only, LENGTH(files_only), false});
+}
+
+int call_filter_parse_only(void)
+{
+    return install(&(struct calls){parse_only, LENGTH(parse_only), true});
 }

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A filter of system calls for code that reads and writes files, and does nothing else. */
+/* Filters of system calls. The process must have set PR_SET_NO_NEW_PRIVS. A filter stays for good;
+ * new threads have it too. With the sanitizers, which make other calls, there is none. */
 #pragma once
 
+#ifdef __SANITIZE_ADDRESS__
+enum { CALL_FILTER_IS_MISSING = 1 };
+#else
+enum { CALL_FILTER_IS_MISSING = 0 };
+#endif
+
 /* From now on this process can only read, write, open, rename and remove files, use memory, and
- * end. Any other call fails with ENOSYS, as on a kernel that does not have it. The filter stays for
- * good; new threads have it too. The process must have set PR_SET_NO_NEW_PRIVS. Return 0, or -1
- * with errno. With the sanitizers, which make other calls, this does nothing. */
+ * end. Any other call fails with ENOSYS, as on a kernel that does not have it. Return 0, or -1 with
+ * errno. */
 int call_filter_files_only(void);
+
+/* From now on this process can only read open files, send and receive by open sockets, use memory,
+ * and end. Otherwise like call_filter_files_only(). */
+int call_filter_parse_only(void);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/cfi.h"
 
-#include <elfutils/libdw.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/cpu.h"
 #include "os/cfi_rule.h"
+#include "os/elf_file.h"
 #include "os/mappings.h"
-#include "os/elf_limits.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 
@@ -24,18 +22,8 @@ struct slot {
     struct cfi_rule *rule;       /* NULL: no rule */
 };
 
-/* The call-frame information of a file. */
-struct tables {
-    const struct elf_file *file;
-    Dwarf_CFI *eh_frame;
-    Dwarf *dwarf;
-    Dwarf_CFI *debug_frame; /* owned by dwarf */
-};
-
 struct cfi {
     struct mappings *mappings;
-    struct tables *tables;
-    size_t table_count;
     struct slot *slots; /* open addressing, linear probing */
     size_t slot_count;  /* a power of two */
     size_t used;
@@ -62,68 +50,19 @@ void cfi_free(struct cfi *cfi)
     if (!cfi)
         return;
     drop_rules(cfi);
-    for (size_t i = 0; i < cfi->table_count; i++) {
-        dwarf_cfi_end(cfi->tables[i].eh_frame);
-        dwarf_end(cfi->tables[i].dwarf);
-    }
-    free(cfi->tables);
     free(cfi->slots);
     free(cfi);
 }
 
-/* dwarf_begin_elf() reads all sections of debug information, which can be hundreds of megabytes. So
- * call it only for files with a .debug_frame. */
-static bool has_debug_frame(Elf *elf)
+static struct cfi_rule *compile(struct elf_file *file, uint64_t pc)
 {
-    Elf_Scn *section = NULL;
-    size_t names;
+    size_t size = 0;
+    struct cfi_rule *rule = elf_file_rule(file, pc, &size);
 
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return false;
-    while ((section = elf_nextscn(elf, section))) {
-        GElf_Shdr header;
-        const char *name = NULL;
-
-        if (gelf_getshdr(section, &header))
-            name = elf_strptr(elf, names, header.sh_name);
-        if (name && strcmp(name, ".debug_frame") == 0 && header.sh_type != SHT_NOBITS)
-            return true;
-    }
-    return false;
-}
-
-static struct tables *tables_of(struct cfi *cfi, const struct elf_file *file)
-{
-    struct tables *tables;
-    GElf_Ehdr header;
-
-    for (size_t i = 0; i < cfi->table_count; i++) {
-        if (cfi->tables[i].file == file)
-            return &cfi->tables[i];
-    }
-    cfi->tables = xreallocarray(cfi->tables, cfi->table_count + 1, sizeof(*cfi->tables));
-    tables = &cfi->tables[cfi->table_count++];
-    *tables = (struct tables){.file = file};
-    if (!gelf_getehdr(file->elf, &header) || header.e_machine != cpu.elf)
-        return tables;
-    tables->eh_frame = dwarf_getcfi_elf(file->elf);
-    if (has_debug_frame(file->elf) && elf_debug_fits(file->elf)) {
-        tables->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-        tables->debug_frame = tables->dwarf ? dwarf_getcfi(tables->dwarf) : NULL;
-    }
-    return tables;
-}
-
-static struct cfi_rule *compile(struct cfi *cfi, const struct elf_file *file, uint64_t pc)
-{
-    struct tables *tables = tables_of(cfi, file);
-    struct cfi_rule *rule = NULL;
-
-    if (tables->eh_frame)
-        rule = cfi_rule_compile(tables->eh_frame, pc);
-    if (!rule && tables->debug_frame)
-        rule = cfi_rule_compile(tables->debug_frame, pc);
-    return rule;
+    if (rule && cfi_rule_is_sound(rule, size))
+        return rule;
+    free(rule);
+    return NULL;
 }
 
 /* The slot of an address, or the free slot for it. */
@@ -164,7 +103,7 @@ static void make_room(struct cfi *cfi)
     cfi->slot_count = count;
 }
 
-static const struct cfi_rule *rule_for(struct cfi *cfi, const struct elf_file *file, uint64_t pc)
+static const struct cfi_rule *rule_for(struct cfi *cfi, struct elf_file *file, uint64_t pc)
 {
     struct slot *slot = find_slot(cfi->slots, cfi->slot_count, file, pc);
 
@@ -172,7 +111,7 @@ static const struct cfi_rule *rule_for(struct cfi *cfi, const struct elf_file *f
         return slot->rule;
     make_room(cfi);
     slot = find_slot(cfi->slots, cfi->slot_count, file, pc);
-    *slot = (struct slot){.file = file, .pc = pc, .rule = compile(cfi, file, pc)};
+    *slot = (struct slot){.file = file, .pc = pc, .rule = compile(file, pc)};
     cfi->used++;
     return slot->rule;
 }
@@ -183,9 +122,9 @@ enum cfi_result cfi_step(struct cfi *cfi, struct cfi_registers *registers, bool 
     /* A call can be the last instruction of a function, so the next byte may have another rule. */
     bool exact = is_leaf || registers->exact_pc;
     uint64_t pc = registers->value[CPU_PC] - !exact;
-    const struct elf_file *file;
     const struct cfi_rule *rule;
     struct mapping *mapping;
+    struct elf_file *file;
 
     if (!registers_have(registers->known, CPU_PC))
         return CFI_NO_STACK;

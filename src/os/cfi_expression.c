@@ -3,87 +3,12 @@
 
 #include <dwarf.h>
 
-/* Codes of the compiled form. They are DWARF's own, but each family of 32 codes is folded into
- * one. */
-enum {
-    PUSH_NUMBER = DW_OP_constu,
-    PUSH_REGISTER = DW_OP_bregx, /* register + number */
-};
-
 enum { STACK_SIZE = 16 };
 
 struct stack {
     uint64_t words[STACK_SIZE];
     size_t used;
 };
-
-static bool compile_one(const Dwarf_Op *op, struct cfi_op *out)
-{
-    *out = (struct cfi_op){.code = op->atom, .number = (int64_t)op->number};
-    if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31) {
-        out->code = PUSH_NUMBER;
-        out->number = op->atom - DW_OP_lit0;
-        return true;
-    }
-    if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
-        out->code = PUSH_REGISTER;
-        out->reg = (uint8_t)(op->atom - DW_OP_breg0);
-        return out->reg < CPU_REGISTERS;
-    }
-    switch (op->atom) {
-    case DW_OP_bregx:
-        out->reg = (uint8_t)op->number;
-        out->number = (int64_t)op->number2;
-        return op->number < CPU_REGISTERS;
-    case DW_OP_const1u:
-    case DW_OP_const1s:
-    case DW_OP_const2u:
-    case DW_OP_const2s:
-    case DW_OP_const4u:
-    case DW_OP_const4s:
-    case DW_OP_const8u:
-    case DW_OP_const8s:
-    case DW_OP_constu:
-    case DW_OP_consts:
-        out->code = PUSH_NUMBER;
-        return true;
-    case DW_OP_call_frame_cfa:
-    case DW_OP_plus_uconst:
-    case DW_OP_deref:
-    case DW_OP_dup:
-    case DW_OP_drop:
-    case DW_OP_over:
-    case DW_OP_swap:
-    case DW_OP_neg:
-    case DW_OP_not:
-    case DW_OP_plus:
-    case DW_OP_minus:
-    case DW_OP_mul:
-    case DW_OP_and:
-    case DW_OP_or:
-    case DW_OP_xor:
-    case DW_OP_shl:
-    case DW_OP_shr:
-    case DW_OP_shra:
-    case DW_OP_eq:
-    case DW_OP_ne:
-    case DW_OP_lt:
-    case DW_OP_le:
-    case DW_OP_gt:
-    case DW_OP_ge:
-        return true;
-    }
-    return false;
-}
-
-bool cfi_expression_compile(const Dwarf_Op *ops, size_t count, struct cfi_op *compiled)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!compile_one(&ops[i], &compiled[i]))
-            return false;
-    }
-    return true;
-}
 
 static bool push(struct stack *stack, uint64_t word)
 {
@@ -136,14 +61,37 @@ static uint64_t combine(uint8_t code, uint64_t left, uint64_t right)
         return signed_left <= signed_right;
     case DW_OP_gt:
         return signed_left > signed_right;
-    default: /* DW_OP_ge: compile_one() refuses all others */
+    default: /* DW_OP_ge: binary() refuses all others */
         return signed_left >= signed_right;
     }
 }
 
+static bool is_binary(uint8_t code)
+{
+    switch (code) {
+    case DW_OP_plus:
+    case DW_OP_minus:
+    case DW_OP_mul:
+    case DW_OP_and:
+    case DW_OP_or:
+    case DW_OP_xor:
+    case DW_OP_shl:
+    case DW_OP_shr:
+    case DW_OP_shra:
+    case DW_OP_eq:
+    case DW_OP_ne:
+    case DW_OP_lt:
+    case DW_OP_le:
+    case DW_OP_gt:
+    case DW_OP_ge:
+        return true;
+    }
+    return false;
+}
+
 static bool binary(struct stack *stack, uint8_t code)
 {
-    if (stack->used < 2)
+    if (stack->used < 2 || !is_binary(code))
         return false;
     stack->used--;
     stack->words[stack->used - 1] =
@@ -164,9 +112,9 @@ static bool execute(struct stack *stack, const struct cfi_op *op, const struct c
     uint64_t below;
 
     switch (op->code) {
-    case PUSH_NUMBER:
+    case CFI_PUSH_NUMBER:
         return push(stack, (uint64_t)op->number);
-    case PUSH_REGISTER:
+    case CFI_PUSH_REGISTER:
         return push_register(stack, op, frame->registers);
     case DW_OP_call_frame_cfa:
         return push(stack, frame->cfa);

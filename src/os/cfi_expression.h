@@ -11,15 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <elfutils/libdw.h>
-
+#include "elf/rule.h"
 #include "os/cfi.h"
-
-struct cfi_op {
-    uint8_t code;
-    uint8_t reg;
-    int64_t number;
-};
 
 /* The frame that an expression refers to. */
 struct cfi_frame {
@@ -28,9 +21,6 @@ struct cfi_frame {
     cfi_read_word read;
     void *context;
 };
-
-/* Compile `count` operations into `compiled`. False if one of them is not supported. */
-bool cfi_expression_compile(const Dwarf_Op *ops, size_t count, struct cfi_op *compiled);
 
 /* Evaluate an expression. False if its stack overflows or underflows, a register is unknown, memory
  * can't be read, or no result is left. */

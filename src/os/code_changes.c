@@ -124,7 +124,7 @@ struct code_comparison code_compare(struct mappings *mappings, struct memory *me
             is_of_file(&all[i]) ? mapping_file(mappings, mappings_find(mappings, all[i].start))
                                 : NULL;
 
-        if (file && file->fd >= 0)
+        if (file)
             compare_mapping(comparing, file, &all[i]);
         else if (is_of_file(&all[i]))
             comparing->result.left_out++;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "arch/cpu.h"
-#include "os/elf_notes.h"
+#include "elf/notes.h"
 #include "util/alloc.h"
 #include "util/read_at.h"
 

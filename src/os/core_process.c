@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,79 +80,71 @@ static bool is_executable(const struct core_file *core, const struct group *grou
 
 /* ---- files on this machine ---- */
 
-/* Find the last loadable segment of a file whose pages contain `offset`. */
-static bool segment_at(Elf *elf, uint64_t offset, GElf_Phdr *found)
+/* Return the last loadable segment of a file whose pages contain `offset`, or NULL. */
+static const struct elf_segment *segment_at(const struct elf_file *file, uint64_t offset)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    GElf_Phdr segment;
-    size_t count;
-    bool any = false;
+    const struct elf_segment *found = NULL;
 
-    if (elf_getphdrnum(elf, &count))
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
-            segment.p_offset / page * page > offset ||
-            offset - segment.p_offset / page * page > segment.p_filesz + page)
-            continue;
-        *found = segment;
-        any = true;
+    for (uint32_t i = 0; i < file->segment_count; i++) {
+        const struct elf_segment *segment = &file->segments[i];
+
+        if (segment->offset / page * page <= offset &&
+            offset - segment->offset / page * page <= segment->file_bytes + page)
+            found = segment;
     }
-    return any;
+    return found;
 }
 
 /* True if the mapping is executable: by the core, or by the file if the core does not have the
  * memory (gdb leaves out what is in files). */
-static bool is_code(const struct core_file *core, const struct core_mapping *mapping, Elf *elf)
+static bool is_code(const struct core_file *core, const struct core_mapping *mapping,
+                    const struct elf_file *file)
 {
-    const struct core_segment *segment = core_file_segment(core, mapping->start);
-    GElf_Phdr header;
+    const struct core_segment *in_core = core_file_segment(core, mapping->start);
+    const struct elf_segment *in_file = file ? segment_at(file, mapping->offset) : NULL;
 
-    if (segment)
-        return segment->executable;
-    return elf && segment_at(elf, mapping->offset, &header) && header.p_flags & PF_X;
+    return in_core ? in_core->executable : in_file && in_file->executable;
 }
 
 static struct mapping mapping_of(const struct core_file *core, const struct core_mapping *from,
-                                 Elf *elf)
+                                 const struct elf_file *file)
 {
     return (struct mapping){
         .start = from->start,
         .end = from->end,
         .offset = from->offset,
-        .executable = is_code(core, from, elf),
+        .executable = is_code(core, from, file),
         .path = from->path,
     };
 }
 
 /* Open an ELF file as it was mapped. The first mapping that agrees with the file determines its
  * bias. Takes `fd`. */
-static struct elf_file *lay_out(const struct core_file *core, const struct group *group, int fd,
-                                const char *root)
+static struct elf_file *lay_out(const struct core_file *core, struct parser *parser,
+                                const struct group *group, int fd, const char *root)
 {
-    struct elf_file *file = NULL;
-    size_t bytes = 0;
-    Elf *elf = elf_open(fd, NULL, &bytes);
+    struct elf_file *file = elf_file_of_fd(parser, fd, root, core->mappings[group->first].path);
 
-    for (size_t i = 0; elf && i < group->count && !file; i++) {
-        struct mapping mapping = mapping_of(core, &core->mappings[group->first + i], elf);
+    for (size_t i = 0; file && i < group->count; i++) {
+        struct mapping mapping = mapping_of(core, &core->mappings[group->first + i], file);
 
-        file = elf_file_of_fd(dup(fd), root, &mapping);
+        if (elf_file_place(file, &mapping))
+            return file;
     }
-    elf_close(elf, NULL, bytes);
-    close(fd);
-    return file;
+    elf_file_free(file);
+    return NULL;
 }
 
 /* Open a library. Only its build id proves that it is the one that was mapped. */
-static struct elf_file *open_library(const struct core_file *core, const struct group *group,
-                                     const char *root)
+static struct elf_file *open_library(const struct core_file *core, struct parser *parser,
+                                     const struct group *group, const char *root)
 {
     const char *const roots[] = {root, "/"};
 
     for (size_t i = 0; i < 2 && group->id.size; i++) {
         int fd = open_in_root(roots[i], core->mappings[group->first].path);
-        struct elf_file *file = fd < 0 ? NULL : lay_out(core, group, fd, roots[i]);
+        struct elf_file *file = fd < 0 ? NULL : lay_out(core, parser, group, fd, roots[i]);
 
         if (file && build_id_equal(&file->build_id, &group->id))
             return file;
@@ -160,6 +152,16 @@ static struct elf_file *open_library(const struct core_file *core, const struct 
     }
     return NULL;
 }
+
+/* All mappings under construction. */
+struct maker {
+    const struct core_file *core;
+    struct parser *parser;
+    const char *executable;
+    char *root; /* NULL: not yet known */
+    struct mapping *list;
+    int count;
+};
 
 /* ---- the executable ---- */
 
@@ -182,10 +184,11 @@ static char *root_of(const char *path, const char *inside)
     return root;
 }
 
-static struct elf_file *open_executable(const struct core_file *core, const struct group *group,
-                                        const char *named, const char *root, struct error *error)
+static struct elf_file *open_executable(const struct maker *maker, const struct group *group,
+                                        struct error *error)
 {
-    const char *was = core->mappings[group->first].path, *path = named ? named : was;
+    const char *was = maker->core->mappings[group->first].path, *named = maker->executable;
+    const char *path = named ? named : was;
     struct elf_file *file;
     int fd;
 
@@ -199,7 +202,7 @@ static struct elf_file *open_executable(const struct core_file *core, const stru
                   known_text(&group->id).text);
         return NULL;
     }
-    file = lay_out(core, group, fd, root);
+    file = lay_out(maker->core, maker->parser, group, fd, maker->root);
     if (!file) {
         error_set(error, ERROR_FAILED, "'%s' is not the executable of the core file (%s)", path,
                   was);
@@ -217,14 +220,6 @@ static struct elf_file *open_executable(const struct core_file *core, const stru
 
 /* ---- all mappings ---- */
 
-struct maker {
-    const struct core_file *core;
-    const char *executable;
-    char *root; /* NULL: not yet known */
-    struct mapping *list;
-    int count;
-};
-
 static bool find_executable(const struct core_file *core, struct group *found)
 {
     for (size_t at = 0; core->entry && at < core->mapping_count; at += found->count) {
@@ -240,8 +235,7 @@ static void add_group(struct maker *maker, const struct group *group, struct elf
     for (size_t i = 0; i < group->count; i++) {
         struct mapping *mapping = &maker->list[maker->count++];
 
-        *mapping = mapping_of(maker->core, &maker->core->mappings[group->first + i],
-                              file ? file->elf : NULL);
+        *mapping = mapping_of(maker->core, &maker->core->mappings[group->first + i], file);
         mapping->file = file;
     }
 }
@@ -259,11 +253,9 @@ static void add_vdso(struct maker *maker)
     mapping.start = segment->start;
     mapping.end = segment->end;
     image = xmalloc(size);
-    if (!read_all(maker->core, mapping.start, image, size)) {
-        free(image);
-        return;
-    }
-    mapping.file = elf_file_of_image(image, size, &mapping);
+    if (read_all(maker->core, mapping.start, image, size))
+        mapping.file = elf_file_of_image(maker->parser, image, size, &mapping);
+    free(image);
     if (mapping.file)
         maker->list[maker->count++] = mapping;
 }
@@ -279,7 +271,7 @@ static int by_start(const void *a, const void *b)
 static int add_all(struct maker *maker, const struct group *own, struct error *error)
 {
     const struct core_file *core = maker->core;
-    struct elf_file *executable = open_executable(core, own, maker->executable, maker->root, error);
+    struct elf_file *executable = open_executable(maker, own, error);
     struct group group;
 
     if (!executable)
@@ -287,7 +279,8 @@ static int add_all(struct maker *maker, const struct group *own, struct error *e
     for (size_t at = 0; at < core->mapping_count; at += group.count) {
         group = next_group(core, at);
         add_group(maker, &group,
-                  at == own->first ? executable : open_library(core, &group, maker->root));
+                  at == own->first ? executable
+                                   : open_library(core, maker->parser, &group, maker->root));
     }
     add_vdso(maker);
     qsort(maker->list, (size_t)maker->count, sizeof(*maker->list), by_start);
@@ -306,10 +299,12 @@ struct mappings *mappings_of_core(const struct core_file *core, const char *exec
                   "it does not list the mapped files (notes NT_FILE and NT_AUXV)");
         return NULL;
     }
+    maker.parser = parser_here(); /* reading a core file has given up its rights */
     maker.root = root_of(executable, core->mappings[own.first].path);
     maker.list = xcalloc(core->mapping_count + 1, sizeof(*maker.list));
     if (!add_all(&maker, &own, error))
         mappings = mappings_of_list(maker.list, maker.count);
+    parser_release(maker.parser);
     free(maker.list);
     free(maker.root);
     return mappings;
@@ -328,10 +323,10 @@ static size_t read_file(struct mappings *mappings, uint64_t address, void *buffe
 {
     const struct mapping *mapping = mappings_find(mappings, address);
     uint64_t offset = mapping ? mapping->offset + (address - mapping->start) : 0;
-    GElf_Phdr segment;
+    const struct elf_segment *segment =
+        mapping && mapping->file ? segment_at(mapping->file, mapping->offset) : NULL;
 
-    if (!mapping || !mapping->file || mapping->file->fd < 0 ||
-        !segment_at(mapping->file->elf, mapping->offset, &segment) || segment.p_flags & PF_W)
+    if (!segment || segment->writable || mapping->file->in_memory)
         return 0;
     if (size > mapping->end - address)
         size = mapping->end - address;

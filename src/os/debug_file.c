@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/debug_file.h"
 
-#include <elfutils/libdwelf.h>
-#include <gelf.h>
 #include <limits.h>
-#include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "os/elf_limits.h"
+#include "os/elf_file.h"
 #include "os/mappings.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
@@ -20,12 +17,11 @@
 #include "util/stop.h"
 
 enum {
-    UNPACKED_MAX = 32 << 20, /* a small file can unpack to any size */
-    UNPACKER_MAX = 96 << 20,
     CHECKED_MAX = 256 << 20, /* bytes of a file that is only known by its checksum */
 };
 
 struct wanted {
+    struct parser *parser;
     struct build_id id;
     const char *link;  /* in .gnu_debuglink; NULL: none */
     uint32_t checksum; /* of the file that `link` names */
@@ -33,11 +29,8 @@ struct wanted {
 
 static bool same_build_id(int fd, const struct wanted *wanted)
 {
-    size_t bytes = 0;
-    Elf *elf = elf_open(fd, NULL, &bytes);
-    struct build_id id = build_id_of_elf(elf);
+    struct build_id id = elf_file_build_id(wanted->parser, fd);
 
-    elf_close(elf, NULL, bytes);
     return build_id_equal(&id, &wanted->id);
 }
 
@@ -110,14 +103,12 @@ static int open_by_link(const struct wanted *wanted, const char *root, const cha
 
 static struct wanted wanted_of(const struct elf_file *file)
 {
-    struct wanted wanted = {.id = file->build_id};
-    GElf_Word checksum = 0;
-
-    wanted.link = dwelf_elf_gnu_debuglink(file->elf, &checksum);
-    wanted.checksum = checksum;
-    if (wanted.link && (!*wanted.link || strchr(wanted.link, '/')))
-        wanted.link = NULL;
-    return wanted;
+    return (struct wanted){
+        .parser = file->parser,
+        .id = file->build_id,
+        .link = file->opened.link[0] ? file->opened.link : NULL,
+        .checksum = file->opened.checksum,
+    };
 }
 
 static int open_anywhere(const struct elf_file *file, const struct wanted *wanted)
@@ -155,45 +146,6 @@ int debug_file_open(const struct elf_file *file)
     if (log_wants(LOG_DECISION))
         say_result(file, &wanted, fd);
     return fd;
-}
-
-static Elf_Data *find_packed(Elf *elf)
-{
-    Elf_Scn *section = NULL;
-    size_t names;
-
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return NULL;
-    while ((section = elf_nextscn(elf, section))) {
-        GElf_Shdr header;
-        const char *name = NULL;
-
-        if (gelf_getshdr(section, &header))
-            name = elf_strptr(elf, names, header.sh_name);
-        if (name && strcmp(name, ".gnu_debugdata") == 0)
-            return elf_rawdata(section, NULL);
-    }
-    return NULL;
-}
-
-void *debug_data_unpack(Elf *elf, size_t *size)
-{
-    const Elf_Data *packed = find_packed(elf);
-    uint64_t memory = UNPACKER_MAX;
-    size_t from = 0, to = 0;
-    uint8_t *image;
-
-    if (!packed || !packed->d_buf)
-        return NULL;
-    image = xmalloc(UNPACKED_MAX); /* only pages that are written take memory */
-    if (lzma_stream_buffer_decode(&memory, 0, NULL, packed->d_buf, &from, packed->d_size, image,
-                                  &to, UNPACKED_MAX) != LZMA_OK ||
-        to == 0) {
-        free(image);
-        return NULL;
-    }
-    *size = to;
-    return xrealloc(image, to);
 }
 
 enum { OS_RELEASE_MAX = 8192 };

@@ -14,7 +14,6 @@
  */
 #pragma once
 
-#include <libelf.h>
 #include <stddef.h>
 
 struct elf_file;
@@ -22,10 +21,6 @@ struct elf_file;
 /* Return a descriptor of the separate debug file of `file`, for the caller to close. -1 if none is
  * found, or the root of the file's process is unknown (an image in memory, such as the vdso). */
 int debug_file_open(const struct elf_file *file);
-
-/* Return the ELF image with a symbol table that is packed into .gnu_debugdata (GDB manual,
- * "MiniDebugInfo"), malloc'ed. NULL if there is none or it can't be unpacked. */
-void *debug_data_unpack(Elf *elf, size_t *size);
 
 /* Says where the symbols of a stripped file are to be had. */
 

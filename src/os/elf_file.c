@@ -2,46 +2,49 @@
 #include "os/elf_file.h"
 
 #include <fcntl.h>
-#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/memory.h"
-#include "os/native_symbols.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
+#include "util/read_at.h"
 
 /* A vdso has two or three pages. */
 enum { LARGEST_VDSO = 1 << 16 };
 
-bool elf_bias(Elf *elf, const struct mapping *mapping, uint64_t *bias)
+/* ---- the place in the process ---- */
+
+bool elf_file_bias(const struct elf_file *file, const struct mapping *mapping, uint64_t *bias)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     bool found = false;
-    size_t count;
 
-    if (elf_getphdrnum(elf, &count) != 0)
-        return false;
     /* Segments are adjacent in the file. A page in which one segment ends and the next begins is
      * mapped for both. So a mapping belongs to the last segment that begins at or before it. */
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr segment;
+    for (uint32_t i = 0; i < file->segment_count; i++) {
+        const struct elf_segment *segment = &file->segments[i];
 
-        if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+        if (mapping->executable != (segment->executable != 0) ||
+            segment->offset / page * page > mapping->offset ||
+            mapping->offset - segment->offset / page * page > segment->file_bytes + page)
             continue;
-        if (mapping->executable != ((segment.p_flags & PF_X) != 0))
-            continue;
-        if (segment.p_offset / page * page > mapping->offset ||
-            mapping->offset - segment.p_offset / page * page > segment.p_filesz + page)
-            continue;
-        *bias = mapping->start - mapping->offset - (segment.p_vaddr - segment.p_offset);
+        *bias = mapping->start - mapping->offset - (segment->address - segment->offset);
         found = true;
     }
     return found;
 }
+
+bool elf_file_place(struct elf_file *file, const struct mapping *mapping)
+{
+    return elf_file_bias(file, mapping, &file->bias);
+}
+
+/* ---- open ---- */
 
 static int open_map_file(pid_t pid, const struct mapping *mapping)
 {
@@ -77,60 +80,98 @@ static int open_mapped(pid_t pid, const char *root, const struct mapping *mappin
     return fd >= 0 ? fd : open_named("/", mapping);
 }
 
-/* Complete `file` from its Elf. On failure free everything and return NULL. */
-static struct elf_file *finish(struct elf_file *file, const struct mapping *mapping)
+/* True if what the parser says of the file can be used. */
+static bool is_sound(const struct elf_opened *opened, size_t answer_bytes)
 {
-    file->path = xstrdup(mapping->path);
-    if (!file->elf || !elf_bias(file->elf, mapping, &file->bias)) {
-        elf_file_free(file);
-        return NULL;
-    }
-    file->build_id = build_id_of_elf(file->elf);
-    return file;
+    return opened->segment_count <= ELF_SEGMENTS_MAX &&
+           answer_bytes == sizeof(*opened) + opened->segment_count * sizeof(struct elf_segment) &&
+           opened->build_id.size <= BUILD_ID_MAX &&
+           memchr(opened->link, '\0', sizeof(opened->link)) && !strchr(opened->link, '/');
 }
 
-struct elf_file *elf_file_of_image(void *image, size_t size, const struct mapping *mapping)
+/* Let the parser open the file. False if it does not accept it. */
+static bool let_open(struct elf_file *file, struct buffer *answer)
 {
-    struct elf_file *file = xcalloc(1, sizeof(*file));
+    const struct elf_request request = {.call = ELF_OPEN};
 
-    file->fd = -1;
-    file->image = image;
-    file->elf = elf_open_image(image, size, NULL, &file->elf_bytes);
-    return finish(file, mapping);
+    if (!parser_ask(file->parser, &request, NULL, file->fd, answer) ||
+        answer->size < sizeof(file->opened))
+        return false;
+    memcpy(&file->opened, answer->data, sizeof(file->opened));
+    file->epoch = parser_epoch(file->parser);
+    return is_sound(&file->opened, answer->size);
 }
 
-static struct elf_file *file_of_fd(int fd, const char *root, const struct mapping *mapping,
-                                   struct elf_room *room)
+struct elf_file *elf_file_of_fd(struct parser *parser, int fd, const char *root, const char *path)
 {
+    struct buffer answer = {0};
     struct elf_file *file;
+    size_t bytes;
 
     if (fd < 0)
         return NULL;
     file = xcalloc(1, sizeof(*file));
-    file->root = xstrdup(root);
     file->fd = fd;
-    file->room = room;
-    file->elf = elf_open(fd, room, &file->elf_bytes);
-    return finish(file, mapping);
+    file->root = root ? xstrdup(root) : NULL;
+    file->path = xstrdup(path);
+    file->parser = parser_share(parser);
+    if (let_open(file, &answer)) {
+        bytes = file->opened.segment_count * sizeof(struct elf_segment);
+        file->segment_count = file->opened.segment_count;
+        file->segments = xmalloc(bytes + 1);
+        memcpy(file->segments, answer.data + sizeof(file->opened), bytes);
+        file->build_id = file->opened.build_id;
+    } else {
+        elf_file_free(file);
+        file = NULL;
+    }
+    buffer_free(&answer);
+    return file;
 }
 
-struct elf_file *elf_file_of_fd(int fd, const char *root, const struct mapping *mapping)
+static struct elf_file *placed(struct elf_file *file, const struct mapping *mapping)
 {
-    return file_of_fd(fd, root, mapping, NULL);
+    struct buffer answer = {0};
+
+    if (file && elf_file_place(file, mapping))
+        return file;
+    if (file)
+        elf_file_ask(file, ELF_CLOSE, 0, NULL, -1, &answer);
+    buffer_free(&answer);
+    elf_file_free(file);
+    return NULL;
 }
 
-static struct elf_file *open_vdso(struct memory *memory, const struct mapping *mapping)
+struct elf_file *elf_file_of_image(struct parser *parser, const void *image, size_t size,
+                                   const struct mapping *mapping)
+{
+    int fd = memfd_create("image", MFD_CLOEXEC);
+    struct elf_file *file = NULL;
+
+    if (fd >= 0 && write_all(fd, image, size) != 0) {
+        close(fd);
+        return NULL;
+    }
+    file = placed(elf_file_of_fd(parser, fd, NULL, mapping->path), mapping);
+    if (file)
+        file->in_memory = true;
+    return file;
+}
+
+static struct elf_file *open_vdso(struct parser *parser, struct memory *memory,
+                                  const struct mapping *mapping)
 {
     size_t size = mapping->end - mapping->start;
+    struct elf_file *file = NULL;
     void *image;
 
     if (size > LARGEST_VDSO)
         return NULL;
     image = xmalloc(size);
     if (memory_read(memory, mapping->start, image, size))
-        return elf_file_of_image(image, size, mapping);
+        file = elf_file_of_image(parser, image, size, mapping);
     free(image);
-    return NULL;
+    return file;
 }
 
 /* Memory files are not loaded ELF files: "/memfd:vmem" is code of the JIT. */
@@ -139,29 +180,85 @@ static bool is_file_path(const char *path)
     return path[0] == '/' && strncmp(path, "/memfd:", 7) != 0;
 }
 
-struct elf_file *elf_file_open(pid_t pid, struct memory *memory, const struct mapping *mapping,
-                               struct elf_room *room)
+struct elf_file *elf_file_open(struct parser *parser, pid_t pid, struct memory *memory,
+                               const struct mapping *mapping)
 {
     char root[64];
 
     if (strcmp(mapping->path, "[vdso]") == 0)
-        return open_vdso(memory, mapping);
+        return open_vdso(parser, memory, mapping);
     if (!is_file_path(mapping->path))
         return NULL;
     snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-    return file_of_fd(open_mapped(pid, root, mapping), root, mapping, room);
+    return placed(elf_file_of_fd(parser, open_mapped(pid, root, mapping), root, mapping->path),
+                  mapping);
 }
 
 void elf_file_free(struct elf_file *file)
 {
     if (!file)
         return;
-    symbol_table_free(file->symbols);
-    elf_close(file->elf, file->room, file->elf_bytes);
-    if (file->fd >= 0)
-        close(file->fd);
-    free(file->image);
+    parser_release(file->parser);
+    close(file->fd);
+    free(file->segments);
+    free(file->functions);
+    free(file->symbol_name);
     free(file->root);
     free(file->path);
     free(file);
+}
+
+/* ---- questions ---- */
+
+/* The parser that opened the file may have ended since. */
+static bool is_open(struct elf_file *file, struct buffer *answer)
+{
+    if (file->epoch == parser_epoch(file->parser))
+        return true;
+    file->has_symbols = false;
+    return let_open(file, answer);
+}
+
+bool elf_file_ask(struct elf_file *file, enum elf_call call, uint64_t address, const char *text,
+                  int fd, struct buffer *answer)
+{
+    struct elf_request request = {
+        .call = call,
+        .address = address,
+        .text_bytes = text ? (uint32_t)strnlen(text, ELF_TEXT_MAX + 1) : 0,
+    };
+
+    if (file->is_lost)
+        return false;
+    file->is_lost = !is_open(file, answer);
+    request.file = file->opened.file;
+    if (!file->is_lost)
+        file->is_lost = !parser_ask(file->parser, &request, text, fd, answer);
+    return !file->is_lost;
+}
+
+struct cfi_rule *elf_file_rule(struct elf_file *file, uint64_t pc, size_t *size)
+{
+    struct buffer answer = {0};
+
+    if (elf_file_ask(file, ELF_RULE, pc, NULL, -1, &answer) && answer.size) {
+        *size = answer.size;
+        return (struct cfi_rule *)answer.data;
+    }
+    buffer_free(&answer);
+    return NULL;
+}
+
+struct build_id elf_file_build_id(struct parser *parser, int fd)
+{
+    const struct elf_request request = {.call = ELF_BUILD_ID};
+    struct build_id id = {.size = 0};
+    struct buffer answer = {0};
+
+    if (parser_ask(parser, &request, NULL, fd, &answer) && answer.size == sizeof(id))
+        memcpy(&id, answer.data, sizeof(id));
+    if (id.size > BUILD_ID_MAX)
+        id.size = 0;
+    buffer_free(&answer);
+    return id;
 }

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "os/elf_notes.h"
+#include "elf/notes.h"
 #include "util/error.h"
 
 struct kernel_symbols;

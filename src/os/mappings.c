@@ -36,8 +36,8 @@ struct mappings {
     struct list list;
     struct opened *opened;
     int opened_count;
-    struct elf_room room;
-    uint64_t read_at; /* CLOCK_MONOTONIC, ns */
+    struct parser *parser; /* NULL until a file is opened */
+    uint64_t read_at;      /* CLOCK_MONOTONIC, ns */
 };
 
 static void list_free(struct list *list)
@@ -214,6 +214,7 @@ void mappings_free(struct mappings *mappings)
         return;
     for (int i = 0; i < mappings->opened_count; i++)
         elf_file_free(mappings->opened[i].file);
+    parser_release(mappings->parser);
     free(mappings->opened);
     list_free(&mappings->list);
     free(mappings);
@@ -269,7 +270,7 @@ static struct elf_file *find_opened(const struct mappings *mappings, const struc
         uint64_t bias;
 
         if (opened->device == mapping->device && opened->inode == mapping->inode &&
-            elf_bias(opened->file->elf, mapping, &bias) && bias == opened->file->bias)
+            elf_file_bias(opened->file, mapping, &bias) && bias == opened->file->bias)
             return opened->file;
     }
     return NULL;
@@ -279,9 +280,11 @@ static struct elf_file *open_file(struct mappings *mappings, const struct mappin
 {
     struct elf_file *file;
 
-    if (mappings->opened_count == LARGEST_FILE_COUNT)
+    if (mappings->opened_count == LARGEST_FILE_COUNT || mappings->pid == NOBODY)
         return NULL;
-    file = elf_file_open(mappings->pid, mappings->memory, mapping, &mappings->room);
+    if (!mappings->parser)
+        mappings->parser = parser_start();
+    file = elf_file_open(mappings->parser, mappings->pid, mappings->memory, mapping);
     if (file)
         add_opened(mappings, mapping, file);
     return file;

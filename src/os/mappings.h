@@ -11,12 +11,12 @@
 #pragma once
 
 #include <elf.h>
-#include <libelf.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "os/elf_notes.h"
+#include "elf/message.h"
+#include "elf/symbols.h"
 #include "util/error.h"
 
 struct memory;
@@ -35,19 +35,26 @@ struct mapping {
 /* A mapped ELF file. It is opened once and shared by all of its mappings; a file that is loaded
  * twice, as by dlmopen(3), counts as two. Sections are read with pread() on request and not mapped:
  * if the owner truncates the file during profiling, SIGBUS must not end the profiler. */
-struct elf_room;
-
 struct elf_file {
-    Elf *elf;
-    char *root;    /* root directory of its process; NULL: unknown */
-    int fd;        /* -1: the file is in memory (the vdso) */
-    void *image;   /* the bytes of elf if they are in memory, else NULL */
-    uint64_t bias; /* address in the target minus address in the file */
-    char *path;    /* as in struct mapping */
+    int fd;
+    char *root;     /* root directory of its process; NULL: unknown */
+    char *path;     /* as in struct mapping */
+    uint64_t bias;  /* address in the target minus address in the file */
+    bool in_memory; /* the descriptor is a copy of memory (the vdso) */
     struct build_id build_id;
-    struct elf_room *room;        /* of all files of its process; NULL: none */
-    size_t elf_bytes;             /* taken of the room by elf */
-    struct symbol_table *symbols; /* NULL until first used (os/native_symbols.h) */
+    struct elf_segment *segments; /* segment_count of them */
+    uint32_t segment_count;
+    /* of the parser (os/elf_file.h) */
+    struct parser *parser;
+    struct elf_opened opened;
+    unsigned int epoch;                /* of the parser that opened it */
+    bool is_lost;                      /* the parser can't read it */
+    bool has_symbols;                  /* the parser has read its symbols */
+    enum native_symbols_source source; /* of these symbols */
+    char *symbol_name;                 /* of the last answer */
+    /* The starts of its functions: its .eh_frame_hdr (os/native_code.h). NULL until first used. */
+    uint8_t *functions;
+    bool has_no_functions;
 };
 
 struct mappings;

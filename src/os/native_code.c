@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/native_code.h"
 
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "arch/code_bytes.h"
 #include "arch/instruction.h"
 #include "os/mappings.h"
 #include "util/alloc.h"
+#include "util/read_at.h"
 
 enum {
     CHUNK_BYTES = 1 << 16,
@@ -18,42 +17,21 @@ enum {
 
 static bool read_file(const struct elf_file *file, uint64_t offset, void *buffer, size_t size)
 {
-    const char *image;
-    size_t image_size;
-
-    if (file->fd >= 0)
-        return pread(file->fd, buffer, size, (off_t)offset) == (ssize_t)size;
-    image = elf_rawfile(file->elf, &image_size);
-    if (!image || offset > image_size || size > image_size - offset)
-        return false;
-    memcpy(buffer, image + offset, size);
-    return true;
-}
-
-/* Find the next executable segment, from number *index on. */
-static bool next_segment(const struct elf_file *file, size_t *index, GElf_Phdr *segment)
-{
-    size_t count;
-
-    if (elf_getphdrnum(file->elf, &count) != 0)
-        return false;
-    while (*index < count)
-        if (gelf_getphdr(file->elf, (int)(*index)++, segment) && segment->p_type == PT_LOAD &&
-            (segment->p_flags & PF_X))
-            return true;
-    return false;
+    return read_at(file->fd, offset, buffer, size) == size;
 }
 
 bool native_code_read(const struct elf_file *file, uint64_t address, void *buffer, size_t size)
 {
     uint64_t wanted = address - file->bias;
-    GElf_Phdr segment;
-    size_t index = 0;
 
-    while (next_segment(file, &index, &segment))
-        if (wanted >= segment.p_vaddr && wanted - segment.p_vaddr <= segment.p_filesz &&
-            size <= segment.p_filesz - (wanted - segment.p_vaddr))
-            return read_file(file, segment.p_offset + (wanted - segment.p_vaddr), buffer, size);
+    for (uint32_t i = 0; i < file->segment_count; i++) {
+        const struct elf_segment *segment = &file->segments[i];
+        uint64_t at = wanted - segment->address;
+
+        if (segment->executable && wanted >= segment->address && at <= segment->file_bytes &&
+            size <= segment->file_bytes - at)
+            return read_file(file, segment->offset + at, buffer, size);
+    }
     return false;
 }
 
@@ -69,30 +47,35 @@ static bool visit_calls(const struct code_bytes *code, uint64_t function, native
     return true;
 }
 
+/* Visit the calls in a segment. False if a visit ended the search, or the file can't be read. */
+static bool visit_segment(const struct elf_file *file, const struct elf_segment *segment,
+                          uint8_t bytes[CHUNK_BYTES], uint64_t function, native_call_visit visit,
+                          void *context)
+{
+    uint64_t start = segment->address + file->bias;
+
+    /* Chunks overlap by the size of a call minus one byte. */
+    for (uint64_t at = 0; at < segment->file_bytes && at < CODE_MAX;
+         at += CHUNK_BYTES - CPU_CALL_BYTES + 1) {
+        uint64_t left = segment->file_bytes - at;
+        size_t size = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+
+        if (!read_file(file, segment->offset + at, bytes, size) ||
+            !visit_calls(&(struct code_bytes){bytes, size, start + at}, function, visit, context))
+            return false;
+    }
+    return true;
+}
+
 void native_code_callers(const struct elf_file *file, uint64_t function, native_call_visit visit,
                          void *context)
 {
     uint8_t *bytes = xmalloc(CHUNK_BYTES);
-    GElf_Phdr segment;
-    size_t index = 0;
 
-    while (next_segment(file, &index, &segment)) {
-        uint64_t start = segment.p_vaddr + file->bias;
-
-        /* Chunks overlap by the size of a call minus one byte. */
-        for (uint64_t at = 0; at < segment.p_filesz && at < CODE_MAX;
-             at += CHUNK_BYTES - CPU_CALL_BYTES + 1) {
-            uint64_t left = segment.p_filesz - at;
-            size_t size = left < CHUNK_BYTES ? left : CHUNK_BYTES;
-
-            if (!read_file(file, segment.p_offset + at, bytes, size) ||
-                !visit_calls(&(struct code_bytes){bytes, size, start + at}, function, visit,
-                             context)) {
-                free(bytes);
-                return;
-            }
-        }
-    }
+    for (uint32_t i = 0; i < file->segment_count; i++)
+        if (file->segments[i].executable &&
+            !visit_segment(file, &file->segments[i], bytes, function, visit, context))
+            break;
     free(bytes);
 }
 
@@ -139,40 +122,44 @@ enum {
     TABLE_SDATA4_DATAREL = 0x3b,
     HEADER_BYTES = 12,
     PAIR_BYTES = 8,
+    TABLE_BYTES_MAX = 16 << 20, /* 2 million functions; a VM has 20,000 */
 };
 
-static const uint8_t *find_table(const struct elf_file *file, uint64_t *address, size_t *count)
+/* Read the table once. False if the file has none of this form. */
+static bool read_table(struct elf_file *file)
 {
-    size_t strings, size;
-    Elf_Scn *section = NULL;
-    uint32_t listed;
+    uint64_t size = file->opened.functions_bytes;
+    uint8_t *bytes;
 
-    if (elf_getshdrstrndx(file->elf, &strings))
-        return NULL;
-    while ((section = elf_nextscn(file->elf, section))) {
-        const uint8_t *bytes;
-        GElf_Shdr header;
-        const char *name;
-        Elf_Data *data;
-
-        if (!gelf_getshdr(section, &header) ||
-            !(name = elf_strptr(file->elf, strings, header.sh_name)) ||
-            strcmp(name, ".eh_frame_hdr"))
-            continue;
-        data = elf_rawdata(section, NULL);
-        if (!data || !data->d_buf || data->d_size < HEADER_BYTES)
-            return NULL;
-        bytes = data->d_buf;
-        if (bytes[0] != VERSION || bytes[1] != POINTER_SDATA4_PCREL || bytes[2] != COUNT_UDATA4 ||
-            bytes[3] != TABLE_SDATA4_DATAREL)
-            return NULL;
-        memcpy(&listed, bytes + 8, sizeof(listed));
-        size = (data->d_size - HEADER_BYTES) / PAIR_BYTES;
-        *count = listed < size ? listed : size;
-        *address = header.sh_addr;
-        return bytes + HEADER_BYTES;
+    if (file->functions || file->has_no_functions)
+        return file->functions;
+    file->has_no_functions = true;
+    if (size < HEADER_BYTES || size > TABLE_BYTES_MAX)
+        return false;
+    bytes = xmalloc(size);
+    if (read_file(file, file->opened.functions_offset, bytes, size) && bytes[0] == VERSION &&
+        bytes[1] == POINTER_SDATA4_PCREL && bytes[2] == COUNT_UDATA4 &&
+        bytes[3] == TABLE_SDATA4_DATAREL) {
+        file->functions = bytes;
+        return true;
     }
-    return NULL;
+    free(bytes);
+    return false;
+}
+
+/* The pairs of the table, their number, and the address to which they are relative. */
+static const uint8_t *find_table(struct elf_file *file, uint64_t *address, size_t *count)
+{
+    uint32_t listed;
+    size_t size;
+
+    if (!read_table(file))
+        return NULL;
+    memcpy(&listed, file->functions + 8, sizeof(listed));
+    size = (file->opened.functions_bytes - HEADER_BYTES) / PAIR_BYTES;
+    *count = listed < size ? listed : size;
+    *address = file->opened.functions_address;
+    return file->functions + HEADER_BYTES;
 }
 
 static uint64_t start_at(const uint8_t *table, uint64_t address, size_t index)
@@ -183,8 +170,7 @@ static uint64_t start_at(const uint8_t *table, uint64_t address, size_t index)
     return address + (uint64_t)(int64_t)offset;
 }
 
-bool native_function_find(const struct elf_file *file, uint64_t address, uint64_t *start,
-                          uint64_t *end)
+bool native_function_find(struct elf_file *file, uint64_t address, uint64_t *start, uint64_t *end)
 {
     uint64_t section, wanted = address - file->bias;
     size_t low = 0, high, count;

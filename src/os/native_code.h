@@ -31,5 +31,4 @@ bool instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t ad
 
 /* Find the start of the function that contains `address`, and the start of the next function (0 if
  * it is the last). All are target addresses. False if the function is unknown. */
-bool native_function_find(const struct elf_file *file, uint64_t address, uint64_t *start,
-                          uint64_t *end);
+bool native_function_find(struct elf_file *file, uint64_t address, uint64_t *start, uint64_t *end);

@@ -1,351 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/native_symbols.h"
 
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "os/debug_file.h"
-#include "os/demangle.h"
-#include "os/elf_limits.h"
-#include "os/mappings.h"
-#include "os/plt.h"
+#include "os/elf_file.h"
 #include "util/alloc.h"
-#include "util/effort.h"
 
-/* A function. Addresses are the file's. */
-struct entry {
-    uint64_t start, end;
-    uint64_t reach; /* the largest `end` of this and all earlier entries */
-    const char *name;
-    bool is_global;
-    bool is_owned; /* name is malloc'ed, not the file's */
-    bool is_final; /* name is as readable as possible: it was demangled if it could be */
-};
-
-struct symbol_table {
-    struct entry *entries; /* by start, one for each start */
-    size_t count, room;
-    Elf *debug; /* the debug file, kept for its names, with its descriptor closed; or NULL */
-    struct elf_room *elf_room; /* of which `debug` takes debug_bytes */
-    size_t debug_bytes;
-    void *image; /* the bytes of `debug` if they are in memory, else NULL */
-};
-
-enum {
-    /* What may be spent on the symbols of a file. 500,000 symbols take 100 ms. */
-    SYMBOLS_MAX = 1 << 20,
-    SYMBOLS_MS_MAX = 500,
-    COMPARED_MAX = 256, /* bytes of names that are compared, to put the plainest first */
-};
-
-/* Symbols nest at most this deep in a sane file. */
-enum { DEEPEST_NEST = 32 };
-
-static void add_entry(struct symbol_table *table, const struct entry *entry)
+/* Let the parser read the symbols, those of the debug file too. */
+static bool read_symbols(struct elf_file *file)
 {
-    table->entries = xgrow(table->entries, &table->room, table->count, sizeof(*table->entries));
-    table->entries[table->count++] = *entry;
-}
+    struct buffer answer = {0};
+    uint32_t source = NATIVE_SYMBOLS_SOURCES;
+    int debug_fd;
 
-static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *header)
-{
-    Elf_Scn *section = NULL;
-
-    while ((section = elf_nextscn(elf, section))) {
-        if (gelf_getshdr(section, header) && header->sh_type == type)
-            return section;
-    }
-    return NULL;
-}
-
-/* Return the section with function names: .symtab, else .dynsym, else NULL. */
-static Elf_Scn *find_symbols(Elf *elf, GElf_Shdr *header)
-{
-    Elf_Scn *section = find_section(elf, SHT_SYMTAB, header);
-
-    return section ? section : find_section(elf, SHT_DYNSYM, header);
-}
-
-/* Call `visit` for each symbol that the file defines, until it returns false. */
-static void each_symbol(Elf *elf,
-                        bool (*visit)(void *context, const GElf_Sym *symbol, const char *name),
-                        void *context)
-{
-    GElf_Shdr header;
-    Elf_Scn *section = find_symbols(elf, &header);
-    Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
-    struct effort effort = effort_of(SYMBOLS_MAX, SYMBOLS_MS_MAX);
-    GElf_Sym symbol;
-
-    if (!data)
-        return;
-    for (int i = 0; effort_step(&effort) && gelf_getsym(data, i, &symbol); i++) {
-        const char *name;
-
-        if (symbol.st_shndx == SHN_UNDEF)
-            continue;
-        name = elf_strptr(elf, header.sh_link, symbol.st_name);
-        if (name && *name && !visit(context, &symbol, name))
-            return;
-    }
-}
-
-static bool add_function(void *context, const GElf_Sym *symbol, const char *name)
-{
-    int type = GELF_ST_TYPE(symbol->st_info);
-    uint64_t end = symbol->st_value + symbol->st_size;
-
-    if ((type == STT_FUNC || type == STT_GNU_IFUNC) && end > symbol->st_value)
-        add_entry(context, &(struct entry){
-                               .start = symbol->st_value,
-                               .end = end,
-                               .name = name,
-                               .is_global = GELF_ST_BIND(symbol->st_info) == STB_GLOBAL,
-                           });
-    return true;
-}
-
-/* Add the functions of `debug`. If there are any, keep it for their names and return true. */
-static bool add_debug(struct symbol_table *table, const struct elf_file *file, Elf *debug,
-                      size_t bytes)
-{
-    size_t before = table->count;
-
-    if (!debug)
-        return false;
-    each_symbol(debug, add_function, table);
-    if (table->count == before)
-        return false;
-    table->debug = debug;
-    table->elf_room = file->room;
-    table->debug_bytes = bytes;
-    return true;
-}
-
-static bool add_debug_file(struct symbol_table *table, const struct elf_file *file)
-{
-    int fd = debug_file_open(file);
-    size_t bytes = 0;
-    Elf *debug = fd < 0 ? NULL : elf_open(fd, file->room, &bytes);
-    bool added = add_debug(table, file, debug, bytes);
-
-    if (added)
-        elf_cntl(debug, ELF_C_FDDONE);
-    else
-        elf_close(debug, file->room, bytes);
-    if (fd >= 0)
-        close(fd);
-    return added;
-}
-
-static void add_debug_data(struct symbol_table *table, const struct elf_file *file)
-{
-    size_t size = 0, bytes = 0;
-    void *image = debug_data_unpack(file->elf, &size);
-    Elf *debug = image ? elf_open_image(image, size, file->room, &bytes) : NULL;
-
-    /* The image stays if it has functions. */
-    if (debug && elf_room_take(file->room, size))
-        bytes += size;
-    else {
-        elf_close(debug, file->room, bytes);
-        debug = NULL;
-    }
-    if (add_debug(table, file, debug, bytes)) {
-        table->image = image;
-        return;
-    }
-    elf_close(debug, file->room, bytes);
-    free(image);
-}
-
-static void add_stub(void *context, uint64_t address, uint64_t size, const char *name)
-{
-    char *readable = demangle(name);
-
-    add_entry(context, &(struct entry){
-                           .start = address,
-                           .end = address + size,
-                           .name = xasprintf("%s@plt", readable ? readable : name),
-                           .is_owned = true,
-                           .is_final = true,
-                       });
-    free(readable);
-}
-
-static size_t lines_before(const char *name)
-{
-    size_t count = 0;
-
-    while (count < COMPARED_MAX && name[count] == '_')
-        count++;
-    return count;
-}
-
-/* By address. Of several names of one function the plainest comes first: "write" before "__write",
- * then global before weak or local. */
-static int compare_entries(const void *a, const void *b)
-{
-    const struct entry *left = a;
-    const struct entry *right = b;
-    size_t left_lines = lines_before(left->name);
-    size_t right_lines = lines_before(right->name);
-
-    if (left->start != right->start)
-        return left->start < right->start ? -1 : 1;
-    if (left_lines != right_lines)
-        return left_lines < right_lines ? -1 : 1;
-    if (left->is_global != right->is_global)
-        return left->is_global ? -1 : 1;
-    return strncmp(left->name, right->name, COMPARED_MAX);
-}
-
-static void index_entries(struct symbol_table *table)
-{
-    uint64_t reach = 0;
-    size_t kept = 0;
-
-    if (table->count == 0)
-        return;
-    qsort(table->entries, table->count, sizeof(*table->entries), compare_entries);
-    for (size_t i = 0; i < table->count; i++) {
-        struct entry *entry = &table->entries[i];
-
-        if (kept > 0 && table->entries[kept - 1].start == entry->start) {
-            if (entry->is_owned)
-                free((char *)entry->name);
-            continue;
-        }
-        if (entry->end > reach)
-            reach = entry->end;
-        entry->reach = reach;
-        table->entries[kept++] = *entry;
-    }
-    table->count = kept;
-}
-
-static struct symbol_table *table_of(struct elf_file *file)
-{
-    GElf_Shdr header;
-
-    if (!file->symbols) {
-        file->symbols = xcalloc(1, sizeof(*file->symbols));
-        each_symbol(file->elf, add_function, file->symbols);
-        if (!find_section(file->elf, SHT_SYMTAB, &header) && !add_debug_file(file->symbols, file))
-            add_debug_data(file->symbols, file);
-        plt_each(file->elf, add_stub, file->symbols);
-        index_entries(file->symbols);
-    }
-    return file->symbols;
+    if (file->has_symbols && file->epoch == parser_epoch(file->parser))
+        return true;
+    debug_fd = file->opened.has_own_symbols ? -1 : debug_file_open(file);
+    if (elf_file_ask(file, ELF_SYMBOLS, 0, NULL, debug_fd, &answer) &&
+        answer.size == sizeof(source))
+        memcpy(&source, answer.data, sizeof(source));
+    if (debug_fd >= 0)
+        close(debug_fd);
+    buffer_free(&answer);
+    file->has_symbols = source < NATIVE_SYMBOLS_SOURCES;
+    if (file->has_symbols)
+        file->source = source;
+    return file->has_symbols;
 }
 
 enum native_symbols_source native_symbols_source(struct elf_file *file)
 {
-    GElf_Shdr header;
-
-    if (find_section(file->elf, SHT_SYMTAB, &header))
-        return NATIVE_SYMBOLS_OWN;
-    return table_of(file)->debug ? NATIVE_SYMBOLS_DEBUG : NATIVE_SYMBOLS_EXPORTED;
-}
-
-void symbol_table_free(struct symbol_table *symbols)
-{
-    if (!symbols)
-        return;
-    for (size_t i = 0; i < symbols->count; i++) {
-        if (symbols->entries[i].is_owned)
-            free((char *)symbols->entries[i].name);
-    }
-    free(symbols->entries);
-    elf_end(symbols->debug);
-    free(symbols->image);
-    free(symbols);
-}
-
-/* Return the innermost function that covers `address`. */
-static struct entry *find_entry(const struct symbol_table *table, uint64_t address)
-{
-    size_t low = 0, high = table->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (table->entries[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (int depth = 0; low > 0 && depth < DEEPEST_NEST; depth++) {
-        struct entry *entry = &table->entries[--low];
-
-        if (address < entry->end)
-            return entry;
-        if (address >= entry->reach)
-            break;
-    }
-    return NULL;
-}
-
-/* Demangle the name, without the version that a linker puts into .symtab ("memcpy@@GLIBC_2.14"). */
-static void make_readable(struct entry *entry)
-{
-    size_t length = strcspn(entry->name, "@");
-    char *plain, *readable;
-
-    if (entry->is_final)
-        return;
-    entry->is_final = true;
-    plain = xstrndup(entry->name, length);
-    readable = demangle(plain);
-    if (readable || entry->name[length]) {
-        entry->name = readable ? readable : plain;
-        entry->is_owned = true;
-    }
-    if (entry->name != plain)
-        free(plain);
+    return read_symbols(file) ? file->source : NATIVE_SYMBOLS_EXPORTED;
 }
 
 bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_symbol *symbol)
 {
-    struct entry *entry = find_entry(table_of(file), address - file->bias);
+    struct buffer answer = {0};
+    uint64_t wanted = address - file->bias;
+    struct elf_found found = {0};
 
-    if (!entry)
+    if (read_symbols(file) && elf_file_ask(file, ELF_SYMBOL_AT, wanted, NULL, -1, &answer) &&
+        answer.size > sizeof(found)) {
+        memcpy(&found, answer.data, sizeof(found));
+        free(file->symbol_name);
+        file->symbol_name = xstrndup(answer.data + sizeof(found), answer.size - sizeof(found));
+    }
+    buffer_free(&answer);
+    if (wanted < found.start || wanted >= found.end)
         return false;
-    make_readable(entry);
     *symbol = (struct native_symbol){
-        .name = entry->name,
-        .address = entry->start + file->bias,
-        .size = entry->end - entry->start,
+        .name = file->symbol_name,
+        .address = found.start + file->bias,
+        .size = found.end - found.start,
     };
     return true;
 }
 
-/* A search by name for a global or weak symbol, else the first local one. */
-struct search {
-    const char *name;
-    uint64_t address;
-};
-
-static bool match_name(void *context, const GElf_Sym *symbol, const char *name)
-{
-    struct search *search = context;
-    int type = GELF_ST_TYPE(symbol->st_info);
-    bool is_local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
-
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT) ||
-        strcmp(name, search->name) != 0)
-        return true;
-    if (!search->address || !is_local)
-        search->address = symbol->st_value;
-    return is_local;
-}
-
 uint64_t native_symbol_address(struct elf_file *file, const char *name)
 {
-    struct search search = {.name = name};
+    struct buffer answer = {0};
+    uint64_t address = 0;
 
-    each_symbol(file->elf, match_name, &search);
-    return search.address ? search.address + file->bias : 0;
+    if (elf_file_ask(file, ELF_SYMBOL_NAMED, 0, name, -1, &answer) &&
+        answer.size == sizeof(address))
+        memcpy(&address, answer.data, sizeof(address));
+    buffer_free(&answer);
+    return address ? address + file->bias : 0;
 }

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Names of native code. They come from .symtab if the file has one, else from .dynsym and the
- * .symtab that was split off (os/debug_file.h). A PLT stub is named after the function that it
- * jumps to. A symbol covers exactly its size, never "the nearest below": stripped binaries export
- * little, and a wrong name is worse than none.
- */
+/* Names of native code (elf/symbols.h says where they come from), at addresses of a process. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "elf/symbols.h"
+
 struct elf_file;
-struct symbol_table;
 
 struct native_symbol {
-    const char *name; /* demangled if it is C++ or Rust; lives as long as the elf_file */
+    const char *name; /* demangled if it is C++ or Rust; valid until the next call for this file */
     uint64_t address; /* start, in the target */
     uint64_t size;
 };
@@ -28,12 +24,4 @@ bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_s
 uint64_t native_symbol_address(struct elf_file *file, const char *name);
 
 /* Where the names of the functions of `file` come from. */
-enum native_symbols_source {
-    NATIVE_SYMBOLS_EXPORTED, /* .dynsym: only what the file exports has a name */
-    NATIVE_SYMBOLS_OWN,      /* .symtab */
-    NATIVE_SYMBOLS_DEBUG,    /* the .symtab that was split off */
-};
 enum native_symbols_source native_symbols_source(struct elf_file *file);
-
-/* For mappings.c, which owns the elf_file. */
-void symbol_table_free(struct symbol_table *symbols);

@@ -16,6 +16,7 @@ NUMBERS = {"chown": 0, "dac_override": 1, "dac_read_search": 2, "fowner": 3, "sy
 FILES = {"chown", "dac_override", "dac_read_search", "fowner"}
 RECORD = FILES | {"bpf", "perfmon", "sys_ptrace", "checkpoint_restore"}
 OTHER = 65533
+PARSER = "beamflame-elf"  # name of the process that parses ELF files
 
 
 def status(pid):
@@ -54,6 +55,22 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
         limits = Path(f"/proc/{pid}/limits").read_text(encoding="utf-8")
         line = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
         return line.split()[4:6]
+
+    def test_files_of_the_vm_are_parsed_by_a_process_without_rights(self):
+        """While beamflame records, a child has the files of the VM open: it has no capability, and
+        a filter of system calls."""
+        with beamflame.recording("-p", self.node.pid, "-o", self.out / "parsed.folded") as profiler:
+            children = Path(f"/proc/{profiler.pid}/task/{profiler.pid}/children")
+            parsers = [child for child in children.read_text().split()
+                       if status(child)["Name"] == PARSER]
+            self.assertEqual(len(parsers), 1)
+            self.check(status(parsers[0]), set(), filtered=True)
+            opened = [os.readlink(path) for path in Path(f"/proc/{parsers[0]}/fd").iterdir()]
+            self.assertTrue(any(path.endswith("/beam.smp") for path in opened), opened)
+        end = time.monotonic() + 5  # the kernel ends it
+        while time.monotonic() < end and Path(f"/proc/{parsers[0]}/fd/3").exists():
+            time.sleep(0.05)
+        self.assertFalse(Path(f"/proc/{parsers[0]}/fd/3").exists())
 
     def test_report_keeps_capabilities_for_files_only(self):
         """A report has no capability but those for files, and a filter of system calls, before it
@@ -103,7 +120,7 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
             try:
                 for child in children.read_text().split():
                     found = status(child)
-                    if found["Seccomp"] == "2":
+                    if found["Seccomp"] == "2" and found["Name"] != PARSER:
                         seen.append(found)
             except (FileNotFoundError, ProcessLookupError):
                 pass  # it has ended

@@ -74,11 +74,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mapping mapping = {
         .start = START, .end = START + LENGTH, .executable = true, .path = "/fuzz"};
     int fd = memfd_create("elf", MFD_CLOEXEC);
+    struct parser *parser;
     struct elf_file *file;
 
     check(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-    file = elf_file_of_fd(fd, "/proc/self/root/proc/self/fdinfo", &mapping);
-    if (file)
+    parser = parser_here();
+    file = elf_file_of_fd(parser, fd, "/proc/self/root/proc/self/fdinfo", mapping.path);
+    parser_release(parser);
+    if (file && elf_file_place(file, &mapping))
         use_file(file, &mapping);
+    else
+        elf_file_free(file);
     return 0;
 }

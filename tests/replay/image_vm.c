@@ -54,9 +54,11 @@ static struct memory *memory_of_image(const struct image *image)
     return &memory->memory;
 }
 
-static struct elf_file *open_file(const struct image_file *file, const struct mapping *mapping)
+static struct elf_file *open_file(struct parser *parser, const struct image_file *file,
+                                  const struct mapping *mapping)
 {
     char *bytes = xcalloc(file->size + 1, 1);
+    struct elf_file *opened;
 
     for (size_t i = 0; i < file->run_count; i++) {
         const struct image_run *run = &file->runs[i];
@@ -64,13 +66,16 @@ static struct elf_file *open_file(const struct image_file *file, const struct ma
         if (run->at <= file->size && run->bytes.size <= file->size - run->at)
             memcpy(bytes + run->at, run->bytes.data, run->bytes.size);
     }
-    return elf_file_of_image(bytes, file->size, mapping);
+    opened = elf_file_of_image(parser, bytes, file->size, mapping);
+    free(bytes);
+    return opened;
 }
 
 /* Each file has one executable mapping. */
 static struct mappings *mappings_of_image(const struct image *image)
 {
     struct mapping *list = xcalloc(image->mapping_count + 1, sizeof(*list));
+    struct parser *parser = parser_here();
     struct mappings *mappings;
 
     for (size_t i = 0; i < image->mapping_count; i++) {
@@ -85,9 +90,10 @@ static struct mappings *mappings_of_image(const struct image *image)
             .inode = i + 1,
         };
         if (from->file && from->file <= image->file_count)
-            list[i].file = open_file(&image->files[from->file - 1], &list[i]);
+            list[i].file = open_file(parser, &image->files[from->file - 1], &list[i]);
     }
     mappings = mappings_of_list(list, (int)image->mapping_count);
+    parser_release(parser);
     free(list);
     return mappings;
 }

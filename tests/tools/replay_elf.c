@@ -213,10 +213,11 @@ static void join_runs(struct image_file *image)
 int replay_reduce(struct elf_file *file, const uint64_t *addresses, size_t count,
                   struct image_file *image, struct error *error)
 {
-    struct reduction reduction = {
-        .image = image, .elf = file->elf, .addresses = addresses, .count = count};
+    struct reduction reduction = {.image = image, .addresses = addresses, .count = count};
 
-    reduction.bytes = (const uint8_t *)elf_rawfile(file->elf, &reduction.size);
+    elf_version(EV_CURRENT);
+    reduction.elf = elf_begin(file->fd, ELF_C_READ, NULL);
+    reduction.bytes = (const uint8_t *)elf_rawfile(reduction.elf, &reduction.size);
     if (!reduction.bytes)
         return error_set(error, ERROR_FAILED, "can't read %s", file->path);
     image->size = reduction.size;
@@ -231,5 +232,6 @@ int replay_reduce(struct elf_file *file, const uint64_t *addresses, size_t count
     keep_relocations(&reduction, ".rela.dyn");
     keep_frames(&reduction);
     join_runs(image);
+    elf_end(reduction.elf);
     return 0;
 }

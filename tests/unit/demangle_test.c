@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "os/demangle.h"
+#include "elf/demangle.h"
 #include "util/buffer.h"
 
 static void assert_readable(const char *name, const char *expected)

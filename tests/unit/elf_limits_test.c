@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "os/elf_limits.h"
+#include "elf/limits.h"
 
 enum { SECTIONS = 3, MB = 1 << 20 };
 

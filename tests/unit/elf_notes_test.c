@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/elf_notes.h"
+#include "elf/notes.h"
 #include "os/mappings.h"
 #include "os/memory.h"
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "beam/layout.h"
+#include "os/parser.h"
 
 static struct build jit(int release)
 {
@@ -260,17 +261,25 @@ struct erl_module {
 static Process a_process;
 static struct erl_module a_module;
 
+static bool from_dwarf(int fd, struct layout *layout)
+{
+    struct parser *parser = parser_start();
+    bool filled = layout_from_dwarf(parser, fd, layout);
+
+    parser_release(parser);
+    return filled;
+}
+
 /* DWARF of the executable gives offsets, sizes, and members of anonymous unions and nested structs.
  * Absent members become -1; rows of structs without DWARF stay. */
 static void test_layout_is_read_from_dwarf(void **state)
 {
     struct layout layout = {.process_i = 5, .ptab_tab = 6};
-    struct error error;
     int fd = open("/proc/self/exe", O_RDONLY);
 
     (void)state;
     a_process.common.id = (uint64_t)a_module.module;
-    assert_int_equal(layout_from_dwarf(fd, &layout, &error), 1);
+    assert_true(from_dwarf(fd, &layout));
     close(fd);
     assert_int_equal(layout.sizeof_process, sizeof(Process));
     assert_int_equal(layout.process_id, 0);
@@ -287,11 +296,10 @@ static void test_layout_is_read_from_dwarf(void **state)
 static void test_file_without_dwarf_leaves_the_layout_unchanged(void **state)
 {
     struct layout layout = {.process_i = 5};
-    struct error error;
     int fd = memfd_create("empty", 0);
 
     (void)state;
-    assert_int_equal(layout_from_dwarf(fd, &layout, &error), 0);
+    assert_false(from_dwarf(fd, &layout));
     assert_int_equal(layout.process_i, 5);
     close(fd);
 }
@@ -411,7 +419,6 @@ static int read_debug_info(struct debug_info *debug, struct layout *layout)
          .sh_offset = at + debug->size + sizeof(ABBREVIATIONS),
          .sh_size = sizeof(names)},
     };
-    struct error error;
     int fd = memfd_create("debug", 0), result;
 
     memcpy(debug->info, &length, sizeof(length));
@@ -421,7 +428,7 @@ static int read_debug_info(struct debug_info *debug, struct layout *layout)
     assert_int_equal(write(fd, ABBREVIATIONS, sizeof(ABBREVIATIONS)), sizeof(ABBREVIATIONS));
     assert_int_equal(write(fd, names, sizeof(names)), sizeof(names));
     alarm(20);
-    result = layout_from_dwarf(fd, layout, &error);
+    result = from_dwarf(fd, layout);
     alarm(0);
     close(fd);
     return result;

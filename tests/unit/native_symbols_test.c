@@ -165,18 +165,20 @@ static void test_cpp_names_are_demangled(void **state)
 static void test_plt_stubs_have_the_functions_names(void **state)
 {
     struct elf_file *file = own_file();
+    Elf *elf = (elf_version(EV_CURRENT), elf_begin(file->fd, ELF_C_READ, NULL));
     Elf_Scn *section = NULL;
     size_t names;
     bool found = false, any = false;
 
     (void)state;
-    assert_int_equal(elf_getshdrstrndx(file->elf, &names), 0);
-    while ((section = elf_nextscn(file->elf, section))) {
+    assert_non_null(elf);
+    assert_int_equal(elf_getshdrstrndx(elf, &names), 0);
+    while ((section = elf_nextscn(elf, section))) {
         struct native_symbol symbol;
         GElf_Shdr header;
 
         assert_non_null(gelf_getshdr(section, &header));
-        if (strncmp(elf_strptr(file->elf, names, header.sh_name), ".plt", 4) != 0)
+        if (strncmp(elf_strptr(elf, names, header.sh_name), ".plt", 4) != 0)
             continue;
         any = true;
         for (uint64_t at = header.sh_addr; at < header.sh_addr + header.sh_size; at += 8) {
@@ -184,6 +186,7 @@ static void test_plt_stubs_have_the_functions_names(void **state)
                 found |= strcmp(symbol.name, "getpid@plt") == 0;
         }
     }
+    elf_end(elf);
     if (!any)
         skip();
     assert_true(found);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/demangle.h"
+#include "elf/demangle.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/elf_notes.h"
+#include "elf/notes.h"
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/elf_limits.h"
+#include "elf/limits.h"
 
 #include <elf.h>
 #include <gelf.h>

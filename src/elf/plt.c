@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/plt.h"
+#include "elf/plt.h"
 
 #include <gelf.h>
 #include <stdbool.h>

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/service.h"
+
+#include <elfutils/libdwelf.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "elf/limits.h"
+#include "elf/probes.h"
+#include "elf/rule.h"
+#include "elf/struct_offsets.h"
+#include "elf/symbols.h"
+#include "util/alloc.h"
+
+enum { FILES_MAX = 1 << 10, OFFSETS_MAX = 1 << 10 };
+
+struct file {
+    Elf *elf; /* NULL: closed */
+    int fd;
+    size_t bytes;                /* taken of the room */
+    struct elf_symbols *symbols; /* NULL until they are read */
+    struct cfi_tables *rules;    /* NULL until first used */
+};
+
+struct elf_service {
+    struct file *files[FILES_MAX];
+    uint32_t count;
+    struct elf_room room;
+};
+
+struct elf_service *elf_service_new(void)
+{
+    return xcalloc(1, sizeof(struct elf_service));
+}
+
+static void close_file(struct elf_service *service, struct file *file)
+{
+    cfi_tables_free(file->rules);
+    elf_symbols_free(file->symbols);
+    elf_close(file->elf, &service->room, file->bytes);
+    close(file->fd);
+    free(file);
+}
+
+void elf_service_free(struct elf_service *service)
+{
+    if (!service)
+        return;
+    for (uint32_t i = 0; i < service->count; i++)
+        if (service->files[i])
+            close_file(service, service->files[i]);
+    free(service);
+}
+
+/* ---- open and close ---- */
+
+static uint32_t put_segments(Elf *elf, struct buffer *answer)
+{
+    uint32_t count = 0;
+    GElf_Phdr header;
+
+    for (int i = 0; count < ELF_SEGMENTS_MAX && gelf_getphdr(elf, i, &header); i++) {
+        struct elf_segment segment = {
+            .offset = header.p_offset,
+            .address = header.p_vaddr,
+            .file_bytes = header.p_filesz,
+            .memory_bytes = header.p_memsz,
+            .executable = !!(header.p_flags & PF_X),
+            .writable = !!(header.p_flags & PF_W),
+        };
+
+        if (header.p_type != PT_LOAD)
+            continue;
+        buffer_put(answer, &segment, sizeof(segment));
+        count++;
+    }
+    return count;
+}
+
+static void find_functions(Elf *elf, struct elf_opened *opened)
+{
+    Elf_Scn *section = NULL;
+    size_t strings;
+
+    if (elf_getshdrstrndx(elf, &strings))
+        return;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *name;
+
+        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+            !(name = elf_strptr(elf, strings, header.sh_name)) || strcmp(name, ".eh_frame_hdr"))
+            continue;
+        opened->functions_offset = header.sh_offset;
+        opened->functions_bytes = header.sh_size;
+        opened->functions_address = header.sh_addr;
+        return;
+    }
+}
+
+/* A link is the name of a file, without a directory. */
+static void find_link(Elf *elf, struct elf_opened *opened)
+{
+    GElf_Word checksum = 0;
+    const char *link = dwelf_elf_gnu_debuglink(elf, &checksum);
+    size_t length = link ? strnlen(link, sizeof(opened->link)) : 0;
+
+    if (length == sizeof(opened->link) || (link && strchr(link, '/')))
+        return;
+    if (link)
+        memcpy(opened->link, link, length);
+    opened->checksum = checksum;
+}
+
+static void describe(Elf *elf, uint32_t number, struct buffer *answer)
+{
+    struct elf_opened opened = {
+        .file = number,
+        .build_id = build_id_of_elf(elf),
+        .has_own_symbols = elf_has_own_symbols(elf),
+    };
+    size_t at = answer->size;
+
+    find_functions(elf, &opened);
+    find_link(elf, &opened);
+    buffer_put(answer, &opened, sizeof(opened));
+    opened.segment_count = put_segments(elf, answer);
+    memcpy(answer->data + at, &opened, sizeof(opened));
+}
+
+/* Takes `fd`. */
+static void open_file(struct elf_service *service, int fd, struct buffer *answer)
+{
+    struct file *file;
+    size_t bytes = 0;
+    Elf *elf = fd >= 0 && service->count < FILES_MAX ? elf_open(fd, &service->room, &bytes) : NULL;
+
+    if (!elf) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    file = xcalloc(1, sizeof(*file));
+    *file = (struct file){.elf = elf, .fd = fd, .bytes = bytes};
+    service->files[service->count] = file;
+    describe(elf, service->count++, answer);
+}
+
+static void forget_file(struct elf_service *service, uint32_t number)
+{
+    close_file(service, service->files[number]);
+    service->files[number] = NULL;
+}
+
+/* ---- questions about an open file ---- */
+
+static void read_symbols(struct elf_service *service, struct file *file, int debug_fd,
+                         struct buffer *answer)
+{
+    uint32_t source;
+
+    if (!file->symbols)
+        file->symbols = elf_symbols_new(file->elf, debug_fd, &service->room);
+    source = elf_symbols_source(file->symbols);
+    buffer_put(answer, &source, sizeof(source));
+}
+
+static void find_symbol(struct file *file, uint64_t address, struct buffer *answer)
+{
+    struct elf_symbol symbol;
+    struct elf_found found;
+
+    if (!file->symbols || !elf_symbols_find(file->symbols, address, &symbol))
+        return;
+    found = (struct elf_found){symbol.start, symbol.end};
+    buffer_put(answer, &found, sizeof(found));
+    buffer_put(answer, symbol.name, strnlen(symbol.name, ELF_SYMBOL_BYTES_MAX));
+}
+
+static void find_address(const struct file *file, const char *text, size_t size,
+                         struct buffer *answer)
+{
+    char *name = xstrndup(text, size);
+    uint64_t address = elf_symbol_address(file->elf, name);
+
+    if (address)
+        buffer_put(answer, &address, sizeof(address));
+    free(name);
+}
+
+static void find_rule(struct file *file, uint64_t pc, struct buffer *answer)
+{
+    if (!file->rules)
+        file->rules = cfi_tables_new(file->elf);
+    cfi_tables_rule(file->rules, pc, answer);
+}
+
+struct listing {
+    struct buffer *answer;
+    uint64_t left_out; /* that come first */
+};
+
+static bool put_probe(void *context, const struct usdt_probe *probe)
+{
+    struct listing *listing = context;
+    struct elf_probe put = {
+        .file_offset = probe->file_offset,
+        .semaphore_offset = probe->semaphore_offset,
+        .provider_bytes = (uint32_t)strnlen(probe->provider, ELF_SYMBOL_BYTES_MAX),
+        .name_bytes = (uint32_t)strnlen(probe->name, ELF_SYMBOL_BYTES_MAX),
+    };
+
+    if (listing->left_out) {
+        listing->left_out--;
+        return true;
+    }
+    if (listing->answer->size + sizeof(put) + put.provider_bytes + put.name_bytes > ELF_ANSWER_MAX)
+        return false;
+    buffer_put(listing->answer, &put, sizeof(put));
+    buffer_put(listing->answer, probe->provider, put.provider_bytes);
+    buffer_put(listing->answer, probe->name, put.name_bytes);
+    return true;
+}
+
+static void list_probes(const struct file *file, uint64_t from, struct buffer *answer)
+{
+    elf_probes_each(file->elf, put_probe, &(struct listing){answer, from});
+}
+
+static void answer_about(struct elf_service *service, const struct elf_request *request,
+                         const char *text, int fd, struct buffer *answer)
+{
+    struct file *file = request->file < service->count ? service->files[request->file] : NULL;
+
+    if (!file)
+        return;
+    switch ((enum elf_call)request->call) {
+    case ELF_CLOSE:
+        forget_file(service, request->file);
+        break;
+    case ELF_SYMBOLS:
+        read_symbols(service, file, fd, answer);
+        break;
+    case ELF_SYMBOL_AT:
+        find_symbol(file, request->address, answer);
+        break;
+    case ELF_SYMBOL_NAMED:
+        find_address(file, text, request->text_bytes, answer);
+        break;
+    case ELF_RULE:
+        find_rule(file, request->address, answer);
+        break;
+    case ELF_PROBES:
+        list_probes(file, request->address, answer);
+        break;
+    case ELF_OPEN:
+    case ELF_BUILD_ID:
+    case ELF_OFFSETS:
+        break;
+    }
+}
+
+/* ---- questions about a descriptor ---- */
+
+static void find_build_id(int fd, struct buffer *answer)
+{
+    size_t bytes = 0;
+    Elf *elf = elf_open(fd, NULL, &bytes);
+    struct build_id id = build_id_of_elf(elf);
+
+    elf_close(elf, NULL, bytes);
+    buffer_put(answer, &id, sizeof(id));
+}
+
+static void find_offsets(int fd, const char *text, size_t size, struct buffer *answer)
+{
+    const char *names[OFFSETS_MAX];
+    int32_t offsets[OFFSETS_MAX];
+    size_t count = 0;
+
+    if (!size || text[size - 1])
+        return;
+    for (size_t at = 0; at < size && count < OFFSETS_MAX; at += strlen(text + at) + 1)
+        names[count++] = text + at;
+    if (struct_offsets_find(fd, names, count, offsets))
+        buffer_put(answer, offsets, count * sizeof(offsets[0]));
+}
+
+void elf_service_answer(struct elf_service *service, const struct elf_request *request,
+                        const char *text, int fd, struct buffer *answer)
+{
+    if (request->call == ELF_OPEN) {
+        open_file(service, fd, answer);
+        return;
+    }
+    if (request->call == ELF_BUILD_ID)
+        find_build_id(fd, answer);
+    else if (request->call == ELF_OFFSETS)
+        find_offsets(fd, text, request->text_bytes, answer);
+    else
+        answer_about(service, request, text, fd, answer);
+    if (fd >= 0)
+        close(fd);
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/symbols.h"
+
+#include <gelf.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/demangle.h"
+#include "elf/limits.h"
+#include "elf/plt.h"
+#include "util/alloc.h"
+#include "util/effort.h"
+
+/* A function. Addresses are the file's. */
+struct entry {
+    uint64_t start, end;
+    uint64_t reach; /* the largest `end` of this and all earlier entries */
+    const char *name;
+    bool is_global;
+    bool is_owned; /* name is malloc'ed, not the file's */
+    bool is_final; /* name is as readable as possible: it was demangled if it could be */
+};
+
+struct elf_symbols {
+    struct entry *entries; /* by start, one for each start */
+    size_t count, room;
+    enum native_symbols_source source;
+    Elf *debug; /* the debug file, kept for its names, with its descriptor closed; or NULL */
+    struct elf_room *elf_room; /* of which `debug` takes debug_bytes */
+    size_t debug_bytes;
+    void *image; /* the bytes of `debug` if they are in memory, else NULL */
+};
+
+enum {
+    /* What may be spent on the symbols of a file. 500,000 symbols take 100 ms. */
+    SYMBOLS_MAX = 1 << 20,
+    SYMBOLS_MS_MAX = 500,
+    COMPARED_MAX = 256,      /* bytes of names that are compared, to put the plainest first */
+    UNPACKED_MAX = 32 << 20, /* a small file can unpack to any size */
+    UNPACKER_MAX = 96 << 20,
+};
+
+/* Symbols nest at most this deep in a sane file. */
+enum { DEEPEST_NEST = 32 };
+
+static void add_entry(struct elf_symbols *table, const struct entry *entry)
+{
+    table->entries = xgrow(table->entries, &table->room, table->count, sizeof(*table->entries));
+    table->entries[table->count++] = *entry;
+}
+
+static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *header)
+{
+    Elf_Scn *section = NULL;
+
+    while ((section = elf_nextscn(elf, section))) {
+        if (gelf_getshdr(section, header) && header->sh_type == type)
+            return section;
+    }
+    return NULL;
+}
+
+/* Return the section with function names: .symtab, else .dynsym, else NULL. */
+static Elf_Scn *find_symbols(Elf *elf, GElf_Shdr *header)
+{
+    Elf_Scn *section = find_section(elf, SHT_SYMTAB, header);
+
+    return section ? section : find_section(elf, SHT_DYNSYM, header);
+}
+
+/* Call `visit` for each symbol that the file defines, until it returns false. */
+static void each_symbol(Elf *elf,
+                        bool (*visit)(void *context, const GElf_Sym *symbol, const char *name),
+                        void *context)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = find_symbols(elf, &header);
+    Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+    struct effort effort = effort_of(SYMBOLS_MAX, SYMBOLS_MS_MAX);
+    GElf_Sym symbol;
+
+    if (!data)
+        return;
+    for (int i = 0; effort_step(&effort) && gelf_getsym(data, i, &symbol); i++) {
+        const char *name;
+
+        if (symbol.st_shndx == SHN_UNDEF)
+            continue;
+        name = elf_strptr(elf, header.sh_link, symbol.st_name);
+        if (name && *name && !visit(context, &symbol, name))
+            return;
+    }
+}
+
+static bool add_function(void *context, const GElf_Sym *symbol, const char *name)
+{
+    int type = GELF_ST_TYPE(symbol->st_info);
+    uint64_t end = symbol->st_value + symbol->st_size;
+
+    if ((type == STT_FUNC || type == STT_GNU_IFUNC) && end > symbol->st_value)
+        add_entry(context, &(struct entry){
+                               .start = symbol->st_value,
+                               .end = end,
+                               .name = name,
+                               .is_global = GELF_ST_BIND(symbol->st_info) == STB_GLOBAL,
+                           });
+    return true;
+}
+
+/* Add the functions of `debug`. If there are any, keep it for their names and return true. */
+static bool add_debug(struct elf_symbols *table, Elf *debug, size_t bytes)
+{
+    size_t before = table->count;
+
+    if (!debug)
+        return false;
+    each_symbol(debug, add_function, table);
+    if (table->count == before)
+        return false;
+    table->debug = debug;
+    table->debug_bytes = bytes;
+    table->source = NATIVE_SYMBOLS_DEBUG;
+    return true;
+}
+
+static bool add_debug_file(struct elf_symbols *table, int fd)
+{
+    size_t bytes = 0;
+    Elf *debug = fd < 0 ? NULL : elf_open(fd, table->elf_room, &bytes);
+    bool added = add_debug(table, debug, bytes);
+
+    if (added)
+        elf_cntl(debug, ELF_C_FDDONE);
+    else
+        elf_close(debug, table->elf_room, bytes);
+    return added;
+}
+
+static Elf_Data *find_packed(Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return NULL;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *name = NULL;
+
+        if (gelf_getshdr(section, &header))
+            name = elf_strptr(elf, names, header.sh_name);
+        if (name && strcmp(name, ".gnu_debugdata") == 0)
+            return elf_rawdata(section, NULL);
+    }
+    return NULL;
+}
+
+/* Return the ELF image with a symbol table that is packed into .gnu_debugdata (GDB manual,
+ * "MiniDebugInfo"), malloc'ed. NULL if there is none or it can't be unpacked. */
+static void *unpack(Elf *elf, size_t *size)
+{
+    const Elf_Data *packed = find_packed(elf);
+    uint64_t memory = UNPACKER_MAX;
+    size_t from = 0, to = 0;
+    uint8_t *image;
+
+    if (!packed || !packed->d_buf)
+        return NULL;
+    image = xmalloc(UNPACKED_MAX); /* only pages that are written take memory */
+    if (lzma_stream_buffer_decode(&memory, 0, NULL, packed->d_buf, &from, packed->d_size, image,
+                                  &to, UNPACKED_MAX) != LZMA_OK ||
+        to == 0) {
+        free(image);
+        return NULL;
+    }
+    *size = to;
+    return xrealloc(image, to);
+}
+
+static void add_debug_data(struct elf_symbols *table, Elf *elf)
+{
+    size_t size = 0, bytes = 0;
+    void *image = unpack(elf, &size);
+    Elf *debug = image ? elf_open_image(image, size, table->elf_room, &bytes) : NULL;
+
+    /* The image stays if it has functions. */
+    if (debug && elf_room_take(table->elf_room, size))
+        bytes += size;
+    else {
+        elf_close(debug, table->elf_room, bytes);
+        debug = NULL;
+    }
+    if (add_debug(table, debug, bytes)) {
+        table->image = image;
+        return;
+    }
+    elf_close(debug, table->elf_room, bytes);
+    free(image);
+}
+
+static void add_stub(void *context, uint64_t address, uint64_t size, const char *name)
+{
+    char *readable = demangle(name);
+
+    add_entry(context, &(struct entry){
+                           .start = address,
+                           .end = address + size,
+                           .name = xasprintf("%s@plt", readable ? readable : name),
+                           .is_owned = true,
+                           .is_final = true,
+                       });
+    free(readable);
+}
+
+static size_t lines_before(const char *name)
+{
+    size_t count = 0;
+
+    while (count < COMPARED_MAX && name[count] == '_')
+        count++;
+    return count;
+}
+
+/* By address. Of several names of one function the plainest comes first: "write" before "__write",
+ * then global before weak or local. */
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *left = a;
+    const struct entry *right = b;
+    size_t left_lines = lines_before(left->name);
+    size_t right_lines = lines_before(right->name);
+
+    if (left->start != right->start)
+        return left->start < right->start ? -1 : 1;
+    if (left_lines != right_lines)
+        return left_lines < right_lines ? -1 : 1;
+    if (left->is_global != right->is_global)
+        return left->is_global ? -1 : 1;
+    return strncmp(left->name, right->name, COMPARED_MAX);
+}
+
+static void index_entries(struct elf_symbols *table)
+{
+    uint64_t reach = 0;
+    size_t kept = 0;
+
+    if (table->count == 0)
+        return;
+    qsort(table->entries, table->count, sizeof(*table->entries), compare_entries);
+    for (size_t i = 0; i < table->count; i++) {
+        struct entry *entry = &table->entries[i];
+
+        if (kept > 0 && table->entries[kept - 1].start == entry->start) {
+            if (entry->is_owned)
+                free((char *)entry->name);
+            continue;
+        }
+        if (entry->end > reach)
+            reach = entry->end;
+        entry->reach = reach;
+        table->entries[kept++] = *entry;
+    }
+    table->count = kept;
+}
+
+bool elf_has_own_symbols(Elf *elf)
+{
+    GElf_Shdr header;
+
+    return find_section(elf, SHT_SYMTAB, &header) != NULL;
+}
+
+struct elf_symbols *elf_symbols_new(Elf *elf, int debug_fd, struct elf_room *room)
+{
+    struct elf_symbols *symbols = xcalloc(1, sizeof(*symbols));
+
+    symbols->elf_room = room;
+    symbols->source = elf_has_own_symbols(elf) ? NATIVE_SYMBOLS_OWN : NATIVE_SYMBOLS_EXPORTED;
+    each_symbol(elf, add_function, symbols);
+    if (symbols->source != NATIVE_SYMBOLS_OWN && !add_debug_file(symbols, debug_fd))
+        add_debug_data(symbols, elf);
+    plt_each(elf, add_stub, symbols);
+    index_entries(symbols);
+    return symbols;
+}
+
+enum native_symbols_source elf_symbols_source(const struct elf_symbols *symbols)
+{
+    return symbols->source;
+}
+
+void elf_symbols_free(struct elf_symbols *symbols)
+{
+    if (!symbols)
+        return;
+    for (size_t i = 0; i < symbols->count; i++) {
+        if (symbols->entries[i].is_owned)
+            free((char *)symbols->entries[i].name);
+    }
+    free(symbols->entries);
+    elf_close(symbols->debug, symbols->elf_room, symbols->debug_bytes);
+    free(symbols->image);
+    free(symbols);
+}
+
+/* Return the innermost function that covers `address`. */
+static struct entry *find_entry(const struct elf_symbols *table, uint64_t address)
+{
+    size_t low = 0, high = table->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (table->entries[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (int depth = 0; low > 0 && depth < DEEPEST_NEST; depth++) {
+        struct entry *entry = &table->entries[--low];
+
+        if (address < entry->end)
+            return entry;
+        if (address >= entry->reach)
+            break;
+    }
+    return NULL;
+}
+
+/* Demangle the name, without the version that a linker puts into .symtab ("memcpy@@GLIBC_2.14"). */
+static void make_readable(struct entry *entry)
+{
+    size_t length = strcspn(entry->name, "@");
+    char *plain, *readable;
+
+    if (entry->is_final)
+        return;
+    entry->is_final = true;
+    plain = xstrndup(entry->name, length);
+    readable = demangle(plain);
+    if (readable || entry->name[length]) {
+        entry->name = readable ? readable : plain;
+        entry->is_owned = true;
+    }
+    if (entry->name != plain)
+        free(plain);
+}
+
+bool elf_symbols_find(struct elf_symbols *symbols, uint64_t address, struct elf_symbol *symbol)
+{
+    struct entry *entry = find_entry(symbols, address);
+
+    if (!entry)
+        return false;
+    make_readable(entry);
+    *symbol = (struct elf_symbol){entry->name, entry->start, entry->end};
+    return true;
+}
+
+/* A search by name for a global or weak symbol, else the first local one. */
+struct search {
+    const char *name;
+    uint64_t address;
+};
+
+static bool match_name(void *context, const GElf_Sym *symbol, const char *name)
+{
+    struct search *search = context;
+    int type = GELF_ST_TYPE(symbol->st_info);
+    bool is_local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
+
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT) ||
+        strcmp(name, search->name) != 0)
+        return true;
+    if (!search->address || !is_local)
+        search->address = symbol->st_value;
+    return is_local;
+}
+
+uint64_t elf_symbol_address(Elf *elf, const char *name)
+{
+    struct search search = {.name = name};
+
+    each_symbol(elf, match_name, &search);
+    return search.address;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The functions of an ELF file. They come from .symtab if the file has one, else from .dynsym and
+ * the .symtab that was split off. A PLT stub is named after the function that it jumps to. A symbol
+ * covers exactly its size, never "the nearest below": stripped binaries export little, and a wrong
+ * name is worse than none. Addresses are the file's.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "elf/limits.h"
+
+/* Where the names of the functions of a file come from. */
+enum native_symbols_source {
+    NATIVE_SYMBOLS_EXPORTED, /* .dynsym: only what the file exports has a name */
+    NATIVE_SYMBOLS_OWN,      /* .symtab */
+    NATIVE_SYMBOLS_DEBUG,    /* the .symtab that was split off */
+    NATIVE_SYMBOLS_SOURCES,
+};
+
+struct elf_symbol {
+    const char *name; /* demangled if it is C++ or Rust; lives as long as the table and the file */
+    uint64_t start, end;
+};
+
+struct elf_symbols;
+
+/* True if the file has a .symtab. */
+bool elf_has_own_symbols(Elf *elf);
+
+/* Read the symbols. `elf` and `room` are borrowed and must outlive the table; `debug_fd` is the
+ * file with the symbols that were split off, which is only read now (-1: none). */
+struct elf_symbols *elf_symbols_new(Elf *elf, int debug_fd, struct elf_room *room);
+void elf_symbols_free(struct elf_symbols *symbols);
+enum native_symbols_source elf_symbols_source(const struct elf_symbols *symbols);
+
+/* Find the innermost function that contains `address`. False if no symbol covers it. */
+bool elf_symbols_find(struct elf_symbols *symbols, uint64_t address, struct elf_symbol *symbol);
+
+/* Return the address of a function or object by its exact (mangled) name, or 0. Symbols that were
+ * split off are not searched. */
+uint64_t elf_symbol_address(Elf *elf, const char *name);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The parser of ELF files. It is a process of its own without any rights, because the files are
+ * hostile and the libraries that parse them are large: it has no capabilities, opens no files, and
+ * can only read the descriptors that it is given. Each VM has a parser for itself, so that its
+ * files can't harm what is known of others.
+ *
+ * If a file makes the parser crash, use all its memory, or hang, the parser is started again, and
+ * the file counts as one that can't be read.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf/message.h"
+#include "util/buffer.h"
+
+struct parser;
+
+/* Start a parser. Never NULL: if no process can be started, no request has an answer. The caller
+ * has one reference. */
+struct parser *parser_start(void);
+
+/* A parser in this process, for a process that has given up its rights itself, and for tests. */
+struct parser *parser_here(void);
+
+struct parser *parser_share(struct parser *parser);
+/* Give up a reference; the last one ends the process. `parser` can be NULL. */
+void parser_release(struct parser *parser);
+
+/* A number that grows when the parser has crashed: the files that it had open must be opened
+ * again. */
+unsigned int parser_epoch(const struct parser *parser);
+
+/* Ask (elf/message.h). Fills `answer`, which is emptied before; `text` has request->text_bytes
+ * bytes; `fd` is borrowed (-1: none). False if there is no answer: the parser crashed over it. */
+bool parser_ask(struct parser *parser, const struct elf_request *request, const char *text, int fd,
+                struct buffer *answer);

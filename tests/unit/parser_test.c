@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <dwarf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/call_filter.h"
+#include "os/cfi_rule.h"
+#include "os/elf_file.h"
+#include "os/native_symbols.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+#include "util/stop.h"
+
+/* The only child of process `pid`; 0 if it has none. */
+static pid_t child_of(pid_t pid)
+{
+    char path[64];
+    int child = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    if (fscanf(file, "%d", &child) != 1)
+        child = 0;
+    fclose(file);
+    return child;
+}
+
+static struct elf_file *open_self(struct parser *parser)
+{
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    struct elf_file *file = elf_file_of_fd(parser, fd, NULL, "self");
+
+    assert_non_null(file);
+    return file;
+}
+
+static bool knows_main(struct elf_file *file)
+{
+    return native_symbol_address(file, "main") != 0;
+}
+
+/* Lines of /proc/PID/status must have these values. */
+static void assert_status(pid_t pid, const char *key, const char *value)
+{
+    char path[64], line[256], found[64] = "none";
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file))
+        if (!strncmp(line, key, strlen(key)))
+            sscanf(line + strlen(key), ": %63s", found);
+    fclose(file);
+    assert_string_equal(found, value);
+}
+
+/* What parses files can do nothing else: it has no capability, can't get one, and the kernel
+ * refuses most of its system calls. */
+static void test_parser_has_no_rights(void **state)
+{
+    struct parser *parser = parser_start();
+    struct elf_file *file = open_self(parser);
+    pid_t child = child_of(getpid());
+
+    (void)state;
+    assert_true(child > 0);
+    assert_true(knows_main(file));
+    assert_status(child, "CapPrm", "0000000000000000");
+    assert_status(child, "CapEff", "0000000000000000");
+    assert_status(child, "NoNewPrivs", "1");
+    assert_status(child, "Seccomp", CALL_FILTER_IS_MISSING ? "0" : "2");
+    elf_file_free(file);
+    parser_release(parser);
+    assert_int_equal(child_of(getpid()), 0);
+}
+
+/* The descriptors of the program are not the parser's. */
+static void test_parser_has_no_descriptors_of_the_program(void **state)
+{
+    int secret = open("/etc/passwd", O_RDONLY); /* without O_CLOEXEC */
+    struct parser *parser = parser_start();
+    char path[64];
+
+    (void)state;
+    assert_true(secret > 2);
+    elf_file_free(open_self(parser));
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)child_of(getpid()), secret);
+    assert_int_equal(access(path, F_OK), secret == 3 ? 0 : -1); /* 3 is its socket */
+    parser_release(parser);
+    close(secret);
+}
+
+/* A file that ends the parser is lost. The others are opened again. */
+static void test_file_that_ends_the_parser_is_lost_alone(void **state)
+{
+    struct parser *parser = parser_start();
+    struct elf_file *bad = open_self(parser), *good = open_self(parser);
+
+    (void)state;
+    assert_true(knows_main(bad));
+    kill(child_of(getpid()), SIGKILL);
+    assert_false(knows_main(bad)); /* it is taken for the cause */
+    assert_true(knows_main(good));
+    assert_false(knows_main(bad));
+    assert_int_equal(parser_epoch(parser), 1);
+    elf_file_free(bad);
+    elf_file_free(good);
+    parser_release(parser);
+}
+
+/* A parser that ends again and again is not started for ever. */
+static void test_parser_is_started_a_few_times_only(void **state)
+{
+    struct parser *parser = parser_start();
+    int starts = 0;
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+        struct elf_file *file = elf_file_of_fd(parser, fd, NULL, "self");
+
+        if (!file)
+            continue;
+        starts++;
+        kill(child_of(getpid()), SIGKILL);
+        assert_false(knows_main(file));
+        elf_file_free(file);
+    }
+    assert_in_range(starts, 2, 6);
+    parser_release(parser);
+}
+
+/* A parser that hangs does not keep the program from ending. */
+static void test_parser_that_hangs_does_not_delay_the_end(void **state)
+{
+    struct parser *parser = parser_start();
+    struct elf_file *file = open_self(parser);
+    uint64_t began = clock_ns(CLOCK_MONOTONIC);
+
+    (void)state;
+    kill(child_of(getpid()), SIGSTOP);
+    stop_request(SIGTERM);
+    assert_false(knows_main(file));
+    assert_in_range(clock_ns(CLOCK_MONOTONIC) - began, 0, 1500000000);
+    assert_int_equal(child_of(getpid()), 0);
+    stop_requested = 0;
+    elf_file_free(file);
+    parser_release(parser);
+}
+
+/* A parser ends with the program, even if that is killed. */
+static void test_parser_ends_with_its_program(void **state)
+{
+    int told[2];
+    pid_t program, parser = 0;
+
+    (void)state;
+    assert_int_equal(pipe(told), 0);
+    program = fork();
+    if (program == 0) {
+        elf_file_free(open_self(parser_start()));
+        parser = child_of(getpid());
+        _exit(write(told[1], &parser, sizeof(parser)) == sizeof(parser) && pause());
+    }
+    assert_int_equal(read(told[0], &parser, sizeof(parser)), sizeof(parser));
+    assert_int_equal(kill(parser, 0), 0);
+    kill(program, SIGKILL);
+    waitpid(program, NULL, 0);
+    for (int i = 0; i < 100 && kill(parser, 0) == 0; i++)
+        usleep(20000);
+    assert_int_equal(kill(parser, 0), -1);
+    close(told[0]);
+    close(told[1]);
+}
+
+/* ---- rules that are not trusted ---- */
+
+struct made {
+    struct cfi_rule rule;
+    struct cfi_place places[2];
+    struct cfi_op ops[2];
+};
+
+static struct made sound_rule(void)
+{
+    return (struct made){
+        .rule = {.place_count = 2, .op_count = 2, .cfa_register = CPU_SP, .cfa_offset = 8},
+        .places = {{.reg = CPU_PC, .kind = PLACE_AT_CFA, .value = -8},
+                   {.reg = CPU_SP, .kind = PLACE_EXPRESSION, .value = 0, .op_count = 2}},
+        .ops = {{.code = CFI_PUSH_NUMBER, .number = 1}, {.code = DW_OP_neg}},
+    };
+}
+
+static void test_rules_of_a_parser_that_lies_are_refused(void **state)
+{
+    struct made made = sound_rule();
+
+    (void)state;
+    assert_true(cfi_rule_is_sound(&made.rule, sizeof(made)));
+    assert_false(cfi_rule_is_sound(&made.rule, sizeof(made) - 1));
+    assert_false(cfi_rule_is_sound(&made.rule, sizeof(made) + 1));
+    assert_false(cfi_rule_is_sound(&made.rule, 3));
+    made.rule.place_count = 255;
+    assert_false(cfi_rule_is_sound(&made.rule, sizeof(made)));
+    made = sound_rule();
+    made.rule.op_count = UINT16_MAX;
+    assert_false(cfi_rule_is_sound(&made.rule, sizeof(made)));
+    made = sound_rule();
+    made.rule.cfa_ops = 3;
+    assert_false(cfi_rule_is_sound(&made.rule, sizeof(made)));
+    made = sound_rule();
+    made.rule.cfa_register = CPU_REGISTERS;
+    assert_false(cfi_rule_is_sound(&made.rule, sizeof(made)));
+    made = sound_rule();
+    made.places[0].reg = CPU_REGISTERS;
+    assert_false(cfi_rule_is_sound(&made.rule, sizeof(made)));
+    made = sound_rule();
+    made.places[1].value = 1; /* its two operations begin behind the first */
+    assert_false(cfi_rule_is_sound(&made.rule, sizeof(made)));
+    made = sound_rule();
+    made.places[0] = (struct cfi_place){.kind = PLACE_REGISTER, .value = -1};
+    assert_false(cfi_rule_is_sound(&made.rule, sizeof(made)));
+    made = sound_rule();
+    made.places[0].kind = 200;
+    assert_false(cfi_rule_is_sound(&made.rule, sizeof(made)));
+    made = sound_rule();
+    made.ops[1].reg = 64;
+    assert_false(cfi_rule_is_sound(&made.rule, sizeof(made)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parser_has_no_rights),
+        cmocka_unit_test(test_parser_has_no_descriptors_of_the_program),
+        cmocka_unit_test(test_file_that_ends_the_parser_is_lost_alone),
+        cmocka_unit_test(test_parser_is_started_a_few_times_only),
+        cmocka_unit_test(test_parser_that_hangs_does_not_delay_the_end),
+        cmocka_unit_test(test_parser_ends_with_its_program),
+        cmocka_unit_test(test_rules_of_a_parser_that_lies_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
