@@ -211,7 +211,8 @@ static int run(int argc, char **argv)
     int result;
 
     if (command_line_parse(&diff_command, argc, argv, &options, &result)) {
-        privileges_render();
+        privileges_render(
+            render_fence(&options.report.output, options.report.paths, options.report.path_count));
         result = diff(&options);
     }
     report_options_free(&options.report);

@@ -174,7 +174,7 @@ static int run(int argc, char **argv)
 
     if (command_line_parse(&dump_command, argc, argv, &options, &result)) {
         if (options.core)
-            privileges_render();
+            privileges_render(NULL); /* libraries of the core can be anywhere */
         else
             privileges_observe();
         result = options.core ? dump_core(&options, &error) : dump_live(&options, &error);

@@ -331,7 +331,7 @@ static int record_and_render(const struct record_options *options, struct target
     if (failed)
         message_warning("the recording ended early; what %s has of it is kept",
                         path ? path : temporary_directory());
-    privileges_render();
+    privileges_render(render_fence(&options->output, NULL, 0));
     rendered = render_recording(options, path, fd);
     return failed ? failed : rendered;
 }

@@ -37,6 +37,23 @@ int render_check(const struct output_options *options, uint32_t events, bool pee
     return output_check(requests, count, events, peers, error);
 }
 
+struct file_fence *render_fence(const struct output_options *options, const char *const *inputs,
+                                size_t input_count)
+{
+    struct file_fence *fence = file_fence_new();
+
+    for (size_t i = 0; i < options->count; i++)
+        if (strcmp(options->requests[i].path, "-"))
+            file_fence_write(fence, options->requests[i].path);
+    if (options->stats_path && strcmp(options->stats_path, "-"))
+        file_fence_write(fence, options->stats_path);
+    for (size_t i = 0; i < input_count; i++)
+        file_fence_read(fence, inputs[i]);
+    file_fence_write_in(fence, temporary_directory());
+    file_fence_read_time_zone(fence);
+    return fence;
+}
+
 static void say_what_was_written(const struct output_options *options,
                                  const struct output_result *result)
 {

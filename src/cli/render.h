@@ -3,11 +3,17 @@
 #pragma once
 
 #include "cli/options.h"
+#include "os/file_fence.h"
 #include "util/error.h"
 
 /* Check that the outputs can be written, as output_check() does. */
 int render_check(const struct output_options *options, uint32_t events, bool peers,
                  struct error *error);
+
+/* A fence around all that is opened from now on: the outputs, the directory of temporary files,
+ * `inputs`, and what the C library reads. */
+struct file_fence *render_fence(const struct output_options *options, const char *const *inputs,
+                                size_t input_count);
 
 /* Write the outputs, and the summary unless it is off. The summary (for a comparison: the changes)
  * goes to standard output, or to standard error if an output goes to standard output. Takes over

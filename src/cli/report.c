@@ -37,7 +37,7 @@ static int run(int argc, char **argv)
     int result;
 
     if (command_line_parse(&report_command, argc, argv, &options, &result)) {
-        privileges_render();
+        privileges_render(render_fence(&options.output, options.paths, options.path_count));
         result = report(&options);
     }
     report_options_free(&options);

@@ -84,9 +84,16 @@ void privileges_record(bool probes)
     keep(kept, "record");
 }
 
-void privileges_render(void)
+void privileges_render(struct file_fence *fence)
 {
     give_up_new_rights();
+    if (file_fence_close(fence))
+        log_decision("privileges", "files that can be opened are not limited: %s", strerror(errno));
+    else
+        log_decision("privileges",
+                     "only inputs can be read, and only in the folders of outputs and "
+                     "temporary files can be written");
+    file_fence_free(fence);
     keep(FILES, "read and write files");
     if (call_filter_files_only())
         log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));

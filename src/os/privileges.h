@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "os/file_fence.h"
+
 /* Keep the rights to look at VMs and to record: reading memory, BPF programs, perf events, and
  * writing files wherever the user may. Programs that this process starts from now on have no
  * rights, even if they are set-user-ID. No core file is written: it would contain foreign memory.
@@ -17,6 +19,7 @@ void privileges_observe(void);
  * memory, and attaching. `probes`: probes are attached and detached all the time. */
 void privileges_record(bool probes);
 
-/* Keep the rights to read foreign files and to write outputs: the capabilities for files. The
- * kernel refuses system calls that do not concern files. */
-void privileges_render(void);
+/* Keep the rights to read foreign files and to write outputs: the capabilities for files, within
+ * the fence, which is freed (NULL: everywhere). The kernel refuses system calls that do not concern
+ * files. */
+void privileges_render(struct file_fence *fence);

@@ -214,6 +214,22 @@ static int write_segment(const struct rotation *rotation, int fd)
     return published ? published : written;
 }
 
+/* A fence around the files of all segments. */
+static struct file_fence *fence_around(const struct segment_files *files)
+{
+    struct file_fence *fence = file_fence_new();
+
+    if (files->recording)
+        file_fence_write(fence, files->recording);
+    for (size_t i = 0; i < files->request_count; i++)
+        file_fence_write(fence, files->requests[i].path);
+    if (files->stats_path)
+        file_fence_write(fence, files->stats_path);
+    file_fence_write_in(fence, files->temporary);
+    file_fence_read_time_zone(fence);
+    return fence;
+}
+
 static void run_child(const struct rotation *rotation, const struct source *source)
 {
     int fd;
@@ -224,7 +240,7 @@ static void run_child(const struct rotation *rotation, const struct source *sour
     signal(SIGHUP, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     keep_only(source, rotation->reports->log_file);
-    privileges_render();
+    privileges_render(fence_around(rotation->files));
     fd = open_source(rotation, source);
     _exit(fd < 0 ? ERROR_FAILED : write_segment(rotation, fd));
 }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What a process can still open (Landlock, Linux 5.13 and later): even root's capabilities do not
+ * lead out of the fence. Files that are open already stay usable.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct file_fence;
+
+/* A fence around nothing; NULL if the kernel has none. The functions below accept NULL. */
+struct file_fence *file_fence_new(void);
+void file_fence_free(struct file_fence *fence);
+
+/* Permit to read the file, or all files in the directory. A path that does not exist is left
+ * out. */
+void file_fence_read(struct file_fence *fence, const char *path);
+
+/* Permit to read what localtime(3) reads. */
+void file_fence_read_time_zone(struct file_fence *fence);
+
+/* Permit to write, make and remove files in the directory in which the file `path` is or will be
+ * (util/file_place.h), and in the directories in it. */
+void file_fence_write(struct file_fence *fence, const char *path);
+
+/* The same for a directory. */
+void file_fence_write_in(struct file_fence *fence, const char *directory);
+
+/* Put up the fence around this thread and those that it starts later, for good. The process must
+ * have set PR_SET_NO_NEW_PRIVS. Return 0, or -1 with errno. */
+int file_fence_close(const struct file_fence *fence);
