@@ -55,11 +55,6 @@ static bool is_cpu(const struct perf_text *perf, const struct seen_event *event)
            perf->import.header.frequency && !event_is_known(event->name);
 }
 
-static bool is_time(const char *name)
-{
-    return !strncmp(name, "cpu-clock", 9) || !strncmp(name, "task-clock", 10);
-}
-
 /* Define an event with its value: for perf the period, in ns if the event counts time. */
 static event_id define(struct perf_text *perf, const struct seen_event *seen)
 {
@@ -78,7 +73,7 @@ static event_id define(struct perf_text *perf, const struct seen_event *seen)
         event.values[0].unit = perf->header.unit;
     } else if (!perf->header.own && seen->has_period) {
         value = "period";
-        event.values[0].unit = is_time(seen->name) ? UNIT_NS : UNIT_COUNT;
+        event.values[0].unit = clock_is_timer(seen->name) ? UNIT_NS : UNIT_COUNT;
     }
     event.name = profile_string_z(profile, seen->name);
     event.values[0].name = profile_string_z(profile, value);
