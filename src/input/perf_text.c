@@ -9,7 +9,6 @@
 #include "input/perf_line.h"
 #include "input/perf_stack.h"
 #include "input/text.h"
-#include "profile/limits.h"
 #include "profile/events.h"
 #include "recording/reorder.h"
 #include "util/alloc.h"
@@ -243,10 +242,8 @@ static int take_stack(struct perf_text *perf, const struct perf_event_line *line
     if (bad)
         return text_fail(perf->text, lines < bad ? 0 : lines - bad, error,
                          "this is not a frame (ADDRESS SYMBOL (MODULE))");
-    if (stack.frames > STACK_FRAMES_MAX)
-        return text_fail(perf->text, 0, error, "the stack has more than %d frames",
-                         STACK_FRAMES_MAX);
-    perf->import.totals.frames += stack.frames;
+    if (import_frames(&perf->import, perf->text, stack.frames, error))
+        return -1;
     perf->import.totals.unknown_native_frames += stack.unresolved;
     *ret_stack = stack.stack;
     return 0;
