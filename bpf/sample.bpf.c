@@ -25,6 +25,7 @@ enum {
     PAGE = 4096,
     NATIVE_STACK_MAX = 8 << 20,                     /* a scheduler's native stack is not deeper */
     WORD_MASK = WIRE_PROCESS_BYTES - sizeof(__u64), /* bound of offsets in structs */
+    CALLER_STEP = 16,                               /* words that one call considers */
 };
 
 struct scratches scratches SEC(".maps");
@@ -324,12 +325,33 @@ __noinline int consider_process(__u32 at, __u64 address, __u32 scheduler_data, _
     return 1;
 }
 
+/* Consider some words of those that find_caller() read, from number `first` on. A function of its
+ * own for the verifier: it does not follow all words on each path that leads here. */
+__noinline int consider_words(__u32 at, __u32 first, __u32 count, __u32 scheduler_data, __u32 id)
+{
+    struct scratch *scratch = scratch_at(at);
+    __u64 *words = scratch ? room(scratch) : 0;
+
+    for (__u32 i = 0; words && i < CALLER_STEP && first + i < count; i++) {
+        __u64 word;
+
+        barrier_var(i);
+        word = words[(first + i) & (WIRE_CALLER_WORDS - 1)];
+        /* Addresses of the stack itself and of no struct are not worth the call. */
+        if ((word & 7) || word < PAGE ||
+            word - scratch->sample.registers.value[CPU_SP] < NATIVE_STACK_MAX)
+            continue;
+        if (consider_process(at, word, scheduler_data, id))
+            return 1;
+    }
+    return 0;
+}
+
 /* Find the process that called a match specification: db_prog_match() and its callers keep its
  * address on the native stack. */
 static __always_inline int find_caller(struct scratch *scratch, const struct wire_target *target,
                                        const struct stack_area *area)
 {
-    __u32 scheduler_data = target->process_scheduler_data, id = target->process_id;
     __u64 *words = room(scratch); /* temporary: the next region overwrites them */
     __u64 size = WIRE_CALLER_WORDS * sizeof(*words);
 
@@ -339,12 +361,10 @@ static __always_inline int find_caller(struct scratch *scratch, const struct wir
     size &= COPY_MASK;
     if (!words || bpf_probe_read_user(words, size, (void *)area->sp))
         return 0;
-    for (__u64 i = 0; i < WIRE_CALLER_WORDS && i < size / sizeof(*words); i++) {
-        barrier_var(i);
-        /* Addresses of the stack itself and of no struct are not worth the call. */
-        if ((words[i] & 7) || words[i] < PAGE || words[i] - area->sp < NATIVE_STACK_MAX)
-            continue;
-        if (consider_process(area->at, words[i], scheduler_data, id))
+    for (__u32 first = 0; first < WIRE_CALLER_WORDS; first += CALLER_STEP) {
+        barrier_var(first);
+        if (consider_words(area->at, first, size / sizeof(*words), target->process_scheduler_data,
+                           target->process_id))
             return 1;
     }
     return 0;

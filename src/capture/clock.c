@@ -14,6 +14,7 @@
 #include "os/capabilities.h"
 #include "os/descriptors.h"
 #include "os/kernel_settings.h"
+#include "profile/events.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/word_list.h"
@@ -25,8 +26,8 @@ enum {
 };
 
 static const struct clock_event events[] = {
-    {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, .is_timer = true},
-    {"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, .is_timer = true},
+    {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+    {"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
     {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, .is_hardware = true},
     {"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES, .is_hardware = true},
     {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, .is_hardware = true},
@@ -187,7 +188,7 @@ int clock_event_period(const struct clock_event *event, uint32_t frequency, uint
     if (check_frequency(frequency, error))
         return -1;
     *ret_period = SECOND / frequency;
-    if (event->is_timer)
+    if (clock_is_timer(event->name))
         return 0;
     result = counting_begin(&counting, event, error);
     if (!result) {

@@ -20,7 +20,6 @@ struct clock_event {
     const char *name;
     uint32_t type; /* of struct perf_event_attr */
     uint64_t config;
-    bool is_timer;    /* counts ns */
     bool is_hardware; /* interrupts by NMI */
 };
 

@@ -14,6 +14,7 @@
 #include "log_histogram.h"
 #include "os/descriptors.h"
 #include "os/process.h"
+#include "profile/events.h"
 #include "util/alloc.h"
 #include "util/log.h"
 
@@ -179,7 +180,7 @@ static void leave_out_maps(struct programs *programs)
 static void set_guard(struct programs *programs)
 {
     struct wire_guard guard = {.tick_ns = 1000000000 / programs->options.frequency,
-                               .counts_ns = programs->options.clock->is_timer};
+                               .counts_ns = clock_is_timer(programs->options.clock->name)};
     uint32_t key = 0;
 
     bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.guards), &key, &guard, BPF_ANY);

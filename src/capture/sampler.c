@@ -13,6 +13,7 @@
 
 #include "os/cpus.h"
 #include "os/descriptors.h"
+#include "profile/events.h"
 #include "util/alloc.h"
 #include "util/log.h"
 
@@ -81,7 +82,7 @@ int sampler_start(struct sampler *sampler, struct error *error)
     log_decision("clock", "%s for %s: %u ticks a second on each CPU, one after %llu %s",
                  sampler->clock->name, bpf_program__name(sampler->program), sampler->frequency,
                  (unsigned long long)sampler->period,
-                 sampler->clock->is_timer ? "ns" : "counts, as measured on a busy CPU");
+                 clock_is_timer(sampler->clock->name) ? "ns" : "counts, as measured on a busy CPU");
     sampler->links = xcalloc((size_t)cpus, sizeof(struct bpf_link *));
     sampler->clocks = xcalloc((size_t)cpus, sizeof(int));
     for (int cpu = 0; cpu < cpus; cpu++)

@@ -25,11 +25,12 @@ static const char *line_start(void)
     return isatty(STDERR_FILENO) ? "\r\033[K" : "";
 }
 
-static void say(const char *severity, const char *format, va_list args)
+/* Write `start`, the safe text and `end`, at the start of a line. */
+static void put(FILE *file, const char *start, const char *format, va_list args, const char *end)
 {
     char *text = safe_text(format, args);
 
-    fprintf(stderr, "%sbeamflame: %s%s\n", line_start(), severity, text);
+    fprintf(file, "%s%s%s%s", file == stderr ? line_start() : "", start, text, end);
     free(text);
 }
 
@@ -38,7 +39,7 @@ void message_say(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say("", format, args);
+    put(stderr, "beamflame: ", format, args, "\n");
     va_end(args);
 }
 
@@ -47,7 +48,7 @@ void message_warning(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say("warning: ", format, args);
+    put(stderr, "beamflame: warning: ", format, args, "\n");
     va_end(args);
 }
 
@@ -67,26 +68,20 @@ int message_error(const struct error *error)
 void message_progress(const char *format, ...)
 {
     va_list args;
-    char *text;
 
     va_start(args, format);
-    text = safe_text(format, args);
+    put(stderr, "", format, args, "");
     va_end(args);
-    fprintf(stderr, "%s%s", line_start(), text);
     fflush(stderr);
-    free(text);
 }
 
 void print_line(const char *format, ...)
 {
     va_list args;
-    char *text;
 
     va_start(args, format);
-    text = safe_text(format, args);
+    put(stdout, "", format, args, "\n");
     va_end(args);
-    puts(text);
-    free(text);
 }
 
 void print_own(const struct buffer *text)

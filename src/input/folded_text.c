@@ -7,7 +7,6 @@
 #include "input/import.h"
 #include "input/perf_stack.h"
 #include "input/text.h"
-#include "profile/limits.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/encode.h"
@@ -131,7 +130,6 @@ static stack_id take_stack(struct folded_text *folded, struct span text)
                                          separator && !folded->depth ? OUTERMOST : INNER));
         push_level(folded, end, stack);
     }
-    folded->import.totals.frames += folded->depth;
     folded->before.size = 0;
     buffer_put(&folded->before, text.at, text.size);
     return stack;
@@ -150,11 +148,11 @@ static int take_line(struct folded_text *folded, struct span line, struct error 
     if (!span_take_number(&count, WEIGHT_MOST, &sample.values[0]))
         return text_fail(folded->text, 0, error, "the count is too large");
     line.size = end;
-    if (!span_is(line, NO_STACK))
+    if (!span_is(line, NO_STACK)) {
         sample.stack = take_stack(folded, line);
-    if (folded->depth > STACK_FRAMES_MAX)
-        return text_fail(folded->text, 0, error, "the stack has more than %d frames",
-                         STACK_FRAMES_MAX);
+        if (import_frames(&folded->import, folded->text, folded->depth, error))
+            return -1;
+    }
     return import_sample(&folded->import, &sample, text_bytes(folded->text), error);
 }
 

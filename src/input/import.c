@@ -34,6 +34,15 @@ const char *import_text(struct import *import, struct span text)
     return profile_text(import->profile, profile_string(import->profile, text.at, text.size));
 }
 
+int import_frames(struct import *import, const struct text *text, uint64_t frames,
+                  struct error *error)
+{
+    if (frames > STACK_FRAMES_MAX)
+        return text_fail(text, 0, error, "the stack has more than %d frames", STACK_FRAMES_MAX);
+    import->totals.frames += frames;
+    return 0;
+}
+
 int import_sample(struct import *import, const struct sample *sample, uint64_t bytes,
                   struct error *error)
 {

@@ -2,6 +2,7 @@
 /* Makes a recording from another file, in an unnamed file, one sample at a time. */
 #pragma once
 
+#include "input/text.h"
 #include "profile/profile.h"
 #include "recording/recording.h"
 #include "util/error.h"
@@ -23,6 +24,11 @@ void import_free(struct import *import);
 
 /* A text for the header. It belongs to the profile. */
 const char *import_text(struct import *import, struct span text);
+
+/* Count the frames of a sample's stack, which is at this line of the text. Return -1 with error if
+ * a stack may not have so many. */
+int import_frames(struct import *import, const struct text *text, uint64_t frames,
+                  struct error *error);
 
 /* Add a sample. `bytes`: of the file, that were read so far; a small file must not unpack to a huge
  * profile. */

@@ -9,7 +9,6 @@
 #include "input/perf_line.h"
 #include "input/perf_stack.h"
 #include "input/text.h"
-#include "profile/limits.h"
 #include "profile/events.h"
 #include "recording/reorder.h"
 #include "util/alloc.h"
@@ -55,11 +54,6 @@ static bool is_cpu(const struct perf_text *perf, const struct seen_event *event)
            perf->import.header.frequency && !event_is_known(event->name);
 }
 
-static bool is_time(const char *name)
-{
-    return !strncmp(name, "cpu-clock", 9) || !strncmp(name, "task-clock", 10);
-}
-
 /* Define an event with its value: for perf the period, in ns if the event counts time. */
 static event_id define(struct perf_text *perf, const struct seen_event *seen)
 {
@@ -78,7 +72,7 @@ static event_id define(struct perf_text *perf, const struct seen_event *seen)
         event.values[0].unit = perf->header.unit;
     } else if (!perf->header.own && seen->has_period) {
         value = "period";
-        event.values[0].unit = is_time(seen->name) ? UNIT_NS : UNIT_COUNT;
+        event.values[0].unit = clock_is_timer(seen->name) ? UNIT_NS : UNIT_COUNT;
     }
     event.name = profile_string_z(profile, seen->name);
     event.values[0].name = profile_string_z(profile, value);
@@ -248,10 +242,8 @@ static int take_stack(struct perf_text *perf, const struct perf_event_line *line
     if (bad)
         return text_fail(perf->text, lines < bad ? 0 : lines - bad, error,
                          "this is not a frame (ADDRESS SYMBOL (MODULE))");
-    if (stack.frames > STACK_FRAMES_MAX)
-        return text_fail(perf->text, 0, error, "the stack has more than %d frames",
-                         STACK_FRAMES_MAX);
-    perf->import.totals.frames += stack.frames;
+    if (import_frames(&perf->import, perf->text, stack.frames, error))
+        return -1;
     perf->import.totals.unknown_native_frames += stack.unresolved;
     *ret_stack = stack.stack;
     return 0;

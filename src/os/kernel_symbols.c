@@ -29,6 +29,9 @@ struct kernel_symbols {
 /* Nothing says how long the last symbol is: no symbol follows to bound it. */
 enum { LAST_SYMBOL_SIZE = 4096 };
 
+/* Bytes to read at a time. */
+enum { READ_BUFFER = 1 << 16 };
+
 static uint32_t add_text(struct kernel_symbols *all, const char *text, size_t length)
 {
     uint32_t offset = (uint32_t)all->texts_used;
@@ -155,16 +158,19 @@ struct kernel_symbols *kernel_symbols_new(struct error *error)
 {
     FILE *file = fopen("/proc/kallsyms", "re");
     struct kernel_symbols *all;
+    char *room;
 
     if (!file) {
         error_set(error, ERROR_FAILED, "can't read /proc/kallsyms: %s", strerror(errno));
         return NULL;
     }
-    setvbuf(file, NULL, _IOFBF, 1 << 16);
+    room = xmalloc(READ_BUFFER); /* glibc's setvbuf() uses a size only with a buffer */
+    setvbuf(file, room, _IOFBF, READ_BUFFER);
     all = kernel_symbols_read(file, error);
     if (all)
         all->is_running = true;
     fclose(file);
+    free(room);
     return all;
 }
 

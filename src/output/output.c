@@ -252,10 +252,11 @@ static void apply_changes(struct outputs *outputs, const struct sample *sample,
  * stacks. */
 static int check_amount(const struct outputs *outputs, struct error *error)
 {
-    uint64_t bytes = recording_offset(outputs->source.recording);
+    uint64_t bytes;
 
     if (!view_is_exhausted(outputs->source.view))
         return 0;
+    bytes = recording_offset(outputs->source.recording);
     return error_set(error, ERROR_FAILED,
                      "the outputs would have more than %" PRIu64 " MB of stacks, from %" PRIu64
                      " bytes of recording: select less, or choose --format bfr or html",

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "util/span.h"
+
 struct event_kind {
     const char *name; /* a prefix of event names if it ends in ':' */
     struct {
@@ -64,6 +66,11 @@ static const struct event_kind kinds[] = {
     {PLACE_PROBE, {[PLACE_COUNT] = {"count", UNIT_COUNT}}, "probe:SYMBOL+OFFSET"},
     {"usdt:", {[PLACE_COUNT] = {"count", UNIT_COUNT}}},
 };
+
+bool clock_is_timer(const char *name)
+{
+    return begins_with(name, "cpu-clock") || begins_with(name, "task-clock");
+}
 
 static bool is_of_kind(const char *name, const char *kind)
 {

@@ -247,7 +247,7 @@ static void decode_values(struct record_decoder *decoder, struct cursor *cursor,
 static void decode_metrics(struct record_decoder *decoder, struct cursor *cursor,
                            struct sample *sample)
 {
-    struct metrics *base = metric_bases_get(&decoder->base.metrics, sample->process);
+    struct metrics *base = record_base_metrics(&decoder->base, sample->process);
     struct metrics *metrics = &sample->metrics;
     uint32_t changed;
 
@@ -262,7 +262,7 @@ static void decode_metrics(struct record_decoder *decoder, struct cursor *cursor
             metrics->values[i] = cursor_delta(cursor, base->values[i], UINT64_MAX, "");
     }
     if (!cursor->problem)
-        metric_base_set(base, metrics);
+        record_base_set_metrics(base, metrics);
 }
 
 static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,

@@ -3,12 +3,6 @@
 
 #include "recording/recording_format.h"
 
-void record_base_reset(struct record_base *base)
-{
-    metric_bases_clear(&base->metrics);
-    *base = (struct record_base){0};
-}
-
 static void encode_module(const struct module *module, struct buffer *records)
 {
     buffer_byte(records, RECORD_MODULE);
@@ -133,7 +127,7 @@ bool record_encode_entry(struct record_encoder *encoder, const struct profile *p
 static void encode_metrics(struct record_encoder *encoder, const struct sample *sample,
                            struct buffer *records)
 {
-    struct metrics *base = metric_bases_get(&encoder->base.metrics, sample->process);
+    struct metrics *base = record_base_metrics(&encoder->base, sample->process);
     const struct metrics *metrics = &sample->metrics;
     uint32_t changed = 0;
 
@@ -147,7 +141,7 @@ static void encode_metrics(struct record_encoder *encoder, const struct sample *
         if (changed >> i & 1)
             buffer_zigzag(records, (int64_t)(metrics->values[i] - base->values[i]));
     }
-    metric_base_set(base, metrics);
+    record_base_set_metrics(base, metrics);
 }
 
 void record_encode_sample(struct record_encoder *encoder, const struct profile *profile,

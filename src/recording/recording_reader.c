@@ -184,14 +184,15 @@ static int read_counts(struct recording *recording, struct profile *profile, str
     return check_chunk(recording, chunk, cursor, error);
 }
 
-/* Check that a small file does not unpack to a huge profile, or to endless samples. */
+/* Check that a small file does not unpack to a huge profile, or to endless samples. `has_grown`:
+ * there are new entries in the tables. */
 static int check_limits(const struct recording *recording, const struct profile *profile,
-                        struct error *error)
+                        bool has_grown, struct error *error)
 {
     uint64_t bytes = recording_offset(recording);
     const char *problem = NULL;
 
-    if (limits_tables_exceeded(profile, bytes))
+    if (has_grown && limits_tables_exceeded(profile, bytes))
         problem = "names and stacks take more memory than a file of this size may use";
     else if (recording->decoder.frames > limits_frames(bytes))
         problem = "the stacks of the samples have more frames than a file of this size may have";
@@ -208,20 +209,22 @@ static int next_in_chunk(struct recording *recording, struct profile *profile,
                          struct sample *ret_sample, struct error *error)
 {
     struct cursor *cursor = &recording->cursor;
+    bool has_grown = false;
 
     while (cursor->at < cursor->end) {
         const uint8_t *record = cursor->at;
 
         if (record_decode(&recording->decoder, cursor, profile, ret_sample)) {
             recording->samples++;
-            return check_limits(recording, profile, error) ? -1 : 1;
+            return check_limits(recording, profile, has_grown, error) ? -1 : 1;
         }
+        has_grown = true;
         if (cursor->problem) {
             cursor->at = record; /* the error names the start of the record */
             return check_chunk(recording, &recording->chunk, cursor, error);
         }
     }
-    return check_limits(recording, profile, error);
+    return check_limits(recording, profile, has_grown, error);
 }
 
 /* The totals may be older than the last samples. */

@@ -7,20 +7,30 @@
 
 #include <stdbool.h>
 
-#include "profile/metric_bases.h"
 #include "profile/profile.h"
 #include "util/buffer.h"
 #include "util/cursor.h"
+#include "util/intern.h"
 
 /* The values that numbers in the next record are relative to. */
 struct record_base {
     uint64_t address; /* of the previous frame */
     struct sample sample;
-    struct metric_bases metrics;
+    struct intern processes; /* with metrics in this chunk */
+    struct metrics *metrics; /* by id in `processes` - 1: those of the process' newest sample */
+    uint32_t metrics_room;
 };
 
 /* Reset the base. Call it for each chunk, and to free the base. */
 void record_base_reset(struct record_base *base);
+
+/* The metrics that those of the process' next sample are relative to, all zero at first. Valid
+ * until the next call. */
+struct metrics *record_base_metrics(struct record_base *base, process_id process);
+
+/* Make `metrics` the newest ones of the process. A metric that it does not know keeps its last
+ * value. */
+void record_base_set_metrics(struct metrics *base, const struct metrics *metrics);
 
 static inline uint64_t record_base_value(const struct record_base *base, event_id event, uint32_t i)
 {

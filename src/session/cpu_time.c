@@ -9,6 +9,7 @@
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/hash.h"
 
 enum {
     WINDOW_NS = 200000000,
@@ -65,7 +66,7 @@ struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, 
     struct cpu_time *cpu_time = xcalloc(1, sizeof(*cpu_time));
 
     cpu_time->period = period;
-    cpu_time->is_timer = clock->is_timer;
+    cpu_time->is_timer = clock_is_timer(clock->name);
     cpu_time->first_ns_per_count = 1e9 / frequency / (double)period;
     return cpu_time;
 }
@@ -237,26 +238,59 @@ void cpu_time_totals(const struct cpu_time *cpu_time, struct recording_totals *t
     totals->cpu_accounted_ns = cpu_time->totals.cpu_accounted_ns;
 }
 
-/* True if both entries are of one thread: it has several if its name changed. */
-static bool same_thread(const struct profile *profile, thread_id a, thread_id b)
+static uint64_t hash_of(const struct thread_entry *thread)
 {
-    const struct thread_entry *one = profile_get_thread(profile, a);
-    const struct thread_entry *other = profile_get_thread(profile, b);
+    return hash_word((uint64_t)thread->target << 32 | thread->tid);
+}
 
-    return one->target == other->target && one->tid == other->tid;
+/* Return the time of a thread, or NULL. Entries with another name are of the same thread: it
+ * changed its name. `index` has positions in the list, plus 1. */
+static struct thread_time *find_time(const struct id_index *index, const struct profile *profile,
+                                     const struct thread_times *times,
+                                     const struct thread_entry *thread)
+{
+    struct id_probe probe = id_index_probe(index, hash_of(thread));
+    uint32_t position;
+
+    while ((position = id_probe_next(&probe))) {
+        struct thread_time *time = &times->list[position - 1];
+        const struct thread_entry *other = profile_get_thread(profile, time->thread);
+
+        if (other->target == thread->target && other->tid == thread->tid)
+            return time;
+    }
+    return NULL;
+}
+
+/* Index the times by thread: the first one of each. */
+static struct id_index index_of(const struct profile *profile, const struct thread_times *times)
+{
+    struct id_index index = {0};
+
+    for (size_t i = 0; i < times->count; i++) {
+        const struct thread_entry *thread = profile_get_thread(profile, times->list[i].thread);
+
+        if (!find_time(&index, profile, times, thread))
+            id_index_add(&index, hash_of(thread), (uint32_t)i + 1);
+    }
+    return index;
 }
 
 void cpu_time_threads(const struct cpu_time *cpu_time, const struct profile *profile,
                       struct thread_times *times)
 {
+    struct id_index index = index_of(profile, times);
+
     for (thread_id id = 1; id < cpu_time->sampled_count; id++) {
-        for (size_t i = 0; cpu_time->sampled[id] && i < times->count; i++) {
-            if (!same_thread(profile, id, times->list[i].thread))
-                continue;
-            times->list[i].sampled_ns += cpu_time->sampled[id];
-            break;
-        }
+        struct thread_time *time =
+            cpu_time->sampled[id]
+                ? find_time(&index, profile, times, profile_get_thread(profile, id))
+                : NULL;
+
+        if (time)
+            time->sampled_ns += cpu_time->sampled[id];
     }
+    id_index_free(&index);
 }
 
 void cpu_time_begin(struct cpu_time *cpu_time)

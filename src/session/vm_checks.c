@@ -144,7 +144,7 @@ static const char *advice_for(const struct error *error)
     case ERROR_NO_PROCESS:
         return "'beamflame ps' lists the VMs of this host";
     case ERROR_PERMISSION:
-        return "run as root";
+        return "see 'capabilities' above";
     default:
         return "README.md, 'What it needs', has the VMs that are supported";
     }

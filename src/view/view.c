@@ -34,9 +34,9 @@ struct stack_memo {
     frame_id bottom; /* first Erlang frame from the root, 0 if none */
 };
 
-/* Texts of modules, by id: in view->texts; 0: not made yet. */
-struct text_memo {
-    uint32_t *texts;
+/* A number for each id; 0: not known yet. */
+struct memo {
+    uint32_t *values;
     size_t room;
 };
 
@@ -53,9 +53,10 @@ struct view {
     uint32_t memo_count, memo_capacity;
     uint64_t *memory; /* newest, by process id; 0: unknown */
     size_t memory_room;
-    struct text_memo files, maps; /* by module and by target */
-    struct text_memo nodes;       /* by target; made again if there are more targets */
-    uint32_t node_targets;        /* the number of targets when `nodes` was made */
+    struct memo files, maps; /* texts of modules, in `texts`: by module and by target */
+    struct memo nodes;       /* texts by target; made again if there are more targets */
+    uint32_t node_targets;   /* the number of targets when `nodes` was made */
+    struct memo sizes;       /* by frame: bytes of its text and module */
     struct view_frame *frames;
     size_t frame_count, frame_capacity;
     struct buffer scratch;
@@ -90,9 +91,10 @@ void view_free(struct view *view)
     free(view->root_of_key);
     free(view->memos);
     free(view->memory);
-    free(view->files.texts);
-    free(view->maps.texts);
-    free(view->nodes.texts);
+    free(view->files.values);
+    free(view->maps.values);
+    free(view->nodes.values);
+    free(view->sizes.values);
     free(view->frames);
     buffer_free(&view->scratch);
     free(view);
@@ -251,11 +253,11 @@ static uint32_t text_of_map(struct view *view, target_id target)
     return view_scratch_text(view);
 }
 
-/* The element for an id: its text, or 0 if that is not made yet. */
-static uint32_t *memo_of(struct text_memo *memo, uint32_t id)
+/* The element for an id. */
+static uint32_t *memo_of(struct memo *memo, uint32_t id)
 {
-    memo->texts = xgrow(memo->texts, &memo->room, id, sizeof(*memo->texts));
-    return &memo->texts[id];
+    memo->values = xgrow(memo->values, &memo->room, id, sizeof(*memo->values));
+    return &memo->values[id];
 }
 
 static const char *module_text(struct view *view, const struct frame *frame, target_id target)
@@ -273,6 +275,22 @@ static void push_frame(struct view *view, const struct view_frame *frame)
     view->frames =
         xgrow(view->frames, &view->frame_capacity, view->frame_count, sizeof(*view->frames));
     view->frames[view->frame_count++] = *frame;
+}
+
+static size_t size_of(const struct view_frame *frame)
+{
+    return strlen(frame->text) + strlen(frame->module);
+}
+
+/* Add the size of the newest frame, which is frame `id` of the profile, to what was given. Its
+ * module's text may be a few digits longer for another target. */
+static void count_code_frame(struct view *view, frame_id id)
+{
+    uint32_t *memo = &view->sizes.values[id];
+
+    if (!*memo)
+        *memo = (uint32_t)size_of(&view->frames[view->frame_count - 1]);
+    view->given += *memo;
 }
 
 static void push_code_frame(struct view *view, const struct frame *frame, target_id target)
@@ -319,7 +337,7 @@ static uint32_t text_of_node(struct view *view, target_id target)
     uint32_t targets = profile_counts(view->profile).targets, *memo;
 
     if (view->node_targets != targets && view->nodes.room)
-        memset(view->nodes.texts, 0, view->nodes.room * sizeof(*view->nodes.texts));
+        memset(view->nodes.values, 0, view->nodes.room * sizeof(*view->nodes.values));
     view->node_targets = targets;
     memo = memo_of(&view->nodes, target);
     if (!*memo) {
@@ -357,12 +375,6 @@ bool view_is_exhausted(const struct view *view)
     return view->given > view->allowed;
 }
 
-static void count_given(struct view *view)
-{
-    for (size_t i = 0; i < view->frame_count; i++)
-        view->given += strlen(view->frames[i].text) + strlen(view->frames[i].module);
-}
-
 size_t view_frames(struct view *view, view_stack_id id, const struct view_frame **frames)
 {
     const struct view_stack *shown = intern_get(&view->stacks, id);
@@ -375,16 +387,19 @@ size_t view_frames(struct view *view, view_stack_id id, const struct view_frame 
         return 0;
     push_root_frames(view, root);
     roots = view->frame_count;
+    memo_of(&view->sizes, profile_counts(view->profile).frames); /* room for all */
+    for (size_t i = 0; i < roots; i++)
+        view->given += size_of(&view->frames[i]);
     for (stack_id at = shown->stack; at;) {
         const struct stack_node *node = view->options.fold_recursion
                                             ? intern_get(&view->folded, at)
                                             : profile_get_stack(view->profile, at);
 
         push_code_frame(view, profile_get_frame(view->profile, node->frame), root->target);
+        count_code_frame(view, node->frame);
         at = node->parent;
     }
     reverse_frames(view, roots);
-    count_given(view);
     *frames = view->frames;
     return view->frame_count;
 }

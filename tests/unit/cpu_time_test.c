@@ -301,6 +301,35 @@ static void test_sampled_time_is_summed_by_thread(void **state)
     teardown(&bench);
 }
 
+/* With the most threads that a recording has, each gets its own time, soon: searching the list for
+ * each thread would take seconds. The same number in another VM is another thread. */
+static void test_times_of_many_threads_are_found_soon(void **state)
+{
+    struct thread_times times = {0};
+    struct bench bench;
+    struct profile *profile;
+    uint64_t began;
+
+    (void)state;
+    setup(&bench, "cpu-clock", 10 * MS);
+    profile = bench.segment->profile;
+    for (uint32_t i = 0; i < THREAD_TIMES_MAX; i++) {
+        struct sample sample = {.values = {i + 1}, .event = bench.segment->cpu};
+
+        sample.thread =
+            profile_thread(profile, &(struct thread_entry){.tid = 1 + i / 2, .target = i % 2});
+        vm_cpu_time_hold(bench.own, &sample);
+        thread_times_add(&times, &(struct thread_time){.thread = sample.thread});
+    }
+    began = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    cpu_time_threads(bench.cpu_time, profile, &times);
+    assert_true(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began < 50 * MS);
+    for (uint32_t i = 0; i < THREAD_TIMES_MAX; i++)
+        assert_int_equal(times.list[i].sampled_ns, i + 1);
+    thread_times_free(&times);
+    teardown(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_samples_without_an_account_keep_the_clocks_values),
         cmocka_unit_test(test_late_ticks_count_in_full),
         cmocka_unit_test(test_sampled_time_is_summed_by_thread),
+        cmocka_unit_test(test_times_of_many_threads_are_found_soon),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,12 +81,27 @@ static void test_each_unit_has_its_name(void **state)
     assert_string_equal(unit_name(UNIT_END), "unknown");
 }
 
+/* Timers are known by their name, with and without perf's modifiers. Other clocks count something
+ * else. */
+static void test_only_timers_count_time(void **state)
+{
+    (void)state;
+    assert_true(clock_is_timer("cpu-clock"));
+    assert_true(clock_is_timer("task-clock"));
+    assert_true(clock_is_timer("cpu-clock:u"));
+    assert_false(clock_is_timer("cycles"));
+    assert_false(clock_is_timer("ref-cycles"));
+    assert_false(clock_is_timer("context-switches"));
+    assert_false(clock_is_timer(""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_value_indices_match_their_names),
         cmocka_unit_test(test_each_event_has_one_entry_and_a_bad_name_has_none),
         cmocka_unit_test(test_each_unit_has_its_name),
+        cmocka_unit_test(test_only_timers_count_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,8 @@
 #include "output/summary/cpu_account.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "profile/events.h"
 
 static const double CLOSE = 0.02;
 
@@ -11,11 +12,6 @@ double cpu_account_ratio(const struct recording_totals *totals)
     return totals->cpu_accounted_ns
                ? (double)totals->cpu_sampled_ns / (double)totals->cpu_accounted_ns
                : 0;
-}
-
-static bool is_timer(const char *clock)
-{
-    return !strcmp(clock, "cpu-clock") || !strcmp(clock, "task-clock");
 }
 
 /* If ticks are independent of a thread's sleeps, the number of its samples varies at most as that
@@ -34,7 +30,7 @@ static const char *reason(const struct recording_header *header,
         return "samples were lost";
     if (chance_explains(totals, ratio))
         return "with this number of samples, chance explains it";
-    if (!is_timer(header->event))
+    if (!clock_is_timer(header->event))
         return "the rate of this event varies";
     return ratio < 1 ? "the kernel switched threads, or the hypervisor took CPUs away, when ticks "
                        "were due"
