@@ -7,6 +7,7 @@
 # make install    the program, manual pages and completions, below $(prefix)
 # make check      format, static analysis, layering
 # make bench      measure what the docs claim
+# make coverage   test, and print how many lines of src/ ran
 # make fuzz       feed random input to the parsers of untrusted bytes
 # make SAN=1      everything with the address and undefined-behaviour sanitizers, in build/san
 # make BPF_DEBUG=1   BPF programs that say why they give up, in build/bpf-debug
@@ -23,7 +24,7 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpf
 CPU := $(shell uname -m)
 ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
 
-BUILD := build$(if $(SAN),/san)$(if $(BPF_DEBUG),/bpf-debug)
+BUILD := build$(if $(SAN),/san)$(if $(COVERAGE),/coverage)$(if $(BPF_DEBUG),/bpf-debug)
 LIBS := libbpf libelf libdw zlib liblzma libzstd capstone libprotobuf-c
 CPPFLAGS += -D_GNU_SOURCE -DBEAMFLAME_VERSION='"$(VERSION)"' -Isrc -Iinclude -I$(BUILD)/gen
 CFLAGS += -std=c11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -39,6 +40,15 @@ ifdef SAN
   CFLAGS += -fsanitize=address,undefined,float-cast-overflow \
             -fno-sanitize-recover=undefined,float-cast-overflow
   LDFLAGS += -fsanitize=address,undefined
+endif
+# Clang counts in a file that is mapped, so what a process ran is known even if it is killed, or may
+# not open files any more. The file's name is %m, one for each program.
+ifdef COVERAGE
+  CC := $(CLANG)
+  COUNT := -fprofile-instr-generate=$(abspath $(BUILD))/raw/%c%m.profraw
+  CFLAGS += $(COUNT) -fcoverage-mapping -mllvm -runtime-counter-relocation \
+            -Wno-gnu-variable-sized-type-not-at-end -Wno-unknown-attributes
+  LDFLAGS += $(COUNT)
 endif
 LDLIBS += $(shell pkg-config --libs $(LIBS)) -liberty -lm -lstdc++
 
@@ -209,7 +219,7 @@ $(BUILD)/tidy/%.ok: src/%.c $(BUILD)/obj/%.o .clang-tidy compile_flags.txt
 .PHONY: tidy
 tidy: $(TIDY)
 
-.PHONY: deps demo test test-long check bench install clean
+.PHONY: deps demo test test-long coverage check bench install clean
 deps:
 	$(Q)tools/install-deps build
 demo:
@@ -225,6 +235,11 @@ test-long:
 	$(Q)tools/install-deps test
 	$(Q)$(MAKE) all unit-tests
 	$(Q)tests/run $(BUILD) --long
+# Line coverage of all tests, or of those whose path contains one of TEST_NAMES ("unit/ replay/").
+coverage:
+	$(Q)tools/install-deps test
+	$(Q)$(MAKE) COVERAGE=1 all unit-tests
+	$(Q)tools/coverage $(BUILD)/coverage $(TEST_NAMES)
 check:
 	$(Q)tools/install-deps check
 	$(Q)tools/check
