@@ -179,7 +179,8 @@ FUZZ_SECONDS ?= 20
 FUZZ_NAMES ?=
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
 FUZZ_FLAGS := -std=c11 -O1 -g -Wno-gnu-variable-sized-type-not-at-end -fno-omit-frame-pointer \
-              -fsanitize=address,undefined -fno-sanitize-recover=undefined
+              -fsanitize=address,undefined,float-cast-overflow \
+              -fno-sanitize-recover=undefined,float-cast-overflow -D__SANITIZE_ADDRESS__
 $(BUILD)/fuzz/obj/%.o: src/%.c | $(SKELETONS) $(SCHEMA_HEADERS)
 	$(say) FUZZ $<
 	$(Q)mkdir -p $(@D)
@@ -195,6 +196,29 @@ FUZZ_OBJECTS := $(ROOM_OBJECTS:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 $(BUILD)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/fuzz_recording.h $(FUZZ_OBJECTS)
 	$(say) FUZZ $@
 	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $(filter-out %.h,$^) $(LDLIBS)
+
+# Unit and replay tests with the sanitizers, in BUILD/fuzz/tests. They take the objects of the fuzzers,
+# which exist where fuzzers ran; of an archive, a test links only what it needs.
+SANITIZED := $(patsubst $(BUILD)/tests/%,$(BUILD)/fuzz/tests/%,$(UNIT_TESTS))
+SANITIZED_REPLAY := $(BUILD)/fuzz/tests/replay_test
+$(BUILD)/fuzz/rooms.a: $(FUZZ_OBJECTS)
+	$(Q)rm -f $@
+	$(Q)ar rcsT $@ $^
+
+$(SANITIZED): $(BUILD)/fuzz/tests/%: tests/unit/%.c $(BUILD)/fuzz/rooms.a
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -Wno-unknown-attributes -MMD -MP -MF $@.d -o $@ \
+		$< $(BUILD)/fuzz/rooms.a $(LDLIBS) -lcmocka
+
+$(SANITIZED_REPLAY): tests/replay/replay_test.c $(IMAGE) tests/replay/image.h $(BUILD)/fuzz/rooms.a
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -DREPLAY_DIR='"$(CURDIR)/tests/replay"' \
+		-DREPLAY_OUT='"$(abspath $(@D))"' -o $@ $(filter-out %.h,$^) $(LDLIBS) -lcmocka
+
+.PHONY: sanitized-tests
+sanitized-tests: $(SANITIZED) $(SANITIZED_REPLAY)
 
 # libFuzzer is a part of clang that distributions may package on its own.
 HAS_FUZZER = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | $(CLANG) -x c - \
@@ -266,4 +290,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(OBJECTS:.o=.d) $(UNIT_TESTS:=.d) $(wildcard $(BUILD)/fuzz/obj/*/*.d $(BUILD)/fuzz/obj/*/*/*.d)
+-include $(OBJECTS:.o=.d) $(UNIT_TESTS:=.d) $(SANITIZED:=.d) $(wildcard $(BUILD)/fuzz/obj/*/*.d $(BUILD)/fuzz/obj/*/*/*.d)
