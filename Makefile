@@ -9,6 +9,7 @@
 # make bench      measure what the docs claim
 # make coverage   test, and print how many lines of src/ ran
 # make fuzz       feed random input to the parsers of untrusted bytes
+# make sanitize   unit and replay tests with the sanitizers
 # make SAN=1      everything with the address and undefined-behaviour sanitizers, in build/san
 # make BPF_DEBUG=1   BPF programs that say why they give up, in build/bpf-debug
 # V=1             show the commands
@@ -193,9 +194,14 @@ $(BUILD)/fuzz/obj/proto/%.o: $(BUILD)/gen/%.pb-c.c | $(SCHEMA_HEADERS)
 
 FUZZ_OBJECTS := $(ROOM_OBJECTS:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 .SECONDARY: $(FUZZ_OBJECTS)
+# Functions that a fuzzer replaces by its own __wrap_NAME.
+$(BUILD)/fuzz/proc_fuzz: FUZZ_WRAPPED := procfs_read fopen
+$(BUILD)/fuzz/command_line_fuzz: FUZZ_WRAPPED := message_usage message_warning print_own log_listen \
+	file_place_append regcomp
 $(BUILD)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/fuzz_recording.h $(FUZZ_OBJECTS)
 	$(say) FUZZ $@
-	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $(filter-out %.h,$^) $(LDLIBS)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer $(FUZZ_WRAPPED:%=-Wl,--wrap=%) -o $@ \
+		$(filter-out %.h,$^) $(LDLIBS)
 
 # Unit and replay tests with the sanitizers, in BUILD/fuzz/tests. They take the objects of the fuzzers,
 # which exist where fuzzers ran; of an archive, a test links only what it needs.
@@ -217,8 +223,13 @@ $(SANITIZED_REPLAY): tests/replay/replay_test.c $(IMAGE) tests/replay/image.h $(
 	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -DREPLAY_DIR='"$(CURDIR)/tests/replay"' \
 		-DREPLAY_OUT='"$(abspath $(@D))"' -o $@ $(filter-out %.h,$^) $(LDLIBS) -lcmocka
 
-.PHONY: sanitized-tests
+.PHONY: sanitized-tests sanitize run-sanitized
 sanitized-tests: $(SANITIZED) $(SANITIZED_REPLAY)
+sanitize:
+	$(Q)$(if $(HAS_FUZZER),$(MAKE) --no-print-directory run-sanitized, \
+		echo "tests with sanitizers are skipped: $(CLANG) has none here")
+run-sanitized: sanitized-tests
+	$(Q)LSAN_OPTIONS=suppressions=$(CURDIR)/tests/fuzz/leaks tests/run $(BUILD)/fuzz unit/
 
 # libFuzzer is a part of clang that distributions may package on its own.
 HAS_FUZZER = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | $(CLANG) -x c - \
