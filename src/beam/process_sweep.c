@@ -38,7 +38,7 @@ struct process_sweep {
     struct entry *by_address[BATCH];
     size_t count;
     struct memory_span spans[BATCH * STACK_SPANS + CODE_SPANS];
-    uint64_t code_generation; /* after the stacks were read */
+    uint64_t code_generation;          /* after the stacks were read */
     struct swept_process swept[BATCH]; /* the processes to visit */
     bool is_torn[BATCH];
     uint8_t *structs; /* 2 * BATCH structs: a gap between neighbours is smaller than one */
