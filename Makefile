@@ -7,7 +7,9 @@
 # make install    the program, manual pages and completions, below $(prefix)
 # make check      format, static analysis, layering
 # make bench      measure what the docs claim
+# make coverage   test, and print how many lines of src/ ran
 # make fuzz       feed random input to the parsers of untrusted bytes
+# make sanitize   unit and replay tests with the sanitizers
 # make SAN=1      everything with the address and undefined-behaviour sanitizers, in build/san
 # make BPF_DEBUG=1   BPF programs that say why they give up, in build/bpf-debug
 # V=1             show the commands
@@ -23,7 +25,7 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpf
 CPU := $(shell uname -m)
 ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
 
-BUILD := build$(if $(SAN),/san)$(if $(BPF_DEBUG),/bpf-debug)
+BUILD := build$(if $(SAN),/san)$(if $(COVERAGE),/coverage)$(if $(BPF_DEBUG),/bpf-debug)
 LIBS := libbpf libelf libdw zlib liblzma libzstd capstone libprotobuf-c
 CPPFLAGS += -D_GNU_SOURCE -DBEAMFLAME_VERSION='"$(VERSION)"' -Isrc -Iinclude -I$(BUILD)/gen
 CFLAGS += -std=c11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -39,6 +41,15 @@ ifdef SAN
   CFLAGS += -fsanitize=address,undefined,float-cast-overflow \
             -fno-sanitize-recover=undefined,float-cast-overflow
   LDFLAGS += -fsanitize=address,undefined
+endif
+# Clang counts in a file that is mapped, so what a process ran is known even if it is killed, or may
+# not open files any more. The file's name is %m, one for each program.
+ifdef COVERAGE
+  CC := $(CLANG)
+  COUNT := -fprofile-instr-generate=$(abspath $(BUILD))/raw/%c%m.profraw
+  CFLAGS += $(COUNT) -fcoverage-mapping -mllvm -runtime-counter-relocation \
+            -Wno-gnu-variable-sized-type-not-at-end -Wno-unknown-attributes
+  LDFLAGS += $(COUNT)
 endif
 LDLIBS += $(shell pkg-config --libs $(LIBS)) -liberty -lm -lstdc++
 
@@ -169,7 +180,8 @@ FUZZ_SECONDS ?= 20
 FUZZ_NAMES ?=
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
 FUZZ_FLAGS := -std=c11 -O1 -g -Wno-gnu-variable-sized-type-not-at-end -fno-omit-frame-pointer \
-              -fsanitize=address,undefined -fno-sanitize-recover=undefined
+              -fsanitize=address,undefined,float-cast-overflow \
+              -fno-sanitize-recover=undefined,float-cast-overflow -D__SANITIZE_ADDRESS__
 $(BUILD)/fuzz/obj/%.o: src/%.c | $(SKELETONS) $(SCHEMA_HEADERS)
 	$(say) FUZZ $<
 	$(Q)mkdir -p $(@D)
@@ -182,9 +194,42 @@ $(BUILD)/fuzz/obj/proto/%.o: $(BUILD)/gen/%.pb-c.c | $(SCHEMA_HEADERS)
 
 FUZZ_OBJECTS := $(ROOM_OBJECTS:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 .SECONDARY: $(FUZZ_OBJECTS)
+# Functions that a fuzzer replaces by its own __wrap_NAME.
+$(BUILD)/fuzz/proc_fuzz: FUZZ_WRAPPED := procfs_read fopen
+$(BUILD)/fuzz/command_line_fuzz: FUZZ_WRAPPED := message_usage message_warning print_own log_listen \
+	file_place_append regcomp
 $(BUILD)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/fuzz_recording.h $(FUZZ_OBJECTS)
 	$(say) FUZZ $@
-	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $(filter-out %.h,$^) $(LDLIBS)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer $(FUZZ_WRAPPED:%=-Wl,--wrap=%) -o $@ \
+		$(filter-out %.h,$^) $(LDLIBS)
+
+# Unit and replay tests with the sanitizers, in BUILD/fuzz/tests. They take the objects of the fuzzers,
+# which exist where fuzzers ran; of an archive, a test links only what it needs.
+SANITIZED := $(patsubst $(BUILD)/tests/%,$(BUILD)/fuzz/tests/%,$(UNIT_TESTS))
+SANITIZED_REPLAY := $(BUILD)/fuzz/tests/replay_test
+$(BUILD)/fuzz/rooms.a: $(FUZZ_OBJECTS)
+	$(Q)rm -f $@
+	$(Q)ar rcsT $@ $^
+
+$(SANITIZED): $(BUILD)/fuzz/tests/%: tests/unit/%.c $(BUILD)/fuzz/rooms.a
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -Wno-unknown-attributes -MMD -MP -MF $@.d -o $@ \
+		$< $(BUILD)/fuzz/rooms.a $(LDLIBS) -lcmocka
+
+$(SANITIZED_REPLAY): tests/replay/replay_test.c $(IMAGE) tests/replay/image.h $(BUILD)/fuzz/rooms.a
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -DREPLAY_DIR='"$(CURDIR)/tests/replay"' \
+		-DREPLAY_OUT='"$(abspath $(@D))"' -o $@ $(filter-out %.h,$^) $(LDLIBS) -lcmocka
+
+.PHONY: sanitized-tests sanitize run-sanitized
+sanitized-tests: $(SANITIZED) $(SANITIZED_REPLAY)
+sanitize:
+	$(Q)$(if $(HAS_FUZZER),$(MAKE) --no-print-directory run-sanitized, \
+		echo "tests with sanitizers are skipped: $(CLANG) has none here")
+run-sanitized: sanitized-tests
+	$(Q)LSAN_OPTIONS=suppressions=$(CURDIR)/tests/fuzz/leaks tests/run $(BUILD)/fuzz unit/
 
 # libFuzzer is a part of clang that distributions may package on its own.
 HAS_FUZZER = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | $(CLANG) -x c - \
@@ -209,7 +254,7 @@ $(BUILD)/tidy/%.ok: src/%.c $(BUILD)/obj/%.o .clang-tidy compile_flags.txt
 .PHONY: tidy
 tidy: $(TIDY)
 
-.PHONY: deps demo test test-long check bench install clean
+.PHONY: deps demo test test-long coverage check bench install clean
 deps:
 	$(Q)tools/install-deps build
 demo:
@@ -225,6 +270,11 @@ test-long:
 	$(Q)tools/install-deps test
 	$(Q)$(MAKE) all unit-tests
 	$(Q)tests/run $(BUILD) --long
+# Line coverage of all tests, or of those whose path contains one of TEST_NAMES ("unit/ replay/").
+coverage:
+	$(Q)tools/install-deps test
+	$(Q)$(MAKE) COVERAGE=1 all unit-tests
+	$(Q)tools/coverage $(BUILD)/coverage $(TEST_NAMES)
 check:
 	$(Q)tools/install-deps check
 	$(Q)tools/check
@@ -251,4 +301,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(OBJECTS:.o=.d) $(UNIT_TESTS:=.d) $(wildcard $(BUILD)/fuzz/obj/*/*.d $(BUILD)/fuzz/obj/*/*/*.d)
+-include $(OBJECTS:.o=.d) $(UNIT_TESTS:=.d) $(SANITIZED:=.d) $(wildcard $(BUILD)/fuzz/obj/*/*.d $(BUILD)/fuzz/obj/*/*/*.d)

@@ -161,7 +161,7 @@ static bool parse_banner(const char *text, size_t size, struct build *build)
 static bool find_banner(struct bytes bytes, struct build *build)
 {
     static const char start[] = "Erlang/OTP ";
-    const char *at = bytes.data, *end = at + bytes.size;
+    const char *at = bytes.data, *end = at ? at + bytes.size : NULL;
 
     while (at && (at = memmem(at, (size_t)(end - at), start, sizeof(start) - 1))) {
         const char *digit = at + sizeof(start) - 1;

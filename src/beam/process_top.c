@@ -68,11 +68,10 @@ static const struct noted *find(struct process_growth *growth, const struct note
 
     while (growth->at < growth->before_count && growth->before[growth->at].index < noted->index)
         growth->at++;
+    if (growth->at == growth->before_count)
+        return NULL;
     found = &growth->before[growth->at];
-    return growth->at < growth->before_count && found->index == noted->index &&
-                   found->data == noted->data
-               ? found
-               : NULL;
+    return found->index == noted->index && found->data == noted->data ? found : NULL;
 }
 
 /* Note the value of the process with this pid term at this index of the table; UINT64_MAX if the

@@ -322,10 +322,12 @@ static bool is_map(struct span module)
 
 enum frame_kind frame_kind_of_code(uint64_t address, struct span module)
 {
+    if (is_map(module))
+        return FRAME_ERLANG;
     /* The upper half of addresses belongs to the kernel, on x86-64 and arm64. */
     if (address >> 63 || span_begins(module, "[kernel.") || span_begins(module, "[guest.kernel."))
         return FRAME_KERNEL;
-    return is_map(module) ? FRAME_ERLANG : FRAME_NATIVE;
+    return FRAME_NATIVE;
 }
 
 /* True for "lists:map/2", also with text after it. */

@@ -177,8 +177,10 @@ static int64_t boot_time_offset(void)
     const char *line = text ? strstr(text, "boottime") : NULL;
     int64_t seconds, nanoseconds, offset = 0;
 
-    if (line && sscanf(line, "boottime %" SCNd64 " %" SCNd64, &seconds, &nanoseconds) == 2)
-        offset = seconds * 1000000000 + nanoseconds;
+    if (line && sscanf(line, "boottime %" SCNd64 " %" SCNd64, &seconds, &nanoseconds) == 2 &&
+        (__builtin_mul_overflow(seconds, 1000000000, &offset) ||
+         __builtin_add_overflow(offset, nanoseconds, &offset)))
+        offset = 0; /* the kernel writes none that large */
     free(text);
     return offset;
 }

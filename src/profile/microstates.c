@@ -49,6 +49,7 @@ struct microstates {
     bool sampled;
     struct intern keys;       /* struct thread_key */
     struct thread_sums *sums; /* by id in keys - 1 */
+    size_t room;
 };
 
 struct microstates *microstates_new(const struct profile *profile)
@@ -78,8 +79,8 @@ static struct thread_sums *sums_of(struct microstates *states, thread_id id)
     struct thread_sums *sums;
 
     if (number > known) {
-        states->sums = xreallocarray(states->sums, states->keys.capacity, sizeof(*states->sums));
-        states->sums[number - 1] = (struct thread_sums){.thread = id};
+        states->sums = xgrow(states->sums, &states->room, number - 1, sizeof(*states->sums));
+        states->sums[number - 1].thread = id;
     }
     sums = &states->sums[number - 1];
     if (entry->scheduler_kind != SCHEDULER_NONE)

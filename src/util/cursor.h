@@ -18,9 +18,10 @@ struct cursor {
     const char *problem; /* what is wrong at `at`; NULL: nothing */
 };
 
+/* `data` may be NULL if there are no bytes. */
 static inline struct cursor cursor_over(const void *data, size_t size)
 {
-    return (struct cursor){data, data, (const uint8_t *)data + size, NULL};
+    return (struct cursor){data, data, size ? (const uint8_t *)data + size : data, NULL};
 }
 
 /* Record `problem` unless there is one already. */

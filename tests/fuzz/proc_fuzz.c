@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Read bytes as files of /proc: kallsyms, status, cgroup (libFuzzer). A process chooses its name,
- * its command line and its cgroups; a module of the kernel the names of its symbols.
+ * Read bytes as any file of /proc (libFuzzer): each parser of one gets the same text. A process
+ * chooses its name, its arguments, its cgroups and the paths of its mappings; a module of the
+ * kernel the names of its symbols.
+ *
+ * Files of a process are not opened: the linker puts the functions __wrap_NAME in the place of NAME
+ * (FUZZ_WRAPPED in the Makefile).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +13,17 @@
 
 #include "os/capabilities.h"
 #include "os/container.h"
+#include "os/cpus.h"
+#include "os/kernel_settings.h"
 #include "os/kernel_symbols.h"
+#include "os/mappings.h"
+#include "os/probe_holder.h"
+#include "os/process.h"
 #include "os/procfs.h"
 #include "profile/threads.h"
 #include "util/alloc.h"
+
+enum { SOME_PID = 1 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,9 +33,40 @@ static void check(bool holds)
         abort();
 }
 
-static void read_kallsyms(const char *text, size_t size)
+/* ---- the files ---- */
+
+static struct {
+    const char *text;
+    size_t size;
+} input;
+
+char *__wrap_procfs_read(pid_t pid, const char *name, size_t *size);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__real_fopen(const char *path, const char *mode);
+
+char *__wrap_procfs_read(pid_t pid, const char *name, size_t *size)
 {
-    FILE *file = size ? fmemopen((void *)text, size, "r") : NULL;
+    char *text = xmalloc(input.size + 1);
+
+    check(pid > 0 && name);
+    memcpy(text, input.text, input.size);
+    text[input.size] = '\0';
+    *size = input.size;
+    return text;
+}
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+    if (strcmp(path, "/proc/1/maps"))
+        return __real_fopen(path, mode);
+    return input.size ? fmemopen((void *)(uintptr_t)input.text, input.size, "r") : NULL;
+}
+
+/* ---- parsers ---- */
+
+static void read_kallsyms(void)
+{
+    FILE *file = input.size ? fmemopen((void *)(uintptr_t)input.text, input.size, "r") : NULL;
     struct error error;
     struct kernel_symbols *symbols = file ? kernel_symbols_read(file, &error) : NULL;
     const char *module;
@@ -33,16 +75,63 @@ static void read_kallsyms(const char *text, size_t size)
     for (uint64_t address = UINT64_MAX << 12; symbols && address; address <<= 1) {
         const char *name = kernel_symbols_find(symbols, address, &offset, &module);
 
-        check(!name || strlen(name) <= size);
+        check(!name || strlen(name) <= input.size);
     }
     kernel_symbols_free(symbols);
     if (file)
         fclose(file);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Whatever is found contains the address. */
+static void read_maps(void)
 {
-    char *text = xstrndup((const char *)data, size), id[65];
+    struct error error = {0};
+    struct mappings *mappings = mappings_new(SOME_PID, NULL, &error);
+    const struct mapping *all, *found;
+    int count;
+
+    check(mappings || error.text[0]);
+    if (!mappings)
+        return;
+    all = mappings_all(mappings, &count);
+    for (int i = 0; i < count; i++) {
+        check(all[i].start < all[i].end && strlen(all[i].path) <= input.size);
+        found = mappings_find(mappings, all[i].start);
+        check(!found || (found->start <= all[i].start && all[i].start < found->end));
+        found = mappings_find_code(mappings, all[i].end - 1);
+        check(!found || found->executable);
+    }
+    mappings_free(mappings);
+}
+
+static void read_process(void)
+{
+    struct process_identity identity = process_identity(SOME_PID);
+    uint64_t number, other;
+    char name[16], id[65], *arguments;
+    size_t size;
+
+    process_identity_boot_ns(&identity);
+    check(!identity.start_time || process_is(SOME_PID, &identity));
+    check(!process_is_stopped(SOME_PID) || process_exists(SOME_PID));
+    process_parent(SOME_PID);
+    process_filters_calls(SOME_PID);
+    process_resident_bytes(SOME_PID, &number);
+    process_peak_resident_bytes(SOME_PID, &number);
+    process_thread_times(SOME_PID, SOME_PID, &number, &other);
+    process_thread_waits(SOME_PID, SOME_PID, &number, &other);
+    process_thread_name(SOME_PID, SOME_PID, name, sizeof(name));
+    check(strlen(name) < sizeof(name));
+    process_container(SOME_PID, id, sizeof(id));
+    check(strlen(id) < sizeof(id));
+    arguments = process_arguments(SOME_PID, &size);
+    check(!size || (!arguments[size - 1] && !arguments[size]));
+    free(arguments);
+}
+
+static void read_text(const char *text)
+{
+    bool online[8];
     size_t length;
     const char *value = procfs_value(text, "Name", &length);
     uint64_t set;
@@ -51,9 +140,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(!value || value + length <= text + strlen(text));
     capabilities_parse(text, &set);
     thread_type_of(text, &number);
-    if (container_of_cgroup(text, id, sizeof(id)))
-        check(id[0] && strlen(id) < sizeof(id));
-    read_kallsyms(text, strlen(text));
+    cpus_parse(text, online, sizeof(online));
+    kernel_release_parse(text);
+    link_use(text, SOME_PID);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = xmalloc(size + 1);
+
+    memcpy(text, data, size);
+    text[size] = '\0';
+    input.text = text;
+    input.size = size;
+    read_text(text);
+    read_process();
+    read_maps();
+    read_kallsyms();
     free(text);
     return 0;
 }

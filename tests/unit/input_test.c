@@ -325,6 +325,21 @@ static void test_times_cpus_and_late_events_are_read(void **state)
     profile_free(profile);
 }
 
+/* Although its address is in the half of the kernel. */
+static void test_code_in_the_map_of_a_jit_is_erlang(void **state)
+{
+    struct sample samples[1];
+    struct profile *profile;
+    struct recording *recording = read_samples(
+        "a 10/11 [003] 7.0: 5 cycles:\n\t ffffffff81000000 m:f/1 (/tmp/perf-12.map)\n\n", &profile,
+        samples);
+
+    (void)state;
+    assert_int_equal(kind_of_leaf(profile, &samples[0]), FRAME_ERLANG);
+    recording_close(recording);
+    profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_own_output_is_read_back_unchanged),
         cmocka_unit_test(test_flame_prof_status_pid_and_metrics_are_read),
         cmocka_unit_test(test_times_cpus_and_late_events_are_read),
+        cmocka_unit_test(test_code_in_the_map_of_a_jit_is_erlang),
     };
 
     return cmocka_run_group_tests_name("input", tests, NULL, NULL);

@@ -41,6 +41,7 @@ static struct wire_slot_counts hit(const char *name, const void *address)
     struct programs *programs = programs_new(&options);
     struct vm vm = {.pid = getpid(), .identity = process_identity(getpid())};
     const struct wire_slot open = {.period = 1, .open = WIRE_OPEN};
+    struct memory *own = memory_of_process(getpid());
     struct mappings *mappings;
     struct probe_site site = {0};
     struct wire_slot_counts counts;
@@ -48,7 +49,7 @@ static struct wire_slot_counts hit(const char *name, const void *address)
     struct probe_point point;
     struct error error;
 
-    mappings = mappings_new(vm.pid, memory_of_process(vm.pid), &error);
+    mappings = mappings_new(vm.pid, own, &error);
     assert_non_null(mappings);
     assert_int_equal(programs_open(programs, &error), 0);
     site.program = programs_want(programs, name);
@@ -67,6 +68,7 @@ static struct wire_slot_counts hit(const char *name, const void *address)
     probe_detach(links);
     programs_free(programs);
     mappings_free(mappings);
+    memory_free(own);
     return counts;
 }
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "os/descriptors.h"
+
+static struct rlimit limit(void)
+{
+    struct rlimit now;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &now), 0);
+    return now;
+}
+
+static void test_limit_is_raised_to_the_hard_limit(void **state)
+{
+    struct rlimit low = limit();
+    const rlim_t most = low.rlim_max;
+
+    (void)state;
+    assert_true(most > 50);
+    low.rlim_cur = 50;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    descriptors_raise();
+    assert_true(limit().rlim_cur == most);
+    assert_true(limit().rlim_max == most);
+    descriptors_raise(); /* there is nothing to raise */
+    assert_true(limit().rlim_cur == most);
+}
+
+static void test_error_names_the_limit_that_was_reached(void **state)
+{
+    struct rlimit low = limit();
+    const struct rlimit before = low;
+    struct error error = {0};
+
+    (void)state;
+    low.rlim_cur = 64;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    assert_true(descriptors_ran_out(EMFILE, &error));
+    assert_int_equal(strncmp(error.text, "64 open files ", 14), 0);
+    assert_non_null(strstr(error.text, "ulimit -Hn"));
+    assert_true(descriptors_ran_out(ENFILE, &error));
+    assert_non_null(strstr(error.text, "fs.file-max"));
+    assert_int_equal(error.code, ERROR_FAILED);
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+static void test_other_errors_are_left_as_they_are(void **state)
+{
+    static const int codes[] = {0, EACCES, ENOMEM, ENOSPC};
+    struct error error = {.text = "before"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        assert_false(descriptors_ran_out(codes[i], &error));
+    assert_string_equal(error.text, "before");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limit_is_raised_to_the_hard_limit),
+        cmocka_unit_test(test_error_names_the_limit_that_was_reached),
+        cmocka_unit_test(test_other_errors_are_left_as_they_are),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
