@@ -14,6 +14,7 @@
 
 #include "profile/event_summary.h"
 #include "profile/profile.h"
+#include "profile/target_lives.h"
 #include "profile/threads.h"
 #include "util/error.h"
 
@@ -86,6 +87,10 @@ int recording_put_summary(struct recording_writer *writer, const struct profile 
 int recording_put_threads(struct recording_writer *writer, const struct profile *profile,
                           const struct thread_times *times, struct error *error);
 
+/* The same for the lives of targets. Does nothing if there are none. */
+int recording_put_lives(struct recording_writer *writer, const struct profile *profile,
+                        const struct target_lives *lives, struct error *error);
+
 /* Write all complete data and the totals. Call it about once a second. The samples of the newest
  * 500 ms are not complete: earlier ones may still come. */
 int recording_flush(struct recording_writer *writer, const struct profile *profile,
@@ -138,3 +143,6 @@ const struct event_summary *recording_get_summary(const struct recording *record
 /* The newest times of threads that were read; empty if there are none. Valid until the recording is
  * read further or closed. */
 const struct thread_times *recording_get_threads(const struct recording *recording);
+
+/* The same for the lives of targets. */
+const struct target_lives *recording_get_lives(const struct recording *recording);

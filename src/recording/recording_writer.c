@@ -19,7 +19,7 @@ struct recording_writer {
     struct reorder reorder;
     struct record_encoder encoder;
     struct buffer records; /* the next CHUNK_RECORDS */
-    struct buffer counted; /* the next CHUNK_SUMMARY or CHUNK_THREADS */
+    struct buffer counted; /* the next CHUNK_SUMMARY, CHUNK_THREADS or CHUNK_LIVES */
 };
 
 /* Cut the text: a reader accepts no longer ones. */
@@ -246,6 +246,17 @@ int recording_put_threads(struct recording_writer *writer, const struct profile 
         return -1;
     thread_times_encode(times, &writer->counted);
     return write_counted(writer, CHUNK_THREADS, error);
+}
+
+int recording_put_lives(struct recording_writer *writer, const struct profile *profile,
+                        const struct target_lives *lives, struct error *error)
+{
+    if (!lives->count)
+        return 0;
+    if (begin_counted(writer, profile, error))
+        return -1;
+    target_lives_encode(lives, &writer->counted);
+    return write_counted(writer, CHUNK_LIVES, error);
 }
 
 static int flush(struct recording_writer *writer, const struct profile *profile,
