@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame [record]`: profiles VMs until it is stopped, then writes the outputs. */
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/record_options.h"
 #include "cli/render.h"
+#include "cli/signals.h"
 #include "cli/verbose.h"
 #include "os/privileges.h"
 #include "output/output_file.h"
@@ -147,29 +147,6 @@ static int record_say_segments(const struct rotation_counts *counts)
     if (counts->failed || counts->cut)
         return ERROR_FAILED;
     return counts->empty && !counts->written ? ERROR_NO_SAMPLES : 0;
-}
-
-/* Handle a signal, unless whoever started the program has it ignored (nohup). */
-static void handle_unless_ignored(int signal, const struct sigaction *action)
-{
-    struct sigaction before;
-
-    if (sigaction(signal, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        sigaction(signal, action, NULL);
-}
-
-/* The end of a terminal ends a recording as Ctrl-C does. */
-static void handle_signals(void)
-{
-    struct sigaction action = {.sa_handler = stop_request};
-
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    handle_unless_ignored(SIGHUP, &action);
-    handle_unless_ignored(SIGQUIT, &action);
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &action, NULL);
-    sigaction(SIGXFSZ, &action, NULL); /* a limit of file sizes is an error of writing */
 }
 
 static void add_default(struct output_options *output, char *path)
@@ -461,7 +438,7 @@ static int run(int argc, char **argv)
     }
     reports = record_reports(&progress, options.output.quiet);
     options.recorder.reports = &reports;
-    handle_signals();
+    signals_end_recording();
     if (check_outputs(&options, &error) || open_targets(&options, &targets, &error)) {
         result = message_error(&error);
     } else {

@@ -16,6 +16,7 @@
 #include "output/output_file.h"
 #include "profile/events.h"
 #include "util/alloc.h"
+#include "util/own_file.h"
 
 #define TEMPORARY ".part"
 
@@ -294,40 +295,6 @@ static bool matches(const struct pattern *pattern, const char *name, const char 
     return ret_more || !*name;
 }
 
-/* True if the process that created the file still writes it, and so has its lock. */
-static bool is_locked(int directory, const char *name)
-{
-    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
-
-    if (fd >= 0)
-        close(fd);
-    return locked;
-}
-
-/* The user who ran sudo, or this user. Their files may be removed. */
-static uid_t invoking_user(void)
-{
-    const char *text = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
-
-    return text && isdigit((unsigned char)*text) ? (uid_t)strtoul(text, NULL, 10) : geteuid();
-}
-
-/* True for a regular file of this user. Others can make files with the same names. */
-static bool is_own(int directory, const char *name)
-{
-    struct stat status;
-
-    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
-           (status.st_uid == geteuid() || status.st_uid == invoking_user());
-}
-
-static void remove_file(int directory, const char *name)
-{
-    if (is_own(directory, name) && !is_locked(directory, name))
-        unlinkat(directory, name, 0);
-}
-
 static DIR *open_directory(const struct pattern *pattern)
 {
     return opendir(pattern->directory[0] ? pattern->directory : ".");
@@ -345,7 +312,7 @@ static bool counts(const struct pattern *pattern, int directory, const char *nam
 {
     return matches(pattern, name, NULL) &&
            strncmp(name + strlen(pattern->head), newest.text, TIME_LENGTH) <= 0 &&
-           is_own(directory, name);
+           own_file_is(directory, name);
 }
 
 static void remove_old(const struct pattern *pattern, size_t keep, struct segment_time newest)
@@ -366,7 +333,7 @@ static void remove_old(const struct pattern *pattern, size_t keep, struct segmen
         qsort(names, count, sizeof(*names), later_first);
     for (size_t i = 0; i < count; i++) {
         if (i >= keep)
-            remove_file(dirfd(directory), names[i]);
+            own_file_remove(dirfd(directory), names[i]);
         free(names[i]);
     }
     free(names);
@@ -400,7 +367,7 @@ void segment_names_remove_leftovers(const struct segment_names *names)
             continue;
         for (struct dirent *entry; (entry = readdir(directory));)
             if (is_leftover(&names->patterns[i], entry->d_name))
-                remove_file(dirfd(directory), entry->d_name);
+                own_file_remove(dirfd(directory), entry->d_name);
         closedir(directory);
     }
 }
