@@ -252,6 +252,10 @@ static int make_recording(const struct record_options *options, struct targets *
     if (fd >= 0)
         result = record_whole(session, &options->recorder, &stop_requested, fd, ret_fd, error);
     session_free(session);
+    if (fd >= 0 && result && *ret_fd < 0 && path) {
+        recording_remove_empty(path);
+        error_prefix(error, "%s", path);
+    }
     return result;
 }
 
@@ -305,9 +309,10 @@ static int record_and_render(const struct record_options *options, struct target
         failed = message_error(&error);
     if (fd < 0)
         return failed;
-    if (failed)
-        message_warning("the recording ended early; what %s has of it is kept",
-                        path ? path : temporary_directory());
+    if (failed && path)
+        message_warning("the recording ended early; what %s has of it is kept", path);
+    else if (failed)
+        message_warning("the recording ended early; the outputs have what was recorded until then");
     privileges_render();
     rendered = render_recording(options, path, fd);
     return failed ? failed : rendered;

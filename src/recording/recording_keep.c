@@ -28,6 +28,18 @@ bool recording_is_at(const char *path, int fd)
     return is_there;
 }
 
+void recording_remove_empty(const char *path)
+{
+    struct file_place place;
+    struct error ignored;
+
+    if (file_place_open(path, &place, &ignored))
+        return;
+    if (place.exists && S_ISREG(place.old.st_mode) && !place.old.st_size)
+        unlinkat(place.directory, place.name, 0);
+    file_place_close(&place);
+}
+
 /* Copy all bytes to the file, which is closed. Return 0, or -1 with errno. */
 static int copy_to(int copy, int fd)
 {

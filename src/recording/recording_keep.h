@@ -13,3 +13,6 @@ bool recording_is_at(const char *path, int fd);
  * else in /var/tmp or /tmp. Only this user can read it if it had no name. Return its path, to be
  * freed, or NULL with error. */
 char *recording_keep(int fd, const char *directory, struct error *error);
+
+/* Remove the file of a recording that could not begin, if it is empty. */
+void recording_remove_empty(const char *path);

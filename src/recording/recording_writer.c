@@ -280,6 +280,20 @@ int recording_flush(struct recording_writer *writer, const struct profile *profi
     return flush(writer, profile, totals, false, error);
 }
 
+static int cannot_close(struct error *error)
+{
+    return error_set(error, ERROR_FAILED, "can't write the recording: %s", strerror(errno));
+}
+
+/* Network file systems report some write errors only when a descriptor is closed, also if another
+ * one stays open. Return 0, or -1 with errno. */
+static int close_another(int fd)
+{
+    int other = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+    return other < 0 ? 0 : close(other);
+}
+
 int recording_finish(struct recording_writer *writer, const struct profile *profile,
                      struct recording_totals *totals, int *ret_fd, struct error *error)
 {
@@ -295,6 +309,8 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
     free(writer);
     if (ret_fd) {
         *ret_fd = fd;
+        if (close_another(fd) && !result)
+            result = cannot_close(error);
         if (lseek(fd, 0, SEEK_SET) == 0)
             return result;
         *ret_fd = -1;
@@ -302,8 +318,7 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
             result = error_set(error, ERROR_FAILED, "can't read the recording again: %s",
                                strerror(errno));
     }
-    /* Network file systems report some write errors only here. */
     if (close(fd) && !result)
-        result = error_set(error, ERROR_FAILED, "can't write the recording: %s", strerror(errno));
+        result = cannot_close(error);
     return result;
 }
