@@ -249,6 +249,10 @@ static int make_recording(const struct record_options *options, struct targets *
     if (!session)
         return -1;
     fd = recording_file(path, temporary_directory(), error);
+    if (fd >= 0 && recording_is_in_memory(fd))
+        message_warning(
+            "no file can be created in %s, /var/tmp or /tmp: the recording is in memory",
+            temporary_directory());
     if (fd >= 0)
         result = record_whole(session, &options->recorder, &stop_requested, fd, ret_fd, error);
     session_free(session);

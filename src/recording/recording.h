@@ -56,8 +56,11 @@ struct recording_totals {
 struct recording_writer;
 
 /* Create a file to record into: `path` (replaced, by util/file_place.h) or, if path is NULL, an
- * unnamed temporary file in `directory`. Return its descriptor, or -1 with error. */
+ * unnamed temporary file in `directory`, else in /var/tmp or /tmp, else in memory. Return its
+ * descriptor, or -1 with error. */
 int recording_file(const char *path, const char *directory, struct error *error);
+/* True if that file is in memory. */
+bool recording_is_in_memory(int fd);
 
 /* Create such a file and begin a recording in it. NULL with error. */
 struct recording_writer *recording_create(const char *path, const char *directory,

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "profile/string_table.h"
@@ -13,6 +15,7 @@
 #include "recording/reorder.h"
 #include "util/alloc.h"
 #include "util/file_place.h"
+#include "util/log.h"
 
 struct recording_writer {
     struct chunk_writer *chunks;
@@ -124,8 +127,8 @@ static int put_samples(struct recording_writer *writer, const struct profile *pr
     return 0;
 }
 
-/* The descriptor of a new unnamed file. */
-static int create_unnamed(const char *directory, struct error *error)
+/* The descriptor of a new unnamed file in the directory, or -1 with errno. */
+static int create_unnamed_in(const char *directory)
 {
     char *path;
     int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -135,13 +138,43 @@ static int create_unnamed(const char *directory, struct error *error)
     /* Not every file system has O_TMPFILE (overlayfs has it since Linux 6.1). */
     path = xasprintf("%s/beamflame.XXXXXX", directory);
     fd = mkostemp(path, O_CLOEXEC);
-    if (fd < 0)
-        error_set(error, ERROR_FAILED, "can't create a temporary file in %s: %s", directory,
-                  strerror(errno));
-    else
+    if (fd >= 0)
         unlink(path);
     free(path);
     return fd;
+}
+
+#define MEMORY_NAME "beamflame-recording"
+
+/* The same in the first directory that has room for a name, or else in memory, as on a host whose
+ * disks are read-only. */
+static int create_unnamed(const char *directory, struct error *error)
+{
+    const char *const directories[] = {directory, "/var/tmp", "/tmp"};
+    int fd = -1;
+
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories) && fd < 0; i++) {
+        fd = create_unnamed_in(directories[i]);
+        if (fd < 0)
+            log_decision("recording", "can't create a temporary file in %s: %s", directories[i],
+                         strerror(errno));
+    }
+    if (fd < 0)
+        fd = memfd_create(MEMORY_NAME, MFD_CLOEXEC);
+    if (fd < 0)
+        error_set(error, ERROR_FAILED, "can't create a temporary file in memory: %s",
+                  strerror(errno));
+    return fd;
+}
+
+bool recording_is_in_memory(int fd)
+{
+    static const char name[] = "/memfd:" MEMORY_NAME;
+    char path[40], target[sizeof(name)];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return readlink(path, target, sizeof(target)) >= (ssize_t)sizeof(name) - 1 &&
+           !memcmp(target, name, sizeof(name) - 1);
 }
 
 struct recording_writer *recording_create_fd(int fd, const struct recording_header *header,
