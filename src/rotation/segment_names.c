@@ -22,8 +22,21 @@
 
 enum {
     TIME_LENGTH = 15,
-    LATER_MAX = 3600, /* seconds that a name may be later than its segment */
+    /* Seconds that a name may be later than its segment. If the clock was set back, all names of
+     * hours or days can be taken, and only some of each hour are tried. */
+    LATER_MAX = 3600,
+    HOUR = 3600,
+    HOURS_MAX = 24 * 60,
+    TRIED_OF_HOUR = 60,
 };
+
+/* Return how much later the next name is to be tried; at most HOURS_MAX hours. */
+static int next_later(int later)
+{
+    if (later < LATER_MAX || later % HOUR < TRIED_OF_HOUR - 1)
+        return later + 1;
+    return later - later % HOUR + HOUR;
+}
 
 /* A name is: directory, head, TIME, tail. */
 struct pattern {
@@ -249,7 +262,7 @@ static int create_locked(const char *path)
 int segment_names_create(const struct segment_names *names, time_t seconds,
                          struct segment_time *ret_time, struct error *error)
 {
-    for (int later = 0; later < LATER_MAX; later++) {
+    for (int later = 0; later < HOURS_MAX * HOUR; later = next_later(later)) {
         struct segment_time time = time_text(seconds + later);
         char *path;
         int fd, code;
