@@ -51,7 +51,7 @@ static int open_error(pid_t pid, const char *what, struct error *error)
         return error_set(error, ERROR_NO_PROCESS,
                          "process %d has no executable: it is a kernel thread, or it is ending",
                          pid);
-    return error_set(error, ERROR_NO_PROCESS, "there is no process %d", pid);
+    return process_missing(pid, error);
 }
 
 /* Open /proc/PID/`name`; -1 with error. */
@@ -237,7 +237,7 @@ static struct vm *open_live(pid_t pid, int assumed_release, bool waits, struct e
     struct vm *vm;
 
     if (!identity.start_time) {
-        error_set(error, ERROR_NO_PROCESS, "there is no process %d", pid);
+        process_missing(pid, error);
         return NULL;
     }
     for (;;) {

@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/render.h"
 #include "cli/report_options.h"
+#include "cli/signals.h"
 #include "input/input.h"
 #include "os/privileges.h"
 #include "output/weight.h"
@@ -211,6 +212,7 @@ static int run(int argc, char **argv)
     int result;
 
     if (command_line_parse(&diff_command, argc, argv, &options, &result)) {
+        signals_end_program();
         privileges_render(
             render_fence(&options.report.output, options.report.paths, options.report.path_count));
         result = diff(&options);

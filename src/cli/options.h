@@ -53,5 +53,5 @@ static inline const char *temporary_directory(void)
 {
     const char *directory = getenv("TMPDIR");
 
-    return directory ? directory : "/tmp";
+    return directory && directory[0] ? directory : "/tmp";
 }

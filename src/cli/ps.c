@@ -244,6 +244,10 @@ static int report_permission(const struct rows *rows)
     struct error error;
     bool missed;
 
+    if (process_others_are_hidden()) {
+        error_set(&error, ERROR_PERMISSION, PROCESSES_ARE_HIDDEN);
+        return message_error(&error);
+    }
     capabilities_missing(CAPABILITIES_TO_READ, missing, sizeof(missing));
     missed = rows->count == 0 && rows->not_permitted > 0 && geteuid() != 0 && missing[0];
     for (size_t i = 0; i < rows->count; i++)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame [record]`: profiles VMs until it is stopped, then writes the outputs. */
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/record_options.h"
 #include "cli/render.h"
+#include "cli/signals.h"
 #include "cli/verbose.h"
 #include "os/privileges.h"
 #include "output/output_file.h"
@@ -149,29 +149,6 @@ static int record_say_segments(const struct rotation_counts *counts)
     return counts->empty && !counts->written ? ERROR_NO_SAMPLES : 0;
 }
 
-/* Handle a signal, unless whoever started the program has it ignored (nohup). */
-static void handle_unless_ignored(int signal, const struct sigaction *action)
-{
-    struct sigaction before;
-
-    if (sigaction(signal, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        sigaction(signal, action, NULL);
-}
-
-/* The end of a terminal ends a recording as Ctrl-C does. */
-static void handle_signals(void)
-{
-    struct sigaction action = {.sa_handler = stop_request};
-
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    handle_unless_ignored(SIGHUP, &action);
-    handle_unless_ignored(SIGQUIT, &action);
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &action, NULL);
-    sigaction(SIGXFSZ, &action, NULL); /* a limit of file sizes is an error of writing */
-}
-
 static void add_default(struct output_options *output, char *path)
 {
     output->requests[output->count++] = (struct output_request){.path = path, .optional = true};
@@ -272,9 +249,17 @@ static int make_recording(const struct record_options *options, struct targets *
     if (!session)
         return -1;
     fd = recording_file(path, temporary_directory(), error);
+    if (fd >= 0 && recording_is_in_memory(fd))
+        message_warning(
+            "no file can be created in %s, /var/tmp or /tmp: the recording is in memory",
+            temporary_directory());
     if (fd >= 0)
         result = record_whole(session, &options->recorder, &stop_requested, fd, ret_fd, error);
     session_free(session);
+    if (fd >= 0 && result && *ret_fd < 0 && path) {
+        recording_remove_empty(path);
+        error_prefix(error, "%s", path);
+    }
     return result;
 }
 
@@ -328,9 +313,10 @@ static int record_and_render(const struct record_options *options, struct target
         failed = message_error(&error);
     if (fd < 0)
         return failed;
-    if (failed)
-        message_warning("the recording ended early; what %s has of it is kept",
-                        path ? path : temporary_directory());
+    if (failed && path)
+        message_warning("the recording ended early; what %s has of it is kept", path);
+    else if (failed)
+        message_warning("the recording ended early; the outputs have what was recorded until then");
     privileges_render(render_fence(&options->output, NULL, 0));
     rendered = render_recording(options, path, fd);
     return failed ? failed : rendered;
@@ -461,7 +447,7 @@ static int run(int argc, char **argv)
     }
     reports = record_reports(&progress, options.output.quiet);
     options.recorder.reports = &reports;
-    handle_signals();
+    signals_end_recording();
     if (check_outputs(&options, &error) || open_targets(&options, &targets, &error)) {
         result = message_error(&error);
     } else {

@@ -7,6 +7,7 @@
 
 #include "cli/message.h"
 #include "output/formats.h"
+#include "recording/recording_keep.h"
 
 enum { REQUESTS_MAX = OUTPUTS_MAX + 2 }; /* plus the summary and the statistics */
 
@@ -49,7 +50,7 @@ struct file_fence *render_fence(const struct output_options *options, const char
         file_fence_write(fence, options->stats_path);
     for (size_t i = 0; i < input_count; i++)
         file_fence_read(fence, inputs[i]);
-    file_fence_write_in(fence, temporary_directory());
+    recording_permit_places(fence, temporary_directory());
     file_fence_read_time_zone(fence);
     return fence;
 }

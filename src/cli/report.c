@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/render.h"
 #include "cli/report_options.h"
+#include "cli/signals.h"
 #include "input/input.h"
 #include "os/privileges.h"
 
@@ -37,6 +38,7 @@ static int run(int argc, char **argv)
     int result;
 
     if (command_line_parse(&report_command, argc, argv, &options, &result)) {
+        signals_end_program();
         privileges_render(render_fence(&options.output, options.paths, options.path_count));
         result = report(&options);
     }

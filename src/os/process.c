@@ -66,7 +66,7 @@ pid_t *process_threads(pid_t pid, size_t *count, struct error *error)
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     tids = numbers_in(path, count);
     if (!tids)
-        error_set(error, ERROR_NO_PROCESS, "there is no process %d", (int)pid);
+        process_missing(pid, error);
     return tids;
 }
 
@@ -112,6 +112,20 @@ bool process_is_stopped(pid_t pid)
     char state = state_of(pid);
 
     return state == 'T' || state == 't';
+}
+
+/* Process 1 is there, and everybody may read this file otherwise. */
+bool process_others_are_hidden(void)
+{
+    return access("/proc/self/stat", R_OK) == 0 && access("/proc/1/stat", R_OK) != 0;
+}
+
+int process_missing(pid_t pid, struct error *error)
+{
+    if (process_others_are_hidden())
+        return error_set(error, ERROR_PERMISSION, "process %d is not seen: " PROCESSES_ARE_HIDDEN,
+                         (int)pid);
+    return error_set(error, ERROR_NO_PROCESS, "there is no process %d", (int)pid);
 }
 
 /* Go on to field `number` of /proc/PID/stat, numbered as in proc(5), from a field before it. NULL

@@ -24,6 +24,13 @@ bool process_is_stopped(pid_t pid);
 #define PROCESS_IS_STOPPED                                                                         \
     "process %d is stopped (state T): nothing of it runs until it gets SIGCONT"
 
+/* True if /proc does not show the processes of other users (hidepid). */
+bool process_others_are_hidden(void);
+#define PROCESSES_ARE_HIDDEN "/proc hides the processes of other users (hidepid): run as root"
+
+/* Fill `error` for a process that is not seen, and return -1. */
+int process_missing(pid_t pid, struct error *error);
+
 /* Return the pid of the parent, 0 if the process has ended. */
 pid_t process_parent(pid_t pid);
 

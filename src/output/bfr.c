@@ -56,6 +56,9 @@ static int put_counted(struct bfr *bfr, struct error *error)
         if (summary && recording_put_summary(bfr->writer, profile, summary, error))
             return -1;
     }
+    if (recording_put_lives(bfr->writer, profile, recording_get_lives(bfr->source.recording),
+                            error))
+        return -1;
     return threads->count ? recording_put_threads(bfr->writer, profile, threads, error) : 0;
 }
 

@@ -114,13 +114,13 @@ static int begin(struct output *output, struct error *error)
         return -1;
     output->begun = true;
     output->state = output->format->begin(output->file.file, &output->source, error);
-    return output->state ? 0 : -1;
+    return output->state ? 0 : error_prefix(error, "%s", output->path);
 }
 
 static int pass_sample(struct output *output, const struct sample *sample, struct error *error)
 {
     if (output->format->sample(output->state, sample, error))
-        return -1;
+        return error_prefix(error, "%s", output->path);
     if (ferror_unlocked(output->file.file) && !output->request->file)
         return error_set(error, ERROR_FAILED, "can't write %s: %s",
                          output->file.path ? output->file.path : "the output", strerror(errno));
@@ -361,17 +361,25 @@ static int check_not_empty(const struct outputs *outputs, struct error *error)
                      outputs->source.event ? outputs->settings->event : "");
 }
 
+/* Let the format write the rest. The state is freed. */
+static int finish_format(struct output *output, const struct recording_totals *totals,
+                         struct error *error)
+{
+    void *state = output->state;
+
+    output->state = NULL;
+    if (output->format->finish(state, totals, error))
+        return error_prefix(error, "%s", output->path);
+    return 0;
+}
+
 /* Complete one output. A file that was given may be a terminal or a pipe that is gone: its error
  * does not lose the others. */
 static int finish_one(struct outputs *outputs, struct output *output,
                       const struct recording_totals *totals, struct error *error)
 {
-    void *state = output->state;
-
-    output->state = NULL;
-    if (!output->begun ||
-        (!output->format->finish(state, totals, error) && !check_amount(outputs, error) &&
-         !output_file_close(&output->file, error)))
+    if (!output->begun || (!finish_format(output, totals, error) && !check_amount(outputs, error) &&
+                           !output_file_close(&output->file, error)))
         return 0;
     if (!output->request->file)
         return -1;

@@ -116,6 +116,8 @@ static int open_path(struct output_file *output, struct error *error)
 
     if (file_place_open(output->path, &output->place, error))
         return -1;
+    if (!output->place.in_place)
+        file_place_clean(&output->place);
     fd = output->place.in_place ? file_place_write_in_place(&output->place)
                                 : file_place_create(&output->place, O_WRONLY, &output->temporary);
     if (fd < 0)

@@ -14,6 +14,7 @@
 
 #include "profile/event_summary.h"
 #include "profile/profile.h"
+#include "profile/target_lives.h"
 #include "profile/threads.h"
 #include "util/error.h"
 
@@ -55,8 +56,11 @@ struct recording_totals {
 struct recording_writer;
 
 /* Create a file to record into: `path` (replaced, by util/file_place.h) or, if path is NULL, an
- * unnamed temporary file in `directory`. Return its descriptor, or -1 with error. */
+ * unnamed temporary file in `directory`, else in /var/tmp or /tmp, else in memory. Return its
+ * descriptor, or -1 with error. */
 int recording_file(const char *path, const char *directory, struct error *error);
+/* True if that file is in memory. */
+bool recording_is_in_memory(int fd);
 
 /* Create such a file and begin a recording in it. NULL with error. */
 struct recording_writer *recording_create(const char *path, const char *directory,
@@ -85,6 +89,10 @@ int recording_put_summary(struct recording_writer *writer, const struct profile 
 /* The same for the times of all threads. */
 int recording_put_threads(struct recording_writer *writer, const struct profile *profile,
                           const struct thread_times *times, struct error *error);
+
+/* The same for the lives of targets. Does nothing if there are none. */
+int recording_put_lives(struct recording_writer *writer, const struct profile *profile,
+                        const struct target_lives *lives, struct error *error);
 
 /* Write all complete data and the totals. Call it about once a second. The samples of the newest
  * 500 ms are not complete: earlier ones may still come. */
@@ -138,3 +146,6 @@ const struct event_summary *recording_get_summary(const struct recording *record
 /* The newest times of threads that were read; empty if there are none. Valid until the recording is
  * read further or closed. */
 const struct thread_times *recording_get_threads(const struct recording *recording);
+
+/* The same for the lives of targets. */
+const struct target_lives *recording_get_lives(const struct recording *recording);

@@ -36,6 +36,10 @@
  * CHUNK_THREADS: varint count of threads, each the varints thread, from, to - from, cpu_ns,
  * wait_ns, sampled_ns (profile/threads.h). The newest chunk is valid; it has all threads.
  *
+ * CHUNK_LIVES: varint count of targets that ended or were stopped, each the varints target
+ * (ascending), ended, stopped_ns (profile/target_lives.h). The newest chunk is valid. There is none
+ * if all targets ran to the end.
+ *
  * CHUNK_END: empty.
  *
  * CHUNK_RECORDS: records, each a byte (enum record_type) and its fields. A table record defines
@@ -92,6 +96,7 @@ enum chunk_type {
     CHUNK_SUMMARY = 4,
     CHUNK_END = 5,
     CHUNK_THREADS = 6,
+    CHUNK_LIVES = 7,
 };
 
 enum chunk_encoding {

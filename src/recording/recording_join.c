@@ -32,6 +32,7 @@ struct join {
     struct recording_totals totals;
     struct event_summaries summaries;
     struct thread_times threads;
+    struct target_lives lives;
     uint64_t end; /* end of the part before, for JOIN_IN_TURN */
     int result;   /* -1: something failed; `error` has the first failure */
     struct error *error;
@@ -51,6 +52,8 @@ static void take_counts(struct join *join, struct part *part)
             event_summaries_join(&join->summaries, part->events[id - 1], &part->remap, summary);
     }
     thread_times_join(&join->threads, &part->remap, recording_get_threads(part->recording),
+                      part->shift);
+    target_lives_join(&join->lives, &part->remap, recording_get_lives(part->recording),
                       part->shift);
 }
 
@@ -228,6 +231,8 @@ static int put_counts(struct join *join, struct error *error)
         if (summary->event && recording_put_summary(join->writer, join->profile, summary, error))
             return -1;
     }
+    if (recording_put_lives(join->writer, join->profile, &join->lives, error))
+        return -1;
     if (!join->threads.count)
         return 0;
     join->totals.losses[LOSS_THREAD_TIMES] += thread_times_limit(&join->threads);
@@ -342,6 +347,7 @@ static void free_all(struct join *join)
     free(join->parts);
     event_summaries_free(&join->summaries);
     thread_times_free(&join->threads);
+    target_lives_free(&join->lives);
     profile_free(join->profile);
 }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/file_fence.h"
 #include "util/alloc.h"
 #include "util/file_place.h"
 #include "util/read_at.h"
@@ -26,6 +27,18 @@ bool recording_is_at(const char *path, int fd)
     is_there = file_place_has(&place, fd);
     file_place_close(&place);
     return is_there;
+}
+
+void recording_remove_empty(const char *path)
+{
+    struct file_place place;
+    struct error ignored;
+
+    if (file_place_open(path, &place, &ignored))
+        return;
+    if (place.exists && S_ISREG(place.old.st_mode) && !place.old.st_size)
+        unlinkat(place.directory, place.name, 0);
+    file_place_close(&place);
 }
 
 /* Copy all bytes to the file, which is closed. Return 0, or -1 with errno. */
@@ -107,9 +120,17 @@ static char *keep_in(int fd, const char *path)
     return kept;
 }
 
+void recording_permit_places(struct file_fence *fence, const char *directory)
+{
+    const char *const directories[] = RECORDING_PLACES(directory);
+
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++)
+        file_fence_write_in(fence, directories[i]);
+}
+
 char *recording_keep(int fd, const char *directory, struct error *error)
 {
-    const char *const directories[] = {directory, "/var/tmp", "/tmp"};
+    const char *const directories[] = RECORDING_PLACES(directory);
     char *kept = NULL;
     int code = 0;
 

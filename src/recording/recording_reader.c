@@ -18,6 +18,7 @@ struct recording {
     struct record_decoder decoder;
     struct event_summaries summaries;
     struct thread_times threads;
+    struct target_lives lives;
     struct chunk chunk; /* the current one; the cursor is in it */
     struct cursor cursor;
     uint64_t samples; /* number of samples read */
@@ -131,6 +132,7 @@ void recording_close(struct recording *recording)
     record_decoder_free(&recording->decoder);
     event_summaries_free(&recording->summaries);
     thread_times_free(&recording->threads);
+    target_lives_free(&recording->lives);
     free((char *)recording->header.event);
     free((char *)recording->header.hostname);
     free((char *)recording->header.kernel);
@@ -165,6 +167,11 @@ const struct thread_times *recording_get_threads(const struct recording *recordi
     return &recording->threads;
 }
 
+const struct target_lives *recording_get_lives(const struct recording *recording)
+{
+    return &recording->lives;
+}
+
 /* ---- samples ---- */
 
 /* Read a chunk of another type than CHUNK_RECORDS. */
@@ -179,6 +186,8 @@ static int read_counts(struct recording *recording, struct profile *profile, str
         event_summary_decode(&recording->summaries, profile, cursor);
     else if (chunk->type == CHUNK_THREADS)
         thread_times_decode(&recording->threads, profile, cursor);
+    else if (chunk->type == CHUNK_LIVES)
+        target_lives_decode(&recording->lives, profile, cursor);
     else if (chunk->type == CHUNK_HEADER)
         cursor_fail(cursor, "second header");
     return check_chunk(recording, chunk, cursor, error);

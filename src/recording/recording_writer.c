@@ -3,23 +3,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "profile/string_table.h"
 #include "recording/chunks.h"
+#include "recording/recording_keep.h"
 #include "recording/records.h"
 #include "recording/reorder.h"
 #include "util/alloc.h"
 #include "util/file_place.h"
+#include "util/log.h"
 
 struct recording_writer {
     struct chunk_writer *chunks;
     struct reorder reorder;
     struct record_encoder encoder;
     struct buffer records; /* the next CHUNK_RECORDS */
-    struct buffer counted; /* the next CHUNK_SUMMARY or CHUNK_THREADS */
+    struct buffer counted; /* the next CHUNK_SUMMARY, CHUNK_THREADS or CHUNK_LIVES */
 };
 
 /* Cut the text: a reader accepts no longer ones. */
@@ -124,8 +128,8 @@ static int put_samples(struct recording_writer *writer, const struct profile *pr
     return 0;
 }
 
-/* The descriptor of a new unnamed file. */
-static int create_unnamed(const char *directory, struct error *error)
+/* The descriptor of a new unnamed file in the directory, or -1 with errno. */
+static int create_unnamed_in(const char *directory)
 {
     char *path;
     int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -135,13 +139,43 @@ static int create_unnamed(const char *directory, struct error *error)
     /* Not every file system has O_TMPFILE (overlayfs has it since Linux 6.1). */
     path = xasprintf("%s/beamflame.XXXXXX", directory);
     fd = mkostemp(path, O_CLOEXEC);
-    if (fd < 0)
-        error_set(error, ERROR_FAILED, "can't create a temporary file in %s: %s", directory,
-                  strerror(errno));
-    else
+    if (fd >= 0)
         unlink(path);
     free(path);
     return fd;
+}
+
+#define MEMORY_NAME "beamflame-recording"
+
+/* The same in the first directory that has room for a name, or else in memory, as on a host whose
+ * disks are read-only. */
+static int create_unnamed(const char *directory, struct error *error)
+{
+    const char *const directories[] = RECORDING_PLACES(directory);
+    int fd = -1;
+
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories) && fd < 0; i++) {
+        fd = create_unnamed_in(directories[i]);
+        if (fd < 0)
+            log_decision("recording", "can't create a temporary file in %s: %s", directories[i],
+                         strerror(errno));
+    }
+    if (fd < 0)
+        fd = memfd_create(MEMORY_NAME, MFD_CLOEXEC);
+    if (fd < 0)
+        error_set(error, ERROR_FAILED, "can't create a temporary file in memory: %s",
+                  strerror(errno));
+    return fd;
+}
+
+bool recording_is_in_memory(int fd)
+{
+    static const char name[] = "/memfd:" MEMORY_NAME;
+    char path[40], target[sizeof(name)];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return readlink(path, target, sizeof(target)) >= (ssize_t)sizeof(name) - 1 &&
+           !memcmp(target, name, sizeof(name) - 1);
 }
 
 struct recording_writer *recording_create_fd(int fd, const struct recording_header *header,
@@ -248,6 +282,17 @@ int recording_put_threads(struct recording_writer *writer, const struct profile 
     return write_counted(writer, CHUNK_THREADS, error);
 }
 
+int recording_put_lives(struct recording_writer *writer, const struct profile *profile,
+                        const struct target_lives *lives, struct error *error)
+{
+    if (!lives->count)
+        return 0;
+    if (begin_counted(writer, profile, error))
+        return -1;
+    target_lives_encode(lives, &writer->counted);
+    return write_counted(writer, CHUNK_LIVES, error);
+}
+
 static int flush(struct recording_writer *writer, const struct profile *profile,
                  struct recording_totals *totals, bool all, struct error *error)
 {
@@ -269,6 +314,20 @@ int recording_flush(struct recording_writer *writer, const struct profile *profi
     return flush(writer, profile, totals, false, error);
 }
 
+static int cannot_close(struct error *error)
+{
+    return error_set(error, ERROR_FAILED, "can't write the recording: %s", strerror(errno));
+}
+
+/* Network file systems report some write errors only when a descriptor is closed, also if another
+ * one stays open. Return 0, or -1 with errno. */
+static int close_another(int fd)
+{
+    int other = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+    return other < 0 ? 0 : close(other);
+}
+
 int recording_finish(struct recording_writer *writer, const struct profile *profile,
                      struct recording_totals *totals, int *ret_fd, struct error *error)
 {
@@ -284,6 +343,8 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
     free(writer);
     if (ret_fd) {
         *ret_fd = fd;
+        if (close_another(fd) && !result)
+            result = cannot_close(error);
         if (lseek(fd, 0, SEEK_SET) == 0)
             return result;
         *ret_fd = -1;
@@ -291,8 +352,7 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
             result = error_set(error, ERROR_FAILED, "can't read the recording again: %s",
                                strerror(errno));
     }
-    /* Network file systems report some write errors only here. */
     if (close(fd) && !result)
-        result = error_set(error, ERROR_FAILED, "can't write the recording: %s", strerror(errno));
+        result = cannot_close(error);
     return result;
 }

@@ -167,3 +167,18 @@ void thread_times_join(struct thread_times *times, struct profile_remap *remap,
     }
     free(places.of);
 }
+
+/* ---- targets ---- */
+
+void target_lives_join(struct target_lives *lives, struct profile_remap *remap,
+                       const struct target_lives *next, uint64_t shift)
+{
+    for (size_t i = 0; i < next->count; i++) {
+        const struct target_life *own = &next->list[i];
+        struct target_life *life = target_life_of(lives, profile_remap_target(remap, own->target));
+
+        if (own->ended && life->ended < own->ended + shift)
+            life->ended = own->ended + shift;
+        add(&life->stopped_ns, own->stopped_ns);
+    }
+}

@@ -225,7 +225,7 @@ static struct file_fence *fence_around(const struct segment_files *files)
         file_fence_write(fence, files->requests[i].path);
     if (files->stats_path)
         file_fence_write(fence, files->stats_path);
-    file_fence_write_in(fence, files->temporary);
+    recording_permit_places(fence, files->temporary);
     file_fence_read_time_zone(fence);
     return fence;
 }

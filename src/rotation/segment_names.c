@@ -16,13 +16,27 @@
 #include "output/output_file.h"
 #include "profile/events.h"
 #include "util/alloc.h"
+#include "util/own_file.h"
 
 #define TEMPORARY ".part"
 
 enum {
     TIME_LENGTH = 15,
-    LATER_MAX = 3600, /* seconds that a name may be later than its segment */
+    /* Seconds that a name may be later than its segment. If the clock was set back, all names of
+     * hours or days can be taken, and only some of each hour are tried. */
+    LATER_MAX = 3600,
+    HOUR = 3600,
+    HOURS_MAX = 24 * 60,
+    TRIED_OF_HOUR = 60,
 };
+
+/* Return how much later the next name is to be tried; at most HOURS_MAX hours. */
+static int next_later(int later)
+{
+    if (later < LATER_MAX || later % HOUR < TRIED_OF_HOUR - 1)
+        return later + 1;
+    return later - later % HOUR + HOUR;
+}
 
 /* A name is: directory, head, TIME, tail. */
 struct pattern {
@@ -248,7 +262,7 @@ static int create_locked(const char *path)
 int segment_names_create(const struct segment_names *names, time_t seconds,
                          struct segment_time *ret_time, struct error *error)
 {
-    for (int later = 0; later < LATER_MAX; later++) {
+    for (int later = 0; later < HOURS_MAX * HOUR; later = next_later(later)) {
         struct segment_time time = time_text(seconds + later);
         char *path;
         int fd, code;
@@ -294,40 +308,6 @@ static bool matches(const struct pattern *pattern, const char *name, const char 
     return ret_more || !*name;
 }
 
-/* True if the process that created the file still writes it, and so has its lock. */
-static bool is_locked(int directory, const char *name)
-{
-    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
-
-    if (fd >= 0)
-        close(fd);
-    return locked;
-}
-
-/* The user who ran sudo, or this user. Their files may be removed. */
-static uid_t invoking_user(void)
-{
-    const char *text = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
-
-    return text && isdigit((unsigned char)*text) ? (uid_t)strtoul(text, NULL, 10) : geteuid();
-}
-
-/* True for a regular file of this user. Others can make files with the same names. */
-static bool is_own(int directory, const char *name)
-{
-    struct stat status;
-
-    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
-           (status.st_uid == geteuid() || status.st_uid == invoking_user());
-}
-
-static void remove_file(int directory, const char *name)
-{
-    if (is_own(directory, name) && !is_locked(directory, name))
-        unlinkat(directory, name, 0);
-}
-
 static DIR *open_directory(const struct pattern *pattern)
 {
     return opendir(pattern->directory[0] ? pattern->directory : ".");
@@ -345,7 +325,7 @@ static bool counts(const struct pattern *pattern, int directory, const char *nam
 {
     return matches(pattern, name, NULL) &&
            strncmp(name + strlen(pattern->head), newest.text, TIME_LENGTH) <= 0 &&
-           is_own(directory, name);
+           own_file_is(directory, name);
 }
 
 static void remove_old(const struct pattern *pattern, size_t keep, struct segment_time newest)
@@ -366,7 +346,7 @@ static void remove_old(const struct pattern *pattern, size_t keep, struct segmen
         qsort(names, count, sizeof(*names), later_first);
     for (size_t i = 0; i < count; i++) {
         if (i >= keep)
-            remove_file(dirfd(directory), names[i]);
+            own_file_remove(dirfd(directory), names[i]);
         free(names[i]);
     }
     free(names);
@@ -400,7 +380,7 @@ void segment_names_remove_leftovers(const struct segment_names *names)
             continue;
         for (struct dirent *entry; (entry = readdir(directory));)
             if (is_leftover(&names->patterns[i], entry->d_name))
-                remove_file(dirfd(directory), entry->d_name);
+                own_file_remove(dirfd(directory), entry->d_name);
         closedir(directory);
     }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "os/process.h"
+#include "session/lives.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
 #include "util/clock.h"
@@ -103,10 +104,11 @@ void membership_prepare(struct session *session)
 
 /* ---- leaving ---- */
 
-/* Warn that a VM has ended, which the recording shows only up to there. The end of a command that
- * was started, or of a VM that came by itself, is expected. */
+/* Note that a VM has ended, and warn of it: the recording shows it only up to there. The end of a
+ * command that was started, or of a VM that came by itself, is expected. */
 static void note_end(const struct session *session, const struct target *target)
 {
+    life_end(target, session->segment);
     if (!target->joined && !session->targets->child)
         session->options->warn("process %d ended while it was recorded", (int)target->vm->pid);
 }

@@ -37,6 +37,7 @@ void segment_free(struct segment *segment)
         recording_finish(segment->writer, segment->profile, &segment->totals, NULL, &ignored);
     profile_free(segment->profile);
     thread_times_free(&segment->threads);
+    target_lives_free(&segment->lives);
     free(segment);
 }
 

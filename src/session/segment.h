@@ -18,6 +18,7 @@ struct segment {
     struct recording_writer *writer; /* NULL: not open */
     struct recording_totals totals;
     struct thread_times threads;
+    struct target_lives lives;
     uint64_t begin;                      /* ns, CLOCK_MONOTONIC; 0: not begun */
     uint64_t newest;                     /* the same: newest sample that was appended */
     uint64_t lost_before, cpu_ns_before; /* counts of all segments before */

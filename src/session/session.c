@@ -10,6 +10,7 @@
 
 #include "os/process.h"
 #include "profile/events.h"
+#include "session/lives.h"
 #include "session/membership.h"
 #include "session/session_internal.h"
 #include "session/trigger_watch.h"
@@ -23,14 +24,22 @@ static const uint64_t SECOND = 1000000000;
 
 /* ---- start ---- */
 
+static void look_at_life(struct session *session, struct target *target)
+{
+    if (life_look(target, session->segment))
+        session->options->warn(PROCESS_IS_STOPPED, (int)target->vm->pid);
+}
+
 static void look_at_targets(struct session *session)
 {
     session->segment->threads.count = 0;
     for (size_t i = 0; i < session->targets->count; i++) {
-        const struct target *target = session->targets->of[i];
+        struct target *target = session->targets->of[i];
 
-        if (!target->ended && target_runs(target)) /* another process can have its pid */
+        if (!target->ended && target_runs(target)) { /* another process can have its pid */
             symbolizer_look(target->symbolizer);
+            look_at_life(session, target);
+        }
         symbolizer_threads(target->symbolizer, &session->segment->threads);
     }
 }
@@ -71,16 +80,6 @@ static int start_sampling(struct session *session, struct error *error)
     return 0;
 }
 
-static void warn_of_stopped(const struct session *session)
-{
-    for (size_t i = 0; i < session->targets->count; i++) {
-        pid_t pid = session->targets->of[i]->vm->pid;
-
-        if (process_is_stopped(pid))
-            session->options->warn(PROCESS_IS_STOPPED, (int)pid);
-    }
-}
-
 static int start(struct session *session, uint64_t started_ns, struct error *error)
 {
     session->segment = segment_new(session->options, NULL);
@@ -89,7 +88,8 @@ static int start(struct session *session, uint64_t started_ns, struct error *err
         membership_begin(session, error) || start_sampling(session, error) ||
         events_start(session->events, error) || membership_watch(session, error))
         return -1;
-    warn_of_stopped(session);
+    for (size_t i = 0; i < session->targets->count; i++)
+        look_at_life(session, session->targets->of[i]);
     session->first_ns = clock_ns(CLOCK_MONOTONIC);
     session->segment->totals.attach_ns = session->first_ns - started_ns;
     membership_prepare(session);
@@ -270,7 +270,9 @@ static int settle_cpu_time(struct session *session, bool all, struct error *erro
 static int put_summaries(struct session *session, struct error *error)
 {
     return events_put_summaries(session->events, session->segment, error) ||
-                   walls_put_summary(session->targets, session->segment, error)
+                   walls_put_summary(session->targets, session->segment, error) ||
+                   recording_put_lives(session->segment->writer, session->segment->profile,
+                                       &session->segment->lives, error)
                ? -1
                : 0;
 }

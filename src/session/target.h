@@ -2,6 +2,9 @@
 /* A target: one VM that is profiled, and all that belongs to it. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "beam/vm.h"
 #include "capture/event_probes.h"
 #include "symbol/allocation.h"
@@ -12,6 +15,10 @@ struct target {
     uint32_t number; /* 0, 1, 2...: no two targets of a session have the same */
     bool ended;      /* the session knows that the VM has ended */
     bool joined;     /* it has started later than the session */
+    struct {
+        uint64_t looked;           /* ns, CLOCK_MONOTONIC: the last look; 0: none yet */
+        bool stopped, was_stopped; /* by a signal or a debugger: at that look; at any look */
+    } life;                        /* session/lives.h */
     /* The session makes these. NULL: not made yet, or not needed for what is recorded. */
     struct symbolizer *symbolizer;
     struct vm_cpu_time *cpu_time;        /* session/cpu_time.h */

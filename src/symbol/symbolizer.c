@@ -129,6 +129,11 @@ void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_sy
     frame_names_set_kernel(symbolizer->names, kernel, addresses);
 }
 
+target_id symbolizer_target(const struct symbolizer *symbolizer)
+{
+    return symbolizer->target;
+}
+
 void symbolizer_free(struct symbolizer *symbolizer)
 {
     if (!symbolizer)

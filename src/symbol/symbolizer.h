@@ -29,6 +29,9 @@ void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_sy
                            bool addresses);
 void symbolizer_free(struct symbolizer *symbolizer);
 
+/* The VM's entry in the profile. */
+target_id symbolizer_target(const struct symbolizer *symbolizer);
+
 /* The address of the word that changes when code is loaded. The kernel copies it into each
  * sample. */
 uint64_t symbolizer_code_generation_address(const struct symbolizer *symbolizer);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/temporaries.h"
 
 enum { LINKS_MAX = 16 };
 
@@ -195,6 +197,23 @@ static void take_over(int fd, const struct stat *old)
     (void)fchmod(fd, mode);
 }
 
+/* Create a temporary file and remember it, with no signal between. */
+static int create(const struct file_place *place, const char *name, int flags, mode_t mode)
+{
+    sigset_t every, before;
+    int fd, code;
+
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &before);
+    fd = openat(place->directory, name, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    code = errno;
+    if (fd >= 0)
+        temporaries_add(place->directory, name);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    return fd;
+}
+
 int file_place_create(const struct file_place *place, int flags, char **ret_temporary)
 {
     bool replaces = place->exists && S_ISREG(place->old.st_mode);
@@ -203,8 +222,7 @@ int file_place_create(const struct file_place *place, int flags, char **ret_temp
 
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         temporary = xasprintf(".%s.%d-%u.tmp", place->name, (int)getpid(), attempt);
-        fd = openat(place->directory, temporary, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                    replaces ? 0600 : 0666);
+        fd = create(place, temporary, flags, replaces ? 0600 : 0666);
         if (fd >= 0 || errno != EEXIST)
             break;
         free(temporary);
@@ -221,14 +239,23 @@ int file_place_create(const struct file_place *place, int flags, char **ret_temp
     return fd;
 }
 
+void file_place_clean(const struct file_place *place)
+{
+    temporaries_remove_leftovers(place->directory, place->name);
+}
+
 int file_place_publish(const struct file_place *place, const char *temporary)
 {
-    return renameat(place->directory, temporary, place->directory, place->name);
+    if (renameat(place->directory, temporary, place->directory, place->name))
+        return -1;
+    temporaries_forget(place->directory, temporary);
+    return 0;
 }
 
 void file_place_remove(const struct file_place *place, const char *temporary)
 {
     unlinkat(place->directory, temporary, 0);
+    temporaries_forget(place->directory, temporary);
 }
 
 bool file_place_has(const struct file_place *place, int fd)

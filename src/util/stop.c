@@ -5,18 +5,25 @@
 #include <stdint.h>
 
 #include "util/clock.h"
+#include "util/temporaries.h"
 
 #define MOMENT_NS ((uint64_t)500000000)
 
 volatile int stop_requested;
 static volatile uint64_t since; /* CLOCK_MONOTONIC; written before stop_requested */
 
-/* Async-signal-safe. The raised signal arrives when this handler has returned. */
+/* Both handlers are async-signal-safe. The raised signal arrives when the handler has returned. */
+void stop_now(int signal_number)
+{
+    temporaries_remove();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
 void stop_request(int signal_number)
 {
     if (stop_requested) {
-        signal(signal_number, SIG_DFL);
-        raise(signal_number);
+        stop_now(signal_number);
         return;
     }
     since = clock_ns(CLOCK_MONOTONIC);

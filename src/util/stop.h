@@ -7,8 +7,8 @@
  * target gives up: memory_read() fails, and long searches find nothing. So no target can delay the
  * end, whatever it shows.
  *
- * A second signal ends the program at once, as if it did not handle signals. Nothing stays in the
- * target (docs/safety.md).
+ * A second signal ends the program at once (stop_now()). Nothing stays in the target
+ * (docs/safety.md).
  */
 #pragma once
 
@@ -19,8 +19,12 @@
 /* Not 0 after the first signal. */
 extern volatile int stop_requested;
 
-/* The handler of signals. */
+/* A handler of signals that makes the request. */
 void stop_request(int signal);
+
+/* A handler of signals that ends the program at once, as if it did not handle the signal, but
+ * removes temporary files. */
+void stop_now(int signal);
 
 /* Fill `error` for what ends before there is anything to keep, and return -1. */
 int stop_error(struct error *error);

@@ -194,6 +194,41 @@ class Stopped(unittest.TestCase):
             os.kill(node.pid, signal.SIGCONT)
             self.assertFalse(self.is_stopped(node))
 
+    def recorded(self, *disturb, seconds):
+        """Record while `disturb` calls are made, 1.5 s apart; return the summary, what was
+        said, and the target of --stats."""
+        out = beamflame.folder(self.addCleanup)
+        profiler = beamflame.start("-p", self.node.pid, "-d", seconds, "-o", out / "x.bfr",
+                                   "--stats", out / "x.json")
+        self.addCleanup(profiler.kill)
+        self.assertIn("sampling", profiler.stderr.readline())
+        for call in disturb:
+            time.sleep(1.5)
+            call()
+        summary, said = profiler.communicate(timeout=60)
+        self.assertEqual(profiler.returncode, DONE, said)
+        again = beamflame.record("report", out / "x.bfr").stdout
+        self.assertEqual(again.splitlines()[0], summary.splitlines()[0])
+        return summary.splitlines()[0], said, json.loads((out / "x.json").read_text())["target"]
+
+    def test_node_that_stops_or_ends_meanwhile_is_reported(self):
+        """A node that is stopped for some time in the middle of a recording, and one that ends, are
+        in the summary and the statistics, and are warned of."""
+        beamflame.require()
+        with nodes.Node(25, "request") as self.node:
+            target, said, stats = self.recorded(
+                lambda: os.kill(self.node.pid, signal.SIGSTOP),
+                lambda: os.kill(self.node.pid, signal.SIGCONT), seconds=4)
+            self.assertEqual(said.count(f"process {self.node.pid} is stopped (state T)"), 1, said)
+            self.assertAlmostEqual(stats["stopped_ms"], 1500, delta=1100)
+            self.assertIsNone(stats["ended_ms"])
+            self.assertRegex(target, rf", stopped for {stats['stopped_ms'] / 1000:.1f} s$")
+            target, said, stats = self.recorded(self.node.kill, seconds=20)
+        self.assertIn(f"process {self.node.pid} ended while it was recorded", said)
+        self.assertAlmostEqual(stats["ended_ms"], 1500, delta=1000)
+        self.assertEqual(stats["stopped_ms"], 0)
+        self.assertRegex(target, rf", ended after {stats['ended_ms'] / 1000:.1f} s$")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -260,6 +260,21 @@ static inline void full_put_threads(const struct full_profile *full,
     thread_times_free(&times);
 }
 
+static inline void full_put_lives(const struct full_profile *full, struct recording_writer *writer)
+{
+    struct target_lives lives = {0};
+    struct error error;
+
+    *target_life_of(&lives, 1) = (struct target_life){
+        .target = 1,
+        .ended = full_number(full, FULL_HUGE_COUNTS, 1500000000),
+        .stopped_ns = full_number(full, FULL_HUGE_COUNTS, 200000000),
+    };
+    if (recording_put_lives(writer, full->profile, &lives, &error))
+        abort();
+    target_lives_free(&lives);
+}
+
 static inline struct recording_totals full_totals(const struct full_profile *full)
 {
     struct recording_totals totals = {0};
@@ -336,6 +351,8 @@ static inline int full_recording(int fd, uint32_t flags)
         full_put_summary(&full, writer, ids[i]);
     if (!full_has(&full, FULL_NO_THREAD_TIMES))
         full_put_threads(&full, writer);
+    if (profile_counts(full.profile).targets)
+        full_put_lives(&full, writer);
     if (recording_finish(writer, full.profile, &totals, &result, &error))
         abort();
     profile_free(full.profile);

@@ -4,7 +4,7 @@
 %%
 %% Options: count (modules), functions (in each). The report has how many modules are loaded.
 -module(modules).
--export([start/0, call/1]).
+-export([start/0, call/1, load/2]).
 
 %% Placeholder for the number of a module, in its name and in those of its functions.
 -define(NUMBER, "zQ0000").
@@ -15,10 +15,14 @@ start() ->
 main(Options) ->
     Count = load:option(count, Options, 3000),
     Functions = load:option(functions, Options, 60),
-    Code = compiled(Functions),
-    Modules = [loaded(N, Code) || N <- lists:seq(1, Count)],
+    Modules = load(Count, Functions),
     spawn_link(?MODULE, call, [Modules]),
     fun() -> #{modules => length(code:all_loaded()), generated => Count} end.
+
+%% Load `Count` modules (10,000 at most) of so many functions; return {Module, Function} of each.
+load(Count, Functions) ->
+    Code = compiled(Functions),
+    [loaded(N, Code) || N <- lists:seq(0, Count - 1)].
 
 %% A node without these modules has a busy process as well.
 call([]) ->

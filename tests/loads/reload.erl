@@ -5,7 +5,7 @@
 %% Options: versions (their number, used in turn), every (ms). The report has the CPU time that the
 %% node used in each version (start it with +sbwt none).
 -module(reload).
--export([start/0]).
+-export([start/0, compiled/1]).
 
 start() ->
     load:start(?MODULE, fun main/1).
@@ -40,7 +40,8 @@ run(V, Code, Every, Cpu, Loads) ->
 name(V) ->
     list_to_atom("burn_" ++ integer_to_list(V)).
 
-%% The number of functions before the busy one differs, so its address does too.
+%% Return the code of a version. The number of functions before the busy one differs, so its address
+%% does too.
 compiled(V) ->
     Padding = [io_lib:format("padding_~b(X) -> {X, ~b}.~n", [K, K]) || K <- lists:seq(1, V * 3)],
     Burn = io_lib:format(

@@ -5,12 +5,15 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/memory.h"
+#include "test_folder.h"
 #include "util/effort.h"
+#include "util/file_place.h"
 #include "util/stop.h"
 
 /* Run in a child that handles SIGINT and SIGTERM; return its wait status. */
@@ -87,6 +90,53 @@ static void test_second_signal_kills(void **state)
     assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
+static char *create(const struct file_place *place)
+{
+    char *temporary;
+    int fd = file_place_create(place, O_WRONLY, &temporary);
+
+    if (fd < 0)
+        _exit(1);
+    close(fd);
+    return temporary;
+}
+
+/* Publish one of three files and remove another, so that one is left. */
+static void two_signals_while_writing(void)
+{
+    struct file_place place;
+    struct error error;
+    char *first, *second;
+
+    if (file_place_open("x", &place, &error))
+        _exit(1);
+    first = create(&place);
+    second = create(&place);
+    create(&place);
+    if (file_place_publish(&place, first))
+        _exit(1);
+    file_place_remove(&place, second);
+    two_signals();
+}
+
+static void test_second_signal_removes_temporary_files(void **state)
+{
+    int status = in_child(two_signals_while_writing);
+
+    (void)state;
+    assert_true(WIFSIGNALED(status));
+    assert_true(exists("x"));
+    assert_int_equal(unlink("x"), 0);
+    assert_int_equal(rmdir(folder), 0); /* it is empty */
+    assert_int_equal(folder_enter(), 0);
+}
+
+static int enter(void **state)
+{
+    (void)state;
+    return folder_enter();
+}
+
 static void endless_search(void)
 {
     struct effort effort = effort_of(UINT32_MAX, 1000000);
@@ -131,6 +181,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading_ends_after_a_signal),
         cmocka_unit_test(test_second_signal_kills),
+        cmocka_unit_test_setup_teardown(test_second_signal_removes_temporary_files, enter,
+                                        leave_folder),
         cmocka_unit_test(test_search_ends_after_a_signal),
         cmocka_unit_test(test_search_ends_after_its_steps),
         cmocka_unit_test(test_search_ends_after_its_time),

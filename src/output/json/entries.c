@@ -60,7 +60,7 @@ void json_entries_event(const struct json_entries *entries, event_id id)
     json_line_close(&json);
 }
 
-static void write_target(struct json_entries *entries, target_id id)
+void json_entries_target(struct json_entries *entries, target_id id)
 {
     const struct profile *profile = entries->profile;
     const struct target_entry *target;
@@ -104,7 +104,7 @@ static void write_process(struct json_entries *entries, process_id id)
     if (!must_write(&entries->processes, id))
         return;
     process = profile_get_process(profile, id);
-    write_target(entries, process->target);
+    json_entries_target(entries, process->target);
     json = open_entry(entries, "process", id);
     json_number_if(&json, "target", process->target);
     put_string(&json, "pid", profile, process->pid);
@@ -131,7 +131,7 @@ void json_entries_thread(struct json_entries *entries, thread_id id)
     if (!must_write(&entries->threads, id))
         return;
     thread = profile_get_thread(entries->profile, id);
-    write_target(entries, thread->target);
+    json_entries_target(entries, thread->target);
     json = open_entry(entries, "thread", id);
     json_number_if(&json, "target", thread->target);
     json_number(&json, "tid", thread->tid);

@@ -31,6 +31,7 @@ void json_entries_event(const struct json_entries *entries, event_id id);
  * were written before are left out. */
 void json_entries_sample(struct json_entries *entries, const struct sample *sample);
 void json_entries_thread(struct json_entries *entries, thread_id id);
+void json_entries_target(struct json_entries *entries, target_id id);
 
 /* Lines of JSON: each line is an object with a "type" (docs/json.md). */
 

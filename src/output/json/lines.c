@@ -227,6 +227,19 @@ static void write_thread_time(struct json_lines *lines, const struct thread_time
     json_line_close(&json);
 }
 
+static void write_life(struct json_lines *lines, const struct target_life *life)
+{
+    struct json json;
+
+    json_entries_target(&lines->entries, life->target);
+    json = json_line_open(lines->file, "target_life");
+    json_number(&json, "target", life->target);
+    json_number(&json, "stopped_ns", life->stopped_ns);
+    if (life->ended)
+        json_number(&json, "ended_ns", since_start(lines, life->ended));
+    json_line_close(&json);
+}
+
 static void write_totals(const struct json_lines *lines, const struct recording_totals *totals)
 {
     struct json json = json_line_open(lines->file, "totals");
@@ -259,6 +272,7 @@ static void write_end(struct json_lines *lines, const struct recording_totals *t
 {
     const struct recording *recording = lines->source.recording;
     const struct thread_times *threads = recording_get_threads(recording);
+    const struct target_lives *lives = recording_get_lives(recording);
 
     for (event_id id = 1; id <= profile_counts(lines->source.profile).events; id++) {
         const struct event_summary *summary = recording_get_summary(recording, id);
@@ -268,6 +282,8 @@ static void write_end(struct json_lines *lines, const struct recording_totals *t
     }
     for (size_t i = 0; i < threads->count; i++)
         write_thread_time(lines, &threads->list[i]);
+    for (size_t i = 0; i < lives->count; i++)
+        write_life(lines, &lives->list[i]);
     write_totals(lines, totals);
 }
 

@@ -243,6 +243,20 @@ static void put_target_time(struct json *json, const struct stats *stats, target
     json_decimal(json, "sampled_ratio", (double)sampled / (double)cpu, 4);
 }
 
+/* Write the time for which the target was stopped, and when it ended. */
+static void put_life(struct json *json, const struct stats *stats, target_id id)
+{
+    const struct target_life *life =
+        target_lives_find(recording_get_lives(stats->source.recording), id);
+    uint64_t start = stats->source.header->start_monotonic;
+
+    json_ms(json, "stopped_ms", life ? life->stopped_ns : 0);
+    if (life && life->ended)
+        json_ms(json, "ended_ms", life->ended > start ? life->ended - start : 0);
+    else
+        json_null(json, "ended_ms");
+}
+
 static void put_target(struct json *json, const char *key, const struct stats *stats, target_id id)
 {
     const struct profile *profile = stats->source.profile;
@@ -261,6 +275,7 @@ static void put_target(struct json *json, const char *key, const struct stats *s
     json_text_or_null(json, "executable", profile_text(profile, target->executable));
     json_text_or_null(json, "container", profile_text(profile, target->container));
     json_text_or_null(json, "layout", profile_text(profile, target->layout));
+    put_life(json, stats, id);
     put_target_time(json, stats, id);
     json_close(json, '}');
 }

@@ -53,11 +53,16 @@ static int summary_sample(void *state, const struct sample *sample, struct error
 
 enum { TARGETS_SHOWN = 20 }; /* perf's text can have all processes of a host */
 
-static void write_target(FILE *file, const struct profile *profile, target_id id)
+static void write_target(const struct summary *summary, target_id id)
 {
+    const struct recording *recording = summary->source.recording;
+    const struct target_life *life = target_lives_find(recording_get_lives(recording), id);
+    FILE *file = summary->file;
     struct buffer text = {0};
 
-    target_text(profile, id, &text);
+    target_text(summary->source.profile, id, &text);
+    if (life)
+        target_life_text(life, summary->source.header->start_monotonic, &text);
     fprintf(file, "%s %.*s\n", id == 1 ? "target   " : "         ", (int)text.size, text.data);
     buffer_free(&text);
 }
@@ -102,7 +107,7 @@ static void write_overview(const struct summary *summary, const struct recording
         samples += summary->events[i].samples;
 
     for (target_id id = 1; id <= targets && id <= TARGETS_SHOWN; id++)
-        write_target(file, summary->source.profile, id);
+        write_target(summary, id);
     if (targets > TARGETS_SHOWN)
         fprintf(file, "          and %u more\n", targets - TARGETS_SHOWN);
     fprintf(file, "samples   %s in %.1f s", number_text(samples).text,

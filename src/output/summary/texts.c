@@ -22,6 +22,15 @@ void target_text(const struct profile *profile, target_id id, struct buffer *tex
         buffer_format(text, ", container %s", profile_text(profile, target->container));
 }
 
+void target_life_text(const struct target_life *life, uint64_t start, struct buffer *text)
+{
+    if (life->stopped_ns)
+        buffer_format(text, ", stopped for %.1f s", (double)life->stopped_ns / 1e9);
+    if (life->ended)
+        buffer_format(text, ", ended after %.1f s",
+                      life->ended > start ? (double)(life->ended - start) / 1e9 : 0);
+}
+
 void process_text(const struct profile *profile, process_id id, struct buffer *text)
 {
     const struct process_entry *process = profile_get_process(profile, id);

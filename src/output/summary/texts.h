@@ -5,10 +5,14 @@
 #include "output/number_text.h"
 #include "profile/event_summary.h"
 #include "profile/profile.h"
+#include "profile/target_lives.h"
 #include "util/buffer.h"
 
 /* Append the known properties of a target: "shop@web-1, pid 4711, OTP 27, erts 15.2, jit". */
 void target_text(const struct profile *profile, target_id target, struct buffer *text);
+/* ", stopped for 2.0 s, ended after 3.1 s": what kept it from running. `start`: of the recording.
+ */
+void target_life_text(const struct target_life *life, uint64_t start, struct buffer *text);
 
 /* Append the pid of a process and its registered name, else its label, else its initial call:
  * "<0.85.0> cart". */

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/temporaries.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+#include "util/own_file.h"
+
+/* ---- of this process ---- */
+
+struct temporary {
+    struct temporary *next;
+    int directory;
+    char *name;
+};
+
+/* A signal handler finds it complete at any time: entries are linked when they are complete, and
+ * freed when they are unlinked. */
+static struct temporary *volatile all;
+
+void temporaries_add(int directory, const char *name)
+{
+    struct temporary *added = xcalloc(1, sizeof(*added));
+
+    *added = (struct temporary){.next = all, .directory = directory, .name = xstrdup(name)};
+    atomic_signal_fence(memory_order_seq_cst);
+    all = added;
+}
+
+void temporaries_forget(int directory, const char *name)
+{
+    struct temporary *before = NULL, *at = all;
+
+    for (; at && (at->directory != directory || strcmp(at->name, name)); at = at->next)
+        before = at;
+    if (!at)
+        return;
+    if (before)
+        before->next = at->next;
+    else
+        all = at->next;
+    atomic_signal_fence(memory_order_seq_cst);
+    free(at->name);
+    free(at);
+}
+
+void temporaries_remove(void)
+{
+    for (const struct temporary *at = all; at; at = at->next)
+        unlinkat(at->directory, at->name, 0);
+}
+
+/* ---- of others ---- */
+
+/* The pid in ".NAME.PID-N.tmp"; 0 if the name is another one. */
+static unsigned long creator(const char *entry, const char *name)
+{
+    size_t size = strlen(name);
+    unsigned long pid;
+    int used = 0;
+
+    if (entry[0] != '.' || strncmp(entry + 1, name, size) != 0 || entry[size + 1] != '.' ||
+        !isdigit((unsigned char)entry[size + 2]))
+        return 0;
+    pid = strtoul(entry + size + 2, NULL, 10);
+    if (sscanf(entry + size + 2, "%*u-%*u.tmp%n", &used) != 0 || !used ||
+        entry[size + 2 + (size_t)used])
+        return 0;
+    return pid;
+}
+
+/* A process has no lock between the creation of its file and the lock, or where the file system has
+ * none: its file stays while there is a process with its number. */
+static bool has_ended(unsigned long pid)
+{
+    char path[40];
+
+    snprintf(path, sizeof(path), "/proc/%lu", pid);
+    return access("/proc/self", F_OK) == 0 && access(path, F_OK) != 0;
+}
+
+void temporaries_remove_leftovers(int directory, const char *name)
+{
+    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!entries) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        unsigned long pid = creator(entry->d_name, name);
+
+        if (pid && has_ended(pid))
+            own_file_remove(directory, entry->d_name);
+    }
+    closedir(entries);
+}
