@@ -15,6 +15,7 @@
 #include "cli/render.h"
 #include "cli/verbose.h"
 #include "os/privileges.h"
+#include "os/stop_guard.h"
 #include "output/output_file.h"
 #include "profile/events.h"
 #include "recording/recording_keep.h"
@@ -170,6 +171,16 @@ static void handle_signals(void)
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
     sigaction(SIGXFSZ, &action, NULL); /* a limit of file sizes is an error of writing */
+}
+
+static void say_held(pid_t pid)
+{
+    struct error error;
+
+    error_set(&error, ERROR_UNSUPPORTED,
+              "process %d holds back a page of its memory while it is read: the recording ends",
+              (int)pid);
+    message_error(&error);
 }
 
 static void add_default(struct output_options *output, char *path)
@@ -462,6 +473,7 @@ static int run(int argc, char **argv)
     reports = record_reports(&progress, options.output.quiet);
     options.recorder.reports = &reports;
     handle_signals();
+    stop_guard_start(say_held);
     if (check_outputs(&options, &error) || open_targets(&options, &targets, &error)) {
         result = message_error(&error);
     } else {
