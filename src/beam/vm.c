@@ -204,6 +204,14 @@ static bool is_young(const struct process_identity *identity)
            identity->start_time / (unsigned long long)sysconf(_SC_CLK_TCK) + STARTING_SECONDS;
 }
 
+int vm_check_held(const struct vm *vm, struct error *error)
+{
+    if (!vm->memory->is_held)
+        return 0;
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "process %d holds back a page of its memory, so it can't be read", vm->pid);
+}
+
 /* An OS process that ends keeps its pid for a while, but not its executable. */
 static bool has_ended(pid_t pid, const struct process_identity *identity)
 {
@@ -215,7 +223,7 @@ static bool has_ended(pid_t pid, const struct process_identity *identity)
 }
 
 static struct vm *open_once(pid_t pid, const struct process_identity *identity, int assumed_release,
-                            struct error *error)
+                            bool *held, struct error *error)
 {
     struct vm *vm = xcalloc(1, sizeof(*vm));
 
@@ -223,8 +231,9 @@ static struct vm *open_once(pid_t pid, const struct process_identity *identity, 
     vm->identity = *identity;
     vm->assumed_release = assumed_release;
     vm->memory = memory_of_process(pid);
-    if (examine_process(vm, error) == 0)
+    if (examine_process(vm, error) == 0 && !vm->memory->is_held)
         return vm;
+    *held = vm_check_held(vm, error) != 0;
     vm_close(vm);
     return NULL;
 }
@@ -234,6 +243,7 @@ static struct vm *open_live(pid_t pid, int assumed_release, bool waits, struct e
 {
     const struct timespec pause = {.tv_nsec = 20000000};
     struct process_identity identity = process_identity(pid);
+    bool held;
     struct vm *vm;
 
     if (!identity.start_time) {
@@ -241,8 +251,8 @@ static struct vm *open_live(pid_t pid, int assumed_release, bool waits, struct e
         return NULL;
     }
     for (;;) {
-        vm = open_once(pid, &identity, assumed_release, error);
-        if (vm || !waits || stop_requested || error->code != ERROR_UNSUPPORTED ||
+        vm = open_once(pid, &identity, assumed_release, &held, error);
+        if (vm || !waits || held || stop_requested || error->code != ERROR_UNSUPPORTED ||
             !is_young(&identity) || has_ended(pid, &identity))
             break;
         log_detail("vm", "process %d is not ready yet: %s", pid, error->text);

@@ -76,7 +76,8 @@ struct vm {
  * checked like any other; 0: it is refused unless it has DWARF. ERROR_NO_PROCESS: no such pid, it
  * has ended, or it is not a BEAM. ERROR_PERMISSION: not permitted to read it. ERROR_UNSUPPORTED: a
  * BEAM whose release has no layout, or on which a check failed (the text says which check, and what
- * was found). Waits up to 3 s for a VM that has just been started. */
+ * was found). Waits up to 3 s for a VM that has just been started. A process that
+ * holds back a page of its memory (os/memory.h) is unsupported. */
 struct vm *vm_open(pid_t pid, int assumed_release, struct error *error);
 /* The same, but do not wait: a VM that has just been started may be unsupported for a moment. */
 struct vm *vm_open_now(pid_t pid, int assumed_release, struct error *error);
@@ -88,6 +89,10 @@ struct vm *vm_open_core(const char *path, const char *executable, int assumed_re
                         struct error *error);
 
 void vm_close(struct vm *vm);
+
+/* 0, or -1 with ERROR_UNSUPPORTED if the process has held back a page since: nothing is read of it
+ * any more. */
+int vm_check_held(const struct vm *vm, struct error *error);
 
 /* The executable's file, owned by the VM; NULL with error. */
 struct elf_file *vm_executable(struct vm *vm, struct error *error);

@@ -82,6 +82,7 @@ static void describe(struct row *row, int assumed_release)
     memcpy(row->schedulers, vm->scheduler_counts, sizeof(row->schedulers));
     row->processes = vm_process_count(vm);
     row->run_queue = vm_run_queue_length(vm);
+    vm_check_held(vm, &row->error);
     vm_close(vm);
 }
 

@@ -15,6 +15,7 @@
 #include "cli/signals.h"
 #include "cli/verbose.h"
 #include "os/privileges.h"
+#include "os/stop_guard.h"
 #include "output/output_file.h"
 #include "profile/events.h"
 #include "recording/recording_keep.h"
@@ -147,6 +148,16 @@ static int record_say_segments(const struct rotation_counts *counts)
     if (counts->failed || counts->cut)
         return ERROR_FAILED;
     return counts->empty && !counts->written ? ERROR_NO_SAMPLES : 0;
+}
+
+static void say_held(pid_t pid)
+{
+    struct error error;
+
+    error_set(&error, ERROR_UNSUPPORTED,
+              "process %d holds back a page of its memory while it is read: the recording ends",
+              (int)pid);
+    message_error(&error);
 }
 
 static void add_default(struct output_options *output, char *path)
@@ -448,6 +459,7 @@ static int run(int argc, char **argv)
     reports = record_reports(&progress, options.output.quiet);
     options.recorder.reports = &reports;
     signals_end_recording();
+    stop_guard_start(say_held);
     if (check_outputs(&options, &error) || open_targets(&options, &targets, &error)) {
         result = message_error(&error);
     } else {

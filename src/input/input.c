@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "input/perf_line.h"
@@ -12,20 +15,49 @@
 #include "recording/recording.h"
 #include "recording/recording_format.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 #include "util/log.h"
+#include "util/open_input.h"
 #include "util/read_at.h"
+
+/* The time that a program has to open a pipe. */
+static const uint64_t WRITER_NS = 2000000000;
+
+/* Read from a pipe that was opened without waiting. Nothing comes until a program has opened it to
+ * write; `*writer` is set then, and reads wait from then on. */
+static ssize_t read_pipe(int fd, void *block, size_t size, bool *writer)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    const uint64_t until = clock_ns(CLOCK_MONOTONIC) + WRITER_NS;
+    struct pollfd events = {.fd = fd, .events = POLLIN};
+    ssize_t got;
+
+    while ((got = read(fd, block, size)) == 0 && !*writer) {
+        *writer = poll(&events, 1, 0) > 0; /* it has closed the pipe */
+        if (*writer || clock_ns(CLOCK_MONOTONIC) > until)
+            return 0;
+        nanosleep(&pause, NULL);
+    }
+    if (got < 0 && errno == EAGAIN && fcntl(fd, F_SETFL, O_RDONLY) == 0)
+        got = read(fd, block, size);
+    *writer = true;
+    return got;
+}
 
 static int copy_all(int from, int to, const char *path, struct error *error)
 {
     char block[1 << 16];
+    bool writer = !(fcntl(from, F_GETFL) & O_NONBLOCK) || !strcmp(path, "-");
     ssize_t got;
 
-    while ((got = read(from, block, sizeof(block))) > 0)
+    while ((got = read_pipe(from, block, sizeof(block), &writer)) > 0)
         if (write_all(to, block, (size_t)got))
             return error_set(error, ERROR_FAILED, "can't write a temporary file: %s",
                              strerror(errno));
     if (got < 0)
         return error_set(error, ERROR_FAILED, "cannot read %s: %s", path, strerror(errno));
+    if (!writer)
+        return error_set(error, ERROR_FAILED, "no program writes to the pipe '%s'", path);
     return 0;
 }
 
@@ -46,14 +78,25 @@ static int seekable(int fd, const char *path, const char *directory, struct erro
     return -1;
 }
 
-static int open_file(const char *path, struct error *error)
+/* Standard input may be a terminal; other devices have no end. */
+static int open_standard_input(struct error *error)
 {
-    int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
-                               : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    struct stat status;
 
     if (fd < 0)
-        error_set(error, ERROR_FAILED, "can't read '%s': %s", path, strerror(errno));
+        return error_set(error, ERROR_FAILED, "can't read standard input: %s", strerror(errno));
+    if (fstat(fd, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) &&
+        !isatty(fd)) {
+        close(fd);
+        return error_set(error, ERROR_FAILED, "standard input is a device: give a file or a pipe");
+    }
     return fd;
+}
+
+static int open_file(const char *path, struct error *error)
+{
+    return strcmp(path, "-") ? open_input(path, true, error) : open_standard_input(error);
 }
 
 /* Import a text in the format of its first line that is no comment. */

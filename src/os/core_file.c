@@ -12,6 +12,7 @@
 #include "arch/cpu.h"
 #include "elf/notes.h"
 #include "util/alloc.h"
+#include "util/open_input.h"
 #include "util/read_at.h"
 
 enum {
@@ -313,10 +314,10 @@ static int open_file(const char *path, struct core_file *core, struct error *err
 {
     struct stat status;
 
-    core->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (core->fd < 0 || fstat(core->fd, &status))
-        return error_set(error, ERROR_FAILED, "can't open '%s': %s", path, strerror(errno));
-    if (!S_ISREG(status.st_mode))
+    core->fd = open_input(path, false, error);
+    if (core->fd < 0)
+        return -1;
+    if (fstat(core->fd, &status) || !S_ISREG(status.st_mode))
         return error_set(error, ERROR_FAILED, "'%s' is not a regular file", path);
     core->size = (uint64_t)status.st_size;
     core->written = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;

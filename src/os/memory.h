@@ -30,12 +30,18 @@ struct memory {
     /* As memory_read_spans(). NULL: each span is read by itself. */
     void (*read_spans)(struct memory *memory, struct memory_span *spans, size_t count);
     void (*free)(struct memory *memory);
+    /* A page did not come in time: the process holds it back. All reads fail from then on. */
+    bool is_held;
 };
 
 /* Return the memory that the live process `pid` has now. Never NULL. Reads fail once the process
  * has ended or called exec(): nothing is read of a later process with its pid, or of a later
  * program in it. */
 struct memory *memory_of_process(pid_t pid);
+
+/* Return the thread that is reading a live process at once, so that only the end of the program ends
+ * the read, and that process; 0 if there is none. */
+pid_t memory_reader(pid_t *ret_process);
 
 /* NULL is allowed, as in every function that frees. */
 void memory_free(struct memory *memory);

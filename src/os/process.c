@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "os/container.h"
+#include "os/patience.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
 
@@ -225,11 +226,40 @@ bool process_numbers_are_the_hosts(void)
     return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == INITIAL;
 }
 
+/* The arguments are in the memory of the process, which can hold them back (os/patience.h). */
+struct arguments {
+    pid_t pid;
+    char *text;
+    size_t size;
+};
+
+static void read_arguments(void *work)
+{
+    struct arguments *arguments = work;
+
+    arguments->text = procfs_read(arguments->pid, "cmdline", &arguments->size);
+}
+
+static void drop_arguments(void *work)
+{
+    struct arguments *arguments = work;
+
+    free(arguments->text);
+    free(arguments);
+}
+
 char *process_arguments(pid_t pid, size_t *size)
 {
+    struct arguments *arguments = xcalloc(1, sizeof(*arguments));
     size_t used;
-    char *text = procfs_read(pid, "cmdline", &used);
+    char *text;
 
+    arguments->pid = pid;
+    if (!run_patiently(read_arguments, drop_arguments, arguments))
+        return NULL;
+    text = arguments->text;
+    used = arguments->size;
+    free(arguments);
     if (!text)
         return NULL;
     /* A process can overwrite its arguments, so the last one may have no NUL. */

@@ -166,6 +166,14 @@ double arrivals_seconds(const struct arrivals *arrivals, pid_t pid)
     return seen ? (double)(clock_ns(CLOCK_MONOTONIC) - seen->since) / 1e9 : 0;
 }
 
+void arrivals_give_up(struct arrivals *arrivals, pid_t pid)
+{
+    struct seen *seen = find(arrivals, pid);
+
+    if (seen)
+        seen->given_up = true;
+}
+
 bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error)
 {
     struct seen *seen = find(arrivals, pid);

@@ -25,3 +25,6 @@ double arrivals_seconds(const struct arrivals *arrivals, pid_t pid);
 /* Record that a VM could not be added. Return true if it is given up now, because it has had the
  * time that a VM needs to start. */
 bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error);
+
+/* Look for this VM no more. */
+void arrivals_give_up(struct arrivals *arrivals, pid_t pid);

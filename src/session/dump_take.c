@@ -352,6 +352,8 @@ int dump_take(struct vm *vm, const struct dump_request *request, struct profile 
 
     *sampling = (struct error){0};
     result = run(&taker, sampling, error);
+    if (vm_check_held(vm, error))
+        result = -1;
     dump->profile = profile;
     dump->target = 1;
     sampler_free(taker.sampler);

@@ -104,26 +104,34 @@ void membership_prepare(struct session *session)
 
 /* ---- leaving ---- */
 
-/* Note that a VM has ended, and warn of it: the recording shows it only up to there. The end of a
- * command that was started, or of a VM that came by itself, is expected. */
+/* Note that a VM has ended, and warn of it, or that it holds back memory: the recording shows it
+ * only up to there. The end of a command that was started, or of a VM that came by itself, is
+ * expected. */
 static void note_end(const struct session *session, const struct target *target)
 {
     life_end(target, session->segment);
-    if (!target->joined && !session->targets->child)
+    if (target->vm->memory->is_held)
+        session->options->warn("process %d holds back a page of its memory: it is not recorded any "
+                               "more",
+                               (int)target->vm->pid);
+    else if (!target->joined && !session->targets->child)
         session->options->warn("process %d ended while it was recorded", (int)target->vm->pid);
 }
 
 void membership_note_ends(const struct session *session)
 {
     for (size_t i = 0; i < session->targets->count; i++)
-        if (!session->targets->of[i]->ended && !target_runs(session->targets->of[i]))
+        if (!session->targets->of[i]->ended && !target_is_readable(session->targets->of[i]))
             note_end(session, session->targets->of[i]);
 }
 
 /* Take what the VM has left. Its counts belong to the summaries of the segment. */
 static int leave(struct session *session, struct target *target, struct error *error)
 {
-    log_decision("targets", "process %d has ended", (int)target->vm->pid);
+    log_decision("targets", "process %d %s", (int)target->vm->pid,
+                 target->vm->memory->is_held ? "can't be read any more" : "has ended");
+    if (session->arrivals && target->vm->memory->is_held)
+        arrivals_give_up(session->arrivals, target->vm->pid);
     note_end(session, target);
     session->ended = target->vm->pid;
     target->ended = true;
@@ -139,7 +147,7 @@ static int leave(struct session *session, struct target *target, struct error *e
 bool membership_alive(const struct session *session)
 {
     for (size_t i = 0; i < session->targets->count; i++)
-        if (!session->targets->of[i]->ended && target_runs(session->targets->of[i]))
+        if (!session->targets->of[i]->ended && target_is_readable(session->targets->of[i]))
             return true;
     return false;
 }
@@ -284,7 +292,7 @@ int membership_step(struct session *session, struct error *error)
     for (size_t i = 0; i < session->targets->count; i++) {
         struct target *target = session->targets->of[i];
 
-        if (!target->ended && !target_runs(target) && leave(session, target, error))
+        if (!target->ended && !target_is_readable(target) && leave(session, target, error))
             return -1;
     }
     if (session->arrivals)

@@ -96,15 +96,24 @@ static int start(struct session *session, uint64_t started_ns, struct error *err
     return 0;
 }
 
-/* Remove the targets that have ended if all VMs of the host are targets. True if some were removed
- * and some are left. */
-static bool drop_ended(struct targets *targets)
+static void remove_target(struct targets *targets, size_t index)
+{
+    struct error held;
+
+    if (vm_check_held(targets->of[index]->vm, &held))
+        targets->warn("process %d is skipped: %s", (int)targets->of[index]->vm->pid, held.text);
+    targets_remove(targets, index);
+}
+
+/* Remove the targets that have ended or hold back memory if all VMs of the host are targets. True
+ * if some were removed and some are left. */
+static bool drop_lost(struct targets *targets)
 {
     size_t before = targets->count;
 
     for (size_t i = targets->all ? targets->count : 0; i-- > 0;)
-        if (!target_runs(targets->of[i]))
-            targets_remove(targets, i);
+        if (!target_is_readable(targets->of[i]))
+            remove_target(targets, i);
     return targets->count && targets->count < before;
 }
 
@@ -120,7 +129,7 @@ struct session *session_start(const struct session_options *options, struct targ
         if (start(session, started_ns, error) == 0)
             return session;
         session_free(session);
-    } while (!stop_requested && drop_ended(targets)); /* one that ends does not stop the others */
+    } while (!stop_requested && drop_lost(targets)); /* one of them does not stop the others */
     if (stop_requested)
         stop_error(error);
     return NULL;

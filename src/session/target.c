@@ -34,6 +34,11 @@ bool target_runs(const struct target *target)
     return process_exists(target->vm->pid) && process_is(target->vm->pid, &target->vm->identity);
 }
 
+bool target_is_readable(const struct target *target)
+{
+    return target_runs(target) && !target->vm->memory->is_held;
+}
+
 void target_free(struct target *target)
 {
     target_leave_session(target);
@@ -48,5 +53,7 @@ int target_error(const struct target *target, struct error *error)
     if (!target_runs(target))
         return error_set(error, ERROR_NO_PROCESS, "process %d ended while beamflame attached to it",
                          pid);
+    if (vm_check_held(target->vm, error))
+        return -1;
     return error_prefix(error, "process %d", pid);
 }

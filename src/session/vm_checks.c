@@ -309,6 +309,8 @@ void vm_checks(struct findings *findings, pid_t pid, const struct probing *probi
     check_seccomp(findings, pid, probing);
     check_container(findings, pid);
     code_check(findings, subject(pid, "code in memory").text, pid, vm->memory);
+    if (vm_check_held(vm, &error))
+        add_error(findings, subject(pid, "").text, &error);
     vm_close(vm);
 }
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import struct
 import subprocess
 import unittest
@@ -213,6 +214,48 @@ class HostileFilesTest(unittest.TestCase):
             for i in range(100):
                 file.write(b"%d" % i + b";a" * 100000 + b" 1\n")
         self.check_refused(path, "take more memory than a file of this size")
+
+    def check_no_input(self, path, words):
+        """No command takes the file as an input; each says why, in time."""
+        for command in (("report", path), ("diff", path, path), ("dump", "--core", path),
+                        ("report", "-o", self.folder / "x.svg", path)):
+            with self.subTest(command=command):
+                done = subprocess.run([BINARY, *map(str, command)], capture_output=True, timeout=5,
+                                      check=False, stdin=subprocess.DEVNULL)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr.decode(), words)
+                self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+
+    def test_devices_pipes_and_sockets_are_no_inputs(self):
+        """Nothing waits for a file that never gives data, or that always does; links lead to
+        such files, too."""
+        master, slave = os.openpty()
+        self.addCleanup(os.close, master)
+        self.addCleanup(os.close, slave)
+        link, pipe, path = (self.folder / name for name in ("link", "pipe", "socket"))
+        link.symlink_to("/dev/zero")
+        os.mkfifo(pipe)
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(str(path))
+            for device in ("/dev/zero", "/dev/full", "/dev/null", os.ttyname(slave), link, path):
+                self.check_no_input(device, "is not a regular file")
+        self.check_no_input(pipe, "no program writes to the pipe|is not a regular file")
+
+    def test_endless_standard_input_is_refused(self):
+        with open("/dev/zero", "rb") as zeros:
+            done = subprocess.run([BINARY, "report", "-"], stdin=zeros, capture_output=True,
+                                  timeout=5, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"standard input is a device", done.stderr)
+
+    def test_pipe_is_read_to_its_end(self):
+        """A program that opens the pipe late, or writes slowly, is waited for."""
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        with subprocess.Popen(["sh", "-c", f"sleep 0.3; (echo 'a;b 1'; sleep 0.5; echo 'a;c 2') "
+                                           f">{pipe}"]):
+            done = report("-q", pipe, "--format", "folded", "-o", "-")
+        self.assertEqual(done.stdout, b"a;b 1\na;c 2\n", done.stderr)
 
     def test_recording_without_samples_is_refused(self):
         """A recording without samples is refused with one sentence."""

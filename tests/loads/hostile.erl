@@ -1,16 +1,25 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% A node with some processes, and 256 MB of zeros in which tests put lies (tests/tools/hostile.c).
+%% Options: pages=N holds back N pages of memory, user=UID runs as that user.
 -module(hostile).
 -export([start/0, hold/1, wait/0]).
 
 -define(BYTES, 268435456).
 
 start() ->
-    load:start(?MODULE, fun(_Options) ->
+    load:start(?MODULE, fun(Options) ->
+        hold_back(load:option(pages, Options, 0)),
+        become(load:option(user, Options, 0)),
         register(holder, spawn(?MODULE, hold, [binary:copy(<<0>>, ?BYTES)])),
         [spawn(?MODULE, wait, []) || _ <- lists:seq(1, 100)],
         fun() -> #{} end
     end).
+
+hold_back(0) -> ok;
+hold_back(Pages) -> ok = hostile_nif:hold_back(Pages).
+
+become(0) -> ok;
+become(User) -> ok = hostile_nif:become(User).
 
 hold(Bytes) ->
     receive stop -> byte_size(Bytes) end.

@@ -23,6 +23,7 @@ enum { PROCESSES_MAX = 4096, NODE_BYTES = 512 };
 static struct vm *vm;
 static int memory_fd;
 static uint64_t room, room_end; /* zeros that are free */
+static uint64_t held;           /* pages that nobody fills; 0: there are none */
 static uint64_t processes[PROCESSES_MAX];
 static size_t process_count;
 
@@ -82,6 +83,32 @@ static void find_room(pid_t pid)
         fclose(maps);
     if (!room)
         fail("the node has no room: is it of tests/loads/hostile.erl?");
+}
+
+/* Find the pages of hostile_nif:hold_back/1, which have the flag "um" in smaps (proc(5)). */
+static void find_held(pid_t pid)
+{
+    char path[32], line[512], access[5];
+    uint64_t start = 0, from, to;
+    FILE *maps;
+
+    snprintf(path, sizeof(path), "/proc/%d/smaps", (int)pid);
+    maps = fopen(path, "re");
+    while (maps && fgets(line, sizeof(line), maps)) {
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &from, &to, access) == 3)
+            start = from;
+        else if (!strncmp(line, "VmFlags:", 8) && strstr(line, " um"))
+            held = start;
+    }
+    if (maps)
+        fclose(maps);
+}
+
+static uint64_t held_page(void)
+{
+    if (!held)
+        fail("the node holds back no pages");
+    return held;
 }
 
 static bool note_process(void *context, uint64_t index, uint64_t address)
@@ -294,6 +321,64 @@ static void lie_atoms(void)
             put(atom + (uint64_t)vm->layout.atom_len, &length, sizeof(length));
 }
 
+static uint64_t name_address(uint64_t atom)
+{
+    struct term_bytes bytes;
+    uint64_t name;
+
+    if (vm->layout.atom_name >= 0)
+        return memory_read_u64(vm->memory, atom + (uint64_t)vm->layout.atom_name, &name) ? name : 0;
+    return memory_read_u64(vm->memory, atom + (uint64_t)vm->layout.atom_bin, &name) &&
+                   term_binary(vm->memory, true, term_address(name), &bytes)
+               ? bytes.address
+               : 0;
+}
+
+/* All names that the node has made itself, of modules, functions, applications and the node, begin
+ * with what changes a terminal. */
+static void lie_names(void)
+{
+    enum { MADE_BY_THE_VM = 1200 };
+    static const char escape[] = "\x1b[31m\xe2\x80\xae";
+    uint64_t table = vm->roots.atom_table, segments, segment, atom, name;
+    uint16_t length;
+    uint32_t count;
+
+    if (!memory_read_u64(vm->memory, table + (uint64_t)vm->layout.index_seg_table, &segments) ||
+        !memory_read_u32(vm->memory, table + (uint64_t)vm->layout.index_entries, &count))
+        fail("atoms can't be read");
+    for (uint64_t i = MADE_BY_THE_VM; i < count; i++)
+        if (memory_read_u64(vm->memory, segments + i / 1024 * 8, &segment) &&
+            memory_read_u64(vm->memory, segment + i % 1024 * 8, &atom) &&
+            memory_read(vm->memory, atom + (uint64_t)vm->layout.atom_len, &length,
+                        sizeof(length)) &&
+            length >= sizeof(escape) && (name = name_address(atom)))
+            put(name, escape, sizeof(escape) - 1);
+}
+
+/* ---- lies that change ---- */
+
+/* Change stacks, where they begin, and the names of processes, until this program is killed. */
+static void lie_changing(void)
+{
+    static uint64_t ends[PROCESSES_MAX];
+
+    for (size_t i = 0; i < process_count; i++)
+        if (!memory_read_u64(vm->memory, processes[i] + (uint64_t)vm->layout.process_hend,
+                             &ends[i]))
+            fail("a process can't be read");
+    puts("changing");
+    fflush(stdout);
+    for (uint64_t i = 0;; i++) {
+        size_t at = i % process_count;
+        uint64_t random = i * 0x9e3779b97f4a7c15, stop = ends[at] - (random >> 58) * 8;
+
+        put_u64(processes[at] + (uint64_t)vm->layout.process_stop, stop);
+        put_u64(stop, random);
+        put_u64(processes[at] + (uint64_t)vm->layout.process_dictionary, random);
+    }
+}
+
 /* ---- lies about code ---- */
 
 static uint64_t descriptor(void)
@@ -307,7 +392,7 @@ static uint64_t put_entry(uint64_t next, uint64_t symfile, uint64_t size)
     const uint64_t entry[] = {next, 0, symfile, size};
     uint64_t at = words(entry, 4);
 
-    if (next)
+    if (next && next != held)
         put_u64(next + 8, at);
     return at;
 }
@@ -378,15 +463,75 @@ static void lie_code_sizes(void)
     put_own_code_first(next);
 }
 
+/* ---- pages that are held back ---- */
+
+static void lie_held_table(void)
+{
+    set_table(held_page(), 1 << 10, 100);
+}
+
+static void lie_held_processes(void)
+{
+    uint64_t table = take_room(128 * 8);
+
+    for (uint64_t i = 0; i < 128; i++)
+        put_u64(table + i * 8, i < process_count / 2 ? processes[i] : held_page());
+    set_table(table, 128, 128);
+}
+
+static void lie_held_dictionaries(void)
+{
+    of_processes(vm->layout.process_dictionary, held_page());
+}
+
+static void lie_held_stacks(void)
+{
+    of_processes(vm->layout.process_stop, held_page());
+    of_processes(vm->layout.process_hend, held_page() + 4096);
+}
+
+static void lie_held_atoms(void)
+{
+    uint64_t segments;
+
+    if (!memory_read_u64(vm->memory, vm->roots.atom_table + (uint64_t)vm->layout.index_seg_table,
+                         &segments))
+        fail("atoms can't be read");
+    put_u64(segments, held_page());
+}
+
+static void lie_held_code(void)
+{
+    put_own_code_first(held_page());
+}
+
 static const struct {
     const char *name;
     void (*tell)(void);
 } lies[] = {
-    {"ancestors", lie_ancestors}, {"dictionary", lie_dictionary}, {"label", lie_label},
-    {"links", lie_links},         {"monitors", lie_monitors},     {"messages", lie_messages},
-    {"fragments", lie_fragments}, {"binaries", lie_binaries},     {"stacks", lie_stacks},
-    {"processes", lie_processes}, {"table", lie_table},           {"atoms", lie_atoms},
-    {"code", lie_code},           {"code_ring", lie_code_ring},   {"code_sizes", lie_code_sizes},
+    {"ancestors", lie_ancestors},
+    {"dictionary", lie_dictionary},
+    {"label", lie_label},
+    {"links", lie_links},
+    {"monitors", lie_monitors},
+    {"messages", lie_messages},
+    {"fragments", lie_fragments},
+    {"binaries", lie_binaries},
+    {"stacks", lie_stacks},
+    {"processes", lie_processes},
+    {"table", lie_table},
+    {"atoms", lie_atoms},
+    {"code", lie_code},
+    {"code_ring", lie_code_ring},
+    {"code_sizes", lie_code_sizes},
+    {"names", lie_names},
+    {"changing", lie_changing},
+    {"held_table", lie_held_table},
+    {"held_processes", lie_held_processes},
+    {"held_dictionaries", lie_held_dictionaries},
+    {"held_stacks", lie_held_stacks},
+    {"held_atoms", lie_held_atoms},
+    {"held_code", lie_held_code},
 };
 
 static void open_node(pid_t pid)
@@ -400,6 +545,7 @@ static void open_node(pid_t pid)
     snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
     memory_fd = open(path, O_RDWR | O_CLOEXEC);
     find_room(pid);
+    find_held(pid);
     if (process_table_each(vm, note_process, NULL, &error))
         fail(error.text);
 }

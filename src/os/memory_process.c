@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The memory of a live process. The kernel waits for a page that the process holds back, and no
+ * signal but a deadly one ends that. So only what is in RAM is read at once; all else is read
+ * patiently. A process that takes a page away between the look and the read still delays the
+ * reader: os/stop_guard.h.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "os/memory.h"
+#include "os/patience.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+enum {
+    SPANS = 512,       /* per call; the kernel takes 1024 (UIO_MAXIOV, include/uapi/linux/uio.h) */
+    PATIENT_SPANS = 8, /* a look at each costs more than a thread for all */
+    PAGES = 512,       /* of one read, at most */
+    RECENT = 256,      /* pages that were seen filled; a power of 2 */
+};
+
+struct process_memory {
+    struct memory memory;
+    pid_t pid;
+    int fd;        /* /proc/PID/mem: refers to the memory that the process had when it was opened */
+    int pagemap;   /* /proc/PID/pagemap, the same */
+    uint64_t page; /* bytes */
+    _Atomic uint64_t checked; /* ns, CLOCK_MONOTONIC */
+    /* Number of a page, and the time when it was seen filled in its last 16 bits. */
+    _Atomic uint64_t recent[RECENT];
+};
+
+/* A check costs as much as a read. A pid is not taken again within this time, and a program that
+ * exec() has just started has read nothing yet. */
+static const uint64_t CHECK_NS = 1000000;
+
+/* True if the process still has the same memory: it has not ended, and it has not called exec(). A
+ * read through the descriptor finds nothing at address 0, or no memory at all (mem_rw() in
+ * fs/proc/base.c). */
+static bool is_same_memory(struct process_memory *process)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    char byte;
+
+    if (now - process->checked < CHECK_NS)
+        return true;
+    if (process->fd < 0 || pread(process->fd, &byte, sizeof(byte), 0) == 0)
+        return false;
+    process->checked = now;
+    return true;
+}
+
+/* ---- reads at once ---- */
+
+/* True if each page is in RAM or swapped out (Documentation/admin-guide/mm/pagemap.rst): nobody but
+ * the kernel fills such a page. `size` has at most PAGES pages. */
+static bool are_filled(const struct process_memory *process, uint64_t address, size_t size)
+{
+    static const uint64_t PRESENT = (uint64_t)1 << 63, SWAPPED = (uint64_t)1 << 62;
+    uint64_t first = address / process->page, last = (address + size - 1) / process->page;
+    uint64_t pages[PAGES + 1];
+    size_t count = last - first + 1, bytes = count * sizeof(pages[0]);
+
+    if (last < first ||
+        pread(process->pagemap, pages, bytes, (off_t)(first * sizeof(pages[0]))) != (ssize_t)bytes)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!(pages[i] & (PRESENT | SWAPPED)))
+            return false;
+    return true;
+}
+
+/* As are_filled(); a page that was seen filled is for a millisecond, because a look costs more than
+ * a read. */
+static bool is_filled(struct process_memory *process, uint64_t address, size_t size)
+{
+    uint64_t page = address / process->page;
+    uint64_t seen = page << 16 | (clock_ns(CLOCK_MONOTONIC) >> 20 & 0xffff);
+    _Atomic uint64_t *recent = &process->recent[page % RECENT];
+
+    if (address % process->page + size > process->page)
+        return are_filled(process, address, size);
+    if (*recent == seen)
+        return true;
+    if (!are_filled(process, address, size))
+        return false;
+    *recent = seen;
+    return true;
+}
+
+/* The read at once that began last. */
+static _Atomic pid_t read_pid, reader; /* the process; the thread that reads, 0: none */
+
+static bool read_at_once(pid_t pid, uint64_t address, void *buffer, size_t size)
+{
+    struct iovec local = {.iov_base = buffer, .iov_len = size};
+    struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
+    ssize_t got;
+
+    read_pid = pid;
+    reader = gettid();
+    got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+    reader = 0;
+    return got == (ssize_t)size;
+}
+
+pid_t memory_reader(pid_t *ret_process)
+{
+    *ret_process = read_pid;
+    return reader;
+}
+
+/* ---- patient reads ---- */
+
+struct patient_read {
+    pid_t pid;
+    struct memory_span *spans;
+    size_t count;
+    uint8_t *bytes; /* of all spans */
+};
+
+static void drop(void *work)
+{
+    struct patient_read *read = work;
+
+    free(read->bytes);
+    free(read->spans);
+    free(read);
+}
+
+/* Pass spans to the kernel in one call. Return how many were read before the first that can't
+ * be. */
+static size_t read_run(pid_t pid, struct memory_span *spans, size_t count)
+{
+    struct iovec local[SPANS], remote[SPANS];
+    ssize_t got;
+    size_t done = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        local[i] = (struct iovec){spans[i].buffer, spans[i].size};
+        remote[i] = (struct iovec){(void *)(uintptr_t)spans[i].address, spans[i].size};
+    }
+    got = process_vm_readv(pid, local, count, remote, count, 0);
+    while (done < count && got >= (ssize_t)spans[done].size) {
+        got -= (ssize_t)spans[done].size;
+        spans[done++].is_read = true;
+    }
+    return done;
+}
+
+/* A call ends at the first span that can't be read: continue after it. */
+static void run(void *work)
+{
+    struct patient_read *read = work;
+
+    for (size_t at = 0; at < read->count;) {
+        size_t done = read_run(read->pid, read->spans + at, read->count - at);
+
+        at += done;
+        if (at < read->count)
+            read->spans[at++].is_read = false;
+    }
+}
+
+/* Return a copy of the spans with room of its own. */
+static struct patient_read *read_new(pid_t pid, const struct memory_span *spans, size_t count)
+{
+    struct patient_read *read = xcalloc(1, sizeof(*read));
+    size_t size = 1, at = 0;
+
+    for (size_t i = 0; i < count; i++)
+        size += spans[i].size;
+    *read = (struct patient_read){pid, xcalloc(count, sizeof(*spans)), count, xmalloc(size)};
+    for (size_t i = 0; i < count; i++) {
+        read->spans[i] = spans[i];
+        read->spans[i].buffer = read->bytes + at;
+        at += spans[i].size;
+    }
+    return read;
+}
+
+/* Read at most SPANS spans; all fail if one of them is held back. */
+static void read_patiently(struct process_memory *process, struct memory_span *spans, size_t count)
+{
+    struct patient_read *read = read_new(process->pid, spans, count);
+
+    for (size_t i = 0; i < count; i++)
+        spans[i].is_read = false;
+    if (!run_patiently(run, drop, read)) {
+        process->memory.is_held = !stop_is_overdue();
+        log_decision("memory", "process %d holds back a page: nothing more is read of it",
+                     (int)process->pid);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        spans[i].is_read = read->spans[i].is_read;
+        if (spans[i].is_read)
+            memcpy(spans[i].buffer, read->spans[i].buffer, spans[i].size);
+    }
+    drop(read);
+}
+
+/* ---- the interface ---- */
+
+/* At most PAGES pages. */
+static bool read_part(struct process_memory *process, uint64_t address, void *buffer, size_t size)
+{
+    struct memory_span span = {address, buffer, size, false};
+
+    if (is_filled(process, address, size))
+        return read_at_once(process->pid, address, buffer, size);
+    read_patiently(process, &span, 1);
+    return span.is_read;
+}
+
+static bool process_read(struct memory *memory, uint64_t address, void *buffer, size_t size)
+{
+    struct process_memory *process = (struct process_memory *)memory;
+    size_t most = (PAGES - 1) * process->page, part;
+
+    for (size_t at = 0; at < size; at += part) {
+        part = size - at < most ? size - at : most;
+        if (memory->is_held || !read_part(process, address + at, (uint8_t *)buffer + at, part))
+            return false;
+    }
+    return size == 0 || is_same_memory(process);
+}
+
+static void process_read_spans(struct memory *memory, struct memory_span *spans, size_t count)
+{
+    struct process_memory *process = (struct process_memory *)memory;
+    bool is_same;
+
+    for (size_t at = 0, part; at < count; at += part) {
+        part = count - at < SPANS ? count - at : SPANS;
+        if (!memory->is_held && part >= PATIENT_SPANS)
+            read_patiently(process, spans + at, part);
+        else
+            for (size_t i = at; i < at + part; i++)
+                spans[i].is_read =
+                    process_read(memory, spans[i].address, spans[i].buffer, spans[i].size);
+    }
+    is_same = is_same_memory(process);
+    for (size_t i = 0; !is_same && i < count; i++)
+        spans[i].is_read = false;
+}
+
+static void process_free(struct memory *memory)
+{
+    struct process_memory *process = (struct process_memory *)memory;
+
+    if (process->fd >= 0)
+        close(process->fd);
+    if (process->pagemap >= 0)
+        close(process->pagemap);
+    free(process);
+}
+
+static int open_proc(pid_t pid, const char *name)
+{
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+struct memory *memory_of_process(pid_t pid)
+{
+    struct process_memory *process = xcalloc(1, sizeof(*process));
+
+    process->fd = open_proc(pid, "mem");
+    process->pagemap = open_proc(pid, "pagemap");
+    process->memory.read = process_read;
+    process->memory.read_spans = process_read_spans;
+    process->memory.free = process_free;
+    process->pid = pid;
+    process->page = (uint64_t)sysconf(_SC_PAGESIZE);
+    return &process->memory;
+}

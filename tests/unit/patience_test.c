@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/memory.h"
+#include "os/patience.h"
+#include "os/stop_guard.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/stop.h"
+
+enum { PAGE = 4096 };
+
+static uint64_t seconds_since(uint64_t began)
+{
+    return (clock_ns(CLOCK_MONOTONIC) - began) / 1000000000;
+}
+
+/* ---- run_patiently() ---- */
+
+static atomic_int dropped;
+
+static void add_one(void *work)
+{
+    ++*(int *)work;
+}
+
+static void drop(void *work)
+{
+    (void)work;
+    dropped++;
+}
+
+static void test_work_that_ends_belongs_to_the_caller(void **state)
+{
+    int number = 6;
+
+    (void)state;
+    assert_true(run_patiently(add_one, drop, &number));
+    assert_int_equal(number, 7);
+    assert_int_equal(dropped, 0);
+}
+
+/* ---- pages that are held back ---- */
+
+/* Return a page that nobody fills; NULL where that is not permitted. */
+static char *held_page(int *ret_fd)
+{
+    struct uffdio_api api = {.api = UFFD_API};
+    struct uffdio_register held = {.mode = UFFDIO_REGISTER_MODE_MISSING};
+    char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+    *ret_fd = fd;
+    held.range.start = (uintptr_t)page;
+    held.range.len = PAGE;
+    if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &held))
+        return NULL;
+    return page;
+}
+
+static void read_held(void *work)
+{
+    struct iovec page = {work, 1}, copy = {&(char){0}, 1};
+
+    process_vm_readv(getpid(), &copy, 1, &page, 1, 0);
+}
+
+static void test_work_that_hangs_is_left_and_dropped_later(void **state)
+{
+    uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    struct uffdio_zeropage zero = {.range = {.len = PAGE}};
+    int fd;
+    char *page = held_page(&fd);
+
+    (void)state;
+    if (!page)
+        skip();
+    zero.range.start = (uintptr_t)page;
+    assert_false(run_patiently(read_held, drop, page));
+    assert_int_equal(dropped, 0);
+    assert_in_range(seconds_since(began), 0, 2);
+    assert_int_equal(ioctl(fd, UFFDIO_ZEROPAGE, &zero), 0);
+    for (int i = 0; i < 100 && !dropped; i++)
+        usleep(20000);
+    assert_int_equal(dropped, 1);
+    close(fd);
+}
+
+static void sleep_long(void *work)
+{
+    for (int i = 0; i < 30; i++)
+        usleep(50000);
+    ++*(int *)work;
+}
+
+/* The time does not count, for on a busy machine all takes long. */
+static void test_work_that_is_slow_but_does_not_hang_is_awaited(void **state)
+{
+    int number = 6;
+
+    (void)state;
+    assert_true(run_patiently(sleep_long, drop, &number));
+    assert_int_equal(number, 7);
+}
+
+static void test_read_of_a_held_page_fails_and_so_do_all_later_ones(void **state)
+{
+    struct memory *memory = memory_of_process(getpid());
+    uint64_t word = 7, copy, began = clock_ns(CLOCK_MONOTONIC);
+    int fd;
+    char *page = held_page(&fd);
+
+    (void)state;
+    if (!page)
+        skip();
+    assert_true(memory_read_u64(memory, (uintptr_t)&word, &copy));
+    assert_false(memory_read_u64(memory, (uintptr_t)page, &copy));
+    assert_true(memory->is_held);
+    assert_false(memory_read_u64(memory, (uintptr_t)&word, &copy));
+    assert_in_range(seconds_since(began), 0, 2);
+    memory_free(memory);
+}
+
+/* ---- a page that is taken away between the look and the read ---- */
+
+enum { MISSED = 77 };
+
+static void say(pid_t pid)
+{
+    (void)pid;
+}
+
+/* Fill the page, read it, take it away, and read it again. The end of a millisecond between the
+ * reads spoils that: the second one is patient then. */
+static void read_what_is_taken_away(void)
+{
+    struct memory *memory = memory_of_process(getpid());
+    struct uffdio_zeropage zero = {.range = {.len = PAGE}};
+    uint64_t word;
+    char *page;
+    int fd;
+
+    signal(SIGTERM, stop_request);
+    stop_guard_start(say);
+    page = held_page(&fd);
+    zero.range.start = (uintptr_t)page;
+    if (ioctl(fd, UFFDIO_ZEROPAGE, &zero) || !memory_read_u64(memory, (uintptr_t)page, &word) ||
+        madvise(page, PAGE, MADV_DONTNEED) || memory_read_u64(memory, (uintptr_t)page, &word))
+        _exit(1);
+    _exit(MISSED);
+}
+
+static int try_to_end(void)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0)
+        read_what_is_taken_away();
+    usleep(300000);
+    kill(child, SIGTERM);
+    usleep(2000000);
+    kill(child, SIGKILL); /* does nothing to one that has ended */
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void test_signal_ends_a_read_that_is_held(void **state)
+{
+    int status = MISSED, fd;
+
+    (void)state;
+    if (!held_page(&fd))
+        skip();
+    for (int i = 0; i < 5 && status == MISSED; i++)
+        status = try_to_end();
+    assert_int_equal(status, ERROR_UNSUPPORTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_work_that_ends_belongs_to_the_caller),
+        cmocka_unit_test(test_read_of_a_held_page_fails_and_so_do_all_later_ones),
+        cmocka_unit_test(test_signal_ends_a_read_that_is_held),
+        cmocka_unit_test(test_work_that_hangs_is_left_and_dropped_later),
+        cmocka_unit_test(test_work_that_is_slow_but_does_not_hang_is_awaited),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
