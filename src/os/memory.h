@@ -39,8 +39,8 @@ struct memory {
  * program in it. */
 struct memory *memory_of_process(pid_t pid);
 
-/* Return the thread that is reading a live process at once, so that only the end of the program ends
- * the read, and that process; 0 if there is none. */
+/* Return the thread that is reading a live process at once, so that only the end of the program
+ * ends the read, and that process; 0 if there is none. */
 pid_t memory_reader(pid_t *ret_process);
 
 /* NULL is allowed, as in every function that frees. */

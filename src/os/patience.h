@@ -11,6 +11,6 @@
 /* Call `run(work)` in a thread and wait for its end. False if it takes too long, or if the program
  * must end (util/stop.h): the thread then owns `work`, and calls `drop(work)` should `run` return.
  * False as well, with `drop` called, if there is no thread. It takes too long if it hangs in one
- * wait (os/thread_wait.h): the first for a second, all later ones for a quarter, because each delays
- * all other work. */
+ * wait (os/thread_wait.h): the first for a second, all later ones for a quarter, because each
+ * delays all other work. */
 bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work);

@@ -28,9 +28,8 @@ static char read_state(pid_t tid, uint64_t *switches)
 unsigned int thread_wait_look(struct thread_wait *wait, pid_t tid)
 {
     uint64_t switches;
-    char state = tid ? read_state(tid, &switches) : 0;
 
-    if (state != 'D') {
+    if (!tid || read_state(tid, &switches) != 'D') {
         *wait = (struct thread_wait){.tid = tid};
         return 0;
     }
