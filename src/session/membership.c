@@ -109,12 +109,14 @@ void membership_prepare(struct session *session)
  * expected. */
 static void note_end(const struct session *session, const struct target *target)
 {
-    life_end(target, session->segment);
-    if (target->vm->memory->is_held)
+    if (target->vm->memory->is_held) {
         session->options->warn("process %d holds back a page of its memory: it is not recorded any "
                                "more",
                                (int)target->vm->pid);
-    else if (!target->joined && !session->targets->child)
+        return;
+    }
+    life_end(target, session->segment);
+    if (!target->joined && !session->targets->child)
         session->options->warn("process %d ended while it was recorded", (int)target->vm->pid);
 }
 
