@@ -81,7 +81,7 @@ static void permit(struct file_fence *fence, int fd, uint64_t access)
 
 static void permit_path(struct file_fence *fence, const char *path, uint64_t access)
 {
-    int fd = fence ? open(path, O_PATH | O_CLOEXEC) : -1;
+    int fd = fence && path ? open(path, O_PATH | O_CLOEXEC) : -1;
 
     if (fd < 0)
         return;

@@ -13,8 +13,8 @@ struct file_fence;
 struct file_fence *file_fence_new(void);
 void file_fence_free(struct file_fence *fence);
 
-/* Permit to read the file, or all files in the directory. A path that does not exist is left
- * out. */
+/* Permit to read the file, or all files in the directory. A path that is NULL or does not exist is
+ * left out. */
 void file_fence_read(struct file_fence *fence, const char *path);
 
 /* Permit to read what localtime(3) reads. */
