@@ -19,10 +19,10 @@
 #include "util/log.h"
 
 enum {
-    SPANS = 512,       /* per call; the kernel takes 1024 (UIO_MAXIOV, include/uapi/linux/uio.h) */
-    PATIENT_SPANS = 8, /* a look at each costs more than a thread for all */
-    PAGES = 512,       /* of one read, at most */
-    RECENT = 256,      /* pages that were seen filled; a power of 2 */
+    SPANS = 512,    /* per call; the kernel takes 1024 (UIO_MAXIOV, include/uapi/linux/uio.h) */
+    MANY_SPANS = 8, /* are looked at together */
+    PAGES = 512,    /* of one read, at most */
+    RECENT = 256,   /* pages that were seen filled; a power of 2 */
 };
 
 struct process_memory {
@@ -58,21 +58,82 @@ static bool is_same_memory(struct process_memory *process)
 
 /* ---- reads at once ---- */
 
+/* Numbers of pages. */
+struct page_range {
+    uint64_t first, last;
+};
+
+static struct page_range pages_of(const struct process_memory *process, uint64_t address,
+                                  size_t size)
+{
+    return (struct page_range){address / process->page,
+                               (address + (size ? size - 1 : 0)) / process->page};
+}
+
+/* Look at pages, at most PAGES + 1. */
+static bool look(const struct process_memory *process, struct page_range range,
+                 uint64_t pages[PAGES + 1])
+{
+    size_t bytes = (range.last - range.first + 1) * sizeof(pages[0]);
+
+    return pread(process->pagemap, pages, bytes, (off_t)(range.first * sizeof(pages[0]))) ==
+           (ssize_t)bytes;
+}
+
 /* True if each page is in RAM or swapped out (Documentation/admin-guide/mm/pagemap.rst): nobody but
- * the kernel fills such a page. `size` has at most PAGES pages. */
-static bool are_filled(const struct process_memory *process, uint64_t address, size_t size)
+ * the kernel fills such a page. `pages` is what is known of those from number `from` on. */
+static bool all_filled(struct page_range range, const uint64_t *pages, uint64_t from)
 {
     static const uint64_t PRESENT = (uint64_t)1 << 63, SWAPPED = (uint64_t)1 << 62;
-    uint64_t first = address / process->page, last = (address + size - 1) / process->page;
-    uint64_t pages[PAGES + 1];
-    size_t count = last - first + 1, bytes = count * sizeof(pages[0]);
 
-    if (last < first ||
-        pread(process->pagemap, pages, bytes, (off_t)(first * sizeof(pages[0]))) != (ssize_t)bytes)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!(pages[i] & (PRESENT | SWAPPED)))
+    for (uint64_t page = range.first; page <= range.last; page++)
+        if (!(pages[page - from] & (PRESENT | SWAPPED)))
             return false;
+    return true;
+}
+
+/* `size` has at most PAGES pages. */
+static bool are_filled(const struct process_memory *process, uint64_t address, size_t size)
+{
+    struct page_range range = pages_of(process, address, size);
+    uint64_t pages[PAGES + 1];
+
+    return range.first <= range.last && look(process, range, pages) &&
+           all_filled(range, pages, range.first);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct page_range *x = a, *y = b;
+
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* The same for at most SPANS spans, with one look at those that are near each other. */
+static bool spans_are_filled(const struct process_memory *process, const struct memory_span *spans,
+                             size_t count)
+{
+    struct page_range ranges[SPANS];
+    uint64_t pages[PAGES + 1];
+
+    for (size_t i = 0; i < count; i++) {
+        ranges[i] = pages_of(process, spans[i].address, spans[i].size);
+        if (ranges[i].last < ranges[i].first || ranges[i].last - ranges[i].first >= PAGES)
+            return false;
+    }
+    qsort(ranges, count, sizeof(ranges[0]), by_first);
+    for (size_t at = 0, end; at < count; at = end) {
+        struct page_range all = ranges[at];
+
+        for (end = at + 1; end < count && ranges[end].last - all.first <= PAGES; end++)
+            if (ranges[end].last > all.last)
+                all.last = ranges[end].last;
+        if (!look(process, all, pages))
+            return false;
+        for (size_t i = at; i < end; i++)
+            if (!all_filled(ranges[i], pages, all.first))
+                return false;
+    }
     return true;
 }
 
@@ -110,6 +171,45 @@ static bool read_at_once(pid_t pid, uint64_t address, void *buffer, size_t size)
     return got == (ssize_t)size;
 }
 
+/* Pass spans to the kernel in one call. Return how many were read before the first that can't
+ * be. */
+static size_t read_run(pid_t pid, struct memory_span *spans, size_t count)
+{
+    struct iovec local[SPANS], remote[SPANS];
+    ssize_t got;
+    size_t done = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        local[i] = (struct iovec){spans[i].buffer, spans[i].size};
+        remote[i] = (struct iovec){(void *)(uintptr_t)spans[i].address, spans[i].size};
+    }
+    got = process_vm_readv(pid, local, count, remote, count, 0);
+    while (done < count && got >= (ssize_t)spans[done].size) {
+        got -= (ssize_t)spans[done].size;
+        spans[done++].is_read = true;
+    }
+    return done;
+}
+
+/* A call ends at the first span that can't be read: continue after it. */
+static void read_all(pid_t pid, struct memory_span *spans, size_t count)
+{
+    for (size_t at = 0; at < count;) {
+        at += read_run(pid, spans + at, count - at);
+        if (at < count)
+            spans[at++].is_read = false;
+    }
+}
+
+/* The same, where all pages are filled. */
+static void read_all_at_once(pid_t pid, struct memory_span *spans, size_t count)
+{
+    read_pid = pid;
+    reader = gettid();
+    read_all(pid, spans, count);
+    reader = 0;
+}
+
 pid_t memory_reader(pid_t *ret_process)
 {
     *ret_process = read_pid;
@@ -134,38 +234,11 @@ static void drop(void *work)
     free(read);
 }
 
-/* Pass spans to the kernel in one call. Return how many were read before the first that can't
- * be. */
-static size_t read_run(pid_t pid, struct memory_span *spans, size_t count)
-{
-    struct iovec local[SPANS], remote[SPANS];
-    ssize_t got;
-    size_t done = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        local[i] = (struct iovec){spans[i].buffer, spans[i].size};
-        remote[i] = (struct iovec){(void *)(uintptr_t)spans[i].address, spans[i].size};
-    }
-    got = process_vm_readv(pid, local, count, remote, count, 0);
-    while (done < count && got >= (ssize_t)spans[done].size) {
-        got -= (ssize_t)spans[done].size;
-        spans[done++].is_read = true;
-    }
-    return done;
-}
-
-/* A call ends at the first span that can't be read: continue after it. */
 static void run(void *work)
 {
     struct patient_read *read = work;
 
-    for (size_t at = 0; at < read->count;) {
-        size_t done = read_run(read->pid, read->spans + at, read->count - at);
-
-        at += done;
-        if (at < read->count)
-            read->spans[at++].is_read = false;
-    }
+    read_all(read->pid, read->spans, read->count);
 }
 
 /* Return a copy of the spans with room of its own. */
@@ -232,6 +305,15 @@ static bool process_read(struct memory *memory, uint64_t address, void *buffer, 
     return size == 0 || is_same_memory(process);
 }
 
+/* Read at most SPANS spans. */
+static void read_many(struct process_memory *process, struct memory_span *spans, size_t count)
+{
+    if (spans_are_filled(process, spans, count))
+        read_all_at_once(process->pid, spans, count);
+    else
+        read_patiently(process, spans, count);
+}
+
 static void process_read_spans(struct memory *memory, struct memory_span *spans, size_t count)
 {
     struct process_memory *process = (struct process_memory *)memory;
@@ -239,8 +321,8 @@ static void process_read_spans(struct memory *memory, struct memory_span *spans,
 
     for (size_t at = 0, part; at < count; at += part) {
         part = count - at < SPANS ? count - at : SPANS;
-        if (!memory->is_held && part >= PATIENT_SPANS)
-            read_patiently(process, spans + at, part);
+        if (!memory->is_held && part >= MANY_SPANS)
+            read_many(process, spans + at, part);
         else
             for (size_t i = at; i < at + part; i++)
                 spans[i].is_read =

@@ -22,6 +22,10 @@ enum {
  * is the scale seen so far, averaged with FIRST_NS (ns) at a scale of 1. */
 static const double VARY = 1.4, FIRST_NS = 2e8;
 
+/* What samples may get before the kernel has accounted it, ns: there may be no later window in which
+ * others get less. */
+static const double ADVANCE_NS = 5e5;
+
 struct vm_cpu_time {
     struct cpu_time *all;
     pid_t pid;
@@ -29,7 +33,7 @@ struct vm_cpu_time {
     size_t count, room;
     uint64_t began;     /* ns, start of the window */
     uint64_t accounted; /* by the kernel so far */
-    double due;         /* accounted time that samples still get; < 0: they got too much */
+    double due;         /* accounted time that samples still get; < 0: they got it in advance */
     double accounted_since, sampled; /* since the start; bases of all samples */
     double counted;                  /* by the clock for all samples, in its unit */
     bool ended;                      /* the VM has no account then: samples keep their bases */
@@ -164,8 +168,9 @@ static uint64_t share(const struct vm_cpu_time *own, size_t count)
     double base = (double)sum_of(own->held, count);
     double usual = (own->accounted_since + FIRST_NS) / (own->sampled + FIRST_NS);
     double part = own->due * base / (double)sum_of(own->held, own->count);
+    double least = fmin(usual * base / VARY, own->due + ADVANCE_NS);
 
-    return (uint64_t)fmax(0, fmin(fmax(part, usual * base / VARY), usual * base * VARY));
+    return (uint64_t)fmax(0, fmin(fmax(part, least), usual * base * VARY));
 }
 
 /* Scale the first `count` held samples to `sum`, in steps: so most samples have equal values and

@@ -6,7 +6,7 @@
  * not count time, the base is what it counted, at the rate seen so far. Bases are inexact: ticks
  * come late, clocks change their rate, and a thread that sleeps between ticks is hit by chance. So
  * samples of a VM are held for a window of 0.2 s. Then their times are scaled to the CPU time that
- * the kernel accounts to the VM in that window. If a window's scale would differ far from the
+ * the kernel accounts to the VM in that window. If a window's scale would be far above the
  * others, the excess goes to the next windows. So the samples add up to the kernel's account. The
  * bases are summed for each thread, to be compared with the account.
  *

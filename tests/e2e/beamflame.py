@@ -15,6 +15,7 @@ from urllib.parse import unquote
 import nodes
 
 BINARY = nodes.BUILD / "beamflame"
+PARSER = "beamflame-elf"  # the name of the process that parses ELF files
 
 # Exit codes, as documented.
 DONE, FAILED, USAGE, NO_PROCESS, PERMISSION, UNSUPPORTED, NO_SAMPLES = range(7)
@@ -111,6 +112,20 @@ class Profilers:
         self.addCleanup(profiler.communicate)
         self.addCleanup(profiler.kill)
         return profiler
+
+    @staticmethod
+    def writers(pid):
+        """Return the pids of the processes that write outputs of segments: the children of a
+        profiler but those that parse ELF files."""
+        found = []
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():
+            try:
+                name = Path(f"/proc/{child}/comm").read_text("ascii").strip()
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # it has just ended
+            if name != PARSER:
+                found.append(int(child))
+        return found
 
     def ended(self, profiler):
         """Wait for the profiler and all its children to end; return its exit code and its

@@ -12,6 +12,10 @@ import nodes
 
 EDGE = re.compile(r'    "(?P<edge>[^"]* *" -> "[^"]*)" \[label=.*?(?P<values>(, "\w+"=\d+)+)\];')
 
+# Messages between processes that no other of these has.
+TOGETHER = ("plain", "resting", "running", "off_heap", "literal", "self", "nif", "timer", "port",
+            "traced")
+
 
 def edges(path):
     """Return {"sender -> receiver": {value: sum}} of a graph."""
@@ -27,23 +31,33 @@ class Messages:
     """The tests for each release. Probes are attached all of the time, so counts must be exact."""
 
     release = None
+    together = None  # the results and the path of the recording that tests share
 
     def record(self, name, flags=()):
         """Record while a node does `name`. Return the node's report of its signals, the event's
-        figures, and the edges of the graph."""
+        figures, and the edges of the graph. Those of TOGETHER share a recording."""
         beamflame.require()
+        if name not in TOGETHER:
+            truth, *rest = self.record_all([name], flags)
+            return truth[name], *rest
+        if not self.together:
+            type(self).together = self.record_all(TOGETHER, ()), self.recording
+        (truth, *rest), self.recording = self.together
+        return truth[name], *rest
+
+    def record_all(self, names, flags):
         for _ in range(3): # if the machine is too busy, samples are lost
-            truth, event, seen = self.record_once(name, flags)
+            truth, event, seen = self.record_once(names, flags)
             if not event["lost"]:
                 break
         return truth, event, seen
 
-    def record_once(self, name, flags):
-        out = beamflame.folder(self.addCleanup)
+    def record_once(self, names, flags):
+        out = beamflame.folder(self.addClassCleanup)
         with nodes.Node(self.release, "messages", flags=flags) as node:
             with beamflame.recording("-p", node.pid, "-e", "msg", "--budget", 100, "-o", out / "x.bfr",
                                      "-o", out / "x.dot", "--stats", out / "s.json"):
-                truth = node.tell(name)["results"][name]
+                truth = {name: node.tell(name)["results"][name] for name in names}
         event = json.loads((out / "s.json").read_text())["events"]["msg"]
         self.assertEqual(event["covered_ms"], event["span_ms"], "attached all the time")
         self.recording = out / "x.bfr"

@@ -126,7 +126,9 @@ class Pprof(unittest.TestCase):
         source = (nodes.LOADS / "families.erl").read_text().splitlines()
         for mapping, path, line in places:
             self.assertEqual((mapping, path), (None, "families.erl"))
-            self.assertIn("burn(", "".join(source[line - 3:line]))
+            if line:  # the first instructions of a function have none
+                self.assertIn("burn(", "".join(source[line - 3:line]))
+        self.assertTrue(any(line for _, _, line in places))
 
     def test_recording_and_report_write_the_same(self):
         """The outputs of a recording and of report, compressed and uncompressed, have the same

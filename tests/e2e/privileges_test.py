@@ -16,7 +16,6 @@ NUMBERS = {"chown": 0, "dac_override": 1, "dac_read_search": 2, "fowner": 3, "sy
 FILES = {"chown", "dac_override", "dac_read_search", "fowner"}
 RECORD = FILES | {"bpf", "perfmon", "sys_ptrace", "checkpoint_restore"}
 OTHER = 65533
-PARSER = "beamflame-elf"  # name of the process that parses ELF files
 
 
 def status(pid):
@@ -62,7 +61,7 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
         with beamflame.recording("-p", self.node.pid, "-o", self.out / "parsed.folded") as profiler:
             children = Path(f"/proc/{profiler.pid}/task/{profiler.pid}/children")
             parsers = [child for child in children.read_text().split()
-                       if status(child)["Name"] == PARSER]
+                       if status(child)["Name"] == beamflame.PARSER]
             self.assertEqual(len(parsers), 1)
             self.check(status(parsers[0]), set(), filtered=True)
             opened = [os.readlink(path) for path in Path(f"/proc/{parsers[0]}/fd").iterdir()]
@@ -115,13 +114,10 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
         profiler = self.start("-p", self.node.pid, "--loop", 1, "-d", 4, "-o", self.out / "z.bfr",
                               "-o", self.out / "z.html")
         seen = []
-        children = Path(f"/proc/{profiler.pid}/task/{profiler.pid}/children")
         while profiler.poll() is None:
             try:
-                for child in children.read_text().split():
-                    found = status(child)
-                    if found["Seccomp"] == "2" and found["Name"] != PARSER:
-                        seen.append(found)
+                seen += [found for found in map(status, self.writers(profiler.pid))
+                         if found["Seccomp"] == "2"]
             except (FileNotFoundError, ProcessLookupError):
                 pass  # it has ended
             time.sleep(0.002)

@@ -380,18 +380,14 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
 
     # ---- failures ----
 
-    @staticmethod
-    def children(pid):
-        return Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
-
     def stopped_child(self, pid):
         """Stop a child while it works; return its pid."""
         def catch():
             try:
-                for child in self.children(pid):
-                    os.kill(int(child), signal.SIGSTOP)
+                for child in self.writers(pid):
+                    os.kill(child, signal.SIGSTOP)
                     if "(stopped)" in Path(f"/proc/{child}/status").read_text("ascii"):
-                        return int(child)
+                        return child
             except (ProcessLookupError, FileNotFoundError):
                 pass  # it has just ended
             return None
@@ -405,7 +401,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
                                   *self.outputs("perf", "svg"))
             child = self.stopped_child(profiler.pid)
             time.sleep(3)
-            self.assertEqual(self.children(profiler.pid), [str(child)])
+            self.assertEqual(self.writers(profiler.pid), [child])
             os.kill(child, signal.SIGCONT)
             time.sleep(2)
             profiler.send_signal(signal.SIGINT)
