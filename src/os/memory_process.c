@@ -109,19 +109,28 @@ static int by_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The same for at most SPANS spans, with one look at those that are near each other. */
-static bool spans_are_filled(const struct process_memory *process, const struct memory_span *spans,
-                             size_t count)
+/* The pages of each span, in order. False if a span has too many to look at. */
+static bool sort_pages(const struct process_memory *process, const struct memory_span *spans,
+                       size_t count, struct page_range ranges[])
 {
-    struct page_range ranges[SPANS];
-    uint64_t pages[PAGES + 1];
-
     for (size_t i = 0; i < count; i++) {
         ranges[i] = pages_of(process, spans[i].address, spans[i].size);
         if (ranges[i].last < ranges[i].first || ranges[i].last - ranges[i].first >= PAGES)
             return false;
     }
     qsort(ranges, count, sizeof(ranges[0]), by_first);
+    return true;
+}
+
+/* As are_filled() for at most SPANS spans, with one look at those that are near each other. */
+static bool spans_are_filled(const struct process_memory *process, const struct memory_span *spans,
+                             size_t count)
+{
+    struct page_range ranges[SPANS];
+    uint64_t pages[PAGES + 1];
+
+    if (!sort_pages(process, spans, count, ranges))
+        return false;
     for (size_t at = 0, end; at < count; at = end) {
         struct page_range all = ranges[at];
 

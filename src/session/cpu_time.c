@@ -22,8 +22,8 @@ enum {
  * is the scale seen so far, averaged with FIRST_NS (ns) at a scale of 1. */
 static const double VARY = 1.4, FIRST_NS = 2e8;
 
-/* What samples may get before the kernel has accounted it, ns: there may be no later window in which
- * others get less. */
+/* What samples may get before the kernel has accounted it, ns: there may be no later window in
+ * which others get less. */
 static const double ADVANCE_NS = 5e5;
 
 struct vm_cpu_time {

@@ -13,8 +13,7 @@ import nodes
 EDGE = re.compile(r'    "(?P<edge>[^"]* *" -> "[^"]*)" \[label=.*?(?P<values>(, "\w+"=\d+)+)\];')
 
 # Messages between processes that no other of these has.
-TOGETHER = ("plain", "resting", "running", "off_heap", "literal", "self", "nif", "timer", "port",
-            "traced")
+TOGETHER = ("plain", "resting", "running", "off_heap", "literal", "self", "traced")
 
 
 def edges(path):
