@@ -325,8 +325,8 @@ __noinline int consider_process(__u32 at, __u64 address, __u32 scheduler_data, _
     return 1;
 }
 
-/* Consider some words of those that find_caller() read, from number `first` on. A function of its
- * own for the verifier: it does not follow all words on each path that leads here. */
+/* Check up to CALLER_STEP of the words that find_caller() has read, beginning with number `first`.
+ * This is a global function, so that the verifier checks it once and not on each path to it. */
 __noinline int consider_words(__u32 at, __u32 first, __u32 count, __u32 scheduler_data, __u32 id)
 {
     struct scratch *scratch = scratch_at(at);

@@ -11,12 +11,11 @@
 #include "elf/notes.h"
 
 enum elf_call {
-    /* Open the file of the descriptor that comes along. Answer: struct elf_opened, then its
-     * segments. */
+    /* Open the file of the passed descriptor. Answer: struct elf_opened, then its segments. */
     ELF_OPEN,
     /* Close `file`. The answer is empty. */
     ELF_CLOSE,
-    /* Read the symbols of `file`; the descriptor that may come along is its debug file. Answer:
+    /* Read the symbols of `file`, and those of its debug file if a descriptor is passed. Answer:
      * enum native_symbols_source as uint32_t. */
     ELF_SYMBOLS,
     /* The function of `file` that contains `address`. Answer: struct elf_found, then its name. */
@@ -25,13 +24,13 @@ enum elf_call {
     ELF_SYMBOL_NAMED,
     /* The rule for unwinding at `address`. Answer: struct cfi_rule. */
     ELF_RULE,
-    /* The USDT probes of `file`, from number `address` on. Answer: for each struct elf_probe, its
-     * provider and its name; as many as fit. */
+    /* List the USDT probes of `file`, beginning with number `address`. Answer: a struct elf_probe
+     * for each, followed by its provider and its name; as many as fit. */
     ELF_PROBES,
-    /* The build id of the file of the descriptor that comes along. Answer: struct build_id. */
+    /* The build id of the file of the passed descriptor. Answer: struct build_id. */
     ELF_BUILD_ID,
-    /* Offsets in structs, by the DWARF of the file of the descriptor that comes along; `text` has
-     * their names (elf/struct_offsets.h), each with a NUL. Answer: int32_t for each. */
+    /* Look up offsets in structs in the DWARF of the file of the passed descriptor. `text` lists
+     * their names (elf/struct_offsets.h), each with a NUL. Answer: an int32_t for each. */
     ELF_OFFSETS,
 };
 

@@ -11,6 +11,6 @@ struct elf_service *elf_service_new(void);
 void elf_service_free(struct elf_service *service);
 
 /* Append the answer to `answer`, at most ELF_ANSWER_MAX bytes. `text` has request->text_bytes
- * bytes. Takes `fd`, the descriptor that came along (-1: none). */
+ * bytes. Takes `fd`, the passed descriptor (-1: none). */
 void elf_service_answer(struct elf_service *service, const struct elf_request *request,
                         const char *text, int fd, struct buffer *answer);

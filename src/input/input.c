@@ -23,8 +23,8 @@
 /* The time that a program has to open a pipe. */
 static const uint64_t WRITER_NS = 2000000000;
 
-/* Read from a pipe that was opened without waiting. Nothing comes until a program has opened it to
- * write; `*writer` is set then, and reads wait from then on. */
+/* Read from a pipe that is open with O_NONBLOCK. Wait a limited time until a program opens it for
+ * writing. Then set `*writer`, after which reads block as usual. */
 static ssize_t read_pipe(int fd, void *block, size_t size, bool *writer)
 {
     const struct timespec pause = {.tv_nsec = 20000000};

@@ -26,64 +26,58 @@ static uint64_t shift_right_signed(uint64_t word, uint64_t bits)
     return word >> bits | sign;
 }
 
-/* Operations with two operands. In DWARF, comparisons are signed and DW_OP_shra is arithmetic. */
-static uint64_t combine(uint8_t code, uint64_t left, uint64_t right)
+/* Operations with two operands. In DWARF, comparisons are signed and DW_OP_shra is arithmetic.
+ * False for any other code. */
+static bool combine(uint8_t code, uint64_t left, uint64_t right, uint64_t *result)
 {
     int64_t signed_left = (int64_t)left;
     int64_t signed_right = (int64_t)right;
 
     switch (code) {
     case DW_OP_plus:
-        return left + right;
+        *result = left + right;
+        return true;
     case DW_OP_minus:
-        return left - right;
+        *result = left - right;
+        return true;
     case DW_OP_mul:
-        return left * right;
+        *result = left * right;
+        return true;
     case DW_OP_and:
-        return left & right;
+        *result = left & right;
+        return true;
     case DW_OP_or:
-        return left | right;
+        *result = left | right;
+        return true;
     case DW_OP_xor:
-        return left ^ right;
+        *result = left ^ right;
+        return true;
     case DW_OP_shl:
-        return right < 64 ? left << right : 0;
+        *result = right < 64 ? left << right : 0;
+        return true;
     case DW_OP_shr:
-        return right < 64 ? left >> right : 0;
+        *result = right < 64 ? left >> right : 0;
+        return true;
     case DW_OP_shra:
-        return shift_right_signed(left, right < 64 ? right : 63);
+        *result = shift_right_signed(left, right < 64 ? right : 63);
+        return true;
     case DW_OP_eq:
-        return left == right;
+        *result = left == right;
+        return true;
     case DW_OP_ne:
-        return left != right;
+        *result = left != right;
+        return true;
     case DW_OP_lt:
-        return signed_left < signed_right;
+        *result = signed_left < signed_right;
+        return true;
     case DW_OP_le:
-        return signed_left <= signed_right;
+        *result = signed_left <= signed_right;
+        return true;
     case DW_OP_gt:
-        return signed_left > signed_right;
-    default: /* DW_OP_ge: binary() refuses all others */
-        return signed_left >= signed_right;
-    }
-}
-
-static bool is_binary(uint8_t code)
-{
-    switch (code) {
-    case DW_OP_plus:
-    case DW_OP_minus:
-    case DW_OP_mul:
-    case DW_OP_and:
-    case DW_OP_or:
-    case DW_OP_xor:
-    case DW_OP_shl:
-    case DW_OP_shr:
-    case DW_OP_shra:
-    case DW_OP_eq:
-    case DW_OP_ne:
-    case DW_OP_lt:
-    case DW_OP_le:
-    case DW_OP_gt:
+        *result = signed_left > signed_right;
+        return true;
     case DW_OP_ge:
+        *result = signed_left >= signed_right;
         return true;
     }
     return false;
@@ -91,11 +85,14 @@ static bool is_binary(uint8_t code)
 
 static bool binary(struct stack *stack, uint8_t code)
 {
-    if (stack->used < 2 || !is_binary(code))
+    uint64_t *left;
+
+    if (stack->used < 2)
+        return false;
+    left = &stack->words[stack->used - 2];
+    if (!combine(code, *left, left[1], left))
         return false;
     stack->used--;
-    stack->words[stack->used - 1] =
-        combine(code, stack->words[stack->used - 1], stack->words[stack->used]);
     return true;
 }
 

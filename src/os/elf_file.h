@@ -28,8 +28,8 @@ void elf_file_free(struct elf_file *file);
  * file is searched for there. elf_file_place() gives it its place. */
 struct elf_file *elf_file_of_fd(struct parser *parser, int fd, const char *root, const char *path);
 
-/* Set the bias of the file by a mapping of it. False if the file has no loadable segment that
- * `mapping` maps. */
+/* Compute the bias of the file from a mapping of it. False if `mapping` maps no loadable segment of
+ * the file. */
 bool elf_file_place(struct elf_file *file, const struct mapping *mapping);
 
 /* Make an elf_file of an image in memory (the vdso; a recorded image in tests), and place it. */

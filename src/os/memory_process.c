@@ -122,7 +122,8 @@ static bool sort_pages(const struct process_memory *process, const struct memory
     return true;
 }
 
-/* As are_filled() for at most SPANS spans, with one look at those that are near each other. */
+/* True if all pages of the spans are filled. Neighbouring pages are looked up together. There are
+ * at most SPANS spans. */
 static bool spans_are_filled(const struct process_memory *process, const struct memory_span *spans,
                              size_t count)
 {

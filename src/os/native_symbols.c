@@ -18,6 +18,8 @@ static bool read_symbols(struct elf_file *file)
 
     if (file->has_symbols && file->epoch == parser_epoch(file->parser))
         return true;
+    if (file->is_lost)
+        return false;
     debug_fd = file->opened.has_own_symbols ? -1 : debug_file_open(file);
     if (elf_file_ask(file, ELF_SYMBOLS, 0, NULL, debug_fd, &answer) &&
         answer.size == sizeof(source))

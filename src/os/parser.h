@@ -34,7 +34,8 @@ void parser_release(struct parser *parser);
  * again. */
 unsigned int parser_epoch(const struct parser *parser);
 
-/* Ask (elf/message.h). Fills `answer`, which is emptied before; `text` has request->text_bytes
- * bytes; `fd` is borrowed (-1: none). False if there is no answer: the parser crashed over it. */
+/* Send a request (elf/message.h) and wait for its answer, which replaces the content of `answer`.
+ * `text` has request->text_bytes bytes. `fd` is the descriptor to pass, borrowed (-1: none). False
+ * if there is no answer, because the parser crashed or hangs. */
 bool parser_ask(struct parser *parser, const struct elf_request *request, const char *text, int fd,
                 struct buffer *answer);

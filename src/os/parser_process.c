@@ -174,7 +174,7 @@ static void ignore_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Keep one descriptor of all that fork() has copied. */
+/* Close all descriptors that fork() has copied, except the socket. */
 static void keep_only(int socket)
 {
     if (socket != SOCKET)

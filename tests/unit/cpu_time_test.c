@@ -92,6 +92,17 @@ static size_t values(struct bench *bench, uint64_t list[], size_t room)
     return count;
 }
 
+/* End the recording, which must have `count` samples, at most 8; return the sum of their values. */
+static uint64_t sum_of_values(struct bench *bench, uint64_t list[8], size_t count)
+{
+    uint64_t sum = 0;
+
+    assert_int_equal(values(bench, list, 8), count);
+    for (size_t i = 0; i < count; i++)
+        sum += list[i];
+    return sum;
+}
+
 /* All samples together get exactly the accounted time, each in proportion to its base, even if the
  * clock saw only half of the time. Time without a sample goes to the next sample. */
 static void test_samples_add_up_to_the_accounted_cpu_time(void **state)
@@ -163,7 +174,7 @@ static void test_samples_of_a_new_window_wait_to_be_scaled(void **state)
 static void test_later_windows_compensate_for_too_few_ticks(void **state)
 {
     struct recording_totals totals = {0};
-    uint64_t list[8], sum = 0;
+    uint64_t list[8], sum;
     struct bench bench;
     struct error error;
 
@@ -177,9 +188,7 @@ static void test_later_windows_compensate_for_too_few_ticks(void **state)
         hold(&bench, 10 * MS);
     assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
     cpu_time_totals(bench.cpu_time, &totals);
-    assert_int_equal(values(&bench, list, 8), 6);
-    for (int i = 0; i < 6; i++)
-        sum += list[i];
+    sum = sum_of_values(&bench, list, 6);
     assert_true(list[0] > 10 * MS && list[0] < 30 * MS);
     assert_int_equal(sum, totals.cpu_accounted_ns);
     teardown(&bench);
@@ -190,7 +199,7 @@ static void test_later_windows_compensate_for_too_few_ticks(void **state)
 static void test_samples_of_too_many_ticks_stay_within_the_account(void **state)
 {
     struct recording_totals totals = {0};
-    uint64_t list[8], sum = 0;
+    uint64_t list[8], sum;
     struct bench bench;
     struct error error;
 
@@ -202,9 +211,7 @@ static void test_samples_of_too_many_ticks_stay_within_the_account(void **state)
     assert_int_equal(vm_cpu_time_settle(bench.own, false, bench.segment, &error), 0);
     assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
     cpu_time_totals(bench.cpu_time, &totals);
-    assert_int_equal(values(&bench, list, 8), 5);
-    for (int i = 0; i < 5; i++)
-        sum += list[i];
+    sum = sum_of_values(&bench, list, 5);
     assert_in_range(sum, totals.cpu_accounted_ns, totals.cpu_accounted_ns + MS / 2);
     teardown(&bench);
 }
