@@ -171,8 +171,15 @@ $(LISTS): $(BUILD)/tests/%: tests/tools/%.c $(ROOM_OBJECTS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# The program that makes long recordings for the benchmarks. It is built with the tests, so that a
+# change that breaks it is seen.
+$(BUILD)/bench/replicate: tools/bench.d/replicate.c $(ROOM_OBJECTS)
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 .PHONY: unit-tests
-unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test $(BUILD)/tests/seeds $(LISTS)
+unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test $(BUILD)/tests/seeds $(LISTS) $(BUILD)/bench/replicate
 
 # Fuzzing: run each fuzzer of tests/fuzz, or those of FUZZ_NAMES ("recording text"), for
 # FUZZ_SECONDS, with the sanitizers.

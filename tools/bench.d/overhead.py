@@ -24,8 +24,8 @@ ACCOUNTING = Path("/proc/sys/kernel/bpf_stats_enabled")
 
 
 def counted(event):
-    """Return the count of a perf event so far."""
-    return int.from_bytes(os.read(event, 8), sys.byteorder)
+    """Return the count of a perf event so far. `perf record` asks for more fields, which follow."""
+    return int.from_bytes(os.read(event, 4096)[:8], sys.byteorder)
 
 
 class Sampling:

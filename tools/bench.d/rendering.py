@@ -16,21 +16,12 @@ HZ = 999
 # a virtual machine costs more than all the rest.
 RUNS = 3
 STACKS = 50000  # in the recording that becomes a page
-SOURCES = ("util", "profile", "recording")
 
 
 def replicate():
     """Build the program that makes a long recording from a short one; return its path."""
     out = nodes.BUILD / "bench" / "replicate"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    sources = [nodes.ROOT / "tools" / "bench.d" / "replicate.c",
-               *(path for room in SOURCES for path in (nodes.ROOT / "src" / room).glob("*.c"))]
-    libraries = subprocess.run(["pkg-config", "--cflags", "--libs", "libzstd", "zlib"],
-                               capture_output=True, text=True, check=True).stdout.split()
-    subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror",
-                    "-Wno-missing-field-initializers",
-                    f"-I{nodes.ROOT / 'src'}", f"-I{nodes.ROOT / 'include'}", "-o", out, *sources,
-                    *libraries, "-lm"], check=True)
+    subprocess.run(["make", "-s", f"BUILD={nodes.BUILD}", out], cwd=nodes.ROOT, check=True)
     return out
 
 
