@@ -10,13 +10,14 @@
 #include "util/effort.h"
 #include "util/hash.h"
 #include "util/log.h"
+#include "util/memory_limit.h"
 
 enum {
     HEADER_BYTES = 512, /* read of a module before it is parsed */
     RECHECKED = 4,      /* newest entries that each refresh compares */
     /* All symbol files of OTP together have 13 MB: 1,069 modules, the largest 0.6 MB. Only those of
      * modules in which samples are, and of replaced ones, are parsed. */
-    PARSED_BYTES_MAX = 64 << 20,
+    PARSED_SHARE = 4, /* of the memory */
     COLLECT_MS_MAX = 700, /* CPU time to read what is new: 3 ms for all of OTP */
     ADD_MS_MAX = 200,     /* CPU time to add it */
     RETIRED_MAX = 1 << 12,
@@ -117,7 +118,7 @@ void code_parse(struct code *code, struct module *module)
 
     if (module->parsed || module->unreadable)
         return;
-    if (code->parsed_bytes > PARSED_BYTES_MAX) {
+    if (code->parsed_bytes > memory_limit() / PARSED_SHARE) {
         log_detail("code", "module %s has no names: those of others have taken the room",
                    module->name);
         module->unreadable = true;

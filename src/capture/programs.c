@@ -17,10 +17,11 @@
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/log.h"
+#include "util/memory_limit.h"
 
 enum {
     RING_MIN = 1 << 20,
-    RING_MAX = 16 << 20,
+    RING_SHARE = 16, /* of the memory, at most */
     TARGETS_MIN = 256,
     SCHEDULERS_MIN = 1 << 14,
     PROCESSES_MIN = 1 << 16,
@@ -66,7 +67,7 @@ static uint32_t ring_bytes(const struct programs *programs)
         (uint64_t)programs->options.frequency * (uint64_t)programs->cpus * SAMPLE_BYTES_TYPICAL / 2;
     uint32_t bytes = RING_MIN;
 
-    while (bytes < wanted && bytes < RING_MAX)
+    while (bytes < wanted && bytes < memory_limit() / RING_SHARE)
         bytes *= 2;
     return bytes;
 }

@@ -350,6 +350,7 @@ const struct option_group record_option_groups[] = {
     {"What to record", recording_list, 0},
     {"What to write", output_option_list, offsetof(struct record_options, output)},
     {"", stats_option_list, offsetof(struct record_options, output)},
+    {"", memory_option_list, 0},
     {"How to show it", view_option_list, offsetof(struct record_options, output)},
     {"Long recordings", rotation_list, 0},
     {"Triggers", trigger_list, 0},

@@ -54,6 +54,7 @@ static const struct command_option weight_list[] = {
 const struct option_group report_option_groups[] = {
     {"What to write", output_option_list, offsetof(struct report_options, output)},
     {"", stats_option_list, offsetof(struct report_options, output)},
+    {"", memory_option_list, 0},
     {"What to show", event_list, offsetof(struct report_options, output)},
     {"", weight_list, offsetof(struct report_options, output)},
     {"How to show it", view_option_list, offsetof(struct report_options, output)},
@@ -119,6 +120,7 @@ const struct option_group diff_option_groups[] = {
     {"How to compare", normalize_list, 0},
     {"What to write", compared_output_option_list, offsetof(struct diff_options, report.output)},
     {"", stats_option_list, offsetof(struct diff_options, report.output)},
+    {"", memory_option_list, 0},
     {"What to show", compared_event_list, offsetof(struct diff_options, report.output)},
     {"", weight_list, offsetof(struct diff_options, report.output)},
     {"How to show it", view_option_list, offsetof(struct diff_options, report.output)},

@@ -4,6 +4,7 @@
 #include "beam/layout.h"
 #include "cli/message.h"
 #include "cli/option.h"
+#include "util/memory_limit.h"
 #include "view/selection.h"
 
 static int add_include(void *target, char *pattern, struct error *error)
@@ -164,6 +165,29 @@ const struct command_option stats_option_list[] = {
      NULL, offsetof(struct output_options, stats_path)},
     {"quiet", 'q', NULL, "Print nothing but errors.", option_set_true, NULL,
      offsetof(struct output_options, quiet)},
+    {0},
+};
+
+static int set_max_memory(void *target, char *text, struct error *error)
+{
+    uint64_t bytes;
+
+    (void)target;
+    if (value_bytes("--max-memory", text, &bytes, error))
+        return -1;
+    if (bytes < MEMORY_LIMIT_LEAST)
+        return error_set(error, ERROR_USAGE, "--max-memory must be %llu MB or more, not '%s'",
+                         (unsigned long long)MEMORY_LIMIT_LEAST >> 20, text);
+    memory_limit_set(bytes);
+    return 0;
+}
+
+const struct command_option memory_option_list[] = {
+    {"max-memory", 0, "BYTES",
+     "Take at most this much memory: bytes, or a number with k, M or G. The default is 256M. "
+     "Beyond "
+     "it, new stacks lose their callers, and processes are not told apart.",
+     set_max_memory, NULL},
     {0},
 };
 

@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 #include "profile/limits.h"
+#include "util/memory_limit.h"
 
 struct import import_new(const char *directory, const char *name)
 {
-    return (struct import){
+    struct import import = {
         .profile = profile_new(),
         .header = {.event = "",
                    .hostname = "",
@@ -18,6 +19,9 @@ struct import import_new(const char *directory, const char *name)
         .directory = directory,
         .name = name,
     };
+
+    profile_limit(import.profile, memory_limit());
+    return import;
 }
 
 void import_free(struct import *import)
@@ -66,6 +70,7 @@ int import_sample(struct import *import, const struct sample *sample, uint64_t b
         import->totals.losses[LOSS_OUT_OF_ORDER]++;
     }
     import->totals.samples++;
+    import->totals.losses[LOSS_MEMORY] += profile_has_left_out(import->profile, sample);
     if (import->totals.end_monotonic < own.time)
         import->totals.end_monotonic = own.time;
     return recording_append(import->writer, import->profile, &own, error);

@@ -308,17 +308,38 @@ bool process_cpu_time(pid_t pid, uint64_t *ns)
     return true;
 }
 
-bool process_resident_bytes(pid_t pid, uint64_t *bytes)
+/* Get two numbers of /proc/PID/statm, in bytes. False if the process has ended. */
+static bool read_statm(pid_t pid, uint64_t *resident, uint64_t *shared)
 {
-    unsigned long long pages;
+    unsigned long long all, of_files;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     size_t used;
     char *text = procfs_read(pid, "statm", &used);
-    bool known = text && sscanf(text, "%*u %llu", &pages) == 1;
+    bool known = text && sscanf(text, "%*u %llu %llu", &all, &of_files) == 2;
 
-    if (known)
-        *bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (known) {
+        *resident = all * page;
+        *shared = of_files * page;
+    }
     free(text);
     return known;
+}
+
+bool process_resident_bytes(pid_t pid, uint64_t *bytes)
+{
+    uint64_t shared;
+
+    return read_statm(pid, bytes, &shared);
+}
+
+bool process_own_bytes(pid_t pid, uint64_t *bytes)
+{
+    uint64_t resident, shared;
+
+    if (!read_statm(pid, &resident, &shared))
+        return false;
+    *bytes = resident > shared ? resident - shared : 0;
+    return true;
 }
 
 /* getrusage() would not do: its maximum includes that of the program which called exec() in this

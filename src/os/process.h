@@ -78,6 +78,9 @@ bool process_cpu_time(pid_t pid, uint64_t *ns);
 /* Get the resident memory of the process. False if it has ended. */
 bool process_resident_bytes(pid_t pid, uint64_t *bytes);
 
+/* The same without memory that files and shared mappings back. */
+bool process_own_bytes(pid_t pid, uint64_t *bytes);
+
 /* Get the largest resident memory that the process has had since its last exec(). False if it has
  * ended. */
 bool process_peak_resident_bytes(pid_t pid, uint64_t *bytes);

@@ -11,6 +11,20 @@
 struct profile {
     struct string_table strings;
     struct intern modules, frames, stacks, events, ancestors, processes, threads, targets;
+    uint64_t stacks_max, bytes_max; /* profile_limit() */
+    string_id left_out;             /* LEFT_OUT; 0: nothing was left out */
+    frame_id left_out_frame;
+    stack_id left_out_stack;
+};
+
+/* What a full profile has in place of what it does not take. */
+#define LEFT_OUT "[left out: --max-memory]"
+
+enum {
+    /* An output takes up to some 220 bytes for each entry of the table of stacks, while it is
+     * written (docs/measurements.md, "Memory of outputs"). */
+    BYTES_OF_STACK = 256,
+    TABLES_SHARE = 4, /* of the memory: a quarter is for all tables */
 };
 
 /* The size of a struct up to the end of `last`, its last field. These bytes are compared. */
@@ -20,6 +34,7 @@ struct profile *profile_new(void)
 {
     struct profile *profile = xcalloc(1, sizeof(*profile));
 
+    profile_limit(profile, UINT64_MAX);
     intern_init(&profile->modules, sizeof(struct module), KEY_SIZE(struct module, build_id));
     intern_init(&profile->frames, sizeof(struct frame), KEY_SIZE(struct frame, unresolved));
     intern_init(&profile->stacks, sizeof(struct stack_node), KEY_SIZE(struct stack_node, frame));
@@ -50,29 +65,170 @@ void profile_free(struct profile *profile)
     free(profile);
 }
 
+/* ---- limits ---- */
+
+/* The most bytes that a table takes: its memory grows by doubling, and at least a third of the
+ * slots of its index are in use. */
+static uint64_t size_of_entries(uint64_t count, size_t entry_size)
+{
+    return count * (2 * entry_size + 3 * sizeof(struct id_slot));
+}
+
+static uint64_t size_of_table(const struct intern *table)
+{
+    return size_of_entries(table->count, table->entry_size);
+}
+
+uint64_t profile_size(const struct profile *profile)
+{
+    const struct string_table *strings = &profile->strings;
+
+    return strings->size + size_of_entries(strings->count, sizeof(*strings->texts)) +
+           size_of_table(&profile->modules) + size_of_table(&profile->frames) +
+           size_of_table(&profile->stacks) + size_of_table(&profile->events) +
+           size_of_table(&profile->ancestors) + size_of_table(&profile->processes) +
+           size_of_table(&profile->threads) + size_of_table(&profile->targets);
+}
+
+void profile_limit(struct profile *profile, uint64_t memory)
+{
+    profile->stacks_max = memory / BYTES_OF_STACK;
+    profile->bytes_max = memory / TABLES_SHARE;
+}
+
+void profile_fill(struct profile *profile)
+{
+    profile->stacks_max = 0;
+}
+
+bool profile_is_full(const struct profile *profile)
+{
+    return profile->stacks.count >= profile->stacks_max ||
+           profile_size(profile) >= profile->bytes_max;
+}
+
+/* Half as much again: nothing of a variable number is added any more. */
+bool profile_is_overfull(const struct profile *profile)
+{
+    return profile_size(profile) / 3 >= profile->bytes_max / 2;
+}
+
+/* A full profile still takes leaves: a stack for each frame. */
+bool profile_exceeds(const struct profile *profile, uint64_t memory)
+{
+    return profile->stacks.count > memory / BYTES_OF_STACK + profile->frames.count + 1 ||
+           profile_size(profile) / 2 > memory / TABLES_SHARE;
+}
+
+/* Make the entries that stand for what is left out. */
+static void leave_out(struct profile *profile)
+{
+    struct frame frame = {.kind = FRAME_MARK};
+
+    if (profile->left_out)
+        return;
+    profile->left_out = string_table_add(&profile->strings, LEFT_OUT, strlen(LEFT_OUT));
+    frame.symbol = profile->left_out;
+    profile->left_out_frame = intern_add(&profile->frames, &frame);
+    profile->left_out_stack =
+        intern_add(&profile->stacks, &(struct stack_node){0, profile->left_out_frame});
+}
+
+/* The stack of a leaf without its callers. */
+static stack_id leaf_stack(struct profile *profile, frame_id leaf)
+{
+    leave_out(profile);
+    if (leaf == profile->left_out_frame)
+        return profile->left_out_stack;
+    return intern_add(&profile->stacks, &(struct stack_node){profile->left_out_stack, leaf});
+}
+
+/* The process that stands for all others with this initial call. */
+static process_id other_process(struct profile *profile, const struct process_entry *process)
+{
+    leave_out(profile);
+    return intern_add(&profile->processes, &(struct process_entry){
+                                               .target = process->target,
+                                               .pid = profile->left_out,
+                                               .initial_call = process->initial_call,
+                                               .application = process->application,
+                                           });
+}
+
+static bool is_left_out(const struct profile *profile, string_id text)
+{
+    return !strcmp(profile_text(profile, text), LEFT_OUT);
+}
+
+bool profile_process_is_left_out(const struct profile *profile, process_id id)
+{
+    return id && is_left_out(profile, profile_get_process(profile, id)->pid);
+}
+
+static bool is_left_out_frame(const struct profile *profile, frame_id id)
+{
+    const struct frame *frame = profile_get_frame(profile, id);
+
+    return frame->kind == FRAME_MARK && is_left_out(profile, frame->symbol);
+}
+
+static bool lacks_callers(const struct profile *profile, stack_id id)
+{
+    const struct stack_node *node = id ? profile_get_stack(profile, id) : NULL;
+
+    if (node && node->parent)
+        node = profile_get_stack(profile, node->parent);
+    return node && !node->parent && is_left_out_frame(profile, node->frame);
+}
+
+bool profile_has_left_out(const struct profile *profile, const struct sample *sample)
+{
+    return lacks_callers(profile, sample->stack) ||
+           profile_process_is_left_out(profile, sample->process) ||
+           profile_process_is_left_out(profile, sample->peer);
+}
+
+/* ---- entries ---- */
+
 string_id profile_string(struct profile *profile, const char *text, size_t size)
 {
-    return string_table_add(&profile->strings, text, size);
+    if (!profile_is_overfull(profile))
+        return string_table_add(&profile->strings, text, size);
+    leave_out(profile);
+    return string_table_find(&profile->strings, text, size, profile->left_out);
 }
 
 string_id profile_string_z(struct profile *profile, const char *text)
 {
-    return string_table_add(&profile->strings, text, strlen(text));
+    return profile_string(profile, text, strlen(text));
 }
 
 module_id profile_module(struct profile *profile, const struct module *module)
 {
+    if (profile_is_overfull(profile))
+        return intern_find(&profile->modules, module);
     return intern_add(&profile->modules, module);
 }
 
 frame_id profile_frame(struct profile *profile, const struct frame *frame)
 {
-    return intern_add(&profile->frames, frame);
+    frame_id found = intern_find(&profile->frames, frame);
+
+    if (found || !profile_is_overfull(profile))
+        return found ? found : intern_add(&profile->frames, frame);
+    leave_out(profile);
+    return profile->left_out_frame;
 }
 
 stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame)
 {
-    return intern_add(&profile->stacks, &(struct stack_node){parent, frame});
+    const struct stack_node node = {parent, frame};
+    stack_id found = intern_find(&profile->stacks, &node);
+
+    if (found)
+        return found;
+    return profile_is_full(profile) ? leaf_stack(profile, frame)
+                                    : intern_add(&profile->stacks, &node);
 }
 
 event_id profile_event(struct profile *profile, const struct event_entry *event)
@@ -82,12 +238,21 @@ event_id profile_event(struct profile *profile, const struct event_entry *event)
 
 ancestor_id profile_ancestor(struct profile *profile, ancestor_id up, string_id name)
 {
-    return intern_add(&profile->ancestors, &(struct ancestor){up, name});
+    const struct ancestor ancestor = {up, name};
+
+    if (profile_is_overfull(profile))
+        return intern_find(&profile->ancestors, &ancestor);
+    return intern_add(&profile->ancestors, &ancestor);
 }
 
 process_id profile_process(struct profile *profile, const struct process_entry *process)
 {
-    return intern_add(&profile->processes, process);
+    process_id found = intern_find(&profile->processes, process);
+
+    if (found)
+        return found;
+    return profile_is_full(profile) ? other_process(profile, process)
+                                    : intern_add(&profile->processes, process);
 }
 
 thread_id profile_thread(struct profile *profile, const struct thread_entry *thread)
@@ -165,23 +330,6 @@ struct profile_counts profile_counts(const struct profile *profile)
     };
 }
 
-static uint64_t size_of_table(const struct intern *table)
-{
-    return (uint64_t)table->count * (table->entry_size + sizeof(struct id_slot));
-}
-
-uint64_t profile_size(const struct profile *profile)
-{
-    const struct string_table *strings = &profile->strings;
-
-    return strings->size +
-           (uint64_t)strings->count * (sizeof(*strings->texts) + sizeof(struct id_slot)) +
-           size_of_table(&profile->modules) + size_of_table(&profile->frames) +
-           size_of_table(&profile->stacks) + size_of_table(&profile->events) +
-           size_of_table(&profile->ancestors) + size_of_table(&profile->processes) +
-           size_of_table(&profile->threads) + size_of_table(&profile->targets);
-}
-
 /* Names of the enums of profile.h, as they appear in outputs. */
 
 /* erts/emulator/beam/erl_process.c, erts_process_state2status(); OTP 27. It has no STATUS_NONE. */
@@ -240,6 +388,8 @@ static const struct {
                             "stop of CPU sampling, because its clock interrupted too often"},
     [LOSS_THREAD_TIMES] = {"thread_times",
                            "threads whose times were left out, because others ran longer"},
+    [LOSS_MEMORY] = {"memory", "samples without callers or process, because --max-memory was "
+                               "reached"},
 };
 _Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "one name each");
 

@@ -200,6 +200,7 @@ enum loss {
     LOSS_KERNEL_ENTRY,     /* stack unknown: an NMI hit the entry to the kernel */
     LOSS_CLOCK_STOPPED,    /* the guard stopped CPU sampling (wire.h) */
     LOSS_THREAD_TIMES,     /* times of a thread left out: there are THREAD_TIMES_MAX others */
+    LOSS_MEMORY,           /* sample has lost its callers or its process: the profile was full */
     LOSS_COUNT,
 };
 const char *loss_name(enum loss loss);     /* "ring_full": the key in JSON */
@@ -243,5 +244,30 @@ struct profile_counts {
 };
 struct profile_counts profile_counts(const struct profile *profile);
 
-/* Return the bytes of memory that all entries take, roughly. */
+/* Return the bytes of memory that all entries take at most. */
 uint64_t profile_size(const struct profile *profile);
+
+/*
+ * Let the program take `memory` bytes with the profile and the outputs made from it. A profile that
+ * has reached its share is full: it takes no new stacks and processes. A new stack becomes its leaf
+ * below the frame "[left out: --max-memory]". A new process becomes an entry of that name, one for
+ * each initial call. What is in the tables already, is found as before.
+ *
+ * A profile that is overfull takes no new strings either: all of them become that text, and frames,
+ * modules and ancestors with new content become that frame, or none. So memory has a bound,
+ * whatever the target shows.
+ */
+void profile_limit(struct profile *profile, uint64_t memory);
+/* Make the profile full now. */
+void profile_fill(struct profile *profile);
+bool profile_is_full(const struct profile *profile);
+bool profile_is_overfull(const struct profile *profile);
+
+/* True if a profile that may make the program take `memory` is never as large as this one. */
+bool profile_exceeds(const struct profile *profile, uint64_t memory);
+
+/* True if the entry stands for others, which the full profile did not take. */
+bool profile_process_is_left_out(const struct profile *profile, process_id id);
+
+/* True if the sample has lost its callers, its process or its peer to that. */
+bool profile_has_left_out(const struct profile *profile, const struct sample *sample);

@@ -17,17 +17,10 @@ void string_table_free(struct string_table *table)
     arena_free(&table->arena);
 }
 
-static uint32_t string_table_add_clean(struct string_table *table, const char *text, size_t size)
+static uint32_t add_new(struct string_table *table, const char *text, size_t size, uint64_t hash)
 {
-    uint64_t hash = hash_bytes(text, size);
-    struct id_probe probe = id_index_probe(&table->index, hash);
-    uint32_t id;
-    char *copy;
+    char *copy = arena_alloc(&table->arena, size + 1);
 
-    while ((id = id_probe_next(&probe)))
-        if (!strncmp(table->texts[id - 1], text, size) && !table->texts[id - 1][size])
-            return id;
-    copy = arena_alloc(&table->arena, size + 1);
     table->size += size + 1;
     memcpy(copy, text, size);
     copy[size] = '\0';
@@ -42,6 +35,20 @@ static uint32_t string_table_add_clean(struct string_table *table, const char *t
     return table->count;
 }
 
+/* `otherwise`: what a new text becomes; 0: it is added. */
+static uint32_t number_of_clean(struct string_table *table, const char *text, size_t size,
+                                uint32_t otherwise)
+{
+    uint64_t hash = hash_bytes(text, size);
+    struct id_probe probe = id_index_probe(&table->index, hash);
+    uint32_t id;
+
+    while ((id = id_probe_next(&probe)))
+        if (!strncmp(table->texts[id - 1], text, size) && !table->texts[id - 1][size])
+            return id;
+    return otherwise ? otherwise : add_new(table, text, size, hash);
+}
+
 size_t string_cut(char *text, size_t size)
 {
     if (size <= STRING_MAX)
@@ -53,7 +60,8 @@ size_t string_cut(char *text, size_t size)
     return size + strlen(CUT_MARK);
 }
 
-uint32_t string_table_add(struct string_table *table, const char *text, size_t size)
+static uint32_t number_of(struct string_table *table, const char *text, size_t size,
+                          uint32_t otherwise)
 {
     uint32_t id;
     char *clean;
@@ -61,12 +69,23 @@ uint32_t string_table_add(struct string_table *table, const char *text, size_t s
     if (!size)
         return 0;
     if (size <= STRING_MAX && utf8_is_clean(text, size))
-        return string_table_add_clean(table, text, size);
+        return number_of_clean(table, text, size, otherwise);
     if (size > STRING_MAX + 1)
         size = STRING_MAX + 1; /* enough to be cut: cleaning does not shorten it */
     clean = xmalloc(size * 3);
     size = string_cut(clean, utf8_clean(clean, text, size));
-    id = string_table_add_clean(table, clean, size);
+    id = number_of_clean(table, clean, size, otherwise);
     free(clean);
     return id;
+}
+
+uint32_t string_table_add(struct string_table *table, const char *text, size_t size)
+{
+    return number_of(table, text, size, 0);
+}
+
+uint32_t string_table_find(struct string_table *table, const char *text, size_t size,
+                           uint32_t otherwise)
+{
+    return number_of(table, text, size, otherwise);
 }

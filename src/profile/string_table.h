@@ -28,7 +28,13 @@ struct string_table {
 size_t string_cut(char *text, size_t size);
 
 void string_table_free(struct string_table *table);
+
+/* Return the number of a text, and add it if it is new. */
 uint32_t string_table_add(struct string_table *table, const char *text, size_t size);
+
+/* The same, but a new text becomes `otherwise`, which is in the table. */
+uint32_t string_table_find(struct string_table *table, const char *text, size_t size,
+                           uint32_t otherwise);
 
 static inline const char *string_table_get(const struct string_table *table, uint32_t id)
 {

@@ -108,6 +108,11 @@ void chunk_reader_free(struct chunk_reader *reader)
     free(reader);
 }
 
+const char *chunk_reader_name(const struct chunk_reader *reader)
+{
+    return reader->name;
+}
+
 uint64_t chunk_reader_offset(const struct chunk_reader *reader)
 {
     return reader->offset;

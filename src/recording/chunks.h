@@ -31,6 +31,9 @@ void chunk_reader_free(struct chunk_reader *reader);
 int chunk_read(struct chunk_reader *reader, struct chunk *ret_chunk, bool *ret_cut,
                struct error *error);
 
+/* The name of the file, for messages. */
+const char *chunk_reader_name(const struct chunk_reader *reader);
+
 /* Return the number of bytes that were read. */
 uint64_t chunk_reader_offset(const struct chunk_reader *reader);
 

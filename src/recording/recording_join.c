@@ -11,6 +11,7 @@
 #include "recording/summary_join.h"
 #include "util/alloc.h"
 #include "util/log.h"
+#include "util/memory_limit.h"
 
 struct part {
     const char *name;
@@ -168,6 +169,8 @@ static int put_sample(struct join *join, struct part *part)
     sample.time += part->shift;
     sample.event = part->events[sample.event - 1];
     profile_remap_sample(&part->remap, &sample);
+    join->totals.losses[LOSS_MEMORY] += profile_has_left_out(join->profile, &sample) &&
+                                        !profile_has_left_out(part->profile, &part->next);
     return recording_append(join->writer, join->profile, &sample, join->error);
 }
 
@@ -361,9 +364,11 @@ int recording_join(const struct join_part *parts, size_t count, const struct joi
         .profile = profile_new(),
         .error = error,
     };
-    int result = open_all(&join, parts);
+    int result;
 
     *ret_fd = -1;
+    profile_limit(join.profile, memory_limit());
+    result = open_all(&join, parts);
     if (result)
         close(fd);
     else

@@ -9,6 +9,7 @@
 #include "recording/records.h"
 #include "util/alloc.h"
 #include "util/log.h"
+#include "util/memory_limit.h"
 #include "util/utf8.h"
 
 struct recording {
@@ -193,14 +194,19 @@ static int read_counts(struct recording *recording, struct profile *profile, str
     return check_chunk(recording, chunk, cursor, error);
 }
 
-/* Check that a small file does not unpack to a huge profile, or to endless samples. `has_grown`:
- * there are new entries in the tables. */
+/* Check that the file does not take too much memory, and that a small file does not unpack to a
+ * huge profile, or to endless samples. `has_grown`: there are new entries in the tables. */
 static int check_limits(const struct recording *recording, const struct profile *profile,
                         bool has_grown, struct error *error)
 {
     uint64_t bytes = recording_offset(recording);
     const char *problem = NULL;
 
+    if (has_grown && profile_exceeds(profile, memory_limit()))
+        return error_set(error, ERROR_FAILED,
+                         "%s has more stacks and names than fit into --max-memory=%lluM: give more",
+                         chunk_reader_name(recording->chunks),
+                         (unsigned long long)memory_limit() >> 20);
     if (has_grown && limits_tables_exceeded(profile, bytes))
         problem = "names and stacks take more memory than a file of this size may use";
     else if (recording->decoder.frames > limits_frames(bytes))

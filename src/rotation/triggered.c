@@ -10,6 +10,7 @@
 
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/memory_limit.h"
 
 enum {
     STEP_MS = 100,
@@ -19,8 +20,8 @@ enum {
 static const uint64_t SECOND = 1000000000;
 static const uint64_t SEGMENT_MOST = 60000000000;
 
-/* The most bytes to keep, if no size is requested: 100 MiB. */
-static const uint64_t BYTES_MOST = 100 << 20;
+/* The share of the memory that kept segments may take, if no size is requested. */
+enum { KEPT_SHARE = 4 };
 
 struct kept_segment {
     int fd;              /* reads the segment */
@@ -69,7 +70,7 @@ static struct triggered triggered(struct session *session, const struct recorder
         .segment_ns = segment < SECOND         ? SECOND
                       : segment > SEGMENT_MOST ? SEGMENT_MOST
                                                : segment,
-        .bytes_most = options->max_size ? options->max_size : BYTES_MOST,
+        .bytes_most = options->max_size ? options->max_size : memory_limit() / KEPT_SHARE,
         .end =
             options->duration > 0 ? clock_ns(CLOCK_MONOTONIC) + ns(options->duration) : UINT64_MAX,
     };

@@ -9,12 +9,14 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/memory_limit.h"
 
 struct segment *segment_new(const struct session_options *options, const struct segment *before)
 {
     struct segment *segment = xcalloc(1, sizeof(*segment));
 
     segment->profile = profile_new();
+    profile_limit(segment->profile, memory_limit());
     if (options->cpu)
         segment->cpu = event_define(segment->profile, EVENT_CPU);
     if (options->wall)
@@ -64,6 +66,11 @@ int segment_append(struct segment *segment, const struct sample *sample, struct 
         own.time = segment->begin;
     if (own.time > segment->newest)
         segment->newest = own.time;
+    if (profile_has_left_out(segment->profile, &own)) {
+        segment->totals.losses[LOSS_MEMORY]++;
+        if (profile_process_is_left_out(segment->profile, own.process))
+            own.metrics = (struct metrics){0}; /* they are of many processes */
+    }
     return recording_append(segment->writer, segment->profile, &own, error);
 }
 

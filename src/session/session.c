@@ -18,6 +18,8 @@
 #include "symbol/snapshot.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
+#include "util/memory_limit.h"
 #include "util/stop.h"
 
 static const uint64_t SECOND = 1000000000;
@@ -299,6 +301,19 @@ static int flush(struct session *session, struct error *error)
     return segment_flush(session->segment, programs_lost(session->programs), error);
 }
 
+/* If this process takes more memory than it may, by whatever, keep the tables from growing. */
+static void look_at_memory(struct session *session)
+{
+    uint64_t bytes;
+
+    if (!process_own_bytes(getpid(), &bytes) || bytes <= memory_limit() ||
+        profile_is_full(session->segment->profile))
+        return;
+    log_decision("memory", "%llu bytes are in use: the recording takes no new stacks",
+                 (unsigned long long)bytes);
+    profile_fill(session->segment->profile);
+}
+
 static int at_times(struct session *session, uint64_t now, struct error *error)
 {
     bool due = now - session->flushed_ns >= session->options->flush_ns;
@@ -311,6 +326,7 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
         busiest_note(&session->busiest, session->segment->profile);
         if (session->sampler)
             sampler_follow_cpus(session->sampler);
+        look_at_memory(session);
         if (membership_step(session, error))
             return -1;
     }

@@ -18,15 +18,29 @@ void intern_free(struct intern *table)
     id_index_free(&table->index);
 }
 
-uint32_t intern_add(struct intern *table, const void *entry)
+static uint32_t find(const struct intern *table, const void *entry, uint64_t hash)
 {
-    uint64_t hash = hash_bytes(entry, table->key_size);
     struct id_probe probe = id_index_probe(&table->index, hash);
     uint32_t id;
 
     while ((id = id_probe_next(&probe)))
         if (!memcmp(intern_get(table, id), entry, table->key_size))
             return id;
+    return 0;
+}
+
+uint32_t intern_find(const struct intern *table, const void *entry)
+{
+    return find(table, entry, hash_bytes(entry, table->key_size));
+}
+
+uint32_t intern_add(struct intern *table, const void *entry)
+{
+    uint64_t hash = hash_bytes(entry, table->key_size);
+    uint32_t id = find(table, entry, hash);
+
+    if (id)
+        return id;
     if (table->count == table->capacity) {
         if (table->capacity > UINT32_MAX / 2)
             abort();

@@ -22,7 +22,10 @@ struct intern {
 void intern_init(struct intern *table, size_t entry_size, size_t key_size);
 void intern_free(struct intern *table);
 
-/* Return the id of the entry that equals `entry`. Add `entry` if there is none. */
+/* Return the id of the entry that equals `entry`; 0 if there is none. */
+uint32_t intern_find(const struct intern *table, const void *entry);
+
+/* The same, but add `entry` if there is none. */
 uint32_t intern_add(struct intern *table, const void *entry);
 
 /* Return entry `id` (1..count). Valid until the next intern_add(). */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "small_output.h"
 
+#include "output/stack_lines.h"
+
 /* One line per stack, root first, sorted, with its count. */
 static void test_each_stack_is_one_sorted_line_with_its_count(void **state)
 {
@@ -31,11 +33,61 @@ static void test_separators_are_escaped_and_equal_stacks_merged(void **state)
                   "cart;a%3Bb%25 1\n");
 }
 
+struct seen {
+    char *lines[2000];
+    uint64_t sums[2000];
+    size_t count;
+};
+
+static void see(void *context, const char *line, const uint64_t sums[2])
+{
+    struct seen *seen = context;
+
+    seen->sums[seen->count] = sums[0];
+    seen->lines[seen->count++] = strdup(line);
+    assert_int_equal(sums[1], 2 * sums[0]);
+}
+
+/* Random stacks of texts that begin alike, some with bytes below and above ';', come out as lines
+ * in the order of strcmp(), each once, with the sum of its stacks. */
+static void test_lines_are_in_the_order_of_their_bytes(void **state)
+{
+    static const char *const texts[] = {"a", "a-b", "a~", "a b", "aa", ";", "# x", "#x", "%", ":"};
+    enum { STACKS = 2000 };
+    struct stack_lines lines;
+    struct seen seen = {.count = 0};
+    uint64_t total = 0;
+
+    (void)state;
+    stack_lines_init(&lines);
+    srand(1);
+    for (int i = 0; i < STACKS; i++) {
+        struct view_frame frames[5] = {{0}};
+        size_t count = (size_t)rand() % 6;
+
+        for (size_t at = 0; at < count; at++)
+            frames[at].text = texts[(size_t)rand() % (sizeof(texts) / sizeof(texts[0]))];
+        stack_lines_add(&lines, frames, count, (uint64_t[2]){1, 2});
+    }
+    stack_lines_each(&lines, see, &seen);
+    assert_true(seen.count > 500 && seen.count < STACKS);
+    for (size_t i = 0; i < seen.count; i++) {
+        total += seen.sums[i];
+        if (i)
+            assert_true(strcmp(seen.lines[i - 1], seen.lines[i]) < 0);
+    }
+    assert_int_equal(total, STACKS);
+    for (size_t i = 0; i < seen.count; i++)
+        free(seen.lines[i]);
+    stack_lines_free(&lines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_stack_is_one_sorted_line_with_its_count),
         cmocka_unit_test(test_separators_are_escaped_and_equal_stacks_merged),
+        cmocka_unit_test(test_lines_are_in_the_order_of_their_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

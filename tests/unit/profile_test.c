@@ -133,6 +133,111 @@ static void test_ids_of_many_stacks_are_dense_and_found_again(void **state)
     profile_free(p);
 }
 
+static frame_id numbered_frame(struct profile *p, uint64_t number)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "m:f%llu/1", (unsigned long long)number);
+    return small_frame(p, name, "", FRAME_ERLANG, 0);
+}
+
+static const char *leaf_of(const struct profile *p, stack_id id)
+{
+    return profile_text(p, profile_get_frame(p, profile_get_stack(p, id)->frame)->symbol);
+}
+
+/* A full profile finds the stacks that it has. A new one keeps its leaf, below a frame that says
+ * so, and all stacks with that leaf are one. */
+static void test_full_profile_takes_only_leaves_of_new_stacks(void **state)
+{
+    struct profile *p = profile_new();
+    frame_id a = numbered_frame(p, 1), b = numbered_frame(p, 2), c = numbered_frame(p, 3);
+    stack_id known = profile_stack(p, profile_stack(p, 0, a), b);
+    struct sample sample = {.stack = known};
+    stack_id lost;
+
+    (void)state;
+    assert_false(profile_is_full(p));
+    profile_fill(p);
+    assert_true(profile_is_full(p));
+    assert_int_equal(profile_stack(p, profile_stack(p, 0, a), b), known);
+    assert_false(profile_has_left_out(p, &sample));
+    lost = profile_stack(p, known, c);
+    assert_string_equal(leaf_of(p, lost), "m:f3/1");
+    assert_string_equal(leaf_of(p, profile_get_stack(p, lost)->parent), "[left out: --max-memory]");
+    assert_int_equal(profile_get_stack(p, profile_get_stack(p, lost)->parent)->parent, 0);
+    assert_int_equal(profile_stack(p, profile_stack(p, 0, b), c), lost);
+    sample.stack = lost;
+    assert_true(profile_has_left_out(p, &sample));
+    profile_free(p);
+}
+
+/* Add a process and the string of its pid. */
+static process_id numbered_process(struct profile *p, uint64_t number, const char *initial_call)
+{
+    char pid[32];
+
+    snprintf(pid, sizeof(pid), "<0.%llu.0>", (unsigned long long)number);
+    return profile_process(p, &(struct process_entry){
+                                  .identity = number,
+                                  .pid = profile_string_z(p, pid),
+                                  .initial_call = profile_string_z(p, initial_call),
+                              });
+}
+
+/* A full profile has one entry for all new processes of an initial call. */
+static void test_full_profile_merges_new_processes(void **state)
+{
+    struct profile *p = profile_new();
+    process_id known = numbered_process(p, 1, "a:init/1"), lost;
+    struct sample sample = {.process = known};
+
+    (void)state;
+    profile_fill(p);
+    assert_int_equal(numbered_process(p, 1, "a:init/1"), known);
+    assert_false(profile_has_left_out(p, &sample));
+    lost = numbered_process(p, 2, "a:init/1");
+    assert_int_equal(numbered_process(p, 3, "a:init/1"), lost);
+    assert_int_not_equal(numbered_process(p, 4, "b:init/1"), lost);
+    assert_int_not_equal(lost, known);
+    assert_string_equal(profile_text(p, profile_get_process(p, lost)->initial_call), "a:init/1");
+    assert_true(profile_process_is_left_out(p, lost));
+    assert_int_equal(profile_get_process(p, lost)->identity, 0);
+    sample.peer = lost;
+    assert_true(profile_has_left_out(p, &sample));
+    profile_free(p);
+}
+
+/* However much a target shows, the tables of a limited profile stay below three eighths of the
+ * memory and what it adds last, and a reader with the same limit accepts them. */
+static void test_limited_profile_does_not_grow_without_end(void **state)
+{
+    enum { memory = 8 << 20 };
+    struct profile *p = profile_new();
+    stack_id stack = 0;
+    uint64_t size, stacks_at_end;
+
+    (void)state;
+    profile_limit(p, memory);
+    for (uint64_t i = 1; i < 200000; i++) {
+        stack = profile_stack(p, i % 100 ? stack : 0, numbered_frame(p, i));
+        numbered_process(p, i, leaf_of(p, stack));
+        profile_ancestor(p, 0, profile_string_z(p, leaf_of(p, stack)));
+        assert_false(profile_exceeds(p, memory));
+    }
+    size = profile_size(p);
+    stacks_at_end = profile_counts(p).stacks;
+    assert_true(size < memory / 2);
+    for (uint64_t i = 200000; i < 300000; i++) {
+        stack = profile_stack(p, i % 100 ? stack : 0, numbered_frame(p, i));
+        numbered_process(p, i, leaf_of(p, stack));
+    }
+    assert_int_equal(profile_size(p), size);
+    assert_int_equal(profile_counts(p).stacks, stacks_at_end);
+    assert_true(profile_exceeds(p, memory / 4));
+    profile_free(p);
+}
+
 /* Each loss, status and activity has a name, and no two losses have the same. */
 static void test_each_loss_status_and_activity_has_a_name(void **state)
 {
@@ -160,6 +265,9 @@ int main(void)
         cmocka_unit_test(test_texts_do_not_move_while_others_are_added),
         cmocka_unit_test(test_entries_that_differ_in_any_field_are_separate),
         cmocka_unit_test(test_ids_of_many_stacks_are_dense_and_found_again),
+        cmocka_unit_test(test_full_profile_takes_only_leaves_of_new_stacks),
+        cmocka_unit_test(test_full_profile_merges_new_processes),
+        cmocka_unit_test(test_limited_profile_does_not_grow_without_end),
         cmocka_unit_test(test_each_loss_status_and_activity_has_a_name),
     };
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How much memory the program may take (--max-memory). What grows with what it reads asks here for
+ * its share. */
+#pragma once
+
+#include <stdint.h>
+
+#define MEMORY_LIMIT_DEFAULT (UINT64_C(256) << 20)
+#define MEMORY_LIMIT_LEAST   (UINT64_C(32) << 20)
+
+uint64_t memory_limit(void); /* bytes */
+/* Call it before anything asks. */
+void memory_limit_set(uint64_t bytes);
