@@ -203,6 +203,7 @@ FUZZ_OBJECTS := $(ROOM_OBJECTS:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 .SECONDARY: $(FUZZ_OBJECTS)
 # Functions that a fuzzer replaces by its own __wrap_NAME.
 $(BUILD)/fuzz/proc_fuzz: FUZZ_WRAPPED := procfs_read fopen
+$(BUILD)/fuzz/decoded_fuzz: FUZZ_WRAPPED := parser_ask
 $(BUILD)/fuzz/command_line_fuzz: FUZZ_WRAPPED := message_usage message_warning print_own log_listen \
 	file_place_append regcomp
 $(BUILD)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/fuzz_recording.h $(FUZZ_OBJECTS)

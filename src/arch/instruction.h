@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch/code_bytes.h"
 #include "arch/cpu.h"
 
 enum instruction_kind {
@@ -53,34 +52,35 @@ struct operand {
 struct assignment {
     struct operand to, from;
     int64_t plus;
-    bool is_rounded; /* the sum is rounded down, to align the stack pointer */
+    uint8_t is_rounded; /* the sum is rounded down, to align the stack pointer */
 };
 
 enum { ASSIGNMENTS_MAX = 3 };
 
+/* No field is a bool, because an answer of the process that decodes can have any value. */
 struct instruction {
     uint64_t address;
     uint8_t size;          /* bytes */
     uint8_t kind;          /* enum instruction_kind */
     uint8_t condition;     /* enum condition */
     int8_t counts;         /* 1, -1: adds this to memory; the sum counts as unknown */
-    bool is_padding;       /* does nothing */
-    bool frees_frame;      /* takes down the frame of a function that has a frame pointer */
+    uint8_t is_padding;    /* does nothing */
+    uint8_t frees_frame;   /* takes down the frame of a function that has a frame pointer */
     uint8_t count;         /* of assignments */
     struct operand target; /* a number, or where the address is taken from */
     register_set unknown;  /* registers that have unknown values after the assignments */
     struct assignment assignments[ASSIGNMENTS_MAX]; /* in order */
 };
 
-struct decoder;
+/* Bytes of an instruction with its assignments, without room for more of them. */
+static inline size_t instruction_bytes(unsigned int assignments)
+{
+    return offsetof(struct instruction, assignments) + assignments * sizeof(struct assignment);
+}
 
-/* NULL if the library that decodes can't be used. */
-struct decoder *decoder_new(void);
-void decoder_free(struct decoder *decoder);
-
-/* Decode the first instruction, and move `code` behind it. False if the bytes are none. */
-bool decoder_next(struct decoder *decoder, struct code_bytes *code,
-                  struct instruction *instruction);
+/* True if all fields have values that their users can rely on. An instruction can be sound and say
+ * something else than the code. */
+bool instruction_is_sound(const struct instruction *instruction);
 
 /* Return the registers that the instruction writes. */
 register_set instruction_written(const struct instruction *instruction);

@@ -15,7 +15,10 @@ enum stack_target {
     STACK_TARGET_NO_WAY_BACK, /* raises an exception: does not return to its caller */
 };
 
+struct decoder;
+
 struct stack_code {
+    struct decoder *decoder; /* of this code */
     const uint8_t *bytes;
     size_t size;
     uint64_t start; /* address of the bytes in the target: the entry of the function */

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/instruction.h"
+#include "arch/decoder.h"
 #include "beam/process_table.h"
 #include "os/native_code.h"
 #include "os/native_symbols.h"
+#include "os/parser.h"
 #include "util/alloc.h"
 
 /* The jumps with which functions leave for other functions. */
@@ -17,18 +18,18 @@
 typedef void (*code_exit_visit)(void *context, uint64_t target);
 
 /* Visit the target of each jump that leaves the function: the functions that it tail-calls. `code`
- * is the function's code and `start` its address in the target. Computed jumps are left out. */
-static void tail_jumps(const uint8_t *code, size_t size, uint64_t start, code_exit_visit visit,
+ * is the function's code, at its address in the target. Computed jumps are left out. */
+static void tail_jumps(struct parser *parser, const struct code_bytes *code, code_exit_visit visit,
                        void *context)
 {
-    struct code_bytes rest = {code, size, start};
-    struct decoder *decoder = decoder_new();
+    struct code_bytes rest = *code;
+    struct decoder *decoder = parser_decoder(parser);
     struct instruction instruction;
 
-    while (decoder && decoder_next(decoder, &rest, &instruction)) {
+    while (decoder_next(decoder, &rest, &instruction)) {
         uint64_t target = instruction_target(&instruction);
 
-        if (instruction.kind != INSTRUCTION_CALL && target && target - start >= size)
+        if (instruction.kind != INSTRUCTION_CALL && target && target - code->address >= code->size)
             visit(context, target);
     }
     decoder_free(decoder);
@@ -155,7 +156,8 @@ static void visit_function(struct functions *functions, uint64_t function)
         return;
     code = xmalloc(end - function);
     if (native_code_read(file, function, code, end - function))
-        tail_jumps(code, end - function, function, visit_exit, functions);
+        tail_jumps(file->parser, &(struct code_bytes){code, end - function, function}, visit_exit,
+                   functions);
     free(code);
 }
 

@@ -247,14 +247,16 @@ static bool read_memory(void *context, uint64_t address, void *buffer, size_t si
 
 static bool native_code(const struct hooks *hooks, uint64_t function, struct flow_code *code)
 {
-    *code = (struct flow_code){.read = read_native, .context = (void *)hooks};
+    *code = (struct flow_code){
+        .parser = hooks->executable->parser, .read = read_native, .context = (void *)hooks};
     return native_function_find(hooks->executable, function, &code->start, &code->end) &&
            code->start == function;
 }
 
 static struct flow_code jit_code(const struct hooks *hooks, const struct code_place *place)
 {
-    return (struct flow_code){.read = read_memory,
+    return (struct flow_code){.parser = hooks->executable->parser,
+                              .read = read_memory,
                               .context = (void *)hooks,
                               .start = place->start,
                               .end = place->end,

@@ -4,10 +4,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "arch/instruction.h"
 #include "arch/cpu.h"
+#include "arch/decoder.h"
 #include "capture/calibration.h"
 #include "os/native_code.h"
+#include "os/parser.h"
 #include "util/alloc.h"
 
 enum {
@@ -94,13 +95,14 @@ static bool has_jump_before(struct decoder *decoder, struct code_bytes code, siz
     return false;
 }
 
-size_t probe_place(const uint8_t *code, size_t size, const struct probe_needs *needs)
+size_t probe_place(struct parser *parser, const uint8_t *code, size_t size,
+                   const struct probe_needs *needs)
 {
     const struct code_bytes all = {code, size, 0};
-    struct decoder *decoder = decoder_new();
-    size_t place = decoder ? first_cheap(decoder, all, needs) : 0;
+    struct decoder *decoder = parser_decoder(parser);
+    size_t place = first_cheap(decoder, all, needs);
 
-    if (decoder && !place && needs->no_nop5)
+    if (!place && needs->no_nop5)
         place = behind_nop5(code, size);
     if (place && has_jump_before(decoder, all, place))
         place = 0;
@@ -118,7 +120,7 @@ uint64_t probe_place_of(struct elf_file *file, uint64_t address, const struct pr
         return address;
     code = xmalloc(end - start);
     if (native_code_read(file, start, code, end - start))
-        place = probe_place(code, end - start, needs);
+        place = probe_place(file->parser, code, end - start, needs);
     free(code);
     return address + place;
 }

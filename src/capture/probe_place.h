@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct elf_file;
+struct parser;
 
 /* What a program reads of a call. */
 struct probe_needs {
@@ -24,9 +25,10 @@ struct probe_needs {
     bool no_nop5;           /* the place must not be a nop of five bytes (capture/probe_safety.h) */
 };
 
-/* The offset of that place in a function of `size` bytes; 0 if only the entry will do. The place is
- * a nop of five bytes only at the entry. */
-size_t probe_place(const uint8_t *code, size_t size, const struct probe_needs *needs);
+/* The offset of that place in a function of `size` bytes, which `parser` decodes; 0 if only the
+ * entry will do. The place is a nop of five bytes only at the entry. */
+size_t probe_place(struct parser *parser, const uint8_t *code, size_t size,
+                   const struct probe_needs *needs);
 
 /* The address of that place for the code of `file` at `address` in the target; `address` itself if
  * no function is known to begin there. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Requests to the parser of ELF files, and its answers. Both sides are the same program, so numbers
- * are in the form that they have in memory. An answer of no bytes refuses the request. The side
- * that asks does not trust answers: a hostile file may have taken over the parser.
+ * Requests to the parser of ELF files and machine code, and its answers. Both sides are the same
+ * program, so numbers are in the form that they have in memory. An answer of no bytes refuses the
+ * request. The side that asks does not trust answers: a hostile file may have taken over the
+ * parser.
  */
 #pragma once
 
@@ -32,6 +33,9 @@ enum elf_call {
     /* Look up offsets in structs in the DWARF of the file of the passed descriptor. `text` lists
      * their names (elf/struct_offsets.h), each with a NUL. Answer: an int32_t for each. */
     ELF_OFFSETS,
+    /* Decode the machine code `text`, which is at `address`. Answer: its first instructions, as
+     * many as fit (arch/disassembler.h). */
+    ELF_INSTRUCTIONS,
 };
 
 enum {

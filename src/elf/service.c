@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch/disassembler.h"
 #include "elf/limits.h"
 #include "elf/probes.h"
 #include "elf/rule.h"
@@ -28,6 +29,7 @@ struct elf_service {
     struct file *files[FILES_MAX];
     uint32_t count;
     struct elf_room room;
+    struct disassembler *disassembler; /* NULL until first used */
 };
 
 struct elf_service *elf_service_new(void)
@@ -51,6 +53,7 @@ void elf_service_free(struct elf_service *service)
     for (uint32_t i = 0; i < service->count; i++)
         if (service->files[i])
             close_file(service, service->files[i]);
+    disassembler_free(service->disassembler);
     free(service);
 }
 
@@ -258,11 +261,12 @@ static void answer_about(struct elf_service *service, const struct elf_request *
     case ELF_OPEN:
     case ELF_BUILD_ID:
     case ELF_OFFSETS:
+    case ELF_INSTRUCTIONS:
         break;
     }
 }
 
-/* ---- questions about a descriptor ---- */
+/* ---- questions about what comes with them ---- */
 
 static void find_build_id(int fd, struct buffer *answer)
 {
@@ -288,6 +292,17 @@ static void find_offsets(int fd, const char *text, size_t size, struct buffer *a
         buffer_put(answer, offsets, count * sizeof(offsets[0]));
 }
 
+static void decode(struct elf_service *service, const struct elf_request *request, const char *text,
+                   struct buffer *answer)
+{
+    const struct code_bytes code = {(const uint8_t *)text, request->text_bytes, request->address};
+
+    if (!service->disassembler)
+        service->disassembler = disassembler_new();
+    if (service->disassembler)
+        disassemble(service->disassembler, code, ELF_ANSWER_MAX, answer);
+}
+
 void elf_service_answer(struct elf_service *service, const struct elf_request *request,
                         const char *text, int fd, struct buffer *answer)
 {
@@ -299,6 +314,8 @@ void elf_service_answer(struct elf_service *service, const struct elf_request *r
         find_build_id(fd, answer);
     else if (request->call == ELF_OFFSETS)
         find_offsets(fd, text, request->text_bytes, answer);
+    else if (request->call == ELF_INSTRUCTIONS)
+        decode(service, request, text, answer);
     else
         answer_about(service, request, text, fd, answer);
     if (fd >= 0)

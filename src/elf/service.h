@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Answers requests about ELF files (elf/message.h), which may be hostile. */
+/* Answers requests about ELF files and machine code (elf/message.h), which may be hostile. */
 #pragma once
 
 #include "elf/message.h"

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "arch/cpu.h"
-#include "arch/instruction.h"
+#include "arch/decoder.h"
+#include "os/parser.h"
 #include "util/alloc.h"
 
 /* ---- values: known numbers, and unknown values by their origin ---- */
@@ -368,14 +369,15 @@ bool flow_follow(const struct flow_code *code, const struct flow_visitor *visito
     struct flow flow = {.code = code, .visitor = visitor};
     size_t size = code->end - code->start;
 
-    if (code->end <= code->start || size > CODE_MAX || !(flow.decoder = decoder_new()))
+    if (code->end <= code->start || size > CODE_MAX)
         return false;
     flow.bytes = xmalloc(size);
     if (!code->read(code->context, code->start, flow.bytes, size)) {
         free(flow.bytes);
-        decoder_free(flow.decoder);
         return false;
     }
+    flow.decoder = parser_decoder(code->parser);
+    decoder_ahead(flow.decoder, &(struct code_bytes){flow.bytes, size, code->start});
     flow.visits = xcalloc(size, 1);
     flow.pending = xcalloc(PENDING_MAX, sizeof(*flow.pending));
     follow_all(&flow);

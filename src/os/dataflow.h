@@ -17,8 +17,12 @@
 
 #include "arch.h"
 
-/* Code to follow: [start, end) and a function that reads it. */
+struct parser;
+
+/* Code to follow: [start, end), the parser that decodes it (borrowed), and a function that reads
+ * it. */
 struct flow_code {
+    struct parser *parser;
     /* False if it can't be read. */
     bool (*read)(void *context, uint64_t address, void *buffer, size_t size);
     void *context;

@@ -36,7 +36,7 @@ struct mappings {
     struct list list;
     struct opened *opened;
     int opened_count;
-    struct parser *parser; /* NULL until a file is opened */
+    struct parser *parser; /* NULL until first used */
     uint64_t read_at;      /* CLOCK_MONOTONIC, ns */
 };
 
@@ -204,6 +204,8 @@ struct mappings *mappings_of_list(const struct mapping *list, int count)
         mappings->list.mappings[i].no_file = !list[i].file;
         if (list[i].file && !is_opened(mappings, list[i].file))
             add_opened(mappings, &list[i], list[i].file);
+        if (list[i].file && !mappings->parser)
+            mappings->parser = parser_share(list[i].file->parser);
     }
     return mappings;
 }
@@ -276,15 +278,20 @@ static struct elf_file *find_opened(const struct mappings *mappings, const struc
     return NULL;
 }
 
+struct parser *mappings_parser(struct mappings *mappings)
+{
+    if (!mappings->parser)
+        mappings->parser = parser_start();
+    return mappings->parser;
+}
+
 static struct elf_file *open_file(struct mappings *mappings, const struct mapping *mapping)
 {
     struct elf_file *file;
 
     if (mappings->opened_count == LARGEST_FILE_COUNT || mappings->pid == NOBODY)
         return NULL;
-    if (!mappings->parser)
-        mappings->parser = parser_start();
-    file = elf_file_open(mappings->parser, mappings->pid, mappings->memory, mapping);
+    file = elf_file_open(mappings_parser(mappings), mappings->pid, mappings->memory, mapping);
     if (file)
         add_opened(mappings, mapping, file);
     return file;

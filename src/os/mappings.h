@@ -79,6 +79,9 @@ struct mapping *mappings_find_code(struct mappings *mappings, uint64_t address);
 /* Return all `*count` mappings in address order. */
 const struct mapping *mappings_all(struct mappings *mappings, int *count);
 
+/* Return the parser of the files, started at first use. */
+struct parser *mappings_parser(struct mappings *mappings);
+
 /* Return the ELF file behind a mapping, opened at first use. NULL if there is none or it can't be
  * read. */
 struct elf_file *mapping_file(struct mappings *mappings, struct mapping *mapping);

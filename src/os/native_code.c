@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "arch/code_bytes.h"
-#include "arch/instruction.h"
+#include "arch/decoder.h"
 #include "os/mappings.h"
+#include "os/parser.h"
 #include "util/alloc.h"
 #include "util/read_at.h"
 
@@ -83,13 +84,11 @@ enum { FUNCTION_BYTES_MAX = 1 << 20 };
 
 /* True if decoding the code from its start reaches `address`. C compilers put no data into
  * functions, so each instruction directly follows the previous one. */
-static bool is_reached(struct code_bytes code, uint64_t address)
+static bool is_reached(struct parser *parser, struct code_bytes code, uint64_t address)
 {
-    struct decoder *decoder = decoder_new();
+    struct decoder *decoder = parser_decoder(parser);
     struct instruction instruction;
 
-    if (!decoder)
-        return false;
     while (code.address < address && decoder_next(decoder, &code, &instruction))
         ;
     decoder_free(decoder);
@@ -107,7 +106,7 @@ bool instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t ad
         return false;
     code = xmalloc(end - start);
     if (native_code_read(file, start, code, end - start))
-        begins = is_reached((struct code_bytes){code, end - start, start}, address);
+        begins = is_reached(file->parser, (struct code_bytes){code, end - start, start}, address);
     free(code);
     return begins;
 }

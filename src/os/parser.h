@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The parser of ELF files. It is a process of its own without any rights, because the files are
- * hostile and the libraries that parse them are large: it has no capabilities, opens no files, and
- * can only read the descriptors that it is given. Each VM has a parser for itself, so that its
- * files can't harm what is known of others.
+ * The parser of ELF files and machine code. It is a process of its own without any rights, because
+ * what it parses is hostile and the libraries that do it are large: it has no capabilities, opens
+ * no files, and can only read the descriptors that it is given. Each VM has a parser for itself, so
+ * that its files can't harm what is known of others.
  *
- * If a file makes the parser crash, use all its memory, or hang, the parser is started again, and
- * the file counts as one that can't be read.
+ * If a file or code makes the parser crash, use all its memory, or hang, the parser is started
+ * again, and the file or code counts as one that can't be read.
  */
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "elf/message.h"
 #include "util/buffer.h"
 
+struct decoder;
 struct parser;
 
 /* Start a parser. Never NULL: if no process can be started, no request has an answer. The caller
@@ -39,3 +40,6 @@ unsigned int parser_epoch(const struct parser *parser);
  * if there is no answer, because the parser crashed or hangs. */
 bool parser_ask(struct parser *parser, const struct elf_request *request, const char *text, int fd,
                 struct buffer *answer);
+
+/* A decoder (arch/decoder.h) that lets the parser decode. Borrows `parser`. */
+struct decoder *parser_decoder(struct parser *parser);

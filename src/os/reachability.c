@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/instruction.h"
+#include "arch/decoder.h"
+#include "os/mappings.h"
 #include "os/native_code.h"
 #include "os/native_symbols.h"
+#include "os/parser.h"
 #include "util/alloc.h"
 
 enum {
@@ -302,9 +304,7 @@ struct reachability *reachability_new(struct elf_file *file, uint64_t function,
     struct follower follower = {.file = file, .wanted = wanted, .context = context};
     bool known;
 
-    follower.decoder = decoder_new();
-    if (!follower.decoder)
-        return NULL;
+    follower.decoder = parser_decoder(file->parser);
     follower.ways = xcalloc(1, sizeof(*follower.ways));
     known = follow(&follower, function);
     decoder_free(follower.decoder);

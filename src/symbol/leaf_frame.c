@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "arch/code_bytes.h"
+#include "arch/decoder.h"
 #include "beam/atom.h"
+#include "os/mappings.h"
 #include "os/memory.h"
+#include "os/parser.h"
 #include "os/stack_depth.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
@@ -192,7 +195,8 @@ static void analyze(struct leaf_frames *frames, const struct code_place *place,
                     struct stack_depths *depths)
 {
     size_t size = place->end - place->start;
-    struct stack_code code = {NULL, size, place->start, call_target, frames};
+    struct stack_code code = {
+        .size = size, .start = place->start, .target = call_target, .context = frames};
     uint8_t *bytes;
 
     memset(depths, 0, sizeof(*depths));
@@ -200,8 +204,10 @@ static void analyze(struct leaf_frames *frames, const struct code_place *place,
         return;
     bytes = xmalloc(size);
     code.bytes = bytes;
+    code.decoder = parser_decoder(mappings_parser(frames->vm->mappings));
     if (memory_read(frames->vm->memory, place->start, bytes, size))
         stack_depths_find(&code, depths);
+    decoder_free(code.decoder);
     free(bytes);
 }
 

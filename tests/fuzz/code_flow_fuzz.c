@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/parser.h"
+
 enum { START = 0x10000 };
 
 struct input {
@@ -47,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = {data, size};
-    const struct flow_code code = {.read = read_input,
+    const struct flow_code code = {.parser = parser_here(),
+                                   .read = read_input,
                                    .context = &input,
                                    .start = START,
                                    .end = START + size,
@@ -55,5 +58,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct flow_visitor visitor = {.call = look_at_call, .store = look_at_store};
 
     flow_follow(&code, &visitor);
+    parser_release(code.parser);
     return 0;
 }

@@ -7,6 +7,7 @@
  *      FOLDER/join/         the same
  *      FOLDER/output/       the same for each format
  *      FOLDER/text/         perf-script text and folded stacks of them
+ *      FOLDER/decoded/      instructions of this program, as decoded_fuzz.c takes them
  *
  * Fails if a recording can't be read to its end.
  */
@@ -14,13 +15,18 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "arch/decoder.h"
 #include "full_profile.h"
 #include "fuzz_recording.h"
+#include "os/parser.h"
 #include "output/formats.h"
 #include "util/alloc.h"
 
 /* As in output_fuzz.c. */
 enum { FORMATS = 16, CHOICES = 256 };
+
+/* As in decoded_fuzz.c: where the code is, and the most instructions of an answer. */
+enum { CODE_START = 0x10000, DECODED = 100 };
 
 static void write_file(const char *folder, const char *kind, const char *name, const void *data,
                        size_t size)
@@ -135,6 +141,27 @@ static void write_text(const char *folder, const struct buffer *bytes,
     free(text);
 }
 
+/* Write an answer with the first instructions of a function. Addresses are left to the fuzzer. */
+static void write_decoded(const char *folder, const char *name, uintptr_t function)
+{
+    struct code_bytes code = {(const uint8_t *)function, DECODED * CPU_INSTRUCTION_BYTES_MAX,
+                              CODE_START};
+    struct parser *parser = parser_here();
+    struct decoder *decoder = parser_decoder(parser);
+    struct buffer bytes = {0};
+    struct instruction instruction;
+
+    buffer_byte(&bytes, DECODED);
+    for (int i = 0; i < DECODED && decoder_next(decoder, &code, &instruction); i++) {
+        instruction.address = 0;
+        buffer_put(&bytes, &instruction, instruction_bytes(instruction.count));
+    }
+    write_file(folder, "decoded", name, bytes.data, bytes.size);
+    buffer_free(&bytes);
+    decoder_free(decoder);
+    parser_release(parser);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -142,6 +169,9 @@ int main(int argc, char **argv)
         return 2;
     }
     check(!mkdir(argv[1], 0777) || errno == EEXIST);
+    write_decoded(argv[1], "main", (uintptr_t)main);
+    write_decoded(argv[1], "text", (uintptr_t)write_text);
+    write_decoded(argv[1], "full", (uintptr_t)full_recording);
     for (int i = 0; i <= FULL_FLAGS; i++) {
         int fd = full_recording(fuzz_file(), i ? 1U << (i - 1) : 0);
         struct buffer bytes = bytes_of(fd);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "os/dataflow.h"
+#include "os/parser.h"
 
 /* clang-format off */
 /* The code NAME, from `name` to `name_end`. */
@@ -111,14 +112,18 @@ static void see_store(void *context, const struct flow *flow, struct flow_value 
 
 static bool follow_with(const uint8_t *start, const uint8_t *end, bool literals)
 {
-    const struct flow_code code = {.read = read_own,
+    const struct flow_code code = {.parser = parser_here(),
+                                   .read = read_own,
                                    .start = (uint64_t)(uintptr_t)start,
                                    .end = (uint64_t)(uintptr_t)end,
                                    .follow_literals = literals};
     const struct flow_visitor visitor = {.call = see_call, .store = see_store};
+    bool followed;
 
     call_count = 0;
-    return flow_follow(&code, &visitor);
+    followed = flow_follow(&code, &visitor);
+    parser_release(code.parser);
+    return followed;
 }
 
 #define FOLLOW(name)                                                                               \

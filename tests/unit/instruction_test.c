@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arch/instruction.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 #include <cmocka.h>
+
+#include "arch/decoder.h"
+#include "os/parser.h"
 
 enum { START = 0x1000 };
 
@@ -12,12 +13,13 @@ enum { START = 0x1000 };
 static struct instruction decode(const char *bytes, size_t size)
 {
     struct code_bytes code = {(const uint8_t *)bytes, size, START};
-    struct decoder *decoder = decoder_new();
+    struct parser *parser = parser_here();
+    struct decoder *decoder = parser_decoder(parser);
     struct instruction instruction;
 
-    assert_non_null(decoder);
     assert_true(decoder_next(decoder, &code, &instruction));
     decoder_free(decoder);
+    parser_release(parser);
     assert_int_equal(code.size, 0);
     assert_int_equal(code.address, START + size);
     assert_int_equal(instruction.address, START);
@@ -177,7 +179,8 @@ static void test_bytes_that_are_no_instruction_end_the_code(void **state)
 {
     const uint8_t bytes[] = {0x90, 0x06};
     struct code_bytes code = {bytes, sizeof(bytes), START};
-    struct decoder *decoder = decoder_new();
+    struct parser *parser = parser_here();
+    struct decoder *decoder = parser_decoder(parser);
     struct instruction instruction;
 
     (void)state;
@@ -187,6 +190,7 @@ static void test_bytes_that_are_no_instruction_end_the_code(void **state)
     code.size = 0;
     assert_false(decoder_next(decoder, &code, &instruction));
     decoder_free(decoder);
+    parser_release(parser);
 }
 
 int main(void)

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arch/decoder.h"
 #include "os/call_filter.h"
 #include "os/cfi_rule.h"
 #include "os/elf_file.h"
@@ -121,6 +122,39 @@ static void test_file_that_ends_the_parser_is_lost_alone(void **state)
     parser_release(parser);
 }
 
+static bool decodes(struct decoder *decoder)
+{
+    static const uint8_t bytes[] = {0x55}; /* push rbp */
+    struct code_bytes code = {bytes, sizeof(bytes), 0x1000};
+    struct instruction instruction;
+
+    return decoder_next(decoder, &code, &instruction);
+}
+
+/* Machine code is decoded by the parser, and nowhere else. Code that ends it is unknown; other code
+ * is decoded by the next one. */
+static void test_code_that_ends_the_parser_is_unknown_alone(void **state)
+{
+    struct parser *parser = parser_start();
+    struct decoder *bad = parser_decoder(parser), *good = parser_decoder(parser);
+    struct elf_file *file = open_self(parser);
+
+    (void)state;
+    kill(child_of(getpid()), SIGKILL);
+    assert_false(decodes(bad));
+    assert_int_equal(child_of(getpid()), 0);
+    assert_false(decodes(bad)); /* it is taken for the cause */
+    assert_int_equal(child_of(getpid()), 0);
+    assert_true(decodes(good));
+    assert_true(child_of(getpid()) > 0);
+    assert_true(knows_main(file)); /* it is opened again */
+    assert_int_equal(parser_epoch(parser), 1);
+    decoder_free(bad);
+    decoder_free(good);
+    elf_file_free(file);
+    parser_release(parser);
+}
+
 /* A parser that ends again and again is not started for ever. */
 static void test_parser_is_started_a_few_times_only(void **state)
 {
@@ -158,6 +192,25 @@ static void test_parser_that_hangs_does_not_delay_the_end(void **state)
     assert_int_equal(child_of(getpid()), 0);
     stop_requested = 0;
     elf_file_free(file);
+    parser_release(parser);
+}
+
+static void test_parser_that_hangs_over_code_does_not_delay_the_end(void **state)
+{
+    struct parser *parser = parser_start();
+    struct decoder *decoder = parser_decoder(parser);
+    uint64_t began = clock_ns(CLOCK_MONOTONIC);
+
+    (void)state;
+    assert_true(decodes(decoder));
+    decoder_free(decoder);
+    decoder = parser_decoder(parser);
+    kill(child_of(getpid()), SIGSTOP);
+    stop_request(SIGTERM);
+    assert_false(decodes(decoder));
+    assert_in_range(clock_ns(CLOCK_MONOTONIC) - began, 0, 1500000000);
+    stop_requested = 0;
+    decoder_free(decoder);
     parser_release(parser);
 }
 
@@ -247,8 +300,10 @@ int main(void)
         cmocka_unit_test(test_parser_has_no_rights),
         cmocka_unit_test(test_parser_has_no_descriptors_of_the_program),
         cmocka_unit_test(test_file_that_ends_the_parser_is_lost_alone),
+        cmocka_unit_test(test_code_that_ends_the_parser_is_unknown_alone),
         cmocka_unit_test(test_parser_is_started_a_few_times_only),
         cmocka_unit_test(test_parser_that_hangs_does_not_delay_the_end),
+        cmocka_unit_test(test_parser_that_hangs_over_code_does_not_delay_the_end),
         cmocka_unit_test(test_parser_ends_with_its_program),
         cmocka_unit_test(test_rules_of_a_parser_that_lies_are_refused),
     };

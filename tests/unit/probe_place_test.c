@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "capture/probe_place.h"
+#include "os/parser.h"
 
 /* The code of a function, which is not executed. */
 #define CODE(name, text)                                                                           \
@@ -16,8 +17,17 @@
 static const struct probe_needs all = {.arguments = 6, .stack = true};
 static const struct probe_needs one = {.arguments = 1};
 
+static size_t place_in(const uint8_t *code, size_t size, const struct probe_needs *needs)
+{
+    struct parser *parser = parser_here();
+    size_t place = probe_place(parser, code, size, needs);
+
+    parser_release(parser);
+    return place;
+}
+
 #define assert_place_for(name, needs, place)                                                       \
-    assert_int_equal(probe_place(name, (size_t)(name##_end - name), needs), place)
+    assert_int_equal(place_in(name, (size_t)(name##_end - name), needs), place)
 #define assert_place(name, place) assert_place_for(name, &all, place)
 
 /* In the form that compilers produce. */
@@ -135,7 +145,7 @@ static void test_probe_does_not_move_past_a_return_jump_or_loop(void **state)
     assert_place(far_away, 0);
     assert_place(nothing, 0);
     assert_place(no_code, 0);
-    assert_int_equal(probe_place(pushes, 0, &all), 0);
+    assert_int_equal(place_in(pushes, 0, &all), 0);
 }
 
 int main(void)

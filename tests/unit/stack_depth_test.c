@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "arch/decoder.h"
+#include "os/parser.h"
 #include "os/stack_depth.h"
 
 /* The addresses of the code, and of the targets of its calls and jumps. */
@@ -28,9 +30,14 @@ static enum stack_target target(void *context, uint64_t address, uint64_t export
 
 static void find(const uint8_t *bytes, size_t size, struct stack_depths *depths)
 {
-    const struct stack_code code = {bytes, size, START, target, NULL};
+    struct parser *parser = parser_here();
+    struct decoder *decoder = parser_decoder(parser);
+    const struct stack_code code = {
+        .decoder = decoder, .bytes = bytes, .size = size, .start = START, .target = target};
 
     stack_depths_find(&code, depths);
+    decoder_free(decoder);
+    parser_release(parser);
 }
 
 struct expected {

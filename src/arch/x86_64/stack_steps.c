@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "arch/instruction.h"
+#include "arch/decoder.h"
 #include "util/alloc.h"
 
 enum {
@@ -175,15 +175,14 @@ static void note_export(struct reader *reader, const struct instruction *instruc
     }
 }
 
-static size_t read_all(struct reader *reader, struct decoder *decoder,
-                       struct stack_step **ret_steps)
+static size_t read_all(struct reader *reader, struct stack_step **ret_steps)
 {
     const struct stack_code *code = reader->code;
     struct code_bytes rest = {code->bytes, code->size, code->start};
     struct instruction instruction;
     size_t count = 0, room = 0;
 
-    while (rest.size && decoder_next(decoder, &rest, &instruction)) {
+    while (rest.size && decoder_next(code->decoder, &rest, &instruction)) {
         struct stack_step step = {.offset = (uint32_t)(instruction.address - code->start)};
 
         step.flags = instruction.is_padding ? STEP_PADDING : 0;
@@ -201,14 +200,12 @@ static size_t read_all(struct reader *reader, struct decoder *decoder,
 size_t stack_steps_find(const struct stack_code *code, struct stack_step **ret_steps)
 {
     struct reader reader = {.code = code};
-    struct decoder *decoder;
     size_t count;
 
     *ret_steps = NULL;
-    if (!code->size || code->size > CODE_BYTES_MAX || !(decoder = decoder_new()))
+    if (!code->size || code->size > CODE_BYTES_MAX)
         return 0;
-    count = read_all(&reader, decoder, ret_steps);
-    decoder_free(decoder);
+    count = read_all(&reader, ret_steps);
     if (!count) {
         free(*ret_steps);
         *ret_steps = NULL;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/disassembler.h"
 #include "arch/instruction.h"
 #include "util/alloc.h"
 
@@ -31,33 +32,33 @@ static const struct part parts[X86_REG_ENDING] = {
     [X86_REG_DH] = {CPU_RDX, 1},           [X86_REG_BH] = {CPU_RBX, 1},
 };
 
-struct decoder {
+struct disassembler {
     csh capstone;
     cs_insn *insn;
 };
 
-struct decoder *decoder_new(void)
+struct disassembler *disassembler_new(void)
 {
-    struct decoder *decoder = xcalloc(1, sizeof(*decoder));
+    struct disassembler *disassembler = xcalloc(1, sizeof(*disassembler));
 
-    if (cs_open(CS_ARCH_X86, CS_MODE_64, &decoder->capstone) == CS_ERR_OK) {
-        cs_option(decoder->capstone, CS_OPT_DETAIL, CS_OPT_ON);
-        decoder->insn = cs_malloc(decoder->capstone);
-        if (decoder->insn)
-            return decoder;
-        cs_close(&decoder->capstone);
+    if (cs_open(CS_ARCH_X86, CS_MODE_64, &disassembler->capstone) == CS_ERR_OK) {
+        cs_option(disassembler->capstone, CS_OPT_DETAIL, CS_OPT_ON);
+        disassembler->insn = cs_malloc(disassembler->capstone);
+        if (disassembler->insn)
+            return disassembler;
+        cs_close(&disassembler->capstone);
     }
-    free(decoder);
+    free(disassembler);
     return NULL;
 }
 
-void decoder_free(struct decoder *decoder)
+void disassembler_free(struct disassembler *disassembler)
 {
-    if (!decoder)
+    if (!disassembler)
         return;
-    cs_free(decoder->insn, 1);
-    cs_close(&decoder->capstone);
-    free(decoder);
+    cs_free(disassembler->insn, 1);
+    cs_close(&disassembler->capstone);
+    free(disassembler);
 }
 
 /* ---- operands ---- */
@@ -141,9 +142,9 @@ static void assign(struct instruction *out, struct operand to, struct operand fr
 
 /* What an instruction that is not followed writes. A memory operand that comes first counts as
  * written whatever capstone tells. */
-static void forget(const struct decoder *decoder, struct instruction *out)
+static void forget(const struct disassembler *disassembler, struct instruction *out)
 {
-    const cs_insn *insn = decoder->insn;
+    const cs_insn *insn = disassembler->insn;
     const cs_x86 *x86 = &insn->detail->x86;
     cs_regs read, written;
     uint8_t read_count, written_count;
@@ -152,7 +153,7 @@ static void forget(const struct decoder *decoder, struct instruction *out)
         if (x86->operands[i].type == X86_OP_MEM &&
             (i == 0 || x86->operands[i].access & CS_AC_WRITE))
             assign(out, memory_of(insn, &x86->operands[i]), (struct operand){0}, 0);
-    if (cs_regs_access(decoder->capstone, insn, read, &read_count, written, &written_count) !=
+    if (cs_regs_access(disassembler->capstone, insn, read, &read_count, written, &written_count) !=
         CS_ERR_OK)
         return;
     for (unsigned int i = 0; i < written_count; i++)
@@ -185,14 +186,14 @@ static void load_address(struct instruction *out, struct operand to, struct oper
         assign(out, to, word_of((enum cpu_register)memory.reg), memory.number);
 }
 
-static void add_or_subtract(const struct decoder *decoder, struct instruction *out)
+static void add_or_subtract(const struct disassembler *disassembler, struct instruction *out)
 {
-    const cs_insn *insn = decoder->insn;
+    const cs_insn *insn = disassembler->insn;
     const cs_x86_op *to = &insn->detail->x86.operands[0], *from = &insn->detail->x86.operands[1];
     struct operand sum = operand_of(insn, to);
 
     if (from->type != X86_OP_IMM)
-        forget(decoder, out);
+        forget(disassembler, out);
     else
         assign(out, sum, sum,
                insn->id == X86_INS_ADD ? from->imm : (int64_t)(0 - (uint64_t)from->imm));
@@ -204,29 +205,29 @@ static bool is_same_register(const cs_x86_op *a, const cs_x86_op *b)
 }
 
 /* An "and" of rsp aligns the stack pointer. */
-static void align(const struct decoder *decoder, struct instruction *out)
+static void align(const struct disassembler *disassembler, struct instruction *out)
 {
-    const cs_x86_op *to = decoder->insn->detail->x86.operands;
+    const cs_x86_op *to = disassembler->insn->detail->x86.operands;
 
     if (to->type != X86_OP_REG || to->reg != X86_REG_RSP) {
-        forget(decoder, out);
+        forget(disassembler, out);
         return;
     }
     assign(out, word_of(CPU_RSP), word_of(CPU_RSP), 0);
     out->assignments[0].is_rounded = true;
 }
 
-static void count(const struct decoder *decoder, struct instruction *out, int8_t by)
+static void count(const struct disassembler *disassembler, struct instruction *out, int8_t by)
 {
-    forget(decoder, out);
-    if (decoder->insn->detail->x86.operands[0].type == X86_OP_MEM)
+    forget(disassembler, out);
+    if (disassembler->insn->detail->x86.operands[0].type == X86_OP_MEM)
         out->counts = by;
 }
 
 /* Add the assignments of an instruction that is no jump or call. */
-static void compute(const struct decoder *decoder, struct instruction *out)
+static void compute(const struct disassembler *disassembler, struct instruction *out)
 {
-    const cs_insn *insn = decoder->insn;
+    const cs_insn *insn = disassembler->insn;
     const cs_x86_op *operands = insn->detail->x86.operands;
 
     switch (insn->id) {
@@ -259,21 +260,21 @@ static void compute(const struct decoder *decoder, struct instruction *out)
         if (is_same_register(&operands[0], &operands[1]))
             assign(out, operand_of(insn, &operands[0]), number(0), 0);
         else if (insn->id == X86_INS_SUB)
-            add_or_subtract(decoder, out);
+            add_or_subtract(disassembler, out);
         else
-            forget(decoder, out);
+            forget(disassembler, out);
         return;
     case X86_INS_ADD:
-        add_or_subtract(decoder, out);
+        add_or_subtract(disassembler, out);
         return;
     case X86_INS_AND:
-        align(decoder, out);
+        align(disassembler, out);
         return;
     case X86_INS_INC:
-        count(decoder, out, 1);
+        count(disassembler, out, 1);
         return;
     case X86_INS_DEC:
-        count(decoder, out, -1);
+        count(disassembler, out, -1);
         return;
     case X86_INS_NOP:
         out->is_padding = true;
@@ -283,7 +284,7 @@ static void compute(const struct decoder *decoder, struct instruction *out)
     case X86_INS_ENDBR64:
         return;
     default:
-        forget(decoder, out);
+        forget(disassembler, out);
     }
 }
 
@@ -321,14 +322,16 @@ static enum condition condition_of(const cs_insn *insn)
     return insn->id == X86_INS_JNE ? CONDITION_NOT_EQUAL : CONDITION_OTHER;
 }
 
-bool decoder_next(struct decoder *decoder, struct code_bytes *code, struct instruction *instruction)
+/* Decode the first instruction, and move `code` behind it. False if the bytes are none. */
+static bool decode(struct disassembler *disassembler, struct code_bytes *code,
+                   struct instruction *instruction)
 {
-    const cs_insn *insn = decoder->insn;
+    const cs_insn *insn = disassembler->insn;
 
-    if (!cs_disasm_iter(decoder->capstone, &code->bytes, &code->size, &code->address,
-                        decoder->insn))
+    if (!cs_disasm_iter(disassembler->capstone, &code->bytes, &code->size, &code->address,
+                        disassembler->insn))
         return false;
-    memset(instruction, 0, offsetof(struct instruction, assignments));
+    memset(instruction, 0, sizeof(*instruction));
     instruction->address = insn->address;
     instruction->size = (uint8_t)insn->size;
     instruction->kind = kind_of(insn);
@@ -341,10 +344,20 @@ bool decoder_next(struct decoder *decoder, struct code_bytes *code, struct instr
         break;
     case INSTRUCTION_PLAIN:
     case INSTRUCTION_SYSTEM:
-        compute(decoder, instruction);
+        compute(disassembler, instruction);
         break;
     default:
         break;
     }
     return true;
+}
+
+void disassemble(struct disassembler *disassembler, struct code_bytes code, size_t size_max,
+                 struct buffer *answer)
+{
+    struct instruction instruction;
+
+    while (answer->size + sizeof(instruction) <= size_max &&
+           decode(disassembler, &code, &instruction))
+        buffer_put(answer, &instruction, instruction_bytes(instruction.count));
 }
