@@ -230,6 +230,16 @@ int vm_cpu_time_settle(struct vm_cpu_time *own, bool all, struct segment *segmen
     return count ? settle(own, count, segment, error) : 0;
 }
 
+uint64_t vm_cpu_time_oldest(const struct vm_cpu_time *own)
+{
+    uint64_t oldest = UINT64_MAX;
+
+    for (size_t i = 0; i < own->count; i++)
+        if (own->held[i].time < oldest)
+            oldest = own->held[i].time;
+    return oldest;
+}
+
 void vm_cpu_time_stop(struct vm_cpu_time *own)
 {
     account(own);

@@ -41,6 +41,9 @@ void vm_cpu_time_hold(struct vm_cpu_time *own, const struct sample *sample);
 int vm_cpu_time_settle(struct vm_cpu_time *own, bool all, struct segment *segment,
                        struct error *error);
 
+/* Return the time of the oldest sample that is held; UINT64_MAX if none is. */
+uint64_t vm_cpu_time_oldest(const struct vm_cpu_time *own);
+
 /* Sampling has stopped: CPU time that is accounted later does not count. */
 void vm_cpu_time_stop(struct vm_cpu_time *own);
 

@@ -215,6 +215,7 @@ static void take_cpu(struct session *session, const struct target *target,
     sample->event = session->segment->cpu;
     sample->values[CPU_TIME] = base;
     busiest_count(&session->busiest, sample->process);
+    segment_hold(session->segment, sample->time);
     vm_cpu_time_hold(target->cpu_time, sample);
 }
 
@@ -224,6 +225,7 @@ static void take_hit(struct session *session, const struct target *target,
 {
     if (hit->peer)
         sample->peer = symbolizer_process(target->symbolizer, hit->peer, sample->time);
+    segment_hold(session->segment, sample->time);
     events_sample(session->events, target, snapshot, hit, sample);
 }
 
@@ -274,6 +276,20 @@ static int settle_cpu_time(struct session *session, bool all, struct error *erro
         if (vm_cpu_time_settle(session->targets->of[i]->cpu_time, all, session->segment, error))
             return -1;
     return 0;
+}
+
+/* Let newer samples wait for those that are held. */
+static void note_held(struct session *session)
+{
+    uint64_t oldest = events_oldest(session->events);
+
+    for (size_t i = 0; session->cpu_time && i < session->targets->count; i++) {
+        uint64_t time = vm_cpu_time_oldest(session->targets->of[i]->cpu_time);
+
+        if (time < oldest)
+            oldest = time;
+    }
+    segment_set_held(session->segment, oldest);
 }
 
 static int put_summaries(struct session *session, struct error *error)
@@ -353,6 +369,7 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
         walls_step(session->targets, session->segment, error) ||
         settle_cpu_time(session, false, error))
         return -1;
+    note_held(session);
     for (size_t i = 0; i < session->targets->count; i++)
         if (!session->targets->of[i]->ended)
             symbolizer_refresh(session->targets->of[i]->symbolizer);
