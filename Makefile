@@ -205,7 +205,7 @@ FUZZ_OBJECTS := $(ROOM_OBJECTS:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 $(BUILD)/fuzz/proc_fuzz: FUZZ_WRAPPED := procfs_read fopen
 $(BUILD)/fuzz/decoded_fuzz: FUZZ_WRAPPED := parser_ask
 $(BUILD)/fuzz/command_line_fuzz: FUZZ_WRAPPED := message_usage message_warning print_own log_listen \
-	file_place_append regcomp
+	file_place_append regcomp command_line_parse
 $(BUILD)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/fuzz_recording.h $(FUZZ_OBJECTS)
 	$(say) FUZZ $@
 	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer $(FUZZ_WRAPPED:%=-Wl,--wrap=%) -o $@ \

@@ -16,6 +16,7 @@
 #include "recording/recording_format.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/disk_room.h"
 #include "util/log.h"
 #include "util/open_input.h"
 #include "util/read_at.h"
@@ -44,16 +45,31 @@ static ssize_t read_pipe(int fd, void *block, size_t size, bool *writer)
     return got;
 }
 
+/* The pipe may have no end. */
+static int no_room(const struct disk_room *room, const char *path, struct error *error)
+{
+    const char *name = strcmp(path, "-") ? path : "standard input";
+    char *what = xasprintf("can't copy %.200s to a temporary file", name);
+
+    disk_room_error(room, what, error);
+    free(what);
+    return -1;
+}
+
 static int copy_all(int from, int to, const char *path, struct error *error)
 {
     char block[1 << 16];
+    struct disk_room room = {0};
     bool writer = !(fcntl(from, F_GETFL) & O_NONBLOCK) || !strcmp(path, "-");
     ssize_t got;
 
-    while ((got = read_pipe(from, block, sizeof(block), &writer)) > 0)
+    while ((got = read_pipe(from, block, sizeof(block), &writer)) > 0) {
+        if (disk_room_take(&room, to, (size_t)got))
+            return no_room(&room, path, error);
         if (write_all(to, block, (size_t)got))
             return error_set(error, ERROR_FAILED, "can't write a temporary file: %s",
                              strerror(errno));
+    }
     if (got < 0)
         return error_set(error, ERROR_FAILED, "cannot read %s: %s", path, strerror(errno));
     if (!writer)

@@ -21,25 +21,49 @@
 #error "linux/audit.h has a number for each CPU"
 #endif
 
+/* What every filter allows. */
+static const int always[] = {
+    /* open files */
+    SYS_read,
+    SYS_pread64,
+    SYS_lseek,
+    SYS_fstat,
+    SYS_newfstatat,
+    SYS_close,
+    /* memory, apart from mmap and mprotect */
+    SYS_munmap,
+    SYS_mremap,
+    SYS_brk,
+    SYS_madvise,
+    /* the process itself, which may abort */
+    SYS_rt_sigaction,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigreturn,
+    SYS_getpid,
+    SYS_gettid,
+    SYS_futex,
+    SYS_restart_syscall,
+    SYS_exit,
+    SYS_exit_group,
+    /* the machine */
+    SYS_sysinfo,
+    SYS_getrandom,
+    SYS_clock_gettime,
+};
+
 static const int files_only[] = {
     /* files: of x86-64 also the calls that newer ones have replaced */
-    SYS_read,
     SYS_write,
     SYS_readv,
     SYS_writev,
-    SYS_pread64,
     SYS_pwrite64,
-    SYS_lseek,
     SYS_openat,
     SYS_openat2,
-    SYS_close,
     SYS_close_range,
     SYS_dup,
     SYS_dup3,
     SYS_fcntl,
     SYS_flock,
-    SYS_fstat,
-    SYS_newfstatat,
     SYS_statx,
     SYS_fstatfs,
     SYS_statfs,
@@ -85,18 +109,8 @@ static const int files_only[] = {
     SYS_pipe,
     SYS_poll,
 #endif
-    /* memory, apart from mmap and mprotect */
-    SYS_munmap,
-    SYS_mremap,
-    SYS_brk,
-    SYS_madvise,
     /* the process itself */
-    SYS_rt_sigaction,
-    SYS_rt_sigprocmask,
-    SYS_rt_sigreturn,
     SYS_sigaltstack,
-    SYS_getpid,
-    SYS_gettid,
     SYS_getppid,
     SYS_tgkill,
     SYS_getuid,
@@ -109,22 +123,15 @@ static const int files_only[] = {
     SYS_capget,
     SYS_getrusage,
     SYS_wait4,
-    SYS_futex,
     SYS_sched_yield,
     SYS_sched_getaffinity,
     SYS_set_robust_list,
     SYS_rseq,
-    SYS_restart_syscall,
-    SYS_exit,
-    SYS_exit_group,
 #ifdef SYS_time
     SYS_time,
 #endif
     /* the machine */
     SYS_uname,
-    SYS_sysinfo,
-    SYS_getrandom,
-    SYS_clock_gettime,
     SYS_clock_getres,
     SYS_clock_nanosleep,
     SYS_nanosleep,
@@ -132,42 +139,17 @@ static const int files_only[] = {
     SYS_getcpu,
 };
 
+/* The socket, and the files that come through it. */
 static const int parse_only[] = {
-    /* the socket, and the files that come through it */
     SYS_recvmsg,
     SYS_sendmsg,
-    SYS_read,
-    SYS_pread64,
-    SYS_lseek,
-    SYS_fstat,
-    SYS_newfstatat,
-    SYS_close,
-    /* memory, apart from mmap and mprotect */
-    SYS_munmap,
-    SYS_mremap,
-    SYS_brk,
-    SYS_madvise,
-    /* the process itself, which may abort */
-    SYS_rt_sigaction,
-    SYS_rt_sigprocmask,
-    SYS_rt_sigreturn,
-    SYS_getpid,
-    SYS_gettid,
-    SYS_futex,
-    SYS_restart_syscall,
-    SYS_exit,
-    SYS_exit_group,
-    /* the machine */
-    SYS_sysinfo,
-    SYS_getrandom,
-    SYS_clock_gettime,
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-enum { ROOM = LENGTH(files_only) * 2 + 64 };
+enum { ROOM = (LENGTH(always) + LENGTH(files_only)) * 2 + 64 };
 
 struct calls {
-    const int *allowed;
+    const int *allowed; /* besides `always` */
     size_t count;
     bool is_parser; /* without the calls of which an argument decides, but for memory */
 };
@@ -224,6 +206,14 @@ static void allow_without(struct filter *filter, int call, int argument, uint32_
     refuse(filter);
 }
 
+static void allow(struct filter *filter, const int *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        unless_equal(filter, (uint32_t)calls[i], 1);
+        give(filter, SECCOMP_RET_ALLOW);
+    }
+}
+
 static void make(struct filter *filter, const struct calls *calls)
 {
     load(filter, offsetof(struct seccomp_data, arch));
@@ -231,10 +221,8 @@ static void make(struct filter *filter, const struct calls *calls)
     add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0));
     give(filter, SECCOMP_RET_KILL_PROCESS);
     load(filter, offsetof(struct seccomp_data, nr));
-    for (size_t i = 0; i < calls->count; i++) {
-        unless_equal(filter, (uint32_t)calls->allowed[i], 1);
-        give(filter, SECCOMP_RET_ALLOW);
-    }
+    allow(filter, always, LENGTH(always));
+    allow(filter, calls->allowed, calls->count);
     allow_without(filter, SYS_mmap, 2, PROT_EXEC);
     allow_without(filter, SYS_mprotect, 2, PROT_EXEC);
     if (!calls->is_parser) {

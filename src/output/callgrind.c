@@ -57,10 +57,13 @@ static void put_text(FILE *file, const char *text)
     putc('\n', file);
 }
 
+/* "(2)" at the begin of a name would stand for the second of a table of names. */
 static void put_named(FILE *file, const char *key, const char *text)
 {
-    fprintf(file, "%s=", key);
-    put_text(file, text[0] ? text : "???");
+    bool is_number = text[0] == '(' && text[1] >= '0' && text[1] <= '9';
+
+    fprintf(file, "%s=%s", key, is_number ? "%28" : "");
+    put_text(file, text[0] ? text + is_number : "???");
 }
 
 static void put_function(const struct callgrind *callgrind, uint32_t id)

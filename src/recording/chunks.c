@@ -11,6 +11,7 @@
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/cursor.h"
+#include "util/disk_room.h"
 
 struct chunk_reader {
     int fd;
@@ -192,6 +193,7 @@ struct chunk_writer {
     uint64_t written; /* whole chunks only */
     ZSTD_CCtx *packer;
     struct buffer chunk;
+    struct disk_room room;
     struct error failed;
 };
 
@@ -200,6 +202,11 @@ static int put(struct chunk_writer *writer, const char *data, size_t size, struc
 {
     size_t done = 0;
 
+    if (disk_room_take(&writer->room, writer->fd, size)) {
+        disk_room_error(&writer->room, "can't write the recording", &writer->failed);
+        *error = writer->failed;
+        return -1;
+    }
     while (done < size) {
         ssize_t n = write(writer->fd, data + done, size - done);
 

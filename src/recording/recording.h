@@ -81,6 +81,10 @@ struct recording_writer *recording_create_fd(int fd, const struct recording_head
 int recording_append(struct recording_writer *writer, const struct profile *profile,
                      const struct sample *sample, struct error *error);
 
+/* The caller holds samples from `time` on, and will append them: newer ones wait for them, however
+ * long that takes, while there is memory for them. UINT64_MAX: it holds none. */
+void recording_wait_for(struct recording_writer *writer, uint64_t time);
+
 /* Write the summary of an event. It replaces the summary of that event that was written before.
  * Call it for each event before a flush and before the end. */
 int recording_put_summary(struct recording_writer *writer, const struct profile *profile,

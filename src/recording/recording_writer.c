@@ -188,6 +188,7 @@ struct recording_writer *recording_create_fd(int fd, const struct recording_head
         return NULL;
     writer = xcalloc(1, sizeof(*writer));
     writer->chunks = chunks;
+    writer->reorder.wait_for = UINT64_MAX;
     if (write_header(writer, header, error)) {
         close(chunk_writer_release(chunks));
         free(writer);
@@ -240,6 +241,11 @@ struct recording_writer *recording_create(const char *path, const char *director
 uint64_t recording_size(const struct recording_writer *writer)
 {
     return chunk_writer_size(writer->chunks);
+}
+
+void recording_wait_for(struct recording_writer *writer, uint64_t time)
+{
+    writer->reorder.wait_for = time;
 }
 
 int recording_append(struct recording_writer *writer, const struct profile *profile,

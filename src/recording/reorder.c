@@ -42,6 +42,14 @@ void reorder_push(struct reorder *reorder, const struct sample *sample)
     reorder->items[at] = item;
 }
 
+/* True if a sample older than the oldest one may still come. */
+static bool is_early(const struct reorder *reorder)
+{
+    uint64_t oldest = reorder->items[0].sample.time;
+
+    return reorder->newest - oldest < REORDER_NS || oldest > reorder->wait_for;
+}
+
 bool reorder_pop(struct reorder *reorder, bool all, struct sample *ret_sample)
 {
     struct reorder_item *items = reorder->items, item;
@@ -49,7 +57,7 @@ bool reorder_pop(struct reorder *reorder, bool all, struct sample *ret_sample)
 
     if (!reorder->count)
         return false;
-    if (!all && reorder->count < REORDER_MAX && reorder->newest - items[0].sample.time < REORDER_NS)
+    if (!all && reorder->count < REORDER_MAX && is_early(reorder))
         return false;
     *ret_sample = items[0].sample;
     reorder->last = items[0].sample.time;

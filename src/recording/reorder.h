@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Sorts samples that come slightly out of order. Each sample waits in a heap until a sample has
- * come that is REORDER_NS newer.
+ * come that is REORDER_NS newer, and until no older sample is known to come.
  */
 #pragma once
 
@@ -22,6 +22,7 @@ struct reorder {
     size_t count, capacity;
     uint64_t sequence; /* keeps the order of samples with equal times */
     uint64_t newest;   /* time of the newest sample that came */
+    uint64_t wait_for; /* samples from this time on are known to come; UINT64_MAX: none */
     uint64_t last;     /* time of the newest sample that was popped */
     uint64_t late;     /* samples that came too late and got the time `last` */
 };

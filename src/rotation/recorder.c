@@ -62,7 +62,7 @@ static int begin_segment(struct recorder *recorder, struct error *error)
 }
 
 /* End the segment and begin the next one. The end of the current segment is reported if it fails.
- * Returns the error if the next one can't begin. */
+ * Returns the error if there is no next one. */
 static int next_segment(struct recorder *recorder, struct error *error)
 {
     const struct rotation_reports *reports = recorder->options->reports;
@@ -71,10 +71,14 @@ static int next_segment(struct recorder *recorder, struct error *error)
     struct error problem;
     int fd, ended = session_end(recorder->session, &fd, &problem);
 
-    if (ended)
-        reports->failed(reports->context, &problem);
     recorder->open = false;
     rotation_write(recorder->rotation, fd, ended == 0);
+    if (!session_may_continue(recorder->session)) {
+        *error = problem;
+        return -1;
+    }
+    if (ended)
+        reports->failed(reports->context, &problem);
     if (begin_segment(recorder, error))
         return -1;
     recorder->segment_end =
@@ -85,7 +89,8 @@ static int next_segment(struct recorder *recorder, struct error *error)
 /* Continue with the next segment. A segment that failed at once would fail again. */
 static int after_failure(struct recorder *recorder, struct error *error)
 {
-    if (!recorder->rotation || session_status(recorder->session).segment_ns < SECOND)
+    if (!recorder->rotation || !session_may_continue(recorder->session) ||
+        session_status(recorder->session).segment_ns < SECOND)
         return -1;
     return next_segment(recorder, error);
 }

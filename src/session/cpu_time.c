@@ -38,6 +38,7 @@ struct vm_cpu_time {
     double counted;                  /* by the clock for all samples, in its unit */
     bool ended;                      /* the VM has no account then: samples keep their bases */
     bool stopped;
+    bool unscaled; /* samples keep their bases, which count as accounted */
 };
 
 struct cpu_time {
@@ -199,7 +200,9 @@ static int settle(struct vm_cpu_time *own, size_t count, struct segment *segment
 {
     int result = 0;
 
-    if (!own->ended)
+    if (own->unscaled)
+        own->all->totals.cpu_accounted_ns += sum_of(own->held, count);
+    else if (!own->ended)
         scale(own, count, count == own->count ? (uint64_t)fmax(0, own->due) : share(own, count));
     for (size_t i = 0; i < count && !result; i++)
         result = segment_append(segment, &own->held[i], error);
@@ -230,6 +233,16 @@ int vm_cpu_time_settle(struct vm_cpu_time *own, bool all, struct segment *segmen
     return count ? settle(own, count, segment, error) : 0;
 }
 
+uint64_t vm_cpu_time_oldest(const struct vm_cpu_time *own)
+{
+    uint64_t oldest = UINT64_MAX;
+
+    for (size_t i = 0; i < own->count; i++)
+        if (own->held[i].time < oldest)
+            oldest = own->held[i].time;
+    return oldest;
+}
+
 void vm_cpu_time_stop(struct vm_cpu_time *own)
 {
     account(own);
@@ -241,6 +254,11 @@ void cpu_time_totals(const struct cpu_time *cpu_time, struct recording_totals *t
     totals->cpu_samples = cpu_time->totals.cpu_samples;
     totals->cpu_sampled_ns = cpu_time->totals.cpu_sampled_ns;
     totals->cpu_accounted_ns = cpu_time->totals.cpu_accounted_ns;
+}
+
+void vm_cpu_time_interrupt(struct vm_cpu_time *own)
+{
+    own->unscaled = own->stopped = true;
 }
 
 static uint64_t hash_of(const struct thread_entry *thread)

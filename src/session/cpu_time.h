@@ -41,8 +41,15 @@ void vm_cpu_time_hold(struct vm_cpu_time *own, const struct sample *sample);
 int vm_cpu_time_settle(struct vm_cpu_time *own, bool all, struct segment *segment,
                        struct error *error);
 
+/* Return the time of the oldest sample that is held; UINT64_MAX if none is. */
+uint64_t vm_cpu_time_oldest(const struct vm_cpu_time *own);
+
 /* Sampling has stopped: CPU time that is accounted later does not count. */
 void vm_cpu_time_stop(struct vm_cpu_time *own);
+
+/* Sampling has stopped at an unknown time before: samples that are not scaled yet keep their bases,
+ * because the kernel's account has CPU time that they do not stand for. */
+void vm_cpu_time_interrupt(struct vm_cpu_time *own);
 
 /* Set the CPU totals, and add the bases of each thread to its thread_time.sampled_ns. Both are
  * counted since the segment began. */

@@ -353,6 +353,16 @@ int events_release(struct events *events, struct segment *segment, struct error 
     return result;
 }
 
+uint64_t events_oldest(const struct events *events)
+{
+    uint64_t oldest = UINT64_MAX;
+
+    for (size_t i = 0; i < events->held_count; i++)
+        if (events->held[i].sample.time < oldest)
+            oldest = events->held[i].sample.time;
+    return oldest;
+}
+
 void events_forget(struct events *events, const struct target *target)
 {
     size_t kept = 0;

@@ -62,6 +62,8 @@ int events_cpu_sample(struct events *events, const struct target *target,
 
 /* Append the held samples whose scale is known now. */
 int events_release(struct events *events, struct segment *segment, struct error *error);
+/* Return the time of the oldest sample that is held; UINT64_MAX if none is. */
+uint64_t events_oldest(const struct events *events);
 
 /* Write the summaries of what was counted since the segment began. */
 int events_put_summaries(struct events *events, struct segment *segment, struct error *error);

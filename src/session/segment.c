@@ -17,6 +17,7 @@ struct segment *segment_new(const struct session_options *options, const struct 
 
     segment->profile = profile_new();
     profile_limit(segment->profile, memory_limit());
+    segment->held = UINT64_MAX;
     if (options->cpu)
         segment->cpu = event_define(segment->profile, EVENT_CPU);
     if (options->wall)
@@ -72,6 +73,18 @@ int segment_append(struct segment *segment, const struct sample *sample, struct 
             own.metrics = (struct metrics){0}; /* they are of many processes */
     }
     return recording_append(segment->writer, segment->profile, &own, error);
+}
+
+void segment_set_held(struct segment *segment, uint64_t time)
+{
+    segment->held = time;
+    recording_wait_for(segment->writer, time);
+}
+
+void segment_hold(struct segment *segment, uint64_t time)
+{
+    if (time < segment->held)
+        segment_set_held(segment, time);
 }
 
 static void update_totals(struct segment *segment, uint64_t lost)

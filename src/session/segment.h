@@ -21,6 +21,7 @@ struct segment {
     struct target_lives lives;
     uint64_t begin;                      /* ns, CLOCK_MONOTONIC; 0: not begun */
     uint64_t newest;                     /* the same: newest sample that was appended */
+    uint64_t held;                       /* the same: as in segment_set_held() */
     uint64_t lost_before, cpu_ns_before; /* counts of all segments before */
 };
 
@@ -37,6 +38,14 @@ int segment_open(struct segment *segment, int fd, const struct recording_header 
 /* Append a sample. A sample from before the segment began, whose scale was not known until now,
  * gets the time at which the segment began. */
 int segment_append(struct segment *segment, const struct sample *sample, struct error *error);
+
+/* Samples from `time` on are held until their values are known, and appended then. UINT64_MAX:
+ * none. A program that gets little CPU time appends them late. Newer samples wait, so that their
+ * times stay right. */
+void segment_set_held(struct segment *segment, uint64_t time);
+
+/* The same for one more sample. */
+void segment_hold(struct segment *segment, uint64_t time);
 
 /* Write all complete data. `lost`: samples that the kernel has dropped so far, in all segments. */
 int segment_flush(struct segment *segment, uint64_t lost, struct error *error);

@@ -217,6 +217,7 @@ static void take_cpu(struct session *session, const struct target *target,
     sample->event = session->segment->cpu;
     sample->values[CPU_TIME] = base;
     busiest_count(&session->busiest, sample->process);
+    segment_hold(session->segment, sample->time);
     vm_cpu_time_hold(target->cpu_time, sample);
 }
 
@@ -226,6 +227,7 @@ static void take_hit(struct session *session, const struct target *target,
 {
     if (hit->peer)
         sample->peer = symbolizer_process(target->symbolizer, hit->peer, sample->time);
+    segment_hold(session->segment, sample->time);
     events_sample(session->events, target, snapshot, hit, sample);
 }
 
@@ -276,6 +278,20 @@ static int settle_cpu_time(struct session *session, bool all, struct error *erro
         if (vm_cpu_time_settle(session->targets->of[i]->cpu_time, all, session->segment, error))
             return -1;
     return 0;
+}
+
+/* Let newer samples wait for those that are held. */
+static void note_held(struct session *session)
+{
+    uint64_t oldest = events_oldest(session->events);
+
+    for (size_t i = 0; session->cpu_time && i < session->targets->count; i++) {
+        uint64_t time = vm_cpu_time_oldest(session->targets->of[i]->cpu_time);
+
+        if (time < oldest)
+            oldest = time;
+    }
+    segment_set_held(session->segment, oldest);
 }
 
 static int put_summaries(struct session *session, struct error *error)
@@ -336,6 +352,15 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
     return flush(session, error);
 }
 
+/* Stop the sampler after the guard has disabled its ticks. */
+static void stop_sampler(struct session *session)
+{
+    sampler_stop(session->sampler);
+    for (size_t i = 0; i < session->targets->count; i++)
+        vm_cpu_time_interrupt(session->targets->of[i]->cpu_time);
+    session->guarded = true;
+}
+
 /* Stop the sampler if the guard has disabled its ticks. Return 0, or -1 with the reason. */
 static int check_clock(struct session *session, struct error *error)
 {
@@ -345,7 +370,8 @@ static int check_clock(struct session *session, struct error *error)
 
     if (reason == WIRE_GUARD_QUIET)
         return 0;
-    sampler_stop(session->sampler);
+    if (!session->guarded)
+        stop_sampler(session);
     session->segment->totals.losses[LOSS_CLOCK_STOPPED] = 1;
     if (reason == WIRE_GUARD_STORM)
         return error_set(error, ERROR_FAILED,
@@ -369,10 +395,16 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
         walls_step(session->targets, session->segment, error) ||
         settle_cpu_time(session, false, error))
         return -1;
+    note_held(session);
     for (size_t i = 0; i < session->targets->count; i++)
         if (!session->targets->of[i]->ended)
             symbolizer_refresh(session->targets->of[i]->symbolizer);
     return at_times(session, clock_ns(CLOCK_MONOTONIC), error);
+}
+
+bool session_may_continue(const struct session *session)
+{
+    return !session->guarded;
 }
 
 bool session_alive(const struct session *session)
@@ -429,15 +461,16 @@ static int take_rest(struct session *session, struct error *error)
 
 int session_end(struct session *session, int *ret_fd, struct error *error)
 {
-    struct error rest_error;
+    struct error rest_error, guard_error;
+    int guard = check_clock(session, &guard_error);
     int rest = take_rest(session, &rest_error);
     int finished =
         segment_finish(session->segment, programs_lost(session->programs), ret_fd, error);
 
     busiest_note(&session->busiest, session->segment->profile);
-    if (rest)
-        *error = rest_error;
-    return rest ? -1 : finished;
+    if (rest || guard)
+        *error = rest ? rest_error : guard_error;
+    return rest || guard ? -1 : finished;
 }
 
 void session_stop(struct session *session)

@@ -33,6 +33,9 @@ int session_begin(struct session *session, int fd, struct error *error);
  * the guard has stopped CPU sampling. What was written before is valid. */
 int session_step(struct session *session, int timeout_ms, struct error *error);
 
+/* False if the guard has stopped CPU sampling: each step and each end of a segment fails. */
+bool session_may_continue(const struct session *session);
+
 /* False once every target has ended, unless others may join: VMs that start, if all VMs of the host
  * are targets. */
 bool session_alive(const struct session *session);

@@ -30,6 +30,7 @@ struct session {
     uint64_t samples; /* of the segments before */
     uint64_t first_ns, looked_ns, flushed_ns;
     bool stopped;     /* no more samples are taken */
+    bool guarded;     /* the guard has stopped CPU sampling */
     int write_result; /* of appending while samples are processed */
     struct error write_error;
     struct busiest busiest;

@@ -134,6 +134,20 @@ class Profilers:
         return profiler.returncode, said
 
 
+class OneNode:
+    """Mixin for unittest.TestCase: all tests share the node `node`, which is under load. Each has a
+    folder `out`."""
+
+    @classmethod
+    def setUpClass(cls):
+        require()
+        cls.node = nodes.Node(25, "request")
+        cls.addClassCleanup(cls.node.kill)
+
+    def setUp(self):
+        self.out = folder(self.addCleanup)
+
+
 class BadOptions:
     """Mixin for unittest.TestCase: options of a recording that are usage errors."""
 

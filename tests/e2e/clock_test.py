@@ -192,11 +192,23 @@ class Guard(unittest.TestCase):
         faulter.stdout.readline()
         return faulter
 
-    def check_recording(self):
-        """The recording up to the stop is kept, and the report says that it ends early."""
-        self.assertEqual(json.loads(self.stats.read_text())["losses"]["clock_stopped"], 1)
-        beamflame.record("report", self.path, "-o", self.out / "x.txt")
+    def check_recording(self, path):
+        """The recording up to the stop is complete, and says that it ends early. Its samples stand
+        for the time until the stop, and not for that until the profiler saw it."""
+        beamflame.record("report", path, "-o", self.out / "x.txt", "-o", self.out / "x.json")
         self.assertIn("stop of CPU sampling", (self.out / "x.txt").read_text())
+        lines = list(map(json.loads, (self.out / "x.json").read_text().splitlines()))
+        totals, = [line for line in lines if line["type"] == "totals"]
+        samples = [line for line in lines if line["type"] == "sample"]
+        self.assertEqual(totals["losses"]["clock_stopped"], 1)
+        self.assertFalse(totals["cut"])
+        self.assertGreater(len(samples), 20)
+        self.assertEqual(totals["cpu_samples"], len(samples))
+        self.assertEqual(sum(line["values"]["time"] for line in samples),
+                         totals["cpu_accounted_ns"])
+        times = [line["time_ns"] for line in samples]
+        self.assertLess(totals["cpu_accounted_ns"],
+                        2 * os.cpu_count() * (max(times) - min(times)) + 1e9)
 
     def test_clock_with_slow_ticks_is_stopped(self):
         """The clock is stopped if handling its ticks takes more than 5 % of a CPU."""
@@ -207,7 +219,20 @@ class Guard(unittest.TestCase):
         self.assertEqual(done.returncode, beamflame.FAILED)
         self.assertIn("handling the interrupts of 'cpu-clock' took more than 5 % of CPU",
                       done.stderr)
-        self.check_recording()
+        self.assertIn(f"what {self.path} has of it is kept", done.stderr)
+        self.assertEqual(json.loads(self.stats.read_text())["losses"]["clock_stopped"], 1)
+        self.check_recording(self.path)
+
+    def test_segments_end_with_the_clock(self):
+        """With --loop the segment until the stop is kept, and no other one begins."""
+        with nodes.Node(25, "halfidle", "sleep=0") as node:
+            done = beamflame.run("-p", node.pid, "-F", 50000, "-d", 9, "--loop", 4, "-o", self.path)
+        self.assertEqual(done.returncode, beamflame.FAILED, done.stderr)
+        self.assertEqual(done.stderr.count("stopped to protect the machine"), 1, done.stderr)
+        self.assertIn("ended early; what they have is kept", done.stderr)
+        path, = self.out.glob("*.bfr")
+        self.assertIn(f"wrote {path}\n", done.stderr)
+        self.check_recording(path)
 
     def test_clock_with_a_storm_of_ticks_is_stopped_at_once(self):
         """A clock that starts to interrupt far too often is stopped at once."""

@@ -118,18 +118,21 @@ class Errors(unittest.TestCase):
                               (beamflame.DONE, NO_PROCESS, beamflame.NO_SAMPLES), said)
 
     def test_data_before_a_full_disk_is_readable(self):
-        """When the disk is full, an error says so, and what was written before is valid."""
+        """When the disk is almost full, an error says so, and what was written before is valid. There
+        is room left for others."""
         beamflame.require()
         report = self.out / "x.folded"
-        script = ('mount -t tmpfs -o size=32k tmpfs "$1" || exit 99; '
+        script = ('mount -t tmpfs -o size=64k tmpfs "$1" || exit 99; '
                   '"$2" -p "$3" -d 40 -F 999 -o "$1/x.bfr" >&2; code=$?; '
+                  'stat -f -c "free: %a" "$1" >&2; '
                   '"$2" report "$1/x.bfr" --format folded -o -; exit $code')
         with nodes.Node(25, "request") as node, tempfile.TemporaryDirectory() as disk:
             done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", disk,
                                    beamflame.BINARY, str(node.pid)],
                                   capture_output=True, text=True, timeout=90)
         self.assertEqual(done.returncode, FAILED, done.stderr)
-        self.assertIn("No space left", done.stderr)
+        self.assertIn("No space left on device, except 3.3 kB that stay free", done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^free: [1-9]")
         report.write_text(done.stdout)
         self.assertGreater(sum(beamflame.read_folded(report).values()), 20)
 

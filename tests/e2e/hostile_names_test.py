@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names that a VM's owner chooses, with characters that change a terminal: no command prints them,
 and no output contains them."""
+import json
 import os
 import re
 import stat
@@ -16,9 +17,27 @@ TITLE = "a\x1b]0;title\x07\x9b31m\u202eb\ufffe"
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
                     "\ufffe\uffff]")
 RELEASE = "27-usdt"
-# A process that runs, with such a name.
-PROCESS = r"""spawn(fun() -> register('named\e[31m\x{202e}\n', self()),
-                    (fun F() -> erlang:md5(<<1>>), F() end)() end)."""
+# A number of processes, a frame, a process of a group, how many more there are, an empty line.
+DUMP_LINE = r"^(?:\d+ [a-z_]+|    \S.*|  <\d+\.\d+\.\d+> .* reductions [\d,]+.*|  and [\d,]+ more|)$"
+# What the end of a hostile name is written as.
+SAFE = "\ufffd[31m\ufffd\ufffd\ufffd[2J\ufffd\ufffd\ufffd\ufffd\"';<script>foreign()</script>]]>%s, (1)"
+# A process that runs, with such a name, in a module and a function with such names, and one that waits
+# with such a label.
+PROCESSES = r"""
+    Text = "\"';<script>foreign()</script>]]>%s, (1)",
+    Bad = "\e[31m\x{202e}\n\e[2J\x{85}\x{2066}\t" ++ [16#fffe] ++ Text,
+    Module = list_to_atom("module" ++ Text), % the compiler refuses controls in it
+    [Function, Name, Label] =
+        [list_to_atom(Kind ++ Bad) || Kind <- ["function", "named", "label"]],
+    Call = fun(M, F) -> {call, 1, {remote, 1, {atom, 1, M}, {atom, 1, F}}, [{var, 1, 'A'}]} end,
+    {ok, _, Code} = compile:forms([
+        {attribute, 1, module, Module}, {attribute, 1, export, [{Function, 1}]},
+        {function, 1, Function, 1, [
+            {clause, 1, [{var, 1, 'A'}], [], [Call(erlang, md5), Call(Module, Function)]}]}]),
+    {module, _} = code:load_binary(Module, "file" ++ Bad, Code),
+    spawn(fun() -> register(Name, self()), Module:Function(<<1>>) end),
+    spawn(fun() -> proc_lib:set_label(Label), receive stop -> ok end end).
+"""
 
 
 def cgroup_of(pid):
@@ -61,7 +80,7 @@ class HostileNamesTest(unittest.TestCase):
         emulator.write_bytes(program.replace(b"\0process__spawn\0", b"\0proc\x1b[31m\xe2\x80\xae\nx\0"))
         emulator.chmod(emulator.stat().st_mode | stat.S_IXUSR)
         cls.node = nodes.Node(RELEASE, "request", ns=False, emulator=emulator,
-                              flags=("-eval", PROCESS))
+                              flags=("-eval", PROCESSES))
         cls.addClassCleanup(cls.node.kill)
         group = cgroup_of(cls.node.pid)
         cls.addClassCleanup(remove_cgroup, group)
@@ -89,8 +108,21 @@ class HostileNamesTest(unittest.TestCase):
         self.check("doctor", "-p", pid, status=None)
         self.check("doctor", "--json", status=None)
         self.assertRegex(self.check("probes", "-p", pid), "proc\ufffd\\[31m\ufffd")
-        self.assertIn("named\ufffd[31m", self.check("dump", "-p", pid))
-        self.check("dump", "-p", pid, "--json")
+
+    def test_dumps_have_safe_names(self):
+        """A name begins no line of its own, and no other part of JSON."""
+        text = self.check("dump", "-p", self.node.pid)
+        self.assertIn("named\ufffd[31m", text)
+        self.assertIn("label", text)
+        for line in text.splitlines()[2:]:
+            self.assertRegex(line, DUMP_LINE)
+        made = json.loads(self.check("dump", "-p", self.node.pid, "--json"))
+        names = [process["name"] for process in made["processes"] if process["name"]]
+        labels = [process["label"] for process in made["processes"] if process["label"]]
+        self.assertEqual([name for name in names if "named" in name], [f"named{SAFE}"])
+        self.assertEqual(len([label for label in labels if "foreign()" in label]), 1, labels)
+        functions = [frame["function"] for stack in made["stacks"] for frame in stack]
+        self.assertTrue(any("foreign()" in function for function in functions))
 
     def test_outputs_of_a_recording_have_safe_names(self):
         """Progress, the log, the summary and files for readers have no unsafe character."""

@@ -2,13 +2,16 @@
 """Text formats as inputs of the report command."""
 import gzip
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
+import time
 import unittest
 
 import beamflame
-from beamflame import DONE, FAILED, USAGE, folder, record, run
+from beamflame import BINARY, DONE, FAILED, USAGE, folder, record, require, run
 
 SAMPLES = """\
 V8 Worker 10/11 [003] 7.000001:     10 cycles:
@@ -147,6 +150,60 @@ class Inputs(unittest.TestCase):
                    if "cpu-clock" in line and line[0] not in "#\t "]
         self.assertGreater(len(periods), 10)
         self.assertEqual(sum(stacks.values()), sum(periods))
+
+
+class EndlessInput(unittest.TestCase):
+    """Pipes whose writer never ends."""
+
+    # Runs the command "$3" on a disk of 20 MB, and prints the fewest blocks that were free there.
+    SMALL_DISK = """
+        mount -t tmpfs -o size=20m tmpfs "$1" || exit 99
+        export TMPDIR=$1
+        eval "$3" | "$2" report -q --format folded -o - - &
+        report=$!
+        least=999999
+        while kill -0 $report 2>/dev/null; do
+            now=$(stat -f -c %a "$1")
+            [ "$now" -lt "$least" ] && least=$now
+        done
+        wait $report
+        code=$?
+        echo "$least" $(ls -A "$1")
+        exit $code"""
+
+    def test_disk_is_not_filled(self):
+        """The report ends with a sentence while 5 % of the disk are free, and leaves no file."""
+        require()
+        disk = folder(self.addCleanup)
+        for command in ("yes 'a;b 1'", "cat /dev/zero", "cat /dev/urandom",
+                        "printf '\\037\\213'; cat /dev/urandom"):
+            with self.subTest(command):
+                done = subprocess.run(["unshare", "--mount", "sh", "-c", self.SMALL_DISK, "sh", disk,
+                                       BINARY, command], capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, FAILED, done.stderr)
+                self.assertEqual(done.stderr, "beamflame: can't copy standard input to a temporary "
+                                 "file: No space left on device, except 1.0 MB that stay free for "
+                                 "other programs\n")
+                least, *files = done.stdout.split()
+                self.assertEqual(files, [])
+                self.assertGreaterEqual(int(least), 20 * 1024 // 4 // 20)
+
+    def test_signals_end_the_reading(self):
+        temporary = folder(self.addCleanup)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            with self.subTest(number=number):
+                report = subprocess.Popen([BINARY, "report", "-"], stdin=subprocess.PIPE,
+                                          stderr=subprocess.PIPE,
+                                          env=dict(os.environ, TMPDIR=str(temporary)))
+                self.addCleanup(report.communicate)
+                self.addCleanup(report.kill)
+                for _ in range(10):
+                    report.stdin.write(b"a;b 1\n" * 10000)
+                    report.stdin.flush()
+                    time.sleep(0.02)
+                report.send_signal(number)
+                self.assertEqual(report.wait(timeout=2), -number)
+                self.assertEqual(list(temporary.iterdir()), [])
 
 
 if __name__ == "__main__":

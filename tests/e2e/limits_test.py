@@ -15,19 +15,12 @@ from beamflame import DONE, FAILED, NO_PROCESS
 EVENTS = "cpu,gc,alloc,sched,msg"
 
 
-class Descriptors(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        beamflame.require()
-        cls.node = nodes.Node(25, "request")
-        cls.addClassCleanup(cls.node.kill)
-
+class Descriptors(beamflame.OneNode, unittest.TestCase):
     def record(self, limits):
         """Record with these limits on descriptors, "SOFT:HARD"."""
-        out = beamflame.folder(self.addCleanup) / "x.bfr"
         return subprocess.run(
             ["prlimit", f"--nofile={limits}", beamflame.BINARY, "-q", "-p", str(self.node.pid),
-             "-d", "1", "-e", EVENTS, "--budget", "100", "-o", out],
+             "-d", "1", "-e", EVENTS, "--budget", "100", "-o", self.out / "x.bfr"],
             capture_output=True, text=True, timeout=60)
 
     def test_soft_limit_on_descriptors_is_raised(self):

@@ -7,7 +7,6 @@ import subprocess
 import unittest
 
 import beamflame
-import nodes
 from beamflame import DONE, FAILED, PERMISSION
 
 READ_ONLY = """
@@ -28,16 +27,7 @@ exec "$@"
 """
 
 
-class PoorHost(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        beamflame.require()
-        cls.node = nodes.Node(25, "request")
-        cls.addClassCleanup(cls.node.kill)
-
-    def setUp(self):
-        self.out = beamflame.folder(self.addCleanup)
-
+class PoorHost(beamflame.OneNode, unittest.TestCase):
     def expect(self, code, *command, **options):
         done = subprocess.run([*map(str, command)], capture_output=True, timeout=60, **options)
         self.assertEqual(done.returncode, code, done.stderr)

@@ -15,15 +15,9 @@ import nodes
 from beamflame import DONE, FAILED
 
 
-class Kept(beamflame.Profilers, unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        beamflame.require()
-        cls.node = nodes.Node(25, "request")
-        cls.addClassCleanup(cls.node.kill)
-
+class Kept(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):
     def setUp(self):
-        self.out = beamflame.folder(self.addCleanup)
+        super().setUp()
         self.temporary = self.out / "temporary"
         self.temporary.mkdir()
         self.folder = self.out / "folder"

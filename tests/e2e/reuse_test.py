@@ -3,6 +3,7 @@
 program in its process is taken for it."""
 import os
 import re
+import signal
 import subprocess
 import time
 import unittest
@@ -92,6 +93,17 @@ class Reuse(unittest.TestCase):
         with nodes.Node(25, "identity") as stays, nodes.Node(25, "become") as goes:
             profiler = self.start("-p", stays.pid, "-p", goes.pid, "-d", 7)
             self.check(profiler, goes, stays, self.become(goes))
+
+    def test_samples_before_exec_keep_their_times(self):
+        """A profiler that gets no CPU for a second reads samples late, and those of the node from
+        before exec() stay before it."""
+        with nodes.Node(25, "identity") as stays, nodes.Node(25, "become") as goes:
+            profiler = self.start("-p", stays.pid, "-p", goes.pid, "-d", 7)
+            os.kill(profiler.pid, signal.SIGSTOP)
+            since = self.become(goes)
+            time.sleep(1)
+            os.kill(profiler.pid, signal.SIGCONT)
+            self.check(profiler, goes, stays, since)
 
     def test_program_after_exec_has_no_sample_with_all_vms(self):
         """With -a, and also while events are recorded, a program that was a node has no sample."""

@@ -2,6 +2,7 @@
 """The viewer shows what `beamflame report` computes for the same choice."""
 import json
 import re
+import subprocess
 import unittest
 from collections import Counter
 
@@ -346,6 +347,28 @@ class Viewer(unittest.TestCase):
         self.assertEqual(browser.texts("body[data-planted]"), [])
         refused = [text for text in browser.step("complaints") if "Content Security" in text]
         self.assertGreaterEqual(len(refused), 6, refused)
+
+
+class ForeignNames(unittest.TestCase):
+    """A page whose names contain elements, scripts and what ends a script."""
+
+    def test_names_are_only_text(self):
+        viewer.require()
+        folder = beamflame.folder(self.addCleanup)
+        subprocess.run([nodes.BUILD / "tests" / "seeds", folder], check=True)
+        page = viewer.Viewer()
+        self.addCleanup(page.close)
+        scripts = []
+        for name in ("00", "18"):  # with plain and with foreign names
+            beamflame.record("report", folder / "files" / f"{name}.bfr", "-o", folder / f"{name}.html")
+            for panel in ("functions", "processes"):
+                page.open(folder / f"{name}.html", f"panel={panel}")
+                self.assertGreater(len(page.rows()), 1)
+                self.assertEqual(page.texts("img"), [])
+                scripts.append(len(page.texts("script")))
+        self.assertEqual(len(set(scripts)), 1, scripts)
+        self.assertIn("<img src=x onerror=foreign()>", page.text("#panel"))
+        self.assertEqual(page.step("complaints"), [])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Read bytes as a command line and variables of the environment (libFuzzer). The first byte selects
- * the command. Each line of the rest is one argument, or the value of a variable ("COLUMNS=80").
+ * the command, from '0'. Each line of the rest is one argument, or the value of a variable
+ * ("COLUMNS=80").
  *
  * What a command prints is thrown away, and no log is opened: the linker puts the functions
  * __wrap_NAME in the place of NAME (FUZZ_WRAPPED in the Makefile).
@@ -112,6 +113,61 @@ static void parse_diff(int count, char **arguments)
     report_options_free(&options.report);
 }
 
+/* The options of other commands are known to these alone: they parse them, and end then. */
+
+bool __wrap_command_line_parse(const struct command *command, int argc, char **argv, void *options,
+                               int *ret_code);
+bool __real_command_line_parse(const struct command *command, int argc, char **argv, void *options,
+                               int *ret_code);
+
+static bool only_prints(const struct command *command)
+{
+    return command == &help_command || command == &completion_command;
+}
+
+static bool has_parser(const struct command *command)
+{
+    return command == &record_command || command == &report_command || command == &diff_command;
+}
+
+bool __wrap_command_line_parse(const struct command *command, int argc, char **argv, void *options,
+                               int *ret_code)
+{
+    bool parsed = __real_command_line_parse(command, argc, argv, options, ret_code);
+
+    check(parsed || *ret_code == 0 || *ret_code == ERROR_USAGE);
+    if (!parsed || has_parser(command) || only_prints(command))
+        return parsed;
+    *ret_code = 0;
+    return false;
+}
+
+static void parse_other(const struct command *command, int count, char **arguments)
+{
+    int code = command->run(count, arguments);
+
+    check(code == 0 || code == ERROR_USAGE);
+}
+
+static void parse(unsigned number, int count, char **arguments)
+{
+    static void (*const parsers[])(int count, char **arguments) = {parse_record, parse_report,
+                                                                   parse_diff};
+    static const struct command *const others[] = {&dump_command,   &ps_command,
+                                                   &probes_command, &doctor_command,
+                                                   &help_command,   &completion_command};
+    enum {
+        PARSERS = sizeof(parsers) / sizeof(*parsers),
+        OTHERS = sizeof(others) / sizeof(*others)
+    };
+
+    number %= PARSERS + OTHERS;
+    if (number < PARSERS)
+        parsers[number](count, arguments);
+    else
+        parse_other(others[number - PARSERS], count, arguments);
+}
+
 /* ---- the environment ---- */
 
 static const char *const variables[] = {"BEAMFLAME_LOG", "COLUMNS",    "SUDO_UID",
@@ -142,8 +198,6 @@ static void read_environment(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const commands_of[])(int count, char **arguments) = {parse_record, parse_report,
-                                                                       parse_diff};
     char *arguments[ARGUMENTS_MAX], *text, *rest;
     int count = 0;
 
@@ -156,7 +210,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!set_variable(line))
             arguments[count++] = line;
     read_environment();
-    commands_of[data[0] % (sizeof(commands_of) / sizeof(commands_of[0]))](count, arguments);
+    parse((uint8_t)(data[0] - '0'), count, arguments);
     free(text);
     return 0;
 }

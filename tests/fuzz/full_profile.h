@@ -35,7 +35,7 @@ enum full_flag {
     FULL_HUGE_VALUES = 1 << 14,   /* near 2^64: each value of samples and metrics */
     FULL_HUGE_COUNTS = 1 << 15,   /* near 2^64: totals, summaries, times of threads */
     FULL_HUGE_TIMES = 1 << 16,    /* the recording ends at 2^64 - 1 ns */
-    FULL_FOREIGN_TEXTS = 1 << 17, /* names with escapes, controls and characters that XML forbids */
+    FULL_FOREIGN_TEXTS = 1 << 17, /* names with controls, and with what formats are made of */
     FULL_DEEP = 1 << 18,          /* a stack of 3,000 frames */
     FULL_FLAGS = 19,
 };
@@ -54,19 +54,26 @@ static inline bool full_has(const struct full_profile *full, uint32_t flag)
     return full->flags & flag;
 }
 
+/* Around a foreign text: escapes of terminals, C1 controls, controls of direction, noncharacters, a
+ * surrogate, a byte that is not UTF-8, and what ends or begins something in a format. */
+#define FULL_FOREIGN_BEFORE "(2) \"'\x1b[2J"
+#define FULL_FOREIGN_AFTER                                                                         \
+    "\x1b["                                                                                        \
+    "31m\x07\xc2\x9b\xc2\x85\xe2\x80\xae\xe2\x81\xa6\x7f\xef\xbf\xbe\xef\xbf\xbf\xed\xa0\x80\xff"  \
+    "<&\">'`;()->{}[],%s%n%28+#=: \\ \t\r\n"                                                       \
+    "</script><img src=x onerror=foreign()>]]>-->\n"                                               \
+    "fn=(3) other\nbeam.smp 1/1 [000] 1.000001: 1 other:\n"
+
 /* Text that can be left out. */
 static inline string_id full_text(const struct full_profile *full, const char *text)
 {
-    static const char foreign[] =
-        "\x1b[31m\x07\xc2\x9b\xe2\x80\xae<&\">\x7f\xef\xbf\xbe\xef\xbf\xbf"
-        "\xed\xa0\x80\xff;() \t\n";
-    char both[128];
+    char both[512];
 
     if (full_has(full, FULL_NO_NAMES))
         return 0;
     if (!full_has(full, FULL_FOREIGN_TEXTS))
         return profile_string_z(full->profile, text);
-    snprintf(both, sizeof(both), "%s%s", text, foreign);
+    snprintf(both, sizeof(both), "%s%s%s", FULL_FOREIGN_BEFORE, text, FULL_FOREIGN_AFTER);
     return profile_string_z(full->profile, both);
 }
 
@@ -145,7 +152,9 @@ static inline frame_id full_frame(struct full_profile *full, const char *symbol,
                                   enum frame_kind kind, uint64_t address)
 {
     struct profile *profile = full->profile;
-    struct module module = {profile_string_z(profile, path), full_text(full, "5e1c0ffee0")};
+    struct module module = {full_has(full, FULL_FOREIGN_TEXTS) ? full_text(full, path)
+                                                               : profile_string_z(profile, path),
+                            full_text(full, "5e1c0ffee0")};
 
     return profile_frame(profile, &(struct frame){
                                       .address = address,
@@ -308,10 +317,13 @@ static inline struct recording_totals full_totals(const struct full_profile *ful
  * it from its start. */
 static inline int full_recording(int fd, uint32_t flags)
 {
-    static const char *const events[] = {EVENT_CPU, EVENT_WALL,  EVENT_GC,           EVENT_ALLOC,
-                                         EVENT_MSG, EVENT_SCHED, "bif:erlang:md5/1", "usdt:a:b"};
     const bool is_foreign = flags & FULL_FOREIGN_TEXTS;
-    const char *text = is_foreign ? "a\x1b]0;b\x07\xe2\x80\xae\xef\xbf\xbe" : "text";
+    const char *text = is_foreign ? FULL_FOREIGN_BEFORE "text" FULL_FOREIGN_AFTER : "text";
+    const char *const events[] = {
+        EVENT_CPU,          EVENT_WALL,
+        EVENT_GC,           EVENT_ALLOC,
+        EVENT_MSG,          EVENT_SCHED,
+        "bif:erlang:md5/1", is_foreign ? "usdt:a:b" FULL_FOREIGN_AFTER : "usdt:a:b"};
     const struct recording_header header = {
         .start_realtime = 1763697012000000000,
         .start_monotonic = 1000000000,

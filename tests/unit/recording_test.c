@@ -229,6 +229,39 @@ static void test_samples_within_500_ms_are_sorted(void **state)
     profile_free(p);
 }
 
+/* Samples that the caller holds keep their times, however late they come. Then 500 ms count again.
+ */
+static void test_newer_samples_wait_for_those_that_are_held(void **state)
+{
+    struct recording_totals totals = {0};
+    struct profile *p = profile_new();
+    struct sample sample = {.event = event_define(p, EVENT_CPU)};
+    struct seen seen;
+    struct error error;
+    struct recording_writer *writer = recording_create(NULL, "/tmp", &small_header, &error);
+    static const struct step {
+        uint64_t held, ms;
+    } in[] = {{1000, 1000}, {1100, 3000},       {1100, 1100},      {2000, 5000},
+              {2000, 2000}, {UINT64_MAX, 6000}, {UINT64_MAX, 2500}};
+    static const uint64_t out_ms[] = {1000, 1100, 2000, 3000, 5000, 5000, 6000};
+    int fd;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
+        recording_wait_for(writer, in[i].held == UINT64_MAX ? UINT64_MAX : in[i].held * 1000000);
+        sample.time = in[i].ms * 1000000;
+        assert_int_equal(recording_append(writer, p, &sample, &error), 0);
+    }
+    assert_int_equal(recording_finish(writer, p, &totals, &fd, &error), 0);
+    assert_int_equal(totals.losses[LOSS_OUT_OF_ORDER], 1);
+    assert_int_equal(read_fd(fd, &seen, &error), 0);
+    assert_int_equal(seen.count, sizeof(out_ms) / sizeof(out_ms[0]));
+    for (size_t i = 0; i < seen.count; i++)
+        assert_int_equal(seen.samples[i].time, out_ms[i] * 1000000);
+    seen_free(&seen);
+    profile_free(p);
+}
+
 /* After a flush all complete samples are in the file, even if the writer never continues. */
 static void test_flushed_samples_are_in_the_file(void **state)
 {
@@ -787,6 +820,7 @@ int main(void)
         cmocka_unit_test(test_recording_is_read_as_it_was_written),
         cmocka_unit_test(test_extreme_values_of_each_field_survive),
         cmocka_unit_test(test_samples_within_500_ms_are_sorted),
+        cmocka_unit_test(test_newer_samples_wait_for_those_that_are_held),
         cmocka_unit_test(test_flushed_samples_are_in_the_file),
         cmocka_unit_test(test_cut_recording_gives_the_samples_before_the_cut),
         cmocka_unit_test(test_any_changed_byte_is_detected),
