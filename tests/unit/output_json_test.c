@@ -66,7 +66,8 @@ static void test_statistics_are_exact(void **state)
                   "    \"out_of_order\": 0,\n"
                   "    \"kernel_entry\": 0,\n"
                   "    \"clock_stopped\": 0,\n"
-                  "    \"thread_times\": 0\n"
+                  "    \"thread_times\": 0,\n"
+                  "    \"memory\": 0\n"
                   "  }\n"
                   "}\n");
 }
