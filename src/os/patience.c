@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "os/privileges.h"
 #include "os/thread_wait.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -46,6 +47,7 @@ static void *run_task(void *argument)
     bool is_left;
 
     task->tid = gettid();
+    privileges_read_memory();
     task->run(task->work);
     pthread_mutex_lock(&task->lock);
     task->has_ended = true;
