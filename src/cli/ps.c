@@ -276,7 +276,8 @@ static int list(const struct ps_options *options, struct error *error)
         report_stopped(&rows);
         if (rows.count == 0 && !process_numbers_are_the_hosts())
             message_say("only processes of this container are visible: to see others, run "
-                        "beamflame in the " PROCESS_NUMBERS_OF_HOST);
+                        "beamflame in the %s",
+                        PROCESS_NUMBERS_OF_HOST);
         result = report_permission(&rows);
     }
     free(rows.all);

@@ -119,7 +119,8 @@ static int none_found(size_t refused, struct error *error)
     if (!process_numbers_are_the_hosts())
         return error_set(error, ERROR_NO_PROCESS,
                          "no Erlang VM is running in this container: to see those outside, "
-                         "run beamflame in the " PROCESS_NUMBERS_OF_HOST);
+                         "run beamflame in the %s",
+                         PROCESS_NUMBERS_OF_HOST);
     return error_set(error, ERROR_NO_PROCESS, "no Erlang VM is running on this host");
 }
 
