@@ -96,7 +96,7 @@ void privileges_attach(void)
 
 void privileges_read_memory(void)
 {
-    capabilities_keep(CAPABILITY(CAP_SYS_PTRACE));
+    capabilities_keep(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH));
 }
 
 void privileges_give_up(void)
