@@ -119,17 +119,25 @@ void capabilities_missing(uint64_t needed, char *names, size_t size)
     list_missing(needed, set, names, size);
 }
 
-/* Set the error where the kernel refuses what no capability would permit either. */
-static int refused_to_all(uint64_t needed, const char *what, struct error *error)
+bool capabilities_scope_forbids(struct error *error, const char *what)
 {
     long scope = 0;
 
     kernel_setting_number("/proc/sys/kernel/yama/ptrace_scope", &scope);
-    if (needed & CAPABILITY(CAP_SYS_PTRACE) && scope >= 3)
-        return error_set(error, ERROR_PERMISSION,
-                         "not permitted to %s: the sysctl kernel.yama.ptrace_scope is 3, which "
-                         "forbids it to all until the machine starts again",
-                         what);
+    if (scope < 3)
+        return false;
+    error_set(error, ERROR_PERMISSION,
+              "not permitted to %s: the sysctl kernel.yama.ptrace_scope is 3, which forbids it to "
+              "all until the machine starts again",
+              what);
+    return true;
+}
+
+/* Set the error where the kernel refuses what no capability would permit either. */
+static int refused_to_all(uint64_t needed, const char *what, struct error *error)
+{
+    if (needed & CAPABILITY(CAP_SYS_PTRACE) && capabilities_scope_forbids(error, what))
+        return -1;
     return error_set(error, ERROR_PERMISSION,
                      "not permitted to %s, although no capability is missing: a security module "
                      "or a filter of system calls (seccomp) forbids it",

@@ -68,5 +68,9 @@ bool capabilities_may_hide_processes(void);
 int capabilities_refused(uint64_t needed, struct error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* True if kernel.yama.ptrace_scope forbids all processes, with whatever capabilities, to read the
+ * memory of others; then the error is set as by capabilities_refused(). */
+bool capabilities_scope_forbids(struct error *error, const char *what);
+
 /* True if a process with the capabilities `set` lacks this one on a kernel of that release. */
 bool capability_is_missing(const struct capability *capability, uint64_t set, unsigned int release);

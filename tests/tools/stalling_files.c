@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stalling_files DIRECTORY: mount a FUSE file system with one file, "stalling", that can be opened and
- * mapped, and whose contents never come. The mount is in a mount namespace of this process: others
- * reach it by /proc/PID/root/DIRECTORY/stalling. Prints "ready"; ends at the end of standard input, and
- * then all who wait for the file continue with an error.
+ * stalling_files DIRECTORY: mount a FUSE file system with one file, "stalling", that can be opened
+ * and mapped, and whose contents never come. The mount is in a mount namespace of this process:
+ * others reach it by /proc/PID/root/DIRECTORY/stalling. Prints "ready"; ends at the end of standard
+ * input, and then all who wait for the file continue with an error.
  */
 #include <errno.h>
 #include <fcntl.h>
