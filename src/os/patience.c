@@ -116,7 +116,7 @@ static bool start(struct task *task, pthread_t *thread)
     bool started;
 
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 2 * STACK_BYTES);
+    pthread_attr_setstacksize(&attributes, 2 * (size_t)STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     started = pthread_create(thread, &attributes, run_task, task) == 0;

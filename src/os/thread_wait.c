@@ -25,9 +25,10 @@ static char read_state(pid_t tid, uint64_t *switches)
 unsigned int thread_wait_look(struct thread_wait *wait, pid_t tid)
 {
     uint64_t switches;
+    char state = 0;
 
-    char state = tid ? read_state(tid, &switches) : 0;
-
+    if (tid)
+        state = read_state(tid, &switches);
     /* A page of a file in user space is waited for in state S. */
     if (state != 'D' && state != 'S') {
         *wait = (struct thread_wait){.tid = tid};
