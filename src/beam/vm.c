@@ -81,11 +81,16 @@ int vm_identify(pid_t pid, struct build *build, struct error *error)
 static int check_memory_permitted(pid_t pid, struct error *error)
 {
     int fd = open_proc(pid, "mem", "the memory", error);
+    char what[48];
 
-    if (fd < 0)
-        return -1;
-    close(fd);
-    return 0;
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    snprintf(what, sizeof(what), "read the memory of process %d", pid);
+    if (error->code == ERROR_PERMISSION)
+        capabilities_scope_forbids(error, what);
+    return -1;
 }
 
 /* Read the executable's path, without the target's root directory in front. */

@@ -15,6 +15,7 @@
 #include "capture/bpf_load.h"
 #include "os/mappings.h"
 #include "os/memory.h"
+#include "os/privileges.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -205,6 +206,13 @@ static void *end_trial(void *argument)
     return NULL;
 }
 
+/* Closing descriptors takes no right. */
+static void *end_trial_apart(void *argument)
+{
+    privileges_give_up();
+    return end_trial(argument);
+}
+
 /* Detach in the background. Detaching takes as long as all the rest, and nothing has to wait for
  * it. */
 static void end_in_background(struct trial *trial)
@@ -214,7 +222,7 @@ static void end_in_background(struct trial *trial)
 
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (pthread_create(&thread, &attributes, end_trial, trial) != 0)
+    if (pthread_create(&thread, &attributes, end_trial_apart, trial) != 0)
         end_trial(trial);
     pthread_attr_destroy(&attributes);
 }

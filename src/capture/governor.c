@@ -8,6 +8,7 @@
 
 #include "capture/governor_internal.h"
 #include "capture/probe_safety.h"
+#include "os/privileges.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -171,6 +172,7 @@ static void *govern(void *argument)
 
     /* A window of 2 ms must end in time even if the target uses all CPUs. */
     setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
+    privileges_attach(); /* also of the threads that this one starts */
     pthread_mutex_lock(&governor->lock);
     while (!governor->stop) {
         uint64_t now = clock_ns(CLOCK_MONOTONIC), next = now + INCOME_TICK;

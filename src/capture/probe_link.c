@@ -18,6 +18,7 @@
 #include "capture/clock.h"
 #include "os/capabilities.h"
 #include "os/descriptors.h"
+#include "os/privileges.h"
 #include "util/alloc.h"
 #include "util/log.h"
 #include "util/unkillable.h"
@@ -330,6 +331,13 @@ static void *end_link(void *argument)
     return NULL;
 }
 
+/* Closing descriptors takes no right. */
+static void *end_link_apart(void *argument)
+{
+    privileges_give_up();
+    return end_link(argument);
+}
+
 /* Each link waits 40 ms or more for the kernel. If links were closed in turn, the traps of the
  * later ones would be hit meanwhile. So all are closed at the same time. */
 uint64_t probe_detach(struct probe_links *links)
@@ -343,7 +351,7 @@ uint64_t probe_detach(struct probe_links *links)
     for (int i = 0; i < links->count; i++)
         ends[i].link = links->links[i];
     for (int i = 1; i < links->count; i++)
-        ends[i].running = pthread_create(&ends[i].thread, NULL, end_link, &ends[i]) == 0;
+        ends[i].running = pthread_create(&ends[i].thread, NULL, end_link_apart, &ends[i]) == 0;
     for (int i = 0; i < links->count; i++) {
         if (ends[i].running)
             pthread_join(ends[i].thread, NULL);

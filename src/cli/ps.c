@@ -241,7 +241,6 @@ static void print_json(const struct rows *rows)
  * error only if a VM was missed. */
 static int report_permission(const struct rows *rows)
 {
-    char missing[160];
     struct error error;
     bool missed;
 
@@ -249,8 +248,7 @@ static int report_permission(const struct rows *rows)
         error_set(&error, ERROR_PERMISSION, PROCESSES_ARE_HIDDEN);
         return message_error(&error);
     }
-    capabilities_missing(CAPABILITIES_TO_READ, missing, sizeof(missing));
-    missed = rows->count == 0 && rows->not_permitted > 0 && geteuid() != 0 && missing[0];
+    missed = rows->count == 0 && rows->not_permitted > 0 && capabilities_may_hide_processes();
     for (size_t i = 0; i < rows->count; i++)
         missed |= rows->all[i].error.code == ERROR_PERMISSION;
     if (!missed)
@@ -276,6 +274,10 @@ static int list(const struct ps_options *options, struct error *error)
         result = message_error(error);
     } else {
         report_stopped(&rows);
+        if (rows.count == 0 && !process_numbers_are_the_hosts())
+            message_say("only processes of this container are visible: to see others, run "
+                        "beamflame in the %s",
+                        PROCESS_NUMBERS_OF_HOST);
         result = report_permission(&rows);
     }
     free(rows.all);

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #define THIS_CPU AUDIT_ARCH_X86_64
@@ -236,12 +236,16 @@ static int install(const struct calls *calls)
 {
     struct filter filter = {.length = 0};
     struct sock_fprog program = {.filter = filter.code};
+    long failed;
 
     if (CALL_FILTER_IS_MISSING)
         return 0;
     make(&filter, calls);
     program.len = filter.length;
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    failed = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+    if (failed > 0)
+        errno = EBUSY; /* that thread has a filter of its own */
+    return failed ? -1 : 0;
 }
 
 int call_filter_files_only(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Filters of system calls. The process must have set PR_SET_NO_NEW_PRIVS. A filter stays for good;
- * new threads have it too. With the sanitizers, which make other calls, there is none. */
+/* Filters of system calls. The calling thread must have set PR_SET_NO_NEW_PRIVS. A filter stays for
+ * good; all threads have it, with PR_SET_NO_NEW_PRIVS, and new ones too. With the sanitizers, which
+ * make other calls, there is none. */
 #pragma once
 
 #ifdef __SANITIZE_ADDRESS__

@@ -119,6 +119,44 @@ void capabilities_missing(uint64_t needed, char *names, size_t size)
     list_missing(needed, set, names, size);
 }
 
+bool capabilities_scope_forbids(struct error *error, const char *what)
+{
+    long scope = 0;
+
+    kernel_setting_number("/proc/sys/kernel/yama/ptrace_scope", &scope);
+    if (scope < 3)
+        return false;
+    error_set(error, ERROR_PERMISSION,
+              "not permitted to %s: the sysctl kernel.yama.ptrace_scope is 3, which forbids it to "
+              "all until the machine starts again",
+              what);
+    return true;
+}
+
+/* Set the error where the kernel refuses what no capability would permit either. */
+static int refused_to_all(uint64_t needed, const char *what, struct error *error)
+{
+    if (needed & CAPABILITY(CAP_SYS_PTRACE) && capabilities_scope_forbids(error, what))
+        return -1;
+    return error_set(error, ERROR_PERMISSION,
+                     "not permitted to %s, although no capability is missing: a security module "
+                     "or a filter of system calls (seccomp) forbids it",
+                     what);
+}
+
+static int refused_in_user_namespace(uint64_t needed, const char *what, struct error *error)
+{
+    if (needed & CAPABILITY(CAP_SYS_PTRACE))
+        return error_set(error, ERROR_PERMISSION,
+                         "not permitted to %s: beamflame is in a user namespace, whose root can't "
+                         "read processes outside of it (run as root of the host)",
+                         what);
+    return error_set(error, ERROR_PERMISSION,
+                     "not permitted to %s: beamflame is in a user namespace, and the kernel "
+                     "permits this to root of the host only (run as root of the host)",
+                     what);
+}
+
 int capabilities_refused(uint64_t needed, struct error *error, const char *format, ...)
 {
     char what[160], names[160];
@@ -129,14 +167,20 @@ int capabilities_refused(uint64_t needed, struct error *error, const char *forma
     va_start(args, format);
     vsnprintf(what, sizeof(what), format, args);
     va_end(args);
+    if (!capabilities_are_the_hosts())
+        return refused_in_user_namespace(needed, what, error);
     capabilities_of_self(&set);
     missing = list_missing(needed, set, names, sizeof(names));
-    if (missing)
-        return error_set(error, ERROR_PERMISSION,
-                         "not permitted to %s: %s %s missing (run as root)", what, names,
-                         missing > 1 ? "are" : "is");
-    return error_set(error, ERROR_PERMISSION,
-                     "not permitted to %s, although no capability is missing: a security module, "
-                     "a user namespace or kernel.yama.ptrace_scope 3 forbids it",
-                     what);
+    if (!missing)
+        return refused_to_all(needed, what, error);
+    return error_set(error, ERROR_PERMISSION, "not permitted to %s: %s %s missing (run as root)",
+                     what, names, missing > 1 ? "are" : "is");
+}
+
+bool capabilities_may_hide_processes(void)
+{
+    char missing[160];
+
+    capabilities_missing(CAPABILITIES_TO_READ, missing, sizeof(missing));
+    return missing[0] || !capabilities_are_the_hosts();
 }

@@ -58,10 +58,19 @@ const struct capability *capabilities_needed(size_t *count);
  * CAP_PERFMON". Empty if it lacks none. */
 void capabilities_missing(uint64_t needed, char *names, size_t size);
 
+/* True if this process lacks what reading all processes takes. Root in a container may be refused a
+ * few processes for other reasons. */
+bool capabilities_may_hide_processes(void);
+
 /* Set the error of a call that the kernel did not permit: "not permitted to WHAT: CAP_BPF is
- * missing (run as root)". `needed` is what the call takes. Return -1. */
+ * missing (run as root)". `needed` is what the call takes. Where capabilities do not help (a user
+ * namespace, kernel.yama.ptrace_scope 3), say what does. Return -1. */
 int capabilities_refused(uint64_t needed, struct error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* True if kernel.yama.ptrace_scope forbids all processes, with whatever capabilities, to read the
+ * memory of others; then the error is set as by capabilities_refused(). */
+bool capabilities_scope_forbids(struct error *error, const char *what);
 
 /* True if a process with the capabilities `set` lacks this one on a kernel of that release. */
 bool capability_is_missing(const struct capability *capability, uint64_t set, unsigned int release);

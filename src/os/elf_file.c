@@ -49,10 +49,14 @@ bool elf_file_place(struct elf_file *file, const struct mapping *mapping)
 static int open_map_file(pid_t pid, const struct mapping *mapping)
 {
     char path[96];
+    int fd;
 
     snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
              (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-    return reopen_regular(open(path, O_PATH | O_CLOEXEC));
+    memory_wait_begin(pid); /* for the lock of the memory map */
+    fd = open(path, O_PATH | O_CLOEXEC);
+    memory_wait_end();
+    return reopen_regular(fd);
 }
 
 /* Open the file at the path in /proc/PID/maps if it is the mapped one. */

@@ -2,16 +2,21 @@
 #include "os/mappings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "os/capabilities.h"
 #include "os/elf_file.h"
+#include "os/memory.h"
+#include "os/patience.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/stop.h"
 
 enum {
     NOBODY = 0, /* pid of a process that does not exist */
@@ -77,10 +82,39 @@ static void forget_path(struct mapping *mapping)
     mapping->path = xstrdup("");
 }
 
-/* Read /proc/PID/maps. The list is empty if the process has ended or has no memory (a kernel
- * thread). */
-static struct list read_list(pid_t pid)
+struct list_read {
+    pid_t pid;
+    struct list list;
+    int code; /* errno */
+};
+
+static void drop_list_read(void *work)
 {
+    struct list_read *read = work;
+
+    list_free(&read->list);
+    free(read);
+}
+
+/* Wait for the lock of the memory map. Reading maps does not take it in each kernel; what follows
+ * does, as opening map_files. */
+static void await_lock(pid_t pid)
+{
+    char path[64];
+    uint64_t entry;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)!pread(fd, &entry, sizeof(entry), 0);
+    close(fd);
+}
+
+static void read_maps(void *work)
+{
+    struct list_read *read = work;
     struct list list = {0};
     struct mapping mapping;
     char path[64];
@@ -88,10 +122,14 @@ static struct list read_list(pid_t pid)
     size_t line_size = 0, room = 0, path_bytes = 0;
     FILE *file;
 
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)read->pid);
     file = fopen(path, "re");
-    if (!file)
-        return list;
+    if (!file) {
+        read->code = errno;
+        return;
+    }
+    await_lock(read->pid);
+    errno = 0;
     while (getline(&line, &line_size, file) > 0) {
         if (!parse_line(line, &mapping))
             continue;
@@ -101,8 +139,27 @@ static struct list read_list(pid_t pid)
         list.mappings = xgrow(list.mappings, &room, (size_t)list.count, sizeof(*list.mappings));
         list.mappings[list.count++] = mapping;
     }
+    read->code = errno;
     free(line);
     fclose(file);
+    read->list = list;
+}
+
+/* Read /proc/PID/maps. The list is empty if the process has ended or has no memory (a kernel
+ * thread), and with errno EBUSY if a thread of the process holds the lock of the list. */
+static struct list read_list(pid_t pid)
+{
+    struct list_read *read = xcalloc(1, sizeof(*read));
+    struct list list;
+
+    read->pid = pid;
+    if (!run_patiently(read_maps, drop_list_read, read)) {
+        errno = EBUSY;
+        return (struct list){0};
+    }
+    list = read->list;
+    errno = read->code;
+    free(read);
     return list;
 }
 
@@ -138,9 +195,12 @@ static bool reread(struct mappings *mappings)
     if (mappings->pid == NOBODY || now - mappings->read_at < REREAD_NS)
         return false;
     mappings->read_at = now;
+    errno = 0;
     list = read_list(mappings->pid);
-    if (list.count == 0)
-        return false; /* the process has ended: keep the old list */
+    if (list.count == 0) { /* keep the old list */
+        mappings->memory->is_held |= errno == EBUSY && !stop_is_overdue();
+        return false;
+    }
     profile_remap_over(&mappings->list, &list);
     list_free(&mappings->list);
     mappings->list = list;
@@ -158,6 +218,9 @@ struct mappings *mappings_new(pid_t pid, struct memory *memory, struct error *er
         if (errno == EACCES || errno == EPERM)
             capabilities_refused(CAPABILITIES_TO_READ, error, "read the mappings of process %d",
                                  (int)pid);
+        else if (errno == EBUSY)
+            error_set(error, ERROR_UNSUPPORTED,
+                      "process %d holds the lock of its memory map, which can't be read", (int)pid);
         else
             error_set(error, ERROR_NO_PROCESS,
                       "process %d does not exist, or has no memory of its own", (int)pid);

@@ -39,8 +39,12 @@ struct memory {
  * program in it. */
 struct memory *memory_of_process(pid_t pid);
 
-/* Return the thread that is reading a live process at once, so that only the end of the program
- * ends the read, and that process; 0 if there is none. */
+/* Mark a call that the live process `pid` can delay, so that only the end of the program ends it.
+ */
+void memory_wait_begin(pid_t pid);
+void memory_wait_end(void);
+
+/* Return the thread that is in such a call, and the process; 0 if there is none. */
 pid_t memory_reader(pid_t *ret_process);
 
 /* NULL is allowed, as in every function that frees. */

@@ -36,6 +36,20 @@ struct process_memory {
     _Atomic uint64_t recent[RECENT];
 };
 
+/* What the kernel does for this thread that a process can delay, and that began last. */
+static _Atomic pid_t read_pid, reader; /* the process; the thread that waits, 0: none */
+
+void memory_wait_begin(pid_t pid)
+{
+    read_pid = pid;
+    reader = gettid();
+}
+
+void memory_wait_end(void)
+{
+    reader = 0;
+}
+
 /* A check costs as much as a read. A pid is not taken again within this time, and a program that
  * exec() has just started has read nothing yet. */
 static const uint64_t CHECK_NS = 1000000;
@@ -46,14 +60,19 @@ static const uint64_t CHECK_NS = 1000000;
 static bool is_same_memory(struct process_memory *process)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    ssize_t got;
     char byte;
 
     if (now - process->checked < CHECK_NS)
         return true;
-    if (process->fd < 0 || pread(process->fd, &byte, sizeof(byte), 0) == 0)
+    if (process->fd < 0)
         return false;
-    process->checked = now;
-    return true;
+    memory_wait_begin(process->pid);
+    got = pread(process->fd, &byte, sizeof(byte), 0);
+    memory_wait_end();
+    if (got != 0)
+        process->checked = now;
+    return got != 0;
 }
 
 /* ---- reads at once ---- */
@@ -75,9 +94,12 @@ static bool look(const struct process_memory *process, struct page_range range,
                  uint64_t pages[PAGES + 1])
 {
     size_t bytes = (range.last - range.first + 1) * sizeof(pages[0]);
+    ssize_t got;
 
-    return pread(process->pagemap, pages, bytes, (off_t)(range.first * sizeof(pages[0]))) ==
-           (ssize_t)bytes;
+    memory_wait_begin(process->pid);
+    got = pread(process->pagemap, pages, bytes, (off_t)(range.first * sizeof(pages[0])));
+    memory_wait_end();
+    return got == (ssize_t)bytes;
 }
 
 /* True if each page is in RAM or swapped out (Documentation/admin-guide/mm/pagemap.rst): nobody but
@@ -165,19 +187,15 @@ static bool is_filled(struct process_memory *process, uint64_t address, size_t s
     return true;
 }
 
-/* The read at once that began last. */
-static _Atomic pid_t read_pid, reader; /* the process; the thread that reads, 0: none */
-
 static bool read_at_once(pid_t pid, uint64_t address, void *buffer, size_t size)
 {
     struct iovec local = {.iov_base = buffer, .iov_len = size};
     struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
     ssize_t got;
 
-    read_pid = pid;
-    reader = gettid();
+    memory_wait_begin(pid);
     got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-    reader = 0;
+    memory_wait_end();
     return got == (ssize_t)size;
 }
 
@@ -214,10 +232,9 @@ static void read_all(pid_t pid, struct memory_span *spans, size_t count)
 /* The same, where all pages are filled. */
 static void read_all_at_once(pid_t pid, struct memory_span *spans, size_t count)
 {
-    read_pid = pid;
-    reader = gettid();
+    memory_wait_begin(pid);
     read_all(pid, spans, count);
-    reader = 0;
+    memory_wait_end();
 }
 
 pid_t memory_reader(pid_t *ret_process)

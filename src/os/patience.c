@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/privileges.h"
 #include "os/thread_wait.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -25,7 +29,7 @@ struct task {
     void (*run)(void *work);
     void (*drop)(void *work);
     void *work;
-    _Atomic pid_t tid;    /* 0: not running yet */
+    _Atomic pid_t tid;    /* of the process that does the work; 0: not running yet */
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t ended;
     bool has_ended, is_left;
@@ -40,13 +44,44 @@ static void free_task(struct task *task)
     free(task);
 }
 
+static int run_work(void *argument)
+{
+    struct task *task = argument;
+
+    task->tid = gettid();
+    task->run(task->work);
+    return 0;
+}
+
+static int run_apart(void *argument)
+{
+    syscall(SYS_close_range, 0, ~0U, 0); /* else who reads our output would wait too */
+    return run_work(argument);
+}
+
+/* A server of files that does not answer holds a thread so that not even SIGKILL ends it
+ * (request_wait_answer() in fs/fuse/dev.c), and a program ends with its last thread. So a process
+ * of its own does the work, in the same memory; this thread, whose thread-local data it uses,
+ * sleeps until it has ended, or until this program ends. */
+static void run_in_process(struct task *task)
+{
+    char stack[STACK_BYTES] __attribute__((aligned(16)));
+    pid_t pid = clone(run_apart, stack + sizeof(stack), CLONE_VM | CLONE_VFORK, task);
+
+    if (pid < 0)
+        run_work(task);
+    else
+        while (waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR)
+            ;
+}
+
 static void *run_task(void *argument)
 {
     struct task *task = argument;
     bool is_left;
 
-    task->tid = gettid();
-    task->run(task->work);
+    privileges_read_memory();
+    run_in_process(task);
     pthread_mutex_lock(&task->lock);
     task->has_ended = true;
     is_left = task->is_left;
@@ -81,7 +116,7 @@ static bool start(struct task *task, pthread_t *thread)
     bool started;
 
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_attr_setstacksize(&attributes, 2 * (size_t)STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     started = pthread_create(thread, &attributes, run_task, task) == 0;

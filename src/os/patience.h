@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Work that another process can delay for ever: reading a page that it fills itself (userfaultfd,
- * a file system in user space). The kernel ends such a read only when the reader is killed. So a
- * thread of its own reads, and is left behind when it takes too long.
+ * a file system in user space), or a list of its memory while it holds the lock. The kernel ends
+ * such a read only when the reader is killed, or not even then. So a thread of its own reads, in a
+ * process of its own, and both are left behind when that takes too long. They can outlive this
+ * program, without its descriptors, until the other process ends.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* Call `run(work)` in a thread and wait for its end. False if it takes too long, or if the program
- * must end (util/stop.h): the thread then owns `work`, and calls `drop(work)` should `run` return.
- * False as well, with `drop` called, if there is no thread. It takes too long if it hangs in one
- * wait (os/thread_wait.h): the first for a second, all later ones for a quarter, because each
- * delays all other work. */
+/* Call `run(work)`, which uses no open descriptors, and wait for its end. False if it takes too
+ * long, or if the program must end (util/stop.h): it then owns `work`, and calls `drop(work)`
+ * should `run` return. False as well, with `drop` called, if there is no thread. It takes too long
+ * if it hangs in one wait (os/thread_wait.h): the first for a second, all later ones for a quarter,
+ * because each delays all other work. */
 bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work);

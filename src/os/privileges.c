@@ -84,6 +84,28 @@ void privileges_record(bool probes)
     keep(kept, "record");
 }
 
+void privileges_attach(void)
+{
+    /* CAP_DAC_READ_SEARCH: code of executables that only their owner may read. */
+    uint64_t kept = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_DAC_READ_SEARCH);
+
+    if (!needs_no_admin())
+        kept |= CAPABILITY(CAP_SYS_ADMIN);
+    keep(kept, "attach probes");
+}
+
+void privileges_read_memory(void)
+{
+    capabilities_keep(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH));
+}
+
+void privileges_give_up(void)
+{
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    bound();
+    capabilities_keep(0);
+}
+
 void privileges_render(struct file_fence *fence)
 {
     give_up_new_rights();

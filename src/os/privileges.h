@@ -19,6 +19,15 @@ void privileges_observe(void);
  * memory, and attaching. `probes`: probes are attached and detached all the time. */
 void privileges_record(bool probes);
 
+/* For the calling thread alone: keep the rights to attach and detach probes of loaded programs. */
+void privileges_attach(void);
+
+/* For the calling thread alone: keep the rights to read memory of processes. */
+void privileges_read_memory(void);
+
+/* For the calling thread alone: keep no right, and get none by starting a program. */
+void privileges_give_up(void);
+
 /* Keep the rights to read foreign files and to write outputs: the capabilities for files, within
  * the fence, which is freed (NULL: everywhere). The kernel refuses system calls that do not concern
  * files. */

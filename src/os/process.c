@@ -126,7 +126,8 @@ int process_missing(pid_t pid, struct error *error)
     if (process_others_are_hidden())
         return error_set(error, ERROR_PERMISSION, "process %d is not seen: " PROCESSES_ARE_HIDDEN,
                          (int)pid);
-    return error_set(error, ERROR_NO_PROCESS, "there is no process %d", (int)pid);
+    return error_set(error, ERROR_NO_PROCESS, "there is no process %d%s", (int)pid,
+                     process_numbers_are_the_hosts() ? "" : " in this pid namespace");
 }
 
 /* Go on to field `number` of /proc/PID/stat, numbered as in proc(5), from a field before it. NULL

@@ -56,6 +56,8 @@ bool process_filters_calls(pid_t pid);
 /* True if this program sees the pids that the kernel itself uses. False in a container with its own
  * pid namespace. */
 bool process_numbers_are_the_hosts(void);
+#define PROCESS_NUMBERS_OF_HOST                                                                    \
+    "host's pid namespace (docker: --pid host, Kubernetes: hostPID: true)"
 
 /* Return the arguments, each terminated by NUL and the last by a second NUL, malloc'ed; NULL if the
  * process has ended. `*size` does not count the last NUL. */

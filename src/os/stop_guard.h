@@ -12,3 +12,6 @@
  * ERROR_UNSUPPORTED: within 2 s of a signal of util/stop.h, and after 5 s without one. Without
  * threads nothing is watched. */
 void stop_guard_start(void (*say)(pid_t pid));
+
+/* End the thread, when no process is read any more. */
+void stop_guard_end(void);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/thread_wait.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "os/procfs.h"
 
@@ -11,12 +9,11 @@
  * thread has ended. */
 static char read_state(pid_t tid, uint64_t *switches)
 {
-    char name[48], *text, state = 0;
+    char *text, state = 0;
     const char *value;
     size_t size;
 
-    snprintf(name, sizeof(name), "task/%d/status", (int)tid);
-    text = procfs_read(getpid(), name, &size);
+    text = procfs_read(tid, "status", &size);
     if (text && (value = procfs_value(text, "State", &size)) && size)
         state = *value;
     value = text ? procfs_value(text, "voluntary_ctxt_switches", &size) : NULL;
@@ -28,8 +25,12 @@ static char read_state(pid_t tid, uint64_t *switches)
 unsigned int thread_wait_look(struct thread_wait *wait, pid_t tid)
 {
     uint64_t switches;
+    char state = 0;
 
-    if (!tid || read_state(tid, &switches) != 'D') {
+    if (tid)
+        state = read_state(tid, &switches);
+    /* A page of a file in user space is waited for in state S. */
+    if (state != 'D' && state != 'S') {
         *wait = (struct thread_wait){.tid = tid};
         return 0;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whether a thread of this program hangs in one wait in the kernel. Time alone does not tell: the
- * thread may have no CPU on a busy machine, the program may be stopped, or the thread may wait
- * often for a slow disk.
+ * Whether a thread or process of this program hangs in one wait in the kernel. Time alone does not
+ * tell: the thread may have no CPU on a busy machine, the program may be stopped, or the thread may
+ * wait often for a slow disk.
  */
 #pragma once
 
@@ -17,5 +17,5 @@ struct thread_wait {
 };
 
 /* Look at the thread. Return how many looks in a row, this one included, have found it in one
- * uninterruptible wait: 0 if it is in none. */
+ * wait: 0 if it is in none. */
 unsigned int thread_wait_look(struct thread_wait *wait, pid_t tid);

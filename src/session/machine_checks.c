@@ -83,7 +83,7 @@ static void check_capabilities(struct findings *findings, const struct machine *
     }
     if (!capabilities_are_the_hosts())
         findings_missing(findings, check, ERROR_PERMISSION,
-                         "run as root of the host, or in a privileged container",
+                         "run as root of the host, or in a container without a user namespace",
                          "those of a user namespace, which the kernel does not accept");
     else if (stops)
         findings_missing(findings, check, ERROR_PERMISSION, "run as root, or with these", "no %.*s",
@@ -146,8 +146,7 @@ static void check_numbers(struct findings *findings)
         findings_ok(findings, "pid namespace", "that of the host");
     else
         findings_missing(findings, "pid namespace", ERROR_UNSUPPORTED,
-                         "run beamflame in the host's pid namespace (docker: --pid host, "
-                         "Kubernetes: hostPID: true)",
+                         "run beamflame in the " PROCESS_NUMBERS_OF_HOST,
                          "that of a container: samples carry process ids of the host");
 }
 

@@ -77,8 +77,9 @@ uint32_t targets_room(const struct targets *targets)
     return (uint32_t)targets->count + (targets->all ? (uint32_t)targets->count + ARRIVALS : 0);
 }
 
-/* The pids of all VMs that are visible, which the caller frees. NULL with error. */
-static pid_t *find_beams(size_t *count, struct error *error)
+/* The pids of all VMs that are visible, which the caller frees. NULL with error. `*refused`: how
+ * many OS processes may not be read, and may be VMs. */
+static pid_t *find_beams(size_t *count, size_t *refused, struct error *error)
 {
     size_t listed, found = 0;
     pid_t *pids = process_list(&listed, error);
@@ -90,8 +91,10 @@ static pid_t *find_beams(size_t *count, struct error *error)
     for (size_t i = 0; i < listed && !stop_requested; i++) {
         int identified = vm_identify(pids[i], &build, &ignored);
 
-        if (identified < 0 && ignored.code == ERROR_PERMISSION)
+        if (identified < 0 && ignored.code == ERROR_PERMISSION) {
             log_detail("targets", "process %d is skipped: %s", pids[i], ignored.text);
+            (*refused)++;
+        }
         if (identified == 1)
             pids[found++] = pids[i];
     }
@@ -99,16 +102,25 @@ static pid_t *find_beams(size_t *count, struct error *error)
     return pids;
 }
 
-static int none_found(struct error *error)
+static int none_found(size_t refused, struct error *error)
 {
     char missing[160];
 
+    if (refused && !capabilities_are_the_hosts()) {
+        capabilities_refused(CAPABILITIES_TO_READ, error, "examine the processes of this host");
+        return error_prefix(error, "no Erlang VM is visible");
+    }
     capabilities_missing(CAPABILITIES_TO_READ, missing, sizeof(missing));
-    if (geteuid() && missing[0])
+    if (missing[0] && (geteuid() || refused))
         return error_set(error, ERROR_PERMISSION,
                          "no Erlang VM is visible: run as root, or with %s, to see VMs of other "
                          "users",
                          missing);
+    if (!process_numbers_are_the_hosts())
+        return error_set(error, ERROR_NO_PROCESS,
+                         "no Erlang VM is running in this container: to see those outside, "
+                         "run beamflame in the %s",
+                         PROCESS_NUMBERS_OF_HOST);
     return error_set(error, ERROR_NO_PROCESS, "no Erlang VM is running on this host");
 }
 
@@ -130,7 +142,8 @@ bool targets_leave_out(struct targets *targets, size_t index, const struct error
     return true;
 }
 
-static int add_all(struct targets *targets, const pid_t *pids, size_t count, struct error *error)
+static int add_all(struct targets *targets, const pid_t *pids, size_t count, size_t refused,
+                   struct error *error)
 {
     struct error unsupported = {0};
 
@@ -145,7 +158,7 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, str
     if (targets->count)
         return 0;
     if (!unsupported.code)
-        return none_found(error);
+        return none_found(refused, error);
     *error = unsupported;
     return -1;
 }
@@ -165,17 +178,17 @@ static int too_many(const pid_t *pids, size_t count, struct error *error)
 
 static int open_found(struct targets *targets, struct error *error)
 {
-    size_t count = 0;
-    pid_t *pids = find_beams(&count, error);
+    size_t count = 0, refused = 0;
+    pid_t *pids = find_beams(&count, &refused, error);
     int result;
 
     if (!pids)
         return -1;
     log_decision("targets", "%zu of the OS processes of this host are VMs", count);
     if (count == 0)
-        result = none_found(error);
+        result = none_found(refused, error);
     else if (targets->all)
-        result = add_all(targets, pids, count, error);
+        result = add_all(targets, pids, count, refused, error);
     else if (count > 1)
         result = too_many(pids, count, error);
     else
@@ -200,8 +213,8 @@ static bool descends_from(pid_t pid, pid_t ancestor)
 static pid_t beam_of(pid_t child)
 {
     struct error ignored;
-    size_t count = 0;
-    pid_t *pids = find_beams(&count, &ignored), found = 0;
+    size_t count = 0, refused = 0;
+    pid_t *pids = find_beams(&count, &refused, &ignored), found = 0;
 
     for (size_t i = 0; pids && i < count && !found; i++)
         if (descends_from(pids[i], child))

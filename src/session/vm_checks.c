@@ -328,13 +328,34 @@ static bool check_if_it_lives(struct findings *findings, pid_t pid, const struct
     return false;
 }
 
+/* No VM was found among the processes that may be read. */
+static void check_that_none_is_hidden(struct findings *findings, size_t not_permitted)
+{
+    static const char check[] = "VMs";
+    char missing[160];
+
+    capabilities_missing(CAPABILITIES_TO_READ, missing, sizeof(missing));
+    if (not_permitted && !capabilities_are_the_hosts())
+        findings_missing(findings, check, ERROR_PERMISSION, "run as root of the host",
+                         "none is visible; root of a user namespace may not read %zu processes "
+                         "outside of it",
+                         not_permitted);
+    else if (not_permitted && missing[0])
+        findings_missing(findings, check, ERROR_PERMISSION, "run as root",
+                         "none is visible; %zu processes may not be read without %s", not_permitted,
+                         missing);
+    else if (!process_numbers_are_the_hosts())
+        findings_ok(findings, check, "none runs in this pid namespace");
+    else
+        findings_ok(findings, check, "none runs on this host");
+}
+
 void vm_checks_all(struct findings *findings, const struct probing *probing)
 {
     size_t count = 0, vms = 0, not_permitted = 0;
     struct error error;
     pid_t *pids = process_list(&count, &error);
     struct build build;
-    char missing[160];
 
     for (size_t i = 0; pids && i < count; i++) {
         int identified = vm_identify(pids[i], &build, &error);
@@ -345,12 +366,7 @@ void vm_checks_all(struct findings *findings, const struct probing *probing)
             not_permitted++;
         }
     }
-    capabilities_missing(CAPABILITIES_TO_READ, missing, sizeof(missing));
-    if (!vms && not_permitted && geteuid() != 0 && missing[0])
-        findings_missing(findings, "VMs", ERROR_PERMISSION, "run as root",
-                         "none is visible; %zu processes may not be read without %s", not_permitted,
-                         missing);
-    else if (!vms)
-        findings_ok(findings, "VMs", "none runs on this host");
+    if (!vms)
+        check_that_none_is_hidden(findings, not_permitted);
     free(pids);
 }

@@ -41,32 +41,32 @@ def missing(needed, capabilities):
     return needed - held
 
 
+def start_node(case, user, load="identity"):
+    """Start a node of the user, which ends with the test case; return its pid."""
+    read, write = os.pipe()  # the node ends when the test closes the other end
+    case.addClassCleanup(os.close, write)
+    process = subprocess.Popen(
+        ["setpriv", "--pdeathsig", "KILL", "--reuid", str(user), "--regid", str(user),
+         "--clear-groups", "erl", "-noshell", "-pa", nodes.compiled_loads(25), "-s", load,
+         "start"], stdin=read, stdout=subprocess.PIPE, env={**os.environ, "HOME": "/"})
+    os.close(read)
+    case.addClassCleanup(process.communicate)
+    case.addClassCleanup(process.kill)
+    if b"ready" not in process.stdout.readline():
+        raise AssertionError(f"no node of user {user}")
+    return process.pid  # erl becomes the VM by exec()
+
+
 class Capabilities(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         beamflame.require()
         if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
             raise unittest.SkipTest("this kernel lets only CAP_SYS_ADMIN sample")
-        cls.node = {user: cls.start_node(user) for user in (OWN, OTHER, ROOT)}
+        cls.node = {user: start_node(cls, user) for user in (OWN, OTHER, ROOT)}
         cls.out = beamflame.folder(cls.addClassCleanup)
         cls.out.chmod(0o777)
         cls.binary = shutil.copy(beamflame.BINARY, cls.out)
-
-    @classmethod
-    def start_node(cls, user):
-        """Start a node of the user; return its pid."""
-        read, write = os.pipe()  # the node ends when the test closes the other end
-        cls.addClassCleanup(os.close, write)
-        process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "--reuid", str(user), "--regid", str(user),
-             "--clear-groups", "erl", "-noshell", "-pa", nodes.compiled_loads(25), "-s", "identity",
-             "start"], stdin=read, stdout=subprocess.PIPE, env={**os.environ, "HOME": "/"})
-        os.close(read)
-        cls.addClassCleanup(process.communicate)
-        cls.addClassCleanup(process.kill)
-        if b"ready" not in process.stdout.readline():
-            raise AssertionError(f"no node of user {user}")
-        return process.pid  # erl becomes the VM by exec()
 
     def run_as(self, capabilities, *arguments):
         return subprocess.run([*as_user(OWN, capabilities), self.binary, *map(str, arguments)],

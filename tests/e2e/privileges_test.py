@@ -14,6 +14,7 @@ NUMBERS = {"chown": 0, "dac_override": 1, "dac_read_search": 2, "fowner": 3, "sy
            "sys_admin": 21, "sys_nice": 23, "sys_resource": 24, "syslog": 34, "perfmon": 38,
            "bpf": 39, "checkpoint_restore": 40}
 FILES = {"chown", "dac_override", "dac_read_search", "fowner"}
+PROBES = {"bpf", "perfmon", "dac_read_search"}  # a thread that attaches and detaches
 RECORD = FILES | {"bpf", "perfmon", "sys_ptrace", "checkpoint_restore"}
 OTHER = 65533
 
@@ -22,6 +23,17 @@ def status(pid):
     """Return the fields of /proc/PID/status."""
     text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
+
+
+def threads(pid):
+    """Return the fields of status of each thread of a process, by tid."""
+    found = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            found[int(task.name)] = status(f"{pid}/task/{task.name}")
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # it has just ended
+    return found
 
 
 def names(mask):
@@ -108,6 +120,45 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
                 kept = RECORD | more | ({"sys_admin"} if paranoid else set())
                 self.check(status(profiler.pid), kept, filtered=False)
                 self.assertEqual(self.core_limit(profiler.pid), ["0", "0"])
+
+    def test_other_threads_keep_less(self):
+        """While a recording opens and closes windows of probes, no thread but the first has more
+        than what probes take; a thread that has no part in this has nothing."""
+        admin = {"sys_admin"} if int(
+            Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2 else set()
+        permitted = (set(), {"sys_ptrace", "dac_read_search"}, (PROBES | admin) & self.own)
+        seen = set()
+        with beamflame.recording("-p", self.node.pid, "-e", "cpu,wall,gc,alloc,msg", "-o",
+                                 self.out / "t.bfr") as profiler:
+            end = time.monotonic() + 2
+            while time.monotonic() < end:
+                for tid, found in threads(profiler.pid).items():
+                    if tid != profiler.pid:
+                        self.check_thread(found, permitted)
+                        seen.add(tuple(sorted(names(found["CapEff"]))))
+                time.sleep(0.002)
+        self.assertLessEqual({(), tuple(sorted(permitted[-1]))}, seen)
+
+    def check_thread(self, found, permitted):
+        """A thread that has just begun has what its maker has, until it gives that up; it makes
+        no call but that. So only those are looked at that have used the CPU and wait."""
+        if int(found["voluntary_ctxt_switches"]) == 0:
+            return
+        self.assertEqual(found["NoNewPrivs"], "1")
+        self.assertEqual(names(found["CapBnd"]), set())
+        for kind in ("CapPrm", "CapEff"):
+            self.assertIn(names(found[kind]), permitted)
+
+    def test_all_threads_have_the_rights_of_a_report_while_outputs_are_written(self):
+        """While a recording writes its outputs, no thread is left that has no filter."""
+        profiler = self.start("-p", self.node.pid, "-q", "-d", 1, "--format", "html", "-o", "-")
+        end = time.monotonic() + 30
+        while not (found := profiler.stdout.read(1)) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertTrue(found)  # the rest of the page is more than the pipe holds
+        for found in threads(profiler.pid).values():
+            self.check(found, FILES, filtered=True)
+        self.assertEqual(len(threads(profiler.pid)), 1)
 
     def test_writer_of_segments_has_the_rights_of_a_report(self):
         """The process that makes outputs from a segment has the rights of a report."""

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -37,6 +38,52 @@ static ERL_NIF_TERM hold_back(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return enif_make_atom(env, "ok");
 }
 
+static int stalling = -1; /* the file of tests/tools/stalling_files.c */
+static const char *stalling_page;
+
+static void *map_stalling(void)
+{
+    return mmap(NULL, 64 * PAGE, PROT_READ, MAP_PRIVATE, stalling, 0);
+}
+
+/* Map a file whose contents never come. */
+static ERL_NIF_TERM map_file(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    char path[256];
+
+    if (argc != 1 || enif_get_string(env, argv[0], path, sizeof(path), ERL_NIF_LATIN1) <= 0)
+        return enif_make_badarg(env);
+    stalling = open(path, O_RDONLY | O_CLOEXEC);
+    stalling_page = stalling < 0 ? MAP_FAILED : map_stalling();
+    return stalling_page == MAP_FAILED ? enif_make_badarg(env) : enif_make_atom(env, "ok");
+}
+
+static void *touch(void *argument)
+{
+    (void)argument;
+    return (void *)(uintptr_t) * (volatile const char *)stalling_page;
+}
+
+static void *map_again(void *argument)
+{
+    (void)argument;
+    usleep(200000); /* the page is locked then */
+    return map_stalling();
+}
+
+/* Hold the lock of the own memory map for ever: a new mapping waits for the page that another
+ * thread waits for. */
+static ERL_NIF_TERM lock_memory(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    pthread_t threads[2];
+
+    (void)argv;
+    if (argc != 0 || pthread_create(&threads[0], NULL, touch, NULL) ||
+        pthread_create(&threads[1], NULL, map_again, NULL))
+        return enif_make_badarg(env);
+    return enif_make_atom(env, "ok");
+}
+
 /* A process that changes its user belongs to root for the kernel, until it says otherwise,
  * and no longer ends with its parent. The thread gets a name that changes a terminal. */
 static ERL_NIF_TERM become(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -52,6 +99,8 @@ static ERL_NIF_TERM become(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 static ErlNifFunc functions[] = {
     {"hold_back", 1, hold_back, 0},
+    {"map_file", 1, map_file, 0},
+    {"lock_memory", 0, lock_memory, 0},
     {"become", 1, become, 0},
 };
 

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What a hostile user does to the own OS process (hostile_nif.c).
 -module(hostile_nif).
--export([hold_back/1, become/1]).
+-export([hold_back/1, map_file/1, lock_memory/0, become/1]).
 -on_load(load/0).
 
 load() ->
@@ -9,6 +9,10 @@ load() ->
 
 %% Map so many pages that nothing ever fills: who reads them waits.
 hold_back(_Pages) -> erlang:nif_error(not_loaded).
+
+map_file(_Path) -> erlang:nif_error(not_loaded).
+
+lock_memory() -> erlang:nif_error(not_loaded).
 
 %% Run as this user from now on.
 become(_User) -> erlang:nif_error(not_loaded).

@@ -85,7 +85,8 @@ static void find_room(pid_t pid)
         fail("the node has no room: is it of tests/loads/hostile.erl?");
 }
 
-/* Find the pages of hostile_nif:hold_back/1, which have the flag "um" in smaps (proc(5)). */
+/* Find the pages of hostile_nif:hold_back/1, which have the flag "um" in smaps (proc(5)), or those
+ * of hostile_nif:map_file/1. */
 static void find_held(pid_t pid)
 {
     char path[32], line[512], access[5];
@@ -97,7 +98,7 @@ static void find_held(pid_t pid)
     while (maps && fgets(line, sizeof(line), maps)) {
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &from, &to, access) == 3)
             start = from;
-        else if (!strncmp(line, "VmFlags:", 8) && strstr(line, " um"))
+        if (strstr(line, "/stalling\n") || (!strncmp(line, "VmFlags:", 8) && strstr(line, " um")))
             held = start;
     }
     if (maps)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -88,6 +89,42 @@ static const char *abort_works(void)
     abort();
 }
 
+/* A thread that ran before there was a filter. */
+static int wakeup[2];
+
+static void *call_socket(void *ret_refused)
+{
+    char byte;
+
+    if (read(wakeup[0], &byte, 1) == 1)
+        *(bool *)ret_refused = refused(socket(AF_UNIX, SOCK_STREAM, 0));
+    return NULL;
+}
+
+static void test_filter_holds_for_threads_that_run(void **state)
+{
+    int status;
+    pid_t child;
+
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* there is no filter then */
+#endif
+    child = fork();
+    if (child == 0) {
+        bool is_refused = false;
+        pthread_t thread;
+
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        if (pipe(wakeup) || pthread_create(&thread, NULL, call_socket, &is_refused) ||
+            call_filter_files_only() || write(wakeup[1], "", 1) != 1 || pthread_join(thread, NULL))
+            _exit(2);
+        _exit(is_refused ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
 static int status_of(case_function function)
 {
     int status;
@@ -126,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_filter_permits_files_only, leave_folder),
+        cmocka_unit_test(test_filter_holds_for_threads_that_run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A VM that keeps beamflame waiting in the kernel: memory whose contents a file server never gives
+(FUSE), and a memory map whose lock is never released. Not even SIGKILL ends the first wait. Every
+command ends in time, and other VMs are recorded."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import beamflame
+import nodes
+from hostile_test import HOSTILE, NOBODY, SECONDS, Liar, patience
+
+STALLING = nodes.BUILD / "tests" / "stalling_files"
+PAGE = "holds back a page of its memory, so it can't be read"
+LOCK = "holds the lock of its memory map, which can't be read"
+
+
+class Stalls(Liar, unittest.TestCase):
+    def setUp(self):
+        super().setUp()
+        if not os.path.exists("/dev/fuse"):
+            self.skipTest("this kernel has no FUSE")
+        self.mount = beamflame.folder(self.addCleanup)
+        self.server = subprocess.Popen([STALLING, self.mount], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE)
+        self.addCleanup(self.server.communicate)  # all who wait for it continue
+        self.assertEqual(self.server.stdout.readline(), b"ready\n")
+        path = f"/proc/{self.server.pid}/root{self.mount}/stalling"
+        self.node = nodes.Node(25, "hostile", f"user={NOBODY}", f"file={path}")
+        self.addCleanup(self.end_node)
+
+    def end_node(self):
+        self.server.kill()  # else the node could not end
+        self.server.wait()
+        self.node.kill()
+
+    def lock_memory(self):
+        self.node.send("tell lock")
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            for task in os.listdir(f"/proc/{self.node.pid}/task"):
+                with open(f"/proc/{self.node.pid}/task/{task}/stack", encoding="ascii") as stack:
+                    if "fuse_file_mmap" in stack.read():
+                        return
+            time.sleep(0.05)
+        self.skipTest("a mapping does not wait for the file on this kernel")
+
+    def check_refused(self, message):
+        """All commands say why this VM is left out."""
+        message = f"process {self.node.pid} {message}"
+        listed, *others = self.check_all(self.node.pid)
+        self.assertIn(message, listed)
+        for said in others:
+            self.assertIn(message, said)
+        self.assertIn(message, self.check("doctor", "-p", self.node.pid))
+        self.assertIn(message, self.check("probes", "-p", self.node.pid))
+
+    def test_memory_that_a_file_server_does_not_give(self):
+        """The process table points to a mapped file whose contents never come."""
+        os.kill(self.node.pid, signal.SIGSTOP)
+        subprocess.run([HOSTILE, str(self.node.pid), "held_table"], check=True)
+        self.check_refused(PAGE)
+
+    def test_memory_map_whose_lock_is_held(self):
+        """A thread of the VM holds the lock of the memory map."""
+        self.lock_memory()
+        self.check_refused(LOCK)
+
+    def test_lock_that_is_held_later_hangs_no_recording(self):
+        """The lock is taken while the VM is recorded: the recording ends soon, with a message."""
+        recorder = beamflame.start("-p", self.node.pid, "-d", 60, "-e", "cpu,wall", "-o",
+                                   self.out / "x.bfr")
+        self.addCleanup(recorder.kill)
+        while "sampling" not in recorder.stderr.readline():
+            pass
+        self.lock_memory()
+        _, said = recorder.communicate(timeout=2 * SECONDS * patience())
+        self.assertEqual(recorder.returncode, beamflame.UNSUPPORTED, said)
+        self.assertIn(f"process {self.node.pid} holds back a page of its memory", said)
+
+    def test_signal_ends_a_recording_of_such_a_vm(self):
+        """SIGTERM ends a recording whose VM holds the lock."""
+        recorder = beamflame.start("-p", self.node.pid, "-d", 60, "-e", "cpu,wall", "-o",
+                                   self.out / "x.bfr")
+        self.addCleanup(recorder.kill)
+        while "sampling" not in recorder.stderr.readline():
+            pass
+        self.lock_memory()
+        time.sleep(0.5)
+        recorder.terminate()
+        recorder.communicate(timeout=2 * patience() + 1)
+        self.assertIn(recorder.returncode, range(7))
+
+
+if __name__ == "__main__":
+    unittest.main()
