@@ -89,6 +89,7 @@ static const struct event_kind kinds[] =
             .tally_count = WIRE_SCHED_TALLIES,
             .tick = "sched_tick",
             .by_time = 1u << SCHED_WAIT | 1u << SCHED_DELAY,
+            .listed = 1u << SCHED_LONG,
             .parts = sched_parts,
         },
         {
@@ -285,7 +286,6 @@ static struct event_part long_part(const struct wire_hit *hit)
     return (struct event_part){.status = hit->kind == WIRE_SCHED_LONG
                                              ? STATUS_RUNNING
                                              : status_leaving(hit->kind - WIRE_SCHED_LONG_END),
-                               .stands_alone = true,
                                .values = {[SCHED_LONG] = hit->values[SCHED_LONG]}};
 }
 

@@ -51,7 +51,6 @@ struct event_histogram_kind {
 struct event_part {
     enum process_status status; /* of the process in that time */
     bool shows_status;          /* at the leaf of its stack */
-    bool stands_alone;          /* stands for its own hit only: not scaled */
     uint64_t values[EVENT_VALUES];
 };
 
@@ -76,6 +75,8 @@ struct event_kind {
     /* A bit for each value that is the time of many processes at once. Such a value grows as time
      * passes, however much work the target does meanwhile. */
     uint32_t by_time;
+    /* A bit for each value whose samples are hits to be listed one by one: they are not scaled. */
+    uint32_t listed;
     /* Set the parts of a hit, and return their number. NULL: a hit is one sample. */
     int (*parts)(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX]);
 };

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -122,7 +123,7 @@ uint64_t chunk_reader_offset(const struct chunk_reader *reader)
 static int check_head(const struct chunk_reader *reader, const struct chunk_head *head,
                       const char *bytes, struct error *error)
 {
-    if (head->type < CHUNK_HEADER || head->type > CHUNK_LIVES)
+    if (head->type < CHUNK_HEADER || head->type > CHUNK_SCALES)
         return malformed(reader, reader->offset, "the type of the chunk is unknown", error);
     if (head->encoding > ENCODING_ZSTD)
         return malformed(reader, reader->offset + 1, "the encoding of the chunk is unknown", error);
@@ -155,6 +156,42 @@ static int unpack(struct chunk_reader *reader, const struct chunk_head *head,
     return 0;
 }
 
+static struct chunk_head head_of(const char *bytes)
+{
+    return (struct chunk_head){(uint8_t)bytes[0], (uint8_t)bytes[1], get_le32(bytes + 4),
+                               get_le32(bytes + 8), get_le32(bytes + CHUNK_CRC_OFFSET)};
+}
+
+uint64_t chunk_find_last(struct chunk_reader *reader, enum chunk_type type)
+{
+    uint64_t found = 0, offset = RECORDING_START_SIZE;
+    char bytes[CHUNK_HEADER_SIZE];
+    struct error ignored;
+    struct stat stat;
+
+    if (fstat(reader->fd, &stat) || !S_ISREG(stat.st_mode))
+        return 0;
+    while (pread(reader->fd, bytes, sizeof(bytes), (off_t)offset) == (ssize_t)sizeof(bytes)) {
+        struct chunk_head head = head_of(bytes);
+        uint64_t end = offset + CHUNK_HEADER_SIZE + head.stored;
+
+        if (check_head(reader, &head, bytes, &ignored) || end > (uint64_t)stat.st_size)
+            break;
+        if (head.type == type)
+            found = offset;
+        offset = end;
+    }
+    return found;
+}
+
+int chunk_seek(struct chunk_reader *reader, uint64_t offset, struct error *error)
+{
+    if (lseek(reader->fd, (off_t)offset, SEEK_SET) < 0)
+        return error_set(error, ERROR_FAILED, "cannot read %s: %s", reader->name, strerror(errno));
+    reader->offset = offset;
+    return 0;
+}
+
 int chunk_read(struct chunk_reader *reader, struct chunk *ret_chunk, bool *ret_cut,
                struct error *error)
 {
@@ -167,8 +204,7 @@ int chunk_read(struct chunk_reader *reader, struct chunk *ret_chunk, bool *ret_c
     *ret_cut = n > 0;
     if (n < (ssize_t)sizeof(bytes))
         return 0;
-    head = (struct chunk_head){(uint8_t)bytes[0], (uint8_t)bytes[1], get_le32(bytes + 4),
-                               get_le32(bytes + 8), get_le32(bytes + CHUNK_CRC_OFFSET)};
+    head = head_of(bytes);
     if (check_head(reader, &head, bytes, error))
         return -1;
     n = read_up_to(reader, buffer_reserve(&reader->stored, head.stored), head.stored, error);

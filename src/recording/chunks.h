@@ -31,6 +31,13 @@ void chunk_reader_free(struct chunk_reader *reader);
 int chunk_read(struct chunk_reader *reader, struct chunk *ret_chunk, bool *ret_cut,
                struct error *error);
 
+/* Return the offset of the last whole chunk of a type; 0 if there is none, or if the file is a pipe.
+ * Only the headers of chunks are read and checked. */
+uint64_t chunk_find_last(struct chunk_reader *reader, enum chunk_type type);
+
+/* Continue with the chunk at this offset. Return 0, or -1 with error. */
+int chunk_seek(struct chunk_reader *reader, uint64_t offset, struct error *error);
+
 /* The name of the file, for messages. */
 const char *chunk_reader_name(const struct chunk_reader *reader);
 

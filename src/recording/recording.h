@@ -90,7 +90,13 @@ void recording_wait_for(struct recording_writer *writer, uint64_t time);
 int recording_put_summary(struct recording_writer *writer, const struct profile *profile,
                           const struct event_summary *summary, struct error *error);
 
-/* The same for the times of all threads. */
+/* Set the totals of an event's values in a target, which the samples of this event and target then
+ * add up to for who reads them (profile/value_scales.h). They replace those that were set before.
+ * Written at each flush and at the end. */
+void recording_put_values(struct recording_writer *writer, event_id event, target_id target,
+                          const uint64_t totals[EVENT_VALUES]);
+
+/* The same as recording_put_summary() for the times of all threads. */
 int recording_put_threads(struct recording_writer *writer, const struct profile *profile,
                           const struct thread_times *times, struct error *error);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 8. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 9. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       8
+ *      version   u32       9
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -39,6 +39,10 @@
  * CHUNK_LIVES: varint count of targets that ended or were stopped, each the varints target
  * (ascending), ended, stopped_ns (profile/target_lives.h). The newest chunk is valid. There is none
  * if all targets ran to the end.
+ *
+ * CHUNK_SCALES: varint count of scales (65,536 at most), each the varints event, target, and for
+ * each of EVENT_VALUES the total and the sum of the samples' values (profile/value_scales.h). The
+ * newest chunk is valid, for all samples, also for those before it.
  *
  * CHUNK_END: empty.
  *
@@ -79,7 +83,7 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    8
+#define RECORDING_VERSION    9
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
 #define CHUNK_HEADER_SIZE 16
@@ -97,6 +101,7 @@ enum chunk_type {
     CHUNK_END = 5,
     CHUNK_THREADS = 6,
     CHUNK_LIVES = 7,
+    CHUNK_SCALES = 8,
 };
 
 enum chunk_encoding {

@@ -5,6 +5,7 @@
 
 #include "profile/limits.h"
 #include "profile/string_table.h"
+#include "profile/value_scales.h"
 #include "recording/chunks.h"
 #include "recording/records.h"
 #include "util/alloc.h"
@@ -20,6 +21,7 @@ struct recording {
     struct event_summaries summaries;
     struct thread_times threads;
     struct target_lives lives;
+    struct value_scales scales;
     struct chunk chunk; /* the current one; the cursor is in it */
     struct cursor cursor;
     uint64_t samples; /* number of samples read */
@@ -104,6 +106,27 @@ static int open_header(struct recording *recording, struct error *error)
     return check_chunk(recording, &chunk, &cursor, error);
 }
 
+/* Read the newest scales, which are behind the samples that they are for, and go back. */
+static int read_scales(struct recording *recording, struct error *error)
+{
+    uint64_t back = chunk_reader_offset(recording->chunks);
+    uint64_t at = chunk_find_last(recording->chunks, CHUNK_SCALES);
+    struct chunk chunk;
+    struct cursor cursor;
+    bool cut;
+
+    if (!at)
+        return 0;
+    if (chunk_seek(recording->chunks, at, error) ||
+        chunk_read(recording->chunks, &chunk, &cut, error) < 0)
+        return -1;
+    cursor = cursor_over(chunk.data, chunk.size);
+    value_scales_decode(&recording->scales, &cursor);
+    if (check_chunk(recording, &chunk, &cursor, error))
+        return -1;
+    return chunk_seek(recording->chunks, back, error);
+}
+
 struct recording *recording_open(int fd, const char *name, struct error *error)
 {
     struct chunk_reader *chunks = chunk_reader_new(fd, name, error);
@@ -113,7 +136,7 @@ struct recording *recording_open(int fd, const char *name, struct error *error)
         return NULL;
     recording = xcalloc(1, sizeof(*recording));
     recording->chunks = chunks;
-    if (open_header(recording, error)) {
+    if (open_header(recording, error) || read_scales(recording, error)) {
         recording_close(recording);
         return NULL;
     }
@@ -134,6 +157,7 @@ void recording_close(struct recording *recording)
     event_summaries_free(&recording->summaries);
     thread_times_free(&recording->threads);
     target_lives_free(&recording->lives);
+    value_scales_free(&recording->scales);
     free((char *)recording->header.event);
     free((char *)recording->header.hostname);
     free((char *)recording->header.kernel);
@@ -189,6 +213,8 @@ static int read_counts(struct recording *recording, struct profile *profile, str
         thread_times_decode(&recording->threads, profile, cursor);
     else if (chunk->type == CHUNK_LIVES)
         target_lives_decode(&recording->lives, profile, cursor);
+    else if (chunk->type == CHUNK_SCALES)
+        cursor->at = cursor->end; /* recording_open() has read the newest one */
     else if (chunk->type == CHUNK_HEADER)
         cursor_fail(cursor, "second header");
     return check_chunk(recording, chunk, cursor, error);
@@ -231,6 +257,7 @@ static int next_in_chunk(struct recording *recording, struct profile *profile,
 
         if (record_decode(&recording->decoder, cursor, profile, ret_sample)) {
             recording->samples++;
+            value_scales_apply(&recording->scales, sample_target(profile, ret_sample), ret_sample);
             return check_limits(recording, profile, has_grown, error) ? -1 : 1;
         }
         has_grown = true;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "profile/string_table.h"
+#include "profile/value_scales.h"
 #include "recording/chunks.h"
 #include "recording/recording_keep.h"
 #include "recording/records.h"
@@ -17,13 +18,16 @@
 #include "util/alloc.h"
 #include "util/file_place.h"
 #include "util/log.h"
+#include "util/number.h"
 
 struct recording_writer {
     struct chunk_writer *chunks;
     struct reorder reorder;
     struct record_encoder encoder;
     struct buffer records; /* the next CHUNK_RECORDS */
-    struct buffer counted; /* the next CHUNK_SUMMARY, CHUNK_THREADS or CHUNK_LIVES */
+    struct buffer counted; /* the next chunk of another type than CHUNK_RECORDS */
+    struct value_scales scales;
+    bool has_scales; /* some have totals */
 };
 
 /* Cut the text: a reader accepts no longer ones. */
@@ -112,6 +116,17 @@ static int put_entries(struct recording_writer *writer, const struct profile *pr
     return 0;
 }
 
+/* Count what the samples of an event add up to. */
+static void count_values(struct recording_writer *writer, const struct profile *profile,
+                         const struct sample *sample)
+{
+    struct value_scale *scale =
+        value_scales_place(&writer->scales, sample->event, sample_target(profile, sample));
+
+    for (int v = 0; v < EVENT_VALUES; v++)
+        scale->sampled[v] = saturating_sum(scale->sampled[v], sample->values[v]);
+}
+
 /* Encode the samples that have waited long enough, or all of them if `all`. */
 static int put_samples(struct recording_writer *writer, const struct profile *profile, bool all,
                        struct error *error)
@@ -122,6 +137,7 @@ static int put_samples(struct recording_writer *writer, const struct profile *pr
         if (put_entries(writer, profile, error))
             return -1;
         record_encode_sample(&writer->encoder, profile, &sample, &writer->records);
+        count_values(writer, profile, &sample);
         if (writer->records.size >= CHUNK_FULL && write_records(writer, error))
             return -1;
     }
@@ -299,13 +315,31 @@ int recording_put_lives(struct recording_writer *writer, const struct profile *p
     return write_counted(writer, CHUNK_LIVES, error);
 }
 
+void recording_put_values(struct recording_writer *writer, event_id event, target_id target,
+                          const uint64_t totals[EVENT_VALUES])
+{
+    struct value_scale *scale = value_scales_place(&writer->scales, event, target);
+
+    memcpy(scale->totals, totals, sizeof(scale->totals));
+    writer->has_scales = true;
+}
+
+static int write_scales(struct recording_writer *writer, struct error *error)
+{
+    if (!writer->has_scales)
+        return 0;
+    writer->counted.size = 0;
+    value_scales_encode(&writer->scales, &writer->counted);
+    return write_counted(writer, CHUNK_SCALES, error);
+}
+
 static int flush(struct recording_writer *writer, const struct profile *profile,
                  struct recording_totals *totals, bool all, struct error *error)
 {
     if (chunk_writer_check(writer->chunks, error))
         return -1;
     if (put_samples(writer, profile, all, error) || put_entries(writer, profile, error) ||
-        write_records(writer, error))
+        write_records(writer, error) || write_scales(writer, error))
         return -1;
     /* Set the number instead of adding to it: the caller may keep its totals or start them at 0
      * again. */
@@ -346,6 +380,7 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
     record_base_reset(&writer->encoder.base);
     buffer_free(&writer->records);
     buffer_free(&writer->counted);
+    value_scales_free(&writer->scales);
     free(writer);
     if (ret_fd) {
         *ret_fd = fd;

@@ -289,13 +289,15 @@ static int append_share(struct events *events, const struct held *held,
                         const struct event_part *share, const struct event_scale *scale,
                         struct segment *segment, struct error *error)
 {
-    uint32_t by_time = events->options->events[held->event].kind->by_time;
+    const struct event_kind *kind = events->options->events[held->event].kind;
     struct sample sample = held->sample;
 
     sample.event = events->ids[held->event];
     for (int v = 0; v < EVENT_VALUES; v++) {
         double *rest = &events->rest[held->event][v];
-        double by = share->stands_alone ? 1 : by_time >> v & 1 ? scale->by_time : scale->by_work;
+        double by = kind->listed >> v & 1    ? 1
+                    : kind->by_time >> v & 1 ? scale->by_time
+                                             : scale->by_work;
         double value = (double)share->values[v] * by + *rest;
 
         sample.values[v] = value > 0 ? (uint64_t)value : 0;
@@ -373,6 +375,23 @@ void events_forget(struct events *events, const struct target *target)
     events->held_count = kept;
 }
 
+/* Add what was counted in a target, and let its samples add up to that. */
+static void add_summary(const struct events *events, const struct target *target, int event,
+                        struct event_summary *summary, struct event_histogram *histograms,
+                        struct event_tally *tallies, struct segment *segment)
+{
+    uint32_t listed = events->options->events[event].kind->listed;
+    uint64_t totals[EVENT_VALUES];
+
+    for (int v = 0; v < EVENT_VALUES; v++)
+        totals[v] = summary->sums[v];
+    event_probes_add_summary(target->probes, event, summary, histograms, tallies);
+    for (int v = 0; v < EVENT_VALUES; v++)
+        totals[v] = listed >> v & 1 ? 0 : summary->sums[v] - totals[v];
+    recording_put_values(segment->writer, summary->event, symbolizer_target(target->symbolizer),
+                         totals);
+}
+
 static int put_summary(struct events *events, int event, struct segment *segment,
                        struct error *error)
 {
@@ -396,11 +415,11 @@ static int put_summary(struct events *events, int event, struct segment *segment
     for (int i = 0; i < kind->tally_count; i++)
         tallies[i].name = profile_string_z(events->profile, kind->tallies[i]);
     for (size_t i = 0; i < events->targets->count; i++) {
-        const struct event_probes *probes = events->targets->of[i]->probes;
+        const struct target *target = events->targets->of[i];
         struct error ignored;
 
-        if (event_probes_refused(probes, event, &ignored) == 0)
-            event_probes_add_summary(probes, event, &summary, histograms, tallies);
+        if (event_probes_refused(target->probes, event, &ignored) == 0)
+            add_summary(events, target, event, &summary, histograms, tallies, segment);
     }
     result = recording_put_summary(segment->writer, segment->profile, &summary, error);
     free(histograms);

@@ -555,6 +555,61 @@ static void test_bytes_of_samples_are_those_of_the_format(void **state)
     seen_free(&seen);
 }
 
+/* What samples of an event add up to in a target are the newest totals that were set for these two,
+ * also before they were set. All others stay as they were written. */
+static void test_samples_add_up_to_the_totals_of_their_target(void **state)
+{
+    enum { SAMPLES = 1000 };
+    const uint64_t first[EVENT_VALUES] = {7000001, 0, 3}, later[EVENT_VALUES] = {12345678, 0, 5};
+    struct profile *p = profile_new();
+    event_id event = event_define(p, EVENT_GC), other = event_define(p, EVENT_MSG);
+    target_id targets[2] = {profile_target(p, &(struct target_entry){.pid = 1}),
+                            profile_target(p, &(struct target_entry){.pid = 2})};
+    struct recording_totals totals = {0};
+    struct seen seen = {0};
+    struct recording_writer *writer;
+    uint64_t sums[2][3] = {{0}}, others = 0;
+    struct error error;
+    int fd;
+
+    (void)state;
+    writer = recording_create(NULL, "/tmp", &small_header, &error);
+    assert_non_null(writer);
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        struct sample sample = {
+            .time = small_header.start_monotonic + i,
+            .event = i % 3 ? event : other,
+            .thread = profile_thread(p, &(struct thread_entry){.target = targets[i % 2]}),
+            .values = {i, 17, i == 500},
+        };
+
+        assert_int_equal(recording_append(writer, p, &sample, &error), 0);
+        if (i == 300) {
+            recording_put_values(writer, event, targets[0], first);
+            assert_int_equal(recording_flush(writer, p, &totals, &error), 0);
+        }
+    }
+    recording_put_values(writer, event, targets[0], later);
+    assert_int_equal(recording_finish(writer, p, &totals, &fd, &error), 0);
+    assert_int_equal(read_fd(fd, &seen, &error), 0);
+    for (size_t i = 0; i < seen.count; i++) {
+        const struct sample *sample = &seen.samples[i];
+        size_t target = i % 2;
+
+        for (int v = 0; v < 3; v++)
+            sums[target][v] += i % 3 ? sample->values[v] : 0;
+        others += i % 3 ? 0 : sample->values[1];
+    }
+    assert_int_equal(seen.count, SAMPLES);
+    assert_in_range(sums[0][0], later[0] - 1, later[0]);
+    assert_int_equal(sums[0][1], 333 * 17); /* no total: as they were written */
+    assert_in_range(sums[0][2], later[2] - 1, later[2]);
+    assert_int_equal(sums[1][1], 333 * 17); /* another target */
+    assert_int_equal(others, 334 * 17);     /* another event */
+    seen_free(&seen);
+    profile_free(p);
+}
+
 /* An event after the first sample is refused, because no reader accepts such a file. */
 static void test_event_after_the_first_sample_is_refused(void **state)
 {
@@ -785,7 +840,7 @@ static void test_other_versions_and_other_files_have_own_messages(void **state)
     assert_non_null(strstr(error.text, "version 99"));
     recording = recording_open(memory_file_of(RECORDING_MAGIC "\x01\0\0\0", 12), "old", &error);
     assert_null(recording);
-    assert_non_null(strstr(error.text, "format version 1, this program reads version 8"));
+    assert_non_null(strstr(error.text, "format version 1, this program reads version 9"));
     recording = recording_open(memory_file_of("# ========\n# x", 14), "text", &error);
     assert_null(recording);
     assert_non_null(strstr(error.text, "not a recording"));
@@ -827,6 +882,7 @@ int main(void)
         cmocka_unit_test(test_record_that_breaks_a_rule_is_refused_by_name),
         cmocka_unit_test(test_random_records_give_errors),
         cmocka_unit_test(test_samples_of_several_events_are_read_back),
+        cmocka_unit_test(test_samples_add_up_to_the_totals_of_their_target),
         cmocka_unit_test(test_event_after_the_first_sample_is_refused),
         cmocka_unit_test(test_bytes_of_samples_are_those_of_the_format),
         cmocka_unit_test(test_newest_summary_of_an_event_counts),
