@@ -229,10 +229,10 @@ static int check_limits(const struct recording *recording, const struct profile 
     const char *problem = NULL;
 
     if (has_grown && profile_exceeds(profile, memory_limit()))
-        return error_set(error, ERROR_FAILED,
-                         "%s has more stacks and names than fit into --max-memory=%lluM: give more",
-                         chunk_reader_name(recording->chunks),
-                         (unsigned long long)memory_limit() >> 20);
+        return error_set(
+            error, ERROR_FAILED,
+            "%s has more stacks and names than fit into %llu MB: give more by --max-memory",
+            chunk_reader_name(recording->chunks), (unsigned long long)memory_limit() >> 20);
     if (has_grown && limits_tables_exceeded(profile, bytes))
         problem = "names and stacks take more memory than a file of this size may use";
     else if (recording->decoder.frames > limits_frames(bytes))

@@ -81,7 +81,7 @@ class MaxMemory(unittest.TestCase):
         path, _, _ = self.recordings[1024]
         refused = beamflame.run("report", path, "--max-memory", f"{LIMIT_MB}M")
         self.assertEqual(refused.returncode, FAILED)
-        self.assertIn(f"more stacks and names than fit into --max-memory={LIMIT_MB}M",
+        self.assertIn(f"more stacks and names than fit into {LIMIT_MB} MB",
                       refused.stderr)
         read = beamflame.run("report", path, "--max-memory", "1G")
         self.assertEqual(read.returncode, DONE, read.stderr)
