@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame ps`: the Erlang VMs of this host, in all of its containers. */
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,11 @@
 #include "os/process.h"
 #include "output/json/json.h"
 #include "util/alloc.h"
+#include "util/buffer.h"
 #include "util/log.h"
 #include "util/utf8.h"
+
+enum { ARGUMENTS_SHOWN = 120 }; /* bytes in the table */
 
 /* One VM, or an OS process that seems to be one and can't be read. */
 struct row {
@@ -25,6 +29,9 @@ struct row {
     struct build build; /* release 0: unknown */
     char node[1024];
     char container[80];
+    char user[40]; /* a name, or the number of a user without one; "": not known */
+    int64_t age;   /* s; -1: not known */
+    char *command; /* to be freed; NULL: not known */
     enum vm_frames frames;
     const char *layout;
     uint32_t schedulers[3];
@@ -66,17 +73,59 @@ static bool is_kernel_thread(pid_t pid)
     return size == 0;
 }
 
+/* ---- the OS process ---- */
+
+/* The command line, to be freed; NULL if it is not known. Whoever has the cookie can run code in
+ * the node, so its value is left out. */
+static char *command_line(pid_t pid)
+{
+    size_t size;
+    char *arguments = process_arguments(pid, &size);
+    struct buffer line = {0};
+    bool is_secret = false;
+
+    if (!arguments)
+        return NULL;
+    for (const char *at = arguments; at < arguments + size; at += strlen(at) + 1) {
+        if (line.size)
+            buffer_byte(&line, ' ');
+        buffer_text(&line, is_secret ? "***" : at);
+        is_secret = !strcmp(at, "-setcookie");
+    }
+    buffer_byte(&line, '\0');
+    free(arguments);
+    return line.data;
+}
+
+static void describe_process(struct row *row)
+{
+    const struct passwd *user;
+    uint64_t age;
+    uid_t uid;
+
+    process_container(row->pid, row->container, sizeof(row->container));
+    row->command = command_line(row->pid);
+    row->stopped = process_is_stopped(row->pid);
+    if (process_age(row->pid, &age))
+        row->age = (int64_t)age;
+    if (!process_user(row->pid, &uid))
+        return;
+    user = getpwuid(uid);
+    if (user)
+        snprintf(row->user, sizeof(row->user), "%s", user->pw_name);
+    else
+        snprintf(row->user, sizeof(row->user), "%u", (unsigned int)uid);
+}
+
 static void describe(struct row *row, int assumed_release)
 {
     struct vm *vm = vm_open(row->pid, assumed_release, &row->error);
 
-    process_container(row->pid, row->container, sizeof(row->container));
     if (!vm)
         return;
     release_option_warn(vm);
     vm_node_name(vm, row->node, sizeof(row->node));
     row->build = vm->build;
-    row->stopped = process_is_stopped(row->pid);
     row->frames = vm_frames(vm);
     row->layout = vm_layout_source(vm);
     memcpy(row->schedulers, vm->scheduler_counts, sizeof(row->schedulers));
@@ -92,7 +141,7 @@ static bool look_at(pid_t pid, int assumed_release, struct rows *rows, struct ro
     struct error error = {0};
     int identified;
 
-    *row = (struct row){.pid = pid, .run_queue = -1};
+    *row = (struct row){.pid = pid, .run_queue = -1, .age = -1};
     identified = vm_identify(pid, &row->build, &error);
     if (identified < 0 && error.code == ERROR_PERMISSION && !is_kernel_thread(pid)) {
         rows->not_permitted++;
@@ -125,6 +174,7 @@ static int collect(int assumed_release, struct rows *rows, struct error *error)
 
         if (!look_at(pids[i], assumed_release, rows, &row))
             continue;
+        describe_process(&row);
         rows->all = xreallocarray(rows->all, rows->count + 1, sizeof(*rows->all));
         rows->all[rows->count++] = row;
     }
@@ -135,6 +185,11 @@ static int collect(int assumed_release, struct rows *rows, struct error *error)
 static const char *flavor(const struct row *row)
 {
     return row->build.jit ? "jit" : "emu";
+}
+
+static const char *state(const struct row *row)
+{
+    return row->stopped ? "stopped" : "running";
 }
 
 static const char *frames(const struct row *row)
@@ -148,28 +203,61 @@ static const char *frames(const struct row *row)
     return names[row->frames];
 }
 
+/* "12 s", "5 min", "7 h", "41 d". */
+static void age_text(int64_t age, char *text, size_t size)
+{
+    if (age < 0)
+        snprintf(text, size, "-");
+    else if (age < 120)
+        snprintf(text, size, "%lld s", (long long)age);
+    else if (age < 2 * 3600)
+        snprintf(text, size, "%lld min", (long long)(age / 60));
+    else if (age < 2 * 86400)
+        snprintf(text, size, "%lld h", (long long)(age / 3600));
+    else
+        snprintf(text, size, "%lld d", (long long)(age / 86400));
+}
+
+static const char *or_dash(const char *text)
+{
+    return text && text[0] ? text : "-";
+}
+
+/* The arguments that the user gave to `erl` or to a release. It starts the VM with its own before
+ * them, each group behind "--" (erts/etc/common/erlexec.c, main(), OTP-27.3). */
+static const char *own_arguments(const char *command)
+{
+    const char *own = or_dash(command);
+
+    for (const char *dashes = own; (dashes = strstr(dashes, " -- ")); own = dashes)
+        dashes += 4;
+    return own;
+}
+
 static void print_table_row(const struct row *row)
 {
-    char release[16] = "-", queue[24] = "-";
+    char release[16] = "-", queue[24] = "-", age[32];
 
+    age_text(row->age, age, sizeof(age));
     if (row->build.otp_release)
         snprintf(release, sizeof(release), "%d", row->build.otp_release);
     if (row->run_queue >= 0)
         snprintf(queue, sizeof(queue), "%lld", (long long)row->run_queue);
     if (row->error.code)
-        print_line("%7d %-30s %3s %-10s %s", row->pid, "-", release,
-                   row->build.erts[0] ? row->build.erts : "-", row->error.text);
+        print_line("%7d %-10s %7s %-7s %-30s %3s %-10s %s", row->pid, or_dash(row->user), age,
+                   state(row), "-", release, or_dash(row->build.erts), row->error.text);
     else
-        print_line("%7d %-30s %3s %-10s %-6s %-6s %5u %7u %4s %s", row->pid,
-                   row->node[0] ? row->node : "-", release, row->build.erts, flavor(row),
-                   frames(row), row->schedulers[0], row->processes, queue,
-                   row->container[0] ? row->container : "-");
+        print_line("%7d %-10s %7s %-7s %-30s %3s %-10s %-6s %-6s %5u %7u %4s %-12s %.*s", row->pid,
+                   or_dash(row->user), age, state(row), or_dash(row->node), release,
+                   row->build.erts, flavor(row), frames(row), row->schedulers[0], row->processes,
+                   queue, or_dash(row->container), ARGUMENTS_SHOWN, own_arguments(row->command));
 }
 
 static void print_table(const struct rows *rows)
 {
-    print_line("%7s %-30s %3s %-10s %-6s %-6s %5s %7s %4s %s", "PID", "NODE", "OTP", "ERTS",
-               "FLAVOR", "FRAMES", "SCHED", "PROCS", "RUNQ", "CONTAINER");
+    print_line("%7s %-10s %7s %-7s %-30s %3s %-10s %-6s %-6s %5s %7s %4s %-12s %s", "PID", "USER",
+               "AGE", "STATE", "NODE", "OTP", "ERTS", "FLAVOR", "FRAMES", "SCHED", "PROCS", "RUNQ",
+               "CONTAINER", "ARGUMENTS");
     for (size_t i = 0; i < rows->count; i++)
         print_table_row(&rows->all[i]);
 }
@@ -211,6 +299,17 @@ static void put_vm(struct json *json, const struct row *row)
     json_number(json, "processes", row->processes);
     if (row->run_queue >= 0)
         json_number(json, "run_queue", (uint64_t)row->run_queue);
+}
+
+static void put_process(struct json *json, const struct row *row)
+{
+    put_clean(json, "container", row->container);
+    if (row->user[0])
+        put_clean(json, "user", row->user);
+    if (row->age >= 0)
+        json_number(json, "age_s", (uint64_t)row->age);
+    if (row->command)
+        put_clean(json, "command", row->command);
     json_bool(json, "stopped", row->stopped);
 }
 
@@ -230,7 +329,7 @@ static void print_json(const struct rows *rows)
             put_clean(&json, "error", row->error.text);
         else
             put_vm(&json, row);
-        put_clean(&json, "container", row->container);
+        put_process(&json, row);
         json_close(&json, '}');
     }
     json_close(&json, ']');
@@ -280,6 +379,8 @@ static int list(const struct ps_options *options, struct error *error)
                         PROCESS_NUMBERS_OF_HOST);
         result = report_permission(&rows);
     }
+    for (size_t i = 0; i < rows.count; i++)
+        free(rows.all[i].command);
     free(rows.all);
     return result;
 }
@@ -313,8 +414,9 @@ static const struct option_group groups[] = {
 const struct command ps_command = {
     .name = "ps",
     .summary = "list the Erlang VMs of this host, in every container",
-    .description = "List the Erlang VMs of this host, in every container: process id, node name, "
-                   "release, schedulers, processes and run queue.",
+    .description = "List the Erlang VMs of this host, in every container: process id, user, age, "
+                   "state, node name, release, schedulers, processes, run queue and "
+                   "arguments (without the cookie).",
     .groups = groups,
     .run = run,
 };

@@ -16,6 +16,7 @@
 #include "os/patience.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -173,6 +174,29 @@ struct process_identity process_identity(pid_t pid)
         identity.start_stack = strtoull(field, NULL, 10);
     free(stat);
     return identity;
+}
+
+bool process_user(pid_t pid, uid_t *ret_uid)
+{
+    char path[32];
+    struct stat stat_of;
+
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    if (stat(path, &stat_of))
+        return false;
+    *ret_uid = stat_of.st_uid;
+    return true;
+}
+
+bool process_age(pid_t pid, uint64_t *ret_seconds)
+{
+    uint64_t start = process_identity(pid).start_time / (uint64_t)sysconf(_SC_CLK_TCK);
+    uint64_t now = clock_ns(CLOCK_BOOTTIME) / 1000000000;
+
+    if (!start)
+        return false;
+    *ret_seconds = now > start ? now - start : 0;
+    return true;
 }
 
 bool process_is(pid_t pid, const struct process_identity *identity)

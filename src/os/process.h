@@ -49,6 +49,12 @@ bool process_is(pid_t pid, const struct process_identity *identity);
  * namespace: the first ns of the clock tick. */
 uint64_t process_identity_boot_ns(const struct process_identity *identity);
 
+/* Get the user that the process runs as. False if it has ended. */
+bool process_user(pid_t pid, uid_t *ret_uid);
+
+/* Get the time since the process was started, in s. False if it has ended. */
+bool process_age(pid_t pid, uint64_t *ret_seconds);
+
 /* True if a filter (seccomp) checks its system calls, or if that is unknown. False if the process
  * has ended. */
 bool process_filters_calls(pid_t pid);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`beamflame ps`, compared with what the nodes say."""
 import json
+import os
+import signal
 import unittest
 
 import beamflame
@@ -48,6 +50,27 @@ class Ps(unittest.TestCase):
         self.assertEqual(len(mine), 1, lines)
         self.assertIn("25", mine[0])
         self.assertIn(node.ready["node"], mine[0])
+
+    def test_os_process_is_described(self):
+        """User, age, state and command line are those of the OS process. The cookie is left
+        out, and a stopped node is told from a running one."""
+        flags = (*NAME, "-setcookie", "open_sesame")
+        with nodes.Node(25, "identity", flags=flags) as node:
+            vm = listed(node.pid)
+            self.assertEqual(vm["user"], "root")
+            self.assertLess(vm["age_s"], 60)
+            self.assertFalse(vm["stopped"])
+            self.assertIn("-setcookie ***", vm["command"])
+            self.assertIn("-sname beamflame_test", vm["command"])
+            os.kill(node.pid, signal.SIGSTOP)
+            stopped, table = listed(node.pid), beamflame.record("ps")
+            os.kill(node.pid, signal.SIGCONT)
+            self.assertTrue(stopped["stopped"])
+            line = next(line for line in table.stdout.splitlines()
+                        if line.split()[0] == str(node.pid))
+            self.assertIn(" root ", line)
+            self.assertIn(" stopped ", line)
+            self.assertNotIn("open_sesame", table.stdout)
 
     def test_other_processes_are_not_listed(self):
         """A process is listed because it is a BEAM, not because of its name."""
