@@ -224,7 +224,7 @@ static const char *or_dash(const char *text)
 }
 
 /* The arguments that the user gave to `erl` or to a release. It starts the VM with its own before
- * them, each group behind "--" (erts/etc/common/erlexec.c, main(), OTP-27.3). */
+ * them, each group behind "--" (erts/etc/common/erlexec.c, main(); OTP 27.3.4.1). */
 static const char *own_arguments(const char *command)
 {
     const char *own = or_dash(command);
