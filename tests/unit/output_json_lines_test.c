@@ -16,7 +16,7 @@ static void test_entry_comes_before_the_entries_that_refer_to_it(void **state)
         "{\"type\": \"target\", \"id\": 1, \"pid\": 100, \"node\": \"shop@\\\"web\\\"\", "
         "\"otp_release\": \"27\", \"schedulers\": 2, \"dirty_cpu_schedulers\": 0, "
         "\"dirty_io_schedulers\": 0, \"processes\": 50, \"layout\": \"table\"}\n"
-        "{\"type\": \"process\", \"id\": 1, \"target\": 1, \"pid\": \"\\u003c0.85.0>\", "
+        "{\"type\": \"process\", \"id\": 1, \"target\": 1, \"pid\": \"<0.85.0>\", "
         "\"name\": \"cart\"}\n"
         "{\"type\": \"thread\", \"id\": 1, \"target\": 1, \"tid\": 102, \"name\": "
         "\"erts_sched_1\", \"scheduler\": \"normal\", \"number\": 1}\n"
@@ -108,7 +108,7 @@ static void test_wakers_parents_and_ports_are_written(void **state)
     small.samples[2].detail = profile_string_z(p, "tcp_inet");
     text = small_output(&small, &json_format, &(struct view_options){0});
     assert_non_null(strstr(text, "\"process\": 1, \"peer\": 2, "));
-    assert_non_null(strstr(text, "\"parent\": \"\\u003c0.85.0>\", "
+    assert_non_null(strstr(text, "\"parent\": \"<0.85.0>\", "
                                  "\"ancestors\": [\"sup\", \"top_sup\"]}\n"));
     assert_non_null(strstr(text, "\"activity\": \"port\", \"detail\": \"tcp_inet\""));
     free(text);

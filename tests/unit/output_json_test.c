@@ -87,7 +87,8 @@ static void assert_written(struct json *json, const char *expected)
     free(text);
 }
 
-/* Characters that are special in JSON or HTML are escaped in values and keys, others stay. */
+/* Characters that are special in JSON are escaped in values and keys, others stay. '<' is escaped in
+ * a page, where it could end the script element. */
 static void test_special_characters_are_escaped(void **state)
 {
     struct json json = begin(false);
@@ -100,8 +101,12 @@ static void test_special_characters_are_escaped(void **state)
     json_text_or_null(&json, "d", "e");
     json_close(&json, '}');
     assert_written(&json, "{\"a\\\"b\\\\c\": "
-                          "\"a\\\"b\\\\c\\u000ad\\u0001\\u003c/script>\\u007f\xc3\xa9\", "
+                          "\"a\\\"b\\\\c\\u000ad\\u0001</script>\\u007f\xc3\xa9\", "
                           "\"b\": \"\", \"c\": null, \"d\": \"e\"}");
+    json = begin(false);
+    json.in_script = true;
+    json_text(&json, NULL, "</script>");
+    assert_written(&json, "\"\\u003c/script>\"");
 }
 
 static void test_numbers_of_all_kinds_are_exact(void **state)

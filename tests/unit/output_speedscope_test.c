@@ -46,7 +46,7 @@ static void test_renamed_process_has_one_profile(void **state)
     small.samples[3].process = profile_process(small.profile, &named);
     text = small_output_of(&small, &speedscope_format, &settings);
     assert_non_null(strstr(text, "\"name\":\"scheduler 1\""));
-    assert_non_null(strstr(text, "\"name\":\"\\u003c0.85.0> cart\",\n\"unit\":\"nanoseconds\",\n"
+    assert_non_null(strstr(text, "\"name\":\"<0.85.0> cart\",\n\"unit\":\"nanoseconds\",\n"
                                  "\"startValue\":0,\n\"endValue\":30000000,\n"
                                  "\"samples\":[\n[0,1,2],\n[0,1,3,4],\n[0,1,2]\n],\n"
                                  "\"weights\":[10000000,10000000,10000000]\n}\n],"));

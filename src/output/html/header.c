@@ -287,7 +287,7 @@ void html_header_write(FILE *file, const struct output_source *source,
                        const struct recording_totals *totals, const struct html_samples *samples,
                        const struct html_columns *columns)
 {
-    struct json json = {file};
+    struct json json = {file, .in_script = true};
 
     json_open(&json, NULL, '{');
     json_text(&json, "version", source->header->version);

@@ -164,7 +164,7 @@ static void put_module(struct json *json, const char *name, size_t size,
 /* Modules import each other as "#NAME", because data: URLs cannot resolve relative URLs. */
 static void put_modules(const struct html *html)
 {
-    struct json json = {html->file};
+    struct json json = {html->file, .in_script = true};
     const char *name;
 
     fprintf(html->file, "<script type=\"importmap\" nonce=\"%s\">", html->nonce.text);

@@ -8,14 +8,14 @@
 /* Functions of stdio without locks: a file is written by one thread, and large profiles are mostly
  * short strings and numbers. */
 
-static bool must_escape(unsigned char byte)
+static bool must_escape(unsigned char byte, bool in_script)
 {
-    return byte < 0x20 || byte == 0x7f || byte == '"' || byte == '\\' || byte == '<';
+    return byte < 0x20 || byte == 0x7f || byte == '"' || byte == '\\' || (byte == '<' && in_script);
 }
 
-static void put_ascii(FILE *file, unsigned char byte)
+static void put_ascii(FILE *file, unsigned char byte, bool in_script)
 {
-    if (!must_escape(byte))
+    if (!must_escape(byte, in_script))
         putc_unlocked(byte, file);
     else if (byte == '"' || byte == '\\')
         fprintf(file, "\\%c", byte);
@@ -25,8 +25,9 @@ static void put_ascii(FILE *file, unsigned char byte)
 
 /* Bytes that are not UTF-8, and characters that are more than text, become U+FFFD: JSON is printed
  * on terminals too. */
-static void put_string(FILE *file, const char *text)
+static void put_string(const struct json *json, const char *text)
 {
+    FILE *file = json->file;
     size_t size = strlen(text);
     bool clean = utf8_is_clean(text, size);
     uint32_t point;
@@ -35,7 +36,7 @@ static void put_string(FILE *file, const char *text)
     for (size_t at = 0, length; at < size; at += length ? length : 1) {
         length = 1;
         if ((unsigned char)text[at] < 0x80 || clean) {
-            put_ascii(file, (unsigned char)text[at]);
+            put_ascii(file, (unsigned char)text[at], json->in_script);
             continue;
         }
         length = utf8_decode(text + at, size - at, &point);
@@ -80,7 +81,7 @@ static void begin_element(struct json *json, const char *key)
     json->has_elements = true;
     if (!key)
         return;
-    put_string(json->file, key);
+    put_string(json, key);
     putc_unlocked(':', json->file);
     if (!json->compact)
         putc_unlocked(' ', json->file);
@@ -118,7 +119,7 @@ void json_close(struct json *json, char bracket)
 void json_text(struct json *json, const char *key, const char *text)
 {
     begin_element(json, key);
-    put_string(json->file, text);
+    put_string(json, text);
 }
 
 void json_text_or_null(struct json *json, const char *key, const char *text)

@@ -5,12 +5,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A JSON value that is being written; it puts the commas, blanks and line breaks. All but `file`
- * and `compact` are 0 at first. A key is NULL for an element of an array and for the outermost
+/* A JSON value that is being written; it puts the commas, blanks and line breaks. All but the first
+ * three are 0 at first. A key is NULL for an element of an array and for the outermost
  * value. */
 struct json {
     FILE *file;
-    bool compact; /* without blanks and indentation, for a large value */
+    bool compact;   /* without blanks and indentation, for a large value */
+    bool in_script; /* the file is HTML: '<' is escaped, so that no text ends the script element */
     bool has_elements;
     uint64_t by_line; /* of the open arrays and objects, a bit each, the innermost in bit 0: each
                        * element begins a line */
@@ -22,8 +23,7 @@ void json_open(struct json *json, const char *key, char bracket);
 void json_open_lines(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
 
-/* Write a string (RFC 8259, section 7). Valid UTF-8 is kept as it is. The escapes also make the
- * string safe inside of an HTML script element. */
+/* Write a string (RFC 8259, section 7). Valid UTF-8 is kept as it is. */
 void json_text(struct json *json, const char *key, const char *text);
 /* The same, but null for an empty text. */
 void json_text_or_null(struct json *json, const char *key, const char *text);
