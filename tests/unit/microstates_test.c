@@ -257,7 +257,9 @@ static void test_table_shows_the_busiest_schedulers_one_by_one(void **state)
                               "  scheduler 9        9.0    0.0   91.0     0.0\n"
                               "  scheduler 10      10.0    0.0   90.0     0.0\n"
                               "  2 others           1.5    0.0   98.5     0.0\n"
-                              "  2 dirty cpu        0.0   20.0   75.0     5.0\n");
+                              "  2 dirty cpu        0.0   20.0   75.0     5.0\n"
+                              "  no cpu: ready to run, while other threads of the machine had the "
+                              "CPUs\n");
     free(text);
 }
 

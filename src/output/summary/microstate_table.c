@@ -174,6 +174,8 @@ static void write_table(FILE *file, const struct table *table)
     putc('\n', file);
     for (size_t i = 0; i < table->count; i++)
         write_line(file, table, &table->lines[i]);
+    if (table->shown[COLUMN_WAIT])
+        fputs("  no cpu: ready to run, while other threads of the machine had the CPUs\n", file);
 }
 
 void microstate_table_write(FILE *file, const struct profile *profile,
