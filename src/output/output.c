@@ -121,7 +121,7 @@ static int pass_sample(struct output *output, const struct sample *sample, struc
 {
     if (output->format->sample(output->state, sample, error))
         return error_prefix(error, "%s", output->path);
-    if (ferror_unlocked(output->file.file) && !output->request->file)
+    if (!output->request->file && output_file_failed(&output->file))
         return error_set(error, ERROR_FAILED, "can't write %s: %s",
                          output->file.path ? output->file.path : "the output", strerror(errno));
     return 0;

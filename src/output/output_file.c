@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,7 @@ int output_file_open(struct output_file *output, const char *path, FILE *given, 
     if (given || !strcmp(path, "-")) {
         output->file = given ? given : stdout;
         output->path = output->temporary = output->buffer = NULL;
+        output->is_unwanted = false;
         output->place = (struct file_place){.directory = -1};
         return 0;
     }
@@ -149,11 +151,26 @@ int output_file_open(struct output_file *output, const char *path, FILE *given, 
     return 0;
 }
 
+static bool reader_has_left(FILE *file)
+{
+    struct pollfd look = {.fd = fileno(file)};
+
+    return poll(&look, 1, 0) == 1 && look.revents & POLLERR;
+}
+
+bool output_file_failed(struct output_file *output)
+{
+    if (!ferror_unlocked(output->file) || output->is_unwanted)
+        return false;
+    output->is_unwanted = output->file == stdout && reader_has_left(stdout);
+    return !output->is_unwanted;
+}
+
 int output_file_close(struct output_file *output, struct error *error)
 {
     FILE *file = output->file;
-    bool failed = ferror(file) || fflush(file);
-    int code = errno;
+    int code = fflush(file) ? errno : EIO;
+    bool failed = output_file_failed(output);
 
     output->file = NULL;
     if (output->path && fclose(file) && !failed) {

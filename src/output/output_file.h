@@ -18,6 +18,7 @@ struct output_file {
     struct file_place place; /* of `path` */
     char *temporary;         /* its name; NULL: written in place (a device or pipe) */
     char *buffer;            /* of `file`, if it was opened here */
+    bool is_unwanted;        /* the reader of standard output has left */
 };
 
 /* True if `path` is not a regular file but standard output, a device or a pipe. */
@@ -29,6 +30,10 @@ int output_file_check(const char *path, struct error *error);
 /* Open for writing to `path` ("-" is standard output), or to `given` if that is not NULL. */
 int output_file_open(struct output_file *output, const char *path, FILE *given,
                      struct error *error);
+/* True if a write has failed. It has not if the reader of standard output has closed the pipe, as
+ * `head` does: the reader has enough. */
+bool output_file_failed(struct output_file *output);
+
 /* Flush and close; standard output and a given file stay open. Returns -1 with error if any write
  * since the start failed. */
 int output_file_close(struct output_file *output, struct error *error);

@@ -2,6 +2,7 @@
 """Each error has its exit code, one sentence that says what is wrong, and leaves no file behind."""
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import beamflame
 import nodes
-from beamflame import FAILED, NO_PROCESS, PERMISSION, USAGE
+from beamflame import DONE, FAILED, NO_PROCESS, PERMISSION, USAGE
 
 
 class Errors(unittest.TestCase):
@@ -172,3 +173,35 @@ class Errors(unittest.TestCase):
             cut.write_bytes(data[:int(len(data) * share)])
             done = beamflame.run("report", cut, "--format", "folded", "-o", "-")
             self.assertIn(done.returncode, (beamflame.DONE, beamflame.NO_SAMPLES), done.stderr)
+class ReaderThatLeaves(unittest.TestCase):
+    """`head` closes the pipe as soon as it has enough."""
+
+    def first_line(self, *arguments):
+        """Run beamflame with a reader of standard output who leaves after a line, and with SIGPIPE
+        ignored, as under many supervisors. Return the line, the exit code and the messages."""
+        process = subprocess.Popen([beamflame.BINARY, *map(str, arguments)], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
+        line = process.stdout.readline()
+        process.stdout.close()
+        said = process.stderr.read()
+        process.stderr.close()
+        return line, process.wait(timeout=30), said
+
+    def test_record_and_report_end_quietly(self):
+        """It is no error, and other outputs are complete."""
+        beamflame.require()
+        out = beamflame.folder(self.addCleanup)
+        with nodes.Node(27, "request") as node:
+            line, code, said = self.first_line("-p", node.pid, "-d", 2, "-F", 999, "-q", "--format",
+                                               "json", "-o", "-", "-o", out / "x.bfr")
+        self.assertIn('"header"', line)
+        self.assertEqual((code, said), (DONE, ""))
+        self.assertGreater(len(beamflame.folded(out / "x.bfr")), 1)
+        line, code, said = self.first_line("report", out / "x.bfr", "-q", "--format", "json",
+                                           "-o", "-", "-o", out / "x.txt")
+        self.assertIn('"header"', line)
+        self.assertEqual((code, said), (DONE, ""))
+        self.assertGreater((out / "x.txt").stat().st_size, 100)
+
+
