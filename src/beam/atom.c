@@ -150,6 +150,13 @@ static const char *elixir_name(const char *module)
     return is_elixir ? module + length : NULL;
 }
 
+const char *atom_shown(const char *text)
+{
+    const char *elixir = elixir_name(text);
+
+    return elixir ? elixir : text;
+}
+
 void mfa_format(const char *module, const char *function, uint32_t arity, char *buffer, size_t size)
 {
     const char *elixir = elixir_name(module);

@@ -16,6 +16,10 @@ void atoms_free(struct atoms *atoms);
  * be read. The text lives as long as `atoms`. */
 const char *atom_text(struct atoms *atoms, uint64_t term);
 
+/* The name that an atom shows: "Shop.Stock" for 'Elixir.Shop.Stock', as Elixir writes it; else the
+ * text itself. A part of `text`. */
+const char *atom_shown(const char *text);
+
 /* Read the text of the atom with `index` from the IndexTable at `table`. The address need not be
  * that of an atom table: false if the memory there does not fit. Writes at most size-1 bytes and a
  * NUL; fails for longer atoms. */

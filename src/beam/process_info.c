@@ -153,7 +153,7 @@ static void read_name(struct reader *reader, uint64_t process)
         return;
     text = atom_text(reader->atoms, name);
     if (text)
-        snprintf(reader->info->name, sizeof(reader->info->name), "%s", text);
+        snprintf(reader->info->name, sizeof(reader->info->name), "%s", atom_shown(text));
 }
 
 static void put_initial_call(struct reader *reader, uint64_t module, uint64_t function,

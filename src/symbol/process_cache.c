@@ -125,7 +125,9 @@ static ancestor_id ancestors_of(struct process_cache *cache, const struct proces
         const char *name = atom_text(cache->atoms, term);
         char pid[48];
 
-        if (!name && pid_format(&cache->encoding, term, pid, sizeof(pid)))
+        if (name)
+            name = atom_shown(name);
+        else if (pid_format(&cache->encoding, term, pid, sizeof(pid)))
             name = pid;
         if (name)
             id = profile_ancestor(cache->profile, id, text_or_none(cache, name));

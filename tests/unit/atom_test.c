@@ -109,6 +109,16 @@ static void test_mfa_is_written_in_erlang_or_elixir_syntax(void **state)
     }
 }
 
+/* Names of Elixir are shown as Elixir writes them. */
+static void test_names_of_elixir_have_no_prefix(void **state)
+{
+    (void)state;
+    assert_string_equal(atom_shown("Elixir.Shop.Stock"), "Shop.Stock");
+    assert_string_equal(atom_shown("Elixir.shop"), "Elixir.shop");
+    assert_string_equal(atom_shown("Elixir"), "Elixir");
+    assert_string_equal(atom_shown("rabbit"), "rabbit");
+}
+
 static void test_long_mfa_is_cut_between_characters(void **state)
 {
     char text[6];
@@ -127,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_word_without_a_readable_atom_has_no_text),
         cmocka_unit_test(test_text_that_was_read_stays_after_the_target_has_ended),
         cmocka_unit_test(test_mfa_is_written_in_erlang_or_elixir_syntax),
+        cmocka_unit_test(test_names_of_elixir_have_no_prefix),
         cmocka_unit_test(test_long_mfa_is_cut_between_characters),
     };
 

@@ -198,6 +198,33 @@ static void test_elixir_module_ends_before_the_last_dot(void **state)
     profile_free(small.profile);
 }
 
+/* Names of Elixir are found in the notation of Elixir and of Erlang, others in their own only. */
+static void test_elixir_names_are_found_in_either_notation(void **state)
+{
+    struct process_entry stock = {.identity = 7, .target = 1}, other = {.identity = 8, .target = 1};
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    stock.name = profile_string_z(small.profile, "Shop.Stock");
+    stock.initial_call = profile_string_z(small.profile, "Shop.Stock.init/1");
+    other.name = profile_string_z(small.profile, "shop.stock");
+    small.samples[2].process = profile_process(small.profile, &stock);
+    small.samples[3].process = profile_process(small.profile, &other);
+    assert_process(&small, "Shop.Stock", "2");
+    assert_process(&small, "Elixir.Shop.Stock", "2");
+    assert_process(&small, "Shop.Stock.init/1", "2");
+    assert_process(&small, "Shop.Stock:init/1", "2");
+    assert_process(&small, "Elixir.Shop.Stock:init/1", "2");
+    assert_process(&small, "Shop.Stoc", "");
+    assert_process(&small, "Shop.Stocks", "");
+    assert_process(&small, "Elixir.", "");
+    assert_process(&small, "shop.stock", "3");
+    assert_process(&small, "shop:stock", "");
+    assert_process(&small, "Elixir.shop.stock", "");
+    profile_free(small.profile);
+}
+
 static void assert_family(struct small_profile *small, const char *children_of,
                           const char *descendants_of, const char *expected)
 {
@@ -348,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_samples_are_selected_by_status),
         cmocka_unit_test(test_process_is_selected_by_any_of_its_names),
         cmocka_unit_test(test_elixir_module_ends_before_the_last_dot),
+        cmocka_unit_test(test_elixir_names_are_found_in_either_notation),
         cmocka_unit_test(test_children_and_descendants_are_selected),
         cmocka_unit_test(test_descendants_are_selected_by_their_ancestors_too),
         cmocka_unit_test(test_samples_are_selected_by_time),
