@@ -255,9 +255,7 @@ static bool is_in_module(const char *function, const char *who)
     return size > 2 && !strncmp(function, who, size - 2) && is_elixir_function(function + size - 2);
 }
 
-/* True if `who` is this name, or the same in the notation of Erlang, if the name is that of an
- * Elixir module or function: "Elixir.Shop.Stock", "Elixir.Shop.Cart:init/1", "Shop.Cart:init/1". */
-static bool is_name(const char *name, const char *who)
+bool selection_is_name(const char *name, const char *who)
 {
     static const char elixir[] = "Elixir.";
 
@@ -276,9 +274,9 @@ static bool is_process(const struct profile *profile, const struct process_entry
                        const char *who)
 {
     return !strcmp(profile_text(profile, process->pid), who) ||
-           is_name(profile_text(profile, process->name), who) ||
-           is_name(profile_text(profile, process->label), who) ||
-           is_name(profile_text(profile, process->initial_call), who) ||
+           selection_is_name(profile_text(profile, process->name), who) ||
+           selection_is_name(profile_text(profile, process->label), who) ||
+           selection_is_name(profile_text(profile, process->initial_call), who) ||
            is_in_module(profile_text(profile, process->initial_call), who);
 }
 
@@ -299,7 +297,7 @@ static bool is_any(const struct profile *profile, const struct process_entry *pr
 static bool is_named(const char *name, const struct selection_processes *processes)
 {
     for (size_t i = 0; i < processes->count; i++)
-        if (is_name(name, processes->list[i]))
+        if (selection_is_name(name, processes->list[i]))
             return true;
     return false;
 }

@@ -53,6 +53,10 @@ int selection_add_process(struct selection_processes *processes, const char *who
 int selection_add_statuses(struct selection_options *options, const char *names,
                            struct error *error);
 
+/* True if `who` is this name, or the same in the notation of Erlang, if the name is that of an
+ * Elixir module or function: "Elixir.Shop.Stock", "Elixir.Shop.Cart:init/1", "Shop.Cart:init/1". */
+bool selection_is_name(const char *name, const char *who);
+
 /* True if `who`, an element of struct selection_processes, is this process. */
 bool selection_is_process(const struct profile *profile, process_id process, const char *who);
 

@@ -2,6 +2,7 @@
 #include "small_output.h"
 
 #include "view/selection.h"
+#include "view/suggestion.h"
 
 /* Return the selected samples: "013". */
 static const char *wanted(struct small_profile *small, const struct selection_options *options,
@@ -225,6 +226,45 @@ static void test_elixir_names_are_found_in_either_notation(void **state)
     profile_free(small.profile);
 }
 
+static void assert_suggested(const struct profile *profile, const char *who, const char *expected)
+{
+    struct selection_options options = {.statuses = 0};
+    struct buffer text = {0};
+    struct error error;
+
+    assert_int_equal(selection_add_process(&options.processes, who, &error), 0);
+    suggest_processes(&options, profile, &text);
+    buffer_byte(&text, '\0');
+    assert_string_equal(text.data, expected);
+    buffer_free(&text);
+    selection_options_free(&options);
+}
+
+/* A name that no process has comes with the one that is most like it, if one is. */
+static void test_similar_names_are_suggested(void **state)
+{
+    struct process_entry stock = {.identity = 7, .target = 1};
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    stock.name = profile_string_z(small.profile, "Shop.Stock");
+    stock.label = profile_string_z(small.profile, "warehouse of the shop");
+    stock.ancestors =
+        profile_ancestor(small.profile, 0, profile_string_z(small.profile, "shop_sup"));
+    profile_process(small.profile, &stock);
+    assert_suggested(small.profile, "Elixir.Shop.Stock", "");
+    assert_suggested(small.profile, "shop_sup", "");
+    assert_suggested(small.profile, "Shop.Stok",
+                     "; no process is 'Shop.Stok', did you mean 'Shop.Stock'?");
+    assert_suggested(small.profile, "shop_supp",
+                     "; no process is 'shop_supp', did you mean 'shop_sup'?");
+    assert_suggested(small.profile, "WAREHOUSE",
+                     "; no process is 'WAREHOUSE', did you mean 'warehouse of the shop'?");
+    assert_suggested(small.profile, "rabbit_channel", "; no process is 'rabbit_channel'");
+    profile_free(small.profile);
+}
+
 static void assert_family(struct small_profile *small, const char *children_of,
                           const char *descendants_of, const char *expected)
 {
@@ -376,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_process_is_selected_by_any_of_its_names),
         cmocka_unit_test(test_elixir_module_ends_before_the_last_dot),
         cmocka_unit_test(test_elixir_names_are_found_in_either_notation),
+        cmocka_unit_test(test_similar_names_are_suggested),
         cmocka_unit_test(test_children_and_descendants_are_selected),
         cmocka_unit_test(test_descendants_are_selected_by_their_ancestors_too),
         cmocka_unit_test(test_samples_are_selected_by_time),

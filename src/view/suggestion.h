@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Suggests the names of processes for those that a selection names and a profile does not have. */
+#pragma once
+
+#include "profile/profile.h"
+#include "util/buffer.h"
+#include "view/selection.h"
+
+/* Append "; no process is 'Shop.Stok', did you mean 'Shop.Stock'?" for each such name, without the
+ * question if no name is like it. No NUL is appended. */
+void suggest_processes(const struct selection_options *options, const struct profile *profile,
+                       struct buffer *text);
