@@ -173,10 +173,14 @@ static void say_loaded(struct bpf_object *object)
 int bpf_load(struct bpf_object_skeleton *skeleton, struct error *error)
 {
     struct bpf_object *object = *skeleton->obj;
-    char *buffer = xcalloc(1, LOG_BYTES);
     struct refusal refusal;
     int code, result = 0;
+    char *buffer;
 
+    /* libbpf would find out that the kernel lacks all that takes a descriptor to try. */
+    if (descriptors_check(error))
+        return -1;
+    buffer = xcalloc(1, LOG_BYTES);
     set_logs(object, buffer);
     code = bpf_object__load_skeleton(skeleton);
     if (code) {

@@ -2,7 +2,9 @@
 #include "os/descriptors.h"
 
 #include <errno.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "util/log.h"
 
@@ -18,6 +20,23 @@ void descriptors_raise(void)
     if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
         log_decision("limits", "there can be %llu descriptors instead of %llu",
                      (unsigned long long)limit.rlim_max, (unsigned long long)before);
+}
+
+int descriptors_check(struct error *error)
+{
+    enum { SOME = 8 };
+    int opened[SOME], count = 0, code = 0;
+
+    while (count < SOME && !code) {
+        opened[count] = eventfd(0, EFD_CLOEXEC);
+        if (opened[count] < 0)
+            code = errno;
+        else
+            count++;
+    }
+    while (count)
+        close(opened[--count]);
+    return descriptors_ran_out(code, error) ? -1 : 0;
 }
 
 bool descriptors_ran_out(int code, struct error *error)

@@ -10,6 +10,10 @@
 /* Raise the limit as far as this process may: to the hard limit. */
 void descriptors_raise(void);
 
+/* Check that there can be some more descriptors, before a library is called that takes their lack for
+ * something else. Return 0, or -1 with error. */
+int descriptors_check(struct error *error);
+
 /* If `code`, an errno, says that there can be no more descriptors, set the error to which limit was
  * reached, and what to do. Return false for any other code, which leaves the error as it is. */
 bool descriptors_ran_out(int code, struct error *error);

@@ -11,7 +11,7 @@ from beamflame import DONE, FAILED, USAGE
 LIMIT_MB = 32
 LEFT_OUT = "[left out: --max-memory]"
 HZ = 999
-SECONDS = 8
+SECONDS = 5
 
 
 class MaxMemory(unittest.TestCase):

@@ -12,8 +12,9 @@ import nodes
 
 EDGE = re.compile(r'    "(?P<edge>[^"]* *" -> "[^"]*)" \[label=.*?(?P<values>(, "\w+"=\d+)+)\];')
 
-# Messages between processes that no other of these has.
-TOGETHER = ("plain", "resting", "running", "off_heap", "literal", "self", "traced")
+# Messages between processes that no other of these has. A trace is compared alone: many hits make
+# beamflame take stacks of some of them only, and each edge an estimate.
+TOGETHER = ("plain", "resting", "running", "off_heap", "literal", "self")
 
 
 def edges(path):

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "os/descriptors.h"
 
@@ -44,12 +45,32 @@ static void test_error_names_the_limit_that_was_reached(void **state)
     (void)state;
     low.rlim_cur = 64;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    assert_int_equal(descriptors_check(&error), 0);
     assert_true(descriptors_ran_out(EMFILE, &error));
     assert_int_equal(strncmp(error.text, "64 open files ", 14), 0);
     assert_non_null(strstr(error.text, "ulimit -Hn"));
     assert_true(descriptors_ran_out(ENFILE, &error));
     assert_non_null(strstr(error.text, "fs.file-max"));
     assert_int_equal(error.code, ERROR_FAILED);
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+/* Where only a few more can be opened, the check fails, and leaves none open. */
+static void test_lack_is_seen_before_the_last_descriptor(void **state)
+{
+    struct rlimit low = limit();
+    const struct rlimit before = low;
+    struct error error = {0};
+    int next = dup(0);
+
+    (void)state;
+    close(next);
+    low.rlim_cur = (rlim_t)next + 3;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    assert_int_equal(descriptors_check(&error), -1);
+    assert_non_null(strstr(error.text, "open files are too few"));
+    assert_int_equal(dup(0), next);
+    close(next);
     setrlimit(RLIMIT_NOFILE, &before);
 }
 
@@ -69,6 +90,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limit_is_raised_to_the_hard_limit),
         cmocka_unit_test(test_error_names_the_limit_that_was_reached),
+        cmocka_unit_test(test_lack_is_seen_before_the_last_descriptor),
         cmocka_unit_test(test_other_errors_are_left_as_they_are),
     };
 
