@@ -12,7 +12,6 @@ static void assert_part(const struct event_part *part, enum process_status statu
 {
     assert_int_equal(part->status, status);
     assert_true(part->shows_status);
-    assert_false(part->stands_alone);
     assert_int_equal(part->values[SCHED_WAIT], wait);
     assert_int_equal(part->values[SCHED_DELAY], delay);
     assert_int_equal(part->values[SCHED_COUNT], count);
@@ -79,8 +78,8 @@ static void test_process_off_the_queue_with_work_left_is_suspended(void **state)
     }
 }
 
-/* Each part of a long schedule stands alone; the last part has the status. */
-static void test_each_part_of_a_long_schedule_stands_alone(void **state)
+/* Each part of a long schedule is a sample of its own; the last part has the status. */
+static void test_each_part_of_a_long_schedule_is_a_sample(void **state)
 {
     struct wire_hit hit = {.kind = WIRE_SCHED_LONG, .values = {[SCHED_LONG] = 20}};
     struct event_part parts[EVENT_PARTS_MAX];
@@ -90,7 +89,6 @@ static void test_each_part_of_a_long_schedule_stands_alone(void **state)
     assert_int_equal(parts[0].status, STATUS_RUNNING);
     assert_int_equal(parts[0].values[SCHED_LONG], 20);
     assert_int_equal(parts[0].values[SCHED_COUNT], 0);
-    assert_true(parts[0].stands_alone);
     assert_false(parts[0].shows_status);
     hit.kind = WIRE_SCHED_LONG_END + WIRE_SCHED_WAITING;
     assert_int_equal(sched_parts(&hit, parts), 1);
@@ -106,7 +104,7 @@ int main(void)
         cmocka_unit_test(test_waiting_and_run_queue_time_are_separate_parts),
         cmocka_unit_test(test_hit_with_one_kind_of_time_has_one_part),
         cmocka_unit_test(test_process_off_the_queue_with_work_left_is_suspended),
-        cmocka_unit_test(test_each_part_of_a_long_schedule_stands_alone),
+        cmocka_unit_test(test_each_part_of_a_long_schedule_is_a_sample),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
