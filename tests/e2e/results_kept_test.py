@@ -116,7 +116,7 @@ class Kept(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):
     def test_full_disk_keeps_what_fits(self):
         """Without room in TMPDIR the recording is what fits in it, and that is kept without any
         more room."""
-        script = ('mount -t tmpfs -o size=32k tmpfs "$1" || exit 99; '
+        script = ('mount -t tmpfs -o size=64k tmpfs "$1" || exit 99; '
                   'TMPDIR="$1" "$2" -p "$3" -d 20 -F 999 -q --format folded -o /dev/full; code=$?; '
                   'set -- "$1"/*.bfr; mv "$1" "$TMPDIR/" && exit $code')
         done = self.fail_on_own_disk(script)
