@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the samples of an event add up to is its total, whichever output shows it: where probes have
+windows, and where they are attached all of the time."""
+import json
+import unittest
+from collections import Counter
+
+import beamflame
+import nodes
+from beamflame import DONE
+
+EVENTS = ("gc", "alloc", "sched", "msg")
+LISTED = {("sched", "long")}  # single slices, which are not scaled
+
+
+def sums_of(path, *options):
+    """Return {(event, value): sum} over the samples of a recording."""
+    lines = beamflame.record("report", path, "-q", "--format", "json", "-o", "-", *options).stdout
+    sums = Counter()
+    for line in lines.splitlines():
+        entry = json.loads(line)
+        if entry["type"] == "sample":
+            for value, number in entry["values"].items():
+                sums[entry["event"], value] += number
+    return sums
+
+
+class Totals(unittest.TestCase):
+    def record(self, *arguments):
+        """Return the recording, and {(event, value): total}."""
+        beamflame.require()
+        out = beamflame.folder(self.addCleanup) / "x.bfr"
+        done = beamflame.run(*arguments, "-q", "-e", ",".join(("cpu", *EVENTS)), "-o", out,
+                             "--stats", out.with_suffix(".json"))
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        return out, self.totals(out.with_suffix(".json"))
+
+    def totals(self, stats):
+        events = json.loads(stats.read_text(encoding="utf-8"))["events"]
+        return {(event, value): of["sum"] for event in EVENTS
+                for value, of in events[event]["values"].items() if (event, value) not in LISTED}
+
+    def check(self, sums, totals, targets=1):
+        """Each VM's sum may be one less, by rounding. What no sample has can't be shown."""
+        shown = 0
+        for key, total in totals.items():
+            if sums[key]:
+                self.assertAlmostEqual(sums[key], total, delta=2 * targets, msg=key)
+                shown += 1
+        self.assertGreater(shown, 12)
+
+    def test_samples_in_windows_add_up(self):
+        """Of each release at the default budget, where windows cover a hundredth of the time."""
+        for release in nodes.RELEASES:
+            with self.subTest(release), nodes.Node(release, "request") as node:
+                path, totals = self.record("-p", node.pid, "-d", 4)
+                self.check(sums_of(path), totals)
+
+    def test_samples_of_attached_probes_add_up(self):
+        """Hits are more than stacks are taken of: samples stand for several hits."""
+        with nodes.Node(27, "request") as node:
+            path, totals = self.record("-p", node.pid, "-d", 2, "--budget", 100)
+        self.check(sums_of(path), totals)
+
+    def test_every_output_and_selection_has_the_same_sums(self):
+        """A copy, folded stacks and parts of a recording have the sums of the recording."""
+        with nodes.Node(27, "request") as node:
+            path, totals = self.record("-p", node.pid, "-d", 4)
+        copy = path.with_name("copy.bfr")
+        beamflame.record("report", path, "-q", "-o", copy)
+        self.check(sums_of(copy), totals)
+        count = totals["gc", "count"]
+        stacks = beamflame.folded(path, "--event", "gc", "--weight", "count")
+        self.assertAlmostEqual(sum(stacks.values()), count, delta=2)
+        halves = [sums_of(path, "--event", "gc", *part)["gc", "count"]
+                  for part in (("--to", "2"), ("--from", "2"))]
+        self.assertAlmostEqual(sum(halves), count, delta=2)
+
+    def test_samples_of_each_vm_add_up(self):
+        """Several VMs have windows of their own."""
+        with nodes.Node(25, "request") as one, nodes.Node(29, "storm") as other:
+            path, totals = self.record("-p", one.pid, "-p", other.pid, "-d", 4)
+        self.check(sums_of(path), totals, targets=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
