@@ -162,9 +162,11 @@ enum sample_flag {
     SAMPLE_TRUNCATED = 1 << 2, /* its stack was too deep to copy: the middle is missing */
     SAMPLE_NO_LEAF = 1 << 3,   /* frames on the leaf side are known to be missing */
     SAMPLE_NAMED = 1 << 4,     /* the root frames of its stack already name the process */
+    /* Its values are those of its own hit, which was sure to be taken: it stands for no other. */
+    SAMPLE_EXACT = 1 << 5,
     /* Growth or release of the metric that an output shows, if it shows changes. Not recorded. */
-    SAMPLE_GROWTH = 1 << 5,
-    SAMPLE_RELEASE = 1 << 6,
+    SAMPLE_GROWTH = 1 << 6,
+    SAMPLE_RELEASE = 1 << 7,
 };
 
 struct sample {

@@ -64,17 +64,37 @@ void value_scales_free(struct value_scales *scales)
     *scales = (struct value_scales){0};
 }
 
+void value_scale_count(struct value_scale *scale, const struct sample *sample)
+{
+    uint64_t *sums = sample->flags & SAMPLE_EXACT ? scale->exact : scale->sampled;
+
+    for (int v = 0; v < EVENT_VALUES; v++)
+        sums[v] = saturating_sum(sums[v], sample->values[v]);
+}
+
+static double factor_of(const struct value_scale *scale, int v, bool is_exact)
+{
+    double total = (double)scale->totals[v], exact = (double)scale->exact[v];
+    double sampled = (double)scale->sampled[v];
+
+    if (total <= 0 || exact + sampled <= 0)
+        return 1;
+    if (sampled <= 0 || exact > total)
+        return total / (exact + sampled);
+    return is_exact ? 1 : (total - exact) / sampled;
+}
+
 void value_scales_apply(struct value_scales *scales, target_id target, struct sample *sample)
 {
     struct value_scale *scale = find(scales, sample->event, target);
+    bool is_exact = sample->flags & SAMPLE_EXACT;
 
     for (int v = 0; scale && v < EVENT_VALUES; v++) {
-        double exact;
+        double factor = factor_of(scale, v, is_exact), exact;
 
-        if (!scale->sampled[v] || !scale->totals[v])
+        if (factor == 1)
             continue;
-        exact = (double)sample->values[v] * ((double)scale->totals[v] / (double)scale->sampled[v]) +
-                scale->rest[v];
+        exact = (double)sample->values[v] * factor + scale->rest[v];
         sample->values[v] = whole_part(exact);
         scale->rest[v] = exact < 0x1p64 ? exact - (double)sample->values[v] : 0;
     }
@@ -90,6 +110,7 @@ void value_scales_encode(const struct value_scales *scales, struct buffer *bytes
         buffer_varint(bytes, scale->target);
         for (int v = 0; v < EVENT_VALUES; v++) {
             buffer_varint(bytes, scale->totals[v]);
+            buffer_varint(bytes, scale->exact[v]);
             buffer_varint(bytes, scale->sampled[v]);
         }
     }
@@ -101,6 +122,7 @@ static void decode_scale(struct cursor *cursor, struct value_scale *scale)
     scale->target = (target_id)cursor_varint(cursor, UINT32_MAX, "target is not defined");
     for (int v = 0; v < EVENT_VALUES; v++) {
         scale->totals[v] = cursor_varint(cursor, UINT64_MAX, "");
+        scale->exact[v] = cursor_varint(cursor, UINT64_MAX, "");
         scale->sampled[v] = cursor_varint(cursor, UINT64_MAX, "");
     }
 }

@@ -2,8 +2,9 @@
 /*
  * Totals of the values of events, by target, and what their samples add up to. Samples are taken of
  * some hits only, and their scales are known before the recording ends; the total is estimated from
- * all hits and all of the time. A reader multiplies the values of samples by total / sampled, so
- * that samples add up to the total in every output.
+ * all hits and all of the time. A reader multiplies the values of samples so that they add up to
+ * the total in every output: those of the samples that are not SAMPLE_EXACT, which stand for
+ * others. If there are none, or if the exact ones are more than the total, all of them.
  */
 #pragma once
 
@@ -17,7 +18,8 @@ struct value_scale {
     event_id event;
     target_id target;
     uint64_t totals[EVENT_VALUES];
-    uint64_t sampled[EVENT_VALUES]; /* sums of the samples' values */
+    uint64_t exact[EVENT_VALUES];   /* sums of the values of exact samples */
+    uint64_t sampled[EVENT_VALUES]; /* and of the others */
     double rest[EVENT_VALUES];      /* what rounding left of the samples that were scaled */
 };
 
@@ -31,6 +33,9 @@ struct value_scales {
 struct value_scale *value_scales_place(struct value_scales *scales, event_id event,
                                        target_id target);
 void value_scales_free(struct value_scales *scales);
+
+/* Count the values of a sample. */
+void value_scale_count(struct value_scale *scale, const struct sample *sample);
 
 /* Multiply the values of a sample of this target. A value that no sample has, or without a total,
  * stays as it is. The sums of all samples differ by less than 1 from the totals. */

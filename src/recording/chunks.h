@@ -31,8 +31,8 @@ void chunk_reader_free(struct chunk_reader *reader);
 int chunk_read(struct chunk_reader *reader, struct chunk *ret_chunk, bool *ret_cut,
                struct error *error);
 
-/* Return the offset of the last whole chunk of a type; 0 if there is none, or if the file is a pipe.
- * Only the headers of chunks are read and checked. */
+/* Return the offset of the last whole chunk of a type; 0 if there is none, or if the file is a
+ * pipe. Only the headers of chunks are read and checked. */
 uint64_t chunk_find_last(struct chunk_reader *reader, enum chunk_type type);
 
 /* Continue with the chunk at this offset. Return 0, or -1 with error. */

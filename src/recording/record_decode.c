@@ -10,7 +10,8 @@
 #include "util/alloc.h"
 
 #define SAMPLE_FLAGS                                                                               \
-    (SAMPLE_ERLANG | SAMPLE_COMPLETE | SAMPLE_TRUNCATED | SAMPLE_NO_LEAF | SAMPLE_NAMED)
+    (SAMPLE_ERLANG | SAMPLE_COMPLETE | SAMPLE_TRUNCATED | SAMPLE_NO_LEAF | SAMPLE_NAMED |          \
+     SAMPLE_EXACT)
 
 /* Fields are assigned one by one: an initializer list may be evaluated in any order. */
 

@@ -18,7 +18,6 @@
 #include "util/alloc.h"
 #include "util/file_place.h"
 #include "util/log.h"
-#include "util/number.h"
 
 struct recording_writer {
     struct chunk_writer *chunks;
@@ -116,17 +115,6 @@ static int put_entries(struct recording_writer *writer, const struct profile *pr
     return 0;
 }
 
-/* Count what the samples of an event add up to. */
-static void count_values(struct recording_writer *writer, const struct profile *profile,
-                         const struct sample *sample)
-{
-    struct value_scale *scale =
-        value_scales_place(&writer->scales, sample->event, sample_target(profile, sample));
-
-    for (int v = 0; v < EVENT_VALUES; v++)
-        scale->sampled[v] = saturating_sum(scale->sampled[v], sample->values[v]);
-}
-
 /* Encode the samples that have waited long enough, or all of them if `all`. */
 static int put_samples(struct recording_writer *writer, const struct profile *profile, bool all,
                        struct error *error)
@@ -137,7 +125,9 @@ static int put_samples(struct recording_writer *writer, const struct profile *pr
         if (put_entries(writer, profile, error))
             return -1;
         record_encode_sample(&writer->encoder, profile, &sample, &writer->records);
-        count_values(writer, profile, &sample);
+        value_scale_count(
+            value_scales_place(&writer->scales, sample.event, sample_target(profile, &sample)),
+            &sample);
         if (writer->records.size >= CHUNK_FULL && write_records(writer, error))
             return -1;
     }

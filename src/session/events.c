@@ -240,6 +240,7 @@ int events_cpu_sample(struct events *events, const struct target *target,
     if (!events->alloc)
         return 0;
     allocated.event = events->alloc;
+    allocated.flags |= SAMPLE_EXACT;
     allocated.values[ALLOC_WORDS] = allocation_at_sample(target->allocation, snapshot);
     if (!allocated.values[ALLOC_WORDS])
         return 0;
@@ -293,6 +294,8 @@ static int append_share(struct events *events, const struct held *held,
     struct sample sample = held->sample;
 
     sample.event = events->ids[held->event];
+    if (scale->by_time == 1 && scale->by_work == 1)
+        sample.flags |= SAMPLE_EXACT;
     for (int v = 0; v < EVENT_VALUES; v++) {
         double *rest = &events->rest[held->event][v];
         double by = kind->listed >> v & 1    ? 1

@@ -78,7 +78,7 @@ class Totals(unittest.TestCase):
 
     def test_samples_of_each_vm_add_up(self):
         """Several VMs have windows of their own."""
-        with nodes.Node(25, "request") as one, nodes.Node(29, "storm") as other:
+        with nodes.Node(25, "request") as one, nodes.Node(29, "request") as other:
             path, totals = self.record("-p", one.pid, "-p", other.pid, "-d", 4)
         self.check(sums_of(path), totals, targets=2)
 

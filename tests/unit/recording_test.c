@@ -473,7 +473,7 @@ static void test_record_that_breaks_a_rule_is_refused_by_name(void **state)
         RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x63\x00\x00\x00", "unknown status"),
         RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x63\x00\x00", "unknown activity"),
         RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x63\x00", "unknown microstate"),
-        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x20", "unknown flags"),
+        RECORD(EVENT SAMPLE "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x40", "unknown flags"),
         RECORD("\x07\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "more than 64 bits"),
     };
     unsigned char file[1024];
@@ -581,6 +581,7 @@ static void test_samples_add_up_to_the_totals_of_their_target(void **state)
             .event = i % 3 ? event : other,
             .thread = profile_thread(p, &(struct thread_entry){.target = targets[i % 2]}),
             .values = {i, 17, i == 500},
+            .flags = i == 400 ? SAMPLE_EXACT : 0,
         };
 
         assert_int_equal(recording_append(writer, p, &sample, &error), 0);
@@ -596,6 +597,8 @@ static void test_samples_add_up_to_the_totals_of_their_target(void **state)
         const struct sample *sample = &seen.samples[i];
         size_t target = i % 2;
 
+        if (sample->flags & SAMPLE_EXACT)
+            assert_int_equal(sample->values[0], 400);
         for (int v = 0; v < 3; v++)
             sums[target][v] += i % 3 ? sample->values[v] : 0;
         others += i % 3 ? 0 : sample->values[1];
