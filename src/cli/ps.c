@@ -206,16 +206,18 @@ static const char *frames(const struct row *row)
 /* "12 s", "5 min", "7 h", "41 d". */
 static void age_text(int64_t age, char *text, size_t size)
 {
+    static const int64_t MINUTE = 60, HOUR = 3600, DAY = 86400;
+
     if (age < 0)
         snprintf(text, size, "-");
-    else if (age < 120)
+    else if (age < 2 * MINUTE)
         snprintf(text, size, "%lld s", (long long)age);
-    else if (age < 2 * 3600)
-        snprintf(text, size, "%lld min", (long long)(age / 60));
-    else if (age < 2 * 86400)
-        snprintf(text, size, "%lld h", (long long)(age / 3600));
+    else if (age < 2 * HOUR)
+        snprintf(text, size, "%lld min", (long long)(age / MINUTE));
+    else if (age < 2 * DAY)
+        snprintf(text, size, "%lld h", (long long)(age / HOUR));
     else
-        snprintf(text, size, "%lld d", (long long)(age / 86400));
+        snprintf(text, size, "%lld d", (long long)(age / DAY));
 }
 
 static const char *or_dash(const char *text)

@@ -87,8 +87,8 @@ static void assert_written(struct json *json, const char *expected)
     free(text);
 }
 
-/* Characters that are special in JSON are escaped in values and keys, others stay. '<' is escaped in
- * a page, where it could end the script element. */
+/* Characters that are special in JSON are escaped in values and keys, others stay. '<' is escaped
+ * in a page, where it could end the script element. */
 static void test_special_characters_are_escaped(void **state)
 {
     struct json json = begin(false);
