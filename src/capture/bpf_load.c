@@ -177,7 +177,7 @@ int bpf_load(struct bpf_object_skeleton *skeleton, struct error *error)
     int code, result = 0;
     char *buffer;
 
-    /* libbpf would find out that the kernel lacks all that takes a descriptor to try. */
+    /* Without descriptors, libbpf concludes that the kernel lacks features. */
     if (descriptors_check(error))
         return -1;
     buffer = xcalloc(1, LOG_BYTES);

@@ -104,20 +104,13 @@ static int select_processes(struct dump *dump, const struct selection_options *o
     struct view *view = view_new(dump->profile, &by_name);
     struct selection *selection = selection_new(options, dump->profile, view, 0);
     size_t had = dump->count;
-    struct buffer text = {0};
 
     selection_keep_processes(selection, dump);
     selection_log(selection, "processes");
     selection_free(selection);
     view_free(view);
-    if (had && !dump->count) {
-        suggest_processes(options, dump->profile, &text);
-        error_set(error, ERROR_NO_SAMPLES, "the options select none of the %zu processes%.*s", had,
-                  (int)text.size, text.size ? text.data : "");
-        buffer_free(&text);
-        return -1;
-    }
-    return 0;
+    return had && !dump->count ? nothing_selected(options, dump->profile, had, "processes", error)
+                               : 0;
 }
 
 static int dump(struct vm *vm, const struct dump_options *options, struct error *error)

@@ -10,8 +10,8 @@
 /* Raise the limit as far as this process may: to the hard limit. */
 void descriptors_raise(void);
 
-/* Check that there can be some more descriptors, before a library is called that takes their lack
- * for something else. Return 0, or -1 with error. */
+/* Check that some more descriptors can be opened. Call it before a library that reports their lack
+ * as another error. Return 0, or -1 with error. */
 int descriptors_check(struct error *error);
 
 /* If `code`, an errno, says that there can be no more descriptors, set the error to which limit was

@@ -13,7 +13,6 @@
 #include "profile/events.h"
 #include "profile/limits.h"
 #include "util/alloc.h"
-#include "util/buffer.h"
 #include "view/suggestion.h"
 
 static const struct output_format *format_of_request(const struct output_request *request)
@@ -351,23 +350,13 @@ static bool is_counted(const struct outputs *outputs)
     return false;
 }
 
-static int nothing_selected(const struct outputs *outputs, struct error *error)
-{
-    struct buffer text = {0};
-
-    suggest_processes(&outputs->settings->selection, outputs->source.profile, &text);
-    error_set(error, ERROR_NO_SAMPLES, "the options select none of the %" PRIu64 " samples%.*s",
-              outputs->left_out, (int)text.size, text.size ? text.data : "");
-    buffer_free(&text);
-    return -1;
-}
-
 static int check_not_empty(const struct outputs *outputs, struct error *error)
 {
     if (outputs->samples || (!outputs->left_out && is_counted(outputs)))
         return 0;
     if (outputs->left_out)
-        return nothing_selected(outputs, error);
+        return nothing_selected(&outputs->settings->selection, outputs->source.profile,
+                                outputs->left_out, "samples", error);
     return error_set(error, ERROR_NO_SAMPLES, "the recording holds no samples%s%s",
                      outputs->source.event ? " of event " : "",
                      outputs->source.event ? outputs->settings->event : "");

@@ -108,7 +108,7 @@ bool profile_is_full(const struct profile *profile)
 }
 
 /* Half as much again: nothing of a variable number is added any more. */
-bool profile_is_overfull(const struct profile *profile)
+static bool is_overfull(const struct profile *profile)
 {
     return profile_size(profile) / 3 >= profile->bytes_max / 2;
 }
@@ -192,7 +192,7 @@ bool profile_has_left_out(const struct profile *profile, const struct sample *sa
 
 string_id profile_string(struct profile *profile, const char *text, size_t size)
 {
-    if (!profile_is_overfull(profile))
+    if (!is_overfull(profile))
         return string_table_add(&profile->strings, text, size);
     leave_out(profile);
     return string_table_find(&profile->strings, text, size, profile->left_out);
@@ -205,7 +205,7 @@ string_id profile_string_z(struct profile *profile, const char *text)
 
 module_id profile_module(struct profile *profile, const struct module *module)
 {
-    if (profile_is_overfull(profile))
+    if (is_overfull(profile))
         return intern_find(&profile->modules, module);
     return intern_add(&profile->modules, module);
 }
@@ -214,7 +214,7 @@ frame_id profile_frame(struct profile *profile, const struct frame *frame)
 {
     frame_id found = intern_find(&profile->frames, frame);
 
-    if (found || !profile_is_overfull(profile))
+    if (found || !is_overfull(profile))
         return found ? found : intern_add(&profile->frames, frame);
     leave_out(profile);
     return profile->left_out_frame;
@@ -240,7 +240,7 @@ ancestor_id profile_ancestor(struct profile *profile, ancestor_id up, string_id 
 {
     const struct ancestor ancestor = {up, name};
 
-    if (profile_is_overfull(profile))
+    if (is_overfull(profile))
         return intern_find(&profile->ancestors, &ancestor);
     return intern_add(&profile->ancestors, &ancestor);
 }

@@ -263,7 +263,6 @@ void profile_limit(struct profile *profile, uint64_t memory);
 /* Make the profile full now. */
 void profile_fill(struct profile *profile);
 bool profile_is_full(const struct profile *profile);
-bool profile_is_overfull(const struct profile *profile);
 
 /* True if a profile that may make the program take `memory` is never as large as this one. */
 bool profile_exceeds(const struct profile *profile, uint64_t memory);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/suggestion.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,4 +102,16 @@ void suggest_processes(const struct selection_options *options, const struct pro
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         for (size_t j = 0; j < lists[i]->count; j++)
             suggest(profile, lists[i]->list[j], text);
+}
+
+int nothing_selected(const struct selection_options *options, const struct profile *profile,
+                     uint64_t count, const char *what, struct error *error)
+{
+    struct buffer text = {0};
+
+    suggest_processes(options, profile, &text);
+    error_set(error, ERROR_NO_SAMPLES, "the options select none of the %" PRIu64 " %s%.*s", count,
+              what, (int)text.size, text.size ? text.data : "");
+    buffer_free(&text);
+    return -1;
 }

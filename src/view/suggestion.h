@@ -10,3 +10,8 @@
  * question if no name is like it. No NUL is appended. */
 void suggest_processes(const struct selection_options *options, const struct profile *profile,
                        struct buffer *text);
+
+/* Set the error that the options select none of `count` `what` ("samples"), with suggestions.
+ * Return -1. */
+int nothing_selected(const struct selection_options *options, const struct profile *profile,
+                     uint64_t count, const char *what, struct error *error);

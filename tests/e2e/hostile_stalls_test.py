@@ -63,6 +63,16 @@ class Stalls(Liar, unittest.TestCase):
         subprocess.run([HOSTILE, str(self.node.pid), "held_table"], check=True)
         self.check_refused(PAGE)
 
+    def record_and_lock(self):
+        """Record the VM, which then takes the lock. Return the profiler."""
+        recorder = beamflame.start("-p", self.node.pid, "-d", 60, "-e", "cpu,wall", "-o",
+                                   self.out / "x.bfr")
+        self.addCleanup(recorder.kill)
+        while "sampling" not in recorder.stderr.readline():
+            pass
+        self.lock_memory()
+        return recorder
+
     def test_memory_map_whose_lock_is_held(self):
         """A thread of the VM holds the lock of the memory map."""
         self.lock_memory()
@@ -70,24 +80,14 @@ class Stalls(Liar, unittest.TestCase):
 
     def test_lock_that_is_held_later_hangs_no_recording(self):
         """The lock is taken while the VM is recorded: the recording ends soon, with a message."""
-        recorder = beamflame.start("-p", self.node.pid, "-d", 60, "-e", "cpu,wall", "-o",
-                                   self.out / "x.bfr")
-        self.addCleanup(recorder.kill)
-        while "sampling" not in recorder.stderr.readline():
-            pass
-        self.lock_memory()
+        recorder = self.record_and_lock()
         _, said = recorder.communicate(timeout=2 * SECONDS * patience())
         self.assertEqual(recorder.returncode, beamflame.UNSUPPORTED, said)
         self.assertIn(f"process {self.node.pid} holds back a page of its memory", said)
 
     def test_signal_ends_a_recording_of_such_a_vm(self):
         """SIGTERM ends a recording whose VM holds the lock."""
-        recorder = beamflame.start("-p", self.node.pid, "-d", 60, "-e", "cpu,wall", "-o",
-                                   self.out / "x.bfr")
-        self.addCleanup(recorder.kill)
-        while "sampling" not in recorder.stderr.readline():
-            pass
-        self.lock_memory()
+        recorder = self.record_and_lock()
         time.sleep(0.5)
         recorder.terminate()
         recorder.communicate(timeout=2 * patience() + 1)

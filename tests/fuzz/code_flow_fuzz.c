@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "os/parser.h"
+#include "flow_visits.h"
 
 enum { START = 0x10000 };
 
@@ -23,26 +24,6 @@ static bool read_input(void *context, uint64_t address, void *buffer, size_t siz
         return false;
     memcpy(buffer, input->data + at, size);
     return true;
-}
-
-static void look_at_call(void *context, const struct flow *flow, const struct flow_call *call)
-{
-    struct flow_value address;
-    uint64_t function;
-
-    (void)context;
-    for (unsigned int i = 0; i < 6; i++) {
-        flow_is_memory(flow, flow_argument(call, i), &address);
-        flow_is_result(flow, flow_argument(call, i), &function);
-    }
-}
-
-static void look_at_store(void *context, const struct flow *flow, struct flow_value address,
-                          struct flow_value value)
-{
-    (void)context;
-    (void)address;
-    flow_is_field(flow, value, CPU_RDI, 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

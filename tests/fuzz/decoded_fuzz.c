@@ -9,6 +9,7 @@
 #include "os/dataflow.h"
 #include "os/parser.h"
 #include "os/stack_depth.h"
+#include "flow_visits.h"
 
 enum { START = 0x10000, CODE_BYTES = 6000 };
 
@@ -74,26 +75,6 @@ static bool read_zeros(void *context, uint64_t address, void *buffer, size_t siz
     (void)address;
     memset(buffer, 0, size);
     return true;
-}
-
-static void look_at_call(void *context, const struct flow *flow, const struct flow_call *call)
-{
-    struct flow_value address;
-    uint64_t function;
-
-    (void)context;
-    for (unsigned int i = 0; i < 6; i++) {
-        flow_is_memory(flow, flow_argument(call, i), &address);
-        flow_is_result(flow, flow_argument(call, i), &function);
-    }
-}
-
-static void look_at_store(void *context, const struct flow *flow, struct flow_value address,
-                          struct flow_value value)
-{
-    (void)context;
-    (void)address;
-    flow_is_field(flow, value, cpu.arguments[0], 0);
 }
 
 static void follow(struct parser *parser)
