@@ -136,6 +136,8 @@ void value_scales_decode(struct value_scales *scales, struct cursor *cursor)
         struct value_scale scale = {0};
 
         decode_scale(cursor, &scale);
+        if (i && order(&scales->list[i - 1], scale.event, scale.target) >= 0)
+            cursor_fail(cursor, "scales out of order");
         if (!cursor->problem)
             *value_scales_place(scales, scale.event, scale.target) = scale;
     }

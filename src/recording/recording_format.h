@@ -40,10 +40,10 @@
  * (ascending), ended, stopped_ns (profile/target_lives.h). The newest chunk is valid. There is none
  * if all targets ran to the end.
  *
- * CHUNK_SCALES: varint count of scales (65,536 at most), each the varints event, target, and for
- * each of EVENT_VALUES the total, the sum of exact samples and that of the others
- * (profile/value_scales.h). The
- * newest chunk is valid, for all samples, also for those before it.
+ * CHUNK_SCALES: varint count of scales (65,536 at most), in order of targets and events, each the
+ * varints event, target, and for each of EVENT_VALUES the total, the sum of exact samples and that
+ * of the others (profile/value_scales.h). The newest chunk is valid, for all samples, also for
+ * those before it.
  *
  * CHUNK_END: empty.
  *
