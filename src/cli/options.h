@@ -19,6 +19,7 @@ struct output_options {
     struct output_request requests[OUTPUTS_MAX];
     size_t count;
     struct output_settings settings;
+    char *events; /* of `report -e`; settings.event points to it */
     const char *stats_path;
     bool quiet;
     bool no_summary;

@@ -23,9 +23,25 @@ void report_notes(struct buffer *text)
 
 /* ---- what samples count ---- */
 
+/* Add to the events that are selected. */
+static int add_events(void *target, char *names, struct error *error)
+{
+    struct output_options *options = target;
+    char *before = options->events;
+
+    if (!names[0])
+        return error_set(error, ERROR_USAGE, "-e needs the name of an event");
+    options->events = xasprintf("%s%s%s", before ? before : "", before ? "," : "", names);
+    options->settings.event = options->events;
+    free(before);
+    return 0;
+}
+
 static const struct command_option event_list[] = {
-    {"event", 'e', "NAME", "Show only this event of the recording. The default is every event.",
-     option_set_text, NULL, offsetof(struct output_options, settings.event)},
+    {"event", 'e', "EVENT,...",
+     "Show only these events of the recording, in every output. May be repeated. The default is "
+     "every event.",
+     add_events, NULL},
     {0},
 };
 

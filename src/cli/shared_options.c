@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/shared_options.h"
 
+#include <stdlib.h>
+
 #include "beam/layout.h"
 #include "cli/message.h"
 #include "cli/option.h"
@@ -102,6 +104,7 @@ int selection_options_check(const struct selection_options *options, struct erro
 void output_options_free(struct output_options *options)
 {
     selection_options_free(&options->settings.selection);
+    free(options->events);
 }
 
 static int add_output(void *target, char *path, struct error *error)

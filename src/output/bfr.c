@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording as output: samples (of all events), tables and counts are written again. */
+/*
+ * A recording as output: samples, tables and counts are written again. If only some events are
+ * selected, the new recording has tables of its own: nothing in it is of other events.
+ */
 #include "output/formats.h"
 
 #include <errno.h>
@@ -7,12 +10,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/events.h"
+#include "profile/profile_remap.h"
+#include "recording/summary_join.h"
 #include "util/alloc.h"
+#include "util/memory_limit.h"
+
+/* The tables of some events. */
+struct part {
+    struct profile *profile; /* NULL: the recording is written as a whole */
+    struct profile_remap remap;
+    event_id *events;  /* ids in `profile`, by id in the source */
+    uint64_t left_out; /* samples that have lost their callers or process by the copy */
+};
 
 struct bfr {
     struct output_source source;
     struct recording_writer *writer;
+    struct part part;
 };
+
+static void begin_part(struct part *part, const struct output_source *source)
+{
+    const struct profile *profile = source->profile;
+    uint32_t events = profile_counts(profile).events;
+
+    if (!source->events->has)
+        return;
+    part->profile = profile_new();
+    profile_limit(part->profile, memory_limit());
+    part->remap = (struct profile_remap){.from = profile, .to = part->profile};
+    part->events = xcalloc(events + 1, sizeof(*part->events));
+    for (event_id id = 1; id <= events; id++)
+        if (output_selects(source, id))
+            part->events[id] = profile_remap_event(&part->remap, id);
+}
+
+static void free_part(struct part *part)
+{
+    profile_remap_free(&part->remap);
+    profile_free(part->profile);
+    free(part->events);
+}
 
 static void *bfr_begin(FILE *file, const struct output_source *source, struct error *error)
 {
@@ -35,14 +74,68 @@ static void *bfr_begin(FILE *file, const struct output_source *source, struct er
     bfr = xcalloc(1, sizeof(*bfr));
     bfr->source = *source;
     bfr->writer = writer;
+    begin_part(&bfr->part, source);
     return bfr;
 }
 
 static int bfr_sample(void *state, const struct sample *sample, struct error *error)
 {
     struct bfr *bfr = state;
+    struct part *part = &bfr->part;
+    struct sample own = *sample;
 
-    return recording_append(bfr->writer, bfr->source.profile, sample, error);
+    if (!part->profile)
+        return recording_append(bfr->writer, bfr->source.profile, sample, error);
+    own.event = part->events[sample->event];
+    profile_remap_sample(&part->remap, &own);
+    part->left_out += profile_has_left_out(part->profile, &own) &&
+                      !profile_has_left_out(bfr->source.profile, sample);
+    return recording_append(bfr->writer, part->profile, &own, error);
+}
+
+static bool has_cpu(const struct profile *profile)
+{
+    return event_find(profile, EVENT_CPU) != 0;
+}
+
+static int put_summaries(struct bfr *bfr, const struct event_summaries *summaries,
+                         struct error *error)
+{
+    for (uint32_t i = 0; i < summaries->count; i++)
+        if (summaries->of[i].event &&
+            recording_put_summary(bfr->writer, bfr->part.profile, &summaries->of[i], error))
+            return -1;
+    return 0;
+}
+
+/* Write the counts with the ids of the part's tables. Times of threads belong to event cpu. */
+static int put_counted_part(struct bfr *bfr, struct error *error)
+{
+    const struct recording *recording = bfr->source.recording;
+    struct part *part = &bfr->part;
+    struct event_summaries summaries = {0};
+    struct thread_times threads = {0};
+    struct target_lives lives = {0};
+    int result;
+
+    for (event_id id = 1; id <= profile_counts(bfr->source.profile).events; id++) {
+        const struct event_summary *summary = recording_get_summary(recording, id);
+
+        if (summary && part->events[id])
+            event_summaries_join(&summaries, part->events[id], &part->remap, summary);
+    }
+    if (has_cpu(part->profile))
+        thread_times_join(&threads, &part->remap, recording_get_threads(recording), 0);
+    target_lives_join(&lives, &part->remap, recording_get_lives(recording), 0);
+    result = put_summaries(bfr, &summaries, error);
+    if (!result)
+        result = recording_put_lives(bfr->writer, part->profile, &lives, error);
+    if (!result && threads.count)
+        result = recording_put_threads(bfr->writer, part->profile, &threads, error);
+    event_summaries_free(&summaries);
+    thread_times_free(&threads);
+    target_lives_free(&lives);
+    return result;
 }
 
 static int put_counted(struct bfr *bfr, struct error *error)
@@ -66,10 +159,18 @@ static int bfr_finish(void *state, const struct recording_totals *totals, struct
 {
     struct recording_totals copy = totals ? *totals : (struct recording_totals){0};
     struct bfr *bfr = state;
+    const struct part *part = &bfr->part;
+    const struct profile *profile = part->profile ? part->profile : bfr->source.profile;
     struct error put_error;
-    int put = totals ? put_counted(bfr, &put_error) : 0;
-    int result = recording_finish(bfr->writer, bfr->source.profile, &copy, NULL, error);
+    int put = 0, result;
 
+    if (totals)
+        put = part->profile ? put_counted_part(bfr, &put_error) : put_counted(bfr, &put_error);
+    if (part->profile && !has_cpu(profile))
+        copy.cpu_samples = copy.cpu_sampled_ns = copy.cpu_accounted_ns = 0;
+    copy.losses[LOSS_MEMORY] += part->left_out;
+    result = recording_finish(bfr->writer, profile, &copy, NULL, error);
+    free_part(&bfr->part);
     free(bfr);
     if (put)
         *error = put_error;

@@ -20,33 +20,6 @@ static const struct output_format *format_of_request(const struct output_request
     return request->format ? request->format : output_format_of(request->path);
 }
 
-double output_seconds(const struct output_source *source, const struct recording_totals *totals)
-{
-    const struct selection_options *selection = source->selection;
-    uint64_t start = source->header->start_monotonic, from = 0, to = 0;
-
-    if (totals->end_monotonic > start)
-        to = totals->end_monotonic - start;
-    if (selection) {
-        from = selection->from_ns;
-        if (selection->has_end && selection->to_ns < to)
-            to = selection->to_ns;
-    }
-    return to > from ? (double)(to - from) / 1e9 : 0;
-}
-
-uint64_t output_start(const struct output_source *source)
-{
-    return source->header->start_realtime + (source->selection ? source->selection->from_ns : 0);
-}
-
-int output_side(const struct output_source *source, const struct sample *sample)
-{
-    uint64_t start = source->header->start_monotonic;
-
-    return source->comparison ? comparison_side_of(source->comparison, start, sample) : 0;
-}
-
 /* ---- before anything is recorded ---- */
 
 /* Check that a request can write a file for each event: standard output, devices, pipes and open
@@ -155,6 +128,7 @@ struct outputs {
     const struct output_request *requests;
     size_t request_count;
     struct output_source source;
+    struct event_choice events;
     bool planned;
     struct output *list;
     size_t count;
@@ -166,6 +140,7 @@ struct outputs {
     struct metric_changes *changes; /* of `metric`; NULL: the weight is no change */
     int side;                       /* of the newest sample in a comparison */
     uint64_t left_out;              /* samples of the selected events that are not selected */
+    uint64_t of_other_events;       /* samples */
     struct error given;             /* of a request with a file; code 0: none */
 };
 
@@ -200,6 +175,8 @@ static int add_split(struct outputs *outputs, const struct output_request *reque
     for (event_id id = 1; id <= profile_counts(profile).events; id++) {
         const char *name = profile_text(profile, profile_get_event(profile, id)->name);
 
+        if (!output_selects(&outputs->source, id))
+            continue;
         if (add(outputs, request, id, split_path(request->path, format_of_request(request), name),
                 error))
             return -1;
@@ -214,8 +191,9 @@ static int plan(struct outputs *outputs, struct error *error)
     struct output_source *source = &outputs->source;
 
     outputs->planned = true;
-    if (weight_select(source->profile, settings->event, settings->value, settings->change,
-                      &source->event, error))
+    if (event_choice_make(&outputs->events, source->profile,
+                          settings->comparison ? NULL : settings->event, error) ||
+        weight_select_all(source->profile, &outputs->events, settings, &source->event, error))
         return -1;
     outputs->is_metric = settings->value && metric_find(settings->value, &outputs->metric);
     if (settings->change)
@@ -223,8 +201,8 @@ static int plan(struct outputs *outputs, struct error *error)
     for (size_t i = 0; i < outputs->request_count; i++) {
         const struct output_request *request = &outputs->requests[i];
         bool one = format_of_request(request)->one_event;
-        bool split = one && !source->event && profile_counts(source->profile).events > 1;
-        event_id event = one && !source->event ? 1 : source->event;
+        bool split = one && !source->event && outputs->events.count > 1;
+        event_id event = one && !source->event ? outputs->events.first : source->event;
 
         if (split ? add_split(outputs, request, error)
                   : add(outputs, request, event, xstrdup(request->path), error))
@@ -276,7 +254,11 @@ static int each_sample(void *context, const struct sample *sample, struct error 
     if (outputs->changes)
         apply_changes(outputs, sample, &counted);
     view_note_memory(outputs->source.view, sample);
-    is_asked = !outputs->source.event || outputs->source.event == sample->event;
+    if (!output_selects(&outputs->source, sample->event)) {
+        outputs->of_other_events++;
+        return 0;
+    }
+    is_asked = output_shows(&outputs->source, sample->event);
     if (!selection_wants(outputs->selection, &counted)) {
         outputs->left_out += is_asked;
         return 0;
@@ -339,12 +321,10 @@ static int begin_empty_graphs(const struct outputs *outputs, struct error *error
 /* True if hits of the selected events were counted: outputs report them even without a sample. */
 static bool is_counted(const struct outputs *outputs)
 {
-    event_id asked = outputs->source.event;
-
     for (event_id id = 1; id <= profile_counts(outputs->source.profile).events; id++) {
         const struct event_summary *summary = recording_get_summary(outputs->source.recording, id);
 
-        if (summary && summary->hits && (!asked || asked == id))
+        if (summary && summary->hits && output_shows(&outputs->source, id))
             return true;
     }
     return false;
@@ -358,8 +338,8 @@ static int check_not_empty(const struct outputs *outputs, struct error *error)
         return nothing_selected(&outputs->settings->selection, outputs->source.profile,
                                 outputs->left_out, "samples", error);
     return error_set(error, ERROR_NO_SAMPLES, "the recording holds no samples%s%s",
-                     outputs->source.event ? " of event " : "",
-                     outputs->source.event ? outputs->settings->event : "");
+                     outputs->events.has ? " of event " : "",
+                     outputs->events.has ? outputs->settings->event : "");
 }
 
 /* Let the format write the rest. The state is freed. */
@@ -428,6 +408,7 @@ static int write_all(struct recording *recording, struct profile *profile, struc
     totals = *recording_get_totals(recording);
     totals.left_out += outputs->left_out;
     totals.unknown = outputs->unknown;
+    totals.of_other_events = outputs->of_other_events;
     return finish(outputs, &totals, error);
 }
 
@@ -493,6 +474,7 @@ int output_write(struct recording *recording, const struct output_settings *sett
     };
     int result = output_check(requests, count, 1, true, error);
 
+    outputs.source.events = &outputs.events;
     outputs.selection =
         selection_new(&settings->selection, profile, view, outputs.source.header->start_monotonic);
     if (!result)
@@ -503,6 +485,7 @@ int output_write(struct recording *recording, const struct output_settings *sett
     release(&outputs);
     metric_changes_free(outputs.changes);
     selection_free(outputs.selection);
+    event_choice_free(&outputs.events);
     view_free(view);
     profile_free(profile);
     return result;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "output/changes/comparison.h"
+#include "output/event_choice.h"
 #include "profile/profile.h"
 #include "recording/recording.h"
 #include "view/selection.h"
@@ -19,7 +20,8 @@
 /* Settings for all formats. */
 struct output_settings {
     struct view_options view;
-    const char *event; /* only the samples of this event; NULL: of all */
+    const char *event; /* only the samples of this event, or of several, separated by commas; NULL:
+                        * of all. A comparison has one, and its page begins with it */
     const char *value; /* name of the weight (output/weight.h); NULL: the event's first value */
     bool change;       /* the weight is the change of `value`, which is a metric */
     struct selection_options selection;
@@ -31,12 +33,19 @@ struct output_source {
     const struct recording_header *header;
     const struct profile *profile; /* grows while samples are passed, except its events */
     struct view *view;
-    event_id event;                            /* the selected one; 0: all */
+    event_id event; /* the only one that is shown; 0: all that are selected */
+    const struct event_choice *events;
     const char *value;                         /* as in output_settings */
     bool change;                               /* as in output_settings */
     const struct selection_options *selection; /* NULL: none */
     const struct comparison *comparison;       /* NULL: none */
 };
+
+/* True if the event is selected by output_settings.event. Writers get no samples of others. */
+bool output_selects(const struct output_source *source, event_id event);
+
+/* True if the event is selected, also by the weight (the time of event cpu or wall). */
+bool output_shows(const struct output_source *source, event_id event);
 
 /* Return the side of a sample in a comparison, 0 or 1; 0 without a comparison. */
 int output_side(const struct output_source *source, const struct sample *sample);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "output/event_choice.h"
 #include "profile/events.h"
 #include "util/buffer.h"
 
@@ -159,24 +160,6 @@ static void put_metrics(struct buffer *names)
         buffer_format(names, "%s%s", i ? ", " : "", metric_name((enum metric)i));
 }
 
-static void put_events(const struct profile *profile, struct buffer *names)
-{
-    for (event_id id = 1; id <= profile_counts(profile).events; id++)
-        put_name(profile, profile_get_event(profile, id)->name, names);
-}
-
-static int no_event(const struct profile *profile, const char *name, enum error_code code,
-                    struct error *error)
-{
-    struct buffer names = {0};
-
-    put_events(profile, &names);
-    error_set(error, code, "the recording has no event '%s'; it has: %.*s", name, (int)names.size,
-              names.data);
-    buffer_free(&names);
-    return -1;
-}
-
 static int no_value(const struct profile *profile, const struct event_entry *event,
                     const char *name, struct error *error)
 {
@@ -234,10 +217,31 @@ int weight_select(const struct profile *profile, const char *event, const char *
         return error_set(error, ERROR_USAGE, "--weight %s is the time of event %s, not of %s",
                          value, value, event);
     if (wanted && !found)
-        return no_event(profile, wanted, event ? ERROR_USAGE : ERROR_NO_SAMPLES, error);
+        return event_choice_refuse(profile, wanted, event ? ERROR_USAGE : ERROR_NO_SAMPLES, error);
     for (event_id id = found ? found : 1; value && id <= (found ? found : count); id++)
         if (check_value(profile, id, value, error))
             return -1;
     *ret_event = found;
+    return 0;
+}
+
+int weight_select_all(const struct profile *profile, const struct event_choice *events,
+                      const struct output_settings *settings, event_id *ret_event,
+                      struct error *error)
+{
+    uint32_t count = profile_counts(profile).events;
+
+    if (!events->has)
+        return weight_select(profile, settings->event, settings->value, settings->change, ret_event,
+                             error);
+    for (event_id id = events->first; id <= count; id++) {
+        const char *name = profile_text(profile, profile_get_event(profile, id)->name);
+
+        if (events->has[id] &&
+            weight_select(profile, name, settings->value, settings->change, ret_event, error))
+            return -1;
+    }
+    if (events->count > 1)
+        *ret_event = 0;
     return 0;
 }

@@ -82,3 +82,9 @@ struct number_text weight_text(const struct weight *weight, uint64_t sum);
  * have it. */
 int weight_select(const struct profile *profile, const char *event, const char *value, bool change,
                   event_id *ret_event, struct error *error);
+
+/* The same for all selected events, each of which must have the value. *ret_event is the only one
+ * of them, or 0 if there are several. */
+int weight_select_all(const struct profile *profile, const struct event_choice *events,
+                      const struct output_settings *settings, event_id *ret_event,
+                      struct error *error);

@@ -50,7 +50,9 @@ struct recording_totals {
     uint64_t cpu_samples, cpu_sampled_ns, cpu_accounted_ns;
     uint64_t left_out; /* samples that were not selected (view/selection.h) */
     bool cut;          /* a reader sets it, too: the file has no end, the profiler was killed */
-    uint64_t unknown;  /* samples without the metric of the weight; set by output_write() */
+    /* Set by output_write(): samples without the metric of the weight, and samples of events that
+     * are not selected. */
+    uint64_t unknown, of_other_events;
 };
 
 struct recording_writer;

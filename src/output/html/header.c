@@ -39,6 +39,7 @@ static void put_totals(struct json *json, const struct recording_totals *totals)
     json_number(json, "unknownErlangFrames", totals->unknown_erlang_frames);
     json_number(json, "unknownNativeFrames", totals->unknown_native_frames);
     json_number(json, "leftOut", totals->left_out);
+    json_number(json, "otherEvents", totals->of_other_events);
     json_number(json, "attachNs", totals->attach_ns);
     json_number(json, "profilerCpuNs", totals->profiler_cpu_ns);
     json_number(json, "peakRssKb", totals->peak_rss_kb);
@@ -183,6 +184,8 @@ static void put_events(struct json *json, const struct output_source *source)
         const struct event_entry *event = profile_get_event(profile, id);
         const struct event_summary *summary = recording_get_summary(source->recording, id);
 
+        if (!output_selects(source, id))
+            continue;
         json_open(json, NULL, '{');
         put_string(json, "name", profile, event->name);
         json_open(json, "values", '[');

@@ -59,8 +59,6 @@
 #include "util/alloc.h"
 #include "util/encode.h"
 
-enum { EVENTS_MAX = UINT8_MAX }; /* the page holds the event of a sample in a byte */
-
 /* A number of 128 bits that nobody can guess, in hexadecimal digits. */
 struct nonce {
     char text[33];
@@ -88,21 +86,20 @@ static struct nonce new_nonce(void)
 
 static void *html_begin(FILE *file, const struct output_source *source, struct error *error)
 {
-    uint32_t events = profile_counts(source->profile).events;
+    uint32_t events = source->events->count;
     struct html *html;
 
-    if (events > EVENTS_MAX) {
+    if (events > HTML_EVENTS_MAX) {
         error_set(error, ERROR_UNSUPPORTED,
                   "a page can hold %d events, and the recording has %u: choose some with --event",
-                  EVENTS_MAX, events);
+                  HTML_EVENTS_MAX, events);
         return NULL;
     }
     html = xcalloc(1, sizeof(*html));
     html->file = file;
     html->source = *source;
     html->nonce = new_nonce();
-    html_samples_init(&html->samples, source->profile, source->header->start_monotonic,
-                      &html->columns);
+    html_samples_init(&html->samples, source, &html->columns);
     return html;
 }
 

@@ -8,13 +8,28 @@
 
 /* ---- in order of time ---- */
 
-void html_samples_init(struct html_samples *samples, const struct profile *profile, uint64_t start,
+/* Number the selected events from 1 on. */
+static uint8_t *number_events(const struct output_source *source)
+{
+    uint32_t count = profile_counts(source->profile).events;
+    uint8_t *numbers = xcalloc(count + 1, sizeof(*numbers)), last = 0;
+
+    for (event_id id = 1; id <= count; id++)
+        if (output_selects(source, id))
+            numbers[id] = ++last;
+    return numbers;
+}
+
+void html_samples_init(struct html_samples *samples, const struct output_source *source,
                        struct html_columns *columns)
 {
+    const struct profile *profile = source->profile;
+
     *samples = (struct html_samples){
         .profile = profile,
         .columns = columns,
-        .start = start,
+        .start = source->header->start_monotonic,
+        .events = number_events(source),
         .time = html_columns_add(columns, "time"),
         .process = html_columns_add(columns, "process"),
         .event = html_columns_add(columns, "event"),
@@ -28,6 +43,7 @@ void html_samples_free(struct html_samples *samples)
 {
     html_rows_free(&samples->rows);
     free(samples->last_values);
+    free(samples->events);
 }
 
 /* Predict a value: that of the event's previous sample. But what a collection has reclaimed is the
@@ -65,7 +81,7 @@ int html_samples_add(struct html_samples *samples, const struct sample *sample, 
                          "the recording has more samples than a page can show");
     html_column_number(samples->time, ms - samples->last_ms);
     html_column_signed(samples->process, (int64_t)sample->process - samples->last_process);
-    html_column_number(samples->event, sample->event);
+    html_column_number(samples->event, samples->events[sample->event]);
     put_values(samples, sample);
     html_rows_add(&samples->rows, sample);
     samples->last_ms = ms;

@@ -4,12 +4,16 @@
 
 #include "output/html/columns.h"
 #include "output/html/rows.h"
+#include "output/output.h"
 #include "util/error.h"
+
+enum { HTML_EVENTS_MAX = UINT8_MAX }; /* the page holds the event of a sample in a byte */
 
 struct html_samples {
     const struct profile *profile;
     struct html_columns *columns;
-    uint64_t start; /* ns, of the recording */
+    uint64_t start;  /* ns, of the recording */
+    uint8_t *events; /* numbers of events in the page, by event id */
     struct html_column *time, *process, *event, *values[EVENT_VALUES];
     struct html_rows rows;
     /* The next sample is stored relative to these. */
@@ -18,8 +22,8 @@ struct html_samples {
     uint64_t (*last_values)[EVENT_VALUES]; /* by event id - 1 */
 };
 
-/* `start`: of the recording, ns. All events of the profile must be defined. */
-void html_samples_init(struct html_samples *samples, const struct profile *profile, uint64_t start,
+/* All events of the profile must be defined, and at most HTML_EVENTS_MAX selected. */
+void html_samples_init(struct html_samples *samples, const struct output_source *source,
                        struct html_columns *columns);
 void html_samples_free(struct html_samples *samples); /* does not free the columns */
 

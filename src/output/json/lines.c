@@ -39,12 +39,6 @@ static void write_header(FILE *file, const struct recording_header *header)
     json_line_close(&json);
 }
 
-/* True if the event is selected. */
-static bool is_asked(const struct json_lines *lines, event_id event)
-{
-    return !lines->source.event || lines->source.event == event;
-}
-
 static void *json_lines_begin(FILE *file, const struct output_source *source, struct error *error)
 {
     struct json_lines *lines;
@@ -60,7 +54,7 @@ static void *json_lines_begin(FILE *file, const struct output_source *source, st
     lines->entries = (struct json_entries){.file = file, .profile = source->profile};
     write_header(file, source->header);
     for (event_id id = 1; id <= profile_counts(source->profile).events; id++)
-        if (is_asked(lines, id))
+        if (output_shows(&lines->source, id))
             json_entries_event(&lines->entries, id);
     return lines;
 }
@@ -115,7 +109,7 @@ static int json_lines_sample(void *state, const struct sample *sample, struct er
     struct json json;
 
     (void)error;
-    if (!is_asked(lines, sample->event))
+    if (!output_shows(&lines->source, sample->event))
         return 0;
     lines->samples++;
     json_entries_sample(&lines->entries, sample);
@@ -277,7 +271,7 @@ static void write_end(struct json_lines *lines, const struct recording_totals *t
     for (event_id id = 1; id <= profile_counts(lines->source.profile).events; id++) {
         const struct event_summary *summary = recording_get_summary(recording, id);
 
-        if (summary && is_asked(lines, id))
+        if (summary && output_shows(&lines->source, id))
             write_counted(lines, summary);
     }
     for (size_t i = 0; i < threads->count; i++)

@@ -46,7 +46,7 @@ static int summary_sample(void *state, const struct sample *sample, struct error
     (void)error;
     summary_event_add(&summary->events[sample->event - 1], &summary->processes,
                       summary->source.profile, sample);
-    if (!summary->source.event || summary->source.event == sample->event)
+    if (output_shows(&summary->source, sample->event))
         microstates_add(summary->microstates, sample);
     return 0;
 }
@@ -74,17 +74,23 @@ static void write_events(const struct summary *summary)
     const struct profile *profile = summary->source.profile;
     FILE *file = summary->file;
 
-    if (summary->event_count == 1 && summary->events[0].is_cpu) {
+    const char *before = ":";
+
+    if (summary->source.events->count == 1 &&
+        summary->events[summary->source.events->first - 1].is_cpu) {
         fprintf(file, ", of %s at %u Hz", header->event, header->frequency);
         return;
     }
     for (event_id id = 1; id <= summary->event_count; id++) {
         const struct summary_event *event = &summary->events[id - 1];
 
-        fprintf(file, "%s %s %s", id > 1 ? "," : ":", number_text(event->samples).text,
+        if (!output_selects(&summary->source, id))
+            continue;
+        fprintf(file, "%s %s %s", before, number_text(event->samples).text,
                 profile_text(profile, profile_get_event(profile, id)->name));
         if (event->is_cpu)
             fprintf(file, " (%s at %u Hz)", header->event, header->frequency);
+        before = ",";
     }
 }
 
@@ -121,6 +127,10 @@ static void write_overview(const struct summary *summary, const struct recording
                 "left out  %s samples that are not selected; coverage, hits and losses count all "
                 "samples\n",
                 number_text(totals->left_out).text);
+    if (totals->of_other_events)
+        fprintf(file,
+                "left out  %s samples of other events; coverage and losses count all events\n",
+                number_text(totals->of_other_events).text);
     if (totals->unknown)
         fprintf(file, "unknown   %s samples without a known '%s' do not count\n",
                 number_text(totals->unknown).text, summary->source.value);
@@ -172,7 +182,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
         if (!totals->left_out) /* else the samples do not cover the threads' time */
             write_microstates(summary, totals);
         for (event_id id = 1; id <= summary->event_count; id++)
-            if (!summary->source.event || summary->source.event == id)
+            if (output_shows(&summary->source, id))
                 summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
                                     &summary->source, id, output_seconds(&summary->source, totals));
         write_losses(summary->file, totals);

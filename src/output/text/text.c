@@ -45,7 +45,7 @@ static int text_sample(void *state, const struct sample *sample, struct error *e
 {
     struct text *text = state;
 
-    if (!text->source.event || text->source.event == sample->event)
+    if (output_shows(&text->source, sample->event))
         counts_add(&text->sums[sample->event], view_of_sample(text->source.view, sample),
                    sample_weight(&text->weights[sample->event], sample));
     return summary_format.sample(text->summary, sample, error);

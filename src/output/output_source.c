@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/output.h"
+
+double output_seconds(const struct output_source *source, const struct recording_totals *totals)
+{
+    const struct selection_options *selection = source->selection;
+    uint64_t start = source->header->start_monotonic, from = 0, to = 0;
+
+    if (totals->end_monotonic > start)
+        to = totals->end_monotonic - start;
+    if (selection) {
+        from = selection->from_ns;
+        if (selection->has_end && selection->to_ns < to)
+            to = selection->to_ns;
+    }
+    return to > from ? (double)(to - from) / 1e9 : 0;
+}
+
+uint64_t output_start(const struct output_source *source)
+{
+    return source->header->start_realtime + (source->selection ? source->selection->from_ns : 0);
+}
+
+bool output_selects(const struct output_source *source, event_id event)
+{
+    return !source->events->has || source->events->has[event];
+}
+
+bool output_shows(const struct output_source *source, event_id event)
+{
+    return output_selects(source, event) && (!source->event || source->event == event);
+}
+
+int output_side(const struct output_source *source, const struct sample *sample)
+{
+    uint64_t start = source->header->start_monotonic;
+
+    return source->comparison ? comparison_side_of(source->comparison, start, sample) : 0;
+}
