@@ -44,7 +44,8 @@ struct event {
     struct wire_slot state;
     struct estimate estimates[EVENT_VALUES], hits;
     struct window_lengths lengths;
-    struct counts before; /* what was counted when summaries began */
+    struct event_spans seen; /* windows that were not taken yet, as those of event 0 */
+    struct counts before;    /* what was counted when summaries began */
 };
 
 struct event_probes {
@@ -143,8 +144,10 @@ void event_probes_free(struct event_probes *probes)
     if (!probes)
         return;
     governor_free(probes->governor);
-    for (int i = 0; i < probes->options.count; i++)
+    for (int i = 0; i < probes->options.count; i++) {
         free(probes->events[i].before.histograms);
+        event_spans_free(&probes->events[i].seen);
+    }
     free(probes->events);
     free(probes);
 }
@@ -333,9 +336,23 @@ void event_probes_update(struct event_probes *probes)
         for (int v = 0; v < EVENT_VALUES; v++)
             estimate_add(&event->estimates[v], seen, represents, (double)window.values[v]);
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
+        event_spans_add(&event->seen, 0, window.start, window.end);
     }
     if (!probes->stopped)
         look_at_target(probes, clock_ns(CLOCK_MONOTONIC));
+}
+
+void event_probes_take_spans(struct event_probes *probes, int event, struct event_spans *spans,
+                             event_id id)
+{
+    struct event_spans *seen = &probes->events[event].seen;
+
+    const struct spans *windows = event_spans_get(seen, 0);
+
+    event_spans_place(spans, id);
+    for (size_t i = 0; windows && i < windows->count; i++)
+        event_spans_add(spans, id, windows->list[i].start, windows->list[i].end);
+    event_spans_clear(seen);
 }
 
 void event_probes_end(struct event_probes *probes)

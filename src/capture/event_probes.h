@@ -14,6 +14,7 @@
 #include "capture/governor.h"
 #include "capture/programs.h"
 #include "capture/sampler.h"
+#include "profile/event_spans.h"
 #include "profile/event_summary.h"
 #include "util/error.h"
 
@@ -68,6 +69,10 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
 
 /* Take the windows that have been closed into account. */
 void event_probes_update(struct event_probes *probes);
+
+/* Move the windows of an event since the last call to the spans of event `id`. */
+void event_probes_take_spans(struct event_probes *probes, int event, struct event_spans *spans,
+                             event_id id);
 
 /* End the current windows, and take them into account: they are in summaries until
  * event_probes_begin(). */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profile/event_spans.h"
 #include "profile/event_summary.h"
 #include "profile/profile.h"
 #include "profile/target_lives.h"
@@ -106,6 +107,10 @@ int recording_put_threads(struct recording_writer *writer, const struct profile 
 int recording_put_lives(struct recording_writer *writer, const struct profile *profile,
                         const struct target_lives *lives, struct error *error);
 
+/* Write when events could be seen, in addition to what was written of it before. */
+int recording_put_spans(struct recording_writer *writer, const struct profile *profile,
+                        const struct event_spans *spans, struct error *error);
+
 /* Write all complete data and the totals. Call it about once a second. The samples of the newest
  * 500 ms are not complete: earlier ones may still come. */
 int recording_flush(struct recording_writer *writer, const struct profile *profile,
@@ -158,6 +163,10 @@ const struct event_summary *recording_get_summary(const struct recording *record
 /* The newest times of threads that were read; empty if there are none. Valid until the recording is
  * read further or closed. */
 const struct thread_times *recording_get_threads(const struct recording *recording);
+
+/* When events could be seen. Complete, in order and without overlaps once the recording was read to
+ * its end. Valid as above. */
+const struct event_spans *recording_get_spans(const struct recording *recording);
 
 /* The same for the lives of targets. */
 const struct target_lives *recording_get_lives(const struct recording *recording);

@@ -45,6 +45,10 @@
  * of the others (profile/value_scales.h). The newest chunk is valid, for all samples, also for
  * those before it.
  *
+ * CHUNK_SPANS: varints event (0: the recorder itself), count of spans, each: zigzag of its start
+ * minus the end of the span before (0 for the first), varint end - start (profile/event_spans.h). A
+ * chunk adds to those before it. There is none of an event that could be seen all the time.
+ *
  * CHUNK_END: empty.
  *
  * CHUNK_RECORDS: records, each a byte (enum record_type) and its fields. A table record defines
@@ -103,6 +107,7 @@ enum chunk_type {
     CHUNK_THREADS = 6,
     CHUNK_LIVES = 7,
     CHUNK_SCALES = 8,
+    CHUNK_SPANS = 9,
 };
 
 enum chunk_encoding {

@@ -34,6 +34,7 @@ struct join {
     struct event_summaries summaries;
     struct thread_times threads;
     struct target_lives lives;
+    struct event_spans spans;
     uint64_t end; /* end of the part before, for JOIN_IN_TURN */
     int result;   /* -1: something failed; `error` has the first failure */
     struct error *error;
@@ -56,6 +57,7 @@ static void take_counts(struct join *join, struct part *part)
                       part->shift);
     target_lives_join(&join->lives, &part->remap, recording_get_lives(part->recording),
                       part->shift);
+    event_spans_join(&join->spans, part->events, recording_get_spans(part->recording), part->shift);
 }
 
 /* Read the next sample of a part. A damaged part has no more samples. */
@@ -234,7 +236,9 @@ static int put_counts(struct join *join, struct error *error)
         if (summary->event && recording_put_summary(join->writer, join->profile, summary, error))
             return -1;
     }
-    if (recording_put_lives(join->writer, join->profile, &join->lives, error))
+    event_spans_settle(&join->spans);
+    if (recording_put_lives(join->writer, join->profile, &join->lives, error) ||
+        recording_put_spans(join->writer, join->profile, &join->spans, error))
         return -1;
     if (!join->threads.count)
         return 0;
@@ -351,6 +355,7 @@ static void free_all(struct join *join)
     event_summaries_free(&join->summaries);
     thread_times_free(&join->threads);
     target_lives_free(&join->lives);
+    event_spans_free(&join->spans);
     profile_free(join->profile);
 }
 

@@ -21,6 +21,7 @@ struct recording {
     struct event_summaries summaries;
     struct thread_times threads;
     struct target_lives lives;
+    struct event_spans spans;
     struct value_scales scales;
     struct chunk chunk; /* the current one; the cursor is in it */
     struct cursor cursor;
@@ -157,6 +158,7 @@ void recording_close(struct recording *recording)
     event_summaries_free(&recording->summaries);
     thread_times_free(&recording->threads);
     target_lives_free(&recording->lives);
+    event_spans_free(&recording->spans);
     value_scales_free(&recording->scales);
     free((char *)recording->header.event);
     free((char *)recording->header.hostname);
@@ -197,6 +199,11 @@ const struct target_lives *recording_get_lives(const struct recording *recording
     return &recording->lives;
 }
 
+const struct event_spans *recording_get_spans(const struct recording *recording)
+{
+    return &recording->spans;
+}
+
 /* ---- samples ---- */
 
 /* Read a chunk of another type than CHUNK_RECORDS. */
@@ -213,6 +220,8 @@ static int read_counts(struct recording *recording, struct profile *profile, str
         thread_times_decode(&recording->threads, profile, cursor);
     else if (chunk->type == CHUNK_LIVES)
         target_lives_decode(&recording->lives, profile, cursor);
+    else if (chunk->type == CHUNK_SPANS)
+        event_spans_decode(&recording->spans, profile, cursor);
     else if (chunk->type == CHUNK_SCALES)
         cursor->at = cursor->end; /* recording_open() has read the newest one */
     else if (chunk->type == CHUNK_HEADER)
@@ -304,6 +313,7 @@ static int next_chunk(struct recording *recording, struct profile *profile, bool
     }
     if (got < 0)
         return -1;
+    event_spans_settle(&recording->spans);
     *ret_cut = cut || !recording->ended;
     if (*ret_cut)
         mark_cut(recording);

@@ -305,6 +305,36 @@ int recording_put_lives(struct recording_writer *writer, const struct profile *p
     return write_counted(writer, CHUNK_LIVES, error);
 }
 
+enum { SPANS_OF_CHUNK = 1 << 14 }; /* most of them; they take up to 20 bytes */
+
+static int put_spans_of(struct recording_writer *writer, const struct event_spans *spans,
+                        event_id event, struct error *error)
+{
+    size_t count = spans->of[event].count, first = 0;
+
+    do {
+        size_t size = count - first < SPANS_OF_CHUNK ? count - first : SPANS_OF_CHUNK;
+
+        writer->counted.size = 0;
+        event_spans_encode(spans, event, first, size, &writer->counted);
+        if (write_counted(writer, CHUNK_SPANS, error))
+            return -1;
+        first += size;
+    } while (first < count);
+    return 0;
+}
+
+int recording_put_spans(struct recording_writer *writer, const struct profile *profile,
+                        const struct event_spans *spans, struct error *error)
+{
+    if (begin_counted(writer, profile, error))
+        return -1;
+    for (event_id event = 0; event < spans->count; event++)
+        if (spans->of[event].known && put_spans_of(writer, spans, event, error))
+            return -1;
+    return 0;
+}
+
 void recording_put_values(struct recording_writer *writer, event_id event, target_id target,
                           const uint64_t totals[EVENT_VALUES])
 {

@@ -330,14 +330,24 @@ static int append(struct events *events, const struct held *held, const struct e
     return 0;
 }
 
+/* Note when the probes of a target were attached. */
+static void take_spans(const struct events *events, const struct target *target,
+                       struct segment *segment)
+{
+    for (int i = 0; i < events->options->event_count; i++)
+        event_probes_take_spans(target->probes, i, &segment->spans, events->ids[i]);
+}
+
 int events_release(struct events *events, struct segment *segment, struct error *error)
 {
     size_t kept = 0;
     int result = 0;
 
     for (size_t i = 0; i < events->targets->count; i++)
-        if (events->targets->of[i]->probes)
+        if (events->targets->of[i]->probes) {
             event_probes_update(events->targets->of[i]->probes);
+            take_spans(events, events->targets->of[i], segment);
+        }
     for (size_t i = 0; i < events->held_count && !result; i++) {
         struct held *held = &events->held[i];
         struct event_scale scale;

@@ -41,6 +41,7 @@ void segment_free(struct segment *segment)
     profile_free(segment->profile);
     thread_times_free(&segment->threads);
     target_lives_free(&segment->lives);
+    event_spans_free(&segment->spans);
     free(segment);
 }
 

@@ -193,6 +193,9 @@ int session_begin(struct session *session, int fd, struct error *error)
         follow_segment(session);
     session->write_result = 0;
     session->flushed_ns = clock_ns(CLOCK_MONOTONIC);
+    event_spans_place(&session->segment->spans, 0);
+    if (!session->presence.since)
+        presence_begin(&session->presence, session->flushed_ns);
     if (!session->looked_ns) /* a look is due each second, however short the segments are */
         session->looked_ns = session->flushed_ns;
     return segment_open(session->segment, fd, &header, error);
@@ -250,6 +253,7 @@ static void take(void *context, const void *data, size_t size)
     hit = (const void *)snapshot_region(&snapshot, REGION_HIT, sizeof(struct wire_hit));
     symbolizer_sample(target->symbolizer, &snapshot, &sample,
                       hit || session->options->cpu ? &session->segment->totals : &not_recorded);
+    presence_sample(&session->presence, sample.time, clock_ns(CLOCK_MONOTONIC));
     if (hit)
         take_hit(session, target, &snapshot, hit, &sample);
     else
@@ -296,12 +300,15 @@ static void note_held(struct session *session)
 
 static int put_summaries(struct session *session, struct error *error)
 {
-    return events_put_summaries(session->events, session->segment, error) ||
-                   walls_put_summary(session->targets, session->segment, error) ||
-                   recording_put_lives(session->segment->writer, session->segment->profile,
-                                       &session->segment->lives, error)
-               ? -1
-               : 0;
+    struct segment *segment = session->segment;
+
+    if (events_put_summaries(session->events, segment, error) ||
+        walls_put_summary(session->targets, segment, error) ||
+        recording_put_lives(segment->writer, segment->profile, &segment->lives, error) ||
+        recording_put_spans(segment->writer, segment->profile, &segment->spans, error))
+        return -1;
+    event_spans_clear(&segment->spans);
+    return 0;
 }
 
 static int failed_write(struct session *session, struct error *error)
@@ -389,6 +396,7 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
     timeout_ms = walls_limit_timeout(session->targets, timeout_ms);
     if (programs_poll(session->programs, timeout_ms, take, session, error) < 0)
         return -1;
+    presence_step(&session->presence, clock_ns(CLOCK_MONOTONIC), &session->segment->spans);
     if (session->write_result)
         return failed_write(session, error);
     if (check_clock(session, error) || events_release(session->events, session->segment, error) ||

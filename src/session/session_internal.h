@@ -9,6 +9,7 @@
 #include "session/busiest.h"
 #include "session/cpu_time.h"
 #include "session/events.h"
+#include "session/presence.h"
 #include "session/segment.h"
 #include "session/session.h"
 
@@ -29,6 +30,7 @@ struct session {
     struct segment *segment;
     uint64_t samples; /* of the segments before */
     uint64_t first_ns, looked_ns, flushed_ns;
+    struct presence presence;
     bool stopped;     /* no more samples are taken */
     bool guarded;     /* the guard has stopped CPU sampling */
     int write_result; /* of appending while samples are processed */

@@ -301,9 +301,12 @@ static void sweep(struct wall *wall)
     wall->weight = (uint64_t)((double)(wall->now - wall->swept) / request.share);
     wall->swept = wall->now;
     wall->next += interval;
+    event_spans_place(&wall->segment->spans, wall->segment->wall);
     if (choose_top(wall, &request, &gone) ||
         process_sweep_run(wall->sweep, &request, &counts, &gone))
         return;
+    event_spans_add(&wall->segment->spans, wall->segment->wall, wall->now,
+                    clock_ns(CLOCK_MONOTONIC));
     wall->tallies[WALL_SWEEPS]++;
     wall->tallies[WALL_GONE] += counts.gone;
     wall->tallies[WALL_TORN] += counts.torn;

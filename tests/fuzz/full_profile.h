@@ -284,6 +284,23 @@ static inline void full_put_lives(const struct full_profile *full, struct record
     target_lives_free(&lives);
 }
 
+/* The recorder ran for the first second and from then on; gc had two windows, msg none. */
+static inline void full_put_spans(const struct full_profile *full, struct recording_writer *writer)
+{
+    struct event_spans spans = {0};
+    uint64_t last = full_number(full, FULL_HUGE_TIMES, 2500000000);
+    struct error error;
+
+    event_spans_add(&spans, 0, 1000000000, 2000000000);
+    event_spans_add(&spans, 0, 2200000000, last);
+    event_spans_add(&spans, event_find(full->profile, EVENT_GC), 900000000, 1200000000);
+    event_spans_add(&spans, event_find(full->profile, EVENT_GC), 1500000000, last);
+    event_spans_place(&spans, event_find(full->profile, EVENT_MSG));
+    if (recording_put_spans(writer, full->profile, &spans, &error))
+        abort();
+    event_spans_free(&spans);
+}
+
 static inline struct recording_totals full_totals(const struct full_profile *full)
 {
     struct recording_totals totals = {0};
@@ -365,6 +382,8 @@ static inline int full_recording(int fd, uint32_t flags)
         full_put_threads(&full, writer);
     if (profile_counts(full.profile).targets)
         full_put_lives(&full, writer);
+    if (!full_has(&full, FULL_NO_SUMMARY))
+        full_put_spans(&full, writer);
     if (recording_finish(writer, full.profile, &totals, &result, &error))
         abort();
     profile_free(full.profile);
