@@ -18,7 +18,9 @@
  *      buildTree(recording, choice, weights, roots, sides): Tree        each form but sandwich
  *      buildSandwich(recording, choice, weights, roots, sides): Sandwich
  *      matchTree(tree, pattern): Match                                  search.js
- *      heatmapCells(recording, weights, samples, cellMs): Cells
+ *      heatmapCells(recording, choice, weights, samples, cellMs): Cells
+ *      coveredCells(recording, choice, cells): Float32Array | null      coverage.js
+ *      countedOf(recording, weights): Counted | null                    counted.js
  *      markCells(recording, cells, weights, roots, samples, pattern): Uint8Array
  *      processRows(recording, weights, samples): ProcessRow[]
  *      functionRows(recording, choice, weights, sides): FunctionRow[]
@@ -49,6 +51,9 @@ export interface Recording {
     };
     targets: Target[]; /* [0]: none */
     events: RecordedEvent[]; /* [0]: none */
+    /* By event, the times in which it could be seen: [from, to, from, to...] in ms on the axis, in
+     * order; null: all the time. [0]: in which the recorder ran. */
+    spans: (Float64Array | null)[];
     samples: Samples;
 }
 
@@ -148,6 +153,7 @@ export interface Weights {
     of: Float64Array; /* by sample; negative: a release */
     unit: Unit | "samples";
     name: string;
+    event: number; value: number; /* the value of the event that it is; -1: none */
     unknown: number; /* samples of processes with an unknown metric */
 }
 
@@ -203,7 +209,15 @@ export interface Match {
 export interface Cells {
     cellMs: number; rows: number; columns: number; start: number; /* ms of the first column */
     of: Float64Array; /* weight, column by column, offset 0 first; NaN: not recorded (a gap) */
+    covered: Float32Array | null; /* share of the cell in which the event could be seen; null: 1 */
     least: number; greatest: number;
+}
+
+/* The total of an event, estimated from windows (counted.js). */
+export interface Counted {
+    event: string; sum: number; half: number; /* of its 95 % interval; NaN: unknown */
+    share: number; /* of the time that windows cover */
+    windows: number; hits: number;
 }
 
 export interface ProcessRow {

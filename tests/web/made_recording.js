@@ -76,6 +76,7 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
         targets: [{ node: "", host: "", pid: 0 }, { node: "shop@web", host: "", pid: 100 }],
         events: [{ name: "", values: [], summary: null }, ...events.map((name) =>
             ({ name, values: [{ name: "time", unit: "ns" }], summary: null }))],
+        spans: ["", ...events].map(() => null),
         samples: {
             count: samples.length, stack, process,
             time: column(Uint32Array, ({ time = 0 }) => time),

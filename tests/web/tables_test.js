@@ -30,8 +30,8 @@ const FRAMES = [
 
 test("heatmap cells between recordings are gaps", () => {
     const parts = [{ from: 0, to: 1100, frequency: 0 }, { from: 1500, to: 2000, frequency: 0 }];
-    const { recording, weights, roots, samples } = given(makeRecording(FRAMES, parts));
-    const cells = heatmapCells(recording, weights, samples, 20);
+    const { recording, choice, weights, roots, samples } = given(makeRecording(FRAMES, parts));
+    const cells = heatmapCells(recording, choice, weights, samples, 20);
 
     assert.deepEqual([cells.columns, cells.rows, cells.start, cells.least, cells.greatest],
         [2, 50, 0, 0, 10]);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The heatmap of FlameScope: a column is a second; the offset within the second grows upwards. */
+import { coveredCells } from "#analysis/coverage";
 import { matchSamples } from "#analysis/selection";
 
 /** @typedef {import("../types").Recording} Recording */
+/** @typedef {import("../types").Choice} Choice */
 /** @typedef {import("../types").Weights} Weights */
 /** @typedef {import("../types").Roots} Roots */
 /** @typedef {import("../types").Cells} Cells */
@@ -10,12 +12,13 @@ import { matchSamples } from "#analysis/selection";
 
 /**
  * @param {Recording} recording
- * @param {Weights} weights
+ * @param {Choice} choice
+ * @param {Weights} weights of the choice
  * @param {Uint32Array} samples
  * @param {number} cellMs a divisor of 1000
  * @returns {Cells}
  */
-export function heatmapCells(recording, weights, samples, cellMs) {
+export function heatmapCells(recording, choice, weights, samples, cellMs) {
     const { header: { parts }, samples: { time } } = recording;
     const start = Math.floor(Math.min(...parts.map(({ from }) => from)) / 1000) * 1000;
     const end = Math.max(...parts.map(({ to }) => to), (time[time.length - 1] ?? 0) + 1);
@@ -25,7 +28,9 @@ export function heatmapCells(recording, weights, samples, cellMs) {
     for (const { from, to } of parts)
         of.fill(0, Math.floor((from - start) / cellMs), Math.ceil((to - start) / cellMs));
     addWeights(of, recording, weights, samples, start, cellMs);
-    return { cellMs, rows, columns, start, of, ...bounds(of) };
+    const covered = coveredCells(recording, choice, { cellMs, rows, columns, start, of });
+
+    return { cellMs, rows, columns, start, of, covered, ...bounds(of) };
 }
 
 /**

@@ -10,6 +10,7 @@ import { buildSandwich, buildTree } from "#analysis/tree";
 import { matchTree } from "#analysis/search";
 import { heatmapCells, markCells } from "#analysis/heatmap_cells";
 import { processRows } from "#analysis/process_rows";
+import { countedOf } from "#analysis/counted";
 import { functionCallers, functionRows } from "#analysis/function_rows";
 import { readPattern } from "#analysis/pattern";
 import { nameOf, remember } from "#analysis/memo";
@@ -97,7 +98,7 @@ export class Model {
         const weights = this.weights(choice), samples = this.samples(choice);
 
         return remember(samples, "cells", nameOf(weights), () =>
-            heatmapCells(this.recording, weights, samples, CELL_MS));
+            heatmapCells(this.recording, choice, weights, samples, CELL_MS));
     }
 
     /** The cells with a match of the search; null without a valid search. @param {Choice} choice */
@@ -122,6 +123,11 @@ export class Model {
     functions(choice) {
         return remember(this.recording, "function rows", this.key(choice), () =>
             functionRows(this.recording, choice, this.weights(choice), this.sides(choice)));
+    }
+
+    /** How sure the total of the event is; null if it is no estimate. @param {Choice} choice */
+    counted(choice) {
+        return countedOf(this.recording, this.weights(choice));
     }
 
     /** The weight that is 100 %; growth and release are both added. @param {Choice} choice */

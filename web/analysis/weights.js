@@ -80,7 +80,8 @@ function makeWeights(recording, choice) {
     const metric = recording.header.metrics.findIndex(({ name }) => name === choice.weight);
 
     if (value < 0 && choice.weight === "samples")
-        return { of: ones(recording, id), unit: "samples", name: "samples", unknown: 0 };
+        return { of: ones(recording, id), unit: "samples", name: "samples", event: id, value: -1,
+            unknown: 0 };
     if (value < 0 && metric >= 0)
         return metricWeights(recording, id, metric, choice.change);
     if (event?.name === "cpu" && choice.weight === "cpu")
@@ -112,7 +113,7 @@ function valueWeights(recording, id, value, perPeriod) {
         if (samples.event[i] !== id)
             of[i] = 0;
     if (!perPeriod)
-        return { of, unit, name, unknown: 0 };
+        return { of, unit, name, event: id, value, unknown: 0 };
     header.parts.forEach((part, index) => {
         const [begin, end] = samplesOfPart(recording, index);
 
@@ -120,7 +121,8 @@ function valueWeights(recording, id, value, perPeriod) {
             countPeriods(of.subarray(begin, end), samples.event.subarray(begin, end), id,
                 Math.floor(1e9 / part.frequency));
     });
-    return { of, unit: header.parts[0]?.frequency ? "samples" : unit, name, unknown: 0 };
+    return { of, unit: header.parts[0]?.frequency ? "samples" : unit, name, event: id, value,
+        unknown: 0 };
 }
 
 /**
@@ -165,7 +167,7 @@ function metricWeights(recording, id, metric, change) {
     }
     if (change)
         unknown = toChanges(recording, id, of);
-    return { of, unit, name, unknown };
+    return { of, unit, name, event: id, value: -1, unknown };
 }
 
 /**

@@ -28,6 +28,10 @@ export class Numbers {
         return value;
     }
 
+    ended() {
+        return this.at >= this.bytes.length;
+    }
+
     signed() {
         const folded = this.next();
         return folded % 2 ? -(folded + 1) / 2 : folded / 2;
@@ -82,6 +86,11 @@ export class Columns {
                             `${bytes.length}`);
         const unpacked = await Promise.all(parts.map(unpack));
         return new Columns(new Map(list.map(([name], i) => [name, unpacked[i]])));
+    }
+
+    /** @param {string} name */
+    has(name) {
+        return this.bytes.has(name);
     }
 
     /** @param {string} name */

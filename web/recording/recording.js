@@ -288,6 +288,21 @@ function readSamples(columns, header, events) {
     };
 }
 
+/**
+ * By event, the times in which it could be seen, in ms; [0]: in which the recorder ran.
+ * @param {Columns} columns @param {number} events @returns {Recording["spans"]}
+ */
+function readSpans(columns, events) {
+    return Array.from({ length: events }, (_, event) => {
+        const name = `spans ${event}`, times = [];
+        if (!columns.has(name))
+            return null;
+        for (let numbers = columns.numbers(name), at = 0; !numbers.ended();)
+            times.push((at += numbers.next()) / 1000);
+        return Float64Array.from(times);
+    });
+}
+
 /* ---- all of it ---- */
 
 /**
@@ -321,6 +336,7 @@ export async function readRecording(page) {
         ancestors: readTable(columns, "ancestor", counts.ancestors, ["up", "name"]),
         threads: readThreads(columns, counts.threads),
         targets: [NO_TARGET, ...header.targets],
+        spans: readSpans(columns, events.length),
         samples: readSamples(columns, header, events),
     };
 }

@@ -2,11 +2,13 @@
 /* The table of the functions in the selected stacks. Picking one shows its sandwich. */
 import { button, element, fill } from "#view/dom";
 import { figureText, percentText, withPlus } from "#view/number_text";
+import { sureColumns } from "#view/sure_columns";
 import { Table } from "#view/table";
 
 /** @typedef {import("../types.js").FunctionRow} FunctionRow */
 /** @typedef {import("../types.js").Weights} Weights */
 /** @typedef {import("../types.js").FunctionCaller} FunctionCaller */
+/** @typedef {import("../types.js").Counted} Counted */
 
 const CALLERS = 6;
 
@@ -20,8 +22,10 @@ export class FunctionTable {
         this.onpick = onpick;
         this.colourOf = colourOf;
         this.callersOf = callersOf;
-        /** @type {boolean | null} */
-        this.compares = null;
+        /** @type {string | null} */
+        this.kind = null; /* of the columns */
+        /** @type {Counted | null} */
+        this.counted = null;
         this.total = 0;
         this.table = new Table("Functions", { key: (row) => row.name, text: (row) => row.name,
             onpick: (row) => onpick(row.name), onfocus: (row) => this.tell(row) });
@@ -35,16 +39,19 @@ export class FunctionTable {
      * @param {Weights} weights
      * @param {number} total
      * @param {string} focus
+     * @param {Counted | null} counted
      */
-    show(rows, weights, total, focus) {
+    show(rows, weights, total, focus, counted) {
         const compares = rows.some((row) => row.against);
+        const kind = JSON.stringify([compares, weights.unit === "samples", counted !== null]);
 
         this.total = total;
-        if (compares !== this.compares) {
-            this.compares = compares;
+        this.weights = weights;
+        this.counted = counted;
+        if (kind !== this.kind) {
+            this.kind = kind;
             this.table.setColumns(compares ? this.changeColumns() : this.columns(), 1);
         }
-        this.weights = weights;
         if (rows !== this.table.all)
             fill(this.callers);
         this.table.show(rows, new Set(focus ? [focus] : []));
@@ -74,6 +81,7 @@ export class FunctionTable {
                 order: (row) => row.total, cell: (row) => text(row.total) },
             { title: "", hint: "of all that is selected", width: "72px", number: true, order: null,
                 cell: (row) => share(row.total) },
+            ...sureColumns(this.unit(), () => this.counted),
         ];
     }
 

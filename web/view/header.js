@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Shows what was recorded, and warnings about missing data. */
 import { element, fill } from "#view/dom";
-import { amountText, durationText, numberText, percentText } from "#view/number_text";
+import { samplesOfPart } from "#analysis/time_axis";
+import { amountText, durationText, numberText, percentText, plusMinusText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Header["parts"][number]} Part */
+/** @typedef {import("../types.js").Counted} Counted */
+/** @typedef {import("../types.js").Weights} Weights */
 
 /* Limits of warnings, as shares. Warn below FEW_COMPLETE complete stacks, and above the other
  * limits for truncated stacks and lost samples. */
@@ -21,10 +24,25 @@ export function showHeader(place, recording) {
         element("h1", {}, header.parts.length > 1
             ? element("span", { className: "letter" }, "AB"[index] ?? "") : null,
         nameOf(recording, part)),
-        ...factsOf(recording, part).map((fact) =>
+        ...factsOf(recording, part, index).map((fact) =>
             element("span", { className: "fact", title: fact.hint ?? "" }, fact.text)))));
     document.title = `${header.parts.map((part) => nameOf(recording, part)).join(" and ")} `
         + "\u2013 beamflame";
+}
+
+/**
+ * Show how sure the total of the chosen event is.
+ *
+ * @param {HTMLElement} place
+ * @param {Counted | null} counted
+ * @param {Weights} weights
+ */
+export function showCounted(place, counted, { name, unit }) {
+    place.hidden = !counted;
+    if (counted)
+        place.textContent = `event ${counted.event}: ${name} ${amountText(counted.sum, unit)}`
+            + `${plusMinusText(counted.half, unit)}, from ${numberText(counted.hits)} hits in `
+            + `${percentText(counted.share, 1)} of the time`;
 }
 
 /**
@@ -43,10 +61,11 @@ function nameOf({ header, targets }, part) {
 /**
  * @param {Recording} recording
  * @param {Part} part
+ * @param {number} index of the part
  * @returns {{ text: string, hint?: string }[]}
  */
-function factsOf({ targets }, part) {
-    const vm = targets.length === 2 ? targets[1] : null, { totals } = part;
+function factsOf(recording, part, index) {
+    const { targets } = recording, vm = targets.length === 2 ? targets[1] : null, { totals } = part;
     const facts = [
         vm?.otpRelease && { text: `OTP ${vm.otpRelease}${vm.erts ? ` (erts ${vm.erts})` : ""}`,
             hint: `${vm.flavor} ${vm.executable}` },
@@ -56,11 +75,11 @@ function factsOf({ targets }, part) {
         part.startRealtime && { text: whenText(part.startRealtime) },
         hasTime(part) && { text: durationText(part.to - part.from) },
         part.frequency && { text: `${part.frequency} Hz, ${part.cpus} CPUs`, hint: part.event },
-        { text: amountText(totals.samples, "samples"), hint: part.command },
+        { text: samplesText(recording, part, index), hint: part.command },
         part.cpuAccount && { hint: part.cpuAccount,
             text: `clock ÷ CPU time ${(totals.cpuSampledNs / totals.cpuAccountedNs).toFixed(2)}` },
-        totals.leftOut && { text: `${numberText(totals.leftOut)} not selected` },
-        part.frequency && { text: lossText(part), hint: part.losses.map(sentenceOf).join("\n") },
+        part.frequency && { text: lossText(recording, part),
+            hint: part.losses.map(sentenceOf).join("\n") },
         part.occasion && { text: `recorded by trigger ${part.occasion}` },
     ];
 
@@ -77,11 +96,35 @@ function whenText(ms) {
     return new Date(ms).toISOString().replace("T", " ").slice(0, 19) + " UTC";
 }
 
-/** @param {Part} part */
-function lossText(part) {
-    const lost = lostOf(part);
+/**
+ * The samples that the page holds of a part, and of how many they were selected.
+ *
+ * @param {Recording} recording
+ * @param {Part} part
+ * @param {number} index of the part
+ */
+function samplesText(recording, { totals }, index) {
+    const [first, end] = samplesOfPart(recording, index), held = end - first;
+    const all = held + (totals.leftOut || 0) + (totals.otherEvents || 0);
 
-    return lost ? `${numberText(lost)} lost` : "none lost";
+    return all > held ? `${numberText(held)} of ${amountText(all, "samples")}`
+        : amountText(held, "samples");
+}
+
+/**
+ * What was lost; "none lost" only if nothing of any kind was.
+ *
+ * @param {Recording} recording
+ * @param {Part} part
+ */
+function lossText({ events }, part) {
+    const ofEvents = events.reduce((sum, { summary }) => sum + (summary?.lost ?? 0), 0);
+    const lost = Math.max(lostOf(part), ofEvents);
+    const incomplete = part.losses.reduce((sum, { count }) => sum + count, 0) - lostOf(part);
+
+    return [part.cut && "cut off", lost && `${numberText(lost)} lost`,
+        incomplete && `${numberText(incomplete)} incomplete`].filter(Boolean).join(", ")
+        || "none lost";
 }
 
 /** The number of lost samples. @param {Part} part */

@@ -4,7 +4,7 @@
  * Shift the range to compare with. A click selects a second. Keys do the same as the pointer.
  */
 import { element } from "#view/dom";
-import { clockText } from "#view/number_text";
+import { clockText, percentText } from "#view/number_text";
 import { AXIS, HeatPainter } from "#view/heatmap_draw";
 
 /** @typedef {import("../types.js").Cells} Cells */
@@ -16,6 +16,7 @@ import { AXIS, HeatPainter } from "#view/heatmap_draw";
  * @property {() => void} onclear
  * @property {(text: string, x: number, y: number) => void} onhover "": the pointer has left
  * @property {(amount: number) => string} amountText
+ * @property {(from: number, to: number) => string} whyUnseen "": the event could be seen
  * @property {(text: string) => void} onsay
  */
 
@@ -170,8 +171,10 @@ export class Heatmap {
     /** @param {number} cell */
     textOf(cell) {
         const amount = this.cells?.of[cell] ?? NaN;
+        const covered = this.cells?.covered?.[cell] ?? 1;
         const what = Number.isNaN(amount) ? "nothing was recorded"
-            : this.listener.amountText(amount);
+            : amount || covered ? this.listener.amountText(amount) + partText(covered)
+                : `not seen: ${this.listener.whyUnseen(this.timeOf(cell), this.timeOf(cell + 1))}`;
 
         return `${clockText(this.timeOf(cell))}: ${what}`;
     }
@@ -278,6 +281,11 @@ export class Heatmap {
         this.begun = null;
         this.listener.onselect(begun.which, this.rangeOf(begun.cell, this.cursor));
     }
+}
+
+/** Of a cell that was seen for a part of its time. @param {number} covered 0 to 1 */
+function partText(covered) {
+    return covered > 0.999 ? "" : `, ${percentText(covered, 1)} of this time covered`;
 }
 
 /**

@@ -9,6 +9,7 @@ import { clockText } from "#view/number_text";
 
 export const AXIS = 18;
 const STEPS = 64;
+const HATCH = 5; /* px between lines, across */
 const FONT = "10.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 /* Seconds between labels of the axis. */
 const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
@@ -31,6 +32,7 @@ export class HeatPainter {
     constructor(context) {
         this.context = context;
         this.image = document.createElement("canvas");
+        this.hatches = document.createElement("canvas");
         this.setTheme("light");
     }
 
@@ -40,6 +42,7 @@ export class HeatPainter {
         this.negative = heatScale(theme, "negative", STEPS);
         this.colours = Object.fromEntries(["surface", "gap", "cell", "text-faint", "line", "range",
             "against", "mark", "accent"].map((name) => [name, styleColour(name)]));
+        this.hatching = this.context.createPattern(hatchTile(this.colours["text-faint"]), "repeat");
     }
 
     /** @param {Scene} scene */
@@ -53,6 +56,7 @@ export class HeatPainter {
         if (last <= first)
             return;
         this.drawCells(scene, first, last);
+        this.drawHatches(scene, first, last);
         this.drawColumnGaps(scene, first, last);
         this.drawMarks(scene, first, last);
         this.drawRange(scene, scene.against, this.colours?.against ?? "");
@@ -76,7 +80,8 @@ export class HeatPainter {
         for (let column = 0; column < columns; column++) {
             for (let row = 0; row < rows; row++) {
                 const cell = (first + column) * rows + row;
-                const pixel = this.pixel(cells, cells.of[cell]);
+                const pixel = isHatched(cells, cell) ? pixelOf(this.colours?.gap ?? "")
+                    : this.pixel(cells, cells.of[cell]);
 
                 words[(rows - 1 - row) * columns + column] =
                     standsOut(scene, cell) ? pixel : faded(pixel);
@@ -90,6 +95,55 @@ export class HeatPainter {
 
         context.imageSmoothingEnabled = false;
         context.drawImage(this.image, x, 0, columns * columnWidth, rows * rowHeight);
+    }
+
+    /**
+     * Hatch the cells in which the event could not be seen: cut the hatching out by an image with
+     * one pixel per cell.
+     *
+     * @param {Scene} scene
+     * @param {number} first
+     * @param {number} last
+     */
+    drawHatches(scene, first, last) {
+        const { cells, left, columnWidth, rowHeight } = scene, columns = last - first;
+        const { rows } = cells, pixels = new ImageData(columns, rows);
+        const words = new Uint32Array(pixels.data.buffer), width = columns * columnWidth;
+        let any = false;
+
+        for (let cell = first * rows; cell < last * rows; cell++) {
+            if (isHatched(cells, cell)) {
+                words[(rows - 1 - cell % rows) * columns + Math.floor(cell / rows) - first] =
+                    0xffffffff;
+                any = true;
+            }
+        }
+        if (!any)
+            return;
+        this.image.getContext("2d")?.putImageData(pixels, 0, 0);
+        this.drawHatching(width, rows * rowHeight);
+        this.context.drawImage(this.hatches, 0, 0, this.hatches.width, this.hatches.height,
+            first * columnWidth - left, 0, width, rows * rowHeight);
+    }
+
+    /**
+     * Draw lines into `hatches`, where `image` is opaque.
+     *
+     * @param {number} width px
+     * @param {number} height px
+     */
+    drawHatching(width, height) {
+        const { hatches } = this, lines = /** @type {CanvasRenderingContext2D} */ (
+            hatches.getContext("2d"));
+
+        hatches.width = Math.ceil(width * devicePixelRatio);
+        hatches.height = Math.ceil(height * devicePixelRatio);
+        lines.imageSmoothingEnabled = false;
+        lines.drawImage(this.image, 0, 0, hatches.width, hatches.height);
+        lines.globalCompositeOperation = "source-in";
+        lines.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+        lines.fillStyle = this.hatching ?? "";
+        lines.fillRect(0, 0, width + 1, height + 1);
     }
 
     /**
@@ -216,6 +270,36 @@ function standsOut({ cells, marks, range, against }, cell) {
         chosen !== null && middle >= chosen.from && middle < chosen.to;
 
     return (!marks || marks[cell] !== 0) && (!(range || against) || isIn(range) || isIn(against));
+}
+
+/**
+ * True if the event could not be seen in a cell of the recording. A cell with a weight is shown.
+ *
+ * @param {Cells} cells
+ * @param {number} cell
+ */
+function isHatched({ of, covered }, cell) {
+    return covered !== null && !covered[cell] && of[cell] === 0;
+}
+
+/**
+ * A tile of thin diagonal lines.
+ *
+ * @param {string} colour
+ */
+function hatchTile(colour) {
+    const tile = document.createElement("canvas");
+    const context = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));
+
+    tile.width = tile.height = HATCH;
+    context.strokeStyle = colour;
+    context.globalAlpha = 0.45;
+    for (const x of [-HATCH, 0, HATCH]) { /* also the corners */
+        context.moveTo(x, HATCH);
+        context.lineTo(x + HATCH, 0);
+    }
+    context.stroke();
+    return tile;
 }
 
 /**

@@ -67,6 +67,18 @@ export function figureText(amount, unit) {
 }
 
 /**
+ * " \u00b1 1.2 ms"; " \u00b1 ?" if it is unknown, "" for 0: the amount is exact.
+ *
+ * @param {number} half of an interval
+ * @param {Unit | "samples"} unit
+ */
+export function plusMinusText(half, unit) {
+    if (!half && !Number.isNaN(half))
+        return "";
+    return ` \u00b1 ${Number.isNaN(half) ? "?" : figureText(half, unit)}`;
+}
+
+/**
  * A difference, with "+" if it is positive.
  *
  * @param {number} amount

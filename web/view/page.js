@@ -8,6 +8,7 @@ import { byId, button, fill } from "#view/dom";
 import { DEFAULTS, State } from "#view/state";
 import { Model, ofAnyProcess } from "#analysis/model";
 import { ThemeSwitch, kindColour } from "#view/theme";
+import { whyUnseen } from "#analysis/coverage";
 import { KINDS } from "#analysis/kinds";
 import { Controls } from "#view/controls";
 import { GraphControls } from "#view/graph_controls";
@@ -17,7 +18,7 @@ import { Heatmap } from "#view/heatmap";
 import { FunctionTable } from "#view/function_table";
 import { ProcessTable } from "#view/process_table";
 import { Panel } from "#view/panel";
-import { hasTime, showHeader, showWarnings } from "#view/header";
+import { hasTime, showCounted, showHeader, showWarnings } from "#view/header";
 import { showChips } from "#view/chips";
 import { showLegend } from "#view/legend";
 import { matchedText, statusText } from "#view/status";
@@ -98,8 +99,10 @@ export class Page {
             onzoom: (zoom) => this.zoom(zoom),
             onmenu: (place, x, y) => this.frameMenu(place, x, y),
             onhover: (place, x, y) => showTooltip(this.tooltip, place ? frameContent(
-                this.recording, this.pictureOf(place), place.node, KINDS) : [], x, y),
-            onfocus: (place) => this.say(frameSentence(this.pictureOf(place), place.node)),
+                this.recording, this.pictureOf(place), place.node, KINDS,
+                this.model.counted(this.view)) : [], x, y),
+            onfocus: (place) => this.say(frameSentence(this.pictureOf(place), place.node,
+                this.model.counted(this.view))),
         });
     }
 
@@ -109,6 +112,7 @@ export class Page {
             onclear: () => this.set(this.wholeTime),
             onhover: (text, x, y) => showTooltip(this.tooltip, text ? [text] : [], x, y),
             amountText: (amount) => amountText(amount, this.model.weights(this.view).unit),
+            whyUnseen: (from, to) => whyUnseen(this.recording, this.view, from, to),
             onsay: (text) => this.say(text),
         });
     }
@@ -131,9 +135,11 @@ export class Page {
 
         showTooltip(this.tooltip, [], 0, 0);
         this.controls.show(view);
+        showCounted(byId("counted"), this.model.counted(view), this.model.weights(view));
         showChips(byId("chips"), view, this.recording, this.wholeTime, this.set);
         this.showGraph(view, trees);
-        byId("status").textContent = statusText(view, trees[trees.length - 1]);
+        byId("status").textContent = statusText(view, trees[trees.length - 1],
+            this.model.counted(view));
         this.showNothing(view, trees);
         if (this.undo && this.redo) {
             this.undo.disabled = !this.state.before.length;
@@ -174,10 +180,11 @@ export class Page {
             this.heatmap.show(model.cells(view), model.marks(view), view.range, view.against);
             if (tab === "functions")
                 this.functions.show(model.functions(view), model.weights(view),
-                    model.whole(view), view.form === "sandwich" ? view.focus : "");
+                    model.whole(view), view.form === "sandwich" ? view.focus : "",
+                    model.counted(view));
             else if (tab === "processes")
                 this.processes.show(model.processes(view), model.weights(view),
-                    model.whole(ofAnyProcess(view)), view.processes);
+                    model.whole(ofAnyProcess(view)), view.processes, model.counted(view));
         });
     }
 

@@ -2,10 +2,12 @@
 /* The table of processes. Picking one selects its samples; with Ctrl it is added or removed. */
 import { element } from "#view/dom";
 import { amountText, figureText, numberText, percentText } from "#view/number_text";
+import { sureColumns } from "#view/sure_columns";
 import { Table } from "#view/table";
 
 /** @typedef {import("../types.js").ProcessRow} ProcessRow */
 /** @typedef {import("../types.js").Weights} Weights */
+/** @typedef {import("../types.js").Counted} Counted */
 
 const SPARK_WIDTH = 66, SPARK_HEIGHT = 16;
 const SVG = "http://www.w3.org/2000/svg";
@@ -23,7 +25,10 @@ export class ProcessTable {
             key: (row) => String(row.process), text: (row) => processText(row),
             onpick: (row, more) => onpick(this.pickedWith(row.process, more)), onfocus: () => {},
         });
-        this.table.setColumns(this.columns(), 1);
+        /** @type {string | null} */
+        this.kind = null; /* of the columns */
+        /** @type {Counted | null} */
+        this.counted = null;
         this.element = this.table.element;
     }
 
@@ -32,9 +37,17 @@ export class ProcessTable {
      * @param {Weights} weights
      * @param {number} whole the weight that is 100 %
      * @param {number[]} picked
+     * @param {Counted | null} counted
      */
-    show(rows, weights, whole, picked) {
+    show(rows, weights, whole, picked, counted) {
+        const kind = JSON.stringify([weights.unit === "samples", counted !== null]);
+
         this.weights = weights;
+        this.counted = counted;
+        if (kind !== this.kind) {
+            this.kind = kind;
+            this.table.setColumns(this.columns(), 1);
+        }
         this.whole = whole;
         this.picked = picked;
         this.table.show(rows, new Set(picked.map(String)));
@@ -69,6 +82,7 @@ export class ProcessTable {
                 cell: (row) => figureText(row.total, this.weights?.unit ?? "samples") },
             { title: "", hint: "share of the selected total", width: "72px",
                 number: true, order: null, cell: (row) => percentText(row.total, this.whole ?? 0) },
+            ...sureColumns(this.weights?.unit ?? "samples", () => this.counted),
             { title: "time", hint: "the total over time", width: `${SPARK_WIDTH + 12}px`,
                 order: null, cell: (row) => sparkline(row.spark) },
             { title: "status", hint: "shares of its samples", width: "62px", order: null,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The status line: the selection and its weight. The share that a search matches. */
-import { amountText, changeText, numberText, percentText } from "#view/number_text";
+import { amountText, changeText, numberText, percentText, plusMinusText } from "#view/number_text";
+import { halfOf } from "#analysis/counted";
 import { rangeText } from "#view/heatmap";
 
 /** @typedef {import("../types.js").Tree} Tree */
 /** @typedef {import("../types.js").Match} Match */
 /** @typedef {import("../types.js").View} View */
+/** @typedef {import("../types.js").Counted} Counted */
 
 /** A value named "samples" of another program's recording has unit "count". @param {Tree} tree */
 function unitOf({ weights: { name, unit } }) {
@@ -15,20 +17,34 @@ function unitOf({ weights: { name, unit } }) {
 /**
  * @param {Tree} tree
  * @param {number} side
+ * @param {Counted | null} counted
  */
-function amountOf(tree, side) {
-    const { total, samples } = tree, unit = unitOf(tree);
-    const amount = amountText(total[side]?.[0] ?? 0, unit);
+function amountOf(tree, side, counted) {
+    const unit = unitOf(tree), sum = tree.total[side]?.[0] ?? 0;
+    const count = tree.samples[side]?.[0] ?? 0, amount = amountText(sum, unit);
 
     return unit === "samples" ? amount
-        : `${amount} in ${amountText(samples[side]?.[0] ?? 0, "samples")}`;
+        : `${amount}${plusMinusText(halfOf(counted, sum, count), unit)} in `
+            + amountText(count, "samples");
+}
+
+/** "; of gc 4.6 ms ± 0.2 ms were counted, ...". @param {Counted | null} counted @param {Tree} tree */
+function countedText(counted, tree) {
+    if (!counted)
+        return "";
+    const unit = unitOf(tree), { event, sum, half, share, windows } = counted;
+
+    return `; ${event} in all: ${amountText(sum, unit)}${plusMinusText(half, unit)}, `
+        + `${percentText(share, 1)} of the time covered in ${numberText(windows)} `
+        + `window${windows === 1 ? "" : "s"}`;
 }
 
 /**
  * @param {View} view
  * @param {Tree} tree
+ * @param {Counted | null} counted
  */
-export function statusText({ range, against }, tree) {
+export function statusText({ range, against }, tree, counted) {
     const { weights, total, scale } = tree;
     const unknown = weights.unknown
         ? `; not known at ${amountText(weights.unknown, "samples")}` : "";
@@ -36,10 +52,11 @@ export function statusText({ range, against }, tree) {
     const when = range ? ` from ${rangeText(range)}` : "";
 
     if (!total[1])
-        return `Selected ${what}${amountOf(tree, 0)}${when}${unknown}`;
+        return `Selected ${what}${amountOf(tree, 0, counted)}${when}${unknown}`
+            + countedText(counted, tree);
     const change = total[0][0] - total[1][0] * scale;
 
-    return `This ${what}${amountOf(tree, 0)}${when}; other ${amountOf(tree, 1)}`
+    return `This ${what}${amountOf(tree, 0, counted)}${when}; other ${amountOf(tree, 1, counted)}`
         + `${against ? ` from ${rangeText(against)}` : ""}`
         + `${scale === 1 ? "" : ` \u00d7 ${scale.toPrecision(4)}`}`
         + `; change ${changeText(change, unitOf(tree))}${unknown}`;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Describes a frame: in a tooltip beside the pointer, and as a sentence for screen readers. */
 import { element, fill } from "#view/dom";
-import { amountText, changeText, numberText, percentText } from "#view/number_text";
+import { halfOf } from "#analysis/counted";
+import { amountText, changeText, numberText, percentText, plusMinusText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Tree} Tree */
+/** @typedef {import("../types.js").Counted} Counted */
 /** @typedef {import("./flame_draw.js").Picture} Picture */
 
 /**
@@ -44,9 +46,10 @@ function sourceText({ frames, strings }, frame) {
  * @param {Picture} picture
  * @param {number} node
  * @param {string[]} kinds names of kinds
+ * @param {Counted | null} counted
  * @returns {(Node | string)[]}
  */
-export function frameContent(recording, picture, node, kinds) {
+export function frameContent(recording, picture, node, kinds, counted) {
     const { tree } = picture, frame = tree.frame[node];
     const source = frame ? sourceText(recording, frame) : "";
 
@@ -54,7 +57,7 @@ export function frameContent(recording, picture, node, kinds) {
         element("div", {}, element("b", {}, picture.nameOf(node)),
             node ? element("span", { className: "faint" }, ` ${kinds[tree.kind[node]]}`) : null),
         source ? element("div", { className: "faint" }, source) : "",
-        tree.total[1] ? comparedTable(tree, node) : plainTable(picture, node),
+        tree.total[1] ? comparedTable(tree, node) : plainTable(picture, node, counted),
     ].filter((part) => part !== "");
 }
 
@@ -64,16 +67,29 @@ function table(rows) {
         element("tr", {}, ...cells.map((cell) => element("td", {}, cell)))));
 }
 
+/** The samples that end in a node. @param {Tree} tree @param {number} node */
+function ownSamples({ first, children, samples: [samples] }, node) {
+    const from = first[node];
+    let own = samples[node];
+
+    for (let child = from; child < from + children[node]; child++)
+        own -= samples[child];
+    return own;
+}
+
 /**
  * @param {Picture} picture
  * @param {number} node
+ * @param {Counted | null} counted
  */
-function plainTable({ whole, tree }, node) {
+function plainTable({ whole, tree }, node, counted) {
     const { self: [self], total: [total], samples: [samples], weights: { unit } } = tree;
+    const sure = (/** @type {number} */ amount, /** @type {number} */ count) =>
+        amountText(amount, unit) + plusMinusText(halfOf(counted, amount, count), unit);
 
     return table([
-        ["total", amountText(total[node], unit), percentText(total[node], whole)],
-        ["self", amountText(self[node], unit), percentText(self[node], whole)],
+        ["total", sure(total[node], samples[node]), percentText(total[node], whole)],
+        ["self", sure(self[node], ownSamples(tree, node)), percentText(self[node], whole)],
         ...(unit === "samples" ? []
             : [["samples", numberText(samples[node]), percentText(samples[node], samples[0])]])]);
 }
@@ -102,10 +118,12 @@ function comparedTable(tree, node) {
  *
  * @param {Picture} picture
  * @param {number} node
+ * @param {Counted | null} counted
  */
-export function frameSentence(picture, node) {
+export function frameSentence(picture, node, counted) {
     const { tree, whole } = picture, { self: [self], total, weights: { unit } } = tree;
-    const amount = `total ${amountText(total[0][node], unit)}, `
+    const half = halfOf(total[1] ? null : counted, total[0][node], tree.samples[0][node]);
+    const amount = `total ${amountText(total[0][node], unit)}${plusMinusText(half, unit)}, `
         + `${percentText(total[0][node], whole)}; self ${amountText(self[node], unit)}, `
         + percentText(self[node], whole);
     const other = (total[1]?.[node] ?? 0) * tree.scale;

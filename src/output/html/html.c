@@ -41,6 +41,10 @@
  *                          young and mbuf as they are; all others signed, minus the newest of the
  *                          process
  *
+ * The column "spans 1" has the times in which event 1 could be seen, "spans 0" those in which the
+ * recorder ran: for each the us from the end of the one before (of the recording's start) to its
+ * start, and from there to its end. There is none of an event that could be seen all the time.
+ *
  * The columns "stack", "metric 0" and "metric 8" (reductions, minor_gcs) are split: the second byte
  * of each number is in a column "stack+", the third and later bytes are in "stack++".
  */
@@ -54,6 +58,7 @@
 #include "output/html/files.h"
 #include "output/html/header.h"
 #include "output/html/samples.h"
+#include "output/html/spans.h"
 #include "output/html/tables.h"
 #include "output/json/json.h"
 #include "util/alloc.h"
@@ -230,6 +235,7 @@ static int html_finish(void *state, const struct recording_totals *totals, struc
     if (totals) {
         html_samples_finish(&html->samples);
         html_tables_add(html->source.profile, &html->columns);
+        html_spans_add(&html->columns, &html->source, html->samples.events);
         put_page(html, totals);
     }
     html_samples_free(&html->samples);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * How sure a sum is, of an event whose probes were attached in windows
+ * (src/profile/event_summary.h). Half of a 95 % interval is NaN if it is unknown.
+ */
+
+/** @typedef {import("../types").Recording} Recording */
+/** @typedef {import("../types").Weights} Weights */
+/** @typedef {import("../types").Counted} Counted */
+
+const SURE = 1.96;
+
+/**
+ * The total of the event by a weight, from all of its hits. null if the weight is no value of the
+ * event, if nothing was scaled up from windows, or if two recordings are compared.
+ *
+ * @param {Recording} recording
+ * @param {Weights} weights
+ * @returns {Counted | null}
+ */
+export function countedOf({ events, header }, { event, value }) {
+    const { name = "", summary = null } = events[event] ?? {};
+
+    if (!summary || value < 0 || !summary.windows || header.compares)
+        return null;
+    const { sums, errors, coveredNs, spanNs, windows, hits } = summary, error = errors[value];
+
+    return { event: name, sum: sums[value], half: error === null ? NaN : SURE * error,
+        share: coveredNs / spanNs, windows, hits };
+}
+
+/**
+ * Half of the interval of a part of the total: of so many samples, which hit it by chance, and its
+ * share of the total's. It is less than this only by luck: hits of one window can be alike.
+ *
+ * @param {Counted | null} counted
+ * @param {number} amount
+ * @param {number} samples
+ */
+export function halfOf(counted, amount, samples) {
+    if (!counted || !samples)
+        return 0;
+    const share = counted.sum ? Math.min(1, Math.abs(amount) / counted.sum) : 1;
+    const chance = Math.abs(amount) / samples * poissonHalf(samples) * Math.sqrt(1 - share);
+
+    return Math.hypot(chance, counted.half * share);
+}
+
+/**
+ * The mean of a count may be so far above the count that was seen, in 95 of 100 cases: the exact
+ * upper limit (Garwood, Biometrika 28, 1936) by the approximation of Wilson and Hilferty.
+ *
+ * @param {number} count
+ */
+export function poissonHalf(count) {
+    const next = count + 1;
+
+    return next * (1 - 1 / (9 * next) + SURE / (3 * Math.sqrt(next))) ** 3 - count;
+}
