@@ -50,6 +50,11 @@ class Viewer(unittest.TestCase):
         cls.viewer = viewer.Viewer()
         cls.addClassCleanup(cls.viewer.close)
 
+    def lines(self, *options):
+        made = self.recording.with_suffix(".lines.json")
+        beamflame.record("report", "-q", self.recording, *options, "--format", "json", "-o", made)
+        return [json.loads(line) for line in made.read_text("utf-8").splitlines()]
+
     def folded(self, *options):
         return beamflame.folded(self.recording, "--event", "cpu", *options)
 
@@ -69,8 +74,9 @@ class Viewer(unittest.TestCase):
                          self.recording.with_suffix(".folded"), "--event", "cpu")
         told, about = json.loads(stats.read_text()), page.text("#about")
         self.assertIn(f"OTP {told['target']['otp_release']}", about)
-        self.assertIn(f"{told['samples']:,} samples", about)
-        self.assertIn("none lost", about)
+        held = [line for line in self.lines() if line["type"] == "sample"]
+        self.assertIn(f"{len(held):,} samples", about)
+        self.assertEqual("none lost" in about, not any(told["losses"].values()), told["losses"])
         self.assertFalse(page.step("visible", "#warnings"))
 
     def test_event_and_weight_fields_give_the_sums_of_report(self):
@@ -82,6 +88,23 @@ class Viewer(unittest.TestCase):
                 page.choose(WEIGHT, weight)
                 self.assert_selected(total_of(beamflame.folded(
                     self.recording, "--event", event, "--weight", weight)))
+
+    def test_page_of_an_event_counts_what_it_holds(self):
+        """A page of one event has no others, and says of how many samples it has some."""
+        gc, part = self.page.with_name("gc.html"), self.page.with_name("part.html")
+        beamflame.record("report", "-q", self.recording, "-e", "gc", "-o", gc)
+        beamflame.record("report", "-q", self.recording, "-e", "cpu", "-e", "gc", "-I",
+                         "families:burn", "-o", part)
+        events = [line["event"] for line in self.lines() if line["type"] == "sample"]
+        self.viewer.open(gc)
+        self.assertIn(f"{events.count('gc'):,} of {len(events):,} samples",
+                      self.viewer.text("#about"))
+        self.assertFalse(self.viewer.step("visible", EVENT))
+        self.viewer.open(part)
+        self.assertEqual(self.viewer.texts(f"{EVENT} option"), ["cpu", "gc"])
+        held = [line for line in self.lines("-e", "cpu,gc", "-I", "families:burn")
+                if line["type"] == "sample"]
+        self.assertIn(f"{len(held):,} of {len(events):,} samples", self.viewer.text("#about"))
 
     def test_fields_show_the_event_and_weight_of_a_link(self):
         """The fields show the event and weight in effect, even if the link or the recording names a

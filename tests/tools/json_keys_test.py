@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
 BINARY, SEEDS = BUILD / "beamflame", BUILD / "tests" / "seeds"
 OBJECTS = {"values", "units", "metrics", "sums", "standard_errors", "losses"}
-LISTS = {"ancestors", "histograms", "tallies"}
+LISTS = {"ancestors", "histograms", "tallies", "spans_ns"}
 FLAGS = {"erlang", "complete", "truncated", "no_leaf", "named", "unresolved", "cut"}
 TEXTS = {"type", "beamflame", "sampled_by", "hostname", "kernel", "command", "trigger", "node",
          "otp_release", "erts", "flavor", "executable", "container", "layout", "label",

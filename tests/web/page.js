@@ -60,6 +60,13 @@ const steps = {
     },
     text: (selector) => page.locator(selector).innerText(),
     texts: (selector) => page.locator(selector).allInnerTexts(),
+    /** How many colours a canvas has between two of its corners, in CSS px. */
+    colours: ({ on, from, to }) => page.locator(on).evaluate((canvas, [[left, top], [right, bottom]]) => {
+        const scale = devicePixelRatio, { data } = canvas.getContext("2d").getImageData(left * scale,
+            top * scale, (right - left) * scale, (bottom - top) * scale);
+
+        return new Set(new Uint32Array(data.buffer)).size;
+    }, [from, to]),
     box: (selector) => page.locator(selector).boundingBox(),
     scroll: (selector) => page.locator(selector).scrollIntoViewIfNeeded(),
     visible: (selector) => page.locator(selector).isVisible(),

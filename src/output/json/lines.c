@@ -234,6 +234,37 @@ static void write_life(struct json_lines *lines, const struct target_life *life)
     json_line_close(&json);
 }
 
+/* `event` 0: the recorder itself. */
+static void write_spans(const struct json_lines *lines, event_id event, const struct spans *spans)
+{
+    const struct profile *profile = lines->source.profile;
+    struct json json = json_line_open(lines->file, "seen");
+
+    if (event)
+        json_text(&json, "event", profile_text(profile, profile_get_event(profile, event)->name));
+    json_open(&json, "spans_ns", '[');
+    for (size_t i = 0; i < spans->count; i++) {
+        json_open(&json, NULL, '[');
+        json_number(&json, NULL, since_start(lines, spans->list[i].start));
+        json_number(&json, NULL, since_start(lines, spans->list[i].end));
+        json_close(&json, ']');
+    }
+    json_close(&json, ']');
+    json_line_close(&json);
+}
+
+static void write_seen(const struct json_lines *lines)
+{
+    const struct event_spans *seen = recording_get_spans(lines->source.recording);
+
+    for (event_id id = 0; id < seen->count; id++) {
+        const struct spans *spans = event_spans_get(seen, id);
+
+        if (spans && (!id || output_shows(&lines->source, id)))
+            write_spans(lines, id, spans);
+    }
+}
+
 static void write_totals(const struct json_lines *lines, const struct recording_totals *totals)
 {
     struct json json = json_line_open(lines->file, "totals");
@@ -278,6 +309,7 @@ static void write_end(struct json_lines *lines, const struct recording_totals *t
         write_thread_time(lines, &threads->list[i]);
     for (size_t i = 0; i < lives->count; i++)
         write_life(lines, &lives->list[i]);
+    write_seen(lines);
     write_totals(lines, totals);
 }
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page tells what did not happen from what could not be seen."""
+import os
+import re
+import signal
+import time
+import unittest
+
+import beamflame
+import nodes
+import viewer
+
+HEATMAP = "#heatmap canvas"
+ROWS, ROW_HEIGHT, CELL_MS = 50, 3, 20
+
+
+class Gaps(unittest.TestCase):
+    """One recording. In its middle the node is stopped, then beamflame too for some seconds."""
+
+    @classmethod
+    def setUpClass(cls):
+        viewer.require()
+        beamflame.require()
+        folder = beamflame.folder(cls.addClassCleanup)
+        cls.recording, cls.page = folder / "gaps.bfr", folder / "gaps.html"
+        with nodes.Node(27, "request") as node:
+            with beamflame.recording("-p", node.pid, "-e", "cpu,wall,alloc", "--no-summary",
+                                     "-o", cls.recording) as profiler:
+                time.sleep(3)
+                os.kill(node.pid, signal.SIGSTOP)
+                time.sleep(2)
+                profiler.send_signal(signal.SIGSTOP)
+                time.sleep(4)
+                profiler.send_signal(signal.SIGCONT)
+                time.sleep(2)
+                os.kill(node.pid, signal.SIGCONT)
+                time.sleep(1)
+        beamflame.record("report", "-q", cls.recording, "-o", cls.page)
+        cls.viewer = viewer.Viewer()
+        cls.addClassCleanup(cls.viewer.close)
+
+    def cells(self, event, first, count, step=1):
+        """Return what the page says of `count` cells, from that of `first` ms on."""
+        page = self.viewer
+        page.open(self.page, f"event={event}&panel=none")
+        page.step("focus", HEATMAP)
+        page.press("Home")
+        page.press(*["ArrowRight"] * (first // 1000), *["ArrowUp"] * (first % 1000 // CELL_MS))
+        said = [page.said]
+        for _ in range(count - 1):
+            page.press(*["ArrowUp"] * step)
+            said.append(page.said)
+        return said
+
+    def colours(self, cell):
+        """Return how many colours a cell of the first column has."""
+        top = (ROWS - 1 - cell) * ROW_HEIGHT
+        return self.viewer.step("colours", {"on": HEATMAP, "from": [2, top],
+                                            "to": [30, top + ROW_HEIGHT]})
+
+    def test_cells_between_sweeps_are_hatched(self):
+        said = self.cells("wall", 0, ROWS)
+        unseen = [cell for cell, text in enumerate(said) if "not seen: between two sweeps" in text]
+        seen = [cell for cell, text in enumerate(said) if "not seen" not in text]
+        self.assertGreater(len(unseen), ROWS // 4, said)
+        self.assertGreater(len(seen), 5, said)
+        self.viewer.press("ArrowRight")  # the cursor leaves the column
+        self.assertGreater(self.colours(unseen[3]), 1)
+        self.assertEqual(self.colours(seen[3]), 1)
+
+    def test_cells_outside_of_windows_are_not_zero(self):
+        said = self.cells("alloc", 2000, ROWS)
+        self.assertIn("not seen: outside of windows", "\n".join(said))
+        self.assertFalse([text for text in said if re.search(r": 0 words$", text)], said)
+
+    def test_a_node_that_does_nothing_is_seen(self):
+        """CPU time of 0 while only the node was stopped."""
+        self.assertTrue(all(text.endswith(": 0 samples")
+                            for text in self.cells("cpu", 4000, 5, 3)))
+
+    def test_time_without_the_recorder_is_not_seen(self):
+        for event in ("cpu", "wall", "alloc"):
+            with self.subTest(event):
+                for text in self.cells(event, 7000, 5, 7):
+                    self.assertIn("not seen: the recorder or the machine stood still", text)
+
+    def test_the_total_has_its_error_and_the_share_that_was_covered(self):
+        self.viewer.open(self.page, "event=alloc")
+        counted = self.viewer.text("#counted")
+        self.assertRegex(counted, r"event alloc: words [\d,]+ words \u00b1 ([\d,]+|\?), from [\d,]+ "
+                                  r"hits in [\d.]+ % of the time")
+        self.assertRegex(self.viewer.status, r"words \u00b1 .* of the time covered in \d+ windows")
+        self.viewer.open(self.page, "event=cpu")
+        self.assertFalse(self.viewer.step("visible", "#counted"))
+        self.assertNotIn("\u00b1", self.viewer.status)
+
+    def test_rows_have_their_number_of_samples(self):
+        self.viewer.open(self.page, "event=alloc&panel=functions&group=none")
+        rows = self.viewer.rows()
+        self.assertGreater(len(rows), 3)
+        for *_, plus_minus, samples in rows:
+            self.assertRegex(plus_minus, r"^([\d,]+|\?)$")
+            self.assertGreater(viewer.number(samples), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
