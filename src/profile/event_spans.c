@@ -6,6 +6,8 @@
 #include "util/alloc.h"
 #include "util/number.h"
 
+enum { LEAST_SHARE = 16 };
+
 void event_spans_free(struct event_spans *spans)
 {
     for (size_t i = 0; i < spans->count; i++)
@@ -81,17 +83,27 @@ static void make_coarser(struct spans *spans)
     spans->count = kept;
 }
 
-static void settle(struct spans *spans)
+/* The number of spans that a list may have. */
+static size_t limit(const struct event_spans *spans)
+{
+    size_t share = EVENT_SPANS_ALL / (spans->count ? spans->count : 1);
+
+    if (share > EVENT_SPANS_MAX)
+        return EVENT_SPANS_MAX;
+    return share < LEAST_SHARE ? LEAST_SHARE : share;
+}
+
+static void settle(struct spans *spans, size_t most)
 {
     unite(spans);
-    while (spans->count > EVENT_SPANS_MAX)
+    while (spans->count > most)
         make_coarser(spans);
 }
 
 void event_spans_settle(struct event_spans *spans)
 {
     for (size_t i = 0; i < spans->count; i++)
-        settle(&spans->of[i]);
+        settle(&spans->of[i], limit(spans));
 }
 
 void event_spans_add(struct event_spans *spans, event_id event, uint64_t start, uint64_t end)
@@ -105,8 +117,8 @@ void event_spans_add(struct event_spans *spans, event_id event, uint64_t start, 
         last->end = end > last->end ? end : last->end;
         return;
     }
-    if (of->count >= 2 * EVENT_SPANS_MAX)
-        settle(of);
+    if (of->count >= 2 * limit(spans))
+        settle(of, limit(spans));
     of->list = xgrow(of->list, &of->room, of->count, sizeof(*of->list));
     of->list[of->count++] = (struct time_span){start, end};
 }

@@ -69,6 +69,24 @@ static void test_many_spans_become_coarser(void **state)
     event_spans_free(&spans);
 }
 
+/* A small file can name many events. */
+static void test_spans_of_many_events_are_bounded(void **state)
+{
+    enum { EVENTS = 5000, EACH = 500 };
+    struct event_spans spans = {0};
+    size_t all = 0;
+
+    (void)state;
+    for (event_id event = 1; event <= EVENTS; event++)
+        for (uint64_t i = 0; i < EACH; i++)
+            event_spans_add(&spans, event, i * 100, i * 100 + 10);
+    event_spans_settle(&spans);
+    for (event_id event = 1; event <= EVENTS; event++)
+        all += event_spans_get(&spans, event)->count;
+    assert_in_range(all, EVENTS, EVENT_SPANS_ALL);
+    event_spans_free(&spans);
+}
+
 /* Write a recording of the small profile, with spans in two parts. `shift` is added to its times.
  */
 static int recording_with_spans(uint64_t shift)
@@ -205,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans_are_put_in_order_and_united),
         cmocka_unit_test(test_many_spans_become_coarser),
+        cmocka_unit_test(test_spans_of_many_events_are_bounded),
         cmocka_unit_test(test_recording_has_the_spans_that_were_added),
         cmocka_unit_test(test_joined_recording_has_the_spans_of_both),
         cmocka_unit_test(test_many_spans_are_written_in_several_chunks),
