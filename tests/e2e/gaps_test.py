@@ -24,7 +24,7 @@ class Gaps(unittest.TestCase):
         folder = beamflame.folder(cls.addClassCleanup)
         cls.recording, cls.page = folder / "gaps.bfr", folder / "gaps.html"
         with nodes.Node(27, "request") as node:
-            with beamflame.recording("-p", node.pid, "-e", "cpu,wall,alloc", "--no-summary",
+            with beamflame.recording("-p", node.pid, "-e", "cpu,wall,alloc",
                                      "-o", cls.recording) as profiler:
                 time.sleep(3)
                 os.kill(node.pid, signal.SIGSTOP)

@@ -29,8 +29,8 @@ static void test_spans_are_put_in_order_and_united(void **state)
     (void)state;
     event_spans_add(&spans, 2, 100, 200);
     event_spans_add(&spans, 2, 150, 180);
-    event_spans_add(&spans, 2, 500, 600);
     event_spans_add(&spans, 2, 600, 650);
+    event_spans_add(&spans, 2, 500, 600);
     event_spans_add(&spans, 2, 300, 300);
     event_spans_add(&spans, 2, 190, 250);
     event_spans_add(&spans, 2, 10, 20);
