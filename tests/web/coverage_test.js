@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { countedOf, halfOf, poissonHalf } from "../../web/analysis/counted.js";
+import { countedOf, halfOf, isSure, poissonHalf } from "../../web/analysis/counted.js";
 import { common, coveredCells, whyUnseen } from "../../web/analysis/coverage.js";
 import { heatmapCells } from "../../web/analysis/heatmap_cells.js";
 import { weigh } from "../../web/analysis/weights.js";
@@ -106,4 +106,6 @@ test("only totals of windows are uncertain", () => {
     assert.ok(Math.abs(halfOf(counted, 200, 10) - Math.hypot(chance, 24.5)) < 1e-9);
     gc.summary = { ...summary, errors: [null] };
     assert.ok(Number.isNaN(halfOf(countedOf(recording, weights), 200, 10)));
+    assert.deepEqual([counted, { sum: 10, half: 11 }, { sum: 10, half: NaN }].map(isSure),
+        [true, false, false]);
 });

@@ -29,6 +29,10 @@ export function countedOf({ events, header }, { event, value }) {
         share: coveredNs / spanNs, windows, hits };
 }
 
+/** True if the total says something: its interval is known, and not wider than the total itself.
+ * @param {Counted} counted */
+export const isSure = ({ sum, half }) => half <= sum;
+
 /**
  * Half of the interval of a part of the total: of so many samples, which hit it by chance, and its
  * share of the total's. It is less than this only by luck: hits of one window can be alike.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Shows what was recorded, and warnings about missing data. */
 import { element, fill } from "#view/dom";
+import { isSure } from "#analysis/counted";
 import { samplesOfPart } from "#analysis/time_axis";
 import { amountText, durationText, numberText, percentText, plusMinusText } from "#view/number_text";
 
@@ -42,7 +43,8 @@ export function showCounted(place, counted, { name, unit }) {
     if (counted)
         place.textContent = `event ${counted.event}: ${name} ${amountText(counted.sum, unit)}`
             + `${plusMinusText(counted.half, unit)}, from ${numberText(counted.hits)} hits in `
-            + `${percentText(counted.share, 1)} of the time`;
+            + `${percentText(counted.share, 1)} of the time`
+            + (isSure(counted) ? "" : " (too few windows: record longer or raise --budget)");
 }
 
 /**

@@ -22,10 +22,10 @@ export function sureColumns(unit, counted) {
 
     if (counted())
         columns.push({ title: "\u00b1", hint: "of total: half of its 95 % interval, at least",
-            width: "96px", number: true, order: (row) => half(row) || 0,
+            width: "92px", number: true, order: (row) => half(row) || 0,
             cell: (row) => (Number.isNaN(half(row)) ? "?" : figureText(half(row), unit)) });
     if (unit !== "samples")
-        columns.push({ title: "samples", hint: "in total", width: "84px", number: true,
+        columns.push({ title: "samples", hint: "in total", width: "70px", number: true,
             order: (row) => row.samples, cell: (row) => numberText(row.samples) });
     return columns;
 }
