@@ -74,6 +74,22 @@ static int repeat(struct recording_writer *writer, struct profile *profile,
     return 0;
 }
 
+/* Let the events be seen in windows of 50 of each 200 ms, so that a page has much to hatch. */
+static int put_windows(struct recording_writer *writer, const struct profile *profile,
+                       uint64_t start, uint64_t end, struct error *error)
+{
+    enum { MS = 1000000, WINDOW = 50 * MS, PERIOD = 200 * MS };
+    struct event_spans spans = {0};
+    int result;
+
+    for (uint64_t at = start; at < end; at += PERIOD)
+        for (event_id event = 1; event <= profile_counts(profile).events; event++)
+            event_spans_add(&spans, event, at, at + WINDOW);
+    result = recording_put_spans(writer, profile, &spans, error);
+    event_spans_free(&spans);
+    return result;
+}
+
 static int replicate(const char *from, const char *to, uint64_t wanted, uint32_t stacks,
                      struct error *error)
 {
@@ -97,7 +113,8 @@ static int replicate(const char *from, const char *to, uint64_t wanted, uint32_t
         return -1;
     totals = *recording_get_totals(recording);
     totals.samples = wanted;
-    if (repeat(writer, profile, &samples, wanted, stacks, &totals.end_monotonic, error))
+    if (repeat(writer, profile, &samples, wanted, stacks, &totals.end_monotonic, error) ||
+        put_windows(writer, profile, samples.items[0].time, totals.end_monotonic, error))
         return -1;
     return recording_finish(writer, profile, &totals, NULL, error);
 }
