@@ -42,6 +42,21 @@ struct join {
 
 /* ---- reading ---- */
 
+/* An event that a part could see all the time, and its recorder, get that time: other parts can
+ * have spans of them. */
+static void take_spans(struct join *join, const struct part *part)
+{
+    const struct event_spans *spans = recording_get_spans(part->recording);
+    uint64_t start = recording_get_header(part->recording)->start_monotonic;
+    uint64_t end = recording_get_totals(part->recording)->end_monotonic;
+
+    event_spans_join(&join->spans, part->events, spans, part->shift);
+    for (event_id id = 0; id <= profile_counts(part->profile).events; id++)
+        if (!event_spans_get(spans, id))
+            event_spans_add(&join->spans, id ? part->events[id - 1] : 0, start + part->shift,
+                            end + part->shift);
+}
+
 static void take_counts(struct join *join, struct part *part)
 {
     const struct recording_totals *totals = recording_get_totals(part->recording);
@@ -57,7 +72,7 @@ static void take_counts(struct join *join, struct part *part)
                       part->shift);
     target_lives_join(&join->lives, &part->remap, recording_get_lives(part->recording),
                       part->shift);
-    event_spans_join(&join->spans, part->events, recording_get_spans(part->recording), part->shift);
+    take_spans(join, part);
 }
 
 /* Read the next sample of a part. A damaged part has no more samples. */

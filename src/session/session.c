@@ -456,6 +456,7 @@ static int take_rest(struct session *session, struct error *error)
     events_end(session->events);
     if (programs_poll(session->programs, 0, take, session, error) < 0)
         return -1;
+    presence_step(&session->presence, clock_ns(CLOCK_MONOTONIC), &session->segment->spans);
     if (session->write_result)
         return failed_write(session, error);
     if (!session->stopped)
