@@ -168,7 +168,7 @@ static int bfr_finish(void *state, const struct recording_totals *totals, struct
     struct bfr *bfr = state;
     const struct part *part = &bfr->part;
     const struct profile *profile = part->profile ? part->profile : bfr->source.profile;
-    struct error put_error;
+    struct error put_error = {0};
     int put = 0, result;
 
     if (totals)
