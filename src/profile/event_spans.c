@@ -143,12 +143,12 @@ void event_spans_join(struct event_spans *spans, const event_id *events,
 void event_spans_encode(const struct event_spans *spans, event_id event, size_t first, size_t count,
                         struct buffer *bytes)
 {
-    const struct time_span *list = spans->of[event].list + first;
+    const struct time_span *list = spans->of[event].list;
     uint64_t last = 0;
 
     buffer_varint(bytes, event);
     buffer_varint(bytes, count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = first; i < first + count; i++) {
         buffer_zigzag(bytes, (int64_t)(list[i].start - last));
         buffer_varint(bytes, list[i].end - list[i].start);
         last = list[i].end;
