@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "util/confidence.h"
+
 static const uint64_t WINDOWS_MIN = 3;
 
 /* The variance of a stratum's scaled value is that of the rate times its length squared. The
@@ -19,7 +21,7 @@ static void add_differences(struct estimate *estimate, double weight, double rat
 }
 
 void estimate_add(struct estimate *estimate, struct estimate_span seen, double represents_ns,
-                  double value)
+                  double value, double hits)
 {
     double rate = value / seen.ns, work_rate = seen.work / seen.ns;
     double unseen = represents_ns - seen.ns;
@@ -35,6 +37,8 @@ void estimate_add(struct estimate *estimate, struct estimate_span seen, double r
         return;
     }
     estimate->scaled += rate * represents_ns;
+    if (hits > 0)
+        estimate->chance += rate * represents_ns * rate * unseen / fmin(hits, fmax(value, 1));
     estimate->scaled_ns += represents_ns;
     estimate->scaled_work += work_rate * represents_ns;
     if (estimate->windows++ > 0)
@@ -77,18 +81,6 @@ double estimate_slowdown(const struct estimate *estimate, struct estimate_span a
            estimate->scaled_work;
 }
 
-/* The number of standard errors on each side of a 95 % interval: Student's t. The n - 1 differences
- * of neighbours are not independent, so the degrees of freedom are fewer. Computed by the expansion
- * of Cornish and Fisher (Abramowitz and Stegun 26.7.5). */
-static double errors_of_95_percent(double n)
-{
-    const double z = 1.959964, freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
-
-    return z + (pow(z, 3) + z) / (4 * freedom) +
-           (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * pow(freedom, 2)) +
-           (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * pow(freedom, 3));
-}
-
 /* The variance of the difference between the value and its part in the work. */
 static double variance(const struct estimate *estimate, struct estimate_span all)
 {
@@ -100,12 +92,25 @@ static double variance(const struct estimate *estimate, struct estimate_span all
     return fmax(differences, 0) * n / (n - 1);
 }
 
+/* Half of the interval that follows from the number of hits alone: as if all were equal. */
+static double error_by_chance(const struct estimate *estimate)
+{
+    double hits;
+
+    if (estimate->chance <= 0)
+        return 0;
+    hits = estimate->scaled * estimate->scaled / estimate->chance;
+    return estimate->scaled * poisson_half_width(hits) / hits;
+}
+
 double estimate_error(const struct estimate *estimate, struct estimate_span all)
 {
+    double by_windows;
+
     if (all.ns <= estimate->exact_ns)
         return 0;
     if (estimate->windows < WINDOWS_MIN)
         return NAN;
-    return errors_of_95_percent((double)estimate->windows) * sqrt(variance(estimate, all)) *
-           rest(estimate, all);
+    by_windows = errors_of_95_percent((double)estimate->windows) * sqrt(variance(estimate, all));
+    return fmax(by_windows, error_by_chance(estimate)) * rest(estimate, all);
 }

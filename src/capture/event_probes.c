@@ -327,11 +327,11 @@ void event_probes_update(struct event_probes *probes)
         struct event *event = event_of_group(probes, window.group);
         const struct estimate_span seen = {(double)(window.end - window.start),
                                            (double)window.work};
-        double represents = (double)window.represents;
+        double represents = (double)window.represents, hits = (double)window.hits;
 
-        estimate_add(&event->hits, seen, represents, (double)window.hits);
+        estimate_add(&event->hits, seen, represents, hits, hits);
         for (int v = 0; v < EVENT_VALUES; v++)
-            estimate_add(&event->estimates[v], seen, represents, (double)window.values[v]);
+            estimate_add(&event->estimates[v], seen, represents, (double)window.values[v], hits);
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
     }
     if (!probes->stopped)
@@ -387,7 +387,7 @@ static void add_sum(const struct event *event, int value, struct estimate_span a
     if (!isfinite(own))
         *error = EVENT_ERROR_UNKNOWN;
     else if (*error != EVENT_ERROR_UNKNOWN)
-        *error = (uint64_t)llround(hypot((double)*error, own));
+        *error = (uint64_t)ceil(hypot((double)*error, own));
 }
 
 static void add_cost(const struct event_probes *probes, const struct event *event,
