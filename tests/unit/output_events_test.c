@@ -265,17 +265,22 @@ static void test_counts_without_samples_are_in_the_summary(void **state)
                                     .span_ns = 1000000000,
                                     .covered_ns = 2000000,
                                     .windows = 1,
-                                    .sums = {4500, 6},
-                                    .errors = {EVENT_ERROR_UNKNOWN, EVENT_ERROR_UNKNOWN}};
+                                    .sums = {4500, 6, 0, 10},
+                                    .errors = {EVENT_ERROR_UNKNOWN, EVENT_ERROR_UNKNOWN, 0, 10}};
     char *text = summary_of_counted(&counted, ERROR_NONE);
 
     (void)state;
     assert_non_null(strstr(text, "samples   0 in 2.5 s: 0 cpu"));
     assert_null(strstr(text, "coverage"));
     assert_non_null(
-        strstr(text, "event gc: 0 samples, 12 hits, 0.2 % of the time covered in 1 window, too few "
-                     "to estimate the error of totals\n  time              4.5 us +- ?\n  count    "
-                     "         6 times +- ?\n  reclaimed         0 words\n"));
+        strstr(text, "event gc: 0 samples, 12 hits, 0.2 % of the time covered in 1 window\n"
+                     "  time              4.5 us +- ? (too few windows: record longer or raise "
+                     "--budget)\n"
+                     "  count             6 times +- ? (too few windows: record longer or raise "
+                     "--budget)\n"
+                     "  reclaimed         0 words\n"
+                     "  binaries          10 B +- 19 B (too few windows: record longer or raise "
+                     "--budget)\n"));
     free(text);
     counted.hits = 0;
     free(summary_of_counted(&counted, ERROR_NO_SAMPLES));
@@ -438,47 +443,52 @@ static void test_statistics_of_events_are_exact(void **state)
     assert_non_null(events);
     *strstr(events, "  \"microstates\"") = '\0';
     assert_string_equal(
-        events,
-        "  \"events\": {\n"
-        "    \"cpu\": {\n"
-        "      \"samples\": 2,\n"
-        "      \"values\": {\n"
-        "        \"time\": {\"unit\": \"ns\"}\n"
-        "      }\n"
-        "    },\n"
-        "    \"gc\": {\n"
-        "      \"samples\": 2,\n"
-        "      \"hits\": 1234,\n"
-        "      \"lost\": 2,\n"
-        "      \"span_ms\": 2500.000,\n"
-        "      \"covered_ms\": 1000.000,\n"
-        "      \"windows\": 13,\n"
-        "      \"cost_ms\": 12.000,\n"
-        "      \"target_cpu_ms\": 2000.000,\n"
-        "      \"values\": {\n"
-        "        \"time\": {\"unit\": \"ns\", \"sum\": 4600000, \"standard_error\": 100000},\n"
-        "        \"count\": {\"unit\": \"count\", \"sum\": 3085, \"standard_error\": 100},\n"
-        "        \"reclaimed\": {\"unit\": \"words\", \"sum\": 1000, \"standard_error\": 0},\n"
-        "        \"binaries\": {\"unit\": \"bytes\", \"sum\": 0, \"standard_error\": 0},\n"
-        "        \"heap-before\": {\"unit\": \"words\", \"sum\": 0, \"standard_error\": 0},\n"
-        "        \"heap-after\": {\"unit\": \"words\", \"sum\": 0, \"standard_error\": 0}\n"
-        "      },\n"
-        "      \"histograms\": {\n"
-        "        \"pause, \\\"minor\\\"\": {\"unit\": \"ns\", \"count\": 4, \"p50\": 981, "
-        "\"p99\": 498350, \"max\": 500000, \"buckets\": [[896, 3], [458752, 1]]}\n"
-        "      },\n"
-        "      \"tallies\": {\n"
-        "        \"put off\": 5\n"
-        "      }\n"
-        "    },\n"
-        "    \"bif:erlang:md5/1\": {\n"
-        "      \"samples\": 0,\n"
-        "      \"values\": {\n"
-        "        \"time\": {\"unit\": \"ns\"},\n"
-        "        \"count\": {\"unit\": \"count\"}\n"
-        "      }\n"
-        "    }\n"
-        "  },\n");
+        events, "  \"events\": {\n"
+                "    \"cpu\": {\n"
+                "      \"samples\": 2,\n"
+                "      \"values\": {\n"
+                "        \"time\": {\"unit\": \"ns\"}\n"
+                "      }\n"
+                "    },\n"
+                "    \"gc\": {\n"
+                "      \"samples\": 2,\n"
+                "      \"hits\": 1234,\n"
+                "      \"lost\": 2,\n"
+                "      \"span_ms\": 2500.000,\n"
+                "      \"covered_ms\": 1000.000,\n"
+                "      \"windows\": 13,\n"
+                "      \"cost_ms\": 12.000,\n"
+                "      \"target_cpu_ms\": 2000.000,\n"
+                "      \"values\": {\n"
+                "        \"time\": {\"unit\": \"ns\", \"sum\": 4600000, \"standard_error\": "
+                "100000, \"sure\": true},\n"
+                "        \"count\": {\"unit\": \"count\", \"sum\": 3085, \"standard_error\": 100, "
+                "\"sure\": true},\n"
+                "        \"reclaimed\": {\"unit\": \"words\", \"sum\": 1000, \"standard_error\": "
+                "0, \"sure\": true},\n"
+                "        \"binaries\": {\"unit\": \"bytes\", \"sum\": 0, \"standard_error\": 0, "
+                "\"sure\": true},\n"
+                "        \"heap-before\": {\"unit\": \"words\", \"sum\": 0, \"standard_error\": 0, "
+                "\"sure\": true},\n"
+                "        \"heap-after\": {\"unit\": \"words\", \"sum\": 0, \"standard_error\": 0, "
+                "\"sure\": true}\n"
+                "      },\n"
+                "      \"histograms\": {\n"
+                "        \"pause, \\\"minor\\\"\": {\"unit\": \"ns\", \"count\": 4, \"p50\": 981, "
+                "\"p99\": 498350, \"max\": 500000, \"buckets\": [[896, 3], [458752, 1]]}\n"
+                "      },\n"
+                "      \"tallies\": {\n"
+                "        \"put off\": 5\n"
+                "      }\n"
+                "    },\n"
+                "    \"bif:erlang:md5/1\": {\n"
+                "      \"samples\": 0,\n"
+                "      \"values\": {\n"
+                "        \"time\": {\"unit\": \"ns\"},\n"
+                "        \"count\": {\"unit\": \"count\"}\n"
+                "      }\n"
+                "    }\n"
+                "  },\n");
     free(text);
 }
 

@@ -207,6 +207,11 @@ static void write_counted(const struct json_lines *lines, const struct event_sum
         if (summary->errors[i] != EVENT_ERROR_UNKNOWN)
             json_number(&json, profile_text(profile, event->values[i].name), summary->errors[i]);
     json_close(&json, '}');
+    json_open(&json, "sure", '{');
+    for (uint32_t i = 0; i < event->value_count; i++)
+        json_bool(&json, profile_text(profile, event->values[i].name),
+                  event_sum_is_sure(summary, i));
+    json_close(&json, '}');
     put_histograms(&json, profile, summary);
     put_tallies(&json, profile, summary);
     json_line_close(&json);

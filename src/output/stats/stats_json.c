@@ -107,6 +107,7 @@ static void put_values(struct json *json, const struct profile *profile,
         if (summary) {
             json_number(json, "sum", summary->sums[i]);
             put_error(json, summary->errors[i]);
+            json_bool(json, "sure", event_sum_is_sure(summary, i));
         }
         json_close(json, '}');
     }
