@@ -174,7 +174,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
         for (event_id id = 1; id <= summary->event_count; id++)
             if (!summary->source.event || summary->source.event == id)
                 summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
-                                    &summary->source, id, output_seconds(&summary->source, totals));
+                                    &summary->source, id, totals);
         write_losses(summary->file, totals);
     }
     for (uint32_t i = 0; i < summary->event_count; i++)
