@@ -278,12 +278,45 @@ static void test_table_names_the_value_that_it_is_sorted_by(void **state)
     free(text);
 }
 
+/* The report has the interval and samples of each function, of all samples that contain it. */
+static void test_functions_of_the_report_have_intervals(void **state)
+{
+    struct load load;
+    struct event_summary summary;
+    stack_id deep, rare;
+    char *text;
+
+    (void)state;
+    load_begin(&load, 0);
+    load_samples(&load);
+    deep = profile_stack(load.small.profile, load.stacks[0],
+                         small_frame(load.small.profile, "a:pack/1", "", FRAME_ERLANG, 9));
+    rare = profile_stack(load.small.profile, load.stacks[0],
+                         small_frame(load.small.profile, "a:rare/1", "", FRAME_ERLANG, 10));
+    for (int window = 0; window < WINDOWS; window++)
+        send(&load, WINDOWS - 1, load.senders[0], load.receivers[0], deep);
+    for (int i = 0; i < 4; i++)
+        send(&load, WINDOWS - 1, load.senders[0], load.receivers[0], rare);
+    summary = in_windows(&load);
+    text = text_of(&load, load_finish(&load, &summary), &text_format);
+    assert_row(text, "\nfunctions of msg by count, of 680,000 times\n"
+                     "                              with callees                    self   samples "
+                     " function\n"
+                     "  400,424 times +- 36,201           58.9 %        0 times   0.0 %       444 "
+                     " a:send/1\n");
+    assert_null(strstr(text, "a:pack/1:"));
+    assert_row(text, "   36,074 times   9.0 %        40  a:pack/1\n");
+    assert_row(text, " more, with too few samples or windows to be sure of\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_add_up_to_the_total),
         cmocka_unit_test(test_row_of_one_window_is_folded),
         cmocka_unit_test(test_rows_of_all_hits_are_exact),
+        cmocka_unit_test(test_functions_of_the_report_have_intervals),
         cmocka_unit_test(test_table_names_the_value_that_it_is_sorted_by),
     };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "output/number_text.h"
-#include "output/summary/row_text.h"
+#include "output/row_text.h"
 #include "output/summary/texts.h"
 #include "profile/events.h"
 #include "util/alloc.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/summary/row_text.h"
+#include "output/row_text.h"
 
 #include <math.h>
 #include <stdio.h>
