@@ -206,7 +206,7 @@ static struct traffic_edge *list_edges(const struct traffic *traffic, const stru
     struct traffic_edge *list = xcalloc(edges->count + 1, sizeof(*list));
     size_t count = 0;
 
-    for (uint32_t i = 0; sums && i < edges->count; i++) {
+    for (uint32_t i = 0; i < edges->count; i++) {
         const struct edge_key *key = intern_get(edges, i + 1);
         struct traffic_edge *edge = &list[count];
 
@@ -228,7 +228,7 @@ struct traffic_edge *traffic_edges(struct traffic *traffic, enum traffic_names n
 {
     uint32_t *texts = xcalloc(traffic->ends.count + 1, sizeof(*texts));
     uint32_t *ids = xcalloc(traffic->edges.count + 1, sizeof(*ids));
-    struct traffic_sum *sums = NULL;
+    struct traffic_sum *sums = xcalloc(1, sizeof(*sums));
     struct traffic_edge *list;
     struct intern edges;
 
