@@ -37,20 +37,3 @@ size_t rows_top(const struct rows *rows, const struct row_whole *whole,
  * samples were not selected. */
 struct row_cover rows_cover(const struct output_source *source, event_id event, uint32_t value,
                             const struct row_whole *whole, bool is_part);
-
-/* Parts by a preliminary id, for rows that are known at the end: then several ids become one row.
- */
-struct row_cells {
-    struct row_cell *list;
-    size_t count, room;
-    uint32_t *last; /* by id: its last cell, plus 1 */
-    size_t last_room;
-};
-
-void row_cells_add(struct row_cells *cells, uint32_t id, const struct row_part *part);
-void row_cells_free(struct row_cells *cells);
-
-/* Pass all cells in time order to `each`. A cell has all parts of one id and window. */
-void row_cells_each(const struct row_cells *cells,
-                    void (*each)(void *context, uint32_t id, const struct row_part *part),
-                    void *context);

@@ -54,6 +54,7 @@ void traffic_table_add(struct traffic_table *table, const struct sample *sample)
 struct listing {
     FILE *file;
     const struct traffic_table *table;
+    struct row_whole whole;
     struct row_cover cover;
     enum unit unit;
     const char *sorted_by; /* ", by delay"; "" for the count */
@@ -66,7 +67,7 @@ static void add_cell(void *context, uint32_t id, const struct row_part *part)
 {
     struct listing *listing = context;
 
-    rows_add(&listing->rows, listing->row_of[id], &listing->table->whole, part);
+    rows_add(&listing->rows, listing->row_of[id], &listing->whole, part);
 }
 
 static void write_heading(const struct listing *listing, const char *title)
@@ -134,7 +135,7 @@ static void write_rows(struct listing *listing, const struct traffic_edge *edges
     uint64_t others[EVENT_VALUES] = {0};
 
     row_cells_each(&listing->table->cells, add_cell, listing);
-    shown = rows_top(&listing->rows, &listing->table->whole, &listing->cover, top, ROWS_MAX, &rest);
+    shown = rows_top(&listing->rows, &listing->whole, &listing->cover, top, ROWS_MAX, &rest);
     for (size_t i = 0; i < shown; i++) {
         const struct traffic_edge *first = NULL;
         uint64_t values[EVENT_VALUES] = {0};
@@ -217,7 +218,7 @@ void traffic_table_write(FILE *file, struct traffic_table *table,
     struct listing listing = {
         .file = file,
         .table = table,
-        .cover = rows_cover(source, event, table->value, &table->whole, is_part),
+        .whole = row_cells_whole(&table->cells, &table->whole),
         .unit = profile_get_event(source->profile, event)->values[table->value].unit,
         .seconds = seconds,
     };
@@ -228,6 +229,7 @@ void traffic_table_write(FILE *file, struct traffic_table *table,
     struct traffic_edge *edges =
         traffic_edges(&table->traffic, TRAFFIC_AS_NAMED, table->value, &ids, &count);
 
+    listing.cover = rows_cover(source, event, table->value, &listing.whole, is_part);
     if (table->value != (table->traffic.is_msg ? (uint32_t)MSG_COUNT : (uint32_t)SCHED_COUNT))
         snprintf(sorted_by, sizeof(sorted_by), ", by %s", weight.name);
     listing.sorted_by = sorted_by;
@@ -235,6 +237,7 @@ void traffic_table_write(FILE *file, struct traffic_table *table,
         write_edges(&listing, edges, count, ids);
     if (count && table->traffic.is_msg)
         write_receivers(&listing, edges, count, ids);
+    row_whole_free(&listing.whole);
     free(edges);
     free(ids);
 }

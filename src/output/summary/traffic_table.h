@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "output/row_cells.h"
 #include "output/rows.h"
 #include "output/traffic.h"
 

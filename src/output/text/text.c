@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "output/counts.h"
+#include "output/row_cells.h"
 #include "output/text/call_report.h"
 #include "output/weight.h"
 #include "profile/events.h"
@@ -134,15 +135,17 @@ static void write_rows(const struct text *text, const struct text_event *event, 
                        const char *name, const struct call_graph *graph, const struct paths *paths,
                        bool is_part)
 {
+    struct row_whole whole = row_cells_whole(&event->cells, &event->whole);
     struct call_rows rows = {
-        .whole = &event->whole,
-        .cover = rows_cover(&text->source, id, event->weight.value, &event->whole, is_part),
+        .whole = &whole,
+        .cover = rows_cover(&text->source, id, event->weight.value, &whole, is_part),
     };
-    struct adding adding = {paths, &event->whole, &rows.functions};
+    struct adding adding = {paths, &whole, &rows.functions};
 
     row_cells_each(&event->cells, add_cell, &adding);
     call_report_write(text->file, graph, &event->weight, name, &rows);
     rows_free(&rows.functions);
+    row_whole_free(&whole);
 }
 
 static void write_report(const struct text *text, event_id id, bool is_part)
