@@ -25,13 +25,14 @@ static uint32_t window_of(const struct row_cells *cells, uint32_t window)
 static void put(struct row_cells *cells, size_t *count, uint32_t id, const struct row_part *part)
 {
     uint32_t last = cells->last[id];
-    struct row_part *known = last ? &cells->list[last - 1].part : NULL;
+    struct row_part *known;
 
-    if (!known || known->window != part->window) {
-        cells->list[(*count)++] = (struct row_cell){id, *part};
-        cells->last[id] = (uint32_t)*count;
+    if (!last || cells->list[last - 1].part.window != part->window) {
+        cells->list[*count] = (struct row_cell){id, *part};
+        cells->last[id] = (uint32_t)++ * count;
         return;
     }
+    known = &cells->list[last - 1].part;
     known->samples += part->samples;
     known->value = saturating_sum(known->value, part->value);
     known->sampled += part->sampled;

@@ -120,14 +120,30 @@ static double variance(const struct row_sum *row, const struct row_whole *whole,
     return fmax(windows, fmax(chance, 0) * cover->unsampled);
 }
 
+/* Half of the interval of a row that no sample of a window has: its hits were seen while the probes
+ * were attached all of the time, and windows may have missed others. */
+static double half_of_unseen(const struct row_sum *row, const struct row_whole *whole,
+                             const struct row_cover *cover)
+{
+    const struct row_sum *sum = &whole->sum;
+
+    if (!cover->has_windows || cover->unseen <= 0)
+        return 0;
+    if (sum->sampled <= 0)
+        return sum->value ? cover->half * (double)row->value / (double)sum->value : 0;
+    return poisson_half_width(0) * sum->chance / sum->sampled;
+}
+
 double row_half(const struct row_sum *row, const struct row_whole *whole,
                 const struct row_cover *cover)
 {
     double sum, own = 0, total = 0;
 
+    if (!cover->is_known)
+        return NAN;
     if (row->sampled <= 0)
-        return cover->is_known ? 0 : NAN;
-    if (!cover->is_known || (cover->has_windows && whole->active < WINDOWS_MIN))
+        return half_of_unseen(row, whole, cover);
+    if (cover->has_windows && whole->active < WINDOWS_MIN)
         return NAN;
     sum = variance(row, whole, cover);
     if (sum > 0) {

@@ -6,6 +6,8 @@
 %%      from_5 ... from_8 -> to_5 ... to_8    as many, but only in each third 200 ms
 %%      rare_N -> to_rare                     3 messages each
 %%
+%% `busy` sends nothing, and uses CPU time for half of the time.
+%%
 %% The report has the number of messages of each pair so far, by "sender -> receiver".
 -module(pairs).
 -export([start/0]).
@@ -32,7 +34,7 @@ edge(From, To) ->
 serve(Counts, Done) ->
     receive
         run ->
-            Workers = [pair(N, Counts) || N <- lists:seq(1, 8)] ++ [rare(Counts)],
+            Workers = [rare(Counts), named(busy, fun busy/0) | [pair(N, Counts) || N <- lists:seq(1, 8)]],
             [receive {'DOWN', Ref, _, _, _} -> ok end || Ref <- Workers],
             counters:add(Done, 1, 1)
     end,
@@ -42,6 +44,18 @@ serve(Counts, Done) ->
 named(Name, Work) ->
     {_, Ref} = spawn_monitor(fun() -> register(Name, self()), Work() end),
     Ref.
+
+%% Work for half of the time: the budget is a share of the node's CPU time.
+busy() ->
+    busy(now_ms() + ?SECONDS * 1000).
+
+busy(End) ->
+    spin_nif:spin(2000),
+    receive after 2 -> ok end,
+    case now_ms() < End of
+        true -> busy(End);
+        false -> ok
+    end.
 
 name(Prefix, N) ->
     list_to_atom(Prefix ++ integer_to_list(N)).
@@ -67,7 +81,7 @@ now_ms() ->
 %% Send a batch every 2 ms until `End`.
 send(To, N, Batch, Counts, End) ->
     Now = now_ms(),
-    case N =< 4 orelse Now div 200 rem 3 =:= N rem 3 of
+    case N =< 4 orelse (End - Now) div 200 rem 3 =:= N rem 3 of
         true ->
             [To ! {N, I} || I <- lists:seq(1, Batch)],
             counters:add(Counts, N, Batch);

@@ -283,6 +283,36 @@ static void test_rows_of_few_samples_or_windows_are_chance(void **state)
     row_whole_free(&whole);
 }
 
+/* An exact sample is of a time in which probes were attached all of the time. Where the rest has
+ * windows, a row with exact samples alone may have other hits. */
+static void test_exact_samples_beside_windows_are_not_sure(void **state)
+{
+    struct row_whole whole = {0};
+    struct row_sum rare = {0}, many = {0}, windowed = {0};
+    struct event_summary summary = {.event = 1,
+                                    .hits = 200,
+                                    .span_ns = 10000000000,
+                                    .covered_ns = 1000000000,
+                                    .windows = 40,
+                                    .sums = {40000},
+                                    .errors = {3000}};
+    struct row_cover cover;
+
+    (void)state;
+    for (uint64_t i = 0; i < 500; i++) {
+        const struct sample exact = {.time = i, .values = {i < 10 ? 1 : 10}, .flags = SAMPLE_EXACT};
+        const struct sample sampled = {.time = i * 20000000, .values = {400}};
+        struct row_part part = row_whole_add(&whole, i < 400 ? &exact : &sampled, 0);
+
+        row_add(i < 10 ? &rare : i < 400 ? &many : &windowed, &whole, &part);
+    }
+    cover = row_cover_of(&whole, &summary, 0, false);
+    assert_true(fabs(row_half(&rare, &whole, &cover) - 3.69 * 400) < 20);
+    assert_true(row_is_chance(&rare, &cover, row_half(&rare, &whole, &cover)));
+    assert_false(row_is_chance(&many, &cover, row_half(&many, &whole, &cover)));
+    row_whole_free(&whole);
+}
+
 /* Samples of all hits are exact; without a summary, or with an unknown total, nothing is known. */
 static void test_exact_and_unknown_rows_are_told_apart(void **state)
 {
@@ -320,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_intervals_hold_the_truth_where_all_time_is_covered),
         cmocka_unit_test(test_interval_of_a_selected_row_holds_the_truth),
         cmocka_unit_test(test_rows_of_few_samples_or_windows_are_chance),
+        cmocka_unit_test(test_exact_samples_beside_windows_are_not_sure),
         cmocka_unit_test(test_exact_and_unknown_rows_are_told_apart),
     };
 
