@@ -37,6 +37,7 @@ void estimate_add(struct estimate *estimate, struct estimate_span seen, double r
         return;
     }
     estimate->scaled += rate * represents_ns;
+    estimate->scaled_hits += hits / seen.ns * represents_ns;
     if (hits > 0)
         estimate->chance += rate * represents_ns * rate * unseen / fmin(hits, fmax(value, 1));
     estimate->scaled_ns += represents_ns;
@@ -92,14 +93,27 @@ static double variance(const struct estimate *estimate, struct estimate_span all
     return fmax(differences, 0) * n / (n - 1);
 }
 
-/* Half of the interval that follows from the number of hits alone: as if all were equal. */
-static double error_by_chance(const struct estimate *estimate)
+/* The part of the work that is hits, if a unit of work has at most one hit or one of the value. All
+ * of it, where the target itself counts the hits: then nothing is left to chance. */
+static double part_of_work(const struct estimate *estimate, struct estimate_span all)
 {
-    double hits;
+    double hits = estimate->scaled_hits;
 
-    if (estimate->chance <= 0)
+    if (!by_work(estimate, all))
         return 0;
-    hits = estimate->scaled * estimate->scaled / estimate->chance;
+    if (estimate->scaled < estimate->scaled_work * 1.05)
+        hits = fmax(hits, estimate->scaled);
+    return fmin(hits / estimate->scaled_work, 1);
+}
+
+/* Half of the interval that follows from the number of hits alone: as if all were equal. */
+static double error_by_chance(const struct estimate *estimate, struct estimate_span all)
+{
+    double variance = estimate->chance * (1 - part_of_work(estimate, all)), hits;
+
+    if (variance <= 0)
+        return 0;
+    hits = estimate->scaled * estimate->scaled / variance;
     return estimate->scaled * poisson_half_width(hits) / hits;
 }
 
@@ -112,5 +126,5 @@ double estimate_error(const struct estimate *estimate, struct estimate_span all)
     if (estimate->windows < WINDOWS_MIN)
         return NAN;
     by_windows = errors_of_95_percent((double)estimate->windows) * sqrt(variance(estimate, all));
-    return fmax(by_windows, error_by_chance(estimate)) * rest(estimate, all);
+    return fmax(by_windows, error_by_chance(estimate, all)) * rest(estimate, all);
 }

@@ -14,7 +14,7 @@
  * Estimation, chapter 8). Where they are not alike, the error comes out too large.
  *
  * Windows with few hits can be alike by chance. The error is never less than that of a Poisson
- * distribution with as many hits.
+ * distribution with as many hits, unless these hits are the work.
  */
 #pragma once
 
@@ -31,6 +31,7 @@ struct estimate {
     /* Weighted sums over pairs of neighbours: the squared difference of the value's rates, its
      * product with that of work's rates, and the latter squared. */
     double differences, with_work, of_work;
+    double scaled_hits;
     double chance; /* variance of `scaled` if hits come at random */
 };
 

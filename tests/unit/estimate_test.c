@@ -185,11 +185,28 @@ static void test_equal_windows_have_an_error(void **state)
 
     (void)state;
     for (int i = 0; i < 10; i++)
-        estimate_add(&estimate, span(10, 5), 1000 * MS, 4, 1);
-    error = estimate_error(&estimate, span(10000, 5000));
-    assert_true(estimate_total(&estimate, span(10000, 5000)) == 4000);
+        estimate_add(&estimate, span(10, 5000), 1000 * MS, 4, 1);
+    error = estimate_error(&estimate, span(10000, 5e6));
+    assert_true(estimate_total(&estimate, span(10000, 5e6)) == 4000);
     /* Of 10 hits, the upper limit is 18.39. */
     assert_true(fabs(error - 4000 * 0.839) < 40);
+}
+
+/* Work that is counted as hits are, or as the value is, leaves nothing to chance; else few hits do,
+ * also where each stands for much of the work. */
+static void test_hits_that_the_target_counts_are_certain(void **state)
+{
+    struct estimate hits = {0}, amount = {0}, other = {0};
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        estimate_add(&hits, span(10, 2 + i % 3), 1000 * MS, 2 + i % 3, 2 + i % 3);
+        estimate_add(&amount, span(10, 200 + i), 1000 * MS, 200 + i, 2);
+        estimate_add(&other, span(10, 200), 1000 * MS, 1000, 2);
+    }
+    assert_true(estimate_error(&hits, span(10000, 4000)) < 1e-6);
+    assert_true(estimate_error(&amount, span(10000, 300000)) < 1e-3);
+    assert_true(estimate_error(&other, span(10000, 200000)) > 0.5 * 1e6);
 }
 
 /* The last stratum extends beyond the end, or no window sampled it: the time that truly passed
@@ -225,6 +242,7 @@ int main(void)
         cmocka_unit_test(test_totals_of_full_coverage_are_exact),
         cmocka_unit_test(test_interval_of_few_hits_contains_the_true_total),
         cmocka_unit_test(test_equal_windows_have_an_error),
+        cmocka_unit_test(test_hits_that_the_target_counts_are_certain),
         cmocka_unit_test(test_total_covers_the_time_that_truly_passed),
     };
 
