@@ -22,6 +22,7 @@ TIMING = 0.005
 TRUTHS = (("messages", (("sched", "context_switches"), ("msg", "requests"))),
           ("collections", (("gc", "collections"),)))
 EVENTS = "gc,alloc,sched,msg"
+EDGE_NS = 50e6
 
 # The loads of tests/loads/ordinary.erl; for each event and value, the count in its log. A process
 # that runs only to handle signals, as those of a call, is a switch for the node, and not for
@@ -116,9 +117,9 @@ def logged(node, out, seconds):
     """Make one recording of load `ordinary`; return its log, and by event the start and end of the
     recording and what was counted."""
     node.report()
-    time.sleep(0.1)
+    time.sleep(0.4)
     stats = record(node.pid, seconds, 99, out / "x.bfr", "-e", EVENTS)
-    time.sleep(0.1)
+    time.sleep(0.4)  # until the log has more than the recording
     header = beamflame.record("report", out / "x.bfr", "-q", "--format", "json", "-o", "-").stdout
     start = json.loads(header.partition("\n")[0])["start_realtime_ns"]
     return Log(node.report()), {
@@ -127,18 +128,22 @@ def logged(node, out, seconds):
 
 
 def tally(runs, event, value, name):
-    """Return (truths, recordings with too few windows, errors and half intervals as parts of the
-    truth)."""
+    """Return the number of recordings with too few windows, and of each other one: the error and
+    half of the interval as parts of the truth, the share of time covered, and whether the interval
+    holds the truth. The beginning and end of the recording are known to EDGE_NS."""
     unknown, told = 0, []
     for log, events in runs:
         start, end, counted = events[event]
         found, truth = counted["values"][value], log.between(start, end, name)
+        least = log.between(start + EDGE_NS, end - EDGE_NS, name)
+        most = log.between(start - EDGE_NS, end + EDGE_NS, name)
         if found["standard_error"] is None:
             unknown += 1
         elif truth > 0:
-            told.append((found["sum"] / truth - 1,
-                         ERRORS_OF_95_PERCENT * found["standard_error"] / truth,
-                         counted["covered_ms"] / counted["span_ms"]))
+            half = ERRORS_OF_95_PERCENT * found["standard_error"]
+            told.append((found["sum"] / truth - 1, half / truth,
+                         counted["covered_ms"] / counted["span_ms"],
+                         least <= found["sum"] + half and found["sum"] - half <= most))
     return unknown, told
 
 
@@ -155,9 +160,9 @@ def ordinary(release, options):
             unknown, told = tally(runs, event, value, name)
             if not told:
                 continue
-            held = [abs(off) <= half + TIMING for off, half, _ in told]
+            held = [holds for *_, holds in told]
             held_of[event, value] += held
-            off, half, covered = (statistics.median(column) for column in zip(*told))
+            off, half, covered = (statistics.median(column) for column in list(zip(*told))[:3])
             yield Figure(f"{what}, {event} {value}: covered {100 * covered:.1f} %, off by "
                          f"{100 * off:+.0f} %, ± {100 * half:.0f} % (medians), {unknown} unknown, "
                          "held, %", 100 * sum(held) / len(held), "{:.0f}")
