@@ -126,7 +126,8 @@ struct target_entry {
     string_id host;   /* only in a recording of several hosts; else its header has the host */
 };
 
-/* Process status, as process_info(status) names it. */
+/* Process status, as process_info(status) names it. Idle and blocked processes are waiting ones of
+ * which it is known what they wait for (symbol/waiting.h). */
 enum process_status {
     STATUS_NONE = 0, /* no process ran */
     STATUS_RUNNING,
@@ -136,9 +137,13 @@ enum process_status {
     STATUS_EXITING,
     STATUS_GARBAGE_COLLECTING,
     STATUS_FREE,
+    STATUS_IDLE,    /* waits for any message in its main loop */
+    STATUS_BLOCKED, /* waits inside a call */
     STATUS_COUNT,
 };
 const char *process_status_name(enum process_status status); /* "running", ... */
+/* True for idle and blocked too. */
+bool process_status_waits(enum process_status status);
 
 /* What a thread does while it runs no Erlang process. */
 enum activity {
