@@ -128,6 +128,7 @@ export interface Choice {
     include: string; exclude: string; /* regular expressions, "" for none (-I, -X) */
     processes: number[]; /* Processes.same; [] is all */
     statuses: number[]; schedulers: number[]; /* thread ids; [] is all */
+    idle: boolean; /* graphs of event wall show idle processes */
     form: "stacks" | "callers" | "sandwich"; /* callers: merged from the leaf */
     focus: string; /* the function of sandwich */
     icicle: boolean; /* root at the top */

@@ -257,9 +257,10 @@ static void test_header_has_the_options_and_the_losses(void **state)
     (void)state;
     small_profile_make(&small);
     page = small_output_of(&small, &html_format, &settings);
-    assert_non_null(strstr(page, "\"choice\": {\"event\": \"cpu\", \"weight\": \"heap\", "
-                                 "\"change\": true, \"groupBy\": [\"status\", \"name\"], "
-                                 "\"foldRecursion\": true}"));
+    assert_non_null(
+        strstr(page, "\"choice\": {\"event\": \"cpu\", \"weight\": \"heap\", "
+                     "\"change\": true, \"idle\": false, \"groupBy\": [\"status\", \"name\"], "
+                     "\"foldRecursion\": true}"));
     assert_non_null(strstr(page, "\"from\": 500, \"to\": 2000, \"startRealtime\": 1763697012000, "
                                  "\"hostname\": \"web-1\""));
     assert_non_null(strstr(page, "\"losses\": [{\"name\": \"ring_full\", "));

@@ -5,8 +5,8 @@
 
 export const CHOICE = Object.freeze({
     event: "", weight: "", change: false, groupBy: ["none"], range: null, against: null, per: "none",
-    include: "", exclude: "", processes: [], statuses: [], schedulers: [], form: "stacks", focus: "",
-    icicle: false, foldRecursion: false, hidden: [], search: "",
+    include: "", exclude: "", processes: [], statuses: [], schedulers: [], idle: false,
+    form: "stacks", focus: "", icicle: false, foldRecursion: false, hidden: [], search: "",
 });
 
 /** Gives rows ids from 1 on. Rows with the same JSON have the same id. */
@@ -34,7 +34,7 @@ class Table {
 }
 
 const METRICS = [["reductions", "count"], ["msgq", "count"], ["memory", "bytes"]];
-const STATUSES = ["none", "running", "runnable", "waiting"];
+const STATUSES = ["none", "running", "runnable", "waiting", "idle", "blocked"];
 
 /**
  * Make a recording of samples {time, stack: "a:b/1;c:d/2", process: "name", value, status, event,

@@ -93,7 +93,7 @@ test("the processes table sums all events of a process", () => {
     assert.equal(rows.length, 2);
     assert.deepEqual([cart.pid, cart.total, cart.samples, cart.cpuNs, cart.reductions, cart.msgq,
         cart.memory], ["<0.4.0>", 5, 1, 5, 50, 7, 900]);
-    assert.deepEqual([...cart.statuses], [0, 0.25, 0, 0.75]);
+    assert.deepEqual([...cart.statuses], [0, 0.25, 0, 0.75, 0, 0]);
     assert.equal(cart.spark[0], 5);
     assert.deepEqual([row(rows, "user").total, row(rows, "user").memory], [0, NaN]);
 });

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/changes/function_changes.h"
+#include "output/idle.h"
 #include "output/weight.h"
 #include "util/alloc.h"
 #include "util/number.h"
@@ -82,7 +83,8 @@ static void put_side(const struct changes *changes, int side, const char *label)
     free(name);
 }
 
-static void put_head(const struct changes *changes, double scale)
+static void put_head(const struct changes *changes, const struct recording_totals *totals,
+                     double scale)
 {
     static const char *const whys[] = {
         [PER_TIME] = "to the duration of the second",
@@ -91,6 +93,7 @@ static void put_head(const struct changes *changes, double scale)
     };
     const struct output_source *source = &changes->source;
     const struct profile *profile = source->profile;
+    struct buffer idle = {0};
 
     fprintf(changes->file, "%s, %s%s\n",
             profile_text(profile, profile_get_event(profile, source->event)->name),
@@ -99,6 +102,10 @@ static void put_head(const struct changes *changes, double scale)
     put_side(changes, 1, "after ");
     fprintf(changes->file, "before is multiplied by %.4g, %s\n", scale,
             whys[source->comparison->per]);
+    idle_text(source, totals, &idle);
+    if (idle.size)
+        fprintf(changes->file, "%.*s\n", (int)idle.size, idle.data);
+    buffer_free(&idle);
 }
 
 static void put_row(const struct changes *changes, const struct function_change *function)
@@ -152,7 +159,7 @@ static int changes_finish(void *state, const struct recording_totals *totals, st
 
         list = function_changes_list(&changes->functions, changes->source.profile, scale,
                                      comparison->sort, &count);
-        put_head(changes, scale);
+        put_head(changes, totals, scale);
         put_functions(changes, list, count);
         free(list);
     }

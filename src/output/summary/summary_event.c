@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/idle.h"
 #include "output/number_text.h"
 #include "output/summary/texts.h"
 #include "output/traffic.h"
@@ -141,8 +142,9 @@ static frame_id call_site(const struct profile *profile, stack_id stack)
 }
 
 void summary_event_add(struct summary_event *event, struct summary_processes *processes,
-                       const struct profile *profile, const struct sample *sample)
+                       const struct output_source *source, const struct sample *sample)
 {
+    const struct profile *profile = source->profile;
     uint64_t value = sample->values[event->weight.value];
     frame_id place;
 
@@ -156,6 +158,10 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
     event->by_status[sample->status] = saturating_sum(event->by_status[sample->status], value);
     if (sample->process)
         counts_add(&event->processes, id_of_process(processes, profile, sample), value);
+    if (idle_is_left_out(source, sample)) {
+        event->left_out = saturating_sum(event->left_out, value);
+        return;
+    }
     if (!sample->stack)
         return;
     place = event->is_cpu ? profile_get_stack(profile, sample->stack)->frame
@@ -178,13 +184,14 @@ static void write_heading(FILE *file, const struct profile *profile,
                 profile_text(profile, profile_get_event(profile, id)->name), event->weight.name);
 }
 
-static void write_share(FILE *file, const struct summary_event *event, uint64_t value)
+static void write_share(FILE *file, const struct summary_event *event, uint64_t value,
+                        uint64_t total)
 {
     if (event->is_cpu)
         fprintf(file, "  %9.1f ms", (double)value / 1e6);
     else
         fprintf(file, "  %16s", amount_text(value, event->weight.unit).text);
-    fprintf(file, " %5.1f %%  ", percent_of(value, event->total));
+    fprintf(file, " %5.1f %%  ", percent_of(value, total));
 }
 
 static void write_places(FILE *file, const struct profile *profile,
@@ -194,9 +201,10 @@ static void write_places(FILE *file, const struct profile *profile,
     size_t count = counts_top(&event->places, top, TOP);
 
     if (count)
-        write_heading(file, profile, event, id, "functions with most CPU time", "call sites");
+        write_heading(file, profile, event, id, "functions with most CPU time",
+                      event->left_out ? "call sites, without idle processes," : "call sites");
     for (size_t i = 0; i < count; i++) {
-        write_share(file, event, top[i].count);
+        write_share(file, event, top[i].count, event->total - event->left_out);
         fprintf(file, "%s\n", top[i].id ? profile_text(profile, top[i].id) : "[unknown]");
     }
 }
@@ -215,7 +223,7 @@ static void write_processes(FILE *file, const struct profile *profile,
         struct buffer name = {0};
 
         root_text(profile, GROUP_NAME, root, &name);
-        write_share(file, event, top[i].count);
+        write_share(file, event, top[i].count, event->total);
         fprintf(file, "%s  %.*s\n",
                 profile_text(profile, profile_get_process(profile, root->process)->pid),
                 (int)name.size, name.data);
@@ -230,7 +238,7 @@ static void write_statuses(FILE *file, const struct profile *profile,
     for (int status = 0; status < STATUS_COUNT; status++) {
         if (!event->by_status[status])
             continue;
-        write_share(file, event, event->by_status[status]);
+        write_share(file, event, event->by_status[status], event->total);
         fprintf(file, "%s\n", process_status_name((enum process_status)status));
     }
 }

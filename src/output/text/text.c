@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "output/idle.h"
 #include "output/text/call_report.h"
 #include "output/counts.h"
 #include "output/weight.h"
@@ -45,7 +46,8 @@ static int text_sample(void *state, const struct sample *sample, struct error *e
 {
     struct text *text = state;
 
-    if (!text->source.event || text->source.event == sample->event)
+    if ((!text->source.event || text->source.event == sample->event) &&
+        !idle_is_left_out(&text->source, sample))
         counts_add(&text->sums[sample->event], view_of_sample(text->source.view, sample),
                    sample_weight(&text->weights[sample->event], sample));
     return summary_format.sample(text->summary, sample, error);
@@ -86,6 +88,7 @@ const struct output_format text_format = {
     .name = "text",
     .suffixes = {".txt", ".txt.gz"},
     .comparing = &changes_format,
+    .lists_idle = true,
     .begin = text_begin,
     .sample = text_sample,
     .finish = text_finish,
