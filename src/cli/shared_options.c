@@ -242,6 +242,20 @@ int output_options_check(struct output_options *options, struct error *error)
     return 0;
 }
 
+static int add_name_key(void *target, char *text, struct error *error)
+{
+    return name_keys_add(target, text, error);
+}
+
+const struct command_option name_option_list[] = {
+    {"name-by", 0, "KEY[/ELEMENT]",
+     "Label processes by this key of their dictionary: an atom as Erlang or Elixir writes it. With "
+     "ELEMENT, 1 is the first, by this element of a tuple. May be repeated; the first key that a "
+     "process has counts.",
+     add_name_key, NULL},
+    {0},
+};
+
 static int set_release(void *target, char *text, struct error *error)
 {
     long release;

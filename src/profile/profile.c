@@ -41,7 +41,7 @@ struct profile *profile_new(void)
     intern_init(&profile->events, sizeof(struct event_entry), KEY_SIZE(struct event_entry, values));
     intern_init(&profile->ancestors, sizeof(struct ancestor), KEY_SIZE(struct ancestor, name));
     intern_init(&profile->processes, sizeof(struct process_entry),
-                KEY_SIZE(struct process_entry, ancestors));
+                KEY_SIZE(struct process_entry, label_is_detail));
     intern_init(&profile->threads, sizeof(struct thread_entry),
                 KEY_SIZE(struct thread_entry, scheduler_number));
     intern_init(&profile->targets, sizeof(struct target_entry),

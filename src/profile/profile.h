@@ -99,7 +99,16 @@ struct process_entry {
     string_id application;  /* that the process belongs to, or 0 */
     process_id parent;      /* the process that spawned it; 0: none or unknown */
     ancestor_id ancestors;  /* the nearest ancestor; 0: none */
+    /* 1: the label is that of one of many short-lived processes, such as the address of a peer. It
+     * is shown beside the pid, and does not name a group. */
+    uint32_t label_is_detail;
 };
+
+/* The name of a process in groups: registered name, else label; 0 if it has neither. */
+static inline string_id process_entry_name(const struct process_entry *process)
+{
+    return process->name || process->label_is_detail ? process->name : process->label;
+}
 
 enum scheduler_kind {
     SCHEDULER_NONE = 0, /* not a scheduler thread */

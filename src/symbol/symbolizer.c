@@ -77,7 +77,8 @@ static target_id add_target(struct profile *profile, struct vm *vm)
     return profile_target(profile, &target);
 }
 
-struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct error *error)
+struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys,
+                                  struct profile *profile, struct error *error)
 {
     struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
 
@@ -103,7 +104,7 @@ struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct
     symbolizer->walks = process_walks_new(vm);
     symbolizer->thread_watch = thread_watch_new(vm->pid, symbolizer->target, profile);
     symbolizer->processes =
-        process_cache_new(vm, symbolizer->atoms, profile, symbolizer->target, error);
+        process_cache_new(vm, symbolizer->atoms, keys, profile, symbolizer->target, error);
     if (symbolizer->processes)
         return symbolizer;
 fail:
