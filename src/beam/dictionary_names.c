@@ -179,7 +179,7 @@ static bool put_couchdb_work(struct dictionary_names *names, uint64_t value, str
 
 static bool put_disk_log(struct dictionary_names *names, uint64_t value, struct label *label)
 {
-    enum { LOG_FIELDS = 14 }; /* disk_log.hrl */
+    enum { LOG_FIELDS = 14 }; /* without the tag */
     struct tuple log;
 
     buffer_text(&label->text, "disk_log ");
