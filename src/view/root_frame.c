@@ -162,10 +162,16 @@ static void name_text(const struct profile *profile, const struct process_entry 
     buffer_text(text, best ? profile_text(profile, best) : "[process]");
 }
 
+/* Registered name or any label; 0 if it has neither. */
+static string_id own_name(const struct process_entry *process)
+{
+    return process->name ? process->name : process->label;
+}
+
 static void pid_text(const struct profile *profile, const struct process_entry *process,
                      struct buffer *text)
 {
-    string_id name = process->name ? process->name : process->label;
+    string_id name = own_name(process);
 
     if (name)
         buffer_format(text, "%s ", profile_text(profile, name));
@@ -368,4 +374,15 @@ void root_target_text(const struct profile *profile, target_id id, struct buffer
     buffer_format(text, " %u", target->pid);
     if (target->host)
         buffer_format(text, " at %s", profile_text(profile, target->host));
+}
+
+void root_process_text(const struct profile *profile, const struct root_key *key,
+                       struct buffer *text)
+{
+    string_id name = own_name(profile_get_process(profile, key->process));
+
+    if (name)
+        buffer_text(text, profile_text(profile, name));
+    else
+        root_text(profile, GROUP_NAME, key, text);
 }

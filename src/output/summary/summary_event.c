@@ -222,7 +222,7 @@ static void write_processes(FILE *file, const struct profile *profile,
         const struct root_key *root = &processes->roots[top[i].id - 1];
         struct buffer name = {0};
 
-        root_text(profile, GROUP_NAME, root, &name);
+        root_process_text(profile, root, &name);
         write_share(file, event, top[i].count, event->total);
         fprintf(file, "%s  %.*s\n",
                 profile_text(profile, profile_get_process(profile, root->process)->pid),
