@@ -7,6 +7,7 @@ import beamflame
 import nodes
 
 PEER = "10.0.0.5:4711 -> 10.0.0.1:5672"
+GROWN = f'<<"{"0123456789" * 8}">>'
 
 
 @nodes.each_release
@@ -30,7 +31,8 @@ class Labels:
         self.assertEqual(self.labels(), {
             "queue": "queue 'orders' in vhost '/'", "channel": f"channel {PEER} (3)",
             "registered": f"channel {PEER} (3)", "other": None, "shop": "till", "till": None,
-            "labelled": "{till,7}", "large": "connection peer", "log": "disk_log orders"})
+            "labelled": "{till,7}", "large": "connection peer", "log": "disk_log orders",
+            "grown": GROWN})
 
     def test_keys_of_the_user_come_first(self):
         labels = self.labels("--name-by", "shop/2", "--name-by", "Till.Id",
@@ -38,7 +40,8 @@ class Labels:
         self.assertEqual(labels, {
             "queue": "rabbit_amqqueue_process", "channel": "rabbit_channel",
             "registered": "rabbit_channel", "other": None, "shop": '<<"north">>', "till": "7",
-            "labelled": "rabbit_reader", "large": "rabbit_reader", "log": "disk_log orders"})
+            "labelled": "rabbit_reader", "large": "rabbit_reader", "log": "disk_log orders",
+            "grown": GROWN})
 
     def test_details_do_not_name_groups(self):
         out = beamflame.folder(self.addCleanup)

@@ -18,6 +18,7 @@ main(_Options) ->
         {shop, [{shop, {open, <<"north">>}}, {'$process_label', till}]},
         {till, [{'Elixir.Till.Id', 7}, {shop, closed}]},
         {labelled, [{'$process_label', {till, 7}}, {process_name, {rabbit_reader, <<"peer">>}}]},
+        {grown, fun() -> put('$process_label', grown()) end},
         {large, Large ++ [{process_name, {rabbit_reader, <<"peer">>}}]}
     ],
     Others = [{Kind, spawn_with(Dictionary)} || {Kind, Dictionary} <- Kinds],
@@ -34,10 +35,22 @@ main(_Options) ->
 has_log({dictionary, Dictionary}) -> lists:keymember(log, 1, Dictionary);
 has_log(undefined) -> false.
 
+%% A part of a binary that has moved since, because it was appended to.
+grown() ->
+    Part = append(<<>>, 8),
+    true = byte_size(append(Part, 100000)) > 1000000,
+    Part.
+
+append(Binary, 0) -> Binary;
+append(Binary, N) -> append(<<Binary/binary, "0123456789">>, N - 1).
+
 spawn_with(Dictionary) ->
     Parent = self(),
     Pid = spawn(fun() ->
-        [put(Key, Value) || {Key, Value} <- Dictionary],
+        if
+            is_function(Dictionary) -> Dictionary();
+            true -> [put(Key, Value) || {Key, Value} <- Dictionary]
+        end,
         Parent ! {ready, self()},
         receive never -> ok end
     end),
