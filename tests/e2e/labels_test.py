@@ -46,7 +46,8 @@ class Labels:
     def test_details_do_not_name_groups(self):
         out = beamflame.folder(self.addCleanup)
         beamflame.record("-p", self.node.pid, "-d", 1, "-e", "wall", "-o", out / "x.bfr")
-        by = {key: {stack[0] for stack in beamflame.folded(out / "x.bfr", "--group-by", key)}
+        by = {key: {stack[0] for stack in beamflame.folded(out / "x.bfr", "--group-by", key,
+                                                           "--status", "waiting")}
               for key in ("name", "pid", "label")}
         channel = f"channel {PEER} (3)"
         self.assertLessEqual({"queue 'orders' in vhost '/'", "the_channel", "disk_log orders",
@@ -55,7 +56,8 @@ class Labels:
         self.assertLessEqual({f"{channel} {self.pids['channel']}",
                               f"the_channel {self.pids['registered']}"}, by["pid"])
         self.assertLessEqual({channel, "connection peer", "[no label]"}, by["label"])
-        selected = beamflame.folded(out / "x.bfr", "--group-by", "pid", "--process", channel)
+        selected = beamflame.folded(out / "x.bfr", "--group-by", "pid", "--process", channel,
+                                    "--status", "waiting")
         self.assertEqual({stack[0] for stack in selected},
                          {f"{channel} {self.pids['channel']}",
                           f"the_channel {self.pids['registered']}"})
