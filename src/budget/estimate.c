@@ -53,6 +53,13 @@ static bool by_work(const struct estimate *estimate, struct estimate_span all)
     return estimate->scaled_work > 0 && all.work > estimate->exact_work;
 }
 
+/* True if the target worked outside of exact windows, but in no scaled window. */
+static bool is_unseen(const struct estimate *estimate, struct estimate_span all)
+{
+    return !(estimate->scaled_work > 0) && !(estimate->scaled > 0) &&
+           all.work > estimate->exact_work && all.ns > estimate->exact_ns;
+}
+
 /* What exact windows do not cover, in relation to what the scaled windows stand for. */
 static double rest(const struct estimate *estimate, struct estimate_span all)
 {
@@ -65,6 +72,8 @@ static double rest(const struct estimate *estimate, struct estimate_span all)
 
 double estimate_total(const struct estimate *estimate, struct estimate_span all)
 {
+    if (is_unseen(estimate, all) && estimate->exact_work > 0)
+        return estimate->exact * (all.work / estimate->exact_work);
     if (estimate->windows > 0)
         return estimate->exact + estimate->scaled * rest(estimate, all);
     if (estimate->exact_ns > 0 && all.ns > estimate->exact_ns)
@@ -123,7 +132,7 @@ double estimate_error(const struct estimate *estimate, struct estimate_span all)
 
     if (all.ns <= estimate->exact_ns)
         return 0;
-    if (estimate->windows < WINDOWS_MIN)
+    if (estimate->windows < WINDOWS_MIN || is_unseen(estimate, all))
         return NAN;
     by_windows = errors_of_95_percent((double)estimate->windows) * sqrt(variance(estimate, all));
     return fmax(by_windows, error_by_chance(estimate, all)) * rest(estimate, all);

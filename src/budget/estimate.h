@@ -54,5 +54,5 @@ double estimate_total(const struct estimate *estimate, struct estimate_span all)
 double estimate_slowdown(const struct estimate *estimate, struct estimate_span all);
 
 /* Half of the 95 % confidence interval of the total: 0 where windows cover all, NAN if there are
- * too few windows. */
+ * too few windows, or if the target worked, but in none of them. */
 double estimate_error(const struct estimate *estimate, struct estimate_span all);

@@ -180,9 +180,9 @@ static uint32_t text_of_end(struct traffic *traffic, enum traffic_names names, u
     if (key->text)
         return key->text;
     process = profile_get_process(traffic->profile, name->newest);
-    return add_text(
-        traffic, key->target, &(struct root_key){.process = name->newest, .bottom = name->bottom},
-        names == TRAFFIC_AS_NAMED || traffic->by_pid || !(process->name || process->label));
+    return add_text(traffic, key->target,
+                    &(struct root_key){.process = name->newest, .bottom = name->bottom},
+                    names == TRAFFIC_AS_NAMED || traffic->by_pid || !process_entry_name(process));
 }
 
 static int compare_edges(const void *a, const void *b, void *value)

@@ -209,6 +209,30 @@ static void test_hits_that_the_target_counts_are_certain(void **state)
     assert_true(estimate_error(&other, span(10000, 200000)) > 0.5 * 1e6);
 }
 
+/* The target worked, but in no window: the windows that stand for themselves tell the total, if
+ * there were any, and nothing tells the error. */
+static void test_work_outside_of_all_windows_has_an_unknown_error(void **state)
+{
+    struct estimate estimate = {0}, first = {0};
+
+    (void)state;
+    estimate_add(&first, span(100, 50), 100 * MS, 7, 7);
+    assert_true(estimate_total(&first, span(1000, 100)) == 14);
+    assert_true(estimate_total(&first, span(100, 51)) == 7);
+    for (int i = 0; i < 10; i++)
+        estimate_add(&estimate, span(10, 0), 100 * MS, 0, 0);
+    assert_true(estimate_error(&estimate, span(1000, 0)) == 0);
+    assert_true(estimate_total(&estimate, span(1000, 500)) == 0);
+    assert_true(isnan(estimate_error(&estimate, span(1000, 500))));
+    estimate_add(&estimate, span(100, 50), 100 * MS, 7, 7);
+    assert_true(estimate_total(&estimate, span(1100, 500)) == 70);
+    assert_true(isnan(estimate_error(&estimate, span(1100, 500))));
+    assert_true(estimate_error(&estimate, span(1100, 50)) == 0);
+    estimate_add(&estimate, span(10, 5), 100 * MS, 1, 1);
+    assert_true(estimate_total(&estimate, span(1200, 550)) == 107);
+    assert_false(isnan(estimate_error(&estimate, span(1200, 550))));
+}
+
 /* The last stratum extends beyond the end, or no window sampled it: the time that truly passed
  * counts, in the total and in the interval. */
 static void test_total_covers_the_time_that_truly_passed(void **state)
@@ -243,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_interval_of_few_hits_contains_the_true_total),
         cmocka_unit_test(test_equal_windows_have_an_error),
         cmocka_unit_test(test_hits_that_the_target_counts_are_certain),
+        cmocka_unit_test(test_work_outside_of_all_windows_has_an_unknown_error),
         cmocka_unit_test(test_total_covers_the_time_that_truly_passed),
     };
 

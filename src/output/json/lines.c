@@ -308,6 +308,7 @@ static int json_lines_finish(void *state, const struct recording_totals *totals,
 const struct output_format json_format = {
     .name = "json",
     .suffixes = {".json", ".json.gz"},
+    .lists_idle = true,
     .begin = json_lines_begin,
     .sample = json_lines_sample,
     .finish = json_lines_finish,

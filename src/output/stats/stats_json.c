@@ -332,6 +332,7 @@ static void write_stats(const struct stats *stats, const struct recording_totals
     json_open_lines(&json, NULL, '{');
     json_number(&json, "samples", totals->samples);
     json_number(&json, "left_out", totals->left_out);
+    json_number(&json, "idle", totals->idle.samples);
     json_number(&json, "unknown_weight", totals->unknown);
     json_number(&json, "erlang_samples", totals->erlang_samples);
     json_number(&json, "complete_stacks", totals->complete_stacks);
@@ -384,6 +385,7 @@ static int stats_finish(void *state, const struct recording_totals *totals, stru
 
 const struct output_format stats_json_format = {
     .name = "stats",
+    .lists_idle = true,
     .begin = stats_begin,
     .sample = stats_sample,
     .finish = stats_finish,

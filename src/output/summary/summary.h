@@ -20,6 +20,7 @@ struct summary_event {
     struct weight weight;
     bool is_cpu, is_sched, is_wall;
     uint64_t samples;
+    uint64_t left_out;                /* of the whole: not in `places` (output/idle.h) */
     uint64_t by_status[STATUS_COUNT]; /* shown for wall */
     struct row_whole whole;
     struct rows places;           /* by symbol: see summary_event_add() */
@@ -37,9 +38,10 @@ void summary_event_init(struct summary_event *event, const struct output_source 
 void summary_event_free(struct summary_event *event);
 
 /* Add a sample. A sample of event cpu counts for the function at its leaf. A sample of another
- * event counts for the Erlang function nearest to the leaf, which led to the event in the VM. */
+ * event counts for the Erlang function nearest to the leaf, which led to the event in the VM. A
+ * sample that graphs leave out counts for no function. */
 void summary_event_add(struct summary_event *event, struct summary_processes *processes,
-                       const struct profile *profile, const struct sample *sample);
+                       const struct output_source *source, const struct sample *sample);
 /* Write the event's counts over all hits, and its functions and processes with the greatest sums.
  * `totals` are those of the recording. */
 void summary_event_write(FILE *file, struct summary_event *event,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/idle.h"
 #include "output/number_text.h"
 #include "output/row_text.h"
 #include "output/summary/texts.h"
@@ -94,8 +95,9 @@ static frame_id call_site(const struct profile *profile, stack_id stack)
 }
 
 void summary_event_add(struct summary_event *event, struct summary_processes *processes,
-                       const struct profile *profile, const struct sample *sample)
+                       const struct output_source *source, const struct sample *sample)
 {
+    const struct profile *profile = source->profile;
     uint64_t value = sample->values[event->weight.value];
     struct row_part part = row_whole_add(&event->whole, sample, event->weight.value);
     frame_id place;
@@ -110,6 +112,10 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
     if (sample->process)
         rows_add(&event->processes, id_of_process(processes, profile, sample), &event->whole,
                  &part);
+    if (idle_is_left_out(source, sample)) {
+        event->left_out = saturating_sum(event->left_out, value);
+        return;
+    }
     if (!sample->stack)
         return;
     place = event->is_cpu ? profile_get_stack(profile, sample->stack)->frame
@@ -132,13 +138,14 @@ static void write_heading(FILE *file, const struct profile *profile,
                 profile_text(profile, profile_get_event(profile, id)->name), event->weight.name);
 }
 
-static void write_share(FILE *file, const struct summary_event *event, uint64_t value)
+static void write_share(FILE *file, const struct summary_event *event, uint64_t value,
+                        uint64_t total)
 {
     if (event->is_cpu)
         fprintf(file, "  %9.1f ms", (double)value / 1e6);
     else
         fprintf(file, "  %16s", amount_text(value, event->weight.unit).text);
-    fprintf(file, " %5.1f %%  ", percent_of(value, event->whole.sum.value));
+    fprintf(file, " %5.1f %%  ", percent_of(value, total));
 }
 
 /* True if rows have their interval, their number of samples and a last row for the rest. */
@@ -147,18 +154,18 @@ static bool is_of_probes(const struct summary_event *event)
     return !event->is_cpu && !event->is_wall;
 }
 
-/* Write a row up to its name. */
-static void write_numbers(FILE *file, const struct summary_event *event, const struct row *row)
+/* Write a row up to its name, as a share of `total`. */
+static void write_numbers(FILE *file, const struct summary_event *event, const struct row *row,
+                          uint64_t total)
 {
     if (!is_of_probes(event)) {
-        write_share(file, event, row->value);
+        write_share(file, event, row->value, total);
         return;
     }
     fprintf(file, "  %16s %-18s %5.1f %%  %9s sample%s  ",
             amount_text(row->value, event->weight.unit).text,
-            half_text(row->half, event->weight.unit).text,
-            percent_of(row->value, event->whole.sum.value), number_text(row->samples).text,
-            row->samples == 1 ? " " : "s");
+            half_text(row->half, event->weight.unit).text, percent_of(row->value, total),
+            number_text(row->samples).text, row->samples == 1 ? " " : "s");
 }
 
 static void write_rest(FILE *file, const struct summary_event *event, const struct rows_rest *rest)
@@ -169,7 +176,7 @@ static void write_rest(FILE *file, const struct summary_event *event, const stru
     if (!is_of_probes(event) || !rest->value)
         return;
     rest_text(rest, "row", &text);
-    write_numbers(file, event, &row);
+    write_numbers(file, event, &row, event->whole.sum.value);
     fprintf(file, "%.*s\n", (int)text.size, text.data);
     buffer_free(&text);
 }
@@ -183,9 +190,10 @@ static void write_places(FILE *file, const struct profile *profile,
     size_t count = rows_top(&event->places, &event->whole, cover, top, TOP, &rest);
 
     if (count || rest.rows)
-        write_heading(file, profile, event, id, "functions with most CPU time", "call sites");
+        write_heading(file, profile, event, id, "functions with most CPU time",
+                      event->left_out ? "call sites, without idle processes," : "call sites");
     for (size_t i = 0; i < count; i++) {
-        write_numbers(file, event, &top[i]);
+        write_numbers(file, event, &top[i], event->whole.sum.value - event->left_out);
         fprintf(file, "%s\n", top[i].id ? profile_text(profile, top[i].id) : "[unknown]");
     }
     if (count || rest.rows)
@@ -207,8 +215,8 @@ static void write_processes(FILE *file, const struct profile *profile,
         const struct root_key *root = &processes->roots[top[i].id - 1];
         struct buffer name = {0};
 
-        root_text(profile, GROUP_NAME, root, &name);
-        write_numbers(file, event, &top[i]);
+        root_process_text(profile, root, &name);
+        write_numbers(file, event, &top[i], event->whole.sum.value);
         fprintf(file, "%s  %.*s\n",
                 profile_text(profile, profile_get_process(profile, root->process)->pid),
                 (int)name.size, name.data);
@@ -225,7 +233,7 @@ static void write_statuses(FILE *file, const struct profile *profile,
     for (int status = 0; status < STATUS_COUNT; status++) {
         if (!event->by_status[status])
             continue;
-        write_share(file, event, event->by_status[status]);
+        write_share(file, event, event->by_status[status], event->whole.sum.value);
         fprintf(file, "%s\n", process_status_name((enum process_status)status));
     }
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "output/counts.h"
+#include "output/idle.h"
 #include "output/row_cells.h"
 #include "output/text/call_report.h"
 #include "output/weight.h"
@@ -89,7 +90,8 @@ static int text_sample(void *state, const struct sample *sample, struct error *e
 {
     struct text *text = state;
 
-    if (!text->source.event || text->source.event == sample->event)
+    if ((!text->source.event || text->source.event == sample->event) &&
+        !idle_is_left_out(&text->source, sample))
         add_sample(text, &text->events[sample->event], sample);
     return summary_format.sample(text->summary, sample, error);
 }
@@ -194,6 +196,7 @@ const struct output_format text_format = {
     .name = "text",
     .suffixes = {".txt", ".txt.gz"},
     .comparing = &changes_format,
+    .lists_idle = true,
     .begin = text_begin,
     .sample = text_sample,
     .finish = text_finish,
