@@ -70,6 +70,22 @@ struct {
     __type(value, struct charged);
 } charged_fragments SEC(".maps");
 
+/* The words in use on the heap that a process left when its collection was put off, until it is
+ * done on a dirty scheduler (delay_garbage_collection(), erl_gc.c 27.3.4.1:498; young_gen_usage(),
+ * 27.3.4.1:604). The size is that of the heap; its last word says how much is in use, unless it is
+ * all. */
+static __always_inline __u64 abandoned_words(struct event *event, __u64 process)
+{
+    __u64 heap = user_u64(event, process + event->target->process_abandoned_heap), size;
+
+    if (!heap)
+        return 0;
+    size = user_u64(event, process + event->target->process_heap_sz);
+    if (user_u32(event, process + event->target->process_flags) & F_ABANDONED_HEAP_USE)
+        return user_u64(event, heap + 8 * (size - 1));
+    return size;
+}
+
 /* The words in use on the heap, on the old heap and in heap fragments. */
 static __always_inline __u64 words_in_use(struct event *event, __u64 process)
 {
@@ -78,7 +94,7 @@ static __always_inline __u64 words_in_use(struct event *event, __u64 process)
     __u64 old_heap = user_u64(event, process + event->target->process_old_heap);
     __u64 old_htop = user_u64(event, process + event->target->process_old_htop);
 
-    return (htop - heap + old_htop - old_heap) / 8 +
+    return (htop - heap + old_htop - old_heap) / 8 + abandoned_words(event, process) +
            user_u64(event, process + event->target->process_mbuf_sz);
 }
 

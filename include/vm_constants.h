@@ -33,8 +33,8 @@ enum erts_psflg {
     ERTS_PSFLG_DIRTY_RUNNING_SYS = ERTS_PSFLG_BIT(24),
 };
 
-/* A flag of Process.flags (erl_process.h 25.2.3:1551, 27.3.4.1:1613, 29.1.1:1634). */
-enum { F_NEED_FULLSWEEP = 1 << 4 };
+/* Flags of Process.flags (erl_process.h 25.2.3:1551-1559, 27.3.4.1:1613-1621, 29.1.1:1634-1642). */
+enum { F_NEED_FULLSWEEP = 1 << 4, F_ABANDONED_HEAP_USE = 1 << 12 };
 
 /* Flags of Process.sig_qs.flags (erl_process.h 25.2.3:1575-1583, 27.3.4.1:1638-1651,
  * 29.1.1:1659-1679). */

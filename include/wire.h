@@ -299,7 +299,7 @@ _Static_assert(sizeof(struct wire_registers) == CPU_REGISTERS * sizeof(__u64), "
 _Static_assert(sizeof(struct wire_sample) - sizeof(struct wire_registers) ==
                    32 + 24 + 16 + WIRE_REGIONS * 16,
                "wire format");
-_Static_assert(sizeof(struct wire_target) == 240, "wire format");
+_Static_assert(sizeof(struct wire_target) == 248, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
 _Static_assert(sizeof(struct wire_slot) == 32, "wire format");

@@ -69,6 +69,7 @@ export interface Stacks { parent: Uint32Array; frame: Uint32Array }
 /* A process has a new entry each time one of its names changes; `same` is its first entry. */
 export interface Processes {
     same: Uint32Array; target: Uint32Array; pid: Uint32Array; name: Uint32Array; label: Uint32Array;
+    labelIsDetail: Uint32Array; /* 1: the label does not name the process in groups */
     initialCall: Uint32Array; application: Uint32Array; parent: Uint32Array;
     ancestors: Uint32Array; /* the nearest one, in Recording.ancestors */
 }
@@ -133,6 +134,7 @@ export interface Choice {
     include: string; exclude: string; /* regular expressions, "" for none (-I, -X) */
     processes: number[]; /* Processes.same; [] is all */
     statuses: number[]; schedulers: number[]; /* thread ids; [] is all */
+    idle: boolean; /* graphs of event wall show idle processes */
     form: "stacks" | "callers" | "sandwich"; /* callers: merged from the leaf */
     focus: string; /* the function of sandwich */
     icicle: boolean; /* root at the top */

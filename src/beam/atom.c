@@ -44,7 +44,7 @@ static bool text_address(struct memory *memory, const struct layout *layout, con
     }
     /* The name is a binary term (atom.h 29, Atom.u.bin). */
     memcpy(&word, atom + layout->atom_bin, sizeof(word));
-    if (!term_is_boxed(word) || !term_binary(memory, true, term_address(word), &bytes) ||
+    if (!term_is_boxed(word) || !term_binary(memory, layout, true, term_address(word), &bytes) ||
         bytes.size < size)
         return false;
     *address = bytes.address;

@@ -38,15 +38,37 @@ static bool old_binary(struct memory *memory, uint64_t address, int depth, struc
     }
 }
 
+/* The flags in the base of a part (erl_bits.h 27:77, 27:80). */
+enum { PART_FLAGS = 3, PART_IS_VOLATILE = 2 };
+
+/* Find the bytes of a part whose binary was appended to. They move when they grow: the base of the
+ * part is old then, and only the Binary knows where they are (ERTS_GET_BITSTRING_REF). */
+static bool find_moving_bytes(struct memory *memory, const struct layout *layout, uint64_t original,
+                              uint64_t *base)
+{
+    uint64_t reference[2];
+
+    if (layout->binary_orig_size < 0 || !term_is_boxed(original) ||
+        !memory_read(memory, term_address(original), reference, sizeof(reference)) ||
+        term_header_kind(reference[0]) != BIN_REF_SUBTAG)
+        return false;
+    *base = reference[1] + (uint64_t)layout->binary_orig_size + 8;
+    return true;
+}
+
 /*
- * From OTP 27 (ErlHeapBits, erl_bits.h 27:136; ErlSubBits, erl_bits.h 27:46):
+ * From OTP 27 (ErlHeapBits, erl_bits.h 27:136; ErlSubBits, erl_bits.h 27:46; BinRef, erl_bits.h
+ * 27:121):
  *
  *   heap     header | size in bits | data...
- *   part     header | base *, two flags in the low bits | start bit | end bit | original
+ *   part     header | base *, two flags in the low bits | start bit | end bit | BinRef, boxed
+ *   BinRef   header | Binary * | next
+ *   Binary   ... | size in bytes | data...
  */
-static bool new_binary(struct memory *memory, uint64_t address, struct term_bytes *bytes)
+static bool new_binary(struct memory *memory, const struct layout *layout, uint64_t address,
+                       struct term_bytes *bytes)
 {
-    uint64_t words[4];
+    uint64_t words[5], base;
 
     if (!memory_read(memory, address, words, 2 * sizeof(words[0])))
         return false;
@@ -60,19 +82,23 @@ static bool new_binary(struct memory *memory, uint64_t address, struct term_byte
         if (!memory_read(memory, address, words, sizeof(words)) || words[2] % 8 || words[3] % 8 ||
             words[3] < words[2])
             return false;
-        *bytes = (struct term_bytes){(words[1] & ~(uint64_t)3) + words[2] / 8,
-                                     (words[3] - words[2]) / 8};
+        base = words[1] & ~(uint64_t)PART_FLAGS;
+        if (words[1] & PART_IS_VOLATILE && !find_moving_bytes(memory, layout, words[4], &base))
+            return false;
+        *bytes = (struct term_bytes){base + words[2] / 8, (words[3] - words[2]) / 8};
         return true;
     default:
         return false;
     }
 }
 
-bool term_binary(struct memory *memory, bool in_bits, uint64_t address, struct term_bytes *bytes)
+bool term_binary(struct memory *memory, const struct layout *layout, bool in_bits, uint64_t address,
+                 struct term_bytes *bytes)
 {
     struct term_bytes found;
 
-    if (!(in_bits ? new_binary(memory, address, &found) : old_binary(memory, address, 0, &found)))
+    if (!(in_bits ? new_binary(memory, layout, address, &found)
+                  : old_binary(memory, address, 0, &found)))
         return false;
     *bytes = found;
     return true;

@@ -16,7 +16,7 @@ static bool omits_writable_binaries(const struct build *build)
 /* OTP 25 and 26 got a new word before ErtsSchedulerData.reductions: seen in 26.2.5 and in 25.3.2 as
  * of April 2024, which were compiled (ERTS_CHECK_MONOTONIC_TIME, erl_process.h 27.3.4.1:711; not in
  * 25.2.3:707). */
-static bool reductions_may_move(int release)
+static bool counters_may_move(int release)
 {
     return release == 25 || release == 26;
 }
@@ -37,7 +37,7 @@ struct features features_of(const struct build *build)
         /* dt_utag (erl_process.h 25.2.3:1070, 27.3.4.1:1153) */
         .vm_probes_at_end = release >= 27,
         .omits_writable_binaries = omits_writable_binaries(build),
-        .reductions_may_move = reductions_may_move(release),
+        .counters_may_move = counters_may_move(release),
         /* the sources are at the registers (include/arch_x86_64.h) */
         .saved_top = release >= 25 ? JIT_E_SAVED : JIT_E_SAVED_24,
         /* jit/x86/instr_bif.cpp 24:381, 25.2.3:386, 27.3.4.1:394, 29:420 */

@@ -21,7 +21,7 @@ struct features {
     bool vm_probes_at_end;        /* USE_VM_PROBES adds its fields at the end of Process */
     bool omits_writable_binaries; /* process_info(binary) omits Process.wrt_bins */
     /* ErtsSchedulerData */
-    bool reductions_may_move; /* patches of the release add a word before `reductions` */
+    bool counters_may_move; /* patches of the release add a word before a scheduler's counters */
     /* code of the JIT */
     unsigned int saved_top;          /* register of the Erlang stack's top where Process.stop is
                                       * stale: a callee-saved one, enum cpu_register */

@@ -92,6 +92,9 @@ struct store_match {
 typedef bool (*store_pattern)(const struct store_match *match);
 bool hook_stores(const struct hooks *hooks, uint64_t function, store_pattern pattern);
 
+/* The code of the VM's function at `function`. False if no function starts there. */
+bool hook_code(const struct hooks *hooks, uint64_t function, struct flow_code *code);
+
 /* Add the functions of the VM that call `function` to `found`. */
 void hook_search_callers(const struct hooks *hooks, uint64_t function, struct function_set *found);
 

@@ -245,7 +245,7 @@ static bool read_memory(void *context, uint64_t address, void *buffer, size_t si
     return memory_read(hooks->vm->memory, address, buffer, size);
 }
 
-static bool native_code(const struct hooks *hooks, uint64_t function, struct flow_code *code)
+bool hook_code(const struct hooks *hooks, uint64_t function, struct flow_code *code)
 {
     *code = (struct flow_code){
         .parser = hooks->executable->parser, .read = read_native, .context = (void *)hooks};
@@ -302,7 +302,7 @@ void hook_search_function(const struct hooks *hooks, uint64_t function, call_pat
     struct call_search search = {hooks, pattern, detail, found};
     struct flow_code code;
 
-    if (native_code(hooks, function, &code))
+    if (hook_code(hooks, function, &code))
         search_code(&code, &search);
 }
 
@@ -337,7 +337,7 @@ bool hook_stores(const struct hooks *hooks, uint64_t function, store_pattern pat
     struct store_search search = {hooks, pattern, false};
     struct flow_code code;
 
-    if (native_code(hooks, function, &code))
+    if (hook_code(hooks, function, &code))
         flow_follow(&code, &(struct flow_visitor){.store = look_at_store, .context = &search});
     return search.found;
 }

@@ -22,7 +22,8 @@
  *       fun_entry_module (unknown: -1).
  *   driver_* come from the sources of 24 to 27 and 29, and were compared with live nodes.
  *   In 26.2.4 and later, and in patches of 25.3.2 from April 2024 on, ErtsSchedulerData is 8 bytes
- *   larger: sched_thr_id and sched_reductions are 8 more and sizeof_sched_aligned is 41792
+ *   larger: sched_thr_id, sched_reductions and sched_gc_info are 8 more and
+ *   sizeof_sched_aligned is 41792
  *   (beam/schedulers.c detects this). All other rows are the same in 26.2.5.
  *   Rows that only process_walk.h needs are unknown for 28. sizeof_psd of 26 is that of 26.2.5; it
  *   differs between patches of 26.
@@ -68,11 +69,16 @@ LAYOUT_INTERPRETER(sizeof_code_header, 96, 104, 104, 104, 112, 112)
 
 /* All values are compiled, or -1 if it is unknown in which version the value changed. Later lines
  * override earlier ones. */
-LAYOUT_EARLY(24, "12.2", sizeof_sched_aligned, 41856) /* 24.0, 24.1 */
+LAYOUT_EARLY(24, "12.3.2.4", sched_gc_info, -1)
+LAYOUT_EARLY(24, "12.3.1", sched_gc_info, 41672) /* 24.2, 24.3 */
+LAYOUT_EARLY(24, "12.2", sched_gc_info, 41776)   /* 24.0, 24.1 */
+LAYOUT_EARLY(24, "12.2", sizeof_sched_aligned, 41856)
 LAYOUT_EARLY(24, "12.2", sched_thr_id, 41468)
 LAYOUT_EARLY(24, "12.2", sched_reductions, 41736)
 LAYOUT_EARLY(25, "13.1", sched_thr_id, 41580) /* 25.0 */
 LAYOUT_EARLY(25, "13.1", sched_reductions, 41632)
+LAYOUT_EARLY(25, "13.1.5", sched_gc_info, -1)
+LAYOUT_EARLY(25, "13.1", sched_gc_info, 41672)
 LAYOUT_EARLY(26, "14.2.5", sizeof_psd, -1)
 LAYOUT_EARLY(26, "14.2.2", sizeof_psd, 88) /* 26.2.1 */
 LAYOUT_EARLY(26, "14.2.1", sizeof_psd, -1)
@@ -182,8 +188,10 @@ LAYOUT_COLUMNS(sched_virtual_reds, 240, 240, 240, 240, 240, 240)
 LAYOUT_COLUMNS(sched_aux_work_data, 248, 248, 248, 248, 248, 248)
 LAYOUT_COLUMNS(sched_thr_id, 41580, 41588, 41588, 41628, 41628, 41628)
 LAYOUT_COLUMNS(sched_reductions, 41632, 41640, 41640, 41680, 41704, 41704)
+LAYOUT_COLUMNS(sched_gc_info, 41680, 41688, 41688, 41728, 41752, 41752)
 LAYOUT_COLUMNS(run_queue_ix, 0, 0, 0, 0, -1, 168)
 LAYOUT_COLUMNS(run_queue_len, 208, 208, 208, 208, -1, 164)
+LAYOUT_COLUMNS(run_queue_switches, 224, 224, 224, 224, -1, 144)
 LAYOUT_COLUMNS(nif_env_mod_nif, 0, 0, 0, 0, 0, 0)
 LAYOUT_COLUMNS(nif_env_proc, 8, 8, 8, 8, 8, 8)
 LAYOUT_COLUMNS(ptab_last_data, 128, 128, 128, 128, 128, 128)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beam/dictionary_names.h"
 #include "beam/process_table.h"
 #include "beam/term.h"
 #include "beam/vm.h"
@@ -125,6 +126,7 @@ struct reader {
     struct read_cache cache;
     struct process_info *info;
     unsigned int keys; /* bits of enum pdict_key: read already */
+    struct dictionary_names names;
 };
 
 /* A word of the struct; 0 if this release has no such field. */
@@ -203,9 +205,8 @@ static void read_ancestors(struct reader *reader, uint64_t list)
     }
 }
 
-/* What is read of a dictionary. Keys are unique, so an entry with a key that was read is no entry.
- */
-enum pdict_key { KEY_INITIAL_CALL, KEY_ANCESTORS, KEY_LABEL, KEYS };
+/* Keys that are read here. Keys are unique, so an entry with a key that was read is no entry. */
+enum pdict_key { KEY_INITIAL_CALL, KEY_ANCESTORS };
 
 static bool is_new(struct reader *reader, enum pdict_key key)
 {
@@ -218,20 +219,16 @@ static bool is_new(struct reader *reader, enum pdict_key key)
 static bool visit_entry(void *context, uint64_t key, uint64_t value)
 {
     struct reader *reader = context;
-    struct process_info *info = reader->info;
     const char *name = atom_text(reader->atoms, key);
 
-    if (!name || name[0] != '$')
+    if (!name)
         return true;
     if (strcmp(name, "$initial_call") == 0 && is_new(reader, KEY_INITIAL_CALL))
         read_proc_lib_call(reader, value);
     else if (strcmp(name, "$ancestors") == 0 && is_new(reader, KEY_ANCESTORS))
         read_ancestors(reader, value);
-    else if (strcmp(name, "$process_label") == 0 && is_new(reader, KEY_LABEL) &&
-             !term_format(reader->vm, reader->atoms, reader->encoding, value, info->label,
-                          sizeof(info->label)))
-        info->label[0] = '\0';
-    return reader->keys != (1U << KEYS) - 1;
+    dictionary_names_visit(&reader->names, name, value);
+    return true;
 }
 
 /* A field that holds a pid; 0 for a pid of another node, which is boxed. */
@@ -243,13 +240,17 @@ static uint64_t pid_field(const struct reader *reader, int32_t offset)
 }
 
 bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
-                       uint64_t address, const uint8_t *bytes, struct process_info *info)
+                       const struct name_keys *keys, uint64_t address, const uint8_t *bytes,
+                       struct process_info *info)
 {
     struct process_info read = {0};
     struct reader reader = {vm, atoms, encoding, bytes, .info = &read};
     uint64_t dictionary = field(&reader, vm->layout.process_dictionary);
 
     read_cache_init(&reader.cache, vm->memory);
+    reader.names =
+        (struct dictionary_names){vm, atoms, encoding, &reader.cache, keys, .info = &read};
+    dictionary_names_begin(&reader.names);
     read.id = field(&reader, vm->layout.process_id);
     if (!pid_format(encoding, read.id, read.pid, sizeof(read.pid)))
         return false;
@@ -342,7 +343,7 @@ bool application_of_leader(struct vm *vm, struct atoms *atoms, const struct pid_
 
     if (!address || process_size > sizeof(bytes) ||
         !memory_read(vm->memory, address, bytes, process_size) ||
-        !process_info_read(vm, atoms, encoding, address, bytes, &info) || info.id != leader ||
+        !process_info_read(vm, atoms, encoding, NULL, address, bytes, &info) || info.id != leader ||
         !is_master(&info))
         return false;
     text = name_on_stack(vm, atoms, bytes);

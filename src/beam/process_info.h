@@ -4,7 +4,7 @@
  *
  * The source is a copy of the process struct, taken by the kernel side at the sample or by a sweep.
  * Data that the struct points to are read from the live target. Data that have moved since are
- * omitted, never guessed. `$initial_call`, `$process_label` and `$ancestors` come from the process
+ * omitted, never guessed. `$initial_call`, `$ancestors` and the label come from the process
  * dictionary.
  */
 #pragma once
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "beam/atom.h"
+#include "beam/name_keys.h"
 #include "beam/vm.h"
 #include "profile/profile.h"
 
@@ -23,7 +24,8 @@ struct process_info {
     uint64_t id;            /* pid term */
     char pid[48];           /* "<0.85.0>" */
     char name[260];         /* registered name, "" if none */
-    char label[260];        /* from OTP 27 on; "" if none */
+    char label[260];        /* beam/dictionary_names.h; "" if none */
+    bool label_is_detail;   /* as in struct process_entry */
     char initial_call[600]; /* "mod:fun/2", "" if unknown */
     uint64_t parent;        /* pid term of the local process that spawned it, 0 if none */
     uint64_t group_leader;  /* pid term, 0 if it is not a local process */
@@ -57,9 +59,11 @@ bool process_state_executes(uint32_t state);
 bool process_state_is_running(uint32_t state);
 
 /* Fill *info from `bytes`, a copy of the struct at `address` (layout.sizeof_process bytes). Names
- * that are missing or can't be read are "". False if the id is not a local pid. */
+ * that are missing or can't be read are "". `keys`: those of the user for labels, or NULL. False if
+ * the id is not a local pid. */
 bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
-                       uint64_t address, const uint8_t *bytes, struct process_info *info);
+                       const struct name_keys *keys, uint64_t address, const uint8_t *bytes,
+                       struct process_info *info);
 
 /* Format a term as text for labels ("worker", {pool,3}, <<"abc">>), at most size-1 bytes. Depth and
  * work are bounded. False if a part of the term can't be read. */

@@ -62,16 +62,18 @@ static bool find_distance(const struct vm *vm, int32_t *distance)
     return false;
 }
 
-/* Where the release got a new word before this field, the distance shows whether the word is there.
- * Without a distance the offset of the field is unknown. */
-static void find_reductions(struct vm *vm, bool told, int32_t distance)
+/* Where the release got a new word before these fields, the distance shows whether the word is
+ * there. Without a distance the offsets of the fields are unknown. */
+static void find_counters(struct vm *vm, bool told, int32_t distance)
 {
-    if (!vm->features.reductions_may_move)
-        return;
-    if (!told)
-        vm->layout.sched_reductions = -1;
-    else if (distance == vm->layout.sizeof_sched_aligned + CACHE_LINE)
-        vm->layout.sched_reductions += 8;
+    int32_t *const offsets[] = {&vm->layout.sched_reductions, &vm->layout.sched_gc_info};
+
+    for (int i = 0; vm->features.counters_may_move && i < 2; i++) {
+        if (!told)
+            *offsets[i] = -1;
+        else if (*offsets[i] >= 0 && distance == vm->layout.sizeof_sched_aligned + CACHE_LINE)
+            *offsets[i] += 8;
+    }
 }
 
 /* True if all threads have started: the VM starts them one after the other. */
@@ -93,7 +95,7 @@ int vm_read_schedulers(struct vm *vm, struct error *error)
     int32_t distance;
     bool told = find_distance(vm, &distance);
 
-    find_reductions(vm, told, distance);
+    find_counters(vm, told, distance);
     for (int type = 0; type < 3; type++) {
         uint64_t address = vm->roots.schedulers[type];
 

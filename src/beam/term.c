@@ -186,7 +186,8 @@ static bool write_binary(struct writer *writer, uint64_t address)
     struct term_bytes where;
     size_t size;
 
-    if (!term_binary(writer->vm->memory, writer->vm->features.binaries_in_bits, address, &where))
+    if (!term_binary(writer->vm->memory, &writer->vm->layout, writer->vm->features.binaries_in_bits,
+                     address, &where))
         return write_text(writer, "<<...>>");
     size = where.size < sizeof(bytes) ? where.size : sizeof(bytes);
     if (!memory_read(writer->vm->memory, where.address, bytes, size))

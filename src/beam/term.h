@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "beam/layout.h"
 #include "os/memory.h"
 #include "vm_constants.h"
 
@@ -84,4 +85,5 @@ struct term_bytes {
 /* Find the bytes of the boxed binary at `address`, in the form of features.binaries_in_bits or in
  * the older one. False if it is not a binary, does not begin and end at a byte, or can't be read.
  */
-bool term_binary(struct memory *memory, bool in_bits, uint64_t address, struct term_bytes *bytes);
+bool term_binary(struct memory *memory, const struct layout *layout, bool in_bits, uint64_t address,
+                 struct term_bytes *bytes);

@@ -372,23 +372,62 @@ const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process)
     return NULL;
 }
 
-/* ErtsSchedulerData.reductions grows in erts_schedule() (erl_process.c 26:9600). */
-bool vm_reductions(struct vm *vm, uint64_t *reductions)
+bool vm_counts(const struct vm *vm, enum vm_counter counter)
 {
-    *reductions = 0;
-    if (vm->layout.sched_reductions < 0)
-        return false;
-    for (uint32_t i = 0; i < vm->scheduler_count; i++) {
-        const struct vm_scheduler *scheduler = &vm->schedulers[i];
-        uint64_t own;
+    const int32_t offsets[] = {
+        [VM_REDUCTIONS] = vm->layout.sched_reductions,
+        [VM_SWITCHES] = vm->layout.run_queue_switches,
+        [VM_COLLECTIONS] = vm->layout.sched_gc_info,
+    };
 
-        if (scheduler->type != VM_SCHEDULER_NORMAL)
-            continue;
-        if (!memory_read_u64(vm->memory, scheduler->data + vm->layout.sched_reductions, &own))
-            return false;
-        *reductions += own;
-    }
+    return offsets[counter] >= 0;
+}
+
+/* Add an ErtsGCInfo: words reclaimed, collections (erl_gc.h 25.2.3:158, 29.1.1:157). */
+static bool add_collections(struct vm *vm, uint64_t address, struct vm_work *work)
+{
+    uint64_t info[2];
+
+    if (!memory_read(vm->memory, address, info, sizeof(info)))
+        return false;
+    work->amount += info[0];
+    work->count += info[1];
     return true;
+}
+
+/* The counters of a normal scheduler grow in erts_schedule() (reductions: erl_process.c 26:9600;
+ * context_switches of its run queue: 25.2.3:9974, 27.3.4.1:10071, 29.1.1:10178) and in
+ * garbage_collect() (gc_info: erl_gc.c 25.2.3:842, 27.3.4.1:897, 29.1.1:930). */
+static bool add_work(struct vm *vm, uint64_t scheduler, enum vm_counter counter,
+                     struct vm_work *work)
+{
+    uint64_t at = scheduler + vm->layout.sched_reductions, own;
+
+    if (counter == VM_COLLECTIONS)
+        return add_collections(vm, scheduler + vm->layout.sched_gc_info, work);
+    if (counter == VM_SWITCHES) {
+        if (!memory_read_u64(vm->memory, scheduler + vm->layout.sched_run_queue, &at))
+            return false;
+        at += vm->layout.run_queue_switches;
+    }
+    if (!memory_read_u64(vm->memory, at, &own))
+        return false;
+    work->count += own;
+    work->amount += own;
+    return true;
+}
+
+bool vm_work(struct vm *vm, enum vm_counter counter, struct vm_work *ret_work)
+{
+    *ret_work = (struct vm_work){0};
+    if (!vm_counts(vm, counter))
+        return false;
+    for (uint32_t i = 0; i < vm->scheduler_count; i++)
+        if (vm->schedulers[i].type == VM_SCHEDULER_NORMAL &&
+            !add_work(vm, vm->schedulers[i].data, counter, ret_work))
+            return false;
+    return counter != VM_COLLECTIONS || !vm->dirty_gc_info ||
+           add_collections(vm, vm->dirty_gc_info, ret_work);
 }
 
 /* Read the frame layout if the symbol file is that of the VM's own code: its first u32 is 0, and

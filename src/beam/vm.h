@@ -66,6 +66,7 @@ struct vm {
     struct vm_scheduler *schedulers; /* all types */
     uint32_t scheduler_count;
     uint32_t scheduler_counts[3]; /* by type */
+    uint64_t dirty_gc_info;       /* address of the ErtsGCInfo of dirty schedulers; 0: unknown */
     char executable[256];         /* path in the target's file system */
     bool layout_from_dwarf;
     int assumed_release; /* the release whose features, and layout without DWARF, are used although
@@ -110,9 +111,24 @@ int64_t vm_run_queue_length(struct vm *vm);
 /* The normal scheduler that runs the process at this address now; NULL if none does. */
 const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process);
 
-/* Reductions that processes have used on normal schedulers so far. The VM counts them when a
- * process leaves its scheduler. False if unknown. */
-bool vm_reductions(struct vm *vm, uint64_t *reductions);
+/* What the VM counts itself. Reductions and switches are those of normal schedulers. Collections of
+ * dirty schedulers are among the others if hooks_find_counters() has found their counter. */
+enum vm_counter {
+    VM_REDUCTIONS,  /* counted when a process leaves its scheduler */
+    VM_SWITCHES,    /* processes that came to run */
+    VM_COLLECTIONS, /* of heaps, and the words that they reclaimed */
+};
+
+struct vm_work {
+    uint64_t count;
+    uint64_t amount; /* words of collections; else the count */
+};
+
+/* True if the place of this counter is known. */
+bool vm_counts(const struct vm *vm, enum vm_counter counter);
+
+/* The work so far. False if it is unknown, or the VM has ended. */
+bool vm_work(struct vm *vm, enum vm_counter counter, struct vm_work *ret_work);
 
 /* Write a warning for the user if the VM is treated as another release than its own, else "". */
 void vm_assumption(const struct vm *vm, char *text, size_t size);

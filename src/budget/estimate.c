@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "util/confidence.h"
+
 static const uint64_t WINDOWS_MIN = 3;
 
 /* The variance of a stratum's scaled value is that of the rate times its length squared. The
@@ -19,7 +21,7 @@ static void add_differences(struct estimate *estimate, double weight, double rat
 }
 
 void estimate_add(struct estimate *estimate, struct estimate_span seen, double represents_ns,
-                  double value)
+                  double value, double hits)
 {
     double rate = value / seen.ns, work_rate = seen.work / seen.ns;
     double unseen = represents_ns - seen.ns;
@@ -35,6 +37,9 @@ void estimate_add(struct estimate *estimate, struct estimate_span seen, double r
         return;
     }
     estimate->scaled += rate * represents_ns;
+    estimate->scaled_hits += hits / seen.ns * represents_ns;
+    if (hits > 0)
+        estimate->chance += rate * represents_ns * rate * unseen / fmin(hits, fmax(value, 1));
     estimate->scaled_ns += represents_ns;
     estimate->scaled_work += work_rate * represents_ns;
     if (estimate->windows++ > 0)
@@ -46,6 +51,13 @@ void estimate_add(struct estimate *estimate, struct estimate_span seen, double r
 static bool by_work(const struct estimate *estimate, struct estimate_span all)
 {
     return estimate->scaled_work > 0 && all.work > estimate->exact_work;
+}
+
+/* True if the target worked outside of exact windows, but in no scaled window. */
+static bool is_unseen(const struct estimate *estimate, struct estimate_span all)
+{
+    return !(estimate->scaled_work > 0) && !(estimate->scaled > 0) &&
+           all.work > estimate->exact_work && all.ns > estimate->exact_ns;
 }
 
 /* What exact windows do not cover, in relation to what the scaled windows stand for. */
@@ -60,6 +72,8 @@ static double rest(const struct estimate *estimate, struct estimate_span all)
 
 double estimate_total(const struct estimate *estimate, struct estimate_span all)
 {
+    if (is_unseen(estimate, all) && estimate->exact_work > 0)
+        return estimate->exact * (all.work / estimate->exact_work);
     if (estimate->windows > 0)
         return estimate->exact + estimate->scaled * rest(estimate, all);
     if (estimate->exact_ns > 0 && all.ns > estimate->exact_ns)
@@ -77,18 +91,6 @@ double estimate_slowdown(const struct estimate *estimate, struct estimate_span a
            estimate->scaled_work;
 }
 
-/* The number of standard errors on each side of a 95 % interval: Student's t. The n - 1 differences
- * of neighbours are not independent, so the degrees of freedom are fewer. Computed by the expansion
- * of Cornish and Fisher (Abramowitz and Stegun 26.7.5). */
-static double errors_of_95_percent(double n)
-{
-    const double z = 1.959964, freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
-
-    return z + (pow(z, 3) + z) / (4 * freedom) +
-           (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * pow(freedom, 2)) +
-           (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * pow(freedom, 3));
-}
-
 /* The variance of the difference between the value and its part in the work. */
 static double variance(const struct estimate *estimate, struct estimate_span all)
 {
@@ -100,12 +102,38 @@ static double variance(const struct estimate *estimate, struct estimate_span all
     return fmax(differences, 0) * n / (n - 1);
 }
 
+/* The part of the work that is hits, if a unit of work has at most one hit or one of the value. All
+ * of it, where the target itself counts the hits: then nothing is left to chance. */
+static double part_of_work(const struct estimate *estimate, struct estimate_span all)
+{
+    double hits = estimate->scaled_hits;
+
+    if (!by_work(estimate, all))
+        return 0;
+    if (estimate->scaled < estimate->scaled_work * 1.05)
+        hits = fmax(hits, estimate->scaled);
+    return fmin(hits / estimate->scaled_work, 1);
+}
+
+/* Half of the interval that follows from the number of hits alone: as if all were equal. */
+static double error_by_chance(const struct estimate *estimate, struct estimate_span all)
+{
+    double variance = estimate->chance * (1 - part_of_work(estimate, all)), hits;
+
+    if (variance <= 0)
+        return 0;
+    hits = estimate->scaled * estimate->scaled / variance;
+    return estimate->scaled * poisson_half_width(hits) / hits;
+}
+
 double estimate_error(const struct estimate *estimate, struct estimate_span all)
 {
+    double by_windows;
+
     if (all.ns <= estimate->exact_ns)
         return 0;
-    if (estimate->windows < WINDOWS_MIN)
+    if (estimate->windows < WINDOWS_MIN || is_unseen(estimate, all))
         return NAN;
-    return errors_of_95_percent((double)estimate->windows) * sqrt(variance(estimate, all)) *
-           rest(estimate, all);
+    by_windows = errors_of_95_percent((double)estimate->windows) * sqrt(variance(estimate, all));
+    return fmax(by_windows, error_by_chance(estimate, all)) * rest(estimate, all);
 }

@@ -12,6 +12,9 @@
  * One window in each stratum gives no variance of its own. The differences of neighbours do, if
  * neighbours are assumed to be alike: successive differences (Wolter, Introduction to Variance
  * Estimation, chapter 8). Where they are not alike, the error comes out too large.
+ *
+ * Windows with few hits can be alike by chance. The error is never less than that of a Poisson
+ * distribution with as many hits, unless these hits are the work.
  */
 #pragma once
 
@@ -28,6 +31,8 @@ struct estimate {
     /* Weighted sums over pairs of neighbours: the squared difference of the value's rates, its
      * product with that of work's rates, and the latter squared. */
     double differences, with_work, of_work;
+    double scaled_hits;
+    double chance; /* variance of `scaled` if hits come at random */
 };
 
 /* A window, or the whole time. */
@@ -36,9 +41,10 @@ struct estimate_span {
     double work; /* 0: unknown, or the value does not grow with work */
 };
 
-/* Add a window: `seen` stands for `represents_ns`, and the value grew by `value` in it. */
+/* Add a window: `seen` stands for `represents_ns`, and the value grew by `value` in it, by at most
+ * `hits` hits, each of 1 or more. */
 void estimate_add(struct estimate *estimate, struct estimate_span seen, double represents_ns,
-                  double value);
+                  double value, double hits);
 
 /* The total of the whole time `all`. */
 double estimate_total(const struct estimate *estimate, struct estimate_span all);
@@ -48,5 +54,5 @@ double estimate_total(const struct estimate *estimate, struct estimate_span all)
 double estimate_slowdown(const struct estimate *estimate, struct estimate_span all);
 
 /* Half of the 95 % confidence interval of the total: 0 where windows cover all, NAN if there are
- * too few windows. */
+ * too few windows, or if the target worked, but in none of them. */
 double estimate_error(const struct estimate *estimate, struct estimate_span all);

@@ -30,6 +30,8 @@ static const struct event_kind kinds[] =
                     [WIRE_GC_DIRTY_MAJOR] = {"pause, major on a dirty scheduler", UNIT_NS},
                 },
             .histogram_count = WIRE_GC_KINDS,
+            .work = VM_COLLECTIONS,
+            .by_amount = 1u << GC_RECLAIMED,
         },
         {
             .name = "alloc", /* bpf/gc.bpf.c */
@@ -41,6 +43,8 @@ static const struct event_kind kinds[] =
                     {PLACE_BY_HOOK, HOOK_FRAGMENT, "alloc_fragment", 2, .is_optional = true},
                 },
             .site_count = 4,
+            .work = VM_COLLECTIONS,
+            .by_amount = 1u << ALLOC_WORDS,
         },
         {
             .name = "sched", /* bpf/sched.bpf.c */
@@ -88,6 +92,7 @@ static const struct event_kind kinds[] =
                 },
             .tally_count = WIRE_SCHED_TALLIES,
             .tick = "sched_tick",
+            .work = VM_SWITCHES,
             .by_time = 1u << SCHED_WAIT | 1u << SCHED_DELAY,
             .listed = 1u << SCHED_LONG,
             .parts = sched_parts,
@@ -140,6 +145,7 @@ static const struct event_kind kinds[] =
                     [WIRE_MSG_LONG_LIST] = "words counted in part",
                 },
             .tally_count = WIRE_MSG_TALLIES,
+            .work = VM_SWITCHES,
             .by_time = 1u << MSG_DELAY,
         },
         {

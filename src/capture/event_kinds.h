@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "beam/hooks.h"
+#include "beam/vm.h"
 #include "profile/profile.h"
 #include "wire.h"
 
@@ -72,6 +73,10 @@ struct event_kind {
     const char *tallies[EVENT_KIND_TALLIES_MAX]; /* "left: waits" */
     int tally_count;
     const char *tick; /* a program that runs now and then on each CPU, in windows; NULL: none */
+    /* What the VM counts itself that goes with the hits most closely, and a bit for each value that
+     * goes with the amount, not with the count. */
+    enum vm_counter work;
+    uint32_t by_amount;
     /* A bit for each value that is the time of many processes at once. Such a value grows as time
      * passes, however much work the target does meanwhile. */
     uint32_t by_time;

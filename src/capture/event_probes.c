@@ -33,6 +33,13 @@ struct counts {
     uint64_t target_cpu_ns;
 };
 
+/* The work of the target, by what goes with the hits of an event. */
+struct work {
+    enum vm_counter counter;
+    struct vm_work at_start; /* when summaries began; 0 if not known */
+    struct vm_work last;     /* the last value that the governor got */
+};
+
 struct event {
     const struct event_request *request;
     const struct event_kind *kind;
@@ -42,7 +49,9 @@ struct event {
     int group; /* number in the governor; -1 if refused */
     struct error refused;
     struct wire_slot state;
+    struct work work;
     struct estimate estimates[EVENT_VALUES], hits;
+    struct vm_work so_far; /* since summaries began */
     struct window_lengths lengths;
     struct event_spans seen; /* windows that were not taken yet, as those of event 0 */
     struct counts before;    /* what was counted when summaries began */
@@ -52,10 +61,9 @@ struct event_probes {
     struct event_probes_options options;
     struct event *events;
     struct governor *governor;
-    uint64_t started, stopped;   /* when summaries begin; when the probes were detached, 0 before */
-    uint64_t work_at_start;      /* 0 if not known */
-    uint64_t work;               /* the last value that the governor got */
-    struct estimate_span so_far; /* since `started` */
+    uint64_t started, stopped; /* when summaries begin; when the probes were detached, 0 before */
+    double so_far_ns;          /* since `started` */
+    struct work work;          /* of all that the target does */
 };
 
 uint32_t event_slots(int targets, int count)
@@ -119,12 +127,15 @@ struct event_probes *event_probes_new(const struct event_probes_options *options
     uint32_t histogram = options->target * event_histograms(options->events, options->count, 1);
 
     probes->options = *options;
+    hooks_find_counters(options->hooks);
     probes->events = xcalloc((size_t)options->count, sizeof(*probes->events));
     for (int i = 0; i < options->count; i++) {
         struct event *event = &probes->events[i];
 
         event->request = &options->events[i];
         event->kind = event->request->kind;
+        event->work.counter =
+            vm_counts(options->vm, event->kind->work) ? event->kind->work : VM_REDUCTIONS;
         event->slot = options->target * (uint32_t)options->count + (uint32_t)i;
         event->histogram = histogram;
         event->state =
@@ -203,22 +214,29 @@ static void set_period(void *context, unsigned group, uint64_t period)
 }
 
 /* The work of the target. After its end, the last value from before. */
-static uint64_t read_work(void *context)
+static struct vm_work read_work(void *context, int group)
 {
     struct event_probes *probes = context;
-    uint64_t work;
+    struct work *work =
+        group == WORK_OF_ALL ? &probes->work : &event_of_group(probes, (unsigned)group)->work;
+    struct vm_work now;
 
-    if (vm_reductions(probes->options.vm, &work) && work > probes->work)
-        probes->work = work;
-    return probes->work;
+    if (vm_work(probes->options.vm, work->counter, &now) && now.count > work->last.count)
+        work->last = now;
+    return work->last;
 }
 
 static void start_span(struct event_probes *probes)
 {
     probes->started = clock_ns(CLOCK_MONOTONIC);
-    probes->so_far = (struct estimate_span){0};
-    if (!vm_reductions(probes->options.vm, &probes->work_at_start))
-        probes->work_at_start = 0;
+    probes->so_far_ns = 0;
+    for (int i = 0; i < probes->options.count; i++) {
+        struct event *event = &probes->events[i];
+
+        event->so_far = (struct vm_work){0};
+        if (!vm_work(probes->options.vm, event->work.counter, &event->work.at_start))
+            event->work.at_start = (struct vm_work){0};
+    }
 }
 
 /* Remember what was counted before. A slot can have the counts of a target that has ended. */
@@ -270,11 +288,16 @@ int event_probes_start(struct event_probes *probes, struct error *error)
 /* Update the whole time and its work. The work of a target that has ended stays as it was. */
 static void look_at_target(struct event_probes *probes, uint64_t now)
 {
-    uint64_t work;
+    probes->so_far_ns = (double)(now - probes->started);
+    for (int i = 0; i < probes->options.count; i++) {
+        struct event *event = &probes->events[i];
+        const struct vm_work *before = &event->work.at_start;
+        struct vm_work work;
 
-    probes->so_far.ns = (double)(now - probes->started);
-    if (probes->work_at_start && vm_reductions(probes->options.vm, &work))
-        probes->so_far.work = (double)(work - probes->work_at_start);
+        if (before->count && vm_work(probes->options.vm, event->work.counter, &work))
+            event->so_far =
+                (struct vm_work){work.count - before->count, work.amount - before->amount};
+    }
 }
 
 void event_probes_stop(struct event_probes *probes)
@@ -304,6 +327,14 @@ int event_probes_event(const struct event_probes *probes, uint32_t slot)
     return event < (uint32_t)probes->options.count ? (int)event : -1;
 }
 
+/* The work that goes with a value; 0 for one that grows with time. */
+static double work_of_value(const struct event *event, int value, const struct vm_work *work)
+{
+    if (event->kind->by_time >> value & 1)
+        return 0;
+    return (double)(event->kind->by_amount >> value & 1 ? work->amount : work->count);
+}
+
 /* A hit in a window that stands for itself has no correction for the slowdown: the window shows the
  * target as it was. */
 enum window_answer event_probes_scale(struct event_probes *probes, int event,
@@ -311,11 +342,12 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
                                       struct event_scale *ret_scale)
 {
     const struct event *of = &probes->events[event];
+    const struct estimate_span so_far = {probes->so_far_ns, (double)of->so_far.count};
     double scale = 1, slowdown;
     enum window_answer answer =
         governor_scale(probes->governor, (unsigned)of->group, time, hit->duration, &scale);
 
-    slowdown = scale > 1 ? estimate_slowdown(&of->hits, probes->so_far) : 1;
+    slowdown = scale > 1 ? estimate_slowdown(&of->hits, so_far) : 1;
     if (hit->size < hit->period && hit->size)
         scale *= (double)hit->period / (double)hit->size;
     *ret_scale = (struct event_scale){.by_time = scale, .by_work = scale * slowdown};
@@ -328,13 +360,15 @@ void event_probes_update(struct event_probes *probes)
 
     while (governor_window(probes->governor, &window)) {
         struct event *event = event_of_group(probes, window.group);
-        const struct estimate_span seen = {(double)(window.end - window.start),
-                                           (double)window.work};
-        double represents = (double)window.represents;
+        double ns = (double)(window.end - window.start), represents = (double)window.represents;
+        double hits = (double)window.hits;
 
-        estimate_add(&event->hits, seen, represents, (double)window.hits);
+        estimate_add(&event->hits, (struct estimate_span){ns, (double)window.work.count},
+                     represents, hits, hits);
         for (int v = 0; v < EVENT_VALUES; v++)
-            estimate_add(&event->estimates[v], seen, represents, (double)window.values[v]);
+            estimate_add(&event->estimates[v],
+                         (struct estimate_span){ns, work_of_value(event, v, &window.work)},
+                         represents, (double)window.values[v], hits);
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
         event_spans_add(&event->seen, 0, window.start, window.end);
     }
@@ -381,30 +415,30 @@ void event_probes_begin(struct event_probes *probes)
     start_span(probes);
 }
 
-/* The whole time of an event. Until the probes are stopped, it is the time that windows stand
+/* The whole time of a value. Until the probes are stopped, it is the time that windows stand
  * for. */
-static struct estimate_span span_of(const struct event_probes *probes, const struct event *event)
+static struct estimate_span span_of(const struct event_probes *probes, const struct event *event,
+                                    double work)
 {
     if (!probes->stopped)
         return (struct estimate_span){.ns = event->hits.represented_ns};
-    return probes->so_far;
+    return (struct estimate_span){probes->so_far_ns, work};
 }
 
-static void add_sum(const struct event *event, int value, struct estimate_span all,
+static void add_sum(const struct event_probes *probes, const struct event *event, int value,
                     struct event_summary *summary)
 {
     const struct estimate *estimate = &event->estimates[value];
+    const struct estimate_span all =
+        span_of(probes, event, work_of_value(event, value, &event->so_far));
     uint64_t *error = &summary->errors[value];
-    double own;
+    double own = estimate_error(estimate, all) / ERRORS_OF_95_PERCENT;
 
-    if (event->kind->by_time >> value & 1)
-        all.work = 0;
-    own = estimate_error(estimate, all) / ERRORS_OF_95_PERCENT;
     summary->sums[value] += (uint64_t)llround(estimate_total(estimate, all));
     if (!isfinite(own))
         *error = EVENT_ERROR_UNKNOWN;
     else if (*error != EVENT_ERROR_UNKNOWN)
-        *error = (uint64_t)llround(hypot((double)*error, own));
+        *error = (uint64_t)ceil(hypot((double)*error, own));
 }
 
 static void add_cost(const struct event_probes *probes, const struct event *event,
@@ -443,7 +477,7 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
                               struct event_tally *tallies)
 {
     const struct event *of = &probes->events[event];
-    const struct estimate_span all = span_of(probes, of);
+    const struct estimate_span all = span_of(probes, of, (double)of->so_far.count);
     struct wire_slot_counts counts = programs_slot_counts(probes->options.programs, of->slot);
     double alike, correction, tally_scale;
 
@@ -457,7 +491,7 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
     summary->covered_ns += (uint64_t)of->hits.seen_ns;
     summary->windows += of->hits.windows;
     for (int v = 0; v < EVENT_VALUES; v++)
-        add_sum(of, v, all, summary);
+        add_sum(probes, of, v, summary);
     add_cost(probes, of, summary);
     add_histograms(probes, of, correction, histograms);
     for (int i = 0; i < of->kind->tally_count; i++)

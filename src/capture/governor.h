@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "beam/vm.h"
 #include "budget/windows.h"
 #include "capture/calibration.h"
 #include "capture/probe_link.h"
@@ -31,14 +32,17 @@ struct probe_counts {
     uint64_t values[WIRE_VALUES];
 };
 
+enum { WORK_OF_ALL = -1 };
+
 /* Called on the governor's threads, one at a time. They must not call the governor. */
 struct governor_callbacks {
     void *context;
     void (*counts)(void *context, unsigned group, struct probe_counts *counts);
     void (*open)(void *context, unsigned group, enum wire_open open);
     void (*period)(void *context, unsigned group, uint64_t period);
-    /* The work of the target so far, in any unit that grows with it. */
-    uint64_t (*work)(void *context);
+    /* The work of the target so far, in any units that grow with the hits of the group;
+     * WORK_OF_ALL: with all that the target does. */
+    struct vm_work (*work)(void *context, int group);
 };
 
 struct governor_options {
@@ -76,7 +80,7 @@ struct governor_window {
     unsigned group;
     uint64_t start, end; /* CLOCK_MONOTONIC */
     uint64_t represents; /* ns that it stands for; end - start where nothing is scaled */
-    uint64_t work;       /* of the target in the window */
+    struct vm_work work; /* of the target in the window */
     uint64_t hits;       /* that counted in the window */
     uint64_t values[WIRE_VALUES];
 };

@@ -33,7 +33,7 @@ static struct moment look_at(const struct group *group)
         uint64_t took;
 
         now.counts = group_counts(group);
-        now.work = callbacks->work(callbacks->context);
+        now.work = callbacks->work(callbacks->context, (int)group->number);
         took = clock_ns(CLOCK_MONOTONIC) - now.time;
         if (took < shortest) {
             shortest = took;
@@ -53,7 +53,7 @@ static struct governor_window put_window(struct group *group, const struct momen
         .start = first->time,
         .end = end->time,
         .represents = represents,
-        .work = end->work - first->work,
+        .work = {end->work.count - first->work.count, end->work.amount - first->work.amount},
         .hits = end->counts.hits - first->counts.hits,
     };
 
@@ -74,10 +74,10 @@ static void say_window(const struct group *group, const struct governor_window *
 
     log_detail("windows",
                "group %u of process %d %s: its window of %.3f ms stands for %.3f ms and has %llu "
-               "hits; its windows cost %.3f ms so far",
+               "hits and %llu of the VM's work; its windows cost %.3f ms so far",
                group->number, (int)governor->options.pid, state,
                (double)(window->end - window->start) / 1e6, (double)window->represents / 1e6,
-               (unsigned long long)window->hits,
+               (unsigned long long)window->hits, (unsigned long long)window->work.count,
                budget_status(governor->budget, group->number).spent_ns / 1e6);
 }
 
@@ -320,8 +320,8 @@ void governor_observe(struct governor *governor)
     }
     if (!governor_read_target_cpu(governor))
         return;
-    now =
-        (struct effort){governor->target_cpu, callbacks->work(callbacks->context), governor->cost};
+    now = (struct effort){governor->target_cpu,
+                          callbacks->work(callbacks->context, WORK_OF_ALL).count, governor->cost};
     if (last->work && now.work > last->work)
         cost_factor_add(&governor->cost_factor, (double)(now.cpu - last->cpu),
                         (double)(now.work - last->work), now.cost - last->cost);

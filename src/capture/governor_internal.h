@@ -21,7 +21,8 @@
 enum { GROUP_FIRST_PERIOD = 1 << 20 };
 
 struct moment {
-    uint64_t time, work;
+    uint64_t time;
+    struct vm_work work;
     struct probe_counts counts;
 };
 

@@ -168,7 +168,7 @@ static int compare_sides(struct side sides[2], const struct diff_options *option
                          struct error *error, int *ret_code)
 {
     struct output_options output = options->report.output;
-    struct comparison comparison = {.per = options->per};
+    struct comparison comparison = {.per = options->per, .sort = options->sort};
     uint64_t starts[2];
     int fd;
 

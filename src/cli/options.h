@@ -44,6 +44,7 @@ struct report_options {
 struct diff_options {
     struct report_options report; /* two paths: the base, and what is compared with it */
     enum comparison_per per;
+    enum comparison_sort sort;
 };
 
 /* Whether several recordings are made, each with files of its own. */

@@ -348,6 +348,7 @@ const struct option_group record_option_groups[] = {
     {RELEASE_OPTION_TITLE, release_option_list,
      offsetof(struct record_options, targets.assumed_release)},
     {"What to record", recording_list, 0},
+    {"", name_option_list, offsetof(struct record_options, session.name_keys)},
     {"What to write", output_option_list, offsetof(struct record_options, output)},
     {"", stats_option_list, offsetof(struct record_options, output)},
     {"", memory_option_list, 0},

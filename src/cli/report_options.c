@@ -124,16 +124,30 @@ static const char *normalizations(void)
     return "time, total, none";
 }
 
-static const struct command_option normalize_list[] = {
+static int set_sort(void *target, char *name, struct error *error)
+{
+    return comparison_sort_parse(name, &((struct diff_options *)target)->sort, error);
+}
+
+static const char *sorts(void)
+{
+    return "change, self, total";
+}
+
+static const struct command_option comparison_list[] = {
     {"normalize", 0, "WHAT",
      "Scale A before the comparison: to the duration of B (time, the default), to the total of B "
      "(total), or not (none).",
      set_normalize, normalizations},
+    {"sort", 0, "ORDER",
+     "Order the functions in text by the change of their weight with callees (change, the "
+     "default), by the change without callees (self), or by their weight (total).",
+     set_sort, sorts},
     {0},
 };
 
 const struct option_group diff_option_groups[] = {
-    {"How to compare", normalize_list, 0},
+    {"How to compare", comparison_list, 0},
     {"What to write", compared_output_option_list, offsetof(struct diff_options, report.output)},
     {"", stats_option_list, offsetof(struct diff_options, report.output)},
     {"", memory_option_list, 0},

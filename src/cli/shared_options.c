@@ -74,8 +74,10 @@ const struct command_option selection_option_list[] = {
      "repeated.",
      add_children, NULL},
     {"status", 0, "STATUS,...",
-     "Select processes in one of these states: running, runnable, waiting, suspended, exiting, "
-     "garbage_collecting, free.",
+     "Select processes in one of these states: running, runnable, waiting, idle, blocked, "
+     "suspended, exiting, garbage_collecting, free. Idle processes wait for any message in their "
+     "main loop, blocked ones inside a call; waiting selects both, and those of which it is not "
+     "known.",
      add_statuses, NULL},
     {"include", 'I', "REGEX",
      "Select stacks with a frame that matches this extended regular expression. Root frames "
@@ -200,6 +202,10 @@ const struct command_option view_option_list[] = {
      set_group_by, grouping_key_names},
     {"fold-recursion", 0, NULL, "Show a run of frames of one function as one frame.",
      option_set_true, NULL, offsetof(struct output_options, settings.view.fold_recursion)},
+    {"idle", 0, NULL,
+     "Show idle processes in graphs and tables of event wall, too. They wait for any message in "
+     "their main loop. Without this option or --status they are left out.",
+     option_set_true, NULL, offsetof(struct output_options, settings.idle)},
     {0},
 };
 
@@ -238,6 +244,20 @@ int output_options_check(struct output_options *options, struct error *error)
             return -1;
     return 0;
 }
+
+static int add_name_key(void *target, char *text, struct error *error)
+{
+    return name_keys_add(target, text, error);
+}
+
+const struct command_option name_option_list[] = {
+    {"name-by", 0, "KEY[/ELEMENT]",
+     "Label processes by this key of their dictionary: an atom as Erlang or Elixir writes it. With "
+     "ELEMENT, 1 is the first, by this element of a tuple. May be repeated; the first key that a "
+     "process has counts.",
+     add_name_key, NULL},
+    {0},
+};
 
 static int set_release(void *target, char *text, struct error *error)
 {

@@ -2,6 +2,7 @@
 /* The options that select samples or processes. */
 #pragma once
 
+#include "beam/name_keys.h"
 #include "beam/vm.h"
 #include "cli/command_line.h"
 #include "cli/options.h"
@@ -27,6 +28,9 @@ void output_options_free(struct output_options *options);
 
 /* Choose the formats, when all options are stored. */
 int output_options_check(struct output_options *options, struct error *error);
+
+/* The option --name-by. The target of its group is a struct name_keys. */
+extern const struct command_option name_option_list[];
 
 /* The option --assume-release. The target of its group is an int, 0 if the option is not given. */
 

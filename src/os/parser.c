@@ -27,6 +27,11 @@ enum {
 /* The longest search has 1 s of CPU time; a machine may be busy. */
 static const uint64_t ANSWER_NS = 15000000000;
 
+/* All answers of a parser may take this time and a part of the time since its start. A parser that
+ * hostile input has taken over could delay each of thousands. */
+static const uint64_t WAIT_NS = 60000000000;
+enum { WAIT_PART = 10 };
+
 struct parser {
     int references;
     pthread_mutex_t lock;
@@ -36,6 +41,8 @@ struct parser {
     int socket;
     int starts;
     unsigned int epoch;
+    uint64_t made_ns;   /* CLOCK_MONOTONIC */
+    uint64_t waited_ns; /* for all answers */
 };
 
 static struct parser *make(void)
@@ -45,6 +52,7 @@ static struct parser *make(void)
     parser->references = 1;
     parser->socket = -1;
     parser->owner = getpid();
+    parser->made_ns = clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&parser->lock, NULL);
     return parser;
 }
@@ -128,16 +136,26 @@ void parser_release(struct parser *parser)
 
 /* ---- requests ---- */
 
-/* Wait for an answer. False if there is none in time, or the program must end. */
-static bool wait_for(int socket)
+static bool is_too_slow(const struct parser *parser)
 {
-    uint64_t end = clock_ns(CLOCK_MONOTONIC) + ANSWER_NS;
-    struct pollfd waiting = {.fd = socket, .events = POLLIN};
+    uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - parser->made_ns;
 
-    while (poll(&waiting, 1, SLICE_MS) <= 0)
-        if (stop_is_overdue() || clock_ns(CLOCK_MONOTONIC) > end)
-            return false;
-    return true;
+    return parser->waited_ns > WAIT_NS + elapsed / WAIT_PART;
+}
+
+/* Wait for an answer. False if there is none in time, or the program must end. */
+static bool wait_for(struct parser *parser)
+{
+    uint64_t from = clock_ns(CLOCK_MONOTONIC), waited;
+    struct pollfd waiting = {.fd = parser->socket, .events = POLLIN};
+    int ready;
+
+    do {
+        ready = poll(&waiting, 1, SLICE_MS);
+        waited = clock_ns(CLOCK_MONOTONIC) - from;
+    } while (ready <= 0 && waited <= ANSWER_NS && !stop_is_overdue());
+    parser->waited_ns += waited;
+    return ready > 0;
 }
 
 /* Say what the parser said. */
@@ -160,7 +178,7 @@ static bool receive(struct parser *parser, struct buffer *answer)
     ssize_t size = -1;
     bool sound;
 
-    if (wait_for(parser->socket))
+    if (wait_for(parser))
         size = recv(parser->socket, message, PARSER_MESSAGE_MAX, 0);
     sound = size >= (ssize_t)sizeof(header);
     if (sound) {
@@ -180,7 +198,7 @@ static bool receive(struct parser *parser, struct buffer *answer)
 static bool ask_child(struct parser *parser, const struct elf_request *request, const char *text,
                       int fd, struct buffer *answer)
 {
-    if (stop_is_overdue() || (!parser->child && !start(parser)))
+    if (stop_is_overdue() || is_too_slow(parser) || (!parser->child && !start(parser)))
         return false;
     if (parser_send(parser->socket, request, text, fd) && receive(parser, answer))
         return true;

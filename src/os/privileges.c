@@ -86,8 +86,10 @@ void privileges_record(bool probes)
 
 void privileges_attach(void)
 {
-    /* CAP_DAC_READ_SEARCH: code of executables that only their owner may read. */
-    uint64_t kept = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_DAC_READ_SEARCH);
+    /* CAP_DAC_READ_SEARCH: code of executables that only their owner may read. CAP_SYS_PTRACE: what
+     * the VM counts itself. */
+    uint64_t kept = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) |
+                    CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYS_PTRACE);
 
     if (!needs_no_admin())
         kept |= CAPABILITY(CAP_SYS_ADMIN);

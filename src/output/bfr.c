@@ -187,6 +187,7 @@ static int bfr_finish(void *state, const struct recording_totals *totals, struct
 const struct output_format bfr_format = {
     .name = "bfr",
     .suffixes = {".bfr"},
+    .lists_idle = true,
     .begin = bfr_begin,
     .sample = bfr_sample,
     .finish = bfr_finish,

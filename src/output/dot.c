@@ -235,13 +235,13 @@ static void put_graph(struct dot *dot, const struct recording_totals *totals)
 {
     size_t count, shown;
     struct traffic_edge *edges =
-        traffic_edges(&dot->traffic, TRAFFIC_AS_NAMED, dot->weight.value, &count);
+        traffic_edges(&dot->traffic, TRAFFIC_AS_NAMED, dot->weight.value, NULL, &count);
     double seconds = output_seconds(&dot->source, totals);
     struct scale scale;
 
     if (count > EDGES_EASY) {
         free(edges);
-        edges = traffic_edges(&dot->traffic, TRAFFIC_BY_KIND, dot->weight.value, &count);
+        edges = traffic_edges(&dot->traffic, TRAFFIC_BY_KIND, dot->weight.value, NULL, &count);
     }
     shown = count < EDGES_MAX ? count : EDGES_MAX;
     scale = scale_of(dot, edges, shown);

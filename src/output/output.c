@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/formats.h"
+#include "output/idle.h"
 #include "output/changes/metric_changes.h"
 #include "output/output_file.h"
 #include "output/weight.h"
@@ -79,7 +80,8 @@ struct output {
     struct weight weight; /* if the format holds one event */
     struct output_file file;
     bool begun;
-    void *state; /* NULL: not begun, or finished */
+    bool leaves_out; /* it has left out a sample */
+    void *state;     /* NULL: not begun, or finished */
 };
 
 static int begin(struct output *output, struct error *error)
@@ -116,6 +118,10 @@ static int pass_counted(struct output *output, const struct sample *sample, stru
 {
     if (!counts(output, sample))
         return 0;
+    if (!output->format->lists_idle && idle_is_left_out(&output->source, sample)) {
+        output->leaves_out = true;
+        return 0;
+    }
     if (!output->begun && begin(output, error))
         return -1;
     return pass_sample(output, sample, error);
@@ -141,6 +147,7 @@ struct outputs {
     int side;                       /* of the newest sample in a comparison */
     uint64_t left_out;              /* samples of the selected events that are not selected */
     uint64_t of_other_events;       /* samples */
+    struct recording_idle idle;     /* of them, in event wall */
     struct error given;             /* of a request with a file; code 0: none */
 };
 
@@ -196,6 +203,8 @@ static int plan(struct outputs *outputs, struct error *error)
         weight_select_all(source->profile, &outputs->events, settings, &source->event, error))
         return -1;
     outputs->is_metric = settings->value && metric_find(settings->value, &outputs->metric);
+    if (!source->keeps_idle && !outputs->is_metric)
+        source->idle_event = event_find(source->profile, EVENT_WALL);
     if (settings->change)
         outputs->changes = metric_changes_new(source->profile, outputs->metric);
     for (size_t i = 0; i < outputs->request_count; i++) {
@@ -264,6 +273,8 @@ static int each_sample(void *context, const struct sample *sample, struct error 
         return 0;
     }
     outputs->samples += is_asked;
+    if (is_asked)
+        idle_count(&outputs->source, &counted, &outputs->idle);
     outputs->unknown += is_asked && outputs->is_metric && sample->process &&
                         !metrics_know(&sample->metrics, outputs->metric);
     for (size_t i = 0; i < outputs->count; i++) {
@@ -315,6 +326,16 @@ static int begin_empty_graphs(const struct outputs *outputs, struct error *error
         if (begin(output, error))
             return -1;
     }
+    return 0;
+}
+
+/* Begin the graphs of event wall whose processes were all idle: they say so. */
+static int begin_idle_graphs(const struct outputs *outputs, struct error *error)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (outputs->list[i].leaves_out && !outputs->list[i].begun &&
+            begin(&outputs->list[i], error))
+            return -1;
     return 0;
 }
 
@@ -403,12 +424,14 @@ static int write_all(struct recording *recording, struct profile *profile, struc
 
     if (recording_read(recording, profile, each_sample, outputs, &cut, error) ||
         check_not_empty(outputs, error) || (!outputs->planned && plan(outputs, error)) ||
-        check_not_empty(outputs, error) || begin_empty_graphs(outputs, error))
+        check_not_empty(outputs, error) || begin_empty_graphs(outputs, error) ||
+        begin_idle_graphs(outputs, error))
         return -1;
     totals = *recording_get_totals(recording);
     totals.left_out += outputs->left_out;
     totals.unknown = outputs->unknown;
     totals.of_other_events = outputs->of_other_events;
+    totals.idle = outputs->idle;
     return finish(outputs, &totals, error);
 }
 
@@ -468,6 +491,7 @@ int output_write(struct recording *recording, const struct output_settings *sett
                 .view = view,
                 .value = settings->value,
                 .change = settings->change,
+                .keeps_idle = settings->idle || settings->selection.statuses,
                 .selection = &settings->selection,
                 .comparison = settings->comparison,
             },

@@ -24,6 +24,7 @@ struct output_settings {
                         * of all. A comparison has one, and its page begins with it */
     const char *value; /* name of the weight (output/weight.h); NULL: the event's first value */
     bool change;       /* the weight is the change of `value`, which is a metric */
+    bool idle;         /* show idle processes in graphs of event wall */
     struct selection_options selection;
     const struct comparison *comparison; /* of the two recordings in one; NULL: none */
 };
@@ -37,6 +38,8 @@ struct output_source {
     const struct event_choice *events;
     const char *value;                         /* as in output_settings */
     bool change;                               /* as in output_settings */
+    bool keeps_idle;                           /* by options, no graph leaves out idle processes */
+    event_id idle_event;                       /* of which graphs leave them out (output/idle.h) */
     const struct selection_options *selection; /* NULL: none */
     const struct comparison *comparison;       /* NULL: none */
 };
@@ -64,6 +67,9 @@ struct output_format {
     /* With one_event: gets all samples with a peer, whatever their weight; else it gets the samples
      * with a weight other than 0. */
     bool of_peers;
+    /* Gets also the samples that graphs leave out (output/idle.h), to list them or to leave
+     * them out itself. */
+    bool lists_idle;
     /* The format that shows comparisons when this one is requested; NULL: none. */
     const struct output_format *comparing;
     /* Begin to write to `file`. Returns the writer's state, or NULL with error. */

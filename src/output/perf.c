@@ -319,6 +319,7 @@ static void *flame_prof_begin(FILE *file, const struct output_source *source, st
 const struct output_format flame_prof_format = {
     .name = "flame_prof",
     .one_event = true,
+    .lists_idle = true,
     .begin = flame_prof_begin,
     .sample = perf_sample,
     .finish = perf_finish,
@@ -328,6 +329,7 @@ const struct output_format perf_format = {
     .name = "perf",
     .suffixes = {".perf", ".perf.gz"},
     .one_event = true,
+    .lists_idle = true,
     .begin = perf_begin,
     .sample = perf_sample,
     .finish = perf_finish,

@@ -141,9 +141,9 @@ static void add_values(struct traffic_sum *sum, const uint64_t *values)
         sum->values[i] = saturating_sum(sum->values[i], values[i]);
 }
 
-/* Return the sums of an edge, which is added if it is new. */
-static struct traffic_sum *sum_of(struct intern *edges, struct traffic_sum **sums,
-                                  const struct edge_key *key)
+/* Add values to an edge, which is added if it is new. Return its id. */
+static uint32_t add_to_edge(struct intern *edges, struct traffic_sum **sums,
+                            const struct edge_key *key, const uint64_t *values)
 {
     uint32_t known = edges->count, edge = intern_add(edges, key);
 
@@ -151,21 +151,22 @@ static struct traffic_sum *sum_of(struct intern *edges, struct traffic_sum **sum
         *sums = xreallocarray(*sums, edges->capacity, sizeof(**sums));
         (*sums)[edge - 1] = (struct traffic_sum){{0}};
     }
-    return &(*sums)[edge - 1];
+    add_values(&(*sums)[edge - 1], values);
+    return edge;
 }
 
-void traffic_add(struct traffic *traffic, const struct sample *sample)
+uint32_t traffic_add(struct traffic *traffic, const struct sample *sample)
 {
     uint32_t own, peer;
 
     if (!sample->peer)
-        return;
+        return 0;
     own = end_of_sample(traffic, sample);
     peer = end_of_process(traffic, sample->peer);
-    add_values(sum_of(&traffic->edges, &traffic->sums,
-                      is_received(traffic, sample) ? &(struct edge_key){peer, own}
-                                                   : &(struct edge_key){own, peer}),
-               sample->values);
+    return add_to_edge(&traffic->edges, &traffic->sums,
+                       is_received(traffic, sample) ? &(struct edge_key){peer, own}
+                                                    : &(struct edge_key){own, peer},
+                       sample->values);
 }
 
 /* ---- the edges at the end ---- */
@@ -179,9 +180,9 @@ static uint32_t text_of_end(struct traffic *traffic, enum traffic_names names, u
     if (key->text)
         return key->text;
     process = profile_get_process(traffic->profile, name->newest);
-    return add_text(
-        traffic, key->target, &(struct root_key){.process = name->newest, .bottom = name->bottom},
-        names == TRAFFIC_AS_NAMED || traffic->by_pid || !(process->name || process->label));
+    return add_text(traffic, key->target,
+                    &(struct root_key){.process = name->newest, .bottom = name->bottom},
+                    names == TRAFFIC_AS_NAMED || traffic->by_pid || !process_entry_name(process));
 }
 
 static int compare_edges(const void *a, const void *b, void *value)
@@ -205,12 +206,13 @@ static struct traffic_edge *list_edges(const struct traffic *traffic, const stru
     struct traffic_edge *list = xcalloc(edges->count + 1, sizeof(*list));
     size_t count = 0;
 
-    for (uint32_t i = 0; sums && i < edges->count; i++) {
+    for (uint32_t i = 0; i < edges->count; i++) {
         const struct edge_key *key = intern_get(edges, i + 1);
         struct traffic_edge *edge = &list[count];
 
         if (!sums[i].values[value])
             continue;
+        edge->id = i + 1;
         edge->from = string_table_get(&traffic->texts, key->from);
         edge->to = string_table_get(&traffic->texts, key->to);
         memcpy(edge->values, sums[i].values, sizeof(edge->values));
@@ -222,25 +224,30 @@ static struct traffic_edge *list_edges(const struct traffic *traffic, const stru
 }
 
 struct traffic_edge *traffic_edges(struct traffic *traffic, enum traffic_names names,
-                                   uint32_t value, size_t *ret_count)
+                                   uint32_t value, uint32_t **ret_ids, size_t *ret_count)
 {
     uint32_t *texts = xcalloc(traffic->ends.count + 1, sizeof(*texts));
-    struct traffic_sum *sums = NULL;
+    uint32_t *ids = xcalloc(traffic->edges.count + 1, sizeof(*ids));
+    struct traffic_sum *sums = xcalloc(1, sizeof(*sums));
     struct traffic_edge *list;
     struct intern edges;
 
     intern_init(&edges, sizeof(struct edge_key), sizeof(struct edge_key));
     for (uint32_t end = 1; end <= traffic->ends.count; end++)
         texts[end] = text_of_end(traffic, names, end);
-    for (uint32_t i = 0; i < traffic->edges.count; i++) {
-        const struct edge_key *key = intern_get(&traffic->edges, i + 1);
+    for (uint32_t i = 1; i <= traffic->edges.count; i++) {
+        const struct edge_key *key = intern_get(&traffic->edges, i);
 
-        add_values(sum_of(&edges, &sums, &(struct edge_key){texts[key->from], texts[key->to]}),
-                   traffic->sums[i].values);
+        ids[i] = add_to_edge(&edges, &sums, &(struct edge_key){texts[key->from], texts[key->to]},
+                             traffic->sums[i - 1].values);
     }
     list = list_edges(traffic, &edges, sums, value, ret_count);
     intern_free(&edges);
     free(sums);
     free(texts);
+    if (ret_ids)
+        *ret_ids = ids;
+    else
+        free(ids);
     return list;
 }

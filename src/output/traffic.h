@@ -33,10 +33,11 @@ void traffic_init(struct traffic *traffic, const struct profile *profile, event_
                   bool by_pid);
 void traffic_free(struct traffic *traffic);
 
-/* Add a sample. A sample without a peer is ignored. */
-void traffic_add(struct traffic *traffic, const struct sample *sample);
+/* Add a sample. Return a preliminary id of its edge, or 0 if it has no peer and is ignored. */
+uint32_t traffic_add(struct traffic *traffic, const struct sample *sample);
 
 struct traffic_edge {
+    uint32_t id;
     const char *from, *to; /* valid until the traffic is freed; equal texts are one string */
     uint64_t values[EVENT_VALUES];
 };
@@ -45,6 +46,7 @@ struct traffic_edge {
  * become {worker,*}. */
 enum traffic_names { TRAFFIC_AS_NAMED, TRAFFIC_BY_KIND };
 
-/* Return the edges whose value with index `value` is not 0, the greatest first. To be freed. */
+/* Return the edges whose value with index `value` is not 0, the greatest first. To be freed. If
+ * `ret_ids` is not NULL, *ret_ids has the id of the edge for each preliminary id; to be freed. */
 struct traffic_edge *traffic_edges(struct traffic *traffic, enum traffic_names names,
-                                   uint32_t value, size_t *ret_count);
+                                   uint32_t value, uint32_t **ret_ids, size_t *ret_count);

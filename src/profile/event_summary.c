@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/event_summary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,21 @@ struct event_summary *event_summaries_place(struct event_summaries *summaries, e
         summaries->count = event;
     }
     return &summaries->of[event - 1];
+}
+
+/* 95 % of a normal distribution is within so many standard errors of its mean. */
+static const double ERRORS_OF_95_PERCENT = 1.96;
+
+double event_sum_half(const struct event_summary *summary, uint32_t value)
+{
+    if (summary->errors[value] == EVENT_ERROR_UNKNOWN)
+        return NAN;
+    return ERRORS_OF_95_PERCENT * (double)summary->errors[value];
+}
+
+bool event_sum_is_sure(const struct event_summary *summary, uint32_t value)
+{
+    return event_sum_half(summary, value) <= (double)summary->sums[value];
 }
 
 /* ---- encoding ---- */

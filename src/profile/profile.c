@@ -41,7 +41,7 @@ struct profile *profile_new(void)
     intern_init(&profile->events, sizeof(struct event_entry), KEY_SIZE(struct event_entry, values));
     intern_init(&profile->ancestors, sizeof(struct ancestor), KEY_SIZE(struct ancestor, name));
     intern_init(&profile->processes, sizeof(struct process_entry),
-                KEY_SIZE(struct process_entry, ancestors));
+                KEY_SIZE(struct process_entry, label_is_detail));
     intern_init(&profile->threads, sizeof(struct thread_entry),
                 KEY_SIZE(struct thread_entry, scheduler_number));
     intern_init(&profile->targets, sizeof(struct target_entry),
@@ -332,7 +332,8 @@ struct profile_counts profile_counts(const struct profile *profile)
 
 /* Names of the enums of profile.h, as they appear in outputs. */
 
-/* erts/emulator/beam/erl_process.c, erts_process_state2status(); OTP 27. It has no STATUS_NONE. */
+/* erts/emulator/beam/erl_process.c, erts_process_state2status(); OTP 27. It has no STATUS_NONE,
+ * STATUS_IDLE and STATUS_BLOCKED. */
 static const char *const status_names[] = {
     [STATUS_NONE] = "none",
     [STATUS_RUNNING] = "running",
@@ -342,6 +343,8 @@ static const char *const status_names[] = {
     [STATUS_EXITING] = "exiting",
     [STATUS_GARBAGE_COLLECTING] = "garbage_collecting",
     [STATUS_FREE] = "free",
+    [STATUS_IDLE] = "idle",
+    [STATUS_BLOCKED] = "blocked",
 };
 _Static_assert(sizeof(status_names) / sizeof(status_names[0]) == STATUS_COUNT, "one name each");
 
@@ -396,6 +399,11 @@ _Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "one name each"
 const char *process_status_name(enum process_status status)
 {
     return status < STATUS_COUNT ? status_names[status] : "unknown";
+}
+
+bool process_status_waits(enum process_status status)
+{
+    return status == STATUS_WAITING || status == STATUS_IDLE || status == STATUS_BLOCKED;
 }
 
 const char *activity_name(enum activity activity)

@@ -99,7 +99,16 @@ struct process_entry {
     string_id application;  /* that the process belongs to, or 0 */
     process_id parent;      /* the process that spawned it; 0: none or unknown */
     ancestor_id ancestors;  /* the nearest ancestor; 0: none */
+    /* 1: the label is that of one of many short-lived processes, such as the address of a peer. It
+     * is shown beside the pid, and does not name a group. */
+    uint32_t label_is_detail;
 };
+
+/* The name of a process in groups: registered name, else label; 0 if it has neither. */
+static inline string_id process_entry_name(const struct process_entry *process)
+{
+    return process->name || process->label_is_detail ? process->name : process->label;
+}
 
 enum scheduler_kind {
     SCHEDULER_NONE = 0, /* not a scheduler thread */
@@ -126,7 +135,8 @@ struct target_entry {
     string_id host;   /* only in a recording of several hosts; else its header has the host */
 };
 
-/* Process status, as process_info(status) names it. */
+/* Process status, as process_info(status) names it. Idle and blocked processes are waiting ones of
+ * which it is known what they wait for (symbol/waiting.h). */
 enum process_status {
     STATUS_NONE = 0, /* no process ran */
     STATUS_RUNNING,
@@ -136,9 +146,13 @@ enum process_status {
     STATUS_EXITING,
     STATUS_GARBAGE_COLLECTING,
     STATUS_FREE,
+    STATUS_IDLE,    /* waits for any message in its main loop */
+    STATUS_BLOCKED, /* waits inside a call */
     STATUS_COUNT,
 };
 const char *process_status_name(enum process_status status); /* "running", ... */
+/* True for idle and blocked too. */
+bool process_status_waits(enum process_status status);
 
 /* What a thread does while it runs no Erlang process. */
 enum activity {

@@ -172,9 +172,9 @@ static void decode_ancestor(struct record_decoder *decoder, struct cursor *curso
 }
 
 static void decode_process(struct record_decoder *decoder, struct cursor *cursor,
-                           struct profile *profile)
+                           struct profile *profile, bool label_is_detail)
 {
-    struct process_entry process = {0};
+    struct process_entry process = {.label_is_detail = label_is_detail};
 
     process.identity = decode_u64(cursor);
     process.target = decode_target_id(decoder, cursor);
@@ -330,7 +330,8 @@ bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct
         decode_ancestor(decoder, cursor, profile);
         break;
     case RECORD_PROCESS:
-        decode_process(decoder, cursor, profile);
+    case RECORD_PROCESS_OF_DETAIL:
+        decode_process(decoder, cursor, profile, type == RECORD_PROCESS_OF_DETAIL);
         break;
     case RECORD_THREAD:
         decode_thread(decoder, cursor, profile);

@@ -51,7 +51,7 @@ static void encode_ancestor(ancestor_id id, const struct ancestor *ancestor, str
 
 static void encode_process(const struct process_entry *process, struct buffer *records)
 {
-    buffer_byte(records, RECORD_PROCESS);
+    buffer_byte(records, process->label_is_detail ? RECORD_PROCESS_OF_DETAIL : RECORD_PROCESS);
     buffer_varint(records, process->identity);
     buffer_varint(records, process->target);
     buffer_varint(records, process->pid);

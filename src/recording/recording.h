@@ -34,6 +34,12 @@ struct recording_header {
     const char *trigger; /* why it was made: the trigger that fired; "" if none */
 };
 
+/* Of the selected samples of event wall, where graphs leave idle processes out: the samples and the
+ * time of these, and the time of all. */
+struct recording_idle {
+    uint64_t samples, idle_ns, wall_ns;
+};
+
 /* What is known when the recording ends. All counts are since the start. A recording that was cut
  * has the totals of the last flush. */
 struct recording_totals {
@@ -54,6 +60,7 @@ struct recording_totals {
     /* Set by output_write(): samples without the metric of the weight, and samples of events that
      * are not selected. */
     uint64_t unknown, of_other_events;
+    struct recording_idle idle; /* what graphs leave out; set by output_write() */
 };
 
 struct recording_writer;

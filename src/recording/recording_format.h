@@ -64,6 +64,7 @@
  *      RECORD_ANCESTOR varint own id - that of the next one up, as in RECORD_STACK; varint name
  *      RECORD_PROCESS  varints identity, target, pid, name, label, initial_call, application,
  *                      parent, ancestors
+ *      RECORD_PROCESS_OF_DETAIL   the same; its label is a detail (struct process_entry)
  *      RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
  *      RECORD_TARGET   varints pid, schedulers, dirty_cpu_schedulers, dirty_io_schedulers,
  *                      processes, node, otp_release, erts, flavor, executable, container, layout
@@ -127,6 +128,7 @@ enum record_type {
     RECORD_ANCESTOR = 9,
     RECORD_MODULE = 10,
     RECORD_TARGET_OF_HOST = 11,
+    RECORD_PROCESS_OF_DETAIL = 12,
 };
 
 /* The checksum of a chunk: of its header up to the checksum, and of its stored bytes. */

@@ -323,7 +323,8 @@ static int run(struct taker *taker, struct error *sampling, struct error *error)
     struct sweep_request request = {.with_stacks = true, .visit = visit, .context = taker};
     struct sweep_counts counts = {0};
 
-    taker->symbolizer = symbolizer_new(taker->vm, taker->profile, error);
+    taker->symbolizer =
+        symbolizer_new(taker->vm, &taker->request->name_keys, taker->profile, error);
     taker->sweep = taker->symbolizer ? process_sweep_new(taker->vm, error) : NULL;
     if (!taker->sweep)
         return -1;

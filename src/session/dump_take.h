@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "beam/name_keys.h"
 #include "beam/vm.h"
 #include "profile/dump.h"
 #include "session/options.h"
@@ -18,6 +19,7 @@ enum { DUMP_DEPTH_MAX = 1000 };
 struct dump_request {
     struct top_option top;
     uint32_t depth; /* frames of a stack, from the leaf, DUMP_DEPTH_MAX at most; 0: all */
+    struct name_keys name_keys;
 };
 
 /* Fill *dump, which must be all zero, with entries of a new `profile`. Borrows `vm` and

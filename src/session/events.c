@@ -9,6 +9,7 @@
 #include "profile/profile_remap.h"
 #include "profile/events.h"
 #include "symbol/allocation.h"
+#include "symbol/waiting.h"
 #include "util/alloc.h"
 
 /* A sample whose window is still open. */
@@ -34,6 +35,7 @@ struct events {
     event_id alloc;        /* 0: not recorded */
     struct held *held;
     size_t held_count, held_room;
+    struct waiting waiting; /* of `profile` */
 };
 
 /* Define the events. The ids are equal in all profiles in which the same events are defined in the
@@ -65,6 +67,7 @@ void events_free(struct events *events)
         return;
     sampler_free(events->ticks);
     free(events->held);
+    waiting_reset(&events->waiting);
     free(events);
 }
 
@@ -286,6 +289,16 @@ static stack_id add_mark(struct profile *profile, stack_id stack, enum process_s
     return profile_stack(profile, stack, profile_frame(profile, &frame));
 }
 
+/* The status of a part of the sample. A process that is scheduled again was off because it waited,
+ * and what it waited for may be told by its stack. Its queue has what woke it. */
+static enum process_status status_of_part(struct events *events, const struct sample *sample,
+                                          enum process_status status)
+{
+    return status == STATUS_WAITING && !(sample->flags & SAMPLE_NO_LEAF)
+               ? waiting_status(&events->waiting, events->profile, sample->stack, false)
+               : status;
+}
+
 static int append_share(struct events *events, const struct held *held,
                         const struct event_part *share, const struct event_scale *scale,
                         struct segment *segment, struct error *error)
@@ -307,9 +320,9 @@ static int append_share(struct events *events, const struct held *held,
         *rest = value - (double)sample.values[v];
     }
     if (share->status)
-        sample.status = (uint8_t)share->status;
+        sample.status = (uint8_t)status_of_part(events, &sample, share->status);
     if (share->shows_status)
-        sample.stack = add_mark(events->profile, sample.stack, share->status);
+        sample.stack = add_mark(events->profile, sample.stack, sample.status);
     return segment_append(segment, &sample, error);
 }
 
@@ -459,6 +472,7 @@ void events_begin(struct events *events, struct profile *profile)
 {
     struct profile_remap remap = {.from = events->profile, .to = profile};
 
+    waiting_reset(&events->waiting);
     define(events, profile);
     for (size_t i = 0; i < events->held_count; i++)
         profile_remap_sample(&remap, &events->held[i].sample);

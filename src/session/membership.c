@@ -26,7 +26,8 @@ int membership_open(struct session *session, struct error *error)
         struct target *target = targets->of[i];
 
         target->number = (uint32_t)i;
-        target->symbolizer = symbolizer_new(target->vm, session->segment->profile, error);
+        target->symbolizer = symbolizer_new(target->vm, &session->options->name_keys,
+                                            session->segment->profile, error);
         if (target->symbolizer) {
             i++;
             continue;
@@ -215,7 +216,8 @@ static int join(struct session *session, struct target *target, struct error *er
 {
     int result;
 
-    target->symbolizer = symbolizer_new(target->vm, session->segment->profile, error);
+    target->symbolizer =
+        symbolizer_new(target->vm, &session->options->name_keys, session->segment->profile, error);
     if (!target->symbolizer)
         return -1;
     result = begin(session, target, error);

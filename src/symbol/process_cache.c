@@ -37,6 +37,7 @@ struct leader {
 struct process_cache {
     struct vm *vm;
     struct atoms *atoms;
+    const struct name_keys *keys;
     struct profile *profile;
     target_id target;
     struct pid_encoding encoding;
@@ -49,13 +50,15 @@ struct process_cache {
 
 static process_id find(struct process_cache *cache, uint64_t pid, uint64_t time, uint64_t max_age);
 
-struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms, struct profile *profile,
+struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms,
+                                        const struct name_keys *keys, struct profile *profile,
                                         target_id target, struct error *error)
 {
     struct process_cache *cache = xcalloc(1, sizeof(*cache));
 
     cache->vm = vm;
     cache->atoms = atoms;
+    cache->keys = keys;
     cache->profile = profile;
     cache->target = target;
     cache->by_pid = address_map_new(CACHED_MAX);
@@ -154,12 +157,14 @@ static process_id read_process(struct process_cache *cache, uint64_t address, co
     struct process_info info;
     struct process_entry entry = {.target = cache->target};
 
-    if (!process_info_read(cache->vm, cache->atoms, &cache->encoding, address, bytes, &info))
+    if (!process_info_read(cache->vm, cache->atoms, &cache->encoding, cache->keys, address, bytes,
+                           &info))
         return 0;
     entry.identity = info.id;
     entry.pid = text_or_none(cache, info.pid);
     entry.name = text_or_none(cache, info.name);
     entry.label = text_or_none(cache, info.label);
+    entry.label_is_detail = info.label_is_detail;
     entry.initial_call = text_or_none(cache, info.initial_call);
     entry.application = application_of(cache, info.group_leader, time);
     entry.parent = parent_of(cache, info.parent, time);

@@ -10,14 +10,16 @@
 #pragma once
 
 #include "beam/atom.h"
+#include "beam/name_keys.h"
 #include "beam/vm.h"
 #include "profile/profile.h"
 #include "util/error.h"
 
 struct process_cache;
 
-/* Borrows all. */
-struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms, struct profile *profile,
+/* Borrows all. `keys`: those of the user for labels, or NULL. */
+struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms,
+                                        const struct name_keys *keys, struct profile *profile,
                                         target_id target, struct error *error);
 void process_cache_free(struct process_cache *cache);
 

@@ -21,6 +21,7 @@
 #include "symbol/thread_cache.h"
 #include "symbol/thread_watch.h"
 #include "symbol/unwind.h"
+#include "symbol/waiting.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 
@@ -42,6 +43,7 @@ struct symbolizer {
     struct thread_cache *threads;
     struct wire_words process_words, scheduler_words;
     struct swept_snapshot swept;
+    struct waiting waiting;
     target_id target;
 };
 
@@ -75,7 +77,8 @@ static target_id add_target(struct profile *profile, struct vm *vm)
     return profile_target(profile, &target);
 }
 
-struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct error *error)
+struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys,
+                                  struct profile *profile, struct error *error)
 {
     struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
 
@@ -101,7 +104,7 @@ struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct
     symbolizer->walks = process_walks_new(vm);
     symbolizer->thread_watch = thread_watch_new(vm->pid, symbolizer->target, profile);
     symbolizer->processes =
-        process_cache_new(vm, symbolizer->atoms, profile, symbolizer->target, error);
+        process_cache_new(vm, symbolizer->atoms, keys, profile, symbolizer->target, error);
     if (symbolizer->processes)
         return symbolizer;
 fail:
@@ -119,6 +122,7 @@ void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile)
     process_cache_move(symbolizer->processes, profile, target);
     thread_cache_move(symbolizer->threads, profile, target);
     thread_watch_move(symbolizer->thread_watch, profile, target);
+    waiting_reset(&symbolizer->waiting);
     symbolizer->profile = profile;
     symbolizer->target = target;
 }
@@ -138,6 +142,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 {
     if (!symbolizer)
         return;
+    waiting_reset(&symbolizer->waiting);
     process_cache_free(symbolizer->processes);
     process_walks_free(symbolizer->walks);
     thread_cache_free(symbolizer->threads);
@@ -263,6 +268,18 @@ static void set_process(struct symbolizer *symbolizer, const struct snapshot *sn
     process_walks_add(symbolizer->walks, address, id, time, &sample->metrics);
 }
 
+/* Tell idle processes from blocked ones. The metrics must be set. */
+static void set_wait(struct symbolizer *symbolizer, const struct unwound *unwound,
+                     struct sample *sample)
+{
+    bool has_messages =
+        metrics_know(&sample->metrics, METRIC_MSGQ) && sample->metrics.values[METRIC_MSGQ];
+
+    if (sample->status == STATUS_WAITING && !unwound->no_leaf)
+        sample->status = (uint8_t)waiting_status(&symbolizer->waiting, symbolizer->profile,
+                                                 sample->stack, has_messages);
+}
+
 static void set_activity(struct symbolizer *symbolizer, const struct snapshot *snapshot,
                          const struct unwound *unwound, const struct named_stack *named,
                          struct sample *sample)
@@ -303,6 +320,7 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
     count_frames(named, totals);
     sample->stack = add_stack(symbolizer->profile, named);
     set_process(symbolizer, snapshot, unwound, sample);
+    set_wait(symbolizer, unwound, sample);
     set_activity(symbolizer, snapshot, unwound, named, sample);
     if (unwound->complete)
         sample->flags |= SAMPLE_COMPLETE;

@@ -7,6 +7,7 @@
 
 #include "beam/code.h"
 #include "beam/hooks.h"
+#include "beam/name_keys.h"
 #include "beam/process_sweep.h"
 #include "beam/vm.h"
 #include "os/kernel_symbols.h"
@@ -18,8 +19,9 @@
 
 struct symbolizer;
 
-/* Borrows `vm` and `profile`. NULL with error. */
-struct symbolizer *symbolizer_new(struct vm *vm, struct profile *profile, struct error *error);
+/* Borrows all. `keys`: those of the user for labels of processes, or NULL. NULL with error. */
+struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys,
+                                  struct profile *profile, struct error *error);
 /* Put samples and threads into this new profile from now on. It contains only events, and the
  * targets of symbolizers that were moved to it earlier. The old profile must exist until this
  * returns. */

@@ -14,7 +14,7 @@ static bool is_named_by_stack(const struct profile *profile, process_id id)
 {
     const struct process_entry *process = profile_get_process(profile, id);
 
-    if (process->name || process->label)
+    if (process_entry_name(process))
         return false;
     return !process->initial_call ||
            !strcmp(profile_text(profile, process->initial_call), INITIAL_CALL_OF_FUN);
@@ -150,16 +150,10 @@ static void activity_text(const struct profile *profile, const struct root_key *
     }
 }
 
-/* Registered name or label, 0 if it has neither. */
-static string_id given_name(const struct process_entry *process)
-{
-    return process->name ? process->name : process->label;
-}
-
 static void name_text(const struct profile *profile, const struct process_entry *process,
                       frame_id bottom, struct buffer *text)
 {
-    string_id best = given_name(process);
+    string_id best = process_entry_name(process);
 
     if (!best && bottom)
         best = profile_get_frame(profile, bottom)->symbol;
@@ -168,11 +162,19 @@ static void name_text(const struct profile *profile, const struct process_entry 
     buffer_text(text, best ? profile_text(profile, best) : "[process]");
 }
 
+/* Registered name or any label; 0 if it has neither. */
+static string_id own_name(const struct process_entry *process)
+{
+    return process->name ? process->name : process->label;
+}
+
 static void pid_text(const struct profile *profile, const struct process_entry *process,
                      struct buffer *text)
 {
-    if (given_name(process))
-        buffer_format(text, "%s ", profile_text(profile, given_name(process)));
+    string_id name = own_name(process);
+
+    if (name)
+        buffer_format(text, "%s ", profile_text(profile, name));
     buffer_text(text, process->pid ? profile_text(profile, process->pid) : "[process]");
 }
 
@@ -372,4 +374,15 @@ void root_target_text(const struct profile *profile, target_id id, struct buffer
     buffer_format(text, " %u", target->pid);
     if (target->host)
         buffer_format(text, " at %s", profile_text(profile, target->host));
+}
+
+void root_process_text(const struct profile *profile, const struct root_key *key,
+                       struct buffer *text)
+{
+    string_id name = own_name(profile_get_process(profile, key->process));
+
+    if (name)
+        buffer_text(text, profile_text(profile, name));
+    else
+        root_text(profile, GROUP_NAME, key, text);
 }

@@ -42,6 +42,11 @@ struct root_key root_key_of_process(const struct profile *profile, process_id pr
 void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
                struct buffer *text);
 
+/* Append what a process is shown as beside its pid: registered name, else any label, else as for
+ * GROUP_NAME. */
+void root_process_text(const struct profile *profile, const struct root_key *key,
+                       struct buffer *text);
+
 /* Pass the texts of all root frames to `each`, outermost first. */
 typedef void (*root_each)(void *context, const struct buffer *text);
 void root_texts(const struct profile *profile, const struct grouping *grouping,

@@ -70,6 +70,19 @@ static int no_status(const char *name, int size, struct error *error)
     return -1;
 }
 
+/* The statuses that a name selects. */
+static uint32_t bits_of_status(enum process_status status)
+{
+    uint32_t bits = 0;
+
+    if (status != STATUS_WAITING)
+        return 1u << status;
+    for (int i = 0; i < STATUS_COUNT; i++)
+        if (process_status_waits((enum process_status)i))
+            bits |= 1u << i;
+    return bits;
+}
+
 int selection_add_statuses(struct selection_options *options, const char *names,
                            struct error *error)
 {
@@ -84,7 +97,7 @@ int selection_add_statuses(struct selection_options *options, const char *names,
             status++;
         if (status == STATUS_COUNT)
             return no_status(names, (int)size, error);
-        statuses |= 1u << status;
+        statuses |= bits_of_status((enum process_status)status);
         more = names[size];
         names += size + more;
     }

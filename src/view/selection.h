@@ -49,7 +49,8 @@ int selection_add_pattern(struct selection_patterns *patterns, const char *patte
 /* Add a process; `who` is borrowed. ERROR_USAGE if it is empty. */
 int selection_add_process(struct selection_processes *processes, const char *who,
                           struct error *error);
-/* Add statuses: "waiting,running". ERROR_USAGE lists the statuses. */
+/* Add statuses: "waiting,running". "waiting" adds idle and blocked, too. ERROR_USAGE lists the
+ * statuses. */
 int selection_add_statuses(struct selection_options *options, const char *names,
                            struct error *error);
 

@@ -190,6 +190,14 @@ def record(*arguments, timeout=120):
     return done
 
 
+WAITING = ("waiting", "idle", "blocked")
+
+
+def vm_status(status):
+    """Return the status that the VM itself has: it does not know what a process waits for."""
+    return "waiting" if status in WAITING else status
+
+
 def folded(recording, *options):
     """Return a recording as {(root, ..., leaf): count}, made by the report command."""
     path = Path(recording).with_suffix(".test.folded")

@@ -64,7 +64,7 @@ class Core:
         self.assertAlmostEqual(got["time"], os.stat(self.core).st_mtime, delta=60)
         self.assertLess(abs(len(got["processes"]) - len(live["processes"])), 10)
         rested = [(process, live["by_pid"][pid]) for pid, process in got["by_pid"].items()
-                  if pid in live["by_pid"] and process["status"] in ("waiting", "suspended") and
+                  if pid in live["by_pid"] and process["status"] in (*beamflame.WAITING, "suspended") and
                   process["metrics"]["reductions"] ==
                   live["by_pid"][pid]["metrics"]["reductions"]]
         self.assertGreaterEqual(len(rested), CROWD)

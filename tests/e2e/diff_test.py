@@ -16,11 +16,20 @@ def amount(text):
     return int(text.replace(",", ""))
 
 
+NANOSECONDS = {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def cell(text):
+    """Return the number of a cell; of a time, in ns."""
+    number, _, unit = text.partition(" ")
+    return float(number.replace(",", "")) * NANOSECONDS[unit]
+
+
 def changes(text):
     """Return the rows of the table: {function: (before, after, change, noise, self change)}."""
-    cells = r"([+-]?[\d,]+)"
-    rows = re.findall(rf"^ *{'  +'.join([cells] * 5)}  (.+)$", text, re.MULTILINE)
-    return {row[5]: tuple(map(amount, row[:5])) for row in rows}
+    cells = r"([+-]?[\d,.]+(?: [a-z]+)?)"
+    rows = re.findall(rf"^ *{'  +'.join([cells] * 5)}  (\S.*)$", text, re.MULTILINE)
+    return {row[5]: tuple(map(cell, row[:5])) for row in rows}
 
 
 def totals(stacks):
@@ -118,12 +127,33 @@ class DiffOfNode:
 
     def test_amounts_are_those_of_report(self):
         rows = changes(self.diff(self.old, self.new, "--normalize", "none"))
-        before, after = (totals(beamflame.folded(path, "--group-by", "none"))
+        before, after = (totals(beamflame.folded(path, "--group-by", "none", "--weight", "cpu"))
                          for path in (self.old, self.new))
         self.assertGreater(len(rows), 2)
         for name, (first, second, change, _, _) in rows.items():
-            self.assertEqual((first, second), (before.get(name, 0), after.get(name, 0)), name)
-            self.assertEqual(change, second - first, name)
+            rounding = 0.05 * max(first, second)  # one decimal
+            self.assertAlmostEqual(first, before.get(name, 0), delta=rounding, msg=name)
+            self.assertAlmostEqual(second, after.get(name, 0), delta=rounding, msg=name)
+            self.assertAlmostEqual(change, second - first, delta=2 * rounding, msg=name)
+
+    def test_table_has_the_order_that_is_asked_for(self):
+        """--sort orders by change, by the change of the function alone, or by weight; another order
+        is refused."""
+        rows = {order: changes(self.diff(self.old, self.new, "--sort", order))
+                for order in ("change", "self", "total")}
+        keys = {"change": lambda row: abs(row[2]), "self": lambda row: abs(row[2]),
+                "total": lambda row: max(row[:2])}
+        for order, key in keys.items():
+            values = [key(row) for row in rows[order].values()]
+            self.assertGreater(len(values), 2, order)
+            for first, second in zip(values, values[1:]):
+                self.assertGreaterEqual(first * 1.05, second, order)
+        for name, row in rows["self"].items():
+            if name in rows["change"]:
+                self.assertAlmostEqual(row[2], rows["change"][name][4], delta=0.1 * max(row[:2]))
+        done = run("diff", self.old, self.new, "--sort", "name")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("can't sort by 'name'; choose one of: change, self, total", done.stderr)
 
     def test_two_runs_of_a_node_have_the_same_stacks(self):
         """Two runs of a node count as one node: work that both do has the same stack."""

@@ -56,13 +56,14 @@ class Dump:
         with self.crowd() as node:
             says = node.report()
             got = dump(node)
-        statuses = Counter(process["status"] for process in got["processes"])
+        statuses = Counter(beamflame.vm_status(process["status"]) for process in got["processes"])
         for status in ("suspended", "waiting", "runnable"):
             self.assertAlmostEqual(statuses[status], says["statuses"].get(status, 0),
                                    delta=0.02 * CROWD + 50, msg=status)
         self.assertEqual(statuses["suspended"], says["statuses"]["suspended"])
         self.assertAlmostEqual(len(got["processes"]), node.ready["processes"], delta=10)
-        at_rest = [p for p in got["processes"] if p["status"] in ("waiting", "suspended")]
+        at_rest = [p for p in got["processes"]
+                   if p["status"] in (*beamflame.WAITING, "suspended")]
         self.assertGreater(sum(p["complete"] for p in at_rest) / len(at_rest), 0.999)
 
     def test_resting_processes_are_as_the_node_says(self):
@@ -75,7 +76,7 @@ class Dump:
         seen = Counter()
         for said in says:
             process = got["by_pid"][said["pid"]]
-            self.assertEqual(process["status"], said["status"], said)
+            self.assertEqual(beamflame.vm_status(process["status"]), said["status"], said)
             self.assertEqual(without_runs(process["functions"]), without_runs(said["stack"]), said)
             self.assertEqual(process["metrics"]["msgq"], said["msgq"], said)
             self.assertEqual(process["metrics"]["heap"], said["heap"], said)
@@ -200,7 +201,7 @@ class Dump:
             text = beamflame.record("dump", "-p", node.pid).stdout
         self.assertIn(f"pid {node.pid}, OTP {nodes.otp(self.release)}", text)
         groups = text.split("\n\n")
-        self.assertRegex(groups[1], r"^1,0\d\d waiting\n    gen_server:loop/\d  gen_server.erl:\d+\n"
+        self.assertRegex(groups[1], r"^1,0\d\d idle\n    gen_server:loop/\d  gen_server.erl:\d+\n"
                                     r"    proc_lib:init_p_do_apply/3  proc_lib.erl:\d+\n")
         self.assertRegex(groups[2], r"^600 waiting\n    crowd:wait/1  \S+:\d+  \(21 calls\)\n"
                                     r"(  <0\.\d+\.0> +crowd:wait/1 +msgq 0  heap .* reductions .*\n){5}"

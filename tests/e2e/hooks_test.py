@@ -4,6 +4,7 @@ called as often as the events that they represent."""
 import os
 import re
 import subprocess
+import time
 import unittest
 
 import nodes
@@ -34,6 +35,41 @@ def hook_list(pid, *what):
         else:
             found[name] = way, int(rest, 16)
     return found, unexported
+
+
+def counters(pid):
+    """Return {name: (count, amount)} of what the VM has counted, as read from outside."""
+    output = subprocess.run([HOOK_LIST, str(pid), "counters"], capture_output=True, text=True,
+                            check=True).stdout
+    return {name: (int(count), int(amount))
+            for name, count, amount in map(str.split, output.splitlines())}
+
+
+class Counters(unittest.TestCase):
+    def log_after_a_job(self, node):
+        """Return the last row of the node's log when a collection has reclaimed much."""
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            time.sleep(0.5)
+            row = node.report()["log"][-1]
+            if row[3] > 1e6:
+                return row
+        self.fail("the load has done no job")
+
+    def test_what_the_vm_counts_is_what_it_says(self):
+        """The counters lie between two logs of the node, in a load that also collects on dirty
+        schedulers. A node's switches are also those to dirty schedulers, which are few."""
+        for release in (*nodes.RELEASES, *nodes.BUILDS):
+            with self.subTest(release), nodes.Node(release, "ordinary", "what=batch") as node:
+                before = self.log_after_a_job(node)
+                found = counters(node.pid)
+                time.sleep(0.1)
+                after = node.report()["log"][-1]
+                collections, words = found["collections"]
+                self.assertTrue(before[2] <= collections <= after[2], (before, found, after))
+                self.assertTrue(before[3] <= words <= after[3], (before, found, after))
+                switches = found["switches"][0]
+                self.assertTrue(0.5 * before[1] <= switches <= after[1], (before, found, after))
 
 
 class Hooks(unittest.TestCase):

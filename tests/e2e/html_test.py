@@ -35,6 +35,8 @@ CHOICES = [
           ({"include": "/[12]$", "exclude": "^proc_lib"}, ["-I", "/[12]$", "-X", "^proc_lib"]),
           ({"range": {"from": 500, "to": 1540}}, ["--from", "0.5", "--to", "1.54"]))),
     ({"event": "wall", "statuses": [1, 3]}, ["-e", "wall", "--status", "running,waiting"]),
+    ({"event": "wall", "statuses": [8]}, ["-e", "wall", "--status", "idle"]),
+    ({"event": "wall", "idle": True}, ["-e", "wall", "--idle"]),
 ]
 VALUES = {"cpu": ("cpu",), "wall": ("time", "count"),
           "gc": ("time", "count", "reclaimed", "binaries", "heap-before", "heap-after")}
@@ -61,8 +63,8 @@ class Page:
 
     def reported(self, event, weight):
         try:
-            return sum(beamflame.folded(self.recording, "--event", event, "--weight",
-                                        weight).values())
+            return sum(beamflame.folded(self.recording, "--event", event, "--weight", weight,
+                                        "--idle").values())
         except AssertionError as error:
             self.assertIn("no sample counts", str(error))
             return 0

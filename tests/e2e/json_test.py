@@ -78,7 +78,8 @@ class Json(unittest.TestCase):
             weight = event if value == "time" else value
             expected = Counter()
             for stack, count in beamflame.folded(self.recording, "--event", event, "--weight",
-                                                 weight, "--group-by", "none").items():
+                                                 weight, "--group-by", "none",
+                                                 "--idle").items():
                 # In JSON, the activity of a thread without a process is a field of the sample.
                 of_thread = re.match(r"\[(scheduler|port|aux|thread)\]", stack[0])
                 expected[stack[1:] if of_thread else stack] += count

@@ -111,7 +111,7 @@ class Pprof(unittest.TestCase):
             if "name" in labels:
                 self.assertEqual(labels["name"], self.raw.stack(ids)[0])
                 self.assertIn(labels["status"], ("running", "garbage_collecting", "runnable",
-                                                 "exiting", "waiting"))
+                                                 "exiting", *beamflame.WAITING))
             self.assertRegex(labels["scheduler"], r"^\[(scheduler|thread|dirty)")
 
     def test_code_has_lines_and_files_have_build_ids(self):

@@ -14,7 +14,7 @@ NUMBERS = {"chown": 0, "dac_override": 1, "dac_read_search": 2, "fowner": 3, "sy
            "sys_admin": 21, "sys_nice": 23, "sys_resource": 24, "syslog": 34, "perfmon": 38,
            "bpf": 39, "checkpoint_restore": 40}
 FILES = {"chown", "dac_override", "dac_read_search", "fowner"}
-PROBES = {"bpf", "perfmon", "dac_read_search"}  # a thread that attaches and detaches
+PROBES = {"bpf", "perfmon", "dac_read_search", "sys_ptrace"}  # a thread that attaches and detaches
 RECORD = FILES | {"bpf", "perfmon", "sys_ptrace", "checkpoint_restore"}
 OTHER = 65533
 

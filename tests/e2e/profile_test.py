@@ -102,7 +102,7 @@ class Profile:
                 changes[pid, name] += int(change)
         self.assertEqual(sum(statuses.values()), self.stats["samples"])
         self.assertLessEqual(set(statuses), {"running", "garbage_collecting", "exiting", "runnable",
-                                             "waiting", "suspended", "no process"})
+                                             *beamflame.WAITING, "suspended", "no process"})
         self.assertGreater(len({name for _, name in values}), 9)
         for key, seen in values.items():
             self.assertEqual(changes[key], seen[-1] - seen[0], key)

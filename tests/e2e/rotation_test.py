@@ -221,7 +221,7 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             stats = json.loads(recording.with_suffix(".json").read_text())
             wall = stats["events"]["wall"]
             processes.append(wall["values"]["time"]["sum"] / 1e6 / wall["span_ms"])
-            self.assertAlmostEqual(self.samples(recording, "--event", "wall"),
+            self.assertAlmostEqual(self.samples(recording, "--event", "wall", "--idle"),
                                    wall["values"]["time"]["sum"], delta=1e6)
             self.assertAlmostEqual(wall["span_ms"] / stats["duration_ms"], 1, delta=0.3)
             self.assertGreater(stats["complete_stacks"] / stats["erlang_samples"], 0.98)

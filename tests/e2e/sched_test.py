@@ -12,6 +12,12 @@ def has(*frames):
     return lambda stack: stack[0].startswith(frames[0]) and all(f in stack for f in frames[1:])
 
 
+def waiting_of(stacks, name):
+    """Return the time that a process waits, whatever for."""
+    return sum(beamflame.weight_where(stacks, has(name, f"[{status}]"))
+               for status in beamflame.WAITING)
+
+
 class Scheduling:
     """The tests for each release. Probes are attached all of the time, so counts must be exact."""
 
@@ -73,7 +79,7 @@ class Scheduling:
         stacks = self.stacks(recording, "wait")
         suspended = beamflame.weight_where(stacks, has("suspended", "[suspended]"))
         self.assertAlmostEqual(suspended / said["suspended_ns"], 1, delta=0.1)
-        waiting = beamflame.weight_where(stacks, has("suspended", "[waiting]"))
+        waiting = waiting_of(stacks, "suspended")
         self.assertLess(waiting, 0.1 * suspended)
 
     def test_slices_and_delays_of_dirty_schedulers_are_counted(self):
@@ -92,7 +98,7 @@ class Scheduling:
         """A process that a dirty scheduler runs only to collect its garbage still counts as
         waiting."""
         event, _, said, recording = self.record("garbage")
-        waiting = beamflame.weight_where(self.stacks(recording, "wait"), has("waster", "[waiting]"))
+        waiting = waiting_of(self.stacks(recording, "wait"), "waster")
         self.assertAlmostEqual(waiting / said["waited_ns"], 1, delta=0.1)
         self.assertLess(event["tallies"]["not seen to leave"], 5)
 

@@ -51,13 +51,13 @@ class Troubles:
         return growth - release
 
     def test_callers_wait_for_the_busy_server(self):
-        """The callers of a server wait for it nearly all of their time, and the server runs nearly
+        """The callers of a server are blocked nearly all of their time, and the server runs nearly
         all of its time."""
         stacks = self.stacks("bottleneck", "--group-by", "status,name", "-I", "gen:do_call|work")
-        waiting = beamflame.weight_where(stacks, lambda s: s[0] == "[waiting]" and
+        blocked = beamflame.weight_where(stacks, lambda s: s[0] == "[blocked]" and
                                          s[1].startswith("caller_"))
         running = beamflame.weight_where(stacks, lambda s: s[:2] == ("[running]", "busy_server"))
-        self.assertGreater(waiting / (40 * self.ns), 0.8)
+        self.assertGreater(blocked / (40 * self.ns), 0.8)
         self.assertGreater(running / self.ns, 0.8)
 
 

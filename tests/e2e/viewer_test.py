@@ -147,6 +147,23 @@ class Viewer(unittest.TestCase):
         self.assert_selected(total_of(beamflame.folded(
             self.recording, "--event", "wall", "--weight", "samples", "--status", "waiting")))
 
+    def test_idle_processes_are_left_out_until_shown(self):
+        """Graphs of event wall leave out idle processes; a chip says how much that is, and a box
+        and the chip's button show them."""
+        shown, whole = (total_of(beamflame.folded(self.recording, "--event", "wall", "--weight",
+                                                  "samples", *options))
+                        for options in ((), ("--idle",)))
+        self.assertLess(shown, whole)
+        page = self.show("event=wall&weight=samples")
+        self.assert_selected(shown)
+        self.assertRegex(page.text("#chips"), r"without idle: \d+\.\d % of the time")
+        page.click("label:has-text('show idle')")
+        self.assert_selected(whole)
+        page.press("u")
+        self.assert_selected(shown)
+        page.click("[aria-label^='without: without idle']")
+        self.assert_selected(whole)
+
     def test_scheduler_filter_selects_samples(self):
         page, expected = self.show(), self.folded("--group-by", "scheduler")
         page.click("summary:has-text('scheduler')")

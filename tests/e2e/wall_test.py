@@ -31,10 +31,10 @@ class Wall:
         return json.loads((self.out / "s.json").read_text()), self.out / "x.bfr"
 
     def statuses(self, recording):
-        """Return {status: seconds}."""
+        """Return {status: seconds}, with the statuses of the VM."""
         times = Counter()
-        for stack, ns in beamflame.folded(recording, "--group-by", "status").items():
-            times[stack[0].strip("[]")] += ns / 1e9
+        for stack, ns in beamflame.folded(recording, "--group-by", "status", "--idle").items():
+            times[beamflame.vm_status(stack[0].strip("[]"))] += ns / 1e9
         return times
 
     def check_statuses(self, node, stats, recording):

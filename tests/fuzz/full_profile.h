@@ -141,6 +141,7 @@ static inline void full_add_processes(struct full_profile *full)
                          .pid = full_text(full, i ? "<0.85.0>" : "<0.86.0>"),
                          .name = full_text(full, names[i]),
                          .label = full_text(full, "{label, 1}"),
+                         .label_is_detail = i == 2,
                          .initial_call = full_text(full, "cart:init/1"),
                          .application = full_text(full, "shop"),
                          .parent = i ? full->processes[i - 1] : 0,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beam/name_keys.h"
 #include "capture/event_kinds.h"
 #include "cli/option.h"
 #include "output/output.h"
@@ -79,6 +80,17 @@ static int as_number(char *text, struct error *error)
     return value_bytes("bytes", text, &bytes, error);
 }
 
+static int as_name_key(char *text, struct error *error)
+{
+    struct name_keys keys = {0};
+
+    if (name_keys_add(&keys, text, error))
+        return -1;
+    check(keys.count == 1 && keys.keys[0].atom[0] && keys.keys[0].element <= NAME_ELEMENT_MAX);
+    check(memchr(keys.keys[0].atom, 0, NAME_KEY_BYTES) != NULL);
+    return 0;
+}
+
 static int as_path(char *text, struct error *error)
 {
     const struct output_format *format = output_format_of(text);
@@ -91,7 +103,7 @@ static int as_path(char *text, struct error *error)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int (*const options[])(char *text, struct error *error) = {
-        as_trigger, as_grouping, as_event, as_selection, as_number, as_path};
+        as_trigger, as_grouping, as_event, as_selection, as_number, as_path, as_name_key};
     struct error error = {0};
     char *text;
 

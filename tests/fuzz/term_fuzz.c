@@ -33,11 +33,12 @@ static void read_process(struct vm *vm, struct atoms *atoms, const struct pid_en
 {
     size_t size = (size_t)vm->layout.sizeof_process;
     uint8_t *bytes = calloc(1, size);
+    static const struct name_keys keys = {.keys = {{"true", 2}}, .count = 1};
     struct process_info info;
     char name[260];
 
     if (bytes && fake_read(&target->memory, base, bytes, size) &&
-        process_info_read(vm, atoms, encoding, base, bytes, &info)) {
+        process_info_read(vm, atoms, encoding, &keys, base, bytes, &info)) {
         check(strlen(info.label) < sizeof(info.label) && strlen(info.name) < sizeof(info.name));
         check(info.ancestor_count <= ANCESTORS_MAX);
         application_of_leader(vm, atoms, encoding, info.group_leader, name, sizeof(name));
@@ -47,7 +48,11 @@ static void read_process(struct vm *vm, struct atoms *atoms, const struct pid_en
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {"$ancestors", "$initial_call", "$process_label", "true"};
+    static const char *const names[] = {
+        "$ancestors",   "$initial_call",    "$process_label", "true",
+        "process_name", "worker_pool_name", "couch_file_fd",  "io_priority",
+        "log",          "resource",         "rabbit_channel", "rabbit_amqqueue_process"};
+    enum { NAMES = sizeof(names) / sizeof(*names) };
     struct fake_target *target = fake_target_new();
     struct vm vm = {.memory = &target->memory};
     struct pid_encoding encoding = {.wide = size && data[0] & 1};
@@ -58,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     fake_release(&vm, size && data[0] & 2 ? 25 : 27);
     vm.roots.atom_table = fake_room(target, 128);
-    fake_atom_table(target, &vm.layout, vm.roots.atom_table, 4, names, 4);
+    fake_atom_table(target, &vm.layout, vm.roots.atom_table, NAMES, names, NAMES);
     atoms = atoms_new(&vm);
     base = fake_room(target, WORDS_MAX * 8);
     for (size_t i = 0; i < count; i++) {

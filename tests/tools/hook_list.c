@@ -6,8 +6,9 @@
  *     name refused reason
  *
  * WHAT is bif:MODULE:FUNCTION/ARITY, nif:MODULE:FUNCTION/ARITY or a symbol; without WHAT, all hooks
- * are printed. After each hook that is found by symbol comes a line "name unexported address", with
- * the addresses that are found without that symbol: the end-to-end tests compare them.
+ * are printed. WHAT "counters" prints what the VM has counted, as "name count amount". After each
+ * hook that is found by symbol comes a line "name unexported address", with the addresses that are
+ * found without that symbol: the end-to-end tests compare them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,6 +50,21 @@ static void list_all(struct hooks *hooks)
     }
 }
 
+static void print_counters(struct hooks *hooks)
+{
+    static const char *const names[] = {[VM_REDUCTIONS] = "reductions",
+                                        [VM_SWITCHES] = "switches",
+                                        [VM_COLLECTIONS] = "collections"};
+
+    hooks_find_counters(hooks);
+    for (int i = 0; i < 3; i++) {
+        struct vm_work work;
+
+        if (vm_work(hooks->vm, (enum vm_counter)i, &work))
+            printf("%s %" PRIu64 " %" PRIu64 "\n", names[i], work.count, work.amount);
+    }
+}
+
 static void find_one(struct hooks *hooks, const char *what)
 {
     char module[256], function[256];
@@ -57,6 +73,10 @@ static void find_one(struct hooks *hooks, const char *what)
     unsigned int arity;
     int result;
 
+    if (!strcmp(what, "counters")) {
+        print_counters(hooks);
+        return;
+    }
     if (sscanf(what, "bif:%255[^:]:%255[^/]/%u", module, function, &arity) == 3)
         result = hooks_bif(hooks, module, function, arity, &point, &error);
     else if (sscanf(what, "nif:%255[^:]:%255[^/]/%u", module, function, &arity) == 3)

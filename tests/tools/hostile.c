@@ -330,7 +330,7 @@ static uint64_t name_address(uint64_t atom)
     if (vm->layout.atom_name >= 0)
         return memory_read_u64(vm->memory, atom + (uint64_t)vm->layout.atom_name, &name) ? name : 0;
     return memory_read_u64(vm->memory, atom + (uint64_t)vm->layout.atom_bin, &name) &&
-                   term_binary(vm->memory, true, term_address(name), &bytes)
+                   term_binary(vm->memory, &vm->layout, true, term_address(name), &bytes)
                ? bytes.address
                : 0;
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
 BINARY, SEEDS = BUILD / "beamflame", BUILD / "tests" / "seeds"
-OBJECTS = {"values", "units", "metrics", "sums", "standard_errors", "losses"}
+OBJECTS = {"values", "units", "metrics", "sums", "standard_errors", "sure", "losses"}
 LISTS = {"ancestors", "histograms", "tallies", "spans_ns"}
 FLAGS = {"erlang", "complete", "truncated", "no_leaf", "named", "unresolved", "cut"}
 TEXTS = {"type", "beamflame", "sampled_by", "hostname", "kernel", "command", "trigger", "node",

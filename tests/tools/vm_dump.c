@@ -38,7 +38,8 @@ static bool put_process(void *context, uint64_t index, uint64_t process)
 
     (void)index;
     if (!memory_read(dump->vm->memory, process, dump->bytes, dump->vm->layout.sizeof_process) ||
-        !process_info_read(dump->vm, dump->atoms, &dump->encoding, process, dump->bytes, &info))
+        !process_info_read(dump->vm, dump->atoms, &dump->encoding, NULL, process, dump->bytes,
+                           &info))
         return true;
     memcpy(&state, dump->bytes + dump->vm->layout.process_state, sizeof(state));
     printf("{");

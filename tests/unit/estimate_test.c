@@ -66,7 +66,7 @@ static void check_interval(int strata, int parts)
             truth += seen;
             for (int part = 1; part < parts; part++)
                 truth += rate_at(i, &random);
-            estimate_add(&estimate, span(10, 0), 10.0 * MS * parts, seen);
+            estimate_add(&estimate, span(10, 0), 10.0 * MS * parts, seen, 1e6);
         }
         compare(&check, &estimate, span(10.0 * parts * strata, 0), truth);
     }
@@ -112,7 +112,7 @@ static void test_totals_by_work_are_correct_for_a_slowed_target(void **state)
                 work += other;
                 truth += other * (1 + 0.2 * uniform(&random));
             }
-            estimate_add(&estimate, span(10, done), 10.0 * MS * parts, seen);
+            estimate_add(&estimate, span(10, done), 10.0 * MS * parts, seen, 1e6);
         }
         compare(&check, &estimate, span(10.0 * parts * strata, work), truth);
         compare(&by_time, &estimate, span(10.0 * parts * strata, 0), truth);
@@ -131,22 +131,106 @@ static void test_totals_of_full_coverage_are_exact(void **state)
     (void)state;
     assert_true(estimate_total(&estimate, span(0, 0)) == 0);
     assert_true(estimate_error(&estimate, span(0, 0)) == 0);
-    estimate_add(&estimate, span(1000, 7), 1000 * MS, 5);
-    estimate_add(&estimate, span(1000, 8), 1000 * MS, 500);
-    estimate_add(&estimate, span(0, 0), 0, 0);
+    estimate_add(&estimate, span(1000, 7), 1000 * MS, 5, 5);
+    estimate_add(&estimate, span(1000, 8), 1000 * MS, 500, 5);
+    estimate_add(&estimate, span(0, 0), 0, 0, 0);
     assert_true(estimate_total(&estimate, span(2000, 15)) == 505);
     assert_true(estimate_total(&estimate, span(1900, 20)) == 505);
     assert_true(estimate_error(&estimate, span(2000, 15)) == 0);
-    estimate_add(&estimate, span(10, 0), 100 * MS, 3);
+    estimate_add(&estimate, span(10, 0), 100 * MS, 3, 3);
     assert_true(estimate_total(&estimate, span(2100, 15)) == 535);
     assert_true(isnan(estimate_error(&estimate, span(2100, 15))));
     for (int i = 0; i < 10; i++)
-        estimate_add(&estimate, span(10, 0), 100 * MS, 3);
-    assert_true(estimate_error(&estimate, span(3100, 15)) == 0);
+        estimate_add(&estimate, span(10, 0), 100 * MS, 3, 3);
+    assert_true(estimate_error(&estimate, span(3100, 15)) > 2 * 10 * sqrt(33) * sqrt(0.9));
     assert_true(estimate.seen_ns == 2110.0 * MS);
     assert_true(estimate.represented_ns == 3100.0 * MS);
-    estimate_add(&estimate, span(1000, 0), 1000 * MS, 500);
-    assert_true(estimate_error(&estimate, span(4100, 0)) == 0);
+    estimate_add(&estimate, span(1000, 0), 1000 * MS, 500, 5);
+    assert_true(estimate_error(&estimate, span(4100, 0)) < 3 * 10 * sqrt(33));
+}
+
+/* Hits that come at random and rarely: some windows have one, most have none. */
+static void test_interval_of_few_hits_contains_the_true_total(void **state)
+{
+    const int strata = 40, parts = 20;
+    int held = 0, wide = 0;
+    uint64_t random = 13;
+
+    (void)state;
+    for (int run = 0; run < RUNS; run++) {
+        struct estimate estimate = {0};
+        const struct estimate_span all = span(10.0 * parts * strata, 0);
+        double truth = 0;
+
+        for (int i = 0; i < strata; i++) {
+            double seen = uniform(&random) < 0.15;
+
+            truth += seen;
+            for (int part = 1; part < parts; part++)
+                truth += uniform(&random) < 0.15;
+            estimate_add(&estimate, span(10, 0), 10.0 * MS * parts, seen * 7, seen);
+        }
+        held += fabs(estimate_total(&estimate, all) - truth * 7) <= estimate_error(&estimate, all);
+        wide += estimate_error(&estimate, all) > 2 * estimate_total(&estimate, all);
+    }
+    assert_in_range(held, 0.95 * RUNS, RUNS);
+    assert_in_range(wide, 0, 0.05 * RUNS);
+}
+
+/* Windows that are all alike by chance do not make a total certain. */
+static void test_equal_windows_have_an_error(void **state)
+{
+    struct estimate estimate = {0};
+    double error;
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        estimate_add(&estimate, span(10, 5000), 1000 * MS, 4, 1);
+    error = estimate_error(&estimate, span(10000, 5e6));
+    assert_true(estimate_total(&estimate, span(10000, 5e6)) == 4000);
+    /* Of 10 hits, the upper limit is 18.39. */
+    assert_true(fabs(error - 4000 * 0.839) < 40);
+}
+
+/* Work that is counted as hits are, or as the value is, leaves nothing to chance; else few hits do,
+ * also where each stands for much of the work. */
+static void test_hits_that_the_target_counts_are_certain(void **state)
+{
+    struct estimate hits = {0}, amount = {0}, other = {0};
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        estimate_add(&hits, span(10, 2 + i % 3), 1000 * MS, 2 + i % 3, 2 + i % 3);
+        estimate_add(&amount, span(10, 200 + i), 1000 * MS, 200 + i, 2);
+        estimate_add(&other, span(10, 200), 1000 * MS, 1000, 2);
+    }
+    assert_true(estimate_error(&hits, span(10000, 4000)) < 1e-6);
+    assert_true(estimate_error(&amount, span(10000, 300000)) < 1e-3);
+    assert_true(estimate_error(&other, span(10000, 200000)) > 0.5 * 1e6);
+}
+
+/* The target worked, but in no window: the windows that stand for themselves tell the total, if
+ * there were any, and nothing tells the error. */
+static void test_work_outside_of_all_windows_has_an_unknown_error(void **state)
+{
+    struct estimate estimate = {0}, first = {0};
+
+    (void)state;
+    estimate_add(&first, span(100, 50), 100 * MS, 7, 7);
+    assert_true(estimate_total(&first, span(1000, 100)) == 14);
+    assert_true(estimate_total(&first, span(100, 51)) == 7);
+    for (int i = 0; i < 10; i++)
+        estimate_add(&estimate, span(10, 0), 100 * MS, 0, 0);
+    assert_true(estimate_error(&estimate, span(1000, 0)) == 0);
+    assert_true(estimate_total(&estimate, span(1000, 500)) == 0);
+    assert_true(isnan(estimate_error(&estimate, span(1000, 500))));
+    estimate_add(&estimate, span(100, 50), 100 * MS, 7, 7);
+    assert_true(estimate_total(&estimate, span(1100, 500)) == 70);
+    assert_true(isnan(estimate_error(&estimate, span(1100, 500))));
+    assert_true(estimate_error(&estimate, span(1100, 50)) == 0);
+    estimate_add(&estimate, span(10, 5), 100 * MS, 1, 1);
+    assert_true(estimate_total(&estimate, span(1200, 550)) == 107);
+    assert_false(isnan(estimate_error(&estimate, span(1200, 550))));
 }
 
 /* The last stratum extends beyond the end, or no window sampled it: the time that truly passed
@@ -157,11 +241,11 @@ static void test_total_covers_the_time_that_truly_passed(void **state)
     double error;
 
     (void)state;
-    estimate_add(&estimate, span(100, 50), 100 * MS, 7);
+    estimate_add(&estimate, span(100, 50), 100 * MS, 7, 7);
     assert_true(isnan(estimate_error(&estimate, span(1000, 500))));
     assert_true(estimate_total(&estimate, span(1000, 500)) == 70);
     for (int i = 0; i < 10; i++)
-        estimate_add(&estimate, span(10, 5), 100 * MS, 2 + i % 2);
+        estimate_add(&estimate, span(10, 5), 100 * MS, 2 + i % 2, 1e6);
     assert_true(fabs(estimate_total(&estimate, span(600, 300)) - 7 - 125) < 1e-9);
     assert_true(fabs(estimate_total(&estimate, span(2100, 1050)) - 7 - 500) < 1e-9);
     assert_true(fabs(estimate_total(&estimate, span(2100, 2050)) - 7 - 1000) < 1e-9);
@@ -180,6 +264,10 @@ int main(void)
         cmocka_unit_test(test_interval_contains_the_true_total_95_times_in_100),
         cmocka_unit_test(test_totals_by_work_are_correct_for_a_slowed_target),
         cmocka_unit_test(test_totals_of_full_coverage_are_exact),
+        cmocka_unit_test(test_interval_of_few_hits_contains_the_true_total),
+        cmocka_unit_test(test_equal_windows_have_an_error),
+        cmocka_unit_test(test_hits_that_the_target_counts_are_certain),
+        cmocka_unit_test(test_work_outside_of_all_windows_has_an_unknown_error),
         cmocka_unit_test(test_total_covers_the_time_that_truly_passed),
     };
 

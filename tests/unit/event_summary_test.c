@@ -83,6 +83,32 @@ static void test_percentile_is_never_above_the_maximum(void **state)
     assert_in_range(histogram_percentile(&histogram, 1), 1024, 1025);
 }
 
+/* A sum is sure if its interval is no wider to each side than the sum; it is not if the interval is
+ * unknown. */
+static void test_sum_with_a_wide_interval_is_not_sure(void **state)
+{
+    static const struct {
+        uint64_t sum, error;
+        bool is_sure;
+    } cases[] = {
+        {808386, 1132038, false},
+        {0, 0, true},
+        {100, 0, true},
+        {100, 51, true},
+        {100, 52, false},
+        {0, 1, false},
+        {100, EVENT_ERROR_UNKNOWN, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct event_summary summary = {.sums = {0, cases[i].sum},
+                                              .errors = {0, cases[i].error}};
+
+        assert_int_equal(event_sum_is_sure(&summary, 1), cases[i].is_sure);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +117,7 @@ int main(void)
         cmocka_unit_test(test_percentiles_of_known_numbers_are_close),
         cmocka_unit_test(test_empty_and_largest_numbers_have_percentiles),
         cmocka_unit_test(test_percentile_is_never_above_the_maximum),
+        cmocka_unit_test(test_sum_with_a_wide_interval_is_not_sure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

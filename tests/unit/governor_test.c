@@ -57,9 +57,12 @@ static void set_period(void *context, unsigned group, uint64_t period)
     profiler->period = period;
 }
 
-static uint64_t work(void *context)
+static struct vm_work work(void *context, int group)
 {
-    return target_calls(&((struct profiler *)context)->target);
+    uint64_t calls = target_calls(&((struct profiler *)context)->target);
+
+    (void)group;
+    return (struct vm_work){calls, calls};
 }
 
 /* ---- a profiler and its target ---- */
@@ -136,7 +139,7 @@ static void take_windows(struct profiler *profiler)
         profiler->windows++;
         profiler->window.end = window.end;
         profiler->window.represents += window.represents;
-        profiler->window.work += window.work;
+        profiler->window.work.count += window.work.count;
         profiler->hits += window.hits;
         if (window.end > window.start)
             profiler->window.hits += (uint64_t)((double)window.hits * (double)window.represents /
@@ -241,7 +244,7 @@ static bool check_expensive(void)
            is_near((double)profiler->window.hits, (double)calls) &&
            is_near((double)status.represented_ns, (double)status.elapsed_ns) &&
            /* The target's work is its calls; each of them is a hit. */
-           fabs((double)profiler->window.work / (double)profiler->hits - 1) < 0.05 &&
+           fabs((double)profiler->window.work.count / (double)profiler->hits - 1) < 0.05 &&
            (double)status.spent_ns < 1.2 * earned + 2 * (double)status.spent_ns / status.windows;
     end(profiler);
     return good;

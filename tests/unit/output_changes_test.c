@@ -69,14 +69,14 @@ static void test_function_twice_in_a_stack_counts_once(void **state)
     add(&changes, 1, again, 2, 300);
     assert_true(changes.totals[0] == 800 && changes.totals[1] == 800);
     assert_true(changes.samples[0] == 400 && changes.samples[1] == 400);
-    list = function_changes_list(&changes, p, 1, &count);
+    list = function_changes_list(&changes, p, 1, SORT_CHANGE, &count);
     assert_int_equal(count, 1); /* f is in every sample of both sides */
     assert_string_equal(list[0].name, "m:g/1");
     assert_true(list[0].total[0] == 200 && list[0].total[1] == 600 && list[0].change == 400);
     assert_true(list[0].self[0] == 0 && list[0].self[1] == 0);
     assert_true(fabs(list[0].noise - 1.96 * 2 * 20) < 1e-9); /* from 100 and 300 samples */
     free(list);
-    list = function_changes_list(&changes, p, 2, &count);
+    list = function_changes_list(&changes, p, 2, SORT_CHANGE, &count);
     assert_int_equal(count, 2);
     found = find(list, count, "m:f/1");
     assert_ptr_equal(found, &list[0]);
@@ -98,7 +98,7 @@ static void test_value_of_several_samples_has_their_noise(void **state)
     (void)state;
     function_changes_add(&changes, 1, stack, 100, 100);
     assert_int_equal(changes.samples[1], 100);
-    list = function_changes_list(&changes, p, 1, &count);
+    list = function_changes_list(&changes, p, 1, SORT_CHANGE, &count);
     assert_int_equal(count, 1);
     assert_true(fabs(list[0].noise - 1.96 * sqrt(101)) < 1e-9); /* no sample may as well be one */
     free(list);
@@ -118,7 +118,7 @@ static void test_release_is_a_negative_change(void **state)
     add(&changes, 0, stack, 5, 2);
     add(&changes, 1, stack, -3, 1);
     assert_true(changes.totals[1] == 3);
-    list = function_changes_list(&changes, p, 1, &count);
+    list = function_changes_list(&changes, p, 1, SORT_CHANGE, &count);
     assert_int_equal(count, 1);
     assert_true(list[0].change == -13);
     free(list);
@@ -158,39 +158,105 @@ static void test_text_has_both_sides_and_the_scale(void **state)
     (void)state;
     assert_compared(
         &changes_format, PER_TIME,
-        "cpu, time in samples\n  before  old.bfr: 3 in 3 samples, 1.5 s\n  after   new.bfr: 1 in 1 "
+        "cpu, time\n  before  old.bfr: 30.0 ms in 3 samples, 1.5 s\n  after   new.bfr: 10.0 ms in "
+        "1 "
         "samples, 0.5 s\nbefore is multiplied by 0.3333, to the duration of the second\n\n5 "
         "functions have not changed by more than chance explains\n");
 }
 
-/* Each sample has the weight of two. A drop from six to none is hardly chance, one from two may
- * be. */
-static void test_change_beyond_the_noise_is_listed(void **state)
+/* A recording of the samples of the small profile, four times each. Three of four are in
+ * erlang:+/2. */
+static int recording_of_sixteen(void)
+{
+    struct small_profile small;
+    struct recording_writer *writer;
+    struct error error;
+    int fd;
+
+    small_profile_make(&small);
+    small.samples[2].stack = small.samples[0].stack;
+    writer = recording_create(NULL, "/tmp", &small_header, &error);
+    for (int i = 0; i < 4 * SMALL_SAMPLES; i++)
+        assert_int_equal(
+            recording_append(writer, small.profile, &small.samples[i % SMALL_SAMPLES], &error), 0);
+    assert_int_equal(recording_finish(writer, small.profile, &small.totals, &fd, &error), 0);
+    profile_free(small.profile);
+    return fd;
+}
+
+/* The table of this recording as side 0, and nothing as side 1. */
+static void assert_table(enum comparison_sort sort, const char *expected)
 {
     struct comparison comparison = small_comparison(PER_NONE);
     struct output_settings settings = {
         .view.grouping = {{GROUP_NAME}},
         .comparison = &comparison,
     };
-    struct small_profile small;
     char *text;
+    size_t size;
+
+    comparison.sides[1].from_ms = 2001;
+    comparison.sort = sort;
+    text = output_of_fd(recording_of_sixteen(), &changes_format, &settings, &size);
+    assert_string_equal(strstr(text, "\n\n") + 2, expected);
+    free(text);
+}
+
+static void test_change_beyond_the_noise_is_listed(void **state)
+{
+    (void)state;
+    assert_table(SORT_CHANGE,
+                 "        before           after          change           noise  without callees\n"
+                 "      160.0 ms               0       -160.0 ms         80.8 ms               0  "
+                 "proc_lib:init_p/5\n"
+                 "      120.0 ms               0       -120.0 ms         70.7 ms       -120.0 ms  "
+                 "erlang:+/2\n\n2 functions have not changed by more than chance explains\n");
+}
+
+/* Sorted by self, the columns and what chance explains are those of the function alone. */
+static void test_table_can_be_sorted_by_self(void **state)
+{
+    (void)state;
+    assert_table(SORT_SELF,
+                 "        before           after          change           noise    with callees\n"
+                 "      120.0 ms               0       -120.0 ms         70.7 ms       -120.0 ms  "
+                 "erlang:+/2\n\n1 functions have not changed by more than chance explains\n");
+}
+
+/* Functions that are heavy on either side come first, also if others have changed more. */
+static void test_list_can_be_sorted_by_total(void **state)
+{
+    struct profile *p = profile_new();
+    stack_id steady = profile_stack(p, 0, small_frame(p, "m:steady/1", "", FRAME_ERLANG, 1));
+    stack_id changed = profile_stack(p, 0, small_frame(p, "m:changed/1", "", FRAME_ERLANG, 2));
+    struct function_changes changes = {0};
+    struct function_change *list;
+    size_t count;
 
     (void)state;
-    comparison.sides[1].from_ms = 2001;
-    small_profile_make(&small);
-    small.samples[2].stack = small.samples[0].stack;
-    for (int i = 0; i < SMALL_SAMPLES; i++)
-        small.samples[i].values[CPU_TIME] = 20000000;
-    text = small_output_of(&small, &changes_format, &settings);
-    assert_non_null(strstr(text, "        before           after          change           noise  "
-                                 "without callees\n"
-                                 "             8               0              -8               6  "
-                                 "             0  proc_lib:init_p/5\n"
-                                 "             6               0              -6               5  "
-                                 "            -6  erlang:+/2\n"
-                                 "\n"
-                                 "2 functions have not changed by more than chance explains\n"));
-    free(text);
+    add(&changes, 0, steady, 10, 100);
+    add(&changes, 1, steady, 10, 101);
+    add(&changes, 0, changed, 10, 50);
+    for (int sort = SORT_CHANGE; sort <= SORT_TOTAL; sort++) {
+        list = function_changes_list(&changes, p, 1, (enum comparison_sort)sort, &count);
+        assert_int_equal(count, 2);
+        assert_string_equal(list[0].name, sort == SORT_TOTAL ? "m:steady/1" : "m:changed/1");
+        free(list);
+    }
+    function_changes_free(&changes);
+    profile_free(p);
+}
+
+static void test_unknown_order_is_refused(void **state)
+{
+    enum comparison_sort sort;
+    struct error error;
+
+    (void)state;
+    assert_int_equal(comparison_sort_parse("self", &sort, &error), 0);
+    assert_int_equal(sort, SORT_SELF);
+    assert_int_equal(comparison_sort_parse("name", &sort, &error), -1);
+    assert_string_equal(error.text, "can't sort by 'name'; choose one of: change, self, total");
 }
 
 /* The value of a metric in one recording is not the base of a change in the other. */
@@ -212,7 +278,7 @@ static void test_metric_changes_within_each_recording_only(void **state)
     text = small_output_of(&small, &changes_format, &settings);
     assert_non_null(strstr(text, "cpu, change of heap\n"
                                  "  before  old.bfr: 100 words in 1 samples, 1.5 s\n"
-                                 "  after   new.bfr: 0 words in 0 samples, 0.5 s\n"));
+                                 "  after   new.bfr: 0 in 0 samples, 0.5 s\n"));
     free(text);
 }
 
@@ -262,6 +328,9 @@ int main(void)
         cmocka_unit_test(test_unknown_normalization_is_refused),
         cmocka_unit_test(test_text_has_both_sides_and_the_scale),
         cmocka_unit_test(test_change_beyond_the_noise_is_listed),
+        cmocka_unit_test(test_table_can_be_sorted_by_self),
+        cmocka_unit_test(test_list_can_be_sorted_by_total),
+        cmocka_unit_test(test_unknown_order_is_refused),
         cmocka_unit_test(test_metric_changes_within_each_recording_only),
         cmocka_unit_test(test_folded_line_has_a_count_for_each_side),
         cmocka_unit_test(test_page_has_both_recordings_and_their_ranges),

@@ -302,14 +302,18 @@ static void test_summary_has_wakeups_and_run_queues(void **state)
     samples[1].thread = samples[2].thread = profile_thread(messages.small.profile, &normal);
     samples[3].thread = profile_thread(messages.small.profile, &dirty);
     text = small_output_of(&messages.small, &summary_format, &settings);
-    assert_has(text, "\nrun queues\n"
-                     "                               count         delay       average\n"
-                     "  dirty cpu                        2        5.3 ms        2.6 ms\n"
-                     "  scheduler 2                      4        500 ns        125 ns\n");
-    assert_has(text, "\nwho woke whom\n"
-                     "         count    per second      waited       delay\n"
-                     "             4           1.6      375 ns      125 ns  d\"b\\ -> cart\n"
-                     "             1           0.4    600.0 us    300.0 us  cart -> d\"b\\\n");
+    assert_has(text,
+               "\nrun queues\n"
+               "                               count         delay       average   samples\n"
+               "  dirty cpu                        2        5.3 ms        2.6 ms         2\n"
+               "  scheduler 2                      4        500 ns        125 ns         2\n");
+    assert_has(text,
+               "\nwho woke whom\n"
+               "         count            +-    per second      waited       delay   samples\n"
+               "             4                         1.6      375 ns      125 ns         1"
+               "  d\"b\\ -> cart\n"
+               "             1                         0.4    600.0 us    300.0 us         1"
+               "  cart -> d\"b\\\n");
     free(text);
 }
 
@@ -424,9 +428,17 @@ static void test_summary_has_the_edges_as_a_table(void **state)
     send(&samples[2], messages.db, messages.cart, 250, 0);
     text = small_output_of(&messages.small, &summary_format, &settings);
     assert_has(text, "\nmessages by sender and receiver\n"
-                     "         count    per second     words       delay\n"
-                     "         1,000           400       5.0      1.0 us  cart -> d\"b\\\n"
-                     "           250           100       0.0              d\"b\\ -> cart\n");
+                     "         count            +-    per second     words       delay   samples\n"
+                     "         1,000                         400       5.0      1.0 us         1"
+                     "  cart -> d\"b\\\n"
+                     "           250                         100       0.0                     1"
+                     "  d\"b\\ -> cart\n\n"
+                     "messages by receiver\n"
+                     "         count            +-    per second     words       delay   samples\n"
+                     "         1,000                         400       5.0      1.0 us         1"
+                     "  d\"b\\\n"
+                     "           250                         100       0.0                     1"
+                     "  cart\n");
     free(text);
 }
 

@@ -265,17 +265,22 @@ static void test_counts_without_samples_are_in_the_summary(void **state)
                                     .span_ns = 1000000000,
                                     .covered_ns = 2000000,
                                     .windows = 1,
-                                    .sums = {4500, 6},
-                                    .errors = {EVENT_ERROR_UNKNOWN, EVENT_ERROR_UNKNOWN}};
+                                    .sums = {4500, 6, 0, 10},
+                                    .errors = {EVENT_ERROR_UNKNOWN, EVENT_ERROR_UNKNOWN, 0, 10}};
     char *text = summary_of_counted(&counted, ERROR_NONE);
 
     (void)state;
     assert_non_null(strstr(text, "samples   0 in 2.5 s: 0 cpu"));
     assert_null(strstr(text, "coverage"));
     assert_non_null(
-        strstr(text, "event gc: 0 samples, 12 hits, 0.2 % of the time covered in 1 window, too few "
-                     "to estimate the error of totals\n  time              4.5 us +- ?\n  count    "
-                     "         6 times +- ?\n  reclaimed         0 words\n"));
+        strstr(text, "event gc: 0 samples, 12 hits, 0.2 % of the time covered in 1 window\n"
+                     "  time              4.5 us +- ? (too few windows: record longer or raise "
+                     "--budget)\n"
+                     "  count             6 times +- ? (too few windows: record longer or raise "
+                     "--budget)\n"
+                     "  reclaimed         0 words\n"
+                     "  binaries          10 B +- 19 B (too few windows: record longer or raise "
+                     "--budget)\n"));
     free(text);
     counted.hits = 0;
     free(summary_of_counted(&counted, ERROR_NO_SAMPLES));
@@ -415,14 +420,17 @@ static void test_summary_of_events_is_exact(void **state)
         " 4.6 ms +- 196.0 us\n  count             3,085 times +- 196 times\n  reclaimed         "
         "1,000 words\n  binaries          0 B\n  heap-before       0 words on average\n  "
         "heap-after        0 words on average\n  pause, \"minor\"    4 times, p50 981 ns, p99 "
-        "498.4 us, max 500.0 us\n  put off           5 times\n\ncall sites of gc by time\n         "
-        "   4.6 ms  99.7 %  erlang:+/2\n           12.3 us   0.3 %  proc_lib:init_p/5\n\nprocesses "
-        "of gc by time\n            4.6 ms 100.0 %  <0.85.0>  cart\n\nevent bif:erlang:md5/1: 0 "
-        "samples\n" LOSSES);
+        "498.4 us, max 500.0 us\n  put off           5 times\n\n"
+        "call sites of gc by time\n"
+        "            4.6 ms                    100.0 %          2 samples  other (2 rows)\n\n"
+        "processes of gc by time\n"
+        "            4.6 ms                    100.0 %          2 samples  other (1 row)\n\n"
+        "event bif:erlang:md5/1: 0 samples\n" LOSSES);
     free(text);
     text = text_of(&summary_format, "gc", "count");
     assert_non_null(strstr(text, "call sites of gc by count\n"
-                                 "           3 times  75.0 %  proc_lib:init_p/5\n"));
+                                 "           4 times                    100.0 %          2 "
+                                 "samples  other (2 rows)\n"));
     assert_null(strstr(text, "most CPU time"));
     assert_null(strstr(text, "threads did"));
     assert_null(strstr(text, "event bif"));
@@ -438,47 +446,52 @@ static void test_statistics_of_events_are_exact(void **state)
     assert_non_null(events);
     *strstr(events, "  \"microstates\"") = '\0';
     assert_string_equal(
-        events,
-        "  \"events\": {\n"
-        "    \"cpu\": {\n"
-        "      \"samples\": 2,\n"
-        "      \"values\": {\n"
-        "        \"time\": {\"unit\": \"ns\"}\n"
-        "      }\n"
-        "    },\n"
-        "    \"gc\": {\n"
-        "      \"samples\": 2,\n"
-        "      \"hits\": 1234,\n"
-        "      \"lost\": 2,\n"
-        "      \"span_ms\": 2500.000,\n"
-        "      \"covered_ms\": 1000.000,\n"
-        "      \"windows\": 13,\n"
-        "      \"cost_ms\": 12.000,\n"
-        "      \"target_cpu_ms\": 2000.000,\n"
-        "      \"values\": {\n"
-        "        \"time\": {\"unit\": \"ns\", \"sum\": 4600000, \"standard_error\": 100000},\n"
-        "        \"count\": {\"unit\": \"count\", \"sum\": 3085, \"standard_error\": 100},\n"
-        "        \"reclaimed\": {\"unit\": \"words\", \"sum\": 1000, \"standard_error\": 0},\n"
-        "        \"binaries\": {\"unit\": \"bytes\", \"sum\": 0, \"standard_error\": 0},\n"
-        "        \"heap-before\": {\"unit\": \"words\", \"sum\": 0, \"standard_error\": 0},\n"
-        "        \"heap-after\": {\"unit\": \"words\", \"sum\": 0, \"standard_error\": 0}\n"
-        "      },\n"
-        "      \"histograms\": {\n"
-        "        \"pause, \\\"minor\\\"\": {\"unit\": \"ns\", \"count\": 4, \"p50\": 981, "
-        "\"p99\": 498350, \"max\": 500000, \"buckets\": [[896, 3], [458752, 1]]}\n"
-        "      },\n"
-        "      \"tallies\": {\n"
-        "        \"put off\": 5\n"
-        "      }\n"
-        "    },\n"
-        "    \"bif:erlang:md5/1\": {\n"
-        "      \"samples\": 0,\n"
-        "      \"values\": {\n"
-        "        \"time\": {\"unit\": \"ns\"},\n"
-        "        \"count\": {\"unit\": \"count\"}\n"
-        "      }\n"
-        "    }\n"
-        "  },\n");
+        events, "  \"events\": {\n"
+                "    \"cpu\": {\n"
+                "      \"samples\": 2,\n"
+                "      \"values\": {\n"
+                "        \"time\": {\"unit\": \"ns\"}\n"
+                "      }\n"
+                "    },\n"
+                "    \"gc\": {\n"
+                "      \"samples\": 2,\n"
+                "      \"hits\": 1234,\n"
+                "      \"lost\": 2,\n"
+                "      \"span_ms\": 2500.000,\n"
+                "      \"covered_ms\": 1000.000,\n"
+                "      \"windows\": 13,\n"
+                "      \"cost_ms\": 12.000,\n"
+                "      \"target_cpu_ms\": 2000.000,\n"
+                "      \"values\": {\n"
+                "        \"time\": {\"unit\": \"ns\", \"sum\": 4600000, \"standard_error\": "
+                "100000, \"sure\": true},\n"
+                "        \"count\": {\"unit\": \"count\", \"sum\": 3085, \"standard_error\": 100, "
+                "\"sure\": true},\n"
+                "        \"reclaimed\": {\"unit\": \"words\", \"sum\": 1000, \"standard_error\": "
+                "0, \"sure\": true},\n"
+                "        \"binaries\": {\"unit\": \"bytes\", \"sum\": 0, \"standard_error\": 0, "
+                "\"sure\": true},\n"
+                "        \"heap-before\": {\"unit\": \"words\", \"sum\": 0, \"standard_error\": 0, "
+                "\"sure\": true},\n"
+                "        \"heap-after\": {\"unit\": \"words\", \"sum\": 0, \"standard_error\": 0, "
+                "\"sure\": true}\n"
+                "      },\n"
+                "      \"histograms\": {\n"
+                "        \"pause, \\\"minor\\\"\": {\"unit\": \"ns\", \"count\": 4, \"p50\": 981, "
+                "\"p99\": 498350, \"max\": 500000, \"buckets\": [[896, 3], [458752, 1]]}\n"
+                "      },\n"
+                "      \"tallies\": {\n"
+                "        \"put off\": 5\n"
+                "      }\n"
+                "    },\n"
+                "    \"bif:erlang:md5/1\": {\n"
+                "      \"samples\": 0,\n"
+                "      \"values\": {\n"
+                "        \"time\": {\"unit\": \"ns\"},\n"
+                "        \"count\": {\"unit\": \"count\"}\n"
+                "      }\n"
+                "    }\n"
+                "  },\n");
     free(text);
 }
 

@@ -228,12 +228,14 @@ static void test_page_has_tables_of_stacks_processes_and_strings(void **state)
     small_profile_make(&small);
     named = *profile_get_process(small.profile, 1);
     named.label = profile_string_z(small.profile, "labelled");
+    named.label_is_detail = 1;
     small.samples[3].process = profile_process(small.profile, &named);
     page = page_of(&small);
     NUMBERS(page, "stack.distance", 1, 1, 2, 1, 5);
     SIGNED(page, "stack.frame", 1, 1, 1, 1, 1);
     SIGNED(page, "frame.kind", FRAME_ERLANG, 0, FRAME_NATIVE - FRAME_ERLANG, 1, -1);
     NUMBERS(page, "process.same", 0, 1);
+    SIGNED(page, "process.labelIsDetail", 0, 1);
     SIGNED(page, "thread.tid", 102);
     column_open(&strings, page, "strings");
     assert_string_equal((char *)strings.bytes, "shop@\"web\"");
@@ -257,9 +259,10 @@ static void test_header_has_the_options_and_the_losses(void **state)
     (void)state;
     small_profile_make(&small);
     page = small_output_of(&small, &html_format, &settings);
-    assert_non_null(strstr(page, "\"choice\": {\"event\": \"cpu\", \"weight\": \"heap\", "
-                                 "\"change\": true, \"groupBy\": [\"status\", \"name\"], "
-                                 "\"foldRecursion\": true}"));
+    assert_non_null(
+        strstr(page, "\"choice\": {\"event\": \"cpu\", \"weight\": \"heap\", "
+                     "\"change\": true, \"idle\": false, \"groupBy\": [\"status\", \"name\"], "
+                     "\"foldRecursion\": true}"));
     assert_non_null(strstr(page, "\"from\": 500, \"to\": 2000, \"startRealtime\": 1763697012000, "
                                  "\"hostname\": \"web-1\""));
     assert_non_null(strstr(page, "\"losses\": [{\"name\": \"ring_full\", "));

@@ -19,6 +19,7 @@ static void test_statistics_are_exact(void **state)
                   "{\n"
                   "  \"samples\": 4,\n"
                   "  \"left_out\": 0,\n"
+                  "  \"idle\": 0,\n"
                   "  \"unknown_weight\": 0,\n"
                   "  \"erlang_samples\": 3,\n"
                   "  \"complete_stacks\": 3,\n"

@@ -43,6 +43,26 @@ static void test_unnamed_process_has_the_name_of_its_root_function(void **state)
     free(text);
 }
 
+/* The table has pids, so a label that does not name groups is shown too. */
+static void test_label_that_is_a_detail_is_shown_beside_the_pid(void **state)
+{
+    struct small_profile small;
+    struct process_entry channel = {.identity = 0x563, .target = 1, .label_is_detail = 1};
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    channel.pid = profile_string_z(small.profile, "<0.86.0>");
+    channel.label = profile_string_z(small.profile, "channel 1");
+    channel.initial_call = profile_string_z(small.profile, "rabbit_channel:init/1");
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        small.samples[i].process = profile_process(small.profile, &channel);
+    text =
+        small_output(&small, &summary_format, &(struct view_options){.grouping = {{GROUP_NAME}}});
+    assert_non_null(strstr(text, "100.0 %  <0.86.0>  channel 1\n"));
+    free(text);
+}
+
 /* The largest sums come first, and no more of them than requested. */
 static void test_largest_sums_come_first(void **state)
 {
@@ -67,6 +87,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summary_is_exact),
+        cmocka_unit_test(test_label_that_is_a_detail_is_shown_beside_the_pid),
         cmocka_unit_test(test_unnamed_process_has_the_name_of_its_root_function),
         cmocka_unit_test(test_largest_sums_come_first),
     };

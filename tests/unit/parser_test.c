@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,21 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/stop.h"
+
+/* Time that a look at the clock takes, and the time that it took in all. */
+static uint64_t look_ns, skew_ns;
+
+/* The clock of this program, instead of the C library's. */
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    long result = syscall(SYS_clock_gettime, clock, time);
+    uint64_t ns = (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+
+    skew_ns += look_ns;
+    ns += skew_ns;
+    *time = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    return (int)result;
+}
 
 /* The only child of process `pid`; 0 if it has none. */
 static pid_t child_of(pid_t pid)
@@ -177,6 +193,28 @@ static void test_parser_is_started_a_few_times_only(void **state)
     parser_release(parser);
 }
 
+/* A parser that delays each answer, but not for long enough to be ended, is not asked without end.
+ * It is asked again when more time has passed. */
+static void test_slow_answers_have_a_limit_in_all(void **state)
+{
+    const struct elf_request request = {.call = ELF_INSTRUCTIONS, .text_bytes = 1};
+    struct parser *parser = parser_start();
+    struct buffer answer = {0};
+    int answers = 0;
+
+    (void)state;
+    look_ns = 10000000000;
+    while (answers < 100 && parser_ask(parser, &request, "\x55", -1, &answer))
+        answers++;
+    look_ns = 0;
+    assert_in_range(answers, 6, 10);
+    assert_int_equal(parser_epoch(parser), 0);
+    skew_ns += 3600000000000;
+    assert_true(parser_ask(parser, &request, "\x55", -1, &answer));
+    buffer_free(&answer);
+    parser_release(parser);
+}
+
 /* A parser that hangs does not keep the program from ending. */
 static void test_parser_that_hangs_does_not_delay_the_end(void **state)
 {
@@ -302,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_file_that_ends_the_parser_is_lost_alone),
         cmocka_unit_test(test_code_that_ends_the_parser_is_unknown_alone),
         cmocka_unit_test(test_parser_is_started_a_few_times_only),
+        cmocka_unit_test(test_slow_answers_have_a_limit_in_all),
         cmocka_unit_test(test_parser_that_hangs_does_not_delay_the_end),
         cmocka_unit_test(test_parser_that_hangs_over_code_does_not_delay_the_end),
         cmocka_unit_test(test_parser_ends_with_its_program),

@@ -81,7 +81,7 @@ static void open_bench(struct bench *bench)
     bench->process = fake_room(bench->target, (size_t)bench->vm.layout.sizeof_process);
     bench->registered = fake_room(bench->target, 64);
     spawn(bench, 41, M, INIT);
-    bench->cache = process_cache_new(&bench->vm, bench->atoms, bench->profile, 0, &error);
+    bench->cache = process_cache_new(&bench->vm, bench->atoms, NULL, bench->profile, 0, &error);
     assert_non_null(bench->cache);
 }
 
@@ -311,7 +311,7 @@ static void test_unreadable_process_table_is_an_error(void **state)
     (void)state;
     open_bench(&b);
     b.vm.roots.proc_table = 8;
-    assert_null(process_cache_new(&b.vm, b.atoms, b.profile, 0, &error));
+    assert_null(process_cache_new(&b.vm, b.atoms, NULL, b.profile, 0, &error));
     assert_int_equal(error.code, ERROR_UNSUPPORTED);
     close_bench(&b);
 }

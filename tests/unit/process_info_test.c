@@ -53,11 +53,13 @@ static void set(int32_t offset, uint64_t value)
     fake_put_u64(target, process + (uint64_t)offset, value);
 }
 
+static const struct name_keys *keys;
+
 static struct process_info info(void)
 {
     struct process_info info;
 
-    assert_true(process_info_read(&vm, atoms, &encoding, process,
+    assert_true(process_info_read(&vm, atoms, &encoding, keys, process,
                                   target->bytes + (process - FAKE_BASE), &info));
     return info;
 }
@@ -192,7 +194,7 @@ static void test_struct_without_a_local_pid_is_no_process(void **state)
 
     (void)state;
     fake_put_u64(target, process, (uint64_t)3 << 32 | 41 << 4 | 7);
-    assert_false(process_info_read(&vm, atoms, &encoding, process,
+    assert_false(process_info_read(&vm, atoms, &encoding, keys, process,
                                    target->bytes + (process - FAKE_BASE), &read));
     assert_int_equal(read.id, 7);
 }

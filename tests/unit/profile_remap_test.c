@@ -90,6 +90,7 @@ static void test_process_is_remapped_with_all_fields(void **state)
     entry.pid = text(from, "<0.2.0>");
     entry.name = text(from, "name");
     entry.label = text(from, "label");
+    entry.label_is_detail = 1;
     entry.initial_call = text(from, "m:init/1");
     entry.application = text(from, "shop");
     entry.ancestors = sup;
@@ -101,6 +102,7 @@ static void test_process_is_remapped_with_all_fields(void **state)
     assert_string_equal(profile_text(to, carried.pid), "<0.2.0>");
     assert_string_equal(profile_text(to, carried.name), "name");
     assert_string_equal(profile_text(to, carried.label), "label");
+    assert_int_equal(carried.label_is_detail, 1);
     assert_string_equal(profile_text(to, carried.initial_call), "m:init/1");
     assert_string_equal(profile_text(to, carried.application), "shop");
     assert_int_equal(profile_get_process(to, carried.parent)->identity, 7);

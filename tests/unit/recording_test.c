@@ -94,13 +94,15 @@ static void assert_same_sample(const struct sample *a, const struct sample *b)
     assert_memory_equal(a->metrics.values, b->metrics.values, sizeof(a->metrics.values));
 }
 
-/* Add a process with a parent and ancestors. */
+/* Add a process with a parent, ancestors, and a label that is a detail. */
 static process_id add_family(struct profile *p)
 {
     struct process_entry sup = {.identity = 5, .target = 1, .pid = profile_string_z(p, "<0.7.0>")};
     struct process_entry worker = {.identity = 6, .target = 1};
     ancestor_id above = profile_ancestor(p, 0, profile_string_z(p, "shop_sup"));
 
+    worker.label = profile_string_z(p, "peer");
+    worker.label_is_detail = 1;
     worker.application = profile_string_z(p, "shop");
     worker.parent = profile_process(p, &sup);
     worker.ancestors = profile_ancestor(p, above, sup.pid);
@@ -161,7 +163,8 @@ static void test_recording_is_read_as_it_was_written(void **state)
                             profile_get_ancestor(small.profile, i), sizeof(struct ancestor));
     for (process_id i = 1; i <= a.processes; i++)
         assert_memory_equal(profile_get_process(seen.profile, i),
-                            profile_get_process(small.profile, i), sizeof(struct process_entry));
+                            profile_get_process(small.profile, i),
+                            offsetof(struct process_entry, label_is_detail) + sizeof(uint32_t));
     assert_int_equal(seen.totals.attach_ns, small.totals.attach_ns);
     assert_int_equal(seen.totals.losses[LOSS_UNKNOWN_NATIVE], 1);
     assert_int_equal(seen.totals.peak_rss_kb, 4096);

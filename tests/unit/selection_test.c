@@ -127,9 +127,32 @@ static void test_samples_are_selected_by_status(void **state)
         assert_int_equal(error.code, ERROR_USAGE);
         assert_non_null(strstr(error.text,
                                "the statuses are: running, runnable, waiting, suspended, "
-                               "exiting, garbage_collecting, free"));
+                               "exiting, garbage_collecting, free, idle, blocked"));
     }
     assert_string_equal(wanted(&small, &options, "name"), "03");
+    profile_free(small.profile);
+}
+
+/* "waiting" selects all processes that wait, whatever for. */
+static void test_waiting_selects_idle_and_blocked_too(void **state)
+{
+    static const struct {
+        const char *names, *expected;
+    } cases[] = {{"waiting", "013"}, {"idle", "1"}, {"blocked", "3"}, {"idle,blocked", "13"}};
+    struct small_profile small;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[0].status = STATUS_WAITING;
+    small.samples[1].status = STATUS_IDLE;
+    small.samples[3].status = STATUS_BLOCKED;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct selection_options options = {.statuses = 0};
+
+        assert_int_equal(selection_add_statuses(&options, cases[i].names, &error), 0);
+        assert_string_equal(wanted(&small, &options, "name"), cases[i].expected);
+    }
     profile_free(small.profile);
 }
 
@@ -413,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_stack_without_frames_still_has_root_frames),
         cmocka_unit_test(test_bad_pattern_is_refused),
         cmocka_unit_test(test_samples_are_selected_by_status),
+        cmocka_unit_test(test_waiting_selects_idle_and_blocked_too),
         cmocka_unit_test(test_process_is_selected_by_any_of_its_names),
         cmocka_unit_test(test_elixir_module_ends_before_the_last_dot),
         cmocka_unit_test(test_elixir_names_are_found_in_either_notation),

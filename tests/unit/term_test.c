@@ -132,6 +132,27 @@ static void test_binaries_of_each_release_are_written(void **state)
     stop();
 }
 
+/* The bytes of a binary that was appended to have moved: the base of the part is an old one. */
+static void test_binary_that_has_grown_is_read_where_it_is_now(void **state)
+{
+    uint64_t text, old, binary, reference;
+
+    (void)state;
+    start(27);
+    memcpy(&text, "abc\0\0\0\0", sizeof(text));
+    old = FAKE_WORDS(target, 0x7a7a7a7a7a7a7a7a);
+    binary = FAKE_WORDS(target, 0, 0, 0, 3, text);
+    reference = FAKE_WORDS(target, 0x28, binary, 0) | 2;
+    expect(FAKE_WORDS(target, 0x24, old | 2, 8, 24, reference) | 2, "<<\"bc\">>");
+    expect(FAKE_WORDS(target, 0x24, old | 3, 0, 24, reference) | 2, "<<\"abc\">>");
+    expect(FAKE_WORDS(target, 0x24, old | 1, 0, 24, reference) | 2, "<<\"zzz\">>");
+    expect(FAKE_WORDS(target, 0x24, old | 2, 0, 24, fake_small(1)) | 2, "<<...>>");
+    expect(FAKE_WORDS(target, 0x24, old | 2, 0, 24, old | 2) | 2, "<<...>>");
+    vm.layout.binary_orig_size = -1;
+    expect(FAKE_WORDS(target, 0x24, old | 2, 8, 24, reference) | 2, "<<...>>");
+    stop();
+}
+
 /* Small maps, whose header differs from OTP 27 on. */
 static void test_small_maps_are_written(void **state)
 {
@@ -194,6 +215,7 @@ int main(void)
         cmocka_unit_test(test_only_lists_of_characters_are_strings),
         cmocka_unit_test(test_boxed_terms_are_written),
         cmocka_unit_test(test_binaries_of_each_release_are_written),
+        cmocka_unit_test(test_binary_that_has_grown_is_read_where_it_is_now),
         cmocka_unit_test(test_small_maps_are_written),
         cmocka_unit_test(test_cycles_depth_and_length_are_limited),
         cmocka_unit_test(test_unreadable_terms_give_no_text),

@@ -177,6 +177,12 @@ static void test_process_is_named_by_name_label_or_initial_call(void **state)
     process.name = profile_string_z(p, "shop");
     sample.process = profile_process(p, &process);
     assert_shown(p, GROUP_NAME, &sample, "shop;proc_lib:init_p/5;erlang:+/2");
+    process.name = 0;
+    process.label_is_detail = 1;
+    sample.process = profile_process(p, &process);
+    assert_shown(p, GROUP_NAME, &sample, "my_server:init/1;proc_lib:init_p/5;erlang:+/2");
+    assert_shown(p, GROUP_PID, &sample, "{shop,7} <0.9.0>;proc_lib:init_p/5;erlang:+/2");
+    assert_shown(p, GROUP_LABEL, &sample, "{shop,7};proc_lib:init_p/5;erlang:+/2");
     profile_free(p);
 }
 

@@ -5,8 +5,8 @@
 
 export const CHOICE = Object.freeze({
     event: "", weight: "", change: false, groupBy: ["none"], range: null, against: null, per: "none",
-    include: "", exclude: "", processes: [], statuses: [], schedulers: [], form: "stacks", focus: "",
-    icicle: false, foldRecursion: false, hidden: [], search: "",
+    include: "", exclude: "", processes: [], statuses: [], schedulers: [], idle: false,
+    form: "stacks", focus: "", icicle: false, foldRecursion: false, hidden: [], search: "",
 });
 
 /** Gives rows ids from 1 on. Rows with the same JSON have the same id. */
@@ -34,7 +34,7 @@ class Table {
 }
 
 const METRICS = [["reductions", "count"], ["msgq", "count"], ["memory", "bytes"]];
-const STATUSES = ["none", "running", "runnable", "waiting"];
+const STATUSES = ["none", "running", "runnable", "waiting", "idle", "blocked"];
 
 /**
  * Make a recording of samples {time, stack: "a:b/1;c:d/2", process: "name", value, status, event,
@@ -67,8 +67,8 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
         frames: { ...frames.columns("symbol", "module", "file", "line"),
             kind: frames.column("kind", Uint8Array), elixir: frames.column("elixir", Uint8Array) },
         stacks: stacks.columns("parent", "frame"),
-        processes: { ...processes.columns("target", "pid", "name", "label", "initialCall",
-            "application", "parent", "ancestors"),
+        processes: { ...processes.columns("target", "pid", "name", "label", "labelIsDetail",
+            "initialCall", "application", "parent", "ancestors"),
             same: Uint32Array.from([0, ...processes.rows], (_, id) => id) },
         ancestors: { up: new Uint32Array(1), name: new Uint32Array(1) },
         threads: { target: new Uint32Array(1), tid: new Uint32Array(1), name: new Uint32Array(1),

@@ -93,7 +93,7 @@ test("the processes table sums all events of a process", () => {
     assert.equal(rows.length, 2);
     assert.deepEqual([cart.pid, cart.total, cart.samples, cart.cpuNs, cart.reductions, cart.msgq,
         cart.memory], ["<0.4.0>", 5, 1, 5, 50, 7, 900]);
-    assert.deepEqual([...cart.statuses], [0, 0.25, 0, 0.75]);
+    assert.deepEqual([...cart.statuses], [0, 0.25, 0, 0.75, 0, 0]);
     assert.equal(cart.spark[0], 5);
     assert.deepEqual([row(rows, "user").total, row(rows, "user").memory], [0, NaN]);
 });
@@ -112,4 +112,25 @@ test("a process has the same name everywhere", () => {
 
     assert.deepEqual(processRows(recording, weights, samples).map((made) => made.name),
         ["shop:buy/1", "user"]);
+});
+
+test("a label that is a detail is shown beside the pid and names no group", () => {
+    const recording = makeRecording([{ process: "cart", stack: "shop:buy/1" },
+        { process: "user", stack: "shop:buy/1" }]);
+    const { processes: { name, label, labelIsDetail }, strings } = recording;
+    const roots = (groupBy) => {
+        const { texts, text, of } = given(recording, { groupBy }).roots;
+
+        return [0, 1].map((sample) => texts[text[of[sample]]]);
+    };
+
+    for (const process of [1, 2]) {
+        name[process] = 0;
+        label[process] = strings.push(`peer ${process}`) - 1;
+    }
+    labelIsDetail[2] = 1;
+    assert.deepEqual(roots(["name"]), ["peer 1", "shop:buy/1"]);
+    assert.deepEqual(roots(["pid"]), ["peer 1 <0.4.0>", "peer 2 <0.4.0>"]);
+    assert.deepEqual([1, 2].map((process) => processName(recording, process).name),
+        ["peer 1", "peer 2"]);
 });

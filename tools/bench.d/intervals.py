@@ -8,9 +8,10 @@ import statistics
 import threading
 import time
 
+import beamflame
 import nodes
 from figures import Figure
-from recording import folder, running
+from recording import folder, record, running
 
 ERRORS_OF_95_PERCENT = 1.96
 
@@ -21,6 +22,16 @@ TIMING = 0.005
 TRUTHS = (("messages", (("sched", "context_switches"), ("msg", "requests"))),
           ("collections", (("gc", "collections"),)))
 EVENTS = "gc,alloc,sched,msg"
+EDGE_NS = 50e6
+
+# The loads of tests/loads/ordinary.erl; for each event and value, the count in its log. A process
+# that runs only to handle signals, as those of a call, is a switch for the node, and not for
+# beamflame: loads with calls say nothing of it.
+ORDINARY = ("paced", "pauses", "bursts", "pipeline", "batch", "timers", "publish", "mixed")
+WITH_CALLS = ("paced", "pauses", "bursts", "mixed")
+ORDINARY_TRUTHS = (("sched", "count", "switches"), ("gc", "count", "collections"),
+                   ("gc", "reclaimed", "words"), ("alloc", "words", "words"),
+                   ("msg", "count", "sent"))
 
 
 class Watch:
@@ -79,6 +90,86 @@ def apart(said, counted):
     if count["standard_error"] is None:
         return None
     return count["sum"] / said - 1, ERRORS_OF_95_PERCENT * count["standard_error"] / said
+
+
+class Log:
+    """The counts that load `ordinary` has logged, by the system's clock."""
+
+    FIELDS = ("switches", "collections", "words", "sent")
+
+    def __init__(self, report):
+        self.rows = report["log"]
+        self.times = [row[0] for row in self.rows]
+
+    def between(self, start, end, name):
+        """Return by how much a count grew between two moments, in ns since 1970."""
+        return self.at(end, name) - self.at(start, name)
+
+    def at(self, moment, name):
+        after = bisect.bisect(self.times, moment)
+        first, last = self.rows[after - 1:after + 1]
+        part = (moment - first[0]) / (last[0] - first[0])
+        column = 1 + self.FIELDS.index(name)
+        return first[column] + (last[column] - first[column]) * part
+
+
+def logged(node, out, seconds):
+    """Make one recording of load `ordinary`; return its log, and by event the start and end of the
+    recording and what was counted."""
+    node.report()
+    time.sleep(0.4)
+    stats = record(node.pid, seconds, 99, out / "x.bfr", "-e", EVENTS)
+    time.sleep(0.4)  # until the log has more than the recording
+    header = beamflame.record("report", out / "x.bfr", "-q", "--format", "json", "-o", "-").stdout
+    start = json.loads(header.partition("\n")[0])["start_realtime_ns"]
+    return Log(node.report()), {
+        event: (start, start + counted["span_ms"] * 1e6, counted)
+        for event, counted in stats["events"].items()}
+
+
+def tally(runs, event, value, name):
+    """Return the number of recordings with too few windows, and of each other one: the error and
+    half of the interval as parts of the truth, the share of time covered, and whether the interval
+    holds the truth. The beginning and end of the recording are known to EDGE_NS."""
+    unknown, told = 0, []
+    for log, events in runs:
+        start, end, counted = events[event]
+        found, truth = counted["values"][value], log.between(start, end, name)
+        least = log.between(start + EDGE_NS, end - EDGE_NS, name)
+        most = log.between(start - EDGE_NS, end + EDGE_NS, name)
+        if found["standard_error"] is None:
+            unknown += 1
+        elif truth > 0:
+            half = ERRORS_OF_95_PERCENT * found["standard_error"]
+            told.append((found["sum"] / truth - 1, half / truth,
+                         counted["covered_ms"] / counted["span_ms"],
+                         least <= found["sum"] + half and found["sum"] - half <= most))
+    return unknown, told
+
+
+def ordinary(release, options):
+    """The intervals of totals on loads that are like those of ordinary nodes."""
+    held_of = {truth[:2]: [] for truth in ORDINARY_TRUTHS}
+    for what in ORDINARY:
+        with nodes.Node(release, "ordinary", f"what={what}") as node, folder() as out:
+            time.sleep(1)
+            runs = [logged(node, out, options.recording) for _ in range(options.recordings)]
+        for event, value, name in ORDINARY_TRUTHS:
+            if event == "sched" and what in WITH_CALLS:
+                continue
+            unknown, told = tally(runs, event, value, name)
+            if not told:
+                continue
+            held = [holds for *_, holds in told]
+            held_of[event, value] += held
+            off, half, covered = (statistics.median(column) for column in list(zip(*told))[:3])
+            yield Figure(f"{what}, {event} {value}: covered {100 * covered:.1f} %, off by "
+                         f"{100 * off:+.0f} %, ± {100 * half:.0f} % (medians), {unknown} unknown, "
+                         "held, %", 100 * sum(held) / len(held), "{:.0f}")
+    for (event, value), held in held_of.items():
+        yield Figure(f"all ordinary loads, {event} {value}: intervals that hold it, %",
+                     100 * sum(held) / max(len(held), 1), "{:.0f}", least=90,
+                     error=100 * math.sqrt(0.9 * 0.1 / max(len(held), 1)))
 
 
 def intervals(release, options):

@@ -5,6 +5,7 @@
  */
 import { weigh } from "#analysis/weights";
 import { group } from "#analysis/grouping";
+import { idleTime, leftOutIdle } from "#analysis/idle";
 import { select } from "#analysis/selection";
 import { buildSandwich, buildTree } from "#analysis/tree";
 import { matchTree } from "#analysis/search";
@@ -53,6 +54,18 @@ export class Model {
 
         return [select(recording, choice, roots, choice.range),
             choice.against && select(recording, choice, roots, choice.against)];
+    }
+
+    /**
+     * The time of the idle processes that are left out, and the time with them; null: none are.
+     *
+     * @param {Choice} choice
+     */
+    idle(choice) {
+        const { recording } = this;
+
+        return leftOutIdle(recording, choice) && idleTime(recording, choice,
+            select(recording, { ...choice, idle: true }, this.roots(choice), choice.range));
     }
 
     /** A cache key: equal for choices that select the same stacks. @param {Choice} choice */

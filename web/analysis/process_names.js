@@ -2,7 +2,7 @@
 /* The name of a process in the table of processes and in the chips of the selection. */
 import { bottomsOf } from "#analysis/grouping";
 import { remember } from "#analysis/memo";
-import { isNamedByStack, nameText, targetText } from "#analysis/root_texts";
+import { isNamedByStack, nameOrLabel, nameText, targetText } from "#analysis/root_texts";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {{ name: string, pid: string, node: string }} ProcessName `pid` is "" if it is the
@@ -17,7 +17,8 @@ export function processName(recording, process) {
     const { processes, strings, targets, header } = recording;
     const { newest, bottom } = remember(recording, "newest names", "", () => findNewest(recording));
     const entry = newest[process], pid = strings[processes.pid[entry]];
-    const name = nameText(recording, entry,
+    const own = nameOrLabel(processes, entry);
+    const name = own ? strings[own] : nameText(recording, entry,
         isNamedByStack(recording, entry) ? bottom[process] : 0);
 
     return { name, pid: pid === name ? "" : pid,

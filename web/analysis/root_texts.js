@@ -32,7 +32,7 @@ export function activityText({ strings, threads, header }, activity, who) {
 }
 
 /**
- * True if only the root function of its stack can name a process: it has no name, no label, and no
+ * True if only the root function of its stack can name a process: it has no name for groups, and no
  * initial call but that of a fun.
  *
  * @param {Recording} recording
@@ -41,15 +41,26 @@ export function activityText({ strings, threads, header }, activity, who) {
 export function isNamedByStack({ processes, strings }, process) {
     const call = processes.initialCall[process];
 
-    return !processes.name[process] && !processes.label[process] &&
-        (!call || strings[call] === INITIAL_CALL_OF_FUN);
+    return !groupName(processes, process) && (!call || strings[call] === INITIAL_CALL_OF_FUN);
 }
 
 /**
- * @param {Recording} recording
+ * The name of a process in groups: registered name, else label; 0 if it has neither.
+ *
+ * @param {Recording["processes"]} processes
  * @param {number} process
  */
-const givenName = ({ processes }, process) => processes.name[process] || processes.label[process];
+function groupName({ name, label, labelIsDetail }, process) {
+    return name[process] || (labelIsDetail[process] ? 0 : label[process]);
+}
+
+/**
+ * Registered name, else label; 0 if it has neither.
+ *
+ * @param {Recording["processes"]} processes
+ * @param {number} process
+ */
+export const nameOrLabel = ({ name, label }, process) => name[process] || label[process];
 
 /**
  * @param {Recording} recording
@@ -58,7 +69,7 @@ const givenName = ({ processes }, process) => processes.name[process] || process
  */
 export function nameText(recording, process, bottom) {
     const { processes, frames, strings } = recording;
-    const best = givenName(recording, process) || (bottom && frames.symbol[bottom]) ||
+    const best = groupName(processes, process) || (bottom && frames.symbol[bottom]) ||
         processes.initialCall[process] || processes.pid[process];
 
     return best ? strings[best] : "[process]";
@@ -69,7 +80,7 @@ export function nameText(recording, process, bottom) {
  * @param {number} process
  */
 export function pidText(recording, process) {
-    const { processes, strings } = recording, name = givenName(recording, process);
+    const { processes, strings } = recording, name = nameOrLabel(processes, process);
     const pid = processes.pid[process];
 
     return (name ? `${strings[name]} ` : "") + (pid ? strings[pid] : "[process]");

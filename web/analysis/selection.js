@@ -3,6 +3,7 @@
  * The selected samples (src/profile/selection.c). A sample must meet all conditions. Samples of
  * other events are included: they have weight 0.
  */
+import { leftOutIdle, selectedStatuses } from "#analysis/idle";
 import { nameOf, remember } from "#analysis/memo";
 import { readPattern } from "#analysis/pattern";
 import { firstSince } from "#analysis/time_axis";
@@ -38,7 +39,7 @@ export function select(recording, choice, roots, range) {
 function selectAtAnyTime(recording, choice, roots) {
     const { include, exclude, processes, statuses, schedulers } = choice;
     const key = JSON.stringify([include, exclude, processes, statuses, schedulers,
-        include || exclude ? nameOf(roots) : ""]);
+        leftOutIdle(recording, choice), include || exclude ? nameOf(roots) : ""]);
 
     return remember(recording, "selection", key, () => filter(recording, choice, roots));
 }
@@ -50,13 +51,17 @@ function selectAtAnyTime(recording, choice, roots) {
  */
 function filter(recording, choice, roots) {
     const { samples } = recording, wanted = new Uint8Array(samples.count).fill(1);
+    const idle = leftOutIdle(recording, choice);
     const of = new Uint32Array(samples.count);
     let count = 0;
 
     if (choice.processes.length)
         keep(wanted, samples.process, processesOf(recording, choice.processes), 1);
     if (choice.statuses.length)
-        keep(wanted, samples.status, marks(256, choice.statuses), 1);
+        keep(wanted, samples.status,
+            marks(256, selectedStatuses(recording, choice.statuses)), 1);
+    if (idle)
+        dropIdle(wanted, recording, idle);
     if (choice.schedulers.length)
         keep(wanted, samples.thread, marks(recording.threads.name.length, choice.schedulers), 1);
     if (choice.include)
@@ -102,6 +107,17 @@ function processesOf({ processes }, ids) {
 function keep(wanted, column, marked, asked) {
     for (let i = 0; i < wanted.length; i++)
         if (marked[column[i]] !== asked)
+            wanted[i] = 0;
+}
+
+/**
+ * @param {Uint8Array} wanted
+ * @param {Recording} recording
+ * @param {{ event: number, status: number }} idle
+ */
+function dropIdle(wanted, { samples }, idle) {
+    for (let i = 0; i < wanted.length; i++)
+        if (samples.status[i] === idle.status && samples.event[i] === idle.event)
             wanted[i] = 0;
 }
 

@@ -74,7 +74,7 @@ function readFrames(columns, count, strings) {
 /** @param {Columns} columns @param {number} count @returns {Processes} */
 function readProcesses(columns, count) {
     const table = readTable(columns, "process", count, ["target", "pid", "name", "label",
-        "initialCall", "application", "parent", "ancestors"]);
+        "labelIsDetail", "initialCall", "application", "parent", "ancestors"]);
     return { ...table, same: columns.distances("process.same", new Uint32Array(count + 1)) };
 }
 

@@ -3,6 +3,7 @@
 import { button, element, fill } from "#view/dom";
 import { rangeText } from "#view/heatmap";
 import { PLUMBING, toggled } from "#view/graph_controls";
+import { percentText } from "#view/number_text";
 import { processText } from "#view/process_table";
 import { processName } from "#analysis/process_names";
 
@@ -17,9 +18,10 @@ const EVERYTHING = { processes: [], statuses: [], schedulers: [],
 /**
  * @param {View} view
  * @param {Recording} recording
+ * @param {{ idle: number, whole: number } | null} idle
  * @returns {Chip[]}
  */
-function chipsOf(view, recording) {
+function chipsOf(view, recording, idle) {
     /** @type {Chip[]} */
     const chips = [];
     const { statuses } = recording.header;
@@ -35,6 +37,9 @@ function chipsOf(view, recording) {
     if (view.statuses.length)
         chips.push({ text: view.statuses.map((status) => statuses[status] || "no process")
             .join(", "), without: { statuses: [] } });
+    if (idle?.idle)
+        chips.push({ text: `without idle: ${percentText(idle.idle, idle.whole)} of the time`,
+            without: { idle: true }, sort: "idle" });
     if (view.schedulers.length)
         chips.push({ text: `${view.schedulers.length} of the threads`,
             without: { schedulers: [] } });
@@ -54,11 +59,12 @@ function chipsOf(view, recording) {
  * @param {HTMLElement} place
  * @param {View} view
  * @param {Recording} recording
+ * @param {{ idle: number, whole: number } | null} idle what is left out (model.js)
  * @param {Pick<View, "range" | "against">} wholeTime
  * @param {(changes: Partial<View>) => void} set
  */
-export function showChips(place, view, recording, wholeTime, set) {
-    const chips = chipsOf(view, recording);
+export function showChips(place, view, recording, idle, wholeTime, set) {
+    const chips = chipsOf(view, recording, idle);
 
     place.hidden = !chips.length;
     fill(place, ...chips.map(({ text, without, sort }) =>

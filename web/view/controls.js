@@ -2,6 +2,7 @@
 /* The controls of the selection: event, weight, groups, filters. */
 import { eventOf, eventsOf, weigh, weightsOf } from "#analysis/weights";
 import { GROUP_KEYS } from "#analysis/grouping";
+import { canLeaveOutIdle } from "#analysis/idle";
 import { readPattern } from "#analysis/pattern";
 import { button, element, fill } from "#view/dom";
 import { checkList } from "#view/menu";
@@ -141,6 +142,11 @@ export class Controls {
         this.groups = new Groups(set);
         this.statuses = checkList("status", recording.header.statuses.map((text, value) =>
             ({ text: value ? text : "no process", value })), (statuses) => set({ statuses }));
+        this.idle = element("input", { type: "checkbox", onchange: () =>
+            set({ idle: this.idle.checked }) });
+        this.idleLabel = element("label", { className: "check",
+            title: "processes that wait for any message in their main loop" }, this.idle,
+        "show idle");
         this.schedulers = checkList("scheduler", threadsOf(recording), (schedulers) =>
             set({ schedulers }));
         this.include = patternField("only stacks with\u2026",
@@ -155,7 +161,7 @@ export class Controls {
         this.eventField = field("event", this.event);
         this.eventField.hidden = events.length < 2;
         fill(place, this.eventField, field("weight", this.weight), this.changeLabel,
-            this.groups.element, this.statuses.element, this.schedulers.element,
+            this.idleLabel, this.groups.element, this.statuses.element, this.schedulers.element,
             this.include.element, this.exclude.element);
     }
 
@@ -169,6 +175,8 @@ export class Controls {
             text: unit === name || unit === "count" ? name : `${name} (${unit})` })), weight);
         this.change.checked = view.change;
         this.changeLabel.hidden = !weights.some(({ name, metric }) => name === weight && metric);
+        this.idle.checked = view.idle;
+        this.idleLabel.hidden = !canLeaveOutIdle(recording, view);
         this.groups.show(view.groupBy);
         this.statuses.set(view.statuses);
         this.schedulers.set(view.schedulers);

@@ -136,7 +136,8 @@ export class Page {
         showTooltip(this.tooltip, [], 0, 0);
         this.controls.show(view);
         showCounted(byId("counted"), this.model.counted(view), this.model.weights(view));
-        showChips(byId("chips"), view, this.recording, this.wholeTime, this.set);
+        showChips(byId("chips"), view, this.recording, this.model.idle(view), this.wholeTime,
+            this.set);
         this.showGraph(view, trees);
         byId("status").textContent = statusText(view, trees[trees.length - 1],
             this.model.counted(view));

@@ -10,7 +10,7 @@
 /** The View of a page without options of the command line. */
 export const DEFAULTS = /** @type {View} */ (Object.freeze({
     event: "", weight: "", change: false, groupBy: ["name"], range: null, against: null,
-    per: "time", include: "", exclude: "", processes: [], statuses: [], schedulers: [],
+    per: "time", include: "", exclude: "", processes: [], statuses: [], schedulers: [], idle: false,
     form: "stacks", focus: "", icicle: false, foldRecursion: false, hidden: [], search: "",
     zoom: null, panel: "auto",
 }));
@@ -55,6 +55,7 @@ const FIELDS = [
     ["per", "per", oneOf("time", "total", "none")], ["include", "include", TEXT],
     ["exclude", "exclude", TEXT], ["processes", "process", NUMBERS],
     ["statuses", "status", NUMBERS], ["schedulers", "scheduler", NUMBERS],
+    ["idle", "idle", FLAG],
     ["form", "form", oneOf("stacks", "callers", "sandwich")], ["focus", "focus", TEXT],
     ["icicle", "icicle", FLAG], ["foldRecursion", "fold", FLAG], ["hidden", "hidden", TEXTS],
     ["search", "search", TEXT], ["zoom", "zoom", ZOOM],

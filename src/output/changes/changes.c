@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/changes/function_changes.h"
+#include "output/idle.h"
 #include "output/weight.h"
 #include "util/alloc.h"
 #include "util/number.h"
@@ -25,7 +26,7 @@ struct changes {
  * the recording was read from folded stacks. */
 static bool counts_samples(const struct weight *weight)
 {
-    return weight->period || !strcmp(weight->name, "samples");
+    return !strcmp(weight->name, "samples");
 }
 
 static void *changes_begin(FILE *file, const struct output_source *source, struct error *error)
@@ -35,7 +36,7 @@ static void *changes_begin(FILE *file, const struct output_source *source, struc
     (void)error;
     changes->file = file;
     changes->source = *source;
-    changes->weight = weight_of_event(source, source->event);
+    changes->weight = weight_with_unit(source, source->event);
     return changes;
 }
 
@@ -57,7 +58,7 @@ static int changes_sample(void *state, const struct sample *sample, struct error
 static struct number_text cell(const struct changes *changes, double amount, const char *plus)
 {
     uint64_t rounded = whole_part(fabs(amount) + 0.5);
-    struct number_text text, number = counts_samples(&changes->weight)
+    struct number_text text, number = counts_samples(&changes->weight) || !rounded
                                           ? number_text(rounded)
                                           : amount_text(rounded, changes->weight.unit);
 
@@ -82,7 +83,8 @@ static void put_side(const struct changes *changes, int side, const char *label)
     free(name);
 }
 
-static void put_head(const struct changes *changes, double scale)
+static void put_head(const struct changes *changes, const struct recording_totals *totals,
+                     double scale)
 {
     static const char *const whys[] = {
         [PER_TIME] = "to the duration of the second",
@@ -91,29 +93,38 @@ static void put_head(const struct changes *changes, double scale)
     };
     const struct output_source *source = &changes->source;
     const struct profile *profile = source->profile;
+    struct buffer idle = {0};
 
-    fprintf(changes->file, "%s, %s%s%s\n",
+    fprintf(changes->file, "%s, %s%s\n",
             profile_text(profile, profile_get_event(profile, source->event)->name),
-            changes->weight.is_change ? "change of " : "", changes->weight.name,
-            changes->weight.period ? " in samples" : "");
+            changes->weight.is_change ? "change of " : "", changes->weight.name);
     put_side(changes, 0, "before");
     put_side(changes, 1, "after ");
     fprintf(changes->file, "before is multiplied by %.4g, %s\n", scale,
             whys[source->comparison->per]);
+    idle_text(source, totals, &idle);
+    if (idle.size)
+        fprintf(changes->file, "%.*s\n", (int)idle.size, idle.data);
+    buffer_free(&idle);
 }
 
 static void put_row(const struct changes *changes, const struct function_change *function)
 {
-    fprintf(changes->file, "%14s  %14s  %14s  %14s  %14s  %s\n",
-            cell(changes, function->total[0], "").text, cell(changes, function->total[1], "").text,
-            cell(changes, function->change, "+").text, cell(changes, function->noise, "").text,
-            cell(changes, function->self[1] - function->self[0], "+").text, function->name);
+    bool is_self = changes->source.comparison->sort == SORT_SELF;
+    const double *sides = is_self ? function->self : function->total;
+    const double *others = is_self ? function->total : function->self;
+
+    fprintf(changes->file, "%14s  %14s  %14s  %14s  %14s  %s\n", cell(changes, sides[0], "").text,
+            cell(changes, sides[1], "").text, cell(changes, function->change, "+").text,
+            cell(changes, function->noise, "").text, cell(changes, others[1] - others[0], "+").text,
+            function->name);
 }
 
 /* Write the functions that have changed by more than chance explains. */
 static void put_functions(const struct changes *changes, const struct function_change *list,
                           size_t count)
 {
+    bool is_self = changes->source.comparison->sort == SORT_SELF;
     size_t shown = 0, clear = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -121,7 +132,7 @@ static void put_functions(const struct changes *changes, const struct function_c
             continue;
         if (!clear++)
             fprintf(changes->file, "\n%14s  %14s  %14s  %14s  %14s\n", "before", "after", "change",
-                    "noise", "without callees");
+                    "noise", is_self ? "with callees" : "without callees");
         if (shown == SHOWN_MAX)
             continue;
         put_row(changes, &list[i]);
@@ -143,10 +154,12 @@ static int changes_finish(void *state, const struct recording_totals *totals, st
 
     (void)error;
     if (totals) {
-        double scale = comparison_scale(changes->source.comparison, changes->functions.totals);
+        const struct comparison *comparison = changes->source.comparison;
+        double scale = comparison_scale(comparison, changes->functions.totals);
 
-        list = function_changes_list(&changes->functions, changes->source.profile, scale, &count);
-        put_head(changes, scale);
+        list = function_changes_list(&changes->functions, changes->source.profile, scale,
+                                     comparison->sort, &count);
+        put_head(changes, totals, scale);
         put_functions(changes, list, count);
         free(list);
     }

@@ -3,27 +3,54 @@
 
 #include <string.h>
 
-static const char *const names[] = {
+enum { NAMES = 3 };
+
+static const char *const per_names[NAMES] = {
     [PER_TIME] = "time",
     [PER_TOTAL] = "total",
     [PER_NONE] = "none",
 };
-enum { PERS = sizeof(names) / sizeof(names[0]) };
+static const char *const sort_names[NAMES] = {
+    [SORT_CHANGE] = "change",
+    [SORT_SELF] = "self",
+    [SORT_TOTAL] = "total",
+};
 
 const char *comparison_per_name(enum comparison_per per)
 {
-    return names[per];
+    return per_names[per];
+}
+
+/* The index of a name; NAMES if there is none. */
+static int find(const char *const names[NAMES], const char *name)
+{
+    int i = 0;
+
+    while (i < NAMES && strcmp(names[i], name) != 0)
+        i++;
+    return i;
 }
 
 int comparison_per_parse(const char *name, enum comparison_per *per, struct error *error)
 {
-    for (int i = 0; i < PERS; i++)
-        if (!strcmp(names[i], name)) {
-            *per = (enum comparison_per)i;
-            return 0;
-        }
-    return error_set(error, ERROR_USAGE,
-                     "can't normalize by '%s'; choose one of: time, total, none", name);
+    int found = find(per_names, name);
+
+    if (found == NAMES)
+        return error_set(error, ERROR_USAGE,
+                         "can't normalize by '%s'; choose one of: time, total, none", name);
+    *per = (enum comparison_per)found;
+    return 0;
+}
+
+int comparison_sort_parse(const char *name, enum comparison_sort *sort, struct error *error)
+{
+    int found = find(sort_names, name);
+
+    if (found == NAMES)
+        return error_set(error, ERROR_USAGE,
+                         "can't sort by '%s'; choose one of: change, self, total", name);
+    *sort = (enum comparison_sort)found;
+    return 0;
 }
 
 uint64_t recording_ms(const struct recording_header *header, const struct recording_totals *totals)

@@ -20,6 +20,15 @@ const char *comparison_per_name(enum comparison_per per); /* "time" */
 /* Fails with ERROR_USAGE, which lists the valid names. */
 int comparison_per_parse(const char *name, enum comparison_per *per, struct error *error);
 
+/* The order of the table of functions. */
+enum comparison_sort {
+    SORT_CHANGE, /* by the change of a function with its callees */
+    SORT_SELF,   /* by the change without them */
+    SORT_TOTAL,  /* by the larger of the two weights with callees */
+};
+/* Fails with ERROR_USAGE, which lists the valid names. */
+int comparison_sort_parse(const char *name, enum comparison_sort *sort, struct error *error);
+
 struct comparison_side {
     const char *name;
     struct recording_header header; /* of the original recording */
@@ -30,6 +39,7 @@ struct comparison_side {
 struct comparison {
     struct comparison_side sides[2];
     enum comparison_per per;
+    enum comparison_sort sort;
 };
 
 /* Return the duration of a recording in ms, rounded up. */

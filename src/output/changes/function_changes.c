@@ -94,31 +94,45 @@ static double noise_of(const struct function_sums total[2], double scale)
 }
 
 static struct function_change change_of(const struct profile *profile,
-                                        const struct function *function, double scale)
+                                        const struct function *function, double scale,
+                                        enum comparison_sort sort)
 {
     const struct function_sums *self = function->self, *total = function->total;
-    struct function_change change = {
+    const struct function_sums *sums = sort == SORT_SELF ? self : total;
+
+    return (struct function_change){
         .name = view_symbol(profile, profile_get_frame(profile, function->frame)),
         .self = {self[0].weight * scale, self[1].weight},
         .total = {total[0].weight * scale, total[1].weight},
-        .noise = noise_of(total, scale),
+        .change = sums[1].weight - sums[0].weight * scale,
+        .noise = noise_of(sums, scale),
     };
-
-    change.change = change.total[1] - change.total[0];
-    return change;
 }
 
-static int compare(const void *a, const void *b)
+static int order_of(double x, double y)
 {
-    double x = fabs(((const struct function_change *)a)->change);
-    double y = fabs(((const struct function_change *)b)->change);
-
     return x == y ? 0 : x > y ? -1 : 1;
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+    return order_of(fabs(((const struct function_change *)a)->change),
+                    fabs(((const struct function_change *)b)->change));
+}
+
+static double larger_total(const struct function_change *change)
+{
+    return fmax(fabs(change->total[0]), fabs(change->total[1]));
+}
+
+static int compare_totals(const void *a, const void *b)
+{
+    return order_of(larger_total(a), larger_total(b));
 }
 
 struct function_change *function_changes_list(const struct function_changes *changes,
                                               const struct profile *profile, double scale,
-                                              size_t *ret_count)
+                                              enum comparison_sort sort, size_t *ret_count)
 {
     struct functions functions = {.profile = profile};
     struct function_change *list;
@@ -130,10 +144,10 @@ struct function_change *function_changes_list(const struct function_changes *cha
             add_stack(&functions, stack, changes->stacks[stack]);
     list = xcalloc(functions.keys.count + 1, sizeof(*list));
     for (uint32_t i = 0; i < functions.keys.count; i++) {
-        list[count] = change_of(profile, &functions.list[i], scale);
+        list[count] = change_of(profile, &functions.list[i], scale, sort);
         count += list[count].change != 0;
     }
-    qsort(list, count, sizeof(*list), compare);
+    qsort(list, count, sizeof(*list), sort == SORT_TOTAL ? compare_totals : compare_changes);
     intern_free(&functions.keys);
     free(functions.list);
     *ret_count = count;

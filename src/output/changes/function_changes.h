@@ -30,11 +30,11 @@ void function_changes_free(struct function_changes *changes);
 struct function_change {
     const char *name;
     double self[2], total[2];
-    double change; /* of the total */
+    double change; /* of what the list is for: of self, or of the total */
     double noise;  /* limit of the change that chance explains, at 95 % confidence */
 };
 
-/* Return the functions whose total has changed, the greatest change first. To be freed. */
+/* Return the functions that have changed, in this order. To be freed. */
 struct function_change *function_changes_list(const struct function_changes *changes,
                                               const struct profile *profile, double scale,
-                                              size_t *ret_count);
+                                              enum comparison_sort sort, size_t *ret_count);

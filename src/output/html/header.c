@@ -231,6 +231,7 @@ static void put_choice(struct json *json, const struct output_source *source)
     if (source->value)
         json_text(json, "weight", source->value);
     json_bool(json, "change", source->change);
+    json_bool(json, "idle", source->keeps_idle);
     json_open(json, "groupBy", '[');
     for (; *key; key++)
         if (*key < GROUP_COUNT)

@@ -248,6 +248,7 @@ const struct output_format html_format = {
     .name = "html",
     .suffixes = {".html"},
     .comparing = &html_format,
+    .lists_idle = true,
     .begin = html_begin,
     .sample = html_sample,
     .finish = html_finish,

@@ -34,6 +34,7 @@ NUMBER(process_target, profile_get_process, target)
 NUMBER(process_pid, profile_get_process, pid)
 NUMBER(process_name, profile_get_process, name)
 NUMBER(process_label, profile_get_process, label)
+NUMBER(process_label_is_detail, profile_get_process, label_is_detail)
 NUMBER(process_initial_call, profile_get_process, initial_call)
 NUMBER(process_application, profile_get_process, application)
 NUMBER(process_parent, profile_get_process, parent)
@@ -119,6 +120,7 @@ void html_tables_add(const struct profile *profile, struct html_columns *columns
         {"process.pid", counts.processes, process_pid},
         {"process.name", counts.processes, process_name},
         {"process.label", counts.processes, process_label},
+        {"process.labelIsDetail", counts.processes, process_label_is_detail},
         {"process.initialCall", counts.processes, process_initial_call},
         {"process.application", counts.processes, process_application},
         {"process.parent", counts.processes, process_parent},

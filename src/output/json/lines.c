@@ -201,6 +201,11 @@ static void write_counted(const struct json_lines *lines, const struct event_sum
         if (summary->errors[i] != EVENT_ERROR_UNKNOWN)
             json_number(&json, profile_text(profile, event->values[i].name), summary->errors[i]);
     json_close(&json, '}');
+    json_open(&json, "sure", '{');
+    for (uint32_t i = 0; i < event->value_count; i++)
+        json_bool(&json, profile_text(profile, event->values[i].name),
+                  event_sum_is_sure(summary, i));
+    json_close(&json, '}');
     put_histograms(&json, profile, summary);
     put_tallies(&json, profile, summary);
     json_line_close(&json);
@@ -329,6 +334,7 @@ static int json_lines_finish(void *state, const struct recording_totals *totals,
 const struct output_format json_format = {
     .name = "json",
     .suffixes = {".json", ".json.gz"},
+    .lists_idle = true,
     .begin = json_lines_begin,
     .sample = json_lines_sample,
     .finish = json_lines_finish,

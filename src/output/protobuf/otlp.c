@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/idle.h"
 #include "output/protobuf/otlp_dictionary.h"
 #include "output/sample_groups.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/number.h"
 
-enum { LABELS_MAX = 4, NOTES_MAX = LOSS_COUNT + 3, RESOURCE_MAX = 8 };
+enum { LABELS_MAX = 4, NOTES_MAX = LOSS_COUNT + 4, RESOURCE_MAX = 8 };
 
 /* A sample group, and the indices of its parts in the dictionary. */
 struct row {
@@ -157,6 +158,8 @@ static size_t make_notes(struct otlp *otlp, int32_t notes[NOTES_MAX])
     }
     if (totals->left_out)
         notes[count++] = note(otlp, "left_out", totals->left_out);
+    if (totals->idle.samples && otlp->source.event == otlp->source.idle_event)
+        notes[count++] = note(otlp, "idle", totals->idle.samples);
     if (totals->unknown)
         notes[count++] = note(otlp, "unknown_weight", totals->unknown);
     if (totals->cut)

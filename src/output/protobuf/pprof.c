@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "output/code_table.h"
+#include "output/idle.h"
 #include "output/protobuf/protobuf_file.h"
 #include "output/sample_groups.h"
 #include "output/summary/texts.h"
@@ -280,6 +281,9 @@ static void write_comments(struct pprof *pprof, const struct recording_totals *t
                       totals->left_out);
         write_comment(pprof, &text);
     }
+    idle_text(&pprof->source, totals, &text);
+    if (text.size)
+        write_comment(pprof, &text);
     if (totals->unknown) {
         buffer_format(&text, "%" PRIu64 " samples whose %s is not known", totals->unknown,
                       pprof->source.value);

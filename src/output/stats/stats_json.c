@@ -107,6 +107,7 @@ static void put_values(struct json *json, const struct profile *profile,
         if (summary) {
             json_number(json, "sum", summary->sums[i]);
             put_error(json, summary->errors[i]);
+            json_bool(json, "sure", event_sum_is_sure(summary, i));
         }
         json_close(json, '}');
     }
@@ -332,6 +333,7 @@ static void write_stats(const struct stats *stats, const struct recording_totals
     json_open_lines(&json, NULL, '{');
     json_number(&json, "samples", totals->samples);
     json_number(&json, "left_out", totals->left_out);
+    json_number(&json, "idle", totals->idle.samples);
     json_number(&json, "unknown_weight", totals->unknown);
     json_number(&json, "erlang_samples", totals->erlang_samples);
     json_number(&json, "complete_stacks", totals->complete_stacks);
@@ -384,6 +386,7 @@ static int stats_finish(void *state, const struct recording_totals *totals, stru
 
 const struct output_format stats_json_format = {
     .name = "stats",
+    .lists_idle = true,
     .begin = stats_begin,
     .sample = stats_sample,
     .finish = stats_finish,

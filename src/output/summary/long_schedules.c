@@ -128,7 +128,7 @@ static void write_slice(FILE *file, const struct profile *profile,
     struct root_key root = root_key_of_process(profile, slice->process, slice->stack);
     struct buffer name = {0};
 
-    root_text(profile, GROUP_NAME, &root, &name);
+    root_process_text(profile, &root, &name);
     fprintf(file, "  %16s  until %9.3f s  %s  %.*s  ", amount_text(slice->ns, UNIT_NS).text,
             (double)(slice->end - start_monotonic) / 1e9, profile_text(profile, process->pid),
             (int)name.size, name.data);

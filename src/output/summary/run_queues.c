@@ -23,6 +23,7 @@ void run_queues_free(struct run_queues *queues)
     intern_free(&queues->keys);
     counts_free(&queues->turns);
     counts_free(&queues->delays);
+    counts_free(&queues->samples);
 }
 
 void run_queues_add(struct run_queues *queues, const struct profile *profile,
@@ -41,10 +42,11 @@ void run_queues_add(struct run_queues *queues, const struct profile *profile,
     id = intern_add(&queues->keys, &key);
     counts_add(&queues->turns, id, sample->values[SCHED_COUNT]);
     counts_add(&queues->delays, id, sample->values[SCHED_DELAY]);
+    counts_add(&queues->samples, id, 1);
 }
 
 static void write_queue(FILE *file, const struct profile *profile, const struct queue_key *key,
-                        uint64_t turns, uint64_t delay)
+                        uint64_t turns, uint64_t delay, uint64_t samples)
 {
     static const char *const kinds[] = {
         [SCHEDULER_NORMAL] = "scheduler",
@@ -59,9 +61,9 @@ static void write_queue(FILE *file, const struct profile *profile, const struct 
     size += snprintf(name + size, sizeof(name) - (size_t)size, "%s", kinds[key->kind]);
     if (key->number)
         snprintf(name + size, sizeof(name) - (size_t)size, " %u", key->number);
-    fprintf(file, "  %-20s  %12s  %12s  %12s\n", name, number_text(turns).text,
-            amount_text(delay, UNIT_NS).text,
-            turns ? amount_text(delay / turns, UNIT_NS).text : "");
+    fprintf(file, "  %-20s  %12s  %12s  %12s  %8s\n", name, number_text(turns).text,
+            amount_text(delay, UNIT_NS).text, turns ? amount_text(delay / turns, UNIT_NS).text : "",
+            number_text(samples).text);
 }
 
 void run_queues_write(FILE *file, const struct profile *profile, const struct run_queues *queues)
@@ -70,8 +72,9 @@ void run_queues_write(FILE *file, const struct profile *profile, const struct ru
     size_t count = counts_top(&queues->delays, top, QUEUES_MAX);
 
     if (count)
-        fprintf(file, "\nrun queues\n  %-20s  %12s  %12s  %12s\n", "", "count", "delay", "average");
+        fprintf(file, "\nrun queues\n  %-20s  %12s  %12s  %12s  %8s\n", "", "count", "delay",
+                "average", "samples");
     for (size_t i = 0; i < count; i++)
         write_queue(file, profile, intern_get(&queues->keys, top[i].id),
-                    queues->turns.of[top[i].id], top[i].count);
+                    queues->turns.of[top[i].id], top[i].count, queues->samples.of[top[i].id]);
 }

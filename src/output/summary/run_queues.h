@@ -14,7 +14,7 @@
 
 struct run_queues {
     struct intern keys;
-    struct counts turns, delays; /* by id in keys */
+    struct counts turns, delays, samples; /* by id in keys */
 };
 
 void run_queues_init(struct run_queues *queues);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "output/idle.h"
 #include "output/number_text.h"
 #include "output/summary/cpu_account.h"
 #include "output/summary/microstate_table.h"
@@ -44,8 +45,8 @@ static int summary_sample(void *state, const struct sample *sample, struct error
     struct summary *summary = state;
 
     (void)error;
-    summary_event_add(&summary->events[sample->event - 1], &summary->processes,
-                      summary->source.profile, sample);
+    summary_event_add(&summary->events[sample->event - 1], &summary->processes, &summary->source,
+                      sample);
     if (output_shows(&summary->source, sample->event))
         microstates_add(summary->microstates, sample);
     return 0;
@@ -103,6 +104,16 @@ static void write_account(const struct summary *summary, const struct recording_
     buffer_free(&text);
 }
 
+static void write_idle(const struct summary *summary, const struct recording_totals *totals)
+{
+    struct buffer text = {0};
+
+    idle_text(&summary->source, totals, &text);
+    if (text.size)
+        fprintf(summary->file, "wall      %.*s\n", (int)text.size, text.data);
+    buffer_free(&text);
+}
+
 static void write_overview(const struct summary *summary, const struct recording_totals *totals)
 {
     uint32_t targets = profile_counts(summary->source.profile).targets;
@@ -134,6 +145,7 @@ static void write_overview(const struct summary *summary, const struct recording
     if (totals->unknown)
         fprintf(file, "unknown   %s samples without a known '%s' do not count\n",
                 number_text(totals->unknown).text, summary->source.value);
+    write_idle(summary, totals);
     write_account(summary, totals);
     if (!totals->samples)
         return;
@@ -184,7 +196,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
         for (event_id id = 1; id <= summary->event_count; id++)
             if (output_shows(&summary->source, id))
                 summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
-                                    &summary->source, id, output_seconds(&summary->source, totals));
+                                    &summary->source, id, totals);
         write_losses(summary->file, totals);
     }
     for (uint32_t i = 0; i < summary->event_count; i++)
@@ -198,6 +210,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
 
 const struct output_format summary_format = {
     .name = "summary",
+    .lists_idle = true,
     .begin = summary_begin,
     .sample = summary_sample,
     .finish = summary_finish,

@@ -2,10 +2,10 @@
 /* The summary of one event: sums over its samples, and its part of the text. */
 #pragma once
 
-#include "output/counts.h"
+#include "output/rows.h"
 #include "output/summary/long_schedules.h"
 #include "output/summary/run_queues.h"
-#include "output/traffic.h"
+#include "output/summary/traffic_table.h"
 #include "output/weight.h"
 #include "view/root_frame.h"
 #include "util/intern.h"
@@ -18,15 +18,16 @@ struct summary_processes {
 
 struct summary_event {
     struct weight weight;
-    uint32_t traffic_value; /* value by which edges are chosen and sorted */
     bool is_cpu, is_sched, is_wall;
-    uint64_t samples, total;
+    uint64_t samples;
+    uint64_t left_out;                /* of the whole: not in `places` (output/idle.h) */
     uint64_t by_status[STATUS_COUNT]; /* shown for wall */
-    struct counts places;             /* by symbol: see summary_event_add() */
-    struct counts processes;          /* by id in summary_processes */
-    struct long_schedules slices;     /* of sched */
-    struct run_queues queues;         /* of sched */
-    struct traffic traffic;           /* of msg and sched */
+    struct row_whole whole;
+    struct rows places;           /* by symbol: see summary_event_add() */
+    struct rows processes;        /* by id in summary_processes */
+    struct long_schedules slices; /* of sched */
+    struct run_queues queues;     /* of sched */
+    struct traffic_table traffic; /* of msg and sched */
 };
 
 void summary_processes_init(struct summary_processes *processes);
@@ -37,11 +38,13 @@ void summary_event_init(struct summary_event *event, const struct output_source 
 void summary_event_free(struct summary_event *event);
 
 /* Add a sample. A sample of event cpu counts for the function at its leaf. A sample of another
- * event counts for the Erlang function nearest to the leaf, which led to the event in the VM. */
+ * event counts for the Erlang function nearest to the leaf, which led to the event in the VM. A
+ * sample that graphs leave out counts for no function. */
 void summary_event_add(struct summary_event *event, struct summary_processes *processes,
-                       const struct profile *profile, const struct sample *sample);
+                       const struct output_source *source, const struct sample *sample);
 /* Write the event's counts over all hits, and its functions and processes with the greatest sums.
- * `seconds` is the duration, for rates. */
+ * `totals` are those of the recording. */
 void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
-                         const struct output_source *source, event_id id, double seconds);
+                         const struct output_source *source, event_id id,
+                         const struct recording_totals *totals);

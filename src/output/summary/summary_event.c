@@ -5,59 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/idle.h"
 #include "output/number_text.h"
+#include "output/row_text.h"
 #include "output/summary/texts.h"
-#include "output/traffic.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/number.h"
-
-/* Traffic as a table of the summary: who sends to whom, or who wakes whom. */
-
-enum { EDGES_MAX = 10 };
-
-/* An average time; empty if `count` is 0. */
-static struct number_text average_text(uint64_t ns, uint64_t count)
-{
-    return count ? amount_text(ns / count, UNIT_NS) : (struct number_text){{0}};
-}
-
-static void write_messages(FILE *file, const struct traffic_edge *edge, double seconds)
-{
-    const uint64_t *values = edge->values, count = values[MSG_COUNT];
-
-    fprintf(file, "  %12s  %12s  %8.1f  %10s  %s -> %s\n", number_text(count).text,
-            rate_text(count, seconds).text, count ? (double)values[MSG_WORDS] / (double)count : 0,
-            average_text(values[MSG_DELAY], values[MSG_RECEIVED]).text, edge->from, edge->to);
-}
-
-static void write_wakes(FILE *file, const struct traffic_edge *edge, double seconds)
-{
-    const uint64_t *values = edge->values, count = values[SCHED_COUNT];
-
-    fprintf(file, "  %12s  %12s  %10s  %10s  %s -> %s\n", number_text(count).text,
-            rate_text(count, seconds).text,
-            average_text(values[SCHED_WAIT] - values[SCHED_DELAY], count).text,
-            average_text(values[SCHED_DELAY], count).text, edge->from, edge->to);
-}
-
-/* Write the edges with the most of the value with index `value`; nothing if there are none.
- * `seconds` is the duration, for rates. */
-static void traffic_table_write(FILE *file, struct traffic *traffic, uint32_t value, double seconds)
-{
-    size_t count;
-    struct traffic_edge *edges = traffic_edges(traffic, TRAFFIC_AS_NAMED, value, &count);
-
-    if (count)
-        fputs(traffic->is_msg ? "\nmessages by sender and receiver\n"
-                                "         count    per second     words       delay\n"
-                              : "\nwho woke whom\n"
-                                "         count    per second      waited       delay\n",
-              file);
-    for (size_t i = 0; i < count && i < EDGES_MAX; i++)
-        (traffic->is_msg ? write_messages : write_wakes)(file, &edges[i], seconds);
-    free(edges);
-}
 
 enum { TOP = 10, NAME_WIDTH = 16 };
 
@@ -87,22 +41,22 @@ void summary_event_init(struct summary_event *event, const struct output_source 
 
     *event = (struct summary_event){
         .weight = weight_of_values(source, id),
-        .traffic_value = weight_of_traffic(source, id).value,
         .is_cpu = event_is_cpu(profile, id),
         .is_sched = event_is_sched(profile, id),
         .is_wall = event_is_wall(profile, id),
     };
     run_queues_init(&event->queues);
-    traffic_init(&event->traffic, profile, id, view_groups_by(source->view, GROUP_PID));
+    traffic_table_init(&event->traffic, source, id);
 }
 
 void summary_event_free(struct summary_event *event)
 {
-    counts_free(&event->places);
-    counts_free(&event->processes);
+    row_whole_free(&event->whole);
+    rows_free(&event->places);
+    rows_free(&event->processes);
     long_schedules_free(&event->slices);
     run_queues_free(&event->queues);
-    traffic_free(&event->traffic);
+    traffic_table_free(&event->traffic);
 }
 
 /* ---- counting ---- */
@@ -141,26 +95,32 @@ static frame_id call_site(const struct profile *profile, stack_id stack)
 }
 
 void summary_event_add(struct summary_event *event, struct summary_processes *processes,
-                       const struct profile *profile, const struct sample *sample)
+                       const struct output_source *source, const struct sample *sample)
 {
+    const struct profile *profile = source->profile;
     uint64_t value = sample->values[event->weight.value];
+    struct row_part part = row_whole_add(&event->whole, sample, event->weight.value);
     frame_id place;
 
     event->samples++;
-    event->total = saturating_sum(event->total, value);
     if (event->is_sched && sample->values[SCHED_LONG])
         long_schedules_add(&event->slices, sample);
     else if (event->is_sched)
         run_queues_add(&event->queues, profile, sample);
-    traffic_add(&event->traffic, sample);
+    traffic_table_add(&event->traffic, sample);
     event->by_status[sample->status] = saturating_sum(event->by_status[sample->status], value);
     if (sample->process)
-        counts_add(&event->processes, id_of_process(processes, profile, sample), value);
+        rows_add(&event->processes, id_of_process(processes, profile, sample), &event->whole,
+                 &part);
+    if (idle_is_left_out(source, sample)) {
+        event->left_out = saturating_sum(event->left_out, value);
+        return;
+    }
     if (!sample->stack)
         return;
     place = event->is_cpu ? profile_get_stack(profile, sample->stack)->frame
                           : call_site(profile, sample->stack);
-    counts_add(&event->places, profile_get_frame(profile, place)->symbol, value);
+    rows_add(&event->places, profile_get_frame(profile, place)->symbol, &event->whole, &part);
 }
 
 /* ---- writing ---- */
@@ -178,49 +138,92 @@ static void write_heading(FILE *file, const struct profile *profile,
                 profile_text(profile, profile_get_event(profile, id)->name), event->weight.name);
 }
 
-static void write_share(FILE *file, const struct summary_event *event, uint64_t value)
+static void write_share(FILE *file, const struct summary_event *event, uint64_t value,
+                        uint64_t total)
 {
     if (event->is_cpu)
         fprintf(file, "  %9.1f ms", (double)value / 1e6);
     else
         fprintf(file, "  %16s", amount_text(value, event->weight.unit).text);
-    fprintf(file, " %5.1f %%  ", percent_of(value, event->total));
+    fprintf(file, " %5.1f %%  ", percent_of(value, total));
+}
+
+/* True if rows have their interval, their number of samples and a last row for the rest. */
+static bool is_of_probes(const struct summary_event *event)
+{
+    return !event->is_cpu && !event->is_wall;
+}
+
+/* Write a row up to its name, as a share of `total`. */
+static void write_numbers(FILE *file, const struct summary_event *event, const struct row *row,
+                          uint64_t total)
+{
+    if (!is_of_probes(event)) {
+        write_share(file, event, row->value, total);
+        return;
+    }
+    fprintf(file, "  %16s %-18s %5.1f %%  %9s sample%s  ",
+            amount_text(row->value, event->weight.unit).text,
+            half_text(row->half, event->weight.unit).text, percent_of(row->value, total),
+            number_text(row->samples).text, row->samples == 1 ? " " : "s");
+}
+
+static void write_rest(FILE *file, const struct summary_event *event, const struct rows_rest *rest)
+{
+    const struct row row = {.value = rest->value, .samples = rest->samples};
+    struct buffer text = {0};
+
+    if (!is_of_probes(event) || !rest->value)
+        return;
+    rest_text(rest, "row", &text);
+    write_numbers(file, event, &row, event->whole.sum.value);
+    fprintf(file, "%.*s\n", (int)text.size, text.data);
+    buffer_free(&text);
 }
 
 static void write_places(FILE *file, const struct profile *profile,
-                         const struct summary_event *event, event_id id)
+                         const struct summary_event *event, event_id id,
+                         const struct row_cover *cover)
 {
-    struct count_of_id top[TOP];
-    size_t count = counts_top(&event->places, top, TOP);
+    struct row top[TOP];
+    struct rows_rest rest;
+    size_t count = rows_top(&event->places, &event->whole, cover, top, TOP, &rest);
 
-    if (count)
-        write_heading(file, profile, event, id, "functions with most CPU time", "call sites");
+    if (count || rest.rows)
+        write_heading(file, profile, event, id, "functions with most CPU time",
+                      event->left_out ? "call sites, without idle processes," : "call sites");
     for (size_t i = 0; i < count; i++) {
-        write_share(file, event, top[i].count);
+        write_numbers(file, event, &top[i], event->whole.sum.value - event->left_out);
         fprintf(file, "%s\n", top[i].id ? profile_text(profile, top[i].id) : "[unknown]");
     }
+    if (count || rest.rows)
+        write_rest(file, event, &rest);
 }
 
 static void write_processes(FILE *file, const struct profile *profile,
                             const struct summary_event *event,
-                            const struct summary_processes *processes, event_id id)
+                            const struct summary_processes *processes, event_id id,
+                            const struct row_cover *cover)
 {
-    struct count_of_id top[TOP];
-    size_t count = counts_top(&event->processes, top, TOP);
+    struct row top[TOP];
+    struct rows_rest rest;
+    size_t count = rows_top(&event->processes, &event->whole, cover, top, TOP, &rest);
 
-    if (count)
+    if (count || rest.rows)
         write_heading(file, profile, event, id, "processes with most CPU time", "processes");
     for (size_t i = 0; i < count; i++) {
         const struct root_key *root = &processes->roots[top[i].id - 1];
         struct buffer name = {0};
 
-        root_text(profile, GROUP_NAME, root, &name);
-        write_share(file, event, top[i].count);
+        root_process_text(profile, root, &name);
+        write_numbers(file, event, &top[i], event->whole.sum.value);
         fprintf(file, "%s  %.*s\n",
                 profile_text(profile, profile_get_process(profile, root->process)->pid),
                 (int)name.size, name.data);
         buffer_free(&name);
     }
+    if (count || rest.rows)
+        write_rest(file, event, &rest);
 }
 
 static void write_statuses(FILE *file, const struct profile *profile,
@@ -230,7 +233,7 @@ static void write_statuses(FILE *file, const struct profile *profile,
     for (int status = 0; status < STATUS_COUNT; status++) {
         if (!event->by_status[status])
             continue;
-        write_share(file, event, event->by_status[status]);
+        write_share(file, event, event->by_status[status], event->whole.sum.value);
         fprintf(file, "%s\n", process_status_name((enum process_status)status));
     }
 }
@@ -316,9 +319,12 @@ static void write_counted(FILE *file, const struct profile *profile,
 
 void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
-                         const struct output_source *source, event_id id, double seconds)
+                         const struct output_source *source, event_id id,
+                         const struct recording_totals *totals)
 {
     const struct profile *profile = source->profile;
+    const struct row_cover cover =
+        rows_cover(source, id, event->weight.value, &event->whole, totals->left_out > 0);
     const struct event_summary *summary = recording_get_summary(source->recording, id);
 
     if (summary || !event->is_cpu)
@@ -331,15 +337,16 @@ void summary_event_write(FILE *file, struct summary_event *event,
         write_counted(file, profile, summary);
     else if (!event->is_cpu)
         fputc('\n', file);
-    write_places(file, profile, event, id);
+    write_places(file, profile, event, id, &cover);
     if (event->is_wall) /* each process has the same wall time */
         write_statuses(file, profile, event, id);
     else
-        write_processes(file, profile, event, processes, id);
+        write_processes(file, profile, event, processes, id, &cover);
     if (event->is_sched) {
         run_queues_write(file, profile, &event->queues);
         long_schedules_finish(&event->slices);
         long_schedules_write(file, profile, &event->slices, source->header->start_monotonic);
     }
-    traffic_table_write(file, &event->traffic, event->traffic_value, seconds);
+    traffic_table_write(file, &event->traffic, source, id, output_seconds(source, totals),
+                        totals->left_out > 0);
 }

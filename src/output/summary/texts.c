@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/summary/texts.h"
 
+#include <math.h>
+
+#include "util/number.h"
 #include "util/utf8.h"
 
 void target_text(const struct profile *profile, target_id id, struct buffer *text)
@@ -45,17 +48,6 @@ void process_text(const struct profile *profile, process_id id, struct buffer *t
     buffer_put(text, profile_text(profile, name), utf8_fit(profile_text(profile, name), 90));
 }
 
-/* 95 % of a normal distribution is within so many standard errors of its mean. */
-#define ERRORS_OF_95_PERCENT 1.96
-
-static bool is_unsure(const struct event_summary *summary)
-{
-    for (int i = 0; i < EVENT_VALUES; i++)
-        if (summary->errors[i] == EVENT_ERROR_UNKNOWN)
-            return true;
-    return false;
-}
-
 void event_hits_text(const struct event_summary *summary, struct buffer *text)
 {
     buffer_format(text, "%s hits, %.1f %% of the time covered", number_text(summary->hits).text,
@@ -63,8 +55,6 @@ void event_hits_text(const struct event_summary *summary, struct buffer *text)
     if (summary->windows)
         buffer_format(text, " in %s window%s", number_text(summary->windows).text,
                       summary->windows > 1 ? "s" : "");
-    if (is_unsure(summary))
-        buffer_text(text, ", too few to estimate the error of totals");
     if (summary->target_cpu_ns)
         buffer_format(text, ", at %.2f %% of the VM's CPU time",
                       percent_of(summary->cost_ns, summary->target_cpu_ns));
@@ -75,14 +65,15 @@ void event_hits_text(const struct event_summary *summary, struct buffer *text)
 void event_sum_text(const struct event_summary *summary, uint32_t value, enum unit unit,
                     struct buffer *text)
 {
-    double error = (double)summary->errors[value] * ERRORS_OF_95_PERCENT;
+    double half = event_sum_half(summary, value);
 
     buffer_text(text, amount_text(summary->sums[value], unit).text);
-    if (summary->errors[value] == EVENT_ERROR_UNKNOWN)
+    if (isnan(half))
         buffer_text(text, " +- ?");
-    else if (summary->errors[value])
-        buffer_format(text, " +- %s",
-                      amount_text(error < 1e18 ? (uint64_t)error : UINT64_MAX, unit).text);
+    else if (half > 0)
+        buffer_format(text, " +- %s", amount_text(whole_part(half), unit).text);
+    if (!event_sum_is_sure(summary, value))
+        buffer_text(text, " (too few windows: record longer or raise --budget)");
 }
 
 void event_histogram_text(const struct event_histogram *named, struct buffer *text)

@@ -11,6 +11,7 @@
 
 #include "output/counts.h"
 #include "output/frame_tree.h"
+#include "output/idle.h"
 #include "output/number_text.h"
 #include "output/summary/cpu_account.h"
 #include "output/summary/texts.h"
@@ -242,10 +243,11 @@ static void write_box(const struct svg *svg, const struct frame_tree *tree,
 }
 
 /* Append the losses, in lines that fit the width. Returns the number of lines, at least 1. */
-static int foot_lines(const struct recording_totals *totals, struct buffer *lines)
+static int foot_lines(const struct svg *svg, const struct recording_totals *totals,
+                      struct buffer *lines)
 {
     const char *before = "lost or incomplete: ";
-    size_t line_start = 0;
+    size_t line_start = 0, before_idle;
     int count = 1;
 
     if (totals->cut)
@@ -254,6 +256,10 @@ static int foot_lines(const struct recording_totals *totals, struct buffer *line
         buffer_format(lines, "%s samples are not selected; ", number_text(totals->left_out).text);
     if (totals->unknown)
         buffer_format(lines, "%s samples have no known value; ", number_text(totals->unknown).text);
+    before_idle = lines->size;
+    idle_text(&svg->source, totals, lines);
+    if (lines->size > before_idle)
+        buffer_text(lines, "; ");
     for (int i = 0; i < LOSS_COUNT; i++) {
         if (!totals->losses[i])
             continue;
@@ -292,7 +298,7 @@ static void write_graph(const struct svg *svg, const struct recording_totals *to
     struct svg_layout layout;
     struct buffer foot = {0};
     enum svg_change *changes = node_changes(svg, tree);
-    int bottom, lines = foot_lines(totals, &foot);
+    int bottom, lines = foot_lines(svg, totals, &foot);
 
     svg_layout_make(&layout, tree, MARGIN, WIDTH - 2 * MARGIN);
     bottom = HEAD_HEIGHT + (int)layout.levels * FRAME_HEIGHT;

@@ -18,6 +18,7 @@ void call_graph_free(struct call_graph *graph)
     intern_free(&graph->calls);
     free(graph->function_costs);
     free(graph->call_costs);
+    free(graph->path);
 }
 
 static uint32_t function_of(struct call_graph *graph, const struct view_frame *frame)
@@ -36,13 +37,23 @@ struct share {
     uint64_t cost, samples;
 };
 
-static void add_share(struct call_cost *to, const struct share *share)
+/* Return false if the stack was added before. */
+static bool add_share(struct call_cost *to, const struct share *share)
 {
     if (to->added == share->stack)
-        return;
+        return false;
     to->added = share->stack;
     to->cost += share->cost;
     to->samples += share->samples;
+    return true;
+}
+
+static void add_function(struct call_graph *graph, uint32_t id, const struct share *share)
+{
+    if (!add_share(&graph->function_costs[id], share))
+        return;
+    graph->path = xgrow(graph->path, &graph->path_room, graph->path_count, sizeof(*graph->path));
+    graph->path[graph->path_count++] = id;
 }
 
 static void add_call(struct call_graph *graph, const struct call *call, const struct share *share)
@@ -52,7 +63,7 @@ static void add_call(struct call_graph *graph, const struct call *call, const st
     graph->function_costs = xgrow(graph->function_costs, &graph->function_room, call->caller,
                                   sizeof(*graph->function_costs));
     graph->call_costs = xgrow(graph->call_costs, &graph->call_room, id, sizeof(*graph->call_costs));
-    add_share(&graph->function_costs[call->caller], share);
+    add_function(graph, call->caller, share);
     add_share(&graph->call_costs[id], share);
 }
 
@@ -65,6 +76,7 @@ void call_graph_add(struct call_graph *graph, struct view *view, view_stack_id s
     uint32_t caller = count ? function_of(graph, &frames[0]) : 0;
 
     graph->total += cost;
+    graph->path_count = 0;
     for (size_t i = 0; i < count; i++) {
         const struct call call = {
             .caller = caller,

@@ -32,6 +32,8 @@ struct call_graph {
     struct call_cost *function_costs, *call_costs; /* by id; a function's with all callees */
     size_t function_room, call_room;
     uint64_t total; /* cost of all stacks */
+    uint32_t *path; /* the functions of the last stack that was added, each once */
+    size_t path_count, path_room;
 };
 
 void call_graph_init(struct call_graph *graph, bool by_place);

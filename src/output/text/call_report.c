@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "output/row_text.h"
 #include "util/alloc.h"
 
 /* Calls sorted by callee or by caller, and then by cost, the greatest first. */
@@ -17,7 +18,8 @@ struct report {
     FILE *file;
     const struct call_graph *graph;
     const struct weight *weight;
-    uint64_t *own; /* costs of functions without callees, by id */
+    const struct call_rows *rows; /* NULL: none */
+    uint64_t *own;                /* costs of functions without callees, by id */
     struct calls_of callers, callees;
 };
 
@@ -109,31 +111,77 @@ static void put_cost(const struct report *report, uint64_t cost, uint64_t whole)
             percent_of(cost, whole));
 }
 
-static void put_left_out(const struct report *report, const char *before, uint32_t count)
+static void put_samples(const struct report *report, uint64_t samples)
+{
+    if (report->rows)
+        fprintf(report->file, " %9s", number_text(samples).text);
+}
+
+static void put_left_out(const struct report *report, const char *before, uint32_t count,
+                         const char *why)
 {
     if (count)
-        fprintf(report->file, "%s%s more, each less than 0.5 %%\n", before,
-                number_text(count).text);
+        fprintf(report->file, "%s%s more, %s\n", before, number_text(count).text, why);
+}
+
+static double half_of(const struct report *report, uint32_t function)
+{
+    const struct call_rows *rows = report->rows;
+
+    return row_half(&rows->functions.of[function], rows->whole, &rows->cover);
+}
+
+/* True if samples of the function may be there by chance. */
+static bool is_chance(const struct report *report, uint32_t function)
+{
+    const struct call_rows *rows = report->rows;
+
+    return rows &&
+           row_is_chance(&rows->functions.of[function], &rows->cover, half_of(report, function));
+}
+
+/* The interval of a function's cost with all callees; "" if it is exact or not known. */
+static struct number_text interval_of(const struct report *report, uint32_t function)
+{
+    double half = report->rows->cover.is_known ? half_of(report, function) : 0;
+
+    return half_text(half, report->weight->unit);
+}
+
+static void put_function_row(const struct report *report, uint32_t id)
+{
+    const struct call_graph *graph = report->graph;
+    const struct call_cost *cost = &graph->function_costs[id];
+
+    if (report->rows)
+        fprintf(report->file, " %14s %-18s %5.1f %%", weight_text(report->weight, cost->cost).text,
+                interval_of(report, id).text, percent_of(cost->cost, graph->total));
+    else
+        put_cost(report, cost->cost, graph->total);
+    put_cost(report, report->own[id], graph->total);
+    put_samples(report, cost->samples);
+    fprintf(report->file, "  %s\n", call_function_get(graph, id)->name);
 }
 
 static void put_list(const struct report *report, const uint32_t *functions)
 {
     const struct call_graph *graph = report->graph;
-    uint32_t left_out = 0;
+    uint32_t small = 0, chance = 0;
 
-    fprintf(report->file, " %22s %23s  function\n", "with callees", "self");
+    if (report->rows)
+        fprintf(report->file, " %41s %23s %9s  function\n", "with callees", "self", "samples");
+    else
+        fprintf(report->file, " %22s %23s  function\n", "with callees", "self");
     for (uint32_t i = 0; i < graph->functions.count; i++) {
-        uint64_t cost = graph->function_costs[functions[i]].cost;
-
-        if (!is_shown(cost, graph->total)) {
-            left_out++;
-            continue;
-        }
-        put_cost(report, cost, graph->total);
-        put_cost(report, report->own[functions[i]], graph->total);
-        fprintf(report->file, "  %s\n", call_function_get(graph, functions[i])->name);
+        if (!is_shown(graph->function_costs[functions[i]].cost, graph->total))
+            small++;
+        else if (is_chance(report, functions[i]))
+            chance++;
+        else
+            put_function_row(report, functions[i]);
     }
-    put_left_out(report, "  ", left_out);
+    put_left_out(report, "  ", small, "each less than 0.5 %");
+    put_left_out(report, "  ", chance, "with too few samples or windows to be sure of");
 }
 
 /* Write callers or callees with their shares of the function's cost with all callees. */
@@ -147,41 +195,49 @@ static void put_calls(const struct report *report, const struct calls_of *calls,
         return;
     fprintf(report->file, "  %s\n", heading);
     for (; at < calls->count && end_of(calls, calls->ids[at]) == function; at++) {
-        uint64_t cost = report->graph->call_costs[calls->ids[at]].cost;
+        const struct call_cost *cost = &report->graph->call_costs[calls->ids[at]];
 
-        if (!is_shown(cost, whole)) {
+        if (!is_shown(cost->cost, whole)) {
             left_out++;
             continue;
         }
-        put_cost(report, cost, whole);
+        put_cost(report, cost->cost, whole);
+        put_samples(report, cost->samples);
         fprintf(report->file, "  %s\n",
                 call_function_get(report->graph, other_end_of(calls, calls->ids[at]))->name);
     }
-    put_left_out(report, "    ", left_out);
+    put_left_out(report, "    ", left_out, "each less than 0.5 %");
 }
 
 static void put_function(const struct report *report, uint32_t id)
 {
     const struct call_function *function = call_function_get(report->graph, id);
-    uint64_t cost = report->graph->function_costs[id].cost;
+    const struct call_cost *cost = &report->graph->function_costs[id];
 
-    fprintf(report->file, "\n%s: %s, %.1f %%\n", function->name,
-            weight_text(report->weight, cost).text, percent_of(cost, report->graph->total));
+    fprintf(report->file, "\n%s: %s", function->name, weight_text(report->weight, cost->cost).text);
+    if (report->rows && interval_of(report, id).text[0])
+        fprintf(report->file, " %s", interval_of(report, id).text);
+    fprintf(report->file, ", %.1f %%", percent_of(cost->cost, report->graph->total));
+    if (report->rows)
+        fprintf(report->file, ", %s sample%s", number_text(cost->samples).text,
+                cost->samples == 1 ? "" : "s");
+    fputc('\n', report->file);
     put_calls(report, &report->callers, id, "called by");
     put_calls(report, &report->callees, id, "calls");
     if (report->own[id]) {
         fputs("  self\n", report->file);
-        put_cost(report, report->own[id], cost);
+        put_cost(report, report->own[id], cost->cost);
         fputc('\n', report->file);
     }
 }
 
 void call_report_write(FILE *file, const struct call_graph *graph, const struct weight *weight,
-                       const char *event)
+                       const char *event, const struct call_rows *rows)
 {
     struct report report = {file,
                             graph,
                             weight,
+                            rows,
                             xcalloc(graph->functions.count + 1, sizeof(uint64_t)),
                             sort_calls(graph, true),
                             sort_calls(graph, false)};
@@ -196,7 +252,8 @@ void call_report_write(FILE *file, const struct call_graph *graph, const struct 
         put_list(&report, functions);
     }
     for (uint32_t i = 0; i < graph->functions.count; i++)
-        if (is_shown(graph->function_costs[functions[i]].cost, graph->total))
+        if (is_shown(graph->function_costs[functions[i]].cost, graph->total) &&
+            !is_chance(&report, functions[i]))
             put_function(&report, functions[i]);
     free(functions);
     free(report.own);

@@ -5,19 +5,50 @@
 
 #include <stdlib.h>
 
-#include "output/text/call_report.h"
 #include "output/counts.h"
+#include "output/idle.h"
+#include "output/row_cells.h"
+#include "output/text/call_report.h"
 #include "output/weight.h"
+#include "profile/events.h"
 #include "util/alloc.h"
+
+/* What the report of one event is made of, by stack in the view. */
+struct text_event {
+    struct weight weight;
+    struct counts sums;
+    bool has_rows; /* the weight is a value of an event with probes */
+    struct counts samples;
+    struct row_whole whole;
+    struct row_cells cells;
+};
 
 struct text {
     FILE *file;
     struct output_source source;
-    void *summary;       /* state of summary_format */
-    struct counts *sums; /* by stack, for each event */
-    struct weight *weights;
+    void *summary;             /* state of summary_format */
+    struct text_event *events; /* by id */
     uint32_t event_count;
 };
+
+static void init_event(struct text_event *event, const struct output_source *source, event_id id)
+{
+    const struct weight weight = weight_with_unit(source, id);
+
+    *event = (struct text_event){
+        .weight = weight,
+        .has_rows = !event_is_cpu(source->profile, id) && !event_is_wall(source->profile, id) &&
+                    !weight.is_one && !weight.is_metric,
+    };
+}
+
+static void free_event(struct text_event *event)
+{
+    counts_free(&event->sums);
+    counts_free(&event->samples);
+    row_whole_free(&event->whole);
+    row_cells_free(&event->cells);
+}
 
 static void *text_begin(FILE *file, const struct output_source *source, struct error *error)
 {
@@ -34,36 +65,115 @@ static void *text_begin(FILE *file, const struct output_source *source, struct e
     text->source = *source;
     text->summary = summary_format.begin(file, source, error);
     text->event_count = profile_counts(source->profile).events;
-    text->sums = xcalloc(text->event_count + 1, sizeof(*text->sums));
-    text->weights = xcalloc(text->event_count + 1, sizeof(*text->weights));
+    text->events = xcalloc(text->event_count + 1, sizeof(*text->events));
     for (event_id id = 1; id <= text->event_count; id++)
-        text->weights[id] = weight_with_unit(source, id);
+        init_event(&text->events[id], source, id);
     return text;
+}
+
+static void add_sample(struct text *text, struct text_event *event, const struct sample *sample)
+{
+    view_stack_id stack = view_of_sample(text->source.view, sample);
+    struct row_part part;
+
+    counts_add(&event->sums, stack, sample_weight(&event->weight, sample));
+    if (!event->has_rows)
+        return;
+    part = row_whole_add(&event->whole, sample, event->weight.value);
+    if (!part.value)
+        return;
+    counts_add(&event->samples, stack, 1);
+    row_cells_add(&event->cells, stack, &part);
 }
 
 static int text_sample(void *state, const struct sample *sample, struct error *error)
 {
     struct text *text = state;
 
-    if (output_shows(&text->source, sample->event))
-        counts_add(&text->sums[sample->event], view_of_sample(text->source.view, sample),
-                   sample_weight(&text->weights[sample->event], sample));
+    if (output_shows(&text->source, sample->event) && !idle_is_left_out(&text->source, sample))
+        add_sample(text, &text->events[sample->event], sample);
     return summary_format.sample(text->summary, sample, error);
 }
 
-static void write_report(const struct text *text, event_id id)
+/* ---- the report ---- */
+
+/* The functions of each stack, one list after the other. */
+struct paths {
+    uint32_t *functions;
+    size_t count, room;
+    size_t *ends; /* by stack; a list begins where that of the stack before ends */
+    size_t end_room;
+};
+
+static void paths_add(struct paths *paths, view_stack_id stack, const struct call_graph *graph)
+{
+    for (size_t i = 0; i < graph->path_count; i++) {
+        paths->functions =
+            xgrow(paths->functions, &paths->room, paths->count, sizeof(*paths->functions));
+        paths->functions[paths->count++] = graph->path[i];
+    }
+    paths->ends = xgrow(paths->ends, &paths->end_room, stack, sizeof(*paths->ends));
+    paths->ends[stack] = paths->count;
+}
+
+struct adding {
+    const struct paths *paths;
+    const struct row_whole *whole;
+    struct rows *functions;
+};
+
+static void add_cell(void *context, uint32_t stack, const struct row_part *part)
+{
+    struct adding *adding = context;
+    const struct paths *paths = adding->paths;
+
+    for (size_t i = paths->ends[stack - 1]; i < paths->ends[stack]; i++)
+        rows_add(adding->functions, paths->functions[i], adding->whole, part);
+}
+
+/* Write the report with the intervals of functions. */
+static void write_rows(const struct text *text, const struct text_event *event, event_id id,
+                       const char *name, const struct call_graph *graph, const struct paths *paths,
+                       bool is_part)
+{
+    struct row_whole whole = row_cells_whole(&event->cells, &event->whole);
+    struct call_rows rows = {
+        .whole = &whole,
+        .cover = rows_cover(&text->source, id, event->weight.value, &whole, is_part),
+    };
+    struct adding adding = {paths, &whole, &rows.functions};
+
+    row_cells_each(&event->cells, add_cell, &adding);
+    call_report_write(text->file, graph, &event->weight, name, &rows);
+    rows_free(&rows.functions);
+    row_whole_free(&whole);
+}
+
+static void write_report(const struct text *text, event_id id, bool is_part)
 {
     const struct profile *profile = text->source.profile;
-    const struct counts *sums = &text->sums[id];
+    const char *name = profile_text(profile, profile_get_event(profile, id)->name);
+    const struct text_event *event = &text->events[id];
+    struct paths paths = {0};
     struct call_graph graph;
 
     call_graph_init(&graph, false);
-    for (view_stack_id stack = 1; stack < sums->size; stack++)
-        if (sums->of[stack])
-            call_graph_add(&graph, text->source.view, stack, sums->of[stack], 0);
-    call_report_write(text->file, &graph, &text->weights[id],
-                      profile_text(profile, profile_get_event(profile, id)->name));
+    for (view_stack_id stack = 1; stack < event->sums.size; stack++) {
+        uint64_t samples = stack < event->samples.size ? event->samples.of[stack] : 0;
+
+        graph.path_count = 0;
+        if (event->sums.of[stack])
+            call_graph_add(&graph, text->source.view, stack, event->sums.of[stack], samples);
+        if (event->has_rows)
+            paths_add(&paths, stack, &graph);
+    }
+    if (event->has_rows)
+        write_rows(text, event, id, name, &graph, &paths, is_part);
+    else
+        call_report_write(text->file, &graph, &event->weight, name, NULL);
     call_graph_free(&graph);
+    free(paths.functions);
+    free(paths.ends);
 }
 
 static int text_finish(void *state, const struct recording_totals *totals, struct error *error)
@@ -73,11 +183,10 @@ static int text_finish(void *state, const struct recording_totals *totals, struc
 
     for (event_id id = 1; id <= text->event_count; id++) {
         if (totals)
-            write_report(text, id);
-        counts_free(&text->sums[id]);
+            write_report(text, id, totals->left_out > 0);
+        free_event(&text->events[id]);
     }
-    free(text->sums);
-    free(text->weights);
+    free(text->events);
     free(text);
     return result;
 }
@@ -86,6 +195,7 @@ const struct output_format text_format = {
     .name = "text",
     .suffixes = {".txt", ".txt.gz"},
     .comparing = &changes_format,
+    .lists_idle = true,
     .begin = text_begin,
     .sample = text_sample,
     .finish = text_finish,

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What known software puts into the dictionaries of its processes. Values are recognized by their
+ * form, because other software may use the same keys.
+ *
+ *   process_name      {Module, Identity}. Identity is #resource{virtual_host, kind, name}, the name
+ *                     of a connection, or {Connection, Channel}.
+ *                     RabbitMQ v4.0.5: deps/rabbit_common/src/rabbit_misc.erl:1141,
+ *                     deps/rabbit_common/include/resource.hrl:8; the same in v3.10.8 and v4.3.5
+ *   worker_pool_name  name of the pool of a worker.
+ *                     RabbitMQ v4.0.5: deps/rabbit_common/src/worker_pool_worker.erl:76
+ *   couch_file_fd     {Fd, Path}. CouchDB 3.4.2: src/couch/src/couch_file.erl:433
+ *   io_priority       {Work, Database} or {Work, Database, Index}.
+ *                     CouchDB 3.4.2: src/couch/src/couch_db_updater.erl:36,
+ *                     src/couch_index/src/couch_index_updater.erl:116
+ *   log               #log{status, name, ...}.
+ *                     OTP-25.2.3: lib/kernel/src/disk_log.erl:950, lib/kernel/src/disk_log.hrl:149
+ */
+#include "beam/dictionary_names.h"
+
+#include <string.h>
+
+#include "beam/erlang_escape.h"
+#include "beam/term.h"
+#include "util/buffer.h"
+
+enum { TUPLE_READ = 4, PLAIN_BYTES = 600 };
+
+/* Kinds of keys; the lowest that is found is the label. Keys of the user come first. */
+enum kind {
+    KIND_LABEL = NAME_KEYS_MAX,
+    KIND_RABBITMQ,
+    KIND_RABBITMQ_WORKER,
+    KIND_COUCHDB_FILE,
+    KIND_COUCHDB_WORK,
+    KIND_DISK_LOG,
+    KINDS,
+};
+
+/* A label under construction. */
+struct label {
+    struct buffer text;
+    bool is_detail;
+};
+
+/* A tuple: its first elements. */
+struct tuple {
+    uint64_t arity, elements[TUPLE_READ];
+};
+
+static bool read_tuple(struct dictionary_names *names, uint64_t term, struct tuple *tuple)
+{
+    uint64_t header, count;
+
+    if (!term_is_boxed(term) ||
+        !read_cache_read(names->cache, term_address(term), &header, sizeof(header)) ||
+        !term_is_header(header) || term_header_kind(header) != ARITYVAL_SUBTAG)
+        return false;
+    tuple->arity = term_header_words(header);
+    count = tuple->arity < TUPLE_READ ? tuple->arity : TUPLE_READ;
+    return read_cache_read(names->cache, term_address(term) + sizeof(header), tuple->elements,
+                           count * sizeof(*tuple->elements));
+}
+
+/* The atom at the begin of a record; "" if it is none. */
+static const char *tag_of(struct dictionary_names *names, const struct tuple *tuple)
+{
+    const char *tag = tuple->arity ? atom_text(names->atoms, tuple->elements[0]) : NULL;
+
+    return tag ? tag : "";
+}
+
+/* Append an atom, or the text of a binary or string without its quotes; other terms as Erlang
+ * writes them. */
+static bool put_plain(struct dictionary_names *names, uint64_t term, struct label *label)
+{
+    static const struct {
+        const char *open, *close;
+    } quotes[] = {{"<<\"", "\">>"}, {"<<\"", "\"/utf8>>"}, {"\"", "\""}, {"'", "'"}};
+    char plain[PLAIN_BYTES], *from = plain;
+    size_t size;
+
+    if (!term_format(names->vm, names->atoms, names->encoding, term, plain, sizeof(plain)))
+        return false;
+    size = strlen(plain);
+    for (size_t i = 0; i < sizeof(quotes) / sizeof(*quotes); i++) {
+        size_t open = strlen(quotes[i].open), close = strlen(quotes[i].close);
+
+        if (size < open + close || strncmp(plain, quotes[i].open, open) != 0 ||
+            strcmp(plain + size - close, quotes[i].close) != 0)
+            continue;
+        from += open;
+        size -= open + close;
+        break;
+    }
+    buffer_put(&label->text, from, size);
+    return true;
+}
+
+/* As rabbit_misc:rs/1 does: queue 'orders' in vhost '/'. */
+static bool put_resource(struct dictionary_names *names, const struct tuple *resource,
+                         struct label *label)
+{
+    bool known = put_plain(names, resource->elements[2], label);
+
+    buffer_text(&label->text, " '");
+    known = known && put_plain(names, resource->elements[3], label);
+    buffer_text(&label->text, "' in vhost '");
+    known = known && put_plain(names, resource->elements[1], label);
+    buffer_byte(&label->text, '\'');
+    return known;
+}
+
+/* The connection and the number of a channel. */
+static bool put_channel(struct dictionary_names *names, const struct tuple *channel,
+                        struct label *label)
+{
+    if (!put_plain(names, channel->elements[0], label))
+        return false;
+    buffer_format(&label->text, " (%lld)", (long long)term_small(channel->elements[1]));
+    return true;
+}
+
+static bool put_rabbitmq(struct dictionary_names *names, uint64_t value, struct label *label)
+{
+    struct tuple whole, part;
+    const char *module;
+
+    if (!read_tuple(names, value, &whole) || whole.arity != 2)
+        return false;
+    module = tag_of(names, &whole);
+    if (!strcmp(module, "rabbit_channel"))
+        buffer_text(&label->text, "channel ");
+    else if (!strcmp(module, "rabbit_reader"))
+        buffer_text(&label->text, "connection ");
+    else if (!*module)
+        return false;
+    else if (strcmp(module, "rabbit_amqqueue_process") != 0)
+        buffer_format(&label->text, "%s ", module);
+    if (!read_tuple(names, whole.elements[1], &part)) {
+        label->is_detail = true;
+        return put_plain(names, whole.elements[1], label);
+    }
+    if (part.arity == 4 && !strcmp(tag_of(names, &part), "resource"))
+        return put_resource(names, &part, label);
+    label->is_detail = true;
+    return part.arity == 2 && term_is_small(part.elements[1]) && put_channel(names, &part, label);
+}
+
+static bool put_rabbitmq_worker(struct dictionary_names *names, uint64_t value, struct label *label)
+{
+    buffer_text(&label->text, "worker of ");
+    return term_is_atom(value) && put_plain(names, value, label);
+}
+
+static bool put_couchdb_file(struct dictionary_names *names, uint64_t value, struct label *label)
+{
+    struct tuple file;
+
+    buffer_text(&label->text, "couch_file ");
+    return read_tuple(names, value, &file) && file.arity == 2 &&
+           put_plain(names, file.elements[1], label);
+}
+
+static bool put_couchdb_work(struct dictionary_names *names, uint64_t value, struct label *label)
+{
+    struct tuple work;
+
+    if (!read_tuple(names, value, &work) || work.arity < 2 || work.arity > 3)
+        return false;
+    buffer_text(&label->text, tag_of(names, &work));
+    for (uint64_t i = 1; i < work.arity; i++) {
+        buffer_byte(&label->text, ' ');
+        if (!put_plain(names, work.elements[i], label))
+            return false;
+    }
+    return *tag_of(names, &work);
+}
+
+static bool put_disk_log(struct dictionary_names *names, uint64_t value, struct label *label)
+{
+    enum { LOG_FIELDS = 14 }; /* without the tag */
+    struct tuple log;
+
+    buffer_text(&label->text, "disk_log ");
+    return read_tuple(names, value, &log) && log.arity > LOG_FIELDS &&
+           !strcmp(tag_of(names, &log), "log") && put_plain(names, log.elements[2], label);
+}
+
+static bool put_term(struct dictionary_names *names, uint64_t value, struct label *label)
+{
+    char term[sizeof(names->info->label)];
+
+    if (!term_format(names->vm, names->atoms, names->encoding, value, term, sizeof(term)))
+        return false;
+    buffer_text(&label->text, term);
+    return true;
+}
+
+typedef bool (*put_function)(struct dictionary_names *names, uint64_t value, struct label *label);
+
+static const struct {
+    enum kind kind;
+    const char *key;
+    put_function put;
+} known_keys[] = {
+    {KIND_LABEL, "$process_label", put_term},
+    {KIND_RABBITMQ, "process_name", put_rabbitmq},
+    {KIND_RABBITMQ_WORKER, "worker_pool_name", put_rabbitmq_worker},
+    {KIND_COUCHDB_FILE, "couch_file_fd", put_couchdb_file},
+    {KIND_COUCHDB_WORK, "io_priority", put_couchdb_work},
+    {KIND_DISK_LOG, "log", put_disk_log},
+};
+
+void dictionary_names_begin(struct dictionary_names *names)
+{
+    names->best = KINDS;
+    names->tried = 0;
+    names->info->label[0] = '\0';
+    names->info->label_is_detail = false;
+}
+
+/* True for a kind that is better than that of the label. Keys are unique, so an entry with a key
+ * that was read is no entry. */
+static bool is_wanted(const struct dictionary_names *names, uint32_t kind)
+{
+    return kind < names->best && !(names->tried & 1U << kind);
+}
+
+/* Make this value the label if it is better than the one that there is. */
+static void take(struct dictionary_names *names, uint32_t kind, put_function put, uint64_t value)
+{
+    struct label label = {0};
+
+    if (!is_wanted(names, kind))
+        return;
+    names->tried |= 1U << kind;
+    if (put(names, value, &label)) {
+        names->best = kind;
+        names->info->label_is_detail = label.is_detail;
+        quote_copy(&label.text, names->info->label, sizeof(names->info->label));
+    }
+    buffer_free(&label.text);
+}
+
+/* The element of a tuple that a key of the user asks for. False if there is none. */
+static bool find_element(struct dictionary_names *names, uint32_t element, uint64_t *value)
+{
+    struct tuple tuple;
+
+    return !element ||
+           (read_tuple(names, *value, &tuple) && element <= tuple.arity &&
+            read_cache_read(names->cache, term_address(*value) + element * sizeof(*value), value,
+                            sizeof(*value)));
+}
+
+static void visit_user_keys(struct dictionary_names *names, const char *key, uint64_t value)
+{
+    for (uint32_t i = 0; i < names->keys->count; i++) {
+        uint64_t part = value;
+
+        if (!strcmp(names->keys->keys[i].atom, key) && is_wanted(names, i) &&
+            find_element(names, names->keys->keys[i].element, &part))
+            take(names, i, put_term, part);
+    }
+}
+
+void dictionary_names_visit(struct dictionary_names *names, const char *key, uint64_t value)
+{
+    if (names->keys)
+        visit_user_keys(names, key, value);
+    for (size_t i = 0; i < sizeof(known_keys) / sizeof(*known_keys); i++)
+        if (!strcmp(known_keys[i].key, key))
+            take(names, known_keys[i].kind, known_keys[i].put, value);
+}

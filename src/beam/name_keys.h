@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Keys of process dictionaries that a user has named: their values name processes. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/error.h"
+
+enum {
+    NAME_KEYS_MAX = 8,
+    NAME_KEY_BYTES = 255 * 4 + 1, /* an atom has at most 255 characters */
+    NAME_ELEMENT_MAX = 255,
+};
+
+struct name_key {
+    char atom[NAME_KEY_BYTES]; /* as in the atom table */
+    uint32_t element;          /* of the value, a tuple: 1 is its first; 0: the whole value */
+};
+
+struct name_keys {
+    struct name_key keys[NAME_KEYS_MAX]; /* the first that a process has counts */
+    size_t count;
+};
+
+/* Add KEY[/ELEMENT]. KEY is an atom as Erlang or Elixir writes it: shop_id, 'shop id', :shop_id,
+ * :"shop id", Shop.Id; other characters but quotes, spaces and / need no quotes, because a shell
+ * removes them. Return 0, or -1 with ERROR_USAGE. */
+int name_keys_add(struct name_keys *keys, const char *text, struct error *error);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The rows of a table by one value of an event, each with the number of its samples and its
+ * interval (profile/row_interval.h). Ids of rows are small and dense. */
+#pragma once
+
+#include "output/output.h"
+#include "profile/row_interval.h"
+
+struct rows {
+    struct row_sum *of; /* by id, below `size` */
+    size_t size;
+};
+
+void rows_add(struct rows *rows, uint32_t id, const struct row_whole *whole,
+              const struct row_part *part);
+void rows_free(struct rows *rows);
+
+struct row {
+    uint32_t id;
+    uint64_t value, samples;
+    double half; /* of the 95 % interval: 0 if the value is exact, or of a recording without totals;
+                  * NAN if it is unknown */
+};
+
+/* What is not listed: rows that are there by chance, small ones, and samples of no row. */
+struct rows_rest {
+    uint64_t rows, value, samples;
+};
+
+/* Store the rows with the greatest values that are not there by chance, the greatest first. Return
+ * their number, at most `max`. They and *ret_rest add up to the whole. */
+size_t rows_top(const struct rows *rows, const struct row_whole *whole,
+                const struct row_cover *cover, struct row *ret_top, size_t max,
+                struct rows_rest *ret_rest);
+
+/* What is known of the total of a value of an event: nothing if the event has no probes. `is_part`:
+ * samples were not selected. */
+struct row_cover rows_cover(const struct output_source *source, event_id event, uint32_t value,
+                            const struct row_whole *whole, bool is_part);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/row_interval.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/alloc.h"
+#include "util/confidence.h"
+#include "util/number.h"
+
+enum { SAMPLES_MIN = 5, WINDOWS_MIN = 3 };
+
+/* A recording does not say where its windows were. At most ten a second are opened, so this time
+ * holds two or more, or a part of a long one: clusters of windows are clusters as well. */
+static const uint64_t SPAN_NS = 250000000;
+
+/* The span of time that stands for the window of a sample. */
+static uint64_t window_at(uint64_t time)
+{
+    return time / SPAN_NS + 1;
+}
+
+void row_whole_free(struct row_whole *whole)
+{
+    free(whole->windows);
+    *whole = (struct row_whole){0};
+}
+
+static void begin_window(struct row_whole *whole, uint64_t time)
+{
+    uint64_t span = window_at(time);
+
+    if (span == whole->span)
+        return;
+    whole->span = span;
+    whole->count++;
+    whole->windows = xgrow(whole->windows, &whole->room, whole->count, sizeof(*whole->windows));
+    whole->windows[whole->count] = 0;
+}
+
+struct row_part row_whole_add(struct row_whole *whole, const struct sample *sample, uint32_t value)
+{
+    struct row_part part = {.value = sample->values[value]};
+
+    begin_window(whole, sample->time);
+    part.window = whole->count;
+    part.samples = part.value > 0;
+    if (!(sample->flags & SAMPLE_EXACT)) {
+        part.sampled = (double)part.value;
+        part.chance = part.sampled * part.sampled;
+    }
+    whole->active += whole->windows[part.window] == 0 && part.sampled > 0;
+    whole->windows[part.window] += part.sampled;
+    row_add(&whole->sum, whole, &part);
+    return part;
+}
+
+void row_add(struct row_sum *row, const struct row_whole *whole, const struct row_part *part)
+{
+    if (row->window != part->window) {
+        row->squares += row->open * row->open;
+        row->with_whole += row->window ? row->open * whole->windows[row->window] : 0;
+        row->window = part->window;
+        row->open = 0;
+    }
+    row->open += part->sampled;
+    row->samples += part->samples;
+    row->value = saturating_sum(row->value, part->value);
+    row->sampled += part->sampled;
+    row->chance += part->chance;
+}
+
+static double squares_of(const struct row_sum *row)
+{
+    return row->squares + row->open * row->open;
+}
+
+static double between_0_and_1(double share)
+{
+    return fmin(fmax(share, 0), 1);
+}
+
+/* Exact samples are of a time in which the probes were attached all of the time. The windows are in
+ * the rest. */
+struct row_cover row_cover_of(const struct row_whole *whole, const struct event_summary *summary,
+                              uint32_t value, bool is_selected)
+{
+    const struct row_sum *sum = &whole->sum;
+    struct row_cover cover = {.is_selected = is_selected, .squares = squares_of(sum)};
+    double exact, covered, chosen;
+
+    if (!summary || !summary->span_ns)
+        return cover;
+    exact = sum->value ? 1 - sum->sampled / (double)sum->value : 0;
+    covered = (double)summary->covered_ns / (double)summary->span_ns;
+    covered = exact < 1 ? between_0_and_1((covered - exact) / (1 - exact)) : 1;
+    chosen = summary->hits ? fmin((double)sum->samples / (double)summary->hits, 1) : 1;
+    cover.is_known = true;
+    cover.has_windows = summary->windows > 0;
+    cover.unseen = cover.has_windows ? 1 - covered : 0;
+    cover.unsampled = cover.has_windows ? 1 - covered * chosen : 1;
+    cover.half = event_sum_half(summary, value);
+    return cover;
+}
+
+/* The variance of the row's share of the whole, between windows and by chance, in the row's unit.
+ * Of a selection, the variance of the sum, because its whole is not known. */
+static double variance(const struct row_sum *row, const struct row_whole *whole,
+                       const struct row_cover *cover)
+{
+    double n = whole->active, with_whole = row->with_whole, windows = squares_of(row);
+    double share = row->sampled / whole->sum.sampled, chance = row->chance;
+
+    with_whole += row->window ? row->open * whole->windows[row->window] : 0;
+    if (!cover->is_selected) {
+        windows += share * (share * cover->squares - 2 * with_whole);
+        chance += share * (share * whole->sum.chance - 2 * row->chance);
+    }
+    windows = cover->has_windows ? fmax(windows, 0) * cover->unseen * n / (n - 1) : 0;
+    return fmax(windows, fmax(chance, 0) * cover->unsampled);
+}
+
+/* Half of the interval of a row that no sample of a window has: its hits were seen while the probes
+ * were attached all of the time, and windows may have missed others. */
+static double half_of_unseen(const struct row_sum *row, const struct row_whole *whole,
+                             const struct row_cover *cover)
+{
+    const struct row_sum *sum = &whole->sum;
+
+    if (!cover->has_windows || cover->unseen <= 0)
+        return 0;
+    if (sum->sampled <= 0)
+        return sum->value ? cover->half * (double)row->value / (double)sum->value : 0;
+    return poisson_half_width(0) * sum->chance / sum->sampled;
+}
+
+double row_half(const struct row_sum *row, const struct row_whole *whole,
+                const struct row_cover *cover)
+{
+    double sum, own = 0, total = 0;
+
+    if (!cover->is_known)
+        return NAN;
+    if (row->sampled <= 0)
+        return half_of_unseen(row, whole, cover);
+    if (cover->has_windows && whole->active < WINDOWS_MIN)
+        return NAN;
+    sum = variance(row, whole, cover);
+    if (sum > 0) {
+        double count = row->sampled * row->sampled / sum;
+
+        own = row->sampled * poisson_half_width(count) / count;
+    }
+    if (cover->has_windows)
+        own = fmax(own, errors_of_95_percent(whole->active) * sqrt(sum));
+    if (!cover->is_selected)
+        total = cover->half * row->sampled / whole->sum.sampled;
+    return hypot(own, total);
+}
+
+bool row_is_chance(const struct row_sum *row, const struct row_cover *cover, double half)
+{
+    if (!cover->is_known || half == 0)
+        return false;
+    return half >= (double)row->value || (isnan(half) && row->samples < SAMPLES_MIN);
+}

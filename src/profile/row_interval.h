@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * How sure a row of a table is: a call site, a process, a pair of processes, of an event whose
+ * probes were attached in windows, or of which some hits were sampled.
+ *
+ * The value of a row is the event's total times the row's share of the samples. Samples of one
+ * window are alike, so a share is a ratio of sums over windows, and its variance is that of a ratio
+ * of clusters (Cochran, Sampling Techniques, chapter 9). The variance is never less than that of
+ * samples that are taken at random one by one. The error of the total, times the share, is added.
+ * Few samples, or few windows in which the row was seen, count as a Poisson distribution of so many
+ * (util/confidence.h). Samples that stand for themselves alone (SAMPLE_EXACT) are not uncertain.
+ *
+ * Samples are added in time order, as a recording has them: first to the whole, then to its rows.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/event_summary.h"
+#include "profile/profile.h"
+
+/* One sample of a row, or several of one window. */
+struct row_part {
+    uint32_t window;  /* number of the window, from 1 on */
+    uint32_t samples; /* those whose value is not 0 */
+    uint64_t value;
+    double sampled; /* the part of the value that stands for other hits */
+    double chance;  /* sum of the squares of its samples */
+};
+
+struct row_sum {
+    uint64_t samples, value;
+    double sampled, chance;
+    uint32_t window;   /* the last one with a sample */
+    double open;       /* the sum of that window */
+    double squares;    /* of the sums of earlier windows */
+    double with_whole; /* products with the whole's sums of these windows */
+};
+
+/* The sum of all rows, by one value of the event. All zero is empty. */
+struct row_whole {
+    struct row_sum sum;
+    uint64_t span;   /* in which the last sample was */
+    uint32_t count;  /* of windows */
+    uint32_t active; /* those with samples that stand for others */
+    double *windows; /* the sum of each window, by number */
+    size_t room;
+};
+
+void row_whole_free(struct row_whole *whole);
+/* Add a sample. Return it as a part of its row. */
+struct row_part row_whole_add(struct row_whole *whole, const struct sample *sample, uint32_t value);
+/* Add a part that row_whole_add() has returned, or several of one window. Windows never decrease.
+ */
+void row_add(struct row_sum *row, const struct row_whole *whole, const struct row_part *part);
+
+/* What is known of the total of the whole. */
+struct row_cover {
+    bool is_known;    /* else no row has an interval */
+    bool is_selected; /* samples were left out: the total is not that of the event */
+    bool has_windows; /* else all of the time is covered */
+    double unseen;    /* the share of the time that the windows do not cover */
+    double unsampled; /* and the share of hits without a sample */
+    double half;      /* half of the total's interval; NAN: unknown */
+    double squares;   /* of the sums of all windows */
+};
+
+/* `summary` NULL: unknown. `is_selected`: samples were left out. */
+struct row_cover row_cover_of(const struct row_whole *whole, const struct event_summary *summary,
+                              uint32_t value, bool is_selected);
+
+/* Half of the 95 % interval of the row's value: 0 if it is exact, NAN if it is unknown. */
+double row_half(const struct row_sum *row, const struct row_whole *whole,
+                const struct row_cover *cover);
+
+/* True if a row with this half may be there by chance: the interval contains 0, or is unknown and
+ * there are hardly any samples. */
+bool row_is_chance(const struct row_sum *row, const struct row_cover *cover, double half);

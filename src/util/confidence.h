@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/* 95 % confidence intervals, from how many things were seen. */
+#pragma once
+
+/* The number of standard errors on each side of a 95 % interval, if the standard error is estimated
+ * from `n` windows, at least 2: Student's t. */
+double errors_of_95_percent(double n);
+
+/* The mean of a count may lie so far above the count that was seen, in 95 of 100 cases; it lies
+ * less far below. `count` need not be whole. */
+double poisson_half_width(double count);

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a real application is named by beamflame alone, in one or two commands."""
+import json
+import re
+import threading
+import time
+import unittest
+from collections import Counter
+from http.client import HTTPConnection
+from pathlib import Path
+
+import amqp
+import applications
+import beamflame
+
+EDGE = re.compile(r'    "(.*) <[\d.]+>" -> "(.*) <[\d.]+>" \[label=.*, "count"=(\d+), .*\];')
+WARM_UP = 2  # seconds
+
+SHOP = """
+defmodule Shop.Stock do
+  use GenServer
+  def init(count), do: {:ok, count}
+  def handle_cast({:take, n}, count) do
+    Process.sleep(20)
+    {:noreply, count - n}
+  end
+end
+
+defmodule Shop.Till do
+  def sell do
+    GenServer.cast(Shop.Stock, {:take, 1})
+    Process.sleep(2)
+    sell()
+  end
+end
+
+{:ok, _} = GenServer.start_link(Shop.Stock, 0, name: Shop.Stock)
+for _ <- 1..5, do: spawn_link(&Shop.Till.sell/0)
+IO.puts("ready")
+Process.sleep(:infinity)
+"""
+
+
+def largest(node, metric):
+    """Return the process with the largest metric."""
+    done = beamflame.record("dump", "--json", "-p", node.pid, "--top", f"1:{metric}")
+    process, = json.loads(done.stdout)["processes"]
+    return process
+
+
+class RabbitMQ(unittest.TestCase):
+    """A queue grows because its consumer is slow. Another one is consumed as fast as it is filled."""
+
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.node = applications.RabbitMQ()
+        cls.addClassCleanup(cls.node.kill)
+        cls.stop = threading.Event()
+        cls.channels, cls.threads = {}, []
+        cls.addClassCleanup(cls.finish)
+        for queue, pause in (("orders", 0.1), ("mails", 0)):
+            cls.start(f"shop with {queue}", cls.publish, queue)
+            cls.start(f"billing of {queue}", cls.consume, queue, pause)
+        time.sleep(WARM_UP)
+
+    @classmethod
+    def start(cls, name, work, queue, *arguments):
+        channel = cls.channels[name] = amqp.Channel(cls.node.port, name)
+        channel.declare(queue)
+        cls.threads.append(threading.Thread(target=cls.run_until_stopped,
+                                            args=(work, channel, queue, *arguments)))
+        cls.threads[-1].start()
+
+    @classmethod
+    def run_until_stopped(cls, work, *arguments):
+        try:
+            work(*arguments)
+        except (EOFError, OSError):
+            if not cls.stop.is_set():
+                raise
+
+    @classmethod
+    def finish(cls):
+        cls.stop.set()
+        for channel in cls.channels.values():
+            channel.interrupt()
+        for thread in cls.threads:
+            thread.join()
+        for channel in cls.channels.values():
+            channel.close()
+
+    @classmethod
+    def publish(cls, channel, queue):
+        while not cls.stop.wait(0.01):
+            for _ in range(3):
+                channel.publish(queue, b"x" * 1000)
+
+    @classmethod
+    def consume(cls, channel, queue, pause):
+        channel.consume(queue, most=20)
+        while not cls.stop.wait(pause):
+            channel.acknowledge(channel.receive())
+
+    def traffic(self):
+        """Return {(sender, receiver): messages} of 3 seconds."""
+        out = beamflame.folder(self.addCleanup) / "x.dot"
+        beamflame.record("-p", self.node.pid, "-d", 3, "-e", "msg", "--budget", 100,
+                         "--group-by", "pid", "-o", out)
+        return Counter({(sender, receiver): int(count)
+                        for sender, receiver, count in EDGE.findall(Path(out).read_text())})
+
+    def test_growing_queue_and_its_slow_consumer_are_named(self):
+        traffic = self.traffic()
+        flows, consumers = {}, {}
+        for queue in {receiver for _, receiver in traffic if receiver.startswith("queue ")}:
+            sent = Counter({to: n for (sender, to), n in traffic.items() if sender == queue})
+            (consumers[queue], delivered), = sent.most_common(1)
+            published = sum(n for (sender, to), n in traffic.items()
+                            if to == queue and sender.startswith("channel ")
+                            and sender != consumers[queue])
+            flows[queue] = delivered / published
+        orders, mails = "queue 'orders' in vhost '/'", "queue 'mails' in vhost '/'"
+        self.assertEqual(set(flows), {orders, mails})
+        self.assertLess(flows[orders], 0.5, traffic)
+        self.assertGreater(flows[mails], 0.8, traffic)
+        slow = self.channels["billing of orders"]
+        peers = f"127.0.0.1:{slow.port} -> 127.0.0.1:{self.node.port}"
+        self.assertEqual(consumers[orders], f"channel {peers} (1)")
+        self.assertIn((f"connection {peers} - billing of orders", consumers[orders]), traffic)
+
+    def test_growing_queue_gets_the_largest_heap(self):
+        """Its mailbox stays empty."""
+        deadline = time.monotonic() + 30
+        while (process := largest(self.node, "heap"))["label"] != "queue 'orders' in vhost '/'":
+            self.assertLess(time.monotonic(), deadline, process)
+        self.assertLess(process["metrics"]["msgq"], 100)
+
+
+class Elixir(unittest.TestCase):
+    def test_server_with_a_mailbox_storm_is_named(self):
+        beamflame.require()
+        with applications.Elixir(SHOP) as node:
+            time.sleep(1)
+            process = largest(node, "+msgq:1")
+        self.assertEqual(process["name"], "Shop.Stock")
+        self.assertGreater(process["growth"]["msgq"], 100)
+
+
+class Ejabberd(unittest.TestCase):
+    def test_busy_table_is_named_by_its_caller(self):
+        """Each call of the API selects its command from table ejabberd_commands, row by row."""
+        beamflame.require()
+        out = beamflame.folder(self.addCleanup)
+        with applications.Ejabberd() as node:
+            with beamflame.recording("-p", node.pid, "-F", 499, "-o", out / "x.folded"):
+                self.call(node.port, seconds=3)
+        stacks = beamflame.read_folded(out / "x.folded")
+        in_tables = {stack: count for stack, count in stacks.items()
+                     if any(frame.startswith("ets:") for frame in stack)}
+        busiest = beamflame.weight_where(
+            in_tables, lambda stack: "ejabberd_commands:get_command_definition/2" in stack
+            and "ets:select/2" in stack)
+        self.assertGreater(busiest / sum(in_tables.values()), 0.6)
+        self.assertGreater(busiest / beamflame.weight_of(stacks, "ejabberd_http:init/3"), 0.15)
+
+    def call(self, port, seconds):
+        connection = HTTPConnection("127.0.0.1", port, timeout=30)
+        self.addCleanup(connection.close)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            connection.request("POST", "/api/get_roster",
+                               json.dumps({"user": "anna", "host": "localhost"}),
+                               {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            self.assertEqual((response.status, response.read()), (200, b"[]"))
+
+
+if __name__ == "__main__":
+    unittest.main()
