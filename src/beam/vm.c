@@ -395,7 +395,7 @@ static bool add_collections(struct vm *vm, uint64_t address, struct vm_work *wor
     return true;
 }
 
-/* The counters of a normal scheduler grow in erts_schedule() (reductions: erl_process.c 26:9600;
+/* The counters of a scheduler grow in erts_schedule() (reductions: erl_process.c 26:9600;
  * context_switches of its run queue: 25.2.3:9974, 27.3.4.1:10071, 29.1.1:10178) and in
  * garbage_collect() (gc_info: erl_gc.c 25.2.3:842, 27.3.4.1:897, 29.1.1:930). */
 static bool add_work(struct vm *vm, uint64_t scheduler, enum vm_counter counter,
@@ -417,13 +417,21 @@ static bool add_work(struct vm *vm, uint64_t scheduler, enum vm_counter counter,
     return true;
 }
 
+/* True if the counter of this scheduler is to be added. Dirty schedulers of a type share a run
+ * queue. */
+static bool has_counter(const struct vm_scheduler *scheduler, enum vm_counter counter)
+{
+    return scheduler->type == VM_SCHEDULER_NORMAL ||
+           (counter == VM_SWITCHES && scheduler->number == 1);
+}
+
 bool vm_work(struct vm *vm, enum vm_counter counter, struct vm_work *ret_work)
 {
     *ret_work = (struct vm_work){0};
     if (!vm_counts(vm, counter))
         return false;
     for (uint32_t i = 0; i < vm->scheduler_count; i++)
-        if (vm->schedulers[i].type == VM_SCHEDULER_NORMAL &&
+        if (has_counter(&vm->schedulers[i], counter) &&
             !add_work(vm, vm->schedulers[i].data, counter, ret_work))
             return false;
     return counter != VM_COLLECTIONS || !vm->dirty_gc_info ||

@@ -111,8 +111,8 @@ int64_t vm_run_queue_length(struct vm *vm);
 /* The normal scheduler that runs the process at this address now; NULL if none does. */
 const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process);
 
-/* What the VM counts itself. Reductions and switches are those of normal schedulers. Collections of
- * dirty schedulers are among the others if hooks_find_counters() has found their counter. */
+/* What the VM counts itself. Reductions are those of normal schedulers. Collections of dirty
+ * schedulers are among the others if hooks_find_counters() has found their counter. */
 enum vm_counter {
     VM_REDUCTIONS,  /* counted when a process leaves its scheduler */
     VM_SWITCHES,    /* processes that came to run */

@@ -76,16 +76,10 @@ struct event_summary *event_summaries_place(struct event_summaries *summaries, e
 const struct event_summary *event_summaries_get(const struct event_summaries *summaries,
                                                 event_id event);
 
-/* Half of the 95 % interval of a sum; NAN if its error is unknown. */
+/* Half of the 95 % interval of a sum: 0 where all of it was counted, NAN if it is unknown. */
 double event_sum_half(const struct event_summary *summary, uint32_t value);
 /* True if the sum says something: its interval is known, and is not wider than the sum itself on
  * each side. A sum of 0 whose error is known is sure. */
-bool event_sum_is_sure(const struct event_summary *summary, uint32_t value);
-
-/* Half of the 95 % interval of a sum: 0 where all of it was counted, NAN if it is unknown. */
-double event_sum_half(const struct event_summary *summary, uint32_t value);
-/* True if the sum says something: its interval is known, and not wider to each side than the sum.
- */
 bool event_sum_is_sure(const struct event_summary *summary, uint32_t value);
 
 /* Encode to bytes (recording_format.h), and decode. Decoding replaces the summary of the event, or

@@ -8,7 +8,8 @@
 /** @typedef {import("../types").Weights} Weights */
 /** @typedef {import("../types").Counted} Counted */
 
-const SURE = 1.96;
+/* The two-sided quantile of 95 % of a normal distribution. */
+export const SURE = 1.96;
 
 /**
  * The total of the event by a weight, from all of its hits. null if the weight is no value of the

@@ -3,6 +3,7 @@
  * The weight of each function, without its callees (self) and with them (total). Only the outermost
  * call of a recursive function counts in its total, so that no sample counts twice.
  */
+import { SURE } from "#analysis/counted";
 import { functionsOf, textsOf } from "#analysis/functions";
 import { ROOT } from "#analysis/kinds";
 import { remember } from "#analysis/memo";
@@ -17,9 +18,6 @@ import { countsSamples, scaleOf, sumUp } from "#analysis/sums";
 /** @typedef {import("../types").FunctionRow} FunctionRow */
 /** @typedef {import("../types").FunctionCaller} FunctionCaller */
 /** @typedef {import("#analysis/shown_stacks").ShownStacks} ShownStacks */
-
-/* The two-sided quantile of 95 % of a normal distribution. */
-const SURE = 1.96;
 
 /**
  * @param {Recording} recording
