@@ -1,30 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comparisons of recordings in which something is absent or extreme are written, and valid."""
-import os
 import re
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
-BINARY, SEEDS = BUILD / "beamflame", BUILD / "tests" / "seeds"
+from seeds import BINARY, SeedCase
+
 OTHER_CLOCK = "18.bfr"  # its clock has a foreign name, so it can't be compared with the others
 TOO_LONG = "49 days"  # pages show no more
 
 
-class DiffExtremes(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        if not (BINARY.exists() and SEEDS.exists()):
-            raise unittest.SkipTest("the program is not built (make all unit-tests)")
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = Path(folder.name)
-        subprocess.run([SEEDS, cls.folder], check=True)
-        cls.paths = sorted((cls.folder / "files").glob("*.bfr"))
-
+class DiffExtremes(SeedCase):
     def diff(self, base, other, event):
         """Return the finished program and the outputs that it wrote."""
         outputs = [self.folder / f"out.{suffix}" for suffix in ("txt", "folded", "html")]

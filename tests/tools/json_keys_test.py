@@ -2,16 +2,12 @@
 """The JSON outputs of recordings in which something is absent or extreme have the keys of
 docs/json.md, with values of the right types, and no others."""
 import json
-import os
 import re
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
-BINARY, SEEDS = BUILD / "beamflame", BUILD / "tests" / "seeds"
+from seeds import BINARY, ROOT, SeedCase
+
 OBJECTS = {"values", "units", "metrics", "sums", "standard_errors", "sure", "losses"}
 LISTS = {"ancestors", "histograms", "tallies", "spans_ns"}
 FLAGS = {"erlang", "complete", "truncated", "no_leaf", "named", "unresolved", "cut"}
@@ -50,17 +46,13 @@ def type_of(kind, key):
     return (int, str) if key == "pid" else int
 
 
-class Keys(unittest.TestCase):
+class Keys(SeedCase):
     @classmethod
     def setUpClass(cls):
-        if not (BINARY.exists() and SEEDS.exists()):
-            raise unittest.SkipTest("the program is not built (make all unit-tests)")
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        folder = Path(folder.name)
-        subprocess.run([SEEDS, folder], check=True)
+        super().setUpClass()
+        folder = cls.folder
         cls.lines, cls.statistics = [], []
-        for path in sorted((folder / "files").glob("*.bfr")):
+        for path in cls.paths:
             subprocess.run([BINARY, "report", "-q", path, "-o", folder / "x.json",
                             "--stats", folder / "s.json"], check=True, stdout=subprocess.DEVNULL)
             cls.lines += [json.loads(line) for line in

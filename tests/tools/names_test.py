@@ -3,19 +3,15 @@
 has the parts that it has with plain names, and no character that changes a terminal."""
 import ast
 import json
-import os
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
-BINARY, SEEDS = BUILD / "beamflame", BUILD / "tests" / "seeds"
+from seeds import BINARY, ROOT, SeedCase
+
 PLAIN, FOREIGN = "00.bfr", "18.bfr"  # the same, with FULL_FOREIGN_TEXTS of tests/fuzz/full_profile.h
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
                     "\ufdd0-\ufdef\ufffe\uffff]")
@@ -177,17 +173,8 @@ TEXTS = {"folded": folded, "perf": perf, "flame_prof": flame_prof, "callgrind": 
 BYTES = {"pprof": pprof, "otlp": otlp}
 
 
-class Names(unittest.TestCase):
+class Names(SeedCase):
     maxDiff = 2000
-
-    @classmethod
-    def setUpClass(cls):
-        if not (BINARY.exists() and SEEDS.exists()):
-            raise unittest.SkipTest("the program is not built (make all unit-tests)")
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = Path(folder.name)
-        subprocess.run([SEEDS, cls.folder], check=True)
 
     def run_on(self, command, name, *arguments):
         files = [self.folder / "files" / name] * (2 if command == "diff" else 1)
