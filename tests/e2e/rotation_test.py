@@ -381,7 +381,10 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
     # ---- failures ----
 
     def stopped_child(self, pid):
-        """Stop a child while it works; return its pid."""
+        """Stop a child while it works; return its pid. Before the recording begins, a child is
+        the parser, which has the name of a writer at first."""
+        self.wait_for(lambda: self.parts("bfr.part"))
+
         def catch():
             try:
                 for child in self.writers(pid):
