@@ -9,66 +9,13 @@
 #include "output/formats.h"
 #include "output/idle.h"
 #include "output/changes/metric_changes.h"
+#include "output/output_check.h"
 #include "output/output_file.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "profile/limits.h"
 #include "util/alloc.h"
 #include "view/suggestion.h"
-
-static const struct output_format *format_of_request(const struct output_request *request)
-{
-    return request->format ? request->format : output_format_of(request->path);
-}
-
-/* ---- before anything is recorded ---- */
-
-/* Check that a request can write a file for each event: standard output, devices, pipes and open
- * files hold only one. */
-static int check_split(const struct output_request *request, struct error *error)
-{
-    if (!request->file && !output_file_is_in_place(request->path))
-        return 0;
-    return error_set(error, ERROR_USAGE,
-                     "%s: the recording has several events, and %s holds one: name a file, or "
-                     "choose one event with --event",
-                     request->path, format_of_request(request)->name);
-}
-
-static int no_peers(const char *path, enum error_code code, struct error *error)
-{
-    return error_set(
-        error, code,
-        "%s: the recording has neither event msg (who sends to whom) nor sched (who wakes whom)",
-        path);
-}
-
-int output_check(const struct output_request *requests, size_t count, uint32_t events, bool peers,
-                 struct error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct output_format *format = format_of_request(&requests[i]);
-        const char *path = requests[i].path;
-
-        if (!format)
-            return error_set(
-                error, ERROR_USAGE,
-                "%s: the name does not end in the suffix of a format; choose one with --format: %s",
-                path, output_format_names());
-        if (format->one_event && events > 1 && check_split(&requests[i], error))
-            return -1;
-        if (format->of_peers && !peers)
-            return no_peers(path, ERROR_USAGE, error);
-        if (requests[i].file)
-            continue;
-        for (size_t j = 0; j < i; j++)
-            if (!requests[j].file && !strcmp(requests[j].path, path))
-                return error_set(error, ERROR_USAGE, "%s is given twice as an output", path);
-        if (output_file_check(path, error))
-            return -1;
-    }
-    return 0;
-}
 
 /* ---- one output ---- */
 
@@ -158,7 +105,7 @@ static int add(struct outputs *outputs, const struct output_request *request, ev
 
     outputs->list = xreallocarray(outputs->list, outputs->count + 1, sizeof(*outputs->list));
     output = &outputs->list[outputs->count++];
-    *output = (struct output){.format = format_of_request(request),
+    *output = (struct output){.format = output_request_format(request),
                               .request = request,
                               .path = path,
                               .source = outputs->source};
@@ -177,15 +124,15 @@ static int add_split(struct outputs *outputs, const struct output_request *reque
 {
     const struct profile *profile = outputs->source.profile;
 
-    if (check_split(request, error))
+    if (output_check_split(request, error))
         return -1;
     for (event_id id = 1; id <= profile_counts(profile).events; id++) {
         const char *name = profile_text(profile, profile_get_event(profile, id)->name);
 
         if (!output_selects(&outputs->source, id))
             continue;
-        if (add(outputs, request, id, split_path(request->path, format_of_request(request), name),
-                error))
+        if (add(outputs, request, id,
+                split_path(request->path, output_request_format(request), name), error))
             return -1;
     }
     return 0;
@@ -209,7 +156,7 @@ static int plan(struct outputs *outputs, struct error *error)
         outputs->changes = metric_changes_new(source->profile, outputs->metric);
     for (size_t i = 0; i < outputs->request_count; i++) {
         const struct output_request *request = &outputs->requests[i];
-        bool one = format_of_request(request)->one_event;
+        bool one = output_request_format(request)->one_event;
         bool split = one && !source->event && outputs->events.count > 1;
         event_id event = one && !source->event ? outputs->events.first : source->event;
 
@@ -318,11 +265,11 @@ static int begin_empty_graphs(const struct outputs *outputs, struct error *error
         const struct output_request *request = &outputs->requests[i];
         struct output *output;
 
-        if (!format_of_request(request)->of_peers || any_begun(outputs, request))
+        if (!output_request_format(request)->of_peers || any_begun(outputs, request))
             continue;
         output = first_of_peers(outputs, request);
         if (!output)
-            return no_peers(request->path, ERROR_NO_SAMPLES, error);
+            return output_no_peers(request->path, ERROR_NO_SAMPLES, error);
         if (begin(output, error))
             return -1;
     }
