@@ -102,17 +102,13 @@ static double variance(const struct estimate *estimate, struct estimate_span all
     return fmax(differences, 0) * n / (n - 1);
 }
 
-/* The part of the work that is hits, if a unit of work has at most one hit or one of the value. All
- * of it, where the target itself counts the hits: then nothing is left to chance. */
+/* The part of the work that is hits, if a unit of work has at most one hit. All of it, where the
+ * target itself counts the hits: then nothing is left to chance. */
 static double part_of_work(const struct estimate *estimate, struct estimate_span all)
 {
-    double hits = estimate->scaled_hits;
-
     if (!by_work(estimate, all))
         return 0;
-    if (estimate->scaled < estimate->scaled_work * 1.05)
-        hits = fmax(hits, estimate->scaled);
-    return fmin(hits / estimate->scaled_work, 1);
+    return fmin(estimate->scaled_hits / estimate->scaled_work, 1);
 }
 
 /* Half of the interval that follows from the number of hits alone: as if all were equal. */

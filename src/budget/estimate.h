@@ -42,7 +42,8 @@ struct estimate_span {
 };
 
 /* Add a window: `seen` stands for `represents_ns`, and the value grew by `value` in it, by at most
- * `hits` hits, each of 1 or more. */
+ * `hits` hits, each of 1 or more. If the target itself counts the value, as the work, each unit of
+ * it is a hit. */
 void estimate_add(struct estimate *estimate, struct estimate_span seen, double represents_ns,
                   double value, double hits);
 

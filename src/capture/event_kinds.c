@@ -32,6 +32,7 @@ static const struct event_kind kinds[] =
             .histogram_count = WIRE_GC_KINDS,
             .work = VM_COLLECTIONS,
             .by_amount = 1u << GC_RECLAIMED,
+            .counted = 1u << GC_RECLAIMED,
         },
         {
             .name = "alloc", /* bpf/gc.bpf.c */

@@ -77,6 +77,7 @@ struct event_kind {
      * goes with the amount, not with the count. */
     enum vm_counter work;
     uint32_t by_amount;
+    uint32_t counted; /* a bit for each value that is the amount: the VM counts it */
     /* A bit for each value that is the time of many processes at once. Such a value grows as time
      * passes, however much work the target does meanwhile. */
     uint32_t by_time;

@@ -365,10 +365,14 @@ void event_probes_update(struct event_probes *probes)
 
         estimate_add(&event->hits, (struct estimate_span){ns, (double)window.work.count},
                      represents, hits, hits);
-        for (int v = 0; v < EVENT_VALUES; v++)
+        for (int v = 0; v < EVENT_VALUES; v++) {
+            double value = (double)window.values[v];
+            bool is_counted = event->kind->counted >> v & 1;
+
             estimate_add(&event->estimates[v],
                          (struct estimate_span){ns, work_of_value(event, v, &window.work)},
-                         represents, (double)window.values[v], hits);
+                         represents, value, is_counted ? value : hits);
+        }
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
         event_spans_add(&event->seen, 0, window.start, window.end);
     }

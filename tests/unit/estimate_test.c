@@ -193,19 +193,21 @@ static void test_equal_windows_have_an_error(void **state)
 }
 
 /* Work that is counted as hits are, or as the value is, leaves nothing to chance; else few hits do,
- * also where each stands for much of the work. */
+ * also where each stands for much of the work, or the value is like the work. */
 static void test_hits_that_the_target_counts_are_certain(void **state)
 {
-    struct estimate hits = {0}, amount = {0}, other = {0};
+    struct estimate hits = {0}, amount = {0}, like = {0}, other = {0};
 
     (void)state;
     for (int i = 0; i < 10; i++) {
         estimate_add(&hits, span(10, 2 + i % 3), 1000 * MS, 2 + i % 3, 2 + i % 3);
-        estimate_add(&amount, span(10, 200 + i), 1000 * MS, 200 + i, 2);
+        estimate_add(&amount, span(10, 200 + i), 1000 * MS, 200 + i, 200 + i);
+        estimate_add(&like, span(10, 200 + i), 1000 * MS, 200 + i, 2);
         estimate_add(&other, span(10, 200), 1000 * MS, 1000, 2);
     }
     assert_true(estimate_error(&hits, span(10000, 4000)) < 1e-6);
     assert_true(estimate_error(&amount, span(10000, 300000)) < 1e-3);
+    assert_true(estimate_error(&like, span(10000, 300000)) > 0.3 * 3e5);
     assert_true(estimate_error(&other, span(10000, 200000)) > 0.5 * 1e6);
 }
 
