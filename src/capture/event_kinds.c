@@ -95,7 +95,6 @@ static const struct event_kind kinds[] =
             .tick = "sched_tick",
             .work = VM_SWITCHES,
             .by_time = 1u << SCHED_WAIT | 1u << SCHED_DELAY,
-            .listed = 1u << SCHED_LONG,
             .parts = sched_parts,
         },
         {

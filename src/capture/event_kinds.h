@@ -81,8 +81,6 @@ struct event_kind {
     /* A bit for each value that is the time of many processes at once. Such a value grows as time
      * passes, however much work the target does meanwhile. */
     uint32_t by_time;
-    /* A bit for each value whose samples are hits to be listed one by one: they are not scaled. */
-    uint32_t listed;
     /* Set the parts of a hit, and return their number. NULL: a hit is one sample. */
     int (*parts)(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX]);
 };

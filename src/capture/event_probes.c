@@ -11,6 +11,7 @@
 #include "capture/programs.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/confidence.h"
 #include "util/log.h"
 
 /* With a budget of all of the target's CPU time, probes may cost anything: the target has no more
@@ -21,9 +22,6 @@
  * most samples an event may take a second, even if the budget has room for more. */
 #define STACK_NS          4000.0
 #define STACKS_PER_SECOND 2000.0
-
-/* Half of the 95 % confidence interval, in standard errors. */
-#define ERRORS_OF_95_PERCENT 1.96
 
 /* What was counted up to a moment. */
 struct counts {
@@ -127,7 +125,6 @@ struct event_probes *event_probes_new(const struct event_probes_options *options
     uint32_t histogram = options->target * event_histograms(options->events, options->count, 1);
 
     probes->options = *options;
-    hooks_find_counters(options->hooks);
     probes->events = xcalloc((size_t)options->count, sizeof(*probes->events));
     for (int i = 0; i < options->count; i++) {
         struct event *event = &probes->events[i];
@@ -136,6 +133,8 @@ struct event_probes *event_probes_new(const struct event_probes_options *options
         event->kind = event->request->kind;
         event->work.counter =
             vm_counts(options->vm, event->kind->work) ? event->kind->work : VM_REDUCTIONS;
+        if (event->work.counter == VM_COLLECTIONS && !options->vm->dirty_gc_info)
+            hooks_find_counters(options->hooks);
         event->slot = options->target * (uint32_t)options->count + (uint32_t)i;
         event->histogram = histogram;
         event->state =
@@ -436,7 +435,7 @@ static void add_sum(const struct event_probes *probes, const struct event *event
     const struct estimate_span all =
         span_of(probes, event, work_of_value(event, value, &event->so_far));
     uint64_t *error = &summary->errors[value];
-    double own = estimate_error(estimate, all) / ERRORS_OF_95_PERCENT;
+    double own = estimate_error(estimate, all) / NORMAL_95_PERCENT;
 
     summary->sums[value] += (uint64_t)llround(estimate_total(estimate, all));
     if (!isfinite(own))

@@ -44,7 +44,7 @@ struct output_source {
     const struct comparison *comparison;       /* NULL: none */
 };
 
-/* True if the event is selected by output_settings.event. Writers get no samples of others. */
+/* True if output_settings.event selects the event. Writers get no samples of other events. */
 bool output_selects(const struct output_source *source, event_id event);
 
 /* True if the event is selected, also by the weight (the time of event cpu or wall). */

@@ -29,7 +29,8 @@ static void put(struct row_cells *cells, size_t *count, uint32_t id, const struc
 
     if (!last || cells->list[last - 1].part.window != part->window) {
         cells->list[*count] = (struct row_cell){id, *part};
-        cells->last[id] = (uint32_t)++ * count;
+        *count += 1;
+        cells->last[id] = (uint32_t)*count;
         return;
     }
     known = &cells->list[last - 1].part;

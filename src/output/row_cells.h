@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Parts of rows (profile/row_interval.h) by a preliminary id, for rows that are known at the end:
- * then several ids become one row, or one id belongs to several rows.
+ * Parts of rows (profile/row_interval.h) by a preliminary id, for rows that are known only at the
+ * end. A row can then have several ids, and an id can belong to several rows.
  *
  * A cell has all parts of one id and window. Where there would be too many cells, each two
  * neighbouring windows become one, which makes intervals no less sound.

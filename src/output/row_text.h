@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is not a name in a row of a table (output/rows.h). */
+/* Texts in a row of a table, besides names and values (output/rows.h). */
 #pragma once
 
 #include "output/number_text.h"

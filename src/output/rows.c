@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
+#include "output/counts.h"
 #include "profile/events.h"
 #include "util/alloc.h"
-#include "util/number.h"
 
 void rows_add(struct rows *rows, uint32_t id, const struct row_whole *whole,
               const struct row_part *part)
@@ -20,49 +20,34 @@ void rows_free(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* Put a row in its place in a list in falling order, which has room for `max`. Return the number of
- * rows in the list. */
-static size_t insert(struct row *top, size_t count, size_t max, const struct row *row)
-{
-    size_t at = count;
-
-    if (count == max && row->value <= top[max - 1].value)
-        return count;
-    if (count < max)
-        count++;
-    else
-        at--;
-    for (; at && top[at - 1].value < row->value; at--)
-        top[at] = top[at - 1];
-    top[at] = *row;
-    return count;
-}
-
 size_t rows_top(const struct rows *rows, const struct row_whole *whole,
                 const struct row_cover *cover, struct row *ret_top, size_t max,
                 struct rows_rest *ret_rest)
 {
     struct rows_rest rest = {.value = whole->sum.value, .samples = whole->sum.samples};
-    size_t found = 0;
+    struct count_of_id *top = xcalloc(max, sizeof(*top));
+    struct counts values = {0};
+    size_t found;
 
     for (size_t id = 0; id < rows->size; id++) {
         const struct row_sum *sum = &rows->of[id];
-        struct row row = {(uint32_t)id, sum->value, sum->samples, row_half(sum, whole, cover)};
 
-        if (!row.value)
-            continue;
-        rest.rows++;
-        if (row_is_chance(sum, cover, row.half))
-            continue;
-        if (!cover->is_known)
-            row.half = 0;
-        found = insert(ret_top, found, max, &row);
+        rest.rows += sum->value > 0;
+        if (sum->value && !row_is_chance(sum, cover, row_half(sum, whole, cover)))
+            counts_add(&values, (uint32_t)id, sum->value);
     }
+    found = counts_top(&values, top, max);
     rest.rows -= found;
     for (size_t i = 0; i < found; i++) {
-        rest.value -= ret_top[i].value < rest.value ? ret_top[i].value : rest.value;
-        rest.samples -= ret_top[i].samples;
+        const struct row_sum *sum = &rows->of[top[i].id];
+
+        ret_top[i] = (struct row){top[i].id, sum->value, sum->samples,
+                                  cover->is_known ? row_half(sum, whole, cover) : 0};
+        rest.value -= sum->value < rest.value ? sum->value : rest.value;
+        rest.samples -= sum->samples;
     }
+    counts_free(&values);
+    free(top);
     *ret_rest = rest;
     return found;
 }

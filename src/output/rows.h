@@ -22,7 +22,7 @@ struct row {
                   * NAN if it is unknown */
 };
 
-/* What is not listed: rows that are there by chance, small ones, and samples of no row. */
+/* The rest of a table: rows that chance explains, rows below the top, and samples of no row. */
 struct rows_rest {
     uint64_t rows, value, samples;
 };

@@ -130,15 +130,15 @@ static uint32_t end_of_sample(struct traffic *traffic, const struct sample *samp
 
 /* ---- edges ---- */
 
+void traffic_add_values(uint64_t *sums, const uint64_t *values)
+{
+    for (int v = 0; v < EVENT_VALUES; v++)
+        sums[v] = saturating_sum(sums[v], values[v]);
+}
+
 static bool is_received(const struct traffic *traffic, const struct sample *sample)
 {
     return !traffic->is_msg || (!sample->values[MSG_COUNT] && !sample->values[MSG_SIGNALS]);
-}
-
-static void add_values(struct traffic_sum *sum, const uint64_t *values)
-{
-    for (int i = 0; i < EVENT_VALUES; i++)
-        sum->values[i] = saturating_sum(sum->values[i], values[i]);
 }
 
 /* Add values to an edge, which is added if it is new. Return its id. */
@@ -151,7 +151,7 @@ static uint32_t add_to_edge(struct intern *edges, struct traffic_sum **sums,
         *sums = xreallocarray(*sums, edges->capacity, sizeof(**sums));
         (*sums)[edge - 1] = (struct traffic_sum){{0}};
     }
-    add_values(&(*sums)[edge - 1], values);
+    traffic_add_values((*sums)[edge - 1].values, values);
     return edge;
 }
 

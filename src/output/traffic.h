@@ -36,6 +36,9 @@ void traffic_free(struct traffic *traffic);
 /* Add a sample. Return a preliminary id of its edge, or 0 if it has no peer and is ignored. */
 uint32_t traffic_add(struct traffic *traffic, const struct sample *sample);
 
+/* Add the values of a sample or an edge to sums, EVENT_VALUES each. */
+void traffic_add_values(uint64_t *sums, const uint64_t *values);
+
 struct traffic_edge {
     uint32_t id;
     const char *from, *to; /* valid until the traffic is freed; equal texts are one string */

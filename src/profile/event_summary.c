@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/confidence.h"
 #include "util/number.h"
 
 static void free_lists(const struct event_summary *summary)
@@ -41,14 +42,11 @@ struct event_summary *event_summaries_place(struct event_summaries *summaries, e
     return &summaries->of[event - 1];
 }
 
-/* 95 % of a normal distribution is within so many standard errors of its mean. */
-static const double ERRORS_OF_95_PERCENT = 1.96;
-
 double event_sum_half(const struct event_summary *summary, uint32_t value)
 {
     if (summary->errors[value] == EVENT_ERROR_UNKNOWN)
         return NAN;
-    return ERRORS_OF_95_PERCENT * (double)summary->errors[value];
+    return NORMAL_95_PERCENT * (double)summary->errors[value];
 }
 
 bool event_sum_is_sure(const struct event_summary *summary, uint32_t value)

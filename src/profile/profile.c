@@ -332,8 +332,8 @@ struct profile_counts profile_counts(const struct profile *profile)
 
 /* Names of the enums of profile.h, as they appear in outputs. */
 
-/* erts/emulator/beam/erl_process.c, erts_process_state2status(); OTP 27. It has no STATUS_NONE,
- * STATUS_IDLE and STATUS_BLOCKED. */
+/* The names that the VM uses (erts_process_state2status(), erl_process.c 27.3.4.1:9205), and those
+ * of STATUS_NONE, STATUS_IDLE and STATUS_BLOCKED, which only this program has. */
 static const char *const status_names[] = {
     [STATUS_NONE] = "none",
     [STATUS_RUNNING] = "running",

@@ -10,8 +10,9 @@
 
 enum { SAMPLES_MIN = 5, WINDOWS_MIN = 3 };
 
-/* A recording does not say where its windows were. At most ten a second are opened, so this time
- * holds two or more, or a part of a long one: clusters of windows are clusters as well. */
+/* A recording says where its windows were (profile/event_spans.h), but only when it was read to its
+ * end, and samples are added before. At most ten windows a second are opened, so this time holds
+ * two or more, or a part of a long one: clusters of windows are clusters as well. */
 static const uint64_t SPAN_NS = 250000000;
 
 /* The span of time that stands for the window of a sample. */

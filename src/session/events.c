@@ -311,9 +311,9 @@ static int append_share(struct events *events, const struct held *held,
         sample.flags |= SAMPLE_EXACT;
     for (int v = 0; v < EVENT_VALUES; v++) {
         double *rest = &events->rest[held->event][v];
-        double by = kind->listed >> v & 1    ? 1
-                    : kind->by_time >> v & 1 ? scale->by_time
-                                             : scale->by_work;
+        double by = event_value_is_listed(kind->name, (uint32_t)v) ? 1
+                    : kind->by_time >> v & 1                       ? scale->by_time
+                                                                   : scale->by_work;
         double value = (double)share->values[v] * by + *rest;
 
         sample.values[v] = value > 0 ? (uint64_t)value : 0;
@@ -406,14 +406,14 @@ static void add_summary(const struct events *events, const struct target *target
                         struct event_summary *summary, struct event_histogram *histograms,
                         struct event_tally *tallies, struct segment *segment)
 {
-    uint32_t listed = events->options->events[event].kind->listed;
+    const char *kind = events->options->events[event].kind->name;
     uint64_t totals[EVENT_VALUES];
 
     for (int v = 0; v < EVENT_VALUES; v++)
         totals[v] = summary->sums[v];
     event_probes_add_summary(target->probes, event, summary, histograms, tallies);
     for (int v = 0; v < EVENT_VALUES; v++)
-        totals[v] = listed >> v & 1 ? 0 : summary->sums[v] - totals[v];
+        totals[v] = event_value_is_listed(kind, (uint32_t)v) ? 0 : summary->sums[v] - totals[v];
     recording_put_values(segment->writer, summary->event, symbolizer_target(target->symbolizer),
                          totals);
 }

@@ -3,14 +3,11 @@
 
 #include <math.h>
 
-/* 95 % of a normal distribution is within so many standard errors of its mean. */
-static const double NORMAL = 1.959964;
-
 /* The expansion of Cornish and Fisher (Abramowitz and Stegun 26.7.5). The n - 1 differences of
  * neighbours are not independent, so the degrees of freedom are fewer. */
 double errors_of_95_percent(double n)
 {
-    const double z = NORMAL, freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
+    const double z = NORMAL_95_PERCENT, freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
 
     return z + (pow(z, 3) + z) / (4 * freedom) +
            (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * pow(freedom, 2)) +
@@ -23,5 +20,5 @@ double poisson_half_width(double count)
 {
     const double next = count + 1;
 
-    return next * pow(1 - 1 / (9 * next) + NORMAL / (3 * sqrt(next)), 3) - count;
+    return next * pow(1 - 1 / (9 * next) + NORMAL_95_PERCENT / (3 * sqrt(next)), 3) - count;
 }

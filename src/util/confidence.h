@@ -2,6 +2,9 @@
 /* 95 % confidence intervals, from how many things were seen. */
 #pragma once
 
+/* 95 % of a normal distribution is within so many standard errors of its mean. */
+#define NORMAL_95_PERCENT 1.96
+
 /* The number of standard errors on each side of a 95 % interval, if the standard error is estimated
  * from `n` windows, at least 2: Student's t. */
 double errors_of_95_percent(double n);

@@ -302,7 +302,7 @@ static void test_functions_of_the_report_have_intervals(void **state)
     assert_row(text, "\nfunctions of msg by count, of 680,000 times\n"
                      "                              with callees                    self   samples "
                      " function\n"
-                     "  400,424 times +- 36,201           58.9 %        0 times   0.0 %       444 "
+                     "  400,424 times +- 36,202           58.9 %        0 times   0.0 %       444 "
                      " a:send/1\n");
     assert_null(strstr(text, "a:pack/1:"));
     assert_row(text, "   36,074 times   9.0 %        40  a:pack/1\n");

@@ -74,7 +74,7 @@ static int repeat(struct recording_writer *writer, struct profile *profile,
     return 0;
 }
 
-/* Let the events be seen in windows of 50 of each 200 ms, so that a page has much to hatch. */
+/* Give each event a window of 50 ms in each 200 ms, so that the page has much to hatch. */
 static int put_windows(struct recording_writer *writer, const struct profile *profile,
                        uint64_t start, uint64_t end, struct error *error)
 {

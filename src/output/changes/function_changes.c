@@ -6,6 +6,7 @@
 
 #include "view/view.h"
 #include "util/alloc.h"
+#include "util/confidence.h"
 #include "util/intern.h"
 
 void function_changes_add(struct function_changes *changes, int side, stack_id stack, double weight,
@@ -81,7 +82,7 @@ static void add_stack(struct functions *functions, stack_id stack,
     }
 }
 
-/* Return 1.96 standard errors (95 %) of the difference of the sides. The sides are independent, and
+/* Return half of the 95 % interval of the difference of the sides. The sides are independent, and
  * the number of samples of each varies by about its square root. A side without samples might as
  * well have had one: it gets the variance of an average sample of the other side. */
 static double noise_of(const struct function_sums total[2], double scale)
@@ -90,7 +91,7 @@ static double noise_of(const struct function_sums total[2], double scale)
     double one_before = total[0].samples ? before / (double)total[0].samples : 0;
     double one_after = total[1].samples ? after / (double)total[1].samples : 0;
 
-    return 1.96 * sqrt((before ? before : one_after) + (after ? after : one_before));
+    return NORMAL_95_PERCENT * sqrt((before ? before : one_after) + (after ? after : one_before));
 }
 
 static struct function_change change_of(const struct profile *profile,

@@ -8,7 +8,6 @@
 #include "output/weight.h"
 #include "profile/events.h"
 #include "util/alloc.h"
-#include "util/number.h"
 
 enum { ROWS_MAX = 10 };
 
@@ -104,12 +103,6 @@ static void write_numbers(const struct listing *listing, const uint64_t *values,
     fprintf(listing->file, "  %8s  ", number_text(samples).text);
 }
 
-static void add_values(uint64_t *sums, const uint64_t *values)
-{
-    for (int v = 0; v < EVENT_VALUES; v++)
-        sums[v] = saturating_sum(sums[v], values[v]);
-}
-
 /* Write the rest, whose values are those of all edges that are not in a row. */
 static void write_rest(const struct listing *listing, const struct rows_rest *rest,
                        uint64_t *values, const char *what)
@@ -144,7 +137,7 @@ static void write_rows(struct listing *listing, const struct traffic_edge *edges
             if (row_of_edge[edges[e].id] != top[i].id)
                 continue;
             first = first ? first : &edges[e];
-            add_values(values, edges[e].values);
+            traffic_add_values(values, edges[e].values);
         }
         write_numbers(listing, values, top[i].half, top[i].samples);
         if (first && !by_receiver)
@@ -157,7 +150,7 @@ static void write_rows(struct listing *listing, const struct traffic_edge *edges
         while (i < shown && top[i].id != row_of_edge[edges[e].id])
             i++;
         if (i == shown)
-            add_values(others, edges[e].values);
+            traffic_add_values(others, edges[e].values);
     }
     write_rest(listing, &rest, others, by_receiver ? "receiver" : "pair");
     rows_free(&listing->rows);
