@@ -18,10 +18,8 @@
  * to give. */
 #define NO_BUDGET 1e6
 
-/* The cost of a sample with stacks for the target, in ns, measured (docs/measurements.md); and the
- * most samples an event may take a second, even if the budget has room for more. */
-#define STACK_NS          4000.0
-#define STACKS_PER_SECOND 2000.0
+/* The cost of a sample with stacks for the target, in ns, measured (docs/measurements.md). */
+#define STACK_NS 4000.0
 
 /* What was counted up to a moment. */
 struct counts {

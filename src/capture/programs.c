@@ -60,11 +60,15 @@ void programs_free(struct programs *programs)
 
 /* ---- load ---- */
 
-/* Room for half a second of samples on each CPU, within bounds; a power of two. */
+/* Room for half a second of CPU samples on each CPU, and for a tenth of a second of the samples of
+ * the events of one target, within bounds; a power of two. */
 static uint32_t ring_bytes(const struct programs *programs)
 {
-    uint64_t wanted =
-        (uint64_t)programs->options.frequency * (uint64_t)programs->cpus * SAMPLE_BYTES_TYPICAL / 2;
+    const struct programs_options *options = &programs->options;
+    uint64_t events = options->targets ? options->slots / options->targets : 0;
+    uint64_t samples = (uint64_t)options->frequency * (uint64_t)programs->cpus / 2 +
+                       events * STACKS_PER_SECOND / 10;
+    uint64_t wanted = samples * SAMPLE_BYTES_TYPICAL;
     uint32_t bytes = RING_MIN;
 
     while (bytes < wanted && bytes < memory_limit() / RING_SHARE)

@@ -22,14 +22,18 @@
 struct bpf_program;
 struct programs;
 
+/* The most samples with stacks that an event may take of a target a second, even if the budget has
+ * room for more. */
+enum { STACKS_PER_SECOND = 2000 };
+
 struct programs_options {
     const struct clock_event *clock; /* of CPU samples */
-    uint32_t frequency;  /* CPU samples a second on each CPU: decides the size of the ring buffer */
-    uint32_t targets;    /* that there can be at once */
-    uint32_t schedulers; /* threads of all of them */
-    uint32_t slots;      /* events of all targets: each has a slot */
-    uint32_t histograms; /* of all slots together */
-    uint32_t processes;  /* processes of all targets: each needs room in a map */
+    uint32_t frequency;              /* CPU samples a second on each CPU */
+    uint32_t targets;                /* that there can be at once */
+    uint32_t schedulers;             /* threads of all of them */
+    uint32_t slots;                  /* events of all targets: each has a slot */
+    uint32_t histograms;             /* of all slots together */
+    uint32_t processes;              /* processes of all targets: each needs room in a map */
 };
 
 struct programs *programs_new(const struct programs_options *options);
