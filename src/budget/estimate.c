@@ -2,7 +2,6 @@
 #include "budget/estimate.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "util/confidence.h"
 
@@ -37,11 +36,15 @@ void estimate_add(struct estimate *estimate, struct estimate_span seen, double r
         return;
     }
     estimate->scaled += rate * represents_ns;
+    estimate->hits += hits;
+    if (estimate->is_counted && value + seen.work > 0)
+        estimate->missed += fmax(hits, 1) * fabs(value - seen.work) / fmax(value, seen.work);
     estimate->scaled_hits += hits / seen.ns * represents_ns;
     if (hits > 0)
         estimate->chance += rate * represents_ns * rate * unseen / fmin(hits, fmax(value, 1));
     estimate->scaled_ns += represents_ns;
     estimate->scaled_work += work_rate * represents_ns;
+    estimate->windows_at_work += seen.work > 0;
     if (estimate->windows++ > 0)
         add_differences(estimate, unseen * represents_ns, rate, work_rate);
     estimate->last_rate = rate;
@@ -91,10 +94,17 @@ double estimate_slowdown(const struct estimate *estimate, struct estimate_span a
            estimate->scaled_work;
 }
 
+/* The number of windows from which the total and its error follow. Where the value goes with the
+ * work, a window without work says nothing. */
+static uint64_t windows_that_tell(const struct estimate *estimate, struct estimate_span all)
+{
+    return by_work(estimate, all) ? estimate->windows_at_work : estimate->windows;
+}
+
 /* The variance of the difference between the value and its part in the work. */
 static double variance(const struct estimate *estimate, struct estimate_span all)
 {
-    double n = (double)estimate->windows;
+    double n = (double)windows_that_tell(estimate, all);
     double part = by_work(estimate, all) ? estimate->scaled / estimate->scaled_work : 0;
     double differences =
         estimate->differences - 2 * part * estimate->with_work + part * part * estimate->of_work;
@@ -102,20 +112,31 @@ static double variance(const struct estimate *estimate, struct estimate_span all
     return fmax(differences, 0) * n / (n - 1);
 }
 
-/* The part of the work that is hits, if a unit of work has at most one hit. All of it, where the
- * target itself counts the hits: then nothing is left to chance. */
+/* The part of the work that is hits, if the value is the number of hits and a unit of work has at
+ * most one. It is less than all, because some units may have none: the limit is about that of the
+ * rule of three. */
 static double part_of_work(const struct estimate *estimate, struct estimate_span all)
 {
-    if (!by_work(estimate, all))
+    if (!by_work(estimate, all) || estimate->scaled != estimate->scaled_hits)
         return 0;
-    return fmin(estimate->scaled_hits / estimate->scaled_work, 1);
+    return fmin(estimate->scaled_hits / estimate->scaled_work, 1) * estimate->hits /
+           (estimate->hits + 2);
 }
 
-/* Half of the interval that follows from the number of hits alone: as if all were equal. */
+static bool is_the_work(const struct estimate *estimate, struct estimate_span all)
+{
+    return estimate->is_counted && by_work(estimate, all) && estimate->hits > 0;
+}
+
+/* Half of the interval that follows from the number of hits alone: as if all were equal. Of what
+ * the target counts itself, only those hits are uncertain that it does not count, or counts in
+ * another window. */
 static double error_by_chance(const struct estimate *estimate, struct estimate_span all)
 {
     double variance = estimate->chance * (1 - part_of_work(estimate, all)), hits;
 
+    if (is_the_work(estimate, all))
+        return estimate->scaled * poisson_half_width(estimate->missed) / estimate->hits;
     if (variance <= 0)
         return 0;
     hits = estimate->scaled * estimate->scaled / variance;
@@ -124,12 +145,15 @@ static double error_by_chance(const struct estimate *estimate, struct estimate_s
 
 double estimate_error(const struct estimate *estimate, struct estimate_span all)
 {
+    uint64_t windows = windows_that_tell(estimate, all);
     double by_windows;
 
     if (all.ns <= estimate->exact_ns)
         return 0;
-    if (estimate->windows < WINDOWS_MIN || is_unseen(estimate, all))
+    if (is_unseen(estimate, all) || (windows < WINDOWS_MIN && !is_the_work(estimate, all)))
         return NAN;
-    by_windows = errors_of_95_percent((double)estimate->windows) * sqrt(variance(estimate, all));
+    by_windows = windows < WINDOWS_MIN
+                     ? 0
+                     : errors_of_95_percent((double)windows) * sqrt(variance(estimate, all));
     return fmax(by_windows, error_by_chance(estimate, all)) * rest(estimate, all);
 }

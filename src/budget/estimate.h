@@ -14,24 +14,30 @@
  * Estimation, chapter 8). Where they are not alike, the error comes out too large.
  *
  * Windows with few hits can be alike by chance. The error is never less than that of a Poisson
- * distribution with as many hits, unless these hits are the work.
+ * distribution with as many hits. If the target counts the value itself, these are only the hits
+ * that it does not count.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct estimate {
+    bool is_counted; /* the target counts the value itself, as its work; set before the first window
+                      */
     double seen_ns, represented_ns; /* all windows */
     /* Windows that stand for themselves: */
     double exact, exact_ns, exact_work;
     /* The other windows, which are scaled: */
-    uint64_t windows;
+    uint64_t windows, windows_at_work; /* all of them, and those in which the target worked */
     double scaled, scaled_ns, scaled_work;
     double last_rate, last_work_rate;
     /* Weighted sums over pairs of neighbours: the squared difference of the value's rates, its
      * product with that of work's rates, and the latter squared. */
     double differences, with_work, of_work;
-    double scaled_hits;
+    double hits, scaled_hits;
+    double
+        missed; /* hits that the target does not count, and the converse, if it counts the value */
     double chance; /* variance of `scaled` if hits come at random */
 };
 
@@ -42,8 +48,7 @@ struct estimate_span {
 };
 
 /* Add a window: `seen` stands for `represents_ns`, and the value grew by `value` in it, by at most
- * `hits` hits, each of 1 or more. If the target itself counts the value, as the work, each unit of
- * it is a hit. */
+ * `hits` hits, each of 1 or more. */
 void estimate_add(struct estimate *estimate, struct estimate_span seen, double represents_ns,
                   double value, double hits);
 
@@ -54,6 +59,6 @@ double estimate_total(const struct estimate *estimate, struct estimate_span all)
  * there are too few windows. */
 double estimate_slowdown(const struct estimate *estimate, struct estimate_span all);
 
-/* Half of the 95 % confidence interval of the total: 0 where windows cover all, NAN if there are
- * too few windows, or if the target worked, but in none of them. */
+/* Half of the 95 % confidence interval of the total: 0 where windows cover all; NAN if there are
+ * too few windows, or too few in which the target worked. */
 double estimate_error(const struct estimate *estimate, struct estimate_span all);

@@ -32,7 +32,7 @@ static const struct event_kind kinds[] =
             .histogram_count = WIRE_GC_KINDS,
             .work = VM_COLLECTIONS,
             .by_amount = 1u << GC_RECLAIMED,
-            .counted = 1u << GC_RECLAIMED,
+            .counted = 1u << GC_COUNT | 1u << GC_RECLAIMED,
         },
         {
             .name = "alloc", /* bpf/gc.bpf.c */
@@ -46,6 +46,7 @@ static const struct event_kind kinds[] =
             .site_count = 4,
             .work = VM_COLLECTIONS,
             .by_amount = 1u << ALLOC_WORDS,
+            .counted = 1u << ALLOC_COUNT,
         },
         {
             .name = "sched", /* bpf/sched.bpf.c */
@@ -95,6 +96,7 @@ static const struct event_kind kinds[] =
             .tick = "sched_tick",
             .work = VM_SWITCHES,
             .by_time = 1u << SCHED_WAIT | 1u << SCHED_DELAY,
+            .cut = 1 + WIRE_SCHED_UNKNOWN,
             .parts = sched_parts,
         },
         {
@@ -147,6 +149,7 @@ static const struct event_kind kinds[] =
             .tally_count = WIRE_MSG_TALLIES,
             .work = VM_SWITCHES,
             .by_time = 1u << MSG_DELAY,
+            .cut = 1 + WIRE_MSG_UNSEEN,
         },
         {
             .name = "bif:",

@@ -77,10 +77,12 @@ struct event_kind {
      * goes with the amount, not with the count. */
     enum vm_counter work;
     uint32_t by_amount;
-    uint32_t counted; /* a bit for each value that is the amount: the VM counts it */
+    uint32_t counted; /* a bit for each value that the VM counts itself */
     /* A bit for each value that is the time of many processes at once. Such a value grows as time
      * passes, however much work the target does meanwhile. */
     uint32_t by_time;
+    /* The tally of hits whose time began before their window, plus 1; 0: there is none. */
+    uint32_t cut;
     /* Set the parts of a hit, and return their number. NULL: a hit is one sample. */
     int (*parts)(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX]);
 };

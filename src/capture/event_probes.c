@@ -21,6 +21,10 @@
 /* The cost of a sample with stacks for the target, in ns, measured (docs/measurements.md). */
 #define STACK_NS 4000.0
 
+/* The part of hits whose time may have begun before their window. Of times that are much shorter
+ * than windows, it is their length divided by that of windows. */
+#define CUT_MOST 0.1
+
 /* What was counted up to a moment. */
 struct counts {
     struct wire_slot_counts slot;
@@ -117,6 +121,16 @@ static void find_sites(struct event_probes *probes, struct event *event)
     event->group = 0; /* the governor gives the number */
 }
 
+static void begin_estimates(struct event *event)
+{
+    bool is_counted = event->work.counter == event->kind->work;
+
+    event->hits = (struct estimate){0};
+    for (int v = 0; v < EVENT_VALUES; v++)
+        event->estimates[v] =
+            (struct estimate){.is_counted = is_counted && (event->kind->counted >> v & 1)};
+}
+
 struct event_probes *event_probes_new(const struct event_probes_options *options)
 {
     struct event_probes *probes = xcalloc(1, sizeof(*probes));
@@ -133,6 +147,7 @@ struct event_probes *event_probes_new(const struct event_probes_options *options
             vm_counts(options->vm, event->kind->work) ? event->kind->work : VM_REDUCTIONS;
         if (event->work.counter == VM_COLLECTIONS && !options->vm->dirty_gc_info)
             hooks_find_counters(options->hooks);
+        begin_estimates(event);
         event->slot = options->target * (uint32_t)options->count + (uint32_t)i;
         event->histogram = histogram;
         event->state =
@@ -363,12 +378,9 @@ void event_probes_update(struct event_probes *probes)
         estimate_add(&event->hits, (struct estimate_span){ns, (double)window.work.count},
                      represents, hits, hits);
         for (int v = 0; v < EVENT_VALUES; v++) {
-            double value = (double)window.values[v];
-            bool is_counted = event->kind->counted >> v & 1;
-
             estimate_add(&event->estimates[v],
                          (struct estimate_span){ns, work_of_value(event, v, &window.work)},
-                         represents, value, is_counted ? value : hits);
+                         represents, (double)window.values[v], hits);
         }
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
         event_spans_add(&event->seen, 0, window.start, window.end);
@@ -400,8 +412,7 @@ static void begin_event(struct event_probes *probes, struct event *event)
 {
     struct governor_status status = governor_status(probes->governor, (unsigned)event->group);
 
-    memset(event->estimates, 0, sizeof(event->estimates));
-    event->hits = (struct estimate){0};
+    begin_estimates(event);
     event->lengths = (struct window_lengths){0};
     note_counts(probes, event);
     event->before.cost_ns = status.spent_ns;
@@ -426,8 +437,16 @@ static struct estimate_span span_of(const struct event_probes *probes, const str
     return (struct estimate_span){probes->so_far_ns, work};
 }
 
+/* True if windows cut many of the times that the value adds up: they began before their window, and
+ * may be longer than a window is. How much longer can't be known. */
+static bool is_cut(const struct event *event, int value, const struct wire_slot_counts *counts)
+{
+    return (event->kind->by_time >> value & 1) && event->kind->cut && event->hits.windows &&
+           (double)counts->tallies[event->kind->cut - 1] > CUT_MOST * (double)counts->hits;
+}
+
 static void add_sum(const struct event_probes *probes, const struct event *event, int value,
-                    struct event_summary *summary)
+                    const struct wire_slot_counts *counts, struct event_summary *summary)
 {
     const struct estimate *estimate = &event->estimates[value];
     const struct estimate_span all =
@@ -436,7 +455,7 @@ static void add_sum(const struct event_probes *probes, const struct event *event
     double own = estimate_error(estimate, all) / NORMAL_95_PERCENT;
 
     summary->sums[value] += (uint64_t)llround(estimate_total(estimate, all));
-    if (!isfinite(own))
+    if (!isfinite(own) || is_cut(event, value, counts))
         *error = EVENT_ERROR_UNKNOWN;
     else if (*error != EVENT_ERROR_UNKNOWN)
         *error = (uint64_t)ceil(hypot((double)*error, own));
@@ -492,7 +511,7 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
     summary->covered_ns += (uint64_t)of->hits.seen_ns;
     summary->windows += of->hits.windows;
     for (int v = 0; v < EVENT_VALUES; v++)
-        add_sum(probes, of, v, summary);
+        add_sum(probes, of, v, &counts, summary);
     add_cost(probes, of, summary);
     add_histograms(probes, of, correction, histograms);
     for (int i = 0; i < of->kind->tally_count; i++)

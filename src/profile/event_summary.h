@@ -16,7 +16,7 @@
 
 enum { EVENT_HISTOGRAMS_MAX = 64, EVENT_TALLIES_MAX = 64 };
 
-/* The standard error of a sum of too few windows to estimate it. */
+/* The standard error of a sum of windows that are too few or too short to estimate it. */
 #define EVENT_ERROR_UNKNOWN UINT64_MAX
 
 /* A histogram of numbers. log_histogram.h defines the buckets. */

@@ -98,6 +98,18 @@ class Totals(unittest.TestCase):
                     self.assertAlmostEqual(totals["gc", value], truth, msg=value,
                                            delta=0.1 * truth + (0 if value == "count" else 3 * error))
 
+    def test_waits_longer_than_windows_are_not_sure(self):
+        """Each process waits for a tenth of a second, in windows of some milliseconds. With probes
+        attached all of the time the waits are known."""
+        with nodes.Node(27, "ordinary", "what=timers") as node:
+            for budget, is_sure in ((1, False), (100, True)):
+                path, totals = self.record("-p", node.pid, "-d", 2, "--budget", budget)
+                wait = json.loads(path.with_suffix(".json").read_text("utf-8"))[
+                    "events"]["sched"]["values"]["wait"]
+                self.assertEqual((wait["sure"], wait["standard_error"]),
+                                 (is_sure, 0 if is_sure else None))
+        self.assertAlmostEqual(totals["sched", "wait"] / (500 * 2e9), 1, delta=0.15)
+
     def test_samples_in_windows_add_up(self):
         """Of each release at the default budget, where windows cover a hundredth of the time."""
         for release in nodes.RELEASES:
@@ -112,9 +124,10 @@ class Totals(unittest.TestCase):
         self.check(sums_of(path), totals)
 
     def test_every_output_and_selection_has_the_same_sums(self):
-        """A copy, folded stacks and parts of a recording have the sums of the recording."""
+        """A copy, folded stacks and parts of a recording have the sums of the recording. The budget is
+        for windows in each part, also on a busy machine."""
         with nodes.Node(27, "request") as node:
-            path, totals = self.record("-p", node.pid, "-d", 4)
+            path, totals = self.record("-p", node.pid, "-d", 4, "--budget", 10)
         copy = path.with_name("copy.bfr")
         beamflame.record("report", path, "-q", "-o", copy)
         self.check(sums_of(copy), totals)

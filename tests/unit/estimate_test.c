@@ -192,23 +192,60 @@ static void test_equal_windows_have_an_error(void **state)
     assert_true(fabs(error - 4000 * 0.839) < 40);
 }
 
-/* Work that is counted as hits are, or as the value is, leaves nothing to chance; else few hits do,
- * also where each stands for much of the work, or the value is like the work. */
-static void test_hits_that_the_target_counts_are_certain(void **state)
+/* Of what the target counts itself, only hits that it does not count are uncertain: no more than 4
+ * in as many hits as were seen, if none was. That needs one window. */
+static void test_value_that_the_target_counts_needs_one_window(void **state)
 {
-    struct estimate hits = {0}, amount = {0}, like = {0}, other = {0};
+    struct estimate hits = {.is_counted = true}, amount = {.is_counted = true};
+
+    (void)state;
+    for (int i = 1; i <= 10; i++) {
+        estimate_add(&hits, span(10, 20), 1000 * MS, 20, 20);
+        estimate_add(&amount, span(10, 5000), 1000 * MS, 5000, 20);
+        assert_true(fabs(estimate_error(&hits, span(10000, 4000)) - 4000 * 3.67 / (20 * i)) <
+                    10.0 / i);
+        assert_true(fabs(estimate_error(&amount, span(10000, 4000)) - 4000 * 3.67 / (20 * i)) <
+                    10.0 / i);
+    }
+    assert_true(fabs(estimate_total(&hits, span(10000, 4000)) - 4000) < 1e-6);
+    estimate_add(&hits, span(10, 20), 1000 * MS, 22, 22);
+    assert_in_range(estimate_error(&hits, span(11000, 4400)), 100, 160);
+}
+
+/* Few hits leave a total to chance, although each unit of work had a hit, or the value was like the
+ * work in all windows. */
+static void test_hits_that_are_alike_by_chance_are_not_certain(void **state)
+{
+    struct estimate hits = {0}, like = {0}, other = {0};
 
     (void)state;
     for (int i = 0; i < 10; i++) {
         estimate_add(&hits, span(10, 2 + i % 3), 1000 * MS, 2 + i % 3, 2 + i % 3);
-        estimate_add(&amount, span(10, 200 + i), 1000 * MS, 200 + i, 200 + i);
         estimate_add(&like, span(10, 200 + i), 1000 * MS, 200 + i, 2);
         estimate_add(&other, span(10, 200), 1000 * MS, 1000, 2);
     }
-    assert_true(estimate_error(&hits, span(10000, 4000)) < 1e-6);
-    assert_true(estimate_error(&amount, span(10000, 300000)) < 1e-3);
+    /* Of 29 units of work, all had a hit. Three of a hundred may have none. */
+    assert_true(estimate_error(&hits, span(10000, 4000)) > 4000 * 2.7 / 29);
+    assert_true(estimate_error(&hits, span(10000, 4000)) < 4000 * 4.0 / 29);
     assert_true(estimate_error(&like, span(10000, 300000)) > 0.3 * 3e5);
     assert_true(estimate_error(&other, span(10000, 200000)) > 0.5 * 1e6);
+}
+
+/* Windows without work say nothing of a value that goes with the work: hits of one window are one
+ * sample, however many windows there were. */
+static void test_hits_of_one_window_have_an_unknown_error(void **state)
+{
+    struct estimate estimate = {0};
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        estimate_add(&estimate, span(10, 0), 1000 * MS, 0, 0);
+    estimate_add(&estimate, span(10, 41), 1000 * MS, 1000, 41);
+    assert_true(isnan(estimate_error(&estimate, span(11000, 3000))));
+    assert_false(isnan(estimate_error(&estimate, span(11000, 0))));
+    estimate_add(&estimate, span(10, 30), 1000 * MS, 900, 30);
+    estimate_add(&estimate, span(10, 35), 1000 * MS, 950, 35);
+    assert_false(isnan(estimate_error(&estimate, span(13000, 3000))));
 }
 
 /* The target worked, but in no window: the windows that stand for themselves tell the total, if
@@ -232,7 +269,10 @@ static void test_work_outside_of_all_windows_has_an_unknown_error(void **state)
     assert_true(estimate_error(&estimate, span(1100, 50)) == 0);
     estimate_add(&estimate, span(10, 5), 100 * MS, 1, 1);
     assert_true(estimate_total(&estimate, span(1200, 550)) == 107);
-    assert_false(isnan(estimate_error(&estimate, span(1200, 550))));
+    assert_true(isnan(estimate_error(&estimate, span(1200, 550))));
+    for (int i = 0; i < 2; i++)
+        estimate_add(&estimate, span(10, 5), 100 * MS, 1, 1);
+    assert_false(isnan(estimate_error(&estimate, span(1400, 550))));
 }
 
 /* The last stratum extends beyond the end, or no window sampled it: the time that truly passed
@@ -268,7 +308,9 @@ int main(void)
         cmocka_unit_test(test_totals_of_full_coverage_are_exact),
         cmocka_unit_test(test_interval_of_few_hits_contains_the_true_total),
         cmocka_unit_test(test_equal_windows_have_an_error),
-        cmocka_unit_test(test_hits_that_the_target_counts_are_certain),
+        cmocka_unit_test(test_value_that_the_target_counts_needs_one_window),
+        cmocka_unit_test(test_hits_that_are_alike_by_chance_are_not_certain),
+        cmocka_unit_test(test_hits_of_one_window_have_an_unknown_error),
         cmocka_unit_test(test_work_outside_of_all_windows_has_an_unknown_error),
         cmocka_unit_test(test_total_covers_the_time_that_truly_passed),
     };

@@ -274,13 +274,13 @@ static void test_counts_without_samples_are_in_the_summary(void **state)
     assert_null(strstr(text, "coverage"));
     assert_non_null(
         strstr(text, "event gc: 0 samples, 12 hits, 0.2 % of the time covered in 1 window\n"
-                     "  time              4.5 us +- ? (too few windows: record longer or raise "
-                     "--budget)\n"
-                     "  count             6 times +- ? (too few windows: record longer or raise "
-                     "--budget)\n"
+                     "  time              4.5 us +- ? (windows are too few or too short: raise "
+                     "--budget or record longer)\n"
+                     "  count             6 times +- ? (windows are too few or too short: raise "
+                     "--budget or record longer)\n"
                      "  reclaimed         0 words\n"
-                     "  binaries          10 B +- 19 B (too few windows: record longer or raise "
-                     "--budget)\n"));
+                     "  binaries          10 B +- 19 B (windows are too few or too short: raise "
+                     "--budget or record longer)\n"));
     free(text);
     counted.hits = 0;
     free(summary_of_counted(&counted, ERROR_NO_SAMPLES));

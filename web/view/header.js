@@ -44,7 +44,7 @@ export function showCounted(place, counted, { name, unit }) {
         place.textContent = `event ${counted.event}: ${name} ${amountText(counted.sum, unit)}`
             + `${plusMinusText(counted.half, unit)}, from ${numberText(counted.hits)} hits in `
             + `${percentText(counted.share, 1)} of the time`
-            + (isSure(counted) ? "" : " (too few windows: record longer or raise --budget)");
+            + (isSure(counted) ? "" : " (windows are too few or too short: raise --budget or record longer)");
 }
 
 /**

@@ -88,7 +88,8 @@ static void put_histogram(struct json *json, const char *name, const struct even
     json_close(json, '}');
 }
 
-/* Write 0 if the sum is not scaled, null if there were too few windows to estimate the error. */
+/* Write 0 if the sum is not scaled, null if windows were too few or too short to estimate the
+ * error. */
 static void put_error(struct json *json, uint64_t error)
 {
     if (error == EVENT_ERROR_UNKNOWN)

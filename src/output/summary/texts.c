@@ -73,7 +73,7 @@ void event_sum_text(const struct event_summary *summary, uint32_t value, enum un
     else if (half > 0)
         buffer_format(text, " +- %s", amount_text(whole_part(half), unit).text);
     if (!event_sum_is_sure(summary, value))
-        buffer_text(text, " (too few windows: record longer or raise --budget)");
+        buffer_text(text, " (windows are too few or too short: raise --budget or record longer)");
 }
 
 void event_histogram_text(const struct event_histogram *named, struct buffer *text)
