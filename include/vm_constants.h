@@ -211,6 +211,37 @@ enum { ERTS_HEAP_FRAG_ONLY_XTRA = 512 };
  * 29.1.1:191). */
 enum { ERTS_INVALID_HFRAG_PTR = ~7 };
 
+/* ---- ETS tables ---- */
+
+/* Flags of DbTableCommon.status (erl_db_util.h 25.2.3:331-345, 27.3.4.1:352-366,
+ * 29.1.1:357-371). */
+enum db_flag {
+    DB_PRIVATE = 1 << 0,
+    DB_PROTECTED = 1 << 1,
+    DB_PUBLIC = 1 << 2,
+    DB_DELETE = 1 << 3,
+    DB_SET = 1 << 4,
+    DB_BAG = 1 << 5,
+    DB_DUPLICATE_BAG = 1 << 6,
+    DB_ORDERED_SET = 1 << 7,
+    DB_CA_ORDERED_SET = 1 << 8,
+    DB_FINE_LOCKED = 1 << 9,
+    DB_FREQ_READ = 1 << 10,
+    DB_NAMED_TABLE = 1 << 11,
+    DB_FINE_LOCKED_AUTO = 1 << 14,
+};
+
+/* The counters of a table (erl_db_util.h 25.2.3:280-281, 27.3.4.1:301-302, 29.1.1:306-307). */
+enum { ERTS_DB_TABLE_NITEMS_COUNTER_ID = 0, ERTS_DB_TABLE_MEM_COUNTER_ID = 1 };
+
+/* Decentralized counters (erl_flxctr.h 25.2.3:54, 27.3.4.1:54, 29.1.1:57; erl_flxctr.c 25.2.3:44,
+ * 27.3.4.1:44, 29.1.1:46). */
+enum { ERTS_MAX_FLXCTR_GROUPS = 256, ERTS_FLXCTR_SNAPSHOT_NOT_ONGOING = 0 };
+
+/* The second number of a reference (erl_bif_unique.h 25.2.3:102-111, 27.3.4.1:100-109,
+ * 29.1.1:102-111). */
+enum { ERTS_REF1_MAGIC_MARKER_BIT = 1 << 17, ERTS_REF1_THR_ID_MASK = (1 << 16) - 1 };
+
 /* ---- BIFs ---- */
 
 /* Arguments of a BIF at most (erl_vm.h 27.3.4.1:56, 29.1.1:58; 25.2.3 has no name for it). */

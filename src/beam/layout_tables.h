@@ -27,6 +27,8 @@
  *   (beam/schedulers.c detects this). All other rows are the same in 26.2.5.
  *   Rows that only process_walk.h needs are unknown for 28. sizeof_psd of 26 is that of 26.2.5; it
  *   differs between patches of 26.
+ *   Rows of ETS tables are unknown for 24. Those of 26 and 28 are derived: the releases around each
+ *   agree on them, and the distance of sched_ets_tables to sched_gc_info is the same in all.
  *   node_* were compared with live nodes of 25, 27 and 29, and copied to the other releases.
  */
 #ifndef LAYOUT_RELEASES
@@ -189,6 +191,9 @@ LAYOUT_COLUMNS(sched_aux_work_data, 248, 248, 248, 248, 248, 248)
 LAYOUT_COLUMNS(sched_thr_id, 41580, 41588, 41588, 41628, 41628, 41628)
 LAYOUT_COLUMNS(sched_reductions, 41632, 41640, 41640, 41680, 41704, 41704)
 LAYOUT_COLUMNS(sched_gc_info, 41680, 41688, 41688, 41728, 41752, 41752)
+LAYOUT_COLUMNS(sched_flxctr_slot, -1, 200, 200, 200, 200, 200)
+LAYOUT_COLUMNS(sched_ets_tables_25, -1, 41712, 41712, -1, -1, -1)
+LAYOUT_COLUMNS(sched_ets_tables, -1, -1, -1, 41752, 41776, 41776)
 LAYOUT_COLUMNS(run_queue_ix, 0, 0, 0, 0, -1, 168)
 LAYOUT_COLUMNS(run_queue_len, 208, 208, 208, 208, -1, 164)
 LAYOUT_COLUMNS(run_queue_switches, 224, 224, 224, 224, -1, 144)
@@ -310,6 +315,25 @@ LAYOUT_COLUMNS(driver_start, 72, 72, 72, 72, 72, 72)
 LAYOUT_COLUMNS(driver_emergency_close, 184, 184, 184, 184, 184, 184)
 LAYOUT_COLUMNS(node_sysname, 24, 24, 24, 24, 24, 24)
 LAYOUT_COLUMNS(node_dist_entry, 40, 40, 40, 40, 40, 40)
+LAYOUT_COLUMNS(ets_tables_count, -1, 0, 0, 0, 0, 0)
+LAYOUT_COLUMNS(ets_tables_list, -1, 8, 8, 8, 8, 8)
+LAYOUT_COLUMNS(sizeof_table, -1, 304, 304, 304, 304, 304)
+LAYOUT_COLUMNS(table_fix_count, -1, 8, 8, 8, 8, 8)
+LAYOUT_COLUMNS(table_next, -1, 16, 16, 16, 16, 16)
+LAYOUT_COLUMNS(table_prev, -1, 24, 24, 24, 24, 24)
+LAYOUT_COLUMNS(table_owner, -1, 176, 176, 176, 176, 176)
+LAYOUT_COLUMNS(table_name, -1, 208, 208, 208, 208, 208)
+LAYOUT_COLUMNS(table_identifier, -1, 216, 216, 216, 216, 216)
+LAYOUT_COLUMNS(table_counter_count, -1, 232, 232, 232, 232, 232)
+LAYOUT_COLUMNS(table_is_decentralized, -1, 236, 236, 236, 236, 236)
+LAYOUT_COLUMNS(table_counters, -1, 240, 240, 240, 240, 240)
+LAYOUT_COLUMNS(table_status, -1, 280, 280, 280, 280, 280)
+LAYOUT_COLUMNS(table_keypos, -1, 284, 284, 284, 284, 284)
+LAYOUT_COLUMNS(table_compress, -1, 288, 288, 288, 288, 288)
+LAYOUT_COLUMNS(counter_snapshot_status, -1, 8, 8, 8, 8, 8)
+LAYOUT_COLUMNS(counter_elements, -1, 16, 16, 16, 16, 16)
+LAYOUT_COLUMNS(sizeof_counter_element, -1, 64, 64, 64, 64, 64)
+LAYOUT_COLUMNS(magic_binary_numbers, -1, 32, -1, 40, 40, 40)
 
 #undef LAYOUT_RELEASES
 #undef LAYOUT_COLUMNS

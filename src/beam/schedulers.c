@@ -66,9 +66,11 @@ static bool find_distance(const struct vm *vm, int32_t *distance)
  * there. Without a distance the offsets of the fields are unknown. */
 static void find_counters(struct vm *vm, bool told, int32_t distance)
 {
-    int32_t *const offsets[] = {&vm->layout.sched_reductions, &vm->layout.sched_gc_info};
+    int32_t *const offsets[] = {&vm->layout.sched_reductions, &vm->layout.sched_gc_info,
+                                &vm->layout.sched_ets_tables_25, &vm->layout.sched_ets_tables};
+    const size_t count = sizeof(offsets) / sizeof(*offsets);
 
-    for (int i = 0; vm->features.counters_may_move && i < 2; i++) {
+    for (size_t i = 0; vm->features.counters_may_move && i < count; i++) {
         if (!told)
             *offsets[i] = -1;
         else if (*offsets[i] >= 0 && distance == vm->layout.sizeof_sched_aligned + CACHE_LINE)

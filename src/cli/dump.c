@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `beamflame dump`: the stacks of all Erlang processes of a VM at one moment. */
+/* `beamflame dump`: the Erlang processes, with their stacks, and the ETS tables of a VM at one
+ * moment. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,11 @@ static int set_top(void *target, char *text, struct error *error)
     return 0;
 }
 
+static int set_sections(void *sections, char *text, struct error *error)
+{
+    return dump_sections_parse(text, sections, error);
+}
+
 static int set_depth(void *target, char *text, struct error *error)
 {
     long value;
@@ -70,6 +76,9 @@ static const struct command_option option_list[] = {
      offsetof(struct dump_options, core)},
     {"exe", 0, "FILE", "Use this beam.smp with --core, if it is not where the core file says.",
      option_set_text, NULL, offsetof(struct dump_options, executable)},
+    {"list", 'l', "LIST",
+     "Show these sections only. Separate several by commas. The default is all.", set_sections,
+     dump_section_names, offsetof(struct dump_options, request.sections)},
     {"top", 't', "N[:METRIC[:SEC]]",
      "Show only the N processes with the largest METRIC: " TOP_METRICS
      " in SEC seconds. The default is +reductions in 1 second.",
@@ -167,7 +176,7 @@ static int dump_core(const struct dump_options *options, struct error *error)
 
 static int run(int argc, char **argv)
 {
-    struct dump_options options = {.target.warn = message_warning};
+    struct dump_options options = {.target.warn = message_warning, .request.sections = DUMP_ALL};
     struct error error;
     int result;
 
@@ -196,13 +205,14 @@ static const struct option_group groups[] = {
 
 const struct command dump_command = {
     .name = "dump",
-    .summary = "show the stacks of all Erlang processes now, or in a core file",
-    .description = "Show the stacks of all Erlang processes of a VM, as they are now, or as a core "
-                   "file has them. Processes with equal stack and status form a group. The VM is "
-                   "not stopped and does not have to answer.",
+    .summary = "show the stacks of all Erlang processes and the ETS tables now, or in a core file",
+    .description = "Show the stacks of all Erlang processes of a VM, and its ETS tables by memory, "
+                   "as they are now, or as a core file has them. Processes with equal stack and "
+                   "status form a group. The VM is not stopped and does not have to answer.",
     .groups = groups,
     .examples = "beamflame dump -p PID\n"
                 "beamflame dump -p PID --top 20:msgq   # the longest message queues\n"
+                "beamflame dump -p PID --list tables   # the largest ETS tables\n"
                 "beamflame dump --core core.1234       # a VM that crashed\n",
     .check = check,
     .run = run,

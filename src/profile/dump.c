@@ -8,6 +8,7 @@
 void dump_free(struct dump *dump)
 {
     free(dump->processes);
+    dump_tables_free(&dump->tables);
     *dump = (struct dump){0};
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A dump: all Erlang processes of one VM at one moment. `beamflame dump` shows it. */
+/* A dump: the Erlang processes and ETS tables of one VM at one moment. `beamflame dump` shows it.
+ */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/dump_sections.h"
+#include "profile/dump_tables.h"
 #include "profile/metrics.h"
 #include "profile/profile.h"
 
@@ -23,6 +26,7 @@ struct dump_process {
 struct dump {
     const struct profile *profile; /* borrowed */
     target_id target;
+    uint32_t sections; /* that were requested: 1 << enum dump_section each */
     uint64_t realtime; /* ns since 1970 */
     bool of_core;      /* read from a core file, not from a running VM */
     int signal;        /* the signal that ended the VM; 0: none or unknown */
@@ -35,7 +39,13 @@ struct dump {
     uint64_t left_out; /* processes that were not selected */
     uint64_t gone;     /* processes that started or ended during the read; not in the core file */
     uint64_t torn;     /* processes that ran during each attempt to read them */
+    struct dump_tables tables;
 };
+
+static inline bool dump_has(const struct dump *dump, enum dump_section section)
+{
+    return dump->sections >> section & 1;
+}
 
 void dump_free(struct dump *dump);
 void dump_add(struct dump *dump, const struct dump_process *process);

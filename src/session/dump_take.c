@@ -10,6 +10,7 @@
 #include "capture/programs.h"
 #include "capture/sampler.h"
 #include "os/kernel_symbols.h"
+#include "session/dump_tables.h"
 #include "symbol/snapshot.h"
 #include "symbol/symbolizer.h"
 #include "util/alloc.h"
@@ -311,28 +312,27 @@ static void note_growth(struct taker *taker)
     }
 }
 
+/* Now, or when the core file was written; ns since 1970. */
+static uint64_t dump_time(const struct vm *vm)
+{
+    return vm->core ? vm->core->written : clock_ns(CLOCK_REALTIME);
+}
+
 static void begin_core(const struct core_file *core, struct dump *dump)
 {
     dump->of_core = true;
-    dump->realtime = core->written;
     dump->signal = core->thread_count ? core->threads->signal : 0;
 }
 
-static int run(struct taker *taker, struct error *sampling, struct error *error)
+static int take_processes(struct taker *taker, struct error *sampling, struct error *error)
 {
     struct sweep_request request = {.with_stacks = true, .visit = visit, .context = taker};
     struct sweep_counts counts = {0};
 
-    taker->symbolizer =
-        symbolizer_new(taker->vm, &taker->request->name_keys, taker->profile, error);
-    taker->sweep = taker->symbolizer ? process_sweep_new(taker->vm, error) : NULL;
-    if (!taker->sweep)
+    taker->sweep = process_sweep_new(taker->vm, error);
+    if (!taker->sweep || (taker->request->top.count && find_top(taker, &request, error)))
         return -1;
-    if (taker->request->top.count && find_top(taker, &request, error))
-        return -1;
-    taker->dump->realtime = clock_ns(CLOCK_REALTIME);
-    if (taker->vm->core)
-        begin_core(taker->vm->core, taker->dump);
+    taker->dump->realtime = dump_time(taker->vm);
     if (process_sweep_run(taker->sweep, &request, &counts, error))
         return -1;
     taker->dump->gone += counts.gone;
@@ -345,6 +345,24 @@ static int run(struct taker *taker, struct error *sampling, struct error *error)
     return 0;
 }
 
+static int run(struct taker *taker, struct error *sampling, struct error *error)
+{
+    struct dump *dump = taker->dump;
+
+    taker->symbolizer =
+        symbolizer_new(taker->vm, &taker->request->name_keys, taker->profile, error);
+    if (!taker->symbolizer)
+        return -1;
+    dump->realtime = dump_time(taker->vm);
+    if (taker->vm->core)
+        begin_core(taker->vm->core, dump);
+    if (dump_has(dump, DUMP_PROCESSES) && take_processes(taker, sampling, error))
+        return -1;
+    if (dump_has(dump, DUMP_TABLES))
+        dump_tables_take(taker->vm, taker->symbolizer, taker->profile, &dump->tables);
+    return 0;
+}
+
 int dump_take(struct vm *vm, const struct dump_request *request, struct profile *profile,
               struct dump *dump, struct error *sampling, struct error *error)
 {
@@ -352,6 +370,7 @@ int dump_take(struct vm *vm, const struct dump_request *request, struct profile 
     int result;
 
     *sampling = (struct error){0};
+    dump->sections = request->sections;
     result = run(&taker, sampling, error);
     if (vm_check_held(vm, error))
         result = -1;

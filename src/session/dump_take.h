@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Takes a dump of a VM: all of its processes, as they are now.
+ * Takes a dump of a VM: its processes and ETS tables, as they are now. Tables are read from memory.
+ * Processes are read by what they do:
  *
  *   at rest    read from memory (beam/process_sweep.h)
  *   running    from a CPU sample of each, or from memory once it is at rest; in a core file, from
@@ -17,6 +18,7 @@
 enum { DUMP_DEPTH_MAX = 1000 };
 
 struct dump_request {
+    uint32_t sections; /* to read: 1 << enum dump_section each */
     struct top_option top;
     uint32_t depth; /* frames of a stack, from the leaf, DUMP_DEPTH_MAX at most; 0: all */
     struct name_keys name_keys;

@@ -164,6 +164,15 @@ class Ejabberd(unittest.TestCase):
         self.assertGreater(busiest / sum(in_tables.values()), 0.6)
         self.assertGreater(busiest / beamflame.weight_of(stacks, "ejabberd_http:init/3"), 0.15)
 
+    def test_largest_tables_are_named_with_their_owners(self):
+        beamflame.require()
+        with applications.Ejabberd() as node:
+            text = beamflame.record("dump", "-p", node.pid, "--list", "tables").stdout
+        self.assertRegex(text, r" ETS tables: [\d.]+ MB; the 10 largest:\n"
+                               r" +[\d.]+ MB  translations +[\d,]+ objects .* translate\n"
+                               r" +[\d.]+ kB  ejabberd_commands +1\d\d objects  bag +public "
+                               r" +<[\d.]+> mnesia_monitor\n")
+
     def call(self, port, seconds):
         connection = HTTPConnection("127.0.0.1", port, timeout=30)
         self.addCleanup(connection.close)

@@ -55,8 +55,8 @@ class Core:
         return dump("--core", self.core, "--exe", self.exe, *options)
 
     def test_core_has_the_processes_of_the_live_node(self):
-        """The core gives the same processes that did not run in between, and the same names and
-        numbers of the node."""
+        """The core gives the same processes that did not run in between, the same ETS tables, and
+        the same names and numbers of the node."""
         got, live = self.of_core(), self.live
         for key in ("pid", "node", "otp_release", "erts"):
             self.assertEqual(got[key], live[key])
@@ -72,6 +72,8 @@ class Core:
             self.assertEqual(same(process), same(before))
         self.assertTrue(all(process["complete"] for process, _ in rested))
         self.assertEqual((got["gone"], got["torn"]), (0, 0))
+        self.assertGreater(len(got["tables"]), 15)
+        self.assertEqual(got["tables"], live["tables"])
 
     def test_options_select_processes_and_limit_stacks(self):
         longest = self.of_core("--top", "1:msgq")

@@ -17,18 +17,20 @@ TITLE = "a\x1b]0;title\x07\x9b31m\u202eb\ufffe"
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
                     "\ufffe\uffff]")
 RELEASE = "27-usdt"
-# A number of processes, a frame, a process of a group, how many more there are, an empty line.
-DUMP_LINE = r"^(?:\d+ [a-z_]+|    \S.*|  <\d+\.\d+\.\d+> .* reductions [\d,]+.*|  and [\d,]+ more|)$"
+# A number of processes, a frame, a process of a group, how many more there are, an empty line, the
+# number of tables, a table.
+DUMP_LINE = (r"^(?:\d+ [a-z_]+|    \S.*|  <\d+\.\d+\.\d+> .* reductions [\d,]+.*|  and [\d,]+ more|"
+             r"|\d+ ETS tables: .*|  +[\d.]+ [kM]B  .* objects .*)$")
 # What the end of a hostile name is written as.
 SAFE = "\ufffd[31m\ufffd\ufffd\ufffd[2J\ufffd\ufffd\ufffd\ufffd\"';<script>foreign()</script>]]>%s, (1)"
 # A process that runs, with such a name, in a module and a function with such names, and one that waits
-# with such a label.
+# with such a label and has a large ETS table with such a name.
 PROCESSES = r"""
     Text = "\"';<script>foreign()</script>]]>%s, (1)",
     Bad = "\e[31m\x{202e}\n\e[2J\x{85}\x{2066}\t" ++ [16#fffe] ++ Text,
     Module = list_to_atom("module" ++ Text), % the compiler refuses controls in it
-    [Function, Name, Label] =
-        [list_to_atom(Kind ++ Bad) || Kind <- ["function", "named", "label"]],
+    [Function, Name, Label, Table] =
+        [list_to_atom(Kind ++ Bad) || Kind <- ["function", "named", "label", "table"]],
     Call = fun(M, F) -> {call, 1, {remote, 1, {atom, 1, M}, {atom, 1, F}}, [{var, 1, 'A'}]} end,
     {ok, _, Code} = compile:forms([
         {attribute, 1, module, Module}, {attribute, 1, export, [{Function, 1}]},
@@ -36,7 +38,11 @@ PROCESSES = r"""
             {clause, 1, [{var, 1, 'A'}], [], [Call(erlang, md5), Call(Module, Function)]}]}]),
     {module, _} = code:load_binary(Module, "file" ++ Bad, Code),
     spawn(fun() -> register(Name, self()), Module:Function(<<1>>) end),
-    spawn(fun() -> proc_lib:set_label(Label), receive stop -> ok end end).
+    spawn(fun() ->
+        proc_lib:set_label(Label),
+        ets:insert(ets:new(Table, []), {key, lists:seq(1, 50000)}),
+        receive stop -> ok end
+    end).
 """
 
 
@@ -114,6 +120,7 @@ class HostileNamesTest(unittest.TestCase):
         text = self.check("dump", "-p", self.node.pid)
         self.assertIn("named\ufffd[31m", text)
         self.assertIn("label", text)
+        self.assertIn("table\ufffd[31m", text)
         for line in text.splitlines()[2:]:
             self.assertRegex(line, DUMP_LINE)
         made = json.loads(self.check("dump", "-p", self.node.pid, "--json"))
@@ -121,6 +128,7 @@ class HostileNamesTest(unittest.TestCase):
         labels = [process["label"] for process in made["processes"] if process["label"]]
         self.assertEqual([name for name in names if "named" in name], [f"named{SAFE}"])
         self.assertEqual(len([label for label in labels if "foreign()" in label]), 1, labels)
+        self.assertEqual(made["tables"][0]["name"], f"table{SAFE}")
         functions = [frame["function"] for stack in made["stacks"] for frame in stack]
         self.assertTrue(any("foreign()" in function for function in functions))
 

@@ -304,6 +304,44 @@ static void lie_table(void)
     set_table(table, max, max);
 }
 
+/* Each scheduler has the same 262,144 ETS tables, each with an owner and an identifier of its own,
+ * and counters that are being moved. The list never comes back to its first table. */
+static void lie_ets(void)
+{
+    enum { TABLE = 384, IDENTIFIER = 304 };
+    const struct layout *layout = &vm->layout;
+    uint64_t count = 1 << 18, tables = take_room(count * TABLE), before = tables;
+    int32_t lists =
+        layout->sched_ets_tables >= 0 ? layout->sched_ets_tables : layout->sched_ets_tables_25;
+
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t table = tables + i * TABLE, owner = vm->features.wide_pids ? i : i << 28;
+
+        put_u64(table + (uint64_t)layout->table_next, table + TABLE);
+        put_u64(table + (uint64_t)layout->table_prev, before);
+        put_u64(table + (uint64_t)layout->table_name, TAG_IMMED2_ATOM);
+        put_u64(table + (uint64_t)layout->table_owner, owner << 4 | TAG_IMMED1_PID);
+        put_u32(table + (uint64_t)layout->table_status, DB_SET | DB_PUBLIC | DB_FINE_LOCKED);
+        put_u32(table + (uint64_t)layout->table_keypos, 1);
+        put_u32(table + (uint64_t)layout->table_counter_count, 2);
+        put_u32(table + (uint64_t)layout->table_is_decentralized, 1);
+        put_u64(table + (uint64_t)layout->table_counters, table);
+        put_u64(table + (uint64_t)layout->table_identifier, table + IDENTIFIER);
+        put_u32(table + IDENTIFIER + (uint64_t)layout->magic_binary_numbers, (uint32_t)i);
+        put_u32(table + IDENTIFIER + (uint64_t)layout->magic_binary_numbers + 4,
+                ERTS_REF1_MAGIC_MARKER_BIT | 1);
+        before = table;
+    }
+    for (uint32_t i = 0; i < vm->scheduler_count; i++) {
+        uint64_t at = vm->schedulers[i].data + (uint64_t)lists;
+
+        if (vm->schedulers[i].type != VM_SCHEDULER_NORMAL)
+            continue;
+        put_u64(at + (uint64_t)layout->ets_tables_count, UINT64_MAX);
+        put_u64(at + (uint64_t)layout->ets_tables_list, tables);
+    }
+}
+
 /* ---- lies about atoms ---- */
 
 /* All names are as long as a length can be. */
@@ -533,6 +571,7 @@ static const struct {
     {"held_stacks", lie_held_stacks},
     {"held_atoms", lie_held_atoms},
     {"held_code", lie_held_code},
+    {"ets", lie_ets},
 };
 
 static void open_node(pid_t pid)

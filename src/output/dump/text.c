@@ -1,247 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "output/dump/sections.h"
 #include "output/dump/writers.h"
-#include "output/number_text.h"
 #include "output/summary/texts.h"
-#include "util/alloc.h"
 
-enum { MEMBERS_SHOWN = 5 };
-
-/* Processes with equal stack and status: a range of dump->processes, sorted by by_stack(). */
-struct group {
-    size_t first, count;
+static void (*const writers[DUMP_SECTIONS])(FILE *file, const struct dump *dump) = {
+    [DUMP_PROCESSES] = dump_processes_text,
+    [DUMP_TABLES] = dump_tables_text,
 };
-
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-/* By stack and status; within a group by growth, message queue and heap, the greatest first. */
-static int by_stack(const void *a, const void *b)
-{
-    const struct dump_process *x = a, *y = b;
-    int order = compare(x->stack, y->stack);
-
-    if (!order)
-        order = compare(x->status, y->status);
-    if (!order)
-        order = (y->growth > x->growth) - (y->growth < x->growth);
-    if (!order)
-        order = compare(y->metrics.values[METRIC_MSGQ], x->metrics.values[METRIC_MSGQ]);
-    if (!order)
-        order = compare(y->metrics.values[METRIC_HEAP], x->metrics.values[METRIC_HEAP]);
-    return order ? order : compare(x->process, y->process);
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const struct group *x = a, *y = b;
-    int order = compare(y->count, x->count);
-
-    return order ? order : compare(x->first, y->first);
-}
-
-static struct group *make_groups(const struct dump_process *processes, size_t count,
-                                 size_t *ret_count)
-{
-    struct group *groups = xcalloc(count + 1, sizeof(*groups));
-    size_t groups_made = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (i && processes[i].stack == processes[i - 1].stack &&
-            processes[i].status == processes[i - 1].status)
-            groups[groups_made - 1].count++;
-        else
-            groups[groups_made++] = (struct group){i, 1};
-    }
-    qsort(groups, groups_made, sizeof(*groups), by_size);
-    *ret_count = groups_made;
-    return groups;
-}
-
-static bool holds(const struct dump *dump, const struct group *group, process_id process)
-{
-    for (size_t i = group->first; i < group->first + group->count; i++)
-        if (dump->processes[i].process == process)
-            return true;
-    return false;
-}
-
-/* Move the group of the crashed process to the front: readers look for it first. */
-static void put_crashed_first(const struct dump *dump, struct group *groups, size_t count)
-{
-    struct group first;
-    size_t at = 0;
-
-    while (at < count && !holds(dump, &groups[at], dump->crashed_process))
-        at++;
-    if (!dump->crashed_process || at == count)
-        return;
-    first = groups[at];
-    memmove(groups + 1, groups, at * sizeof(*groups));
-    groups[0] = first;
-}
-
-/* True for the oldest frame of a run of the same function. */
-static bool begins_run(const struct profile *profile, const struct stack_node *node)
-{
-    const struct stack_node *parent =
-        node->parent ? profile_get_stack(profile, node->parent) : NULL;
-
-    return !parent || profile_get_frame(profile, node->frame)->symbol !=
-                          profile_get_frame(profile, parent->frame)->symbol;
-}
-
-/* Write a stack, leaf first, with a line for each run of the same function. */
-static void write_stack(FILE *file, const struct dump *dump, stack_id stack)
-{
-    const struct profile *profile = dump->profile;
-    uint32_t run = 1;
-
-    if (!stack)
-        fprintf(file, "    (no stack: %s)\n",
-                dump->of_core ? "the core file does not have its thread"
-                              : "its thread did not get a CPU meanwhile");
-    for (const struct stack_node *node; stack; stack = node->parent) {
-        const struct frame *frame;
-
-        node = profile_get_stack(profile, stack);
-        frame = profile_get_frame(profile, node->frame);
-        if (!begins_run(profile, node)) {
-            run++;
-            continue;
-        }
-        fprintf(file, "    %s", profile_text(profile, frame->symbol));
-        if (frame->file)
-            fprintf(file, "  %s:%u", profile_text(profile, frame->file), frame->line);
-        if (run > 1)
-            fprintf(file, "  (%s calls)", number_text(run).text);
-        putc('\n', file);
-        run = 1;
-    }
-}
-
-static void write_metrics(FILE *file, const struct metrics *metrics)
-{
-    if (metrics_know(metrics, METRIC_MSGQ))
-        fprintf(file, "  msgq %s", number_text(metrics->values[METRIC_MSGQ]).text);
-    if (metrics_know(metrics, METRIC_HEAP))
-        fprintf(file, "  heap %s", amount_text(metrics->values[METRIC_HEAP] * 8, UNIT_BYTES).text);
-    if (metrics_know(metrics, METRIC_REDUCTIONS))
-        fprintf(file, "  reductions %s", number_text(metrics->values[METRIC_REDUCTIONS]).text);
-}
-
-/* "  msgq +17" */
-static void write_growth(FILE *file, enum metric metric, int64_t growth)
-{
-    uint64_t amount = growth < 0 ? -(uint64_t)growth : (uint64_t)growth;
-    struct number_text text = metric_unit(metric) == UNIT_WORDS
-                                  ? amount_text(amount * 8, UNIT_BYTES)
-                                  : number_text(amount);
-
-    fprintf(file, "  %s %c%s", metric_name(metric), growth < 0 ? '-' : '+', text.text);
-}
-
-static void write_member(FILE *file, const struct dump *dump, const struct dump_process *member)
-{
-    const struct profile *profile = dump->profile;
-    const struct process_entry *entry = profile_get_process(profile, member->process);
-    string_id name = entry->name ? entry->name : entry->label ? entry->label : entry->initial_call;
-
-    fprintf(file, "  %-14s %-30s", profile_text(profile, entry->pid), profile_text(profile, name));
-    write_metrics(file, &member->metrics);
-    if (dump->has_growth)
-        write_growth(file, dump->grown, member->growth);
-    if (member->thread)
-        fprintf(file, "  on %s",
-                profile_text(profile, profile_get_thread(profile, member->thread)->name));
-    putc('\n', file);
-}
-
-static void write_group(FILE *file, const struct dump *dump, const struct group *group)
-{
-    const struct dump_process *first = &dump->processes[group->first];
-    size_t shown = group->count < MEMBERS_SHOWN ? group->count : MEMBERS_SHOWN;
-
-    fprintf(file, "\n%s %s\n", number_text(group->count).text, process_status_name(first->status));
-    write_stack(file, dump, first->stack);
-    for (size_t i = 0; i < shown; i++)
-        write_member(file, dump, first + i);
-    if (shown < group->count)
-        fprintf(file, "  and %s more\n", number_text(group->count - shown).text);
-}
-
-/* Write how the VM ended, and how much is missing in its core. */
-static void write_core(FILE *file, const struct dump *dump)
-{
-    const struct profile *profile = dump->profile;
-    const char *name = sigabbrev_np(dump->signal);
-    size_t cut = 0;
-
-    if (dump->signal)
-        fprintf(file, "ended by signal %d (SIG%s)", dump->signal, name ? name : "?");
-    if (dump->crashed_process)
-        fprintf(file, " in %s",
-                profile_text(profile, profile_get_process(profile, dump->crashed_process)->pid));
-    if (dump->signal)
-        putc('\n', file);
-    if (dump->gone)
-        fprintf(file, "%s are not in the core\n", number_text(dump->gone).text);
-    for (size_t i = 0; i < dump->count; i++)
-        cut += !(dump->processes[i].flags & SAMPLE_COMPLETE);
-    if (cut)
-        fprintf(file, "%s have a stack of which some frames are missing\n", number_text(cut).text);
-}
-
-static void write_head(FILE *file, const struct dump *dump)
-{
-    size_t by_status[STATUS_COUNT] = {0};
-    struct buffer target = {0};
-    const char *comma = "";
-
-    for (size_t i = 0; i < dump->count; i++)
-        by_status[dump->processes[i].status]++;
-    target_text(dump->profile, dump->target, &target);
-    fprintf(file, "%.*s\n%s processes: ", (int)target.size, target.data,
-            number_text(dump->count).text);
-    buffer_free(&target);
-    for (int status = 0; status < STATUS_COUNT; status++) {
-        if (!by_status[status])
-            continue;
-        fprintf(file, "%s%s %s", comma, number_text(by_status[status]).text,
-                process_status_name((enum process_status)status));
-        comma = ", ";
-    }
-    putc('\n', file);
-    if (dump->left_out)
-        fprintf(file, "%s others were not selected\n", number_text(dump->left_out).text);
-    if (dump->of_core)
-        write_core(file, dump);
-    else if (dump->gone)
-        fprintf(file, "%s started or ended meanwhile\n", number_text(dump->gone).text);
-    if (dump->torn)
-        fprintf(file, "%s were running each time they were read, and are not shown\n",
-                number_text(dump->torn).text);
-}
 
 void dump_write_text(FILE *file, const struct dump *dump)
 {
-    struct dump sorted = *dump;
-    size_t group_count;
-    struct group *groups;
+    struct buffer target = {0};
+    const char *separator = "";
 
-    sorted.processes = xreallocarray(NULL, dump->count + 1, sizeof(*dump->processes));
-    memcpy(sorted.processes, dump->processes, dump->count * sizeof(*dump->processes));
-    qsort(sorted.processes, sorted.count, sizeof(*sorted.processes), by_stack);
-    groups = make_groups(sorted.processes, sorted.count, &group_count);
-    put_crashed_first(&sorted, groups, group_count);
-    write_head(file, dump);
-    for (size_t i = 0; i < group_count; i++)
-        write_group(file, &sorted, &groups[i]);
-    free(groups);
-    free(sorted.processes);
+    target_text(dump->profile, dump->target, &target);
+    fprintf(file, "%.*s\n", (int)target.size, target.data);
+    buffer_free(&target);
+    for (int section = 0; section < DUMP_SECTIONS; section++) {
+        if (!dump_has(dump, (enum dump_section)section))
+            continue;
+        fputs(separator, file);
+        writers[section](file, dump);
+        separator = "\n";
+    }
 }

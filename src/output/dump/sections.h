@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The sections of a dump: each is written by a file for text and a file for JSON. */
+#pragma once
+
+#include <stdio.h>
+
+#include "output/json/json.h"
+#include "profile/dump.h"
+
+/* Write a section, which begins and ends with a line. */
+void dump_processes_text(FILE *file, const struct dump *dump);
+void dump_tables_text(FILE *file, const struct dump *dump);
+
+/* Write the members of a section into the object of the dump. */
+void dump_processes_json(struct json *json, const struct dump *dump);
+void dump_tables_json(struct json *json, const struct dump *dump);

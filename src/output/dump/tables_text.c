@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/dump/sections.h"
+#include "output/number_text.h"
+#include "output/summary/texts.h"
+
+enum { TABLES_SHOWN = 10 };
+
+static void write_table(FILE *file, const struct profile *profile, const struct dump_table *table)
+{
+    const struct table_facts *facts = &table->facts;
+    struct buffer owner = {0};
+    struct number_text bytes = {"?"}, objects = {"?"};
+
+    if (facts->is_counted) {
+        bytes = amount_text(facts->bytes, UNIT_BYTES);
+        objects = number_text(facts->objects);
+    }
+    if (table->owner)
+        process_text(profile, table->owner, &owner);
+    else
+        buffer_text(&owner, "?");
+    fprintf(file, "  %9s  %-30s %11s objects  %-13s %-9s  %.*s\n", bytes.text,
+            profile_text(profile, table->name), objects.text,
+            table_type_name((enum table_type)facts->type),
+            table_protection_name((enum table_protection)facts->protection), (int)owner.size,
+            owner.data);
+    buffer_free(&owner);
+}
+
+/* Write the totals, and what is not in them. */
+static void write_totals(FILE *file, const struct dump_tables *tables)
+{
+    uint64_t bytes = 0, uncounted = 0;
+
+    for (size_t i = 0; i < tables->count; i++) {
+        bytes += tables->list[i].facts.bytes;
+        uncounted += !tables->list[i].facts.is_counted;
+    }
+    fprintf(file, "%s ETS tables: %s", number_text(tables->count).text,
+            amount_text(bytes, UNIT_BYTES).text);
+    if (tables->count > TABLES_SHOWN)
+        fprintf(file, "; the %d largest:", TABLES_SHOWN);
+    putc('\n', file);
+    if (uncounted)
+        fprintf(file, "the size of %s is not known\n", number_text(uncounted).text);
+    if (tables->lost)
+        fprintf(file, "%s others could not be read\n", number_text(tables->lost).text);
+}
+
+void dump_tables_text(FILE *file, const struct dump *dump)
+{
+    const struct dump_tables *tables = &dump->tables;
+
+    if (!tables->is_known) {
+        fprintf(file, "ETS tables: not known for this OTP release\n");
+        return;
+    }
+    write_totals(file, tables);
+    for (size_t i = 0; i < tables->count && i < TABLES_SHOWN; i++)
+        write_table(file, dump->profile, &tables->list[i]);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The sections of a dump: what `dump --list` selects. */
+#pragma once
+
+#include <stdint.h>
+
+#include "util/error.h"
+
+enum dump_section { DUMP_PROCESSES, DUMP_TABLES, DUMP_SECTIONS };
+
+/* A set of sections: 1 << enum dump_section each. */
+enum { DUMP_ALL = (1 << DUMP_SECTIONS) - 1 };
+
+/* Parse "processes,tables". Return 0, or -1 with ERROR_USAGE. */
+int dump_sections_parse(const char *text, uint32_t *ret_sections, struct error *error);
+
+/* The names of all sections: "processes, tables". */
+const char *dump_section_names(void);

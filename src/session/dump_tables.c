@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/dump_tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "beam/atom.h"
+#include "beam/ets_tables.h"
+#include "util/clock.h"
+
+struct taker {
+    struct symbolizer *symbolizer;
+    struct profile *profile;
+    struct atoms *atoms;
+    struct dump_tables *tables;
+};
+
+/* As the VM prints a reference of its own: the numbers backwards (erl_printf_term.c
+ * 27.3.4.1:498). */
+static string_id reference_text(struct profile *profile, const uint32_t numbers[3])
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "#Ref<0.%" PRIu32 ".%" PRIu32 ".%" PRIu32 ">", numbers[2],
+             numbers[1], numbers[0]);
+    return profile_string_z(profile, text);
+}
+
+static void take(void *context, const struct ets_table *table)
+{
+    const struct taker *taker = context;
+    const char *name = atom_text(taker->atoms, table->name);
+    struct dump_table taken = {.facts = table->facts};
+
+    if (name)
+        taken.name = profile_string_z(taker->profile, atom_shown(name));
+    if (table->has_reference)
+        taken.reference = reference_text(taker->profile, table->reference);
+    taken.owner = symbolizer_process(taker->symbolizer, table->owner, clock_ns(CLOCK_MONOTONIC));
+    dump_tables_add(taker->tables, &taken);
+}
+
+void dump_tables_take(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
+                      struct dump_tables *tables)
+{
+    struct taker taker = {symbolizer, profile, atoms_new(vm), tables};
+    struct ets_counts counts = {0};
+
+    tables->is_known = ets_tables_each(vm, take, &taker, &counts);
+    tables->deleted = counts.deleted;
+    tables->lost = counts.lost;
+    dump_tables_sort(tables);
+    atoms_free(taker.atoms);
+}
