@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "beam/layout.h"
+#include "elf/struct_offsets.h"
 
 enum {
     RELEASES = NEWEST_RELEASE - OLDEST_RELEASE + 1,
@@ -16,6 +17,12 @@ enum {
 
 static const char *const members[ROWS] = {
 #define LAYOUT_ROW(member, name) [offsetof(struct layout, member) / sizeof(int32_t)] = #member,
+#include "beam/layout_rows.h"
+#undef LAYOUT_ROW
+};
+
+static const char *const names[ROWS] = {
+#define LAYOUT_ROW(member, name) [offsetof(struct layout, member) / sizeof(int32_t)] = name,
 #include "beam/layout_rows.h"
 #undef LAYOUT_ROW
 };
@@ -29,18 +36,18 @@ static int32_t columns[ROWS][RELEASES] = {
 /* Replace a column; false if the file has no DWARF of a VM. */
 static bool read_column(int release, const char *path)
 {
-    struct layout layout;
-    struct error error;
+    const size_t process = offsetof(struct layout, sizeof_process) / sizeof(int32_t);
+    int32_t offsets[ROWS];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int filled;
+    bool found = fd >= 0 && struct_offsets_find(fd, names, ROWS, offsets) &&
+                 offsets[process] != STRUCT_UNKNOWN;
 
-    layout_unknown(&layout);
-    filled = fd < 0 ? 0 : layout_from_dwarf(fd, &layout, &error);
     if (fd >= 0)
         close(fd);
-    for (size_t row = 0; filled == 1 && row < ROWS; row++)
-        columns[row][release - OLDEST_RELEASE] = ((const int32_t *)&layout)[row];
-    return filled == 1;
+    for (size_t row = 0; found && row < ROWS; row++)
+        columns[row][release - OLDEST_RELEASE] =
+            offsets[row] == STRUCT_UNKNOWN ? MEMBER_UNKNOWN : offsets[row];
+    return found;
 }
 
 static void print_columns(void)

@@ -284,3 +284,13 @@ LAYOUT_ROW(counter_snapshot_status, "ErtsFlxCtrDecentralizedCtrArray.snapshot_st
 LAYOUT_ROW(counter_elements, "ErtsFlxCtrDecentralizedCtrArray.array")
 LAYOUT_ROW(sizeof_counter_element, "sizeof(ErtsFlxCtrDecentralizedCtrArrayElem)")
 LAYOUT_ROW(magic_binary_numbers, "ErtsMagicBinary.refn")
+
+/* An allocator's instance (erl_alloc_util.h, struct Allctr_t_) and what it counts of its carriers
+ * (CarriersStats_t) */
+LAYOUT_ROW(allocator_name_prefix, "Allctr_t.name_prefix")
+LAYOUT_ROW(allocator_number, "Allctr_t.alloc_no")
+LAYOUT_ROW(allocator_pool_blocks, "Allctr_t.cpool.stat.blocks_size")
+LAYOUT_ROW(allocator_pool_carriers, "Allctr_t.cpool.stat.carriers_size")
+LAYOUT_ROW(allocator_single, "Allctr_t.sbcs")
+LAYOUT_ROW(allocator_multi, "Allctr_t.mbcs")
+LAYOUT_ROW(sizeof_carriers_stats, "sizeof(CarriersStats_t)")

@@ -30,6 +30,8 @@
  *   Rows of ETS tables are unknown for 24. Those of 26 and 28 are derived: the releases around each
  *   agree on them, and the distance of sched_ets_tables to sched_gc_info is the same in all.
  *   node_* were compared with live nodes of 25, 27 and 29, and copied to the other releases.
+ *   allocator_* and sizeof_carriers_stats of 26 and 28 are derived: the sources of 25, 27 and 29
+ *   have the same structs. They are unknown for 24.
  */
 #ifndef LAYOUT_RELEASES
 #define LAYOUT_RELEASES(...)
@@ -334,6 +336,13 @@ LAYOUT_COLUMNS(counter_snapshot_status, -1, 8, 8, 8, 8, 8)
 LAYOUT_COLUMNS(counter_elements, -1, 16, 16, 16, 16, 16)
 LAYOUT_COLUMNS(sizeof_counter_element, -1, 64, 64, 64, 64, 64)
 LAYOUT_COLUMNS(magic_binary_numbers, -1, 32, -1, 40, 40, 40)
+LAYOUT_COLUMNS(allocator_name_prefix, -1, 120, 120, 120, 120, 120)
+LAYOUT_COLUMNS(allocator_number, -1, 128, 128, 128, 128, 128)
+LAYOUT_COLUMNS(allocator_pool_blocks, -1, 456, 456, 456, 456, 456)
+LAYOUT_COLUMNS(allocator_pool_carriers, -1, 648, 648, 648, 648, 648)
+LAYOUT_COLUMNS(allocator_single, -1, 1088, 1088, 1088, 1088, 1088)
+LAYOUT_COLUMNS(allocator_multi, -1, 1744, 1744, 1744, 1744, 1744)
+LAYOUT_COLUMNS(sizeof_carriers_stats, -1, 656, 656, 656, 656, 656)
 
 #undef LAYOUT_RELEASES
 #undef LAYOUT_COLUMNS

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "beam/allocators.h"
 #include "beam/atom.h"
 #include "beam/term.h"
 
@@ -245,4 +246,13 @@ bool root_is_this_node(const struct roots_search *search, uint64_t address, uint
            atom_table_text(search->memory, layout, search->atom_table, term_atom_index(name), text,
                            sizeof(text)) &&
            strchr(text, '@');
+}
+
+/* erts_allctrs_info[]. Without a single allocator (+Mea min) it stays unknown. */
+bool root_is_allocators(const struct roots_search *search, uint64_t address, uint64_t *root)
+{
+    const uint8_t *data = data_at(search, address, ALLOCATORS_BYTES);
+
+    *root = address;
+    return data && allocators_are(search->memory, search->layout, data);
 }

@@ -38,6 +38,8 @@ static const struct kind {
      root_is_code_ranges},
     {"erts_this_node", "this node (erts_this_node)", offsetof(struct vm_roots, this_node), 8, false,
      root_is_this_node},
+    {"erts_allctrs_info", "the allocators (erts_allctrs_info)",
+     offsetof(struct vm_roots, allocators), 8, false, root_is_allocators},
 };
 
 /* The span of all writable segments, which are neighbours and come last, and the start of the first

@@ -50,3 +50,4 @@ bool root_is_dirty_io_schedulers(const struct roots_search *search, uint64_t add
 bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address, uint64_t *root);
 bool root_is_code_ranges(const struct roots_search *search, uint64_t address, uint64_t *root);
 bool root_is_this_node(const struct roots_search *search, uint64_t address, uint64_t *root);
+bool root_is_allocators(const struct roots_search *search, uint64_t address, uint64_t *root);

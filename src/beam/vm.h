@@ -50,6 +50,7 @@ struct vm_roots {
     uint64_t code_ranges;    /* static struct ranges r[3] of beam_ranges.c */
     uint64_t this_node;      /* ErlNode *erts_this_node (the variable); optional */
     uint64_t run_queues;     /* ErtsAlignedRunQueue *: value; optional */
+    uint64_t allocators;     /* ErtsAllocatorInfo_t erts_allctrs_info[]; optional */
 };
 
 struct vm {

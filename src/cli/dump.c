@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `beamflame dump`: the Erlang processes, with their stacks, and the ETS tables of a VM at one
- * moment. */
+/* `beamflame dump`: the Erlang processes, with their stacks, the ETS tables and the memory of a VM
+ * at one moment. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,14 +205,18 @@ static const struct option_group groups[] = {
 
 const struct command dump_command = {
     .name = "dump",
-    .summary = "show the stacks of all Erlang processes and the ETS tables now, or in a core file",
-    .description = "Show the stacks of all Erlang processes of a VM, and its ETS tables by memory, "
-                   "as they are now, or as a core file has them. Processes with equal stack and "
-                   "status form a group. The VM is not stopped and does not have to answer.",
+    .summary =
+        "show Erlang processes with their stacks, ETS tables and memory, now or in a core file",
+    .description =
+        "Show all Erlang processes of a VM with their stacks, its ETS tables by memory, and "
+        "what its allocators hold, as they are now, or as a core file has them. "
+        "Processes with equal stack and status form a group. The VM is not stopped and "
+        "does not have to answer.",
     .groups = groups,
     .examples = "beamflame dump -p PID\n"
                 "beamflame dump -p PID --top 20:msgq   # the longest message queues\n"
                 "beamflame dump -p PID --list tables   # the largest ETS tables\n"
+                "beamflame dump -p PID --list memory   # allocators, and how full tables are\n"
                 "beamflame dump --core core.1234       # a VM that crashed\n",
     .check = check,
     .run = run,

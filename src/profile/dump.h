@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A dump: the Erlang processes and ETS tables of one VM at one moment. `beamflame dump` shows it.
- */
+/* A dump: the Erlang processes, ETS tables and memory of one VM at one moment. `beamflame dump`
+ * shows it. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,6 +9,7 @@
 
 #include "profile/dump_sections.h"
 #include "profile/dump_tables.h"
+#include "profile/memory_use.h"
 #include "profile/metrics.h"
 #include "profile/profile.h"
 
@@ -40,6 +41,7 @@ struct dump {
     uint64_t gone;     /* processes that started or ended during the read; not in the core file */
     uint64_t torn;     /* processes that ran during each attempt to read them */
     struct dump_tables tables;
+    struct memory_use memory;
 };
 
 static inline bool dump_has(const struct dump *dump, enum dump_section section)

@@ -6,7 +6,7 @@
 
 #include "util/error.h"
 
-enum dump_section { DUMP_PROCESSES, DUMP_TABLES, DUMP_SECTIONS };
+enum dump_section { DUMP_PROCESSES, DUMP_TABLES, DUMP_MEMORY, DUMP_SECTIONS };
 
 /* A set of sections: 1 << enum dump_section each. */
 enum { DUMP_ALL = (1 << DUMP_SECTIONS) - 1 };
@@ -14,5 +14,5 @@ enum { DUMP_ALL = (1 << DUMP_SECTIONS) - 1 };
 /* Parse "processes,tables". Return 0, or -1 with ERROR_USAGE. */
 int dump_sections_parse(const char *text, uint32_t *ret_sections, struct error *error);
 
-/* The names of all sections: "processes, tables". */
+/* The names of all sections: "processes, tables, memory". */
 const char *dump_section_names(void);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "beam/node_memory.h"
 #include "beam/process_sweep.h"
 #include "beam/process_top.h"
 #include "capture/programs.h"
@@ -360,6 +361,8 @@ static int run(struct taker *taker, struct error *sampling, struct error *error)
         return -1;
     if (dump_has(dump, DUMP_TABLES))
         dump_tables_take(taker->vm, taker->symbolizer, taker->profile, &dump->tables);
+    if (dump_has(dump, DUMP_MEMORY))
+        node_memory_read(taker->vm, &dump->memory);
     return 0;
 }
 

@@ -22,8 +22,9 @@ NOBODY = 65534
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
                     "\ufffe\uffff]")
 HELD = "held_"  # lies about pages that are held back: reading them would never end
-# Of these lies, the others differ from one in nothing but the place; tests/long has them.
-LONG = ("held_table", "held_stacks", "held_atoms", "held_processes")
+# Of these lies, the held ones differ from another in nothing but the place, and unit tests have the
+# last; tests/long has them.
+LONG = ("held_table", "held_stacks", "held_atoms", "held_processes", "allocators")
 
 
 def lies():

@@ -342,6 +342,31 @@ static void lie_ets(void)
     }
 }
 
+/* Each allocator has as many instances as one can have, all in the same place. */
+static void lie_allocators(void)
+{
+    enum { INSTANCES = ERTS_AU_MAX_PREF_ALLOC_INSTANCES, INSTANCE = 4096 };
+    const struct layout *layout = &vm->layout;
+    uint64_t prefix = take_room(8);
+
+    put(prefix, "x_", 2);
+    for (uint32_t number = 2; number <= ERTS_ALC_A_COUNT; number++) {
+        uint64_t own = take_room(INSTANCES * sizeof(uint64_t)), instance = take_room(INSTANCE);
+        const uint32_t specific[] = {1, 0, number, INSTANCES}, info[] = {1, 1, INSTANCES, 0};
+        uint64_t extra = take_room(24), at = vm->roots.allocators + number * 24;
+
+        for (uint64_t i = 0; i < INSTANCES; i++)
+            put_u64(own + i * sizeof(uint64_t), instance);
+        put_u32(instance + (uint64_t)layout->allocator_number, number);
+        put_u64(instance + (uint64_t)layout->allocator_name_prefix, prefix);
+        put_u64(instance + (uint64_t)layout->allocator_pool_carriers, 1 << 30);
+        put(extra, specific, sizeof(specific));
+        put_u64(extra + 16, own);
+        put(at, info, sizeof(info));
+        put_u64(at + 16, extra);
+    }
+}
+
 /* ---- lies about atoms ---- */
 
 /* All names are as long as a length can be. */
@@ -572,6 +597,7 @@ static const struct {
     {"held_atoms", lie_held_atoms},
     {"held_code", lie_held_code},
     {"ets", lie_ets},
+    {"allocators", lie_allocators},
 };
 
 static void open_node(pid_t pid)

@@ -24,7 +24,8 @@ enum {
     DESCRIPTOR = 0x648,
     RANGES = 0x708,
     THIS_NODE = 0x808,
-    SPARE = 0xa00,
+    ALLOCATORS = 0x908,
+    SPARE = 0xa80,
 };
 
 static const char *const names[] = {"false", "true", "x@host"};
@@ -89,6 +90,19 @@ static void put_node(uint64_t at, uint64_t name)
     fake_put_u64(target, at + 8, entry);
 }
 
+/* literal_alloc, with one instance; sys_alloc; the others are disabled. */
+static void put_allocators(uint64_t at)
+{
+    enum { SYSTEM = 1, LITERAL = 9, INFO_BYTES = 24 };
+    uint64_t instance = fake_room(target, 2400);
+
+    fake_put_u32(target, instance + (uint64_t)layout.allocator_number, LITERAL);
+    fake_put_u32(target, at + SYSTEM * INFO_BYTES + 4, 1);
+    fake_put_u32(target, at + LITERAL * INFO_BYTES, 1);
+    fake_put_u32(target, at + LITERAL * INFO_BYTES + 4, 1);
+    fake_put_u64(target, at + LITERAL * INFO_BYTES + 16, instance);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -113,6 +127,7 @@ static int start(void **state)
     put_descriptor(data + DESCRIPTOR);
     put_ranges(data + RANGES);
     put_node(data + THIS_NODE, fake_atom_term(2));
+    put_allocators(data + ALLOCATORS);
     return 0;
 }
 
@@ -166,6 +181,7 @@ static void test_each_root_is_found_by_its_form(void **state)
     assert_int_equal(roots.jit_descriptor, data + DESCRIPTOR);
     assert_int_equal(roots.code_ranges, data + RANGES);
     assert_int_equal(roots.this_node, data + THIS_NODE);
+    assert_int_equal(roots.allocators, data + ALLOCATORS);
 }
 
 /* A second match makes a root ambiguous, and the error has the number of matches. */
@@ -263,7 +279,7 @@ static void test_search_does_not_read_beyond_the_data(void **state)
     static const root_test tests[] = {
         root_is_process_table,        root_is_port_table,     root_is_atom_table,
         root_is_schedulers,           root_is_jit_descriptor, root_is_code_ranges,
-        root_is_dirty_cpu_schedulers, root_is_this_node,
+        root_is_dirty_cpu_schedulers, root_is_this_node,      root_is_allocators,
     };
     uint64_t root;
 

@@ -38,6 +38,7 @@ static void put_target(struct json *json, const struct dump *dump)
 static void (*const writers[DUMP_SECTIONS])(struct json *json, const struct dump *dump) = {
     [DUMP_PROCESSES] = dump_processes_json,
     [DUMP_TABLES] = dump_tables_json,
+    [DUMP_MEMORY] = dump_memory_json,
 };
 
 void dump_write_json(FILE *file, const struct dump *dump)

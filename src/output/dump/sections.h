@@ -10,7 +10,9 @@
 /* Write a section, which begins and ends with a line. */
 void dump_processes_text(FILE *file, const struct dump *dump);
 void dump_tables_text(FILE *file, const struct dump *dump);
+void dump_memory_text(FILE *file, const struct dump *dump);
 
 /* Write the members of a section into the object of the dump. */
 void dump_processes_json(struct json *json, const struct dump *dump);
 void dump_tables_json(struct json *json, const struct dump *dump);
+void dump_memory_json(struct json *json, const struct dump *dump);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reads the VM's allocators: what they got from the operating system, and what they gave out. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beam/vm.h"
+#include "profile/memory_use.h"
+
+/* Read what each allocator has now. The VM changes it during the read, so the sizes of one
+ * allocator may differ by what it did meanwhile. ERROR_UNSUPPORTED: this VM's allocators are
+ * unknown, or what they count can't be true. */
+int allocators_read(struct vm *vm, struct allocators *ret, struct error *error);
+
+/* The bytes of erts_allctrs_info[], and true if `bytes` can be that array: each element leads to an
+ * instance with its number. */
+enum { ALLOCATORS_BYTES = (ERTS_ALC_A_COUNT + 1) * 24 };
+bool allocators_are(struct memory *memory, const struct layout *layout, const uint8_t *bytes);

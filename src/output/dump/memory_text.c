@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/dump/sections.h"
+#include "output/number_text.h"
+
+/* What is in the blocks of an allocator (erl_alloc.types 27.3.4.1:69-83); "" if that is unknown. */
+static const char *contents(const char *allocator)
+{
+    static const struct {
+        const char *allocator, *contents;
+    } known[] = {
+        {"temp_alloc", "temporary data of one call"},
+        {"sl_alloc", "short-lived data"},
+        {"std_alloc", "other data"},
+        {"ll_alloc", "tables, atoms, data of modules"},
+        {"eheap_alloc", "heaps and messages of processes"},
+        {"ets_alloc", "ETS tables"},
+        {"fix_alloc", "process structs, monitors, links, timers"},
+        {"literal_alloc", "constants of modules, persistent terms"},
+        {"binary_alloc", "binaries above 64 bytes"},
+        {"driver_alloc", "drivers and NIFs"},
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(known[i].allocator, allocator) == 0)
+            return known[i].contents;
+    return "";
+}
+
+/* By carriers, the largest first; then by name. */
+static int by_carriers(const void *a, const void *b)
+{
+    uint64_t x = allocator_carriers(a), y = allocator_carriers(b);
+
+    return x != y
+               ? (y > x) - (y < x)
+               : strcmp(((const struct allocator *)a)->name, ((const struct allocator *)b)->name);
+}
+
+/* "atoms 21,345 of 1,048,576 (2.0 %)" */
+static void write_table(FILE *file, const char *before, const char *name,
+                        const struct table_use *table)
+{
+    if (!table->limit) {
+        fprintf(file, "%s%s unknown", before, name);
+        return;
+    }
+    fprintf(file, "%s%s %s of %s (%.1f %%)", before, name, number_text(table->count).text,
+            number_text(table->limit).text, percent_of(table->count, table->limit));
+}
+
+/* "RSS 812.0 MB (790.0 MB anonymous), carriers 780.0 MB, blocks 410.0 MB: 52.6 % of the carriers in
+ * use" */
+static void write_sums(FILE *file, const struct memory_use *use, const struct allocator *total)
+{
+    if (use->resident)
+        fprintf(file, "  RSS %s (%s anonymous)", amount_text(use->resident, UNIT_BYTES).text,
+                amount_text(use->anonymous, UNIT_BYTES).text);
+    else
+        fputs("  RSS unknown", file);
+    if (use->allocators.count)
+        fprintf(file, ", carriers %s, blocks %s: %.1f %% of the carriers in use\n",
+                amount_text(allocator_carriers(total), UNIT_BYTES).text,
+                amount_text(total->blocks, UNIT_BYTES).text,
+                percent_of(total->blocks, allocator_carriers(total)));
+    else
+        fprintf(file, "; %s\n", use->unknown.text);
+}
+
+static void write_allocator(FILE *file, const struct allocator *allocator)
+{
+    uint64_t carriers = allocator_carriers(allocator);
+    char used[16] = "-";
+
+    if (carriers)
+        snprintf(used, sizeof(used), "%.1f %%", percent_of(allocator->blocks, carriers));
+    fprintf(file, "  %-14s %10s %10s %8s %12s %12s %10s %10u  %s\n", allocator->name,
+            amount_text(allocator->blocks, UNIT_BYTES).text, amount_text(carriers, UNIT_BYTES).text,
+            used, amount_text(allocator->multi, UNIT_BYTES).text,
+            amount_text(allocator->single, UNIT_BYTES).text,
+            amount_text(allocator->pooled, UNIT_BYTES).text, allocator->instances,
+            contents(allocator->name));
+}
+
+void dump_memory_text(FILE *file, const struct dump *dump)
+{
+    const struct memory_use *use = &dump->memory;
+    const struct allocator total = allocators_total(&use->allocators);
+    struct allocators sorted = use->allocators;
+
+    fputs("memory\n", file);
+    write_sums(file, use, &total);
+    write_table(file, "  ", "atoms", &use->atoms);
+    write_table(file, ", ", "processes", &use->processes);
+    write_table(file, ", ", "ports", &use->ports);
+    putc('\n', file);
+    if (!sorted.count)
+        return;
+    qsort(sorted.of, sorted.count, sizeof(sorted.of[0]), by_carriers);
+    fprintf(file, "  %-14s %10s %10s %8s %12s %12s %10s %10s  %s\n", "allocator", "blocks",
+            "carriers", "in use", "multi-block", "single-block", "in pool", "instances",
+            "contents");
+    for (size_t i = 0; i < sorted.count; i++)
+        write_allocator(file, &sorted.of[i]);
+}
