@@ -55,6 +55,21 @@ enum { ERTS_PSD_SAVED_CALLS_BUF = 1 };
  * 29.1.1:3001; erl_ptab.h 25.2.3:152, 27.3.4.1:172, 29.1.1:174). */
 enum { ERTS_MIN_PROCESSES = 1024, ERTS_PTAB_MAX_SIZE = 1 << 27 };
 
+/* ---- ports ---- */
+
+/* Flags of Port.state (erl_port.h 25.2.3:317-331, 27.3.4.1:317-331, 29.1.1:319-333). */
+enum erts_port_sflg {
+    ERTS_PORT_SFLG_EXITING = 1 << 1,
+    ERTS_PORT_SFLG_DISTRIBUTION = 1 << 2,
+    ERTS_PORT_SFLG_CLOSING = 1 << 5,
+    ERTS_PORT_SFLG_FREE = 1 << 8,
+    ERTS_PORT_SFLG_INITIALIZING = 1 << 9,
+};
+
+/* Flags of Port.sched.flags: the port, or its queue of signals, is busy (erl_port_task.h
+ * 25.2.3:70-71, 27.3.4.1:70-71, 29.1.1:74-75). */
+enum erts_pts_flg { ERTS_PTS_FLG_BUSY_PORT = 1 << 4, ERTS_PTS_FLG_BUSY_PORT_Q = 1 << 5 };
+
 /* ---- schedulers ---- */
 
 /* ErtsSchedulerData.type (erl_process.h 25.2.3:402, 27.3.4.1:402, 29.1.1:404). */

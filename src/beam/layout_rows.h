@@ -250,14 +250,30 @@ LAYOUT_ROW(sizeof_port, "sizeof(Port)")
 LAYOUT_ROW(port_id, "Port.common.id")
 LAYOUT_ROW(port_started_interval, "Port.common.u.alive.started_interval")
 LAYOUT_ROW(port_reg, "Port.common.u.alive.reg")
+LAYOUT_ROW(port_sched_flags, "Port.sched.flags")
+LAYOUT_ROW(port_connected, "Port.connected")
+LAYOUT_ROW(port_bytes_in, "Port.bytes_in")
+LAYOUT_ROW(port_bytes_out, "Port.bytes_out")
+LAYOUT_ROW(port_ioq_size, "Port.ioq.size")
 LAYOUT_ROW(port_name, "Port.name")
 LAYOUT_ROW(port_drv_ptr, "Port.drv_ptr")
+LAYOUT_ROW(port_drv_data, "Port.drv_data")
+LAYOUT_ROW(port_os_pid, "Port.os_pid")
+LAYOUT_ROW(port_state, "Port.state")
 
 /* A driver (global.h, erts_driver_t): `start` to `emergency_close` are its callbacks */
 LAYOUT_ROW(driver_next, "erts_driver_t.next")
 LAYOUT_ROW(driver_prev, "erts_driver_t.prev")
+LAYOUT_ROW(driver_name, "erts_driver_t.name")
 LAYOUT_ROW(driver_start, "erts_driver_t.start")
 LAYOUT_ROW(driver_emergency_close, "erts_driver_t.emergency_close")
+
+/* The data of a port of the drivers for sockets (inet_drv.c, inet_descriptor) */
+LAYOUT_ROW(inet_socket, "inet_descriptor.s")
+LAYOUT_ROW(inet_port, "inet_descriptor.port")
+LAYOUT_ROW(inet_dport, "inet_descriptor.dport")
+LAYOUT_ROW(inet_recv_oct, "inet_descriptor.recv_oct")
+LAYOUT_ROW(inet_send_oct, "inet_descriptor.send_oct")
 
 /* A node in the distribution (erl_node_tables.h, ErlNode) */
 LAYOUT_ROW(node_sysname, "ErlNode.sysname")

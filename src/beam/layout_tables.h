@@ -20,6 +20,9 @@
  *       all rows but atom_name/atom_bin, code_header_{debug,md5_ptr,are_nifs,functions} and
  *       sched_reductions (taken from the change that introduced each) and run_queue_* and
  *       fun_entry_module (unknown: -1).
+ *   port_* of 24 and 26 are derived: the struct is the same in the sources of 25.2.3, 27.3.4.1 and
+ *   29.1.1, and port_name, port_drv_ptr and sizeof_port do not differ. inet_* are of 25, 27 and 29;
+ *   beam/ports.c tests them on each port.
  *   driver_* come from the sources of 24 to 27 and 29, and were compared with live nodes.
  *   In 26.2.4 and later, and in patches of 25.3.2 from April 2024 on, ErtsSchedulerData is 8 bytes
  *   larger: sched_thr_id, sched_reductions and sched_gc_info are 8 more and
@@ -309,12 +312,26 @@ LAYOUT_COLUMNS(sizeof_port, 560, 560, 560, 560, 560, 560)
 LAYOUT_COLUMNS(port_id, 0, 0, 0, 0, 0, 0)
 LAYOUT_COLUMNS(port_started_interval, 40, 40, 40, 24, 24, 24)
 LAYOUT_COLUMNS(port_reg, 48, 48, 48, 32, 32, 32)
+LAYOUT_COLUMNS(port_sched_flags, 152, 152, 152, 152, 152, 152)
+LAYOUT_COLUMNS(port_connected, 232, 232, 232, 232, 232, 232)
+LAYOUT_COLUMNS(port_bytes_in, 256, 256, 256, 256, 256, 256)
+LAYOUT_COLUMNS(port_bytes_out, 264, 264, 264, 264, 264, 264)
+LAYOUT_COLUMNS(port_ioq_size, 280, 280, 280, 280, 280, 280)
 LAYOUT_COLUMNS(port_name, 472, 472, 472, 472, 472, 472)
 LAYOUT_COLUMNS(port_drv_ptr, 480, 480, 480, 480, 480, 480)
+LAYOUT_COLUMNS(port_drv_data, 488, 488, 488, 488, 488, 488)
+LAYOUT_COLUMNS(port_os_pid, 496, 496, 496, 496, 496, 496)
+LAYOUT_COLUMNS(port_state, 520, 520, 520, 520, 520, 520)
 LAYOUT_COLUMNS(driver_next, 0, 0, 0, 0, 0, 0)
 LAYOUT_COLUMNS(driver_prev, 8, 8, 8, 8, 8, 8)
+LAYOUT_COLUMNS(driver_name, 24, 24, 24, 24, 24, 24)
 LAYOUT_COLUMNS(driver_start, 72, 72, 72, 72, 72, 72)
 LAYOUT_COLUMNS(driver_emergency_close, 184, 184, 184, 184, 184, 184)
+LAYOUT_COLUMNS(inet_socket, 0, 0, 0, 0, 0, 0)
+LAYOUT_COLUMNS(inet_port, 24, 24, 24, 24, 24, 24)
+LAYOUT_COLUMNS(inet_dport, 32, 32, 32, 32, 32, 32)
+LAYOUT_COLUMNS(inet_recv_oct, -1, 560, -1, 568, 568, 568)
+LAYOUT_COLUMNS(inet_send_oct, -1, 600, -1, 608, 608, 608)
 LAYOUT_COLUMNS(node_sysname, 24, 24, 24, 24, 24, 24)
 LAYOUT_COLUMNS(node_dist_entry, 40, 40, 40, 40, 40, 40)
 LAYOUT_COLUMNS(ets_tables_count, -1, 0, 0, 0, 0, 0)

@@ -43,7 +43,10 @@ struct pid_encoding {
 };
 int pid_encoding_read(struct vm *vm, struct pid_encoding *encoding, struct error *error);
 bool pid_format(const struct pid_encoding *encoding, uint64_t term, char *buffer, size_t size);
-/* Index in the process table of the process with this pid term. */
+/* The same for ports: "#Port<0.N>". The encoding is that of the port table. */
+int port_encoding_read(struct vm *vm, struct pid_encoding *encoding, struct error *error);
+bool port_format(const struct pid_encoding *encoding, uint64_t term, char *buffer, size_t size);
+/* Index in its table of the process or port with this term. */
 uint64_t pid_table_index(const struct pid_encoding *encoding, uint64_t term);
 
 /* Status for a state word. Tests the bits in the order of erts_process_state2status()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `beamflame dump`: the Erlang processes, with their stacks, the ETS tables and the memory of a VM
- * at one moment. */
+/* `beamflame dump`: the Erlang processes, with their stacks, the ETS tables, the ports and the
+ * memory of a VM at one moment. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,17 +206,18 @@ static const struct option_group groups[] = {
 const struct command dump_command = {
     .name = "dump",
     .summary =
-        "show Erlang processes with their stacks, ETS tables and memory, now or in a core file",
+        "show processes with their stacks, ETS tables, ports and memory, now or in a core file",
     .description =
-        "Show all Erlang processes of a VM with their stacks, its ETS tables by memory, and "
-        "what its allocators hold, as they are now, or as a core file has them. "
-        "Processes with equal stack and status form a group. The VM is not stopped and "
+        "Show all Erlang processes of a VM with their stacks, its ETS tables by memory, its ports "
+        "and sockets by queue, and what its allocators hold, as they are now, or as a core file "
+        "has them. Processes with equal stack and status form a group. The VM is not stopped and "
         "does not have to answer.",
     .groups = groups,
     .examples = "beamflame dump -p PID\n"
                 "beamflame dump -p PID --top 20:msgq   # the longest message queues\n"
                 "beamflame dump -p PID --list tables   # the largest ETS tables\n"
                 "beamflame dump -p PID --list memory   # allocators, and how full tables are\n"
+                "beamflame dump -p PID --list ports    # the longest queues of ports and sockets\n"
                 "beamflame dump --core core.1234       # a VM that crashed\n",
     .check = check,
     .run = run,

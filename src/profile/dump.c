@@ -9,6 +9,7 @@ void dump_free(struct dump *dump)
 {
     free(dump->processes);
     dump_tables_free(&dump->tables);
+    dump_ports_free(&dump->ports);
     *dump = (struct dump){0};
 }
 

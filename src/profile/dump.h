@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A dump: the Erlang processes, ETS tables and memory of one VM at one moment. `beamflame dump`
- * shows it. */
+/* A dump: the Erlang processes, ETS tables, ports and memory of one VM at one moment. `beamflame
+ * dump` shows it. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/dump_ports.h"
 #include "profile/dump_sections.h"
 #include "profile/dump_tables.h"
 #include "profile/memory_use.h"
@@ -42,6 +43,7 @@ struct dump {
     uint64_t torn;     /* processes that ran during each attempt to read them */
     struct dump_tables tables;
     struct memory_use memory;
+    struct dump_ports ports;
 };
 
 static inline bool dump_has(const struct dump *dump, enum dump_section section)

@@ -11,6 +11,7 @@ static const char *const names[DUMP_SECTIONS] = {
     [DUMP_PROCESSES] = "processes",
     [DUMP_TABLES] = "tables",
     [DUMP_MEMORY] = "memory",
+    [DUMP_PORTS] = "ports",
 };
 
 const char *dump_section_names(void)

@@ -6,7 +6,7 @@
 
 #include "util/error.h"
 
-enum dump_section { DUMP_PROCESSES, DUMP_TABLES, DUMP_MEMORY, DUMP_SECTIONS };
+enum dump_section { DUMP_PROCESSES, DUMP_TABLES, DUMP_PORTS, DUMP_MEMORY, DUMP_SECTIONS };
 
 /* A set of sections: 1 << enum dump_section each. */
 enum { DUMP_ALL = (1 << DUMP_SECTIONS) - 1 };

@@ -11,6 +11,7 @@
 #include "capture/programs.h"
 #include "capture/sampler.h"
 #include "os/kernel_symbols.h"
+#include "session/dump_ports.h"
 #include "session/dump_tables.h"
 #include "symbol/snapshot.h"
 #include "symbol/symbolizer.h"
@@ -363,6 +364,8 @@ static int run(struct taker *taker, struct error *sampling, struct error *error)
         dump_tables_take(taker->vm, taker->symbolizer, taker->profile, &dump->tables);
     if (dump_has(dump, DUMP_MEMORY))
         node_memory_read(taker->vm, &dump->memory);
+    if (dump_has(dump, DUMP_PORTS))
+        dump_ports_take(taker->vm, taker->symbolizer, taker->profile, &dump->ports);
     return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Takes a dump of a VM: its processes, ETS tables and memory, as they are now. Tables and memory
- * are read at once. Processes are read by what they do:
+ * Takes a dump of a VM: its processes, ETS tables, ports and memory, as they are now. Tables, ports
+ * and memory are read from the VM's memory, sockets from /proc. Processes are read by what they do:
  *
  *   at rest    read from memory (beam/process_sweep.h)
  *   running    from a CPU sample of each, or from memory once it is at rest; in a core file, from

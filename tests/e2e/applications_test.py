@@ -48,6 +48,12 @@ def largest(node, metric):
     return process
 
 
+def longest(node):
+    """Return the port with the longest queue."""
+    done = beamflame.record("dump", "--json", "--list", "ports", "-p", node.pid)
+    return json.loads(done.stdout)["ports"][0]
+
+
 class RabbitMQ(unittest.TestCase):
     """A queue grows because its consumer is slow. Another one is consumed as fast as it is filled."""
 
@@ -128,6 +134,22 @@ class RabbitMQ(unittest.TestCase):
         peers = f"127.0.0.1:{slow.port} -> 127.0.0.1:{self.node.port}"
         self.assertEqual(consumers[orders], f"channel {peers} (1)")
         self.assertIn((f"connection {peers} - billing of orders", consumers[orders]), traffic)
+
+    def test_connection_whose_client_does_not_read_is_named(self):
+        """It has the longest queue of all ports and sockets."""
+        with amqp.Channel(self.node.port, "archive") as channel:
+            channel.declare("papers")
+            channel.consume("papers", most=0)
+            for _ in range(100):
+                channel.publish("papers", b"x" * 100000)
+            deadline = time.monotonic() + 30
+            while not (port := longest(self.node))["busy"]:
+                self.assertLess(time.monotonic(), deadline, port)
+            client = f"127.0.0.1:{channel.port}"
+            channel.interrupt()
+        self.assertEqual(port["owner"]["label"],
+                         f"connection {client} -> 127.0.0.1:{self.node.port} - archive")
+        self.assertEqual(port["socket"]["peer"], client)
 
     def test_growing_queue_gets_the_largest_heap(self):
         """Its mailbox stays empty."""

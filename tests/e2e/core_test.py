@@ -91,6 +91,15 @@ class Core:
         self.assertRegex(text, r"\nended by signal 6 \(SIGABRT\)")
         self.assertIn("    gen_server:loop/", text)
 
+    def test_core_has_the_ports_but_not_the_sockets(self):
+        """The core gives the same ports, without the addresses that only the kernel knows."""
+        got = self.of_core()
+        of = lambda ports: {port["id"]: (port["name"], port["owner"]) for port in ports}
+        self.assertEqual(of(got["ports"]), of(self.live["ports"]))
+        self.assertGreater(len(got["ports"]), 0)
+        self.assertIsNone(got["sockets"])
+        self.assertEqual(got["sockets_unknown"], "a core file does not have the sockets")
+
     def test_missing_processes_of_a_cut_core_are_counted(self):
         """A cut core shows its complete processes and counts the missing ones, or an error says
         that too much is missing."""

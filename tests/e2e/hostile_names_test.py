@@ -18,19 +18,20 @@ UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e
                     "\ufffe\uffff]")
 RELEASE = "27-usdt"
 # A number of processes, a frame, a process of a group, how many more there are, an empty line, the
-# number of tables, a table.
+# number of tables, a table, the number of ports, a port.
 DUMP_LINE = (r"^(?:\d+ [a-z_]+|    \S.*|  <\d+\.\d+\.\d+> .* reductions [\d,]+.*|  and [\d,]+ more|"
-             r"|\d+ ETS tables: .*|  +[\d.]+ [kM]B  .* objects .*)$")
+             r"|\d+ ETS tables: .*|  +[\d.]+ [kM]B  .* objects .*"
+             r"|\d+ ports, \d+ sockets without a port; .*|  (?:#Port<0\.\d+>|no port) .*)$")
 # What the end of a hostile name is written as.
 SAFE = "\ufffd[31m\ufffd\ufffd\ufffd[2J\ufffd\ufffd\ufffd\ufffd\"';<script>foreign()</script>]]>%s, (1)"
 # A process that runs, with such a name, in a module and a function with such names, and one that waits
-# with such a label and has a large ETS table with such a name.
+# with such a label and has a large ETS table and a port with such names.
 PROCESSES = r"""
     Text = "\"';<script>foreign()</script>]]>%s, (1)",
     Bad = "\e[31m\x{202e}\n\e[2J\x{85}\x{2066}\t" ++ [16#fffe] ++ Text,
     Module = list_to_atom("module" ++ Text), % the compiler refuses controls in it
-    [Function, Name, Label, Table] =
-        [list_to_atom(Kind ++ Bad) || Kind <- ["function", "named", "label", "table"]],
+    [Function, Name, Label, Table, Port] =
+        [list_to_atom(Kind ++ Bad) || Kind <- ["function", "named", "label", "table", "port"]],
     Call = fun(M, F) -> {call, 1, {remote, 1, {atom, 1, M}, {atom, 1, F}}, [{var, 1, 'A'}]} end,
     {ok, _, Code} = compile:forms([
         {attribute, 1, module, Module}, {attribute, 1, export, [{Function, 1}]},
@@ -40,6 +41,7 @@ PROCESSES = r"""
     spawn(fun() -> register(Name, self()), Module:Function(<<1>>) end),
     spawn(fun() ->
         proc_lib:set_label(Label),
+        register(Port, open_port({spawn_driver, "ram_file_drv driver\e[31m\n" ++ Text}, [])),
         ets:insert(ets:new(Table, []), {key, lists:seq(1, 50000)}),
         receive stop -> ok end
     end).
@@ -129,6 +131,9 @@ class HostileNamesTest(unittest.TestCase):
         self.assertEqual([name for name in names if "named" in name], [f"named{SAFE}"])
         self.assertEqual(len([label for label in labels if "foreign()" in label]), 1, labels)
         self.assertEqual(made["tables"][0]["name"], f"table{SAFE}")
+        port, = (port for port in made["ports"] if port["driver"] == "ram_file_drv")
+        self.assertEqual(port["registered_name"], f"port{SAFE}")
+        self.assertIn("driver\ufffd[31m\ufffd\"';<script>", port["name"])
         functions = [frame["function"] for stack in made["stacks"] for frame in stack]
         self.assertTrue(any("foreign()" in function for function in functions))
 

@@ -20,6 +20,7 @@
 #include "os/probe_holder.h"
 #include "os/process.h"
 #include "os/procfs.h"
+#include "os/socket_table.h"
 #include "profile/threads.h"
 #include "util/alloc.h"
 
@@ -129,6 +130,27 @@ static void read_process(void)
     free(arguments);
 }
 
+static void read_socket(const char *text)
+{
+    struct socket_line line;
+
+    for (int table = 0; table < SOCKET_TABLES; table++) {
+        if (!socket_line_parse((enum socket_table)table, text, &line))
+            continue;
+        check(line.inode && line.state);
+        check(memchr(line.local, 0, sizeof(line.local)) && memchr(line.peer, 0, sizeof(line.peer)));
+    }
+}
+
+static void read_sockets(const char *text)
+{
+    char *lines = xstrdup(text), *rest = lines, *line;
+
+    while ((line = strsep(&rest, "\n")))
+        read_socket(line);
+    free(lines);
+}
+
 static void read_text(const char *text)
 {
     bool online[8];
@@ -154,6 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input.text = text;
     input.size = size;
     read_text(text);
+    read_sockets(text);
     read_process();
     read_maps();
     read_kallsyms();

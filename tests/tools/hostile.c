@@ -367,6 +367,41 @@ static void lie_allocators(void)
     }
 }
 
+/* 8 million places for ports. 131,072 ports have a name and an owner of their own, and say that
+ * they have a socket; the others are the first of these. */
+static void lie_ports(void)
+{
+    enum { NAME = 300, DRIVER = 64 };
+    const struct layout *layout = &vm->layout;
+    uint64_t size = (uint64_t)layout->sizeof_port, count = 1 << 17, max = 1 << 23;
+    uint64_t places[1024], ports = take_room(count * size), table = take_room(max * 8),
+                           driver = take_room(DRIVER);
+    uint64_t names = take_room(count + NAME), root = vm->roots.port_table;
+
+    put(driver + 32, "tcp_inet", 9);
+    put_u64(driver + (uint64_t)layout->driver_name, driver + 32);
+    for (uint64_t i = 0; i < count + NAME; i += 8)
+        put_u64(names + i, i * 0x9e3779b97f4a7c15 | 0x0101010101010101);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t port = ports + i * size, id = vm->features.wide_pids ? i << 4 : i << 32 | i << 4;
+
+        put_u64(port + (uint64_t)layout->port_id, id | TAG_IMMED1_PORT);
+        put_u64(port + (uint64_t)layout->port_connected, id | TAG_IMMED1_PID);
+        put_u64(port + (uint64_t)layout->port_name, names + i);
+        put_u64(port + (uint64_t)layout->port_drv_ptr, driver);
+        put_u64(port + (uint64_t)layout->port_drv_data, port);
+        put_u64(port + (uint64_t)layout->port_ioq_size, UINT64_MAX);
+    }
+    for (uint64_t at = 0; at < max; at += 1024) {
+        for (uint64_t i = 0; i < 1024; i++)
+            places[i] = ports + (at < count ? at + i : 0) * size;
+        put(table + at * sizeof(*places), places, sizeof(places));
+    }
+    put_u64(root + (uint64_t)layout->ptab_tab, table);
+    put_u32(root + (uint64_t)layout->ptab_max, (uint32_t)max);
+    put_u32(root + (uint64_t)layout->ptab_pix_mask, (uint32_t)max - 1);
+}
+
 /* ---- lies about atoms ---- */
 
 /* All names are as long as a length can be. */
@@ -398,8 +433,8 @@ static uint64_t name_address(uint64_t atom)
                : 0;
 }
 
-/* All names that the node has made itself, of modules, functions, applications and the node, begin
- * with what changes a terminal. */
+/* All names that the node has made itself, of modules, functions, applications and the node,
+ * begin with what changes a terminal. */
 static void lie_names(void)
 {
     enum { MADE_BY_THE_VM = 1200 };
@@ -598,6 +633,7 @@ static const struct {
     {"held_code", lie_held_code},
     {"ets", lie_ets},
     {"allocators", lie_allocators},
+    {"ports", lie_ports},
 };
 
 static void open_node(pid_t pid)

@@ -220,6 +220,9 @@ static void test_both_encodings_of_pids_are_decoded(void **state)
     assert_true(pid_format(&wide, (uint64_t)1 << 32 | 0x2a83, text, sizeof(text)));
     assert_string_equal(text, "<0.85.1>");
     assert_false(pid_format(&wide, 0x2a87, text, sizeof(text)));
+    assert_true(port_format(&wide, 0x2a87, text, sizeof(text)));
+    assert_string_equal(text, "#Port<0.85>");
+    assert_false(port_format(&wide, 0x2a83, text, sizeof(text)));
 }
 
 /* The first condition that is true decides, as in erts_process_state2status(). */

@@ -35,10 +35,27 @@ static void put_target(struct json *json, const struct dump *dump)
     json_number(json, "torn", dump->torn);
 }
 
+void dump_owner_json(struct json *json, const struct profile *profile, process_id owner)
+{
+    const struct process_entry *entry = owner ? profile_get_process(profile, owner) : NULL;
+
+    if (!entry) {
+        json_null(json, "owner");
+        return;
+    }
+    json_open(json, "owner", '{');
+    json_text(json, "pid", profile_text(profile, entry->pid));
+    json_text_or_null(json, "name", profile_text(profile, entry->name));
+    json_text_or_null(json, "label", profile_text(profile, entry->label));
+    json_text_or_null(json, "initial_call", profile_text(profile, entry->initial_call));
+    json_close(json, '}');
+}
+
 static void (*const writers[DUMP_SECTIONS])(struct json *json, const struct dump *dump) = {
     [DUMP_PROCESSES] = dump_processes_json,
     [DUMP_TABLES] = dump_tables_json,
     [DUMP_MEMORY] = dump_memory_json,
+    [DUMP_PORTS] = dump_ports_json,
 };
 
 void dump_write_json(FILE *file, const struct dump *dump)

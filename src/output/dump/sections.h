@@ -11,8 +11,13 @@
 void dump_processes_text(FILE *file, const struct dump *dump);
 void dump_tables_text(FILE *file, const struct dump *dump);
 void dump_memory_text(FILE *file, const struct dump *dump);
+void dump_ports_text(FILE *file, const struct dump *dump);
 
 /* Write the members of a section into the object of the dump. */
 void dump_processes_json(struct json *json, const struct dump *dump);
 void dump_tables_json(struct json *json, const struct dump *dump);
 void dump_memory_json(struct json *json, const struct dump *dump);
+void dump_ports_json(struct json *json, const struct dump *dump);
+
+/* Write the member "owner": the process, or null for 0. */
+void dump_owner_json(struct json *json, const struct profile *profile, process_id owner);

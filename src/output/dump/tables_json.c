@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/dump/sections.h"
 
-static void put_owner(struct json *json, const struct profile *profile, process_id owner)
-{
-    const struct process_entry *entry = owner ? profile_get_process(profile, owner) : NULL;
-
-    if (!entry) {
-        json_null(json, "owner");
-        return;
-    }
-    json_open(json, "owner", '{');
-    json_text(json, "pid", profile_text(profile, entry->pid));
-    json_text_or_null(json, "name", profile_text(profile, entry->name));
-    json_text_or_null(json, "label", profile_text(profile, entry->label));
-    json_text_or_null(json, "initial_call", profile_text(profile, entry->initial_call));
-    json_close(json, '}');
-}
-
 static void put_write_concurrency(struct json *json, enum table_concurrency concurrency)
 {
     if (concurrency == TABLE_CONCURRENCY_AUTO)
@@ -36,7 +20,7 @@ static void put_table(struct json *json, const struct profile *profile,
     json_bool(json, "named_table", facts->is_named);
     json_text(json, "type", table_type_name((enum table_type)facts->type));
     json_text(json, "protection", table_protection_name((enum table_protection)facts->protection));
-    put_owner(json, profile, table->owner);
+    dump_owner_json(json, profile, table->owner);
     if (facts->is_counted) {
         json_number(json, "size", facts->objects);
         json_number(json, "memory", facts->bytes);

@@ -7,6 +7,7 @@ static void (*const writers[DUMP_SECTIONS])(FILE *file, const struct dump *dump)
     [DUMP_PROCESSES] = dump_processes_text,
     [DUMP_TABLES] = dump_tables_text,
     [DUMP_MEMORY] = dump_memory_text,
+    [DUMP_PORTS] = dump_ports_text,
 };
 
 void dump_write_text(FILE *file, const struct dump *dump)

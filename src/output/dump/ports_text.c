@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "beam/erlang_escape.h"
+#include "output/dump/sections.h"
+#include "output/number_text.h"
+#include "output/summary/texts.h"
+
+enum { ROWS_SHOWN = 20 };
+
+/* ---- rows ---- */
+
+static void write_bytes(FILE *file, const char *what, uint64_t bytes)
+{
+    fprintf(file, "  %s %s", what, amount_text(bytes, UNIT_BYTES).text);
+}
+
+static void write_queue(FILE *file, const char *what, uint64_t bytes)
+{
+    if (bytes)
+        write_bytes(file, what, bytes);
+}
+
+static void write_owner(FILE *file, const struct profile *profile, process_id owner)
+{
+    struct buffer text = {0};
+
+    if (!owner)
+        return;
+    process_text(profile, owner, &text);
+    fprintf(file, "  %.*s", (int)text.size, text.data);
+    buffer_free(&text);
+}
+
+/* Write a text that the VM chose as an atom, in quotes unless it is a plain one. So it can't look
+ * like another field. */
+static void write_quoted(FILE *file, const char *before, const char *text)
+{
+    struct buffer quoted = {0};
+
+    erlang_escape_atom(&quoted, text);
+    fprintf(file, "%s%.*s", before, (int)quoted.size, quoted.data);
+    buffer_free(&quoted);
+}
+
+static void write_port(FILE *file, const struct profile *profile, const struct dump_port *port)
+{
+    fprintf(file, "  %-14s %s", profile_text(profile, port->id),
+            profile_text(profile, port->driver));
+    if (port->name && port->name != port->driver)
+        write_quoted(file, " ", profile_text(profile, port->name));
+    if (port->registered)
+        write_quoted(file, " registered as ", profile_text(profile, port->registered));
+    write_owner(file, profile, port->owner);
+    write_queue(file, "queue", port->queue);
+    write_bytes(file, "in", port->has_traffic ? port->octets_in : port->bytes_in);
+    write_bytes(file, "out", port->has_traffic ? port->octets_out : port->bytes_out);
+    if (port->os_pid)
+        fprintf(file, "  OS process %llu", (unsigned long long)port->os_pid);
+    if (port->flags & PORT_BUSY)
+        fprintf(file, "  busy");
+    if (port->flags & PORT_CLOSING)
+        fprintf(file, "  closing");
+    if (port->flags & PORT_DISTRIBUTION)
+        fprintf(file, "  distribution");
+}
+
+static void write_socket(FILE *file, const struct profile *profile,
+                         const struct dump_socket *socket)
+{
+    const char *protocol = profile_text(profile, socket->protocol);
+
+    fprintf(file, "  %s %s", protocol, profile_text(profile, socket->state));
+    if (socket->local && !strcmp(protocol, "unix"))
+        write_quoted(file, " ", profile_text(profile, socket->local));
+    else if (socket->local)
+        fprintf(file, " %s", profile_text(profile, socket->local));
+    if (socket->peer)
+        fprintf(file, " to %s", profile_text(profile, socket->peer));
+    if (socket->has_queues && socket->is_listening) {
+        fprintf(file, "  %s to accept", number_text(socket->receive_queue).text);
+    } else if (socket->has_queues) {
+        write_queue(file, "to send", socket->send_queue);
+        write_queue(file, "to receive", socket->receive_queue);
+    }
+}
+
+static void write_port_row(FILE *file, const struct profile *profile, const struct dump_port *port)
+{
+    write_port(file, profile, port);
+    if (port->socket.protocol)
+        write_socket(file, profile, &port->socket);
+    putc('\n', file);
+}
+
+static void write_socket_row(FILE *file, const struct profile *profile,
+                             const struct dump_socket *socket)
+{
+    fprintf(file, "  %-14s descriptor %d", "no port", socket->fd);
+    if (socket->protocol)
+        write_socket(file, profile, socket);
+    putc('\n', file);
+}
+
+/* Write the first rows of both lists, which are sorted, in the order of what is queued. */
+static void write_rows(FILE *file, const struct profile *profile, const struct dump_ports *ports)
+{
+    size_t port = 0, socket = 0;
+
+    while (port + socket < ROWS_SHOWN) {
+        bool has_port = port < ports->count, has_socket = socket < ports->socket_count;
+
+        if (has_port && (!has_socket || dump_port_queued(&ports->ports[port]) >=
+                                            dump_socket_queued(&ports->sockets[socket])))
+            write_port_row(file, profile, &ports->ports[port++]);
+        else if (has_socket)
+            write_socket_row(file, profile, &ports->sockets[socket++]);
+        else
+            return;
+    }
+}
+
+/* ---- the head ---- */
+
+struct totals {
+    uint64_t in_ports, to_send, to_receive; /* bytes */
+};
+
+static void add_socket(struct totals *totals, const struct dump_socket *socket)
+{
+    if (!socket->has_queues || socket->is_listening)
+        return;
+    totals->to_send += socket->send_queue;
+    totals->to_receive += socket->receive_queue;
+}
+
+static struct number_text count_text(size_t count, string_id unknown)
+{
+    struct number_text text = {"?"};
+
+    if (!unknown)
+        text = number_text(count);
+    return text;
+}
+
+static void write_totals(FILE *file, const struct dump_ports *ports)
+{
+    struct totals totals = {0};
+
+    for (size_t i = 0; i < ports->count; i++) {
+        totals.in_ports += ports->ports[i].queue;
+        add_socket(&totals, &ports->ports[i].socket);
+    }
+    for (size_t i = 0; i < ports->socket_count; i++)
+        add_socket(&totals, &ports->sockets[i]);
+    fprintf(file, "%s ports, %s sockets without a port; queued: ",
+            count_text(ports->count, ports->unknown).text,
+            count_text(ports->socket_count, ports->no_sockets).text);
+    fprintf(file, "%s in ports, ", amount_text(totals.in_ports, UNIT_BYTES).text);
+    fprintf(file, "%s to send, ", amount_text(totals.to_send, UNIT_BYTES).text);
+    fprintf(file, "%s to receive", amount_text(totals.to_receive, UNIT_BYTES).text);
+    if (ports->count + ports->socket_count > ROWS_SHOWN)
+        fprintf(file, "; the %d largest queues:", ROWS_SHOWN);
+    putc('\n', file);
+}
+
+static void write_unknown(FILE *file, const struct profile *profile, const char *what,
+                          string_id why)
+{
+    if (why)
+        fprintf(file, "%s are not known: %s\n", what, profile_text(profile, why));
+}
+
+void dump_ports_text(FILE *file, const struct dump *dump)
+{
+    const struct dump_ports *ports = &dump->ports;
+
+    write_totals(file, ports);
+    write_unknown(file, dump->profile, "ports", ports->unknown);
+    write_unknown(file, dump->profile, "sockets", ports->no_sockets);
+    if (ports->gone)
+        fprintf(file, "%s ports %s\n", number_text(ports->gone).text,
+                dump->of_core ? "are not in the core" : "started or ended meanwhile");
+    if (ports->lost)
+        fprintf(file, "%s other ports were not read: there are too many\n",
+                number_text(ports->lost).text);
+    if (ports->is_cut)
+        fprintf(file, "the list of sockets is cut: there are too many\n");
+    write_rows(file, dump->profile, ports);
+}
