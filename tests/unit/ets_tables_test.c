@@ -31,7 +31,8 @@ static void open_vm(int release)
     for (uint32_t i = 0; i < SCHEDULERS; i++) {
         schedulers[i] = (struct vm_scheduler){
             .data = fake_room(target, (size_t)vm.layout.sizeof_sched_aligned), .number = i + 1};
-        fake_put_u32(target, schedulers[i].data + (uint64_t)vm.layout.sched_flxctr_slot, i + 1);
+        if (vm.layout.sched_flxctr_slot >= 0) /* unknown in 24 */
+            fake_put_u32(target, schedulers[i].data + (uint64_t)vm.layout.sched_flxctr_slot, i + 1);
     }
 }
 

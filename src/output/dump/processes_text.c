@@ -230,7 +230,8 @@ void dump_processes_text(FILE *file, const struct dump *dump)
     struct group *groups;
 
     sorted.processes = xreallocarray(NULL, dump->count + 1, sizeof(*dump->processes));
-    memcpy(sorted.processes, dump->processes, dump->count * sizeof(*dump->processes));
+    if (dump->count)
+        memcpy(sorted.processes, dump->processes, dump->count * sizeof(*dump->processes));
     qsort(sorted.processes, sorted.count, sizeof(*sorted.processes), by_stack);
     groups = make_groups(sorted.processes, sorted.count, &group_count);
     put_crashed_first(&sorted, groups, group_count);
