@@ -432,6 +432,10 @@ const struct hook_function hook_functions[HOOK_COUNT] = {
     [HOOK_CHECK_IO] = {"erts_check_io", HOOK_BY_CALLER,
                        "the function that erts_schedule calls with the lowest time that exists",
                        hook_find_check_io},
+    [HOOK_SCHED_WAIT] = {"scheduler_wait", HOOK_BY_CALLER,
+                         "the function that erts_schedule calls, and that calls handle_aux_work "
+                         "and erts_check_io, as erts_schedule does",
+                         hook_find_scheduler_wait},
     [HOOK_FULL_SWEEP] = {"full_sweep_heaps", HOOK_BY_CALLER,
                          "the function to which garbage_collect and erts_garbage_collect_hibernate "
                          "pass the process and a new heap",

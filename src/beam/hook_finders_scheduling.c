@@ -298,6 +298,26 @@ void hook_find_check_io(struct hooks *hooks, struct function_set *found)
         hook_search_function(hooks, schedule, checks_io, 0, found);
 }
 
+/* While a scheduler has nothing to run, it does other work and polls: scheduler_wait(&fcalls, esdp,
+ * rq) (erl_process.c 25.2.3:9762, 27.3.4.1:9833, 29.1.1:9939). */
+void hook_find_scheduler_wait(struct hooks *hooks, struct function_set *found)
+{
+    uint64_t schedule = hook_address(hooks, HOOK_SCHEDULE_OUT);
+    uint64_t aux_work = hook_address(hooks, HOOK_AUX_WORK);
+    uint64_t check_io = hook_address(hooks, HOOK_CHECK_IO);
+    struct function_set called = {.count = 0}, working = {.count = 0}, polling = {.count = 0};
+
+    if (!schedule || !aux_work || !check_io)
+        return;
+    hook_search_function(hooks, schedule, NULL, 0, &called);
+    hook_search_callers(hooks, aux_work, &working);
+    hook_search_callers(hooks, check_io, &polling);
+    for (size_t i = 0; i < called.count; i++)
+        if (function_set_has(&working, called.functions[i]) &&
+            function_set_has(&polling, called.functions[i]))
+            function_set_add(found, called.functions[i]);
+}
+
 /* ---- calls of garbage collections ---- */
 
 static bool is_same(struct flow_value a, struct flow_value b)

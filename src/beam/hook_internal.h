@@ -121,11 +121,9 @@ void hook_find_wake_signal(struct hooks *hooks, struct function_set *found);
 void hook_find_enqueue(struct hooks *hooks, struct function_set *found);
 void hook_find_dirty_nif(struct hooks *hooks, struct function_set *found);
 void hook_find_dirty_bif(struct hooks *hooks, struct function_set *found);
-
-/* ---- hook_states.c: functions of hook_finders.c's table ---- */
-
 void hook_find_aux_work(struct hooks *hooks, struct function_set *found);
 void hook_find_check_io(struct hooks *hooks, struct function_set *found);
+void hook_find_scheduler_wait(struct hooks *hooks, struct function_set *found);
 void hook_find_full_sweep(struct hooks *hooks, struct function_set *found);
 
 /* ---- hooks.c ---- */

@@ -54,6 +54,7 @@ enum hook {
     HOOK_DIRTY_BIF,     /* erts_call_dirty_bif(esd, p, I, registers) */
     HOOK_AUX_WORK,      /* handle_aux_work(data, work, waiting) */
     HOOK_CHECK_IO,      /* erts_check_io(poll_set, timeout, poll_only) */
+    HOOK_SCHED_WAIT,    /* scheduler_wait(fcalls, esd, run queue): spins, polls and sleeps */
     HOOK_FULL_SWEEP,    /* full_sweep_heaps(p, ...): collects all of p's heap */
     HOOK_COUNT
 };

@@ -136,26 +136,26 @@ enum call_ahead state_functions_sweep_ahead(const struct state_functions *functi
 
 /* ---- all functions ---- */
 
+/* HOOK_ENQUEUE is one of two functions, so it gets no name. */
 void state_functions_find(struct state_functions *functions, struct hooks *hooks)
 {
-    static const struct {
-        enum hook hook;
-        enum state_function function;
-    } wanted[] = {
-        {HOOK_SCHEDULE_OUT, FUNCTION_SCHEDULE}, {HOOK_AUX_WORK, FUNCTION_AUX_WORK},
-        {HOOK_CHECK_IO, FUNCTION_CHECK_IO},     {HOOK_GC, FUNCTION_COLLECT},
-        {HOOK_FULL_SWEEP, FUNCTION_FULL_SWEEP},
+    static const enum state_function function_of[HOOK_COUNT] = {
+        [HOOK_SCHEDULE_OUT] = FUNCTION_SCHEDULE, [HOOK_AUX_WORK] = FUNCTION_AUX_WORK,
+        [HOOK_CHECK_IO] = FUNCTION_CHECK_IO,     [HOOK_GC] = FUNCTION_COLLECT,
+        [HOOK_FULL_SWEEP] = FUNCTION_FULL_SWEEP,
     };
     struct error ignored;
     uint64_t found[STATE_FUNCTIONS] = {0};
     struct hook_point point;
 
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-        if (hooks_find(hooks, wanted[i].hook, &point, &ignored) != 0)
+    for (enum hook hook = 0; hook < HOOK_COUNT; hook++) {
+        if (hook == HOOK_ENQUEUE || hooks_find(hooks, hook, &point, &ignored) != 0)
             continue;
-        found[wanted[i].function] = point.address;
-        state_functions_add(functions, wanted[i].function, point.address);
-        runtime_names_learn(functions->names, point.address, hook_function(wanted[i].hook));
+        runtime_names_learn(functions->names, point.address, hook_function(hook));
+        if (function_of[hook] == FUNCTION_OTHER)
+            continue;
+        found[function_of[hook]] = point.address;
+        state_functions_add(functions, function_of[hook], point.address);
     }
     if (found[FUNCTION_COLLECT] && found[FUNCTION_FULL_SWEEP])
         state_functions_find_sweeps(functions, found[FUNCTION_COLLECT], found[FUNCTION_FULL_SWEEP]);

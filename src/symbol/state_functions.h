@@ -34,7 +34,7 @@ struct state_functions *state_functions_new(struct vm *vm, struct code *code,
                                             struct runtime_names *names);
 void state_functions_free(struct state_functions *functions);
 
-/* Find all functions, which takes about 20 ms, and name those that have no name. */
+/* Find all functions, and name all hooks that have no name. That takes 30 to 60 ms. */
 void state_functions_find(struct state_functions *functions, struct hooks *hooks);
 /* Find the callbacks of drivers that came into use since. */
 void state_functions_find_drivers(struct state_functions *functions);

@@ -145,6 +145,7 @@ class Hooks(unittest.TestCase):
         self.assertGreaterEqual(hits["copy_in_registers"], messages)
         self.assertGreaterEqual(hits["erts_schedule"], hits["copy_in_registers"])
         self.assertLess(hits["erts_schedule"], hits["copy_in_registers"] + 3 * BESIDES)
+        self.assertGreater(hits["scheduler_wait"], 0)
         # Each scheduled process was put into a run queue, mostly by the function that wakes it.
         if "select_enqueue_run_queue" in hits:
             self.assertGreaterEqual(hits["select_enqueue_run_queue"],

@@ -55,11 +55,18 @@ C_FUNCTION(vm_system_schedule,
 /* The word at 0xf8 of a scheduler is also passed to a function that does not reset it. */
 C_FUNCTION(vm_aux_work, mov qword ptr [rdi + 0x18], -1; mov eax, esi; ret);
 C_FUNCTION(vm_check_io, ret);
+C_FUNCTION(vm_scheduler_wait,
+    push rbx; mov rbx, rsi; lea rdi, [rbx + 0xf8]; mov edx, 1; call vm_aux_work; xor edx, edx;
+    mov rsi, -1; mov rdi, [rbx + 0xa0]; call vm_check_io; pop rbx; ret);
+/* It does not poll. */
+C_FUNCTION(vm_work_only,
+    push rbx; mov rbx, rsi; lea rdi, [rbx + 0xf8]; mov edx, 1; call vm_aux_work; pop rbx; ret);
 C_FUNCTION(vm_schedule,
     push rbx; mov rbx, rdi; xor edi, edi; call vm_select_queue; lea rdi, [rbx + 0xf8]; xor edx, edx;
     mov esi, eax; call vm_aux_work; lea rdi, [rbx + 0xf8]; xor edx, edx; call other;
     movabs rsi, 0x8000000000000000; xor edx, edx; mov rdi, [rbx + 0xa0]; call vm_check_io;
-    mov esi, 1; xor edx, edx; mov rdi, [rbx + 0xa0]; call other; pop rbx; ret);
+    mov esi, 1; xor edx, edx; mov rdi, [rbx + 0xa0]; call other; mov rsi, rbx; call vm_work_only;
+    mov rsi, rbx; call vm_scheduler_wait; pop rbx; ret);
 C_FUNCTION(vm_copy_in, ret);
 C_FUNCTION(vm_copy_out, ret);
 /* Processes return from Erlang code to the part before 2, which 7 jumps to. */
@@ -358,6 +365,7 @@ static void test_each_hook_is_found_without_its_symbol(void **state)
         [HOOK_DIRTY_BIF] = {vm_dirty_bif, HOOK_BY_CODE},
         [HOOK_AUX_WORK] = {vm_aux_work, HOOK_BY_CALLER},
         [HOOK_CHECK_IO] = {vm_check_io, HOOK_BY_CALLER},
+        [HOOK_SCHED_WAIT] = {vm_scheduler_wait, HOOK_BY_CALLER},
         [HOOK_FULL_SWEEP] = {vm_full_sweep, HOOK_BY_CALLER},
     };
 
@@ -404,11 +412,11 @@ static int start_without_code(void **state)
 /* A hook is refused if the code that identifies it is missing; the others are not affected. */
 static void test_hook_without_its_identifying_code_is_refused_alone(void **state)
 {
-    static const enum hook refused[] = {HOOK_SCHEDULE_OUT, HOOK_SCHEDULE_IN,  HOOK_ENQUEUE,
-                                        HOOK_GC,           HOOK_GC_HIBERNATE, HOOK_RECEIVE,
-                                        HOOK_SPAWN,        HOOK_EXIT,         HOOK_EXIT_CONTINUE,
-                                        HOOK_DIRTY_NIF,    HOOK_DIRTY_BIF,    HOOK_AUX_WORK,
-                                        HOOK_CHECK_IO,     HOOK_FULL_SWEEP,   HOOK_FRAGMENT};
+    static const enum hook refused[] = {
+        HOOK_SCHEDULE_OUT,  HOOK_SCHEDULE_IN, HOOK_ENQUEUE,   HOOK_GC,
+        HOOK_GC_HIBERNATE,  HOOK_RECEIVE,     HOOK_SPAWN,     HOOK_EXIT,
+        HOOK_EXIT_CONTINUE, HOOK_DIRTY_NIF,   HOOK_DIRTY_BIF, HOOK_AUX_WORK,
+        HOOK_CHECK_IO,      HOOK_FULL_SWEEP,  HOOK_FRAGMENT,  HOOK_SCHED_WAIT};
     struct hook_point point;
     struct error error;
 
