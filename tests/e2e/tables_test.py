@@ -57,7 +57,7 @@ class Tables:
         text = beamflame.record("dump", "-p", node.pid).stdout
         self.assertRegex(text, rf"\n\n{count} ETS tables: [\d.]+ MB; the 10 largest:\n"
                                r" +[\d.]+ MB  big +100,000 objects  set +public +<[\d.]+> keeper\n"
-                               r"( +[\d.]+ kB  .* objects .*\n){9}$")
+                               r"( +[\d.]+ kB  .* objects .*\n){9}\n\d+ ports, ")
 
     def check_churn(self, node, at_rest):
         node.send("tell churn")
