@@ -48,7 +48,8 @@ struct instance {
     uint64_t pool_blocks[ERTS_ALC_A_COUNT], pool_carriers;
 };
 
-/* The elements of the allocators, by number; [0] and sys_alloc, which is malloc(), have none. */
+/* The array, by number of the allocator. Element 0 is not used. The element of sys_alloc, which is
+ * malloc(), leads to no instance. */
 struct infos {
     struct allocator_info of[ERTS_ALC_A_COUNT + 1];
 };
@@ -125,7 +126,8 @@ bool allocators_are(struct memory *memory, const struct layout *layout, const ui
 
 /* ---- what the instances count ---- */
 
-/* Add to a sum. False for more bytes than a process can have: the instance is not what it seems. */
+/* Add to a sum. Return false if a process can't have so many bytes. Then the address is not that of
+ * an instance. */
 static bool add(uint64_t *sum, uint64_t bytes)
 {
     const uint64_t address_space = (uint64_t)1 << 47;

@@ -13,7 +13,7 @@
  * unknown, or what they count can't be true. */
 int allocators_read(struct vm *vm, struct allocators *ret, struct error *error);
 
-/* The bytes of erts_allctrs_info[], and true if `bytes` can be that array: each element leads to an
- * instance with its number. */
+/* The size of erts_allctrs_info[] in bytes. allocators_are() is true if `bytes` can be that array:
+ * each element leads to an instance that has the element's number. */
 enum { ALLOCATORS_BYTES = (ERTS_ALC_A_COUNT + 1) * 24 };
 bool allocators_are(struct memory *memory, const struct layout *layout, const uint8_t *bytes);

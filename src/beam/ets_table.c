@@ -40,8 +40,8 @@ bool ets_layout_is_known(const struct layout *layout)
     return layout->sizeof_table >= 0 && layout->sizeof_table <= TABLE_BYTES_MAX;
 }
 
-/* The number of the highest group of the schedulers that are online, 0 if it can't be read. A
- * scheduler that is offline shows no group (erl_cpu_topology.c 25.2.3:1825, 27.3.4.1:1825,
+/* The number of the highest group of the schedulers that are online, 0 if it can't be read. An
+ * offline scheduler has group 0 (erl_cpu_topology.c 25.2.3:1825, 27.3.4.1:1825,
  * 29.1.1:1827). */
 static uint64_t highest_group(struct vm *vm, bool *has_offline)
 {

@@ -112,9 +112,9 @@ static double variance(const struct estimate *estimate, struct estimate_span all
     return fmax(differences, 0) * n / (n - 1);
 }
 
-/* The part of the work that is hits, if the value is the number of hits and a unit of work has at
- * most one. It is less than all, because some units may have none: the limit is about that of the
- * rule of three. */
+/* The part of the work that is hits, where the value is the number of hits, and a unit of work has
+ * at most one hit. It is always less than 1: even if each unit that was seen had a hit, about 3 in
+ * as many units may have none (the rule of three). */
 static double part_of_work(const struct estimate *estimate, struct estimate_span all)
 {
     if (!by_work(estimate, all) || estimate->scaled != estimate->scaled_hits)
@@ -123,6 +123,7 @@ static double part_of_work(const struct estimate *estimate, struct estimate_span
            (estimate->hits + 2);
 }
 
+/* True if the target counts the value itself, and windows have seen some of it. */
 static bool is_the_work(const struct estimate *estimate, struct estimate_span all)
 {
     return estimate->is_counted && by_work(estimate, all) && estimate->hits > 0;

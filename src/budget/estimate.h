@@ -23,8 +23,8 @@
 #include <stdint.h>
 
 struct estimate {
-    bool is_counted; /* the target counts the value itself, as its work; set before the first window
-                      */
+    /* The target counts the value itself, as its work. Set before the first window. */
+    bool is_counted;
     double seen_ns, represented_ns; /* all windows */
     /* Windows that stand for themselves: */
     double exact, exact_ns, exact_work;
@@ -36,8 +36,8 @@ struct estimate {
      * product with that of work's rates, and the latter squared. */
     double differences, with_work, of_work;
     double hits, scaled_hits;
-    double
-        missed; /* hits that the target does not count, and the converse, if it counts the value */
+    /* If the target counts the value: the hits by which its count and the windows' differ. */
+    double missed;
     double chance; /* variance of `scaled` if hits come at random */
 };
 

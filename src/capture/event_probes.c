@@ -21,8 +21,8 @@
 /* The cost of a sample with stacks for the target, in ns, measured (docs/measurements.md). */
 #define STACK_NS 4000.0
 
-/* The part of hits whose time may have begun before their window. Of times that are much shorter
- * than windows, it is their length divided by that of windows. */
+/* The part of hits that may be of a time that began before the window; more make the sum unknown.
+ * If times are much shorter than windows, this part is about the ratio of both lengths. */
 #define CUT_MOST 0.1
 
 /* What was counted up to a moment. */
