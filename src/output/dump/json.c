@@ -2,20 +2,14 @@
 #include "output/dump/sections.h"
 #include "output/dump/writers.h"
 
-static void put_string(struct json *json, const char *key, const struct profile *profile,
-                       string_id text)
-{
-    json_text_or_null(json, key, profile_text(profile, text));
-}
-
 static void put_core(struct json *json, const struct dump *dump)
 {
     process_id crashed = dump->crashed_process;
 
     json_bool(json, "core", true);
     json_signed(json, "signal", dump->signal);
-    put_string(json, "crashed_process", dump->profile,
-               crashed ? profile_get_process(dump->profile, crashed)->pid : 0);
+    dump_text_json(json, "crashed_process", dump->profile,
+                   crashed ? profile_get_process(dump->profile, crashed)->pid : 0);
 }
 
 static void put_target(struct json *json, const struct dump *dump)
@@ -24,15 +18,21 @@ static void put_target(struct json *json, const struct dump *dump)
     const struct target_entry *target = profile_get_target(profile, dump->target);
 
     json_number(json, "pid", target->pid);
-    put_string(json, "node", profile, target->node);
-    put_string(json, "otp_release", profile, target->otp_release);
-    put_string(json, "erts", profile, target->erts);
+    dump_text_json(json, "node", profile, target->node);
+    dump_text_json(json, "otp_release", profile, target->otp_release);
+    dump_text_json(json, "erts", profile, target->erts);
     json_thousandths(json, "time", dump->realtime / 1000000);
     if (dump->of_core)
         put_core(json, dump);
     json_number(json, "left_out", dump->left_out);
     json_number(json, "gone", dump->gone);
     json_number(json, "torn", dump->torn);
+}
+
+void dump_text_json(struct json *json, const char *key, const struct profile *profile,
+                    string_id text)
+{
+    json_text_or_null(json, key, profile_text(profile, text));
 }
 
 void dump_owner_json(struct json *json, const struct profile *profile, process_id owner)
@@ -45,9 +45,9 @@ void dump_owner_json(struct json *json, const struct profile *profile, process_i
     }
     json_open(json, "owner", '{');
     json_text(json, "pid", profile_text(profile, entry->pid));
-    json_text_or_null(json, "name", profile_text(profile, entry->name));
-    json_text_or_null(json, "label", profile_text(profile, entry->label));
-    json_text_or_null(json, "initial_call", profile_text(profile, entry->initial_call));
+    dump_text_json(json, "name", profile, entry->name);
+    dump_text_json(json, "label", profile, entry->label);
+    dump_text_json(json, "initial_call", profile, entry->initial_call);
     json_close(json, '}');
 }
 

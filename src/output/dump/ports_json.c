@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/dump/sections.h"
 
-static void put_text(struct json *json, const char *key, const struct profile *profile,
-                     string_id text)
-{
-    json_text_or_null(json, key, profile_text(profile, text));
-}
-
 /* The keys of a socket. */
 static void put_socket(struct json *json, const struct profile *profile,
                        const struct dump_socket *socket)
 {
     json_number(json, "descriptor", (uint64_t)socket->fd);
-    put_text(json, "protocol", profile, socket->protocol);
-    put_text(json, "state", profile, socket->state);
-    put_text(json, "local", profile, socket->local);
-    put_text(json, "peer", profile, socket->peer);
+    dump_text_json(json, "protocol", profile, socket->protocol);
+    dump_text_json(json, "state", profile, socket->state);
+    dump_text_json(json, "local", profile, socket->local);
+    dump_text_json(json, "peer", profile, socket->peer);
     if (socket->has_queues && socket->is_listening) {
         json_number(json, "to_accept", socket->receive_queue);
     } else if (socket->has_queues) {
@@ -27,10 +21,10 @@ static void put_socket(struct json *json, const struct profile *profile,
 static void put_port(struct json *json, const struct profile *profile, const struct dump_port *port)
 {
     json_open(json, NULL, '{');
-    put_text(json, "id", profile, port->id);
-    put_text(json, "name", profile, port->name);
-    put_text(json, "driver", profile, port->driver);
-    put_text(json, "registered_name", profile, port->registered);
+    dump_text_json(json, "id", profile, port->id);
+    dump_text_json(json, "name", profile, port->name);
+    dump_text_json(json, "driver", profile, port->driver);
+    dump_text_json(json, "registered_name", profile, port->registered);
     dump_owner_json(json, profile, port->owner);
     json_number(json, "queue_size", port->queue);
     json_number(json, "input", port->bytes_in);
@@ -57,7 +51,7 @@ static void put_ports(struct json *json, const struct dump *dump)
 
     if (ports->unknown) {
         json_null(json, "ports");
-        put_text(json, "ports_unknown", dump->profile, ports->unknown);
+        dump_text_json(json, "ports_unknown", dump->profile, ports->unknown);
         return;
     }
     json_number(json, "ports_gone", ports->gone);
@@ -74,7 +68,7 @@ static void put_sockets(struct json *json, const struct dump *dump)
 
     if (ports->no_sockets) {
         json_null(json, "sockets");
-        put_text(json, "sockets_unknown", dump->profile, ports->no_sockets);
+        dump_text_json(json, "sockets_unknown", dump->profile, ports->no_sockets);
         return;
     }
     json_bool(json, "sockets_cut", ports->is_cut);

@@ -4,18 +4,12 @@
 #include "output/dump/sections.h"
 #include "util/alloc.h"
 
-static void put_string(struct json *json, const char *key, const struct profile *profile,
-                       string_id text)
-{
-    json_text_or_null(json, key, profile_text(profile, text));
-}
-
 static void put_frame(struct json *json, const struct profile *profile, const struct frame *frame)
 {
     json_open(json, NULL, '{');
     json_text(json, "function", profile_text(profile, frame->symbol));
     if (frame->file) {
-        put_string(json, "file", profile, frame->file);
+        dump_text_json(json, "file", profile, frame->file);
         json_number(json, "line", frame->line);
     }
     json_close(json, '}');
@@ -77,8 +71,8 @@ static void put_family(struct json *json, const struct profile *profile,
     string_id parent = entry->parent ? profile_get_process(profile, entry->parent)->pid : 0;
     const struct ancestor *ancestor;
 
-    put_string(json, "application", profile, entry->application);
-    put_string(json, "parent", profile, parent);
+    dump_text_json(json, "application", profile, entry->application);
+    dump_text_json(json, "parent", profile, parent);
     json_open(json, "ancestors", '[');
     for (ancestor_id at = entry->ancestors; at; at = ancestor->up) {
         ancestor = profile_get_ancestor(profile, at);
@@ -105,14 +99,14 @@ static void put_process(struct json *json, const struct dump *dump,
 
     json_open(json, NULL, '{');
     json_text(json, "pid", profile_text(profile, entry->pid));
-    put_string(json, "name", profile, entry->name);
-    put_string(json, "label", profile, entry->label);
-    put_string(json, "initial_call", profile, entry->initial_call);
+    dump_text_json(json, "name", profile, entry->name);
+    dump_text_json(json, "label", profile, entry->label);
+    dump_text_json(json, "initial_call", profile, entry->initial_call);
     put_family(json, profile, entry);
-    put_string(json, "current_function", profile, current_function(profile, process->stack));
+    dump_text_json(json, "current_function", profile, current_function(profile, process->stack));
     json_text(json, "status", process_status_name((enum process_status)process->status));
     if (process->thread)
-        put_string(json, "thread", profile, profile_get_thread(profile, process->thread)->name);
+        dump_text_json(json, "thread", profile, profile_get_thread(profile, process->thread)->name);
     put_metrics(json, &process->metrics);
     put_growth(json, dump, process);
     json_bool(json, "complete", process->flags & SAMPLE_COMPLETE);

@@ -19,5 +19,8 @@ void dump_tables_json(struct json *json, const struct dump *dump);
 void dump_memory_json(struct json *json, const struct dump *dump);
 void dump_ports_json(struct json *json, const struct dump *dump);
 
+/* Write the text, or null for 0. */
+void dump_text_json(struct json *json, const char *key, const struct profile *profile,
+                    string_id text);
 /* Write the member "owner": the process, or null for 0. */
 void dump_owner_json(struct json *json, const struct profile *profile, process_id owner);

@@ -15,8 +15,8 @@ static void put_table(struct json *json, const struct profile *profile,
     const struct table_facts *facts = &table->facts;
 
     json_open(json, NULL, '{');
-    json_text_or_null(json, "name", profile_text(profile, table->name));
-    json_text_or_null(json, "id", profile_text(profile, table->reference));
+    dump_text_json(json, "name", profile, table->name);
+    dump_text_json(json, "id", profile, table->reference);
     json_bool(json, "named_table", facts->is_named);
     json_text(json, "type", table_type_name((enum table_type)facts->type));
     json_text(json, "protection", table_protection_name((enum table_protection)facts->protection));
