@@ -57,9 +57,12 @@ enum { ERTS_ALC_A_SYSTEM = 1 };
 
 static bool is_known(const struct layout *layout)
 {
-    return layout->allocator_name_prefix >= 0 && layout->allocator_number >= 0 &&
-           layout->allocator_pool_blocks >= 0 && layout->allocator_pool_carriers >= 0 &&
-           layout->allocator_single >= 0 && layout->allocator_multi >= 0 &&
+    const int32_t needed[] = {
+        layout->allocator_name_prefix,   layout->allocator_number, layout->allocator_pool_blocks,
+        layout->allocator_pool_carriers, layout->allocator_single, layout->allocator_multi,
+    };
+
+    return layout_rows_fit(needed, sizeof(needed) / sizeof(*needed), INT32_MAX) &&
            layout->sizeof_carriers_stats == sizeof(struct carriers_stats);
 }
 

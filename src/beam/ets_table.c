@@ -32,12 +32,9 @@ bool ets_layout_is_known(const struct layout *layout)
         layout->ets_tables_count,    layout->ets_tables_list,
     };
 
-    if (layout->sched_ets_tables < 0 && layout->sched_ets_tables_25 < 0)
-        return false;
-    for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-        if (needed[i] < 0)
-            return false;
-    return layout->sizeof_table >= 0 && layout->sizeof_table <= TABLE_BYTES_MAX;
+    return (layout->sched_ets_tables >= 0 || layout->sched_ets_tables_25 >= 0) &&
+           layout_rows_fit(needed, sizeof(needed) / sizeof(*needed), INT32_MAX) &&
+           layout->sizeof_table >= 0 && layout->sizeof_table <= TABLE_BYTES_MAX;
 }
 
 /* The number of the highest group of the schedulers that are online, 0 if it can't be read. An

@@ -251,6 +251,14 @@ int layout_check(const struct layout *layout, struct error *error)
     return 0;
 }
 
+bool layout_rows_fit(const int32_t *rows, size_t count, int32_t size)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i] < 0 || rows[i] > size - (int32_t)sizeof(uint64_t))
+            return false;
+    return true;
+}
+
 static int ascending(const void *a, const void *b)
 {
     return *(const uint16_t *)a - *(const uint16_t *)b;

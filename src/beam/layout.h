@@ -58,6 +58,9 @@ bool layout_from_dwarf(struct parser *parser, int fd, struct layout *layout);
  * come from a hostile file. Returns 0, or -1 with ERROR_UNSUPPORTED. */
 int layout_check(const struct layout *layout, struct error *error);
 
+/* True if each of these rows is known, and leaves room for a word in a struct of `size` bytes. */
+bool layout_rows_fit(const int32_t *rows, size_t count, int32_t size);
+
 /* The word at an offset of a struct's bytes; 0 if this release has no such field. */
 static inline uint64_t layout_word(const uint8_t *bytes, int32_t offset)
 {

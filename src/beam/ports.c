@@ -58,10 +58,8 @@ static bool is_known(const struct layout *layout)
         layout->port_drv_data,  layout->port_os_pid,   layout->port_state,
     };
 
-    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-        if (fields[i] < 0 || fields[i] > layout->sizeof_port - (int32_t)sizeof(uint64_t))
-            return false;
-    return layout->driver_name >= 0 && layout->sizeof_port <= PORT_BYTES_MAX;
+    return layout_rows_fit(fields, sizeof(fields) / sizeof(*fields), layout->sizeof_port) &&
+           layout->driver_name >= 0 && layout->sizeof_port <= PORT_BYTES_MAX;
 }
 
 /* ---- drivers ---- */
@@ -102,10 +100,7 @@ static bool knows_sockets(const struct layout *layout)
 {
     const int32_t rows[] = {layout->inet_socket, layout->inet_port, layout->inet_dport};
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (rows[i] < 0 || rows[i] > INET_HEAD_BYTES - (int32_t)sizeof(uint64_t))
-            return false;
-    return true;
+    return layout_rows_fit(rows, sizeof(rows) / sizeof(*rows), INET_HEAD_BYTES);
 }
 
 /* Return the descriptor of the inet_descriptor with this head, -1 if it has none. The struct is
