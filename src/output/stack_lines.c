@@ -52,6 +52,23 @@ static bool must_escape(const char *text, size_t at)
     return text[at] == ';' || text[at] == '\n';
 }
 
+/* Cut a text that is too long for a table of texts, but not within an escape: a reader would take
+ * what is left of the escape for text. */
+static void cut_between_escapes(struct buffer *escaped)
+{
+    size_t size;
+
+    if (escaped->size <= STRING_MAX)
+        return;
+    size = string_cut(escaped->data, escaped->size) - strlen("...");
+    if (escaped->data[size - 1] == '%')
+        size -= 1;
+    else if (escaped->data[size - 2] == '%')
+        size -= 2;
+    escaped->size = size;
+    buffer_text(escaped, "...");
+}
+
 static uint32_t escaped_text(struct stack_lines *lines, const char *text)
 {
     struct escaped_text *recent =
@@ -62,6 +79,7 @@ static uint32_t escaped_text(struct stack_lines *lines, const char *text)
         return recent->id;
     escaped->size = 0;
     escape_put(escaped, text, strlen(text), must_escape);
+    cut_between_escapes(escaped);
     *recent =
         (struct escaped_text){text, string_table_add(&lines->texts, escaped->data, escaped->size)};
     return recent->id;

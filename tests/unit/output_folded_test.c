@@ -82,12 +82,44 @@ static void test_lines_are_in_the_order_of_their_bytes(void **state)
     stack_lines_free(&lines);
 }
 
+static void see_cut(void *context, const char *line, const uint64_t sums[2])
+{
+    const char *mark = strstr(line, "...");
+
+    (void)context;
+    (void)sums;
+    assert_non_null(mark);
+    assert_int_equal(strlen(mark), 3);
+    assert_in_range(mark - line, 16000, 16384);
+    assert_memory_equal(mark - 3, "%3B", 3);
+}
+
+/* A name that becomes too long by its escapes ends with a whole one, wherever the first begins. */
+static void test_long_names_are_cut_between_escapes(void **state)
+{
+    static char text[6000];
+
+    (void)state;
+    memset(text, ';', sizeof(text) - 1);
+    for (int letters = 0; letters < 3; letters++) {
+        struct stack_lines lines;
+        struct view_frame frame = {.text = text};
+
+        stack_lines_init(&lines);
+        memset(text, 'a', (size_t)letters);
+        stack_lines_add(&lines, &frame, 1, (uint64_t[2]){1, 2});
+        stack_lines_each(&lines, see_cut, NULL);
+        stack_lines_free(&lines);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_stack_is_one_sorted_line_with_its_count),
         cmocka_unit_test(test_separators_are_escaped_and_equal_stacks_merged),
         cmocka_unit_test(test_lines_are_in_the_order_of_their_bytes),
+        cmocka_unit_test(test_long_names_are_cut_between_escapes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
