@@ -3,7 +3,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,80 +17,12 @@
 #include "beam/roots.h"
 #include "beam/term.h"
 #include "beam/vm_internal.h"
-#include "os/capabilities.h"
 #include "os/process.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/effort.h"
 #include "util/log.h"
 #include "util/stop.h"
-
-/* The kernel permits a process of another user to who has CAP_SYS_PTRACE. Opening its files in
- * /proc takes the permission of any file besides, as its executable does. */
-static uint64_t capabilities_to_read(pid_t pid)
-{
-    const uint64_t trace = CAPABILITY(CAP_SYS_PTRACE);
-    struct stat status;
-    uint64_t set = 0;
-    char path[64];
-
-    snprintf(path, sizeof(path), "/proc/%d", pid);
-    capabilities_of_self(&set);
-    if (stat(path, &status) == 0 && status.st_uid == geteuid() && !(set & trace))
-        return trace;
-    return CAPABILITIES_TO_READ;
-}
-
-static int open_error(pid_t pid, const char *what, struct error *error)
-{
-    if (errno == EACCES || errno == EPERM)
-        return capabilities_refused(capabilities_to_read(pid), error, "read %s of process %d", what,
-                                    pid);
-    if (process_exists(pid))
-        return error_set(error, ERROR_NO_PROCESS,
-                         "process %d has no executable: it is a kernel thread, or it is ending",
-                         pid);
-    return process_missing(pid, error);
-}
-
-/* Open /proc/PID/`name`; -1 with error. */
-static int open_proc(pid_t pid, const char *name, const char *what, struct error *error)
-{
-    char path[64];
-    int fd;
-
-    snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    return fd >= 0 ? fd : open_error(pid, what, error);
-}
-
-int vm_identify(pid_t pid, struct build *build, struct error *error)
-{
-    int fd = open_proc(pid, "exe", "the executable", error);
-    int found;
-
-    if (fd < 0)
-        return -1;
-    found = build_identify(fd, build, error);
-    close(fd);
-    return found;
-}
-
-/* Opening /proc/PID/mem requires the same right as process_vm_readv(). */
-static int check_memory_permitted(pid_t pid, struct error *error)
-{
-    int fd = open_proc(pid, "mem", "the memory", error);
-    char what[48];
-
-    if (fd >= 0) {
-        close(fd);
-        return 0;
-    }
-    snprintf(what, sizeof(what), "read the memory of process %d", pid);
-    if (error->code == ERROR_PERMISSION)
-        capabilities_scope_forbids(error, what);
-    return -1;
-}
 
 /* Read the executable's path, without the target's root directory in front. */
 static void read_executable_path(struct vm *vm)
@@ -180,7 +111,7 @@ static int examine_process(struct vm *vm, struct error *error)
 {
     int identified = vm_identify(vm->pid, &vm->build, error);
 
-    if (identified < 0 || check_memory_permitted(vm->pid, error) != 0)
+    if (identified < 0 || vm_check_permitted(vm->pid, error) != 0)
         return -1;
     read_executable_path(vm);
     if (!identified)

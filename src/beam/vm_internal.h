@@ -18,3 +18,6 @@ int vm_read_schedulers(struct vm *vm, struct error *error);
 
 /* Compare layout and roots with the live VM. ERROR_UNSUPPORTED: the text says what does not fit. */
 int vm_check(struct vm *vm, struct error *error);
+
+/* Return 0 if this process may read the memory of `pid`, else -1 with error. */
+int vm_check_permitted(pid_t pid, struct error *error);

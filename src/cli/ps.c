@@ -149,6 +149,10 @@ static bool look_at(pid_t pid, int assumed_release, struct rows *rows, struct ro
         log_decision("ps", "process %d: %s", pid, error.text);
         return looks_like_vm(pid);
     }
+    if (identified < 0 && error.code == ERROR_UNSUPPORTED) {
+        row->error = error;
+        return looks_like_vm(pid);
+    }
     if (identified != 1) {
         log_detail("ps", "process %d is not a VM: %s", pid,
                    identified ? error.text : "its executable has no banner of the VM");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "os/memory.h"
+#include "os/patience.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/read_at.h"
@@ -73,16 +74,77 @@ static int open_named(const char *root, const struct mapping *mapping)
     return fd;
 }
 
+static int open_by_name(const char *root, const struct mapping *mapping)
+{
+    int fd = open_named(root, mapping);
+
+    /* For a process in a bare chroot, maps has the path as we see it. */
+    return fd >= 0 ? fd : open_named("/", mapping);
+}
+
 static int open_mapped(pid_t pid, const char *root, const struct mapping *mapping)
 {
     int fd = open_map_file(pid, mapping);
 
-    if (fd >= 0)
-        return fd;
-    fd = open_named(root, mapping);
-    /* For a process in a bare chroot, maps has the path as we see it. */
-    return fd >= 0 ? fd : open_named("/", mapping);
+    return fd >= 0 ? fd : open_by_name(root, mapping);
 }
+
+/* ---- the server of the file ---- */
+
+/* Memory files are not loaded ELF files: "/memfd:vmem" is code of the JIT. */
+static bool is_file_path(const char *path)
+{
+    return path[0] == '/' && strncmp(path, "/memfd:", 7) != 0;
+}
+
+struct served {
+    char root[64];
+    struct mapping mapping;
+    char *path;
+};
+
+static void drop_served(void *work)
+{
+    struct served *served = work;
+
+    free(served->path);
+    free(served);
+}
+
+static void read_served(void *work)
+{
+    const struct served *served = work;
+    int fd = open_by_name(served->root, &served->mapping);
+    char byte;
+
+    if (fd < 0)
+        return;
+    (void)!pread(fd, &byte, sizeof(byte), 0);
+    close(fd);
+}
+
+static void root_of(pid_t pid, char *root, size_t size)
+{
+    snprintf(root, size, "/proc/%d/root", (int)pid);
+}
+
+bool elf_file_is_served(pid_t pid, const struct mapping *mapping)
+{
+    struct served *served;
+
+    if (!is_file_path(mapping->path))
+        return true;
+    served = xcalloc(1, sizeof(*served));
+    served->mapping = *mapping;
+    served->mapping.path = served->path = xstrdup(mapping->path);
+    root_of(pid, served->root, sizeof(served->root));
+    if (!run_patiently(read_served, drop_served, served))
+        return false;
+    drop_served(served);
+    return true;
+}
+
+/* ---- the parser's part ---- */
 
 /* True if what the parser says of the file can be used. */
 static bool is_sound(const struct elf_opened *opened, size_t answer_bytes)
@@ -178,12 +240,6 @@ static struct elf_file *open_vdso(struct parser *parser, struct memory *memory,
     return file;
 }
 
-/* Memory files are not loaded ELF files: "/memfd:vmem" is code of the JIT. */
-static bool is_file_path(const char *path)
-{
-    return path[0] == '/' && strncmp(path, "/memfd:", 7) != 0;
-}
-
 struct elf_file *elf_file_open(struct parser *parser, pid_t pid, struct memory *memory,
                                const struct mapping *mapping)
 {
@@ -193,7 +249,7 @@ struct elf_file *elf_file_open(struct parser *parser, pid_t pid, struct memory *
         return open_vdso(parser, memory, mapping);
     if (!is_file_path(mapping->path))
         return NULL;
-    snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+    root_of(pid, root, sizeof(root));
     return placed(elf_file_of_fd(parser, open_mapped(pid, root, mapping), root, mapping->path),
                   mapping);
 }

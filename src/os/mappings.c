@@ -16,6 +16,7 @@
 #include "os/patience.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 #include "util/stop.h"
 
 enum {
@@ -43,6 +44,7 @@ struct mappings {
     int opened_count;
     struct parser *parser; /* NULL until first used */
     uint64_t read_at;      /* CLOCK_MONOTONIC, ns */
+    uint64_t silent;       /* a device of files whose server does not answer; 0: none */
 };
 
 static void list_free(struct list *list)
@@ -348,11 +350,27 @@ struct parser *mappings_parser(struct mappings *mappings)
     return mappings->parser;
 }
 
+/* True if the server of the file answers. A server that does not answer is asked only once. */
+static bool is_served(struct mappings *mappings, const struct mapping *mapping)
+{
+    if (!mapping->device)
+        return true;
+    if (mapping->device == mappings->silent)
+        return false;
+    if (elf_file_is_served(mappings->pid, mapping))
+        return true;
+    mappings->silent = mapping->device;
+    log_decision("mappings", "the file server of %s does not answer: its files have no names",
+                 mapping->path);
+    return false;
+}
+
 static struct elf_file *open_file(struct mappings *mappings, const struct mapping *mapping)
 {
     struct elf_file *file;
 
-    if (mappings->opened_count == LARGEST_FILE_COUNT || mappings->pid == NOBODY)
+    if (mappings->opened_count == LARGEST_FILE_COUNT || mappings->pid == NOBODY ||
+        !is_served(mappings, mapping))
         return NULL;
     file = elf_file_open(mappings_parser(mappings), mappings->pid, mappings->memory, mapping);
     if (file)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/arrivals.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "beam/vm.h"
 #include "os/process.h"
@@ -61,15 +63,15 @@ static struct seen *find(const struct arrivals *arrivals, pid_t pid)
 /* False for a kernel thread, a process that has ended, and one that may not be read. */
 static bool get_executable(pid_t pid, struct seen *seen)
 {
-    struct stat status;
+    struct statx status;
     char path[32];
 
     snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-    if (stat(path, &status))
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &status)) /* asks no file server */
         return false;
     seen->pid = pid;
-    seen->device = status.st_dev;
-    seen->inode = status.st_ino;
+    seen->device = makedev(status.stx_dev_major, status.stx_dev_minor);
+    seen->inode = status.stx_ino;
     return true;
 }
 

@@ -79,7 +79,8 @@ uint32_t targets_room(const struct targets *targets)
 
 /* The pids of all VMs that are visible, which the caller frees. NULL with error. `*refused`: how
  * many OS processes may not be read, and may be VMs. */
-static pid_t *find_beams(size_t *count, size_t *refused, struct error *error)
+static pid_t *find_beams(const struct targets *targets, size_t *count, size_t *refused,
+                         struct error *error)
 {
     size_t listed, found = 0;
     pid_t *pids = process_list(&listed, error);
@@ -95,6 +96,8 @@ static pid_t *find_beams(size_t *count, size_t *refused, struct error *error)
             log_detail("targets", "process %d is skipped: %s", pids[i], ignored.text);
             (*refused)++;
         }
+        if (identified < 0 && ignored.code == ERROR_UNSUPPORTED)
+            targets->warn("process %d is skipped: %s", pids[i], ignored.text);
         if (identified == 1)
             pids[found++] = pids[i];
     }
@@ -179,7 +182,7 @@ static int too_many(const pid_t *pids, size_t count, struct error *error)
 static int open_found(struct targets *targets, struct error *error)
 {
     size_t count = 0, refused = 0;
-    pid_t *pids = find_beams(&count, &refused, error);
+    pid_t *pids = find_beams(targets, &count, &refused, error);
     int result;
 
     if (!pids)
@@ -213,11 +216,12 @@ static bool descends_from(pid_t pid, pid_t ancestor)
 static pid_t beam_of(pid_t child)
 {
     struct error ignored;
-    size_t count = 0, refused = 0;
-    pid_t *pids = find_beams(&count, &refused, &ignored), found = 0;
+    struct build build;
+    size_t count = 0;
+    pid_t *pids = process_list(&count, &ignored), found = 0;
 
-    for (size_t i = 0; pids && i < count && !found; i++)
-        if (descends_from(pids[i], child))
+    for (size_t i = 0; pids && i < count && !found && !stop_requested; i++)
+        if (descends_from(pids[i], child) && vm_identify(pids[i], &build, &ignored) == 1)
             found = pids[i];
     free(pids);
     return found;

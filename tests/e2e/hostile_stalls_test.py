@@ -7,12 +7,27 @@ import signal
 import subprocess
 import time
 import unittest
+import unittest.mock
 
 import beamflame
 import nodes
 from hostile_test import HOSTILE, NOBODY, SECONDS, Liar, patience
 
 STALLING = nodes.BUILD / "tests" / "stalling_files"
+# A library that takes most of a VM's CPU time when it is preloaded.
+LIBRARY = """
+int memcmp(const void *a, const void *b, unsigned long size)
+{
+    const volatile unsigned char *x = a, *y = b;
+    unsigned long i = 0;
+
+    for (volatile int spin = 0; spin < 1000; spin++)
+        ;
+    while (i < size && x[i] == y[i])
+        i++;
+    return i < size ? x[i] - y[i] : 0;
+}
+"""
 PAGE = "holds back a page of its memory, so it can't be read"
 LOCK = "holds the lock of its memory map, which can't be read"
 
@@ -92,6 +107,76 @@ class Stalls(Liar, unittest.TestCase):
         recorder.terminate()
         recorder.communicate(timeout=2 * patience() + 1)
         self.assertIn(recorder.returncode, range(7))
+
+
+class FileServer(Liar, unittest.TestCase):
+    """A VM with a file on a file server that stops to answer, beside another VM."""
+
+    def setUp(self):
+        super().setUp()
+        if not os.path.exists("/dev/fuse"):
+            self.skipTest("this kernel has no FUSE")
+        self.other = nodes.Node(25, "request")
+        self.addCleanup(self.other.kill)
+
+    def serve(self, path):
+        """Start a server of this file; return the path that it has there."""
+        mount = beamflame.folder(self.addCleanup)
+        self.server = subprocess.Popen([STALLING, mount, path], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE)
+        self.addCleanup(subprocess.run, ["umount", "-l", mount], check=True)
+        self.addCleanup(self.server.communicate)
+        self.assertEqual(self.server.stdout.readline(), b"ready\n")
+        return mount / "stalling"
+
+    def start(self, load, **options):
+        """Start a VM, and let the server stall."""
+        self.node = nodes.Node(25, load, **options)
+        self.addCleanup(self.end_node)
+        self.server.stdin.write(b"stall\n")
+        self.server.stdin.flush()
+        self.assertEqual(self.server.stdout.readline(), b"stalls\n")
+        time.sleep(1.1)  # the kernel knows the file's attributes for a second
+
+    def end_node(self):
+        self.server.kill()  # else the node could not end
+        self.server.wait()
+        self.node.kill()
+
+    def record(self, *options):
+        """Record for 2 s; return what is printed, and the folded stacks."""
+        said = self.check(*options, "-d", 2, "-o", self.out / "x.bfr", seconds=2 + SECONDS)
+        return said, beamflame.folded(self.out / "x.bfr")
+
+    def check_load(self, stacks, load):
+        self.assertGreater(beamflame.weight_where(
+            stacks, lambda stack: any(f"{load}:" in f for f in stack)), 20)
+
+    def test_vm_whose_executable_is_not_given_is_left_out(self):
+        """The VM is refused with the reason; the other is listed and recorded."""
+        self.start("identity", emulator=self.serve(nodes.emulator(25)))
+        message = f"the executable of process {self.node.pid} can't be read: its file server " \
+                  "does not answer"
+        listed = self.check("ps")
+        self.assertIn(message, listed)
+        self.assertIn(f" {self.other.pid} ", listed)
+        self.assertIn(message, self.check("-p", self.node.pid, "-d", 1, "-o", self.out / "x.bfr"))
+        said, stacks = self.record("-a")
+        self.assertIn(f"process {self.node.pid} is skipped: {message}", said)
+        self.check_load(stacks, "request")
+
+    def test_vm_whose_library_is_not_given_is_recorded(self):
+        """Functions of the library have no names; all else is recorded."""
+        library = beamflame.folder(self.addCleanup) / "library.so"
+        subprocess.run(["gcc", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", library, "-x", "c",
+                        "-"], input=LIBRARY, text=True, check=True)
+        preload = self.serve(library)
+        with unittest.mock.patch.dict(os.environ, LD_PRELOAD=str(preload)):
+            self.start("request")
+        said, stacks = self.record("-v", "-p", self.node.pid)
+        self.assertIn(f"the file server of {preload} does not answer", said)
+        self.check_load(stacks, "request")
+        self.assertTrue(any("stalling+0x" in f for stack in stacks for f in stack))
 
 
 if __name__ == "__main__":

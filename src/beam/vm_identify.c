@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finds out whether an OS process is a VM, and whether its memory may be read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "beam/build.h"
+#include "beam/vm_internal.h"
+#include "os/capabilities.h"
+#include "os/patience.h"
+#include "os/process.h"
+#include "util/alloc.h"
+
+/* The kernel permits a process of another user to who has CAP_SYS_PTRACE. Opening its files in
+ * /proc takes the permission of any file besides, as its executable does. */
+static uint64_t capabilities_to_read(pid_t pid)
+{
+    const uint64_t trace = CAPABILITY(CAP_SYS_PTRACE);
+    struct stat status;
+    uint64_t set = 0;
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d", pid);
+    capabilities_of_self(&set);
+    if (stat(path, &status) == 0 && status.st_uid == geteuid() && !(set & trace))
+        return trace;
+    return CAPABILITIES_TO_READ;
+}
+
+static int open_error(pid_t pid, const char *what, struct error *error)
+{
+    if (errno == EACCES || errno == EPERM)
+        return capabilities_refused(capabilities_to_read(pid), error, "read %s of process %d", what,
+                                    pid);
+    if (process_exists(pid))
+        return error_set(error, ERROR_NO_PROCESS,
+                         "process %d has no executable: it is a kernel thread, or it is ending",
+                         pid);
+    return process_missing(pid, error);
+}
+
+/* Open /proc/PID/`name`; -1 with errno. */
+static int open_proc(pid_t pid, const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+struct identification {
+    pid_t pid;
+    int refused; /* errno of opening the executable; 0: it was opened */
+    struct build build;
+    struct error error;
+    int result;
+};
+
+static void identify(void *work)
+{
+    struct identification *own = work;
+    int fd = open_proc(own->pid, "exe");
+
+    own->refused = fd < 0 ? errno : 0;
+    if (fd < 0)
+        return;
+    own->result = build_identify(fd, &own->build, &own->error);
+    close(fd);
+}
+
+/* Errors name the capabilities that the caller lacks. identify() can't tell: its process has fewer.
+ */
+static int result_of(const struct identification *own, struct build *build, struct error *error)
+{
+    if (own->refused) {
+        errno = own->refused;
+        return open_error(own->pid, "the executable", error);
+    }
+    if (own->result > 0)
+        *build = own->build;
+    if (own->result < 0)
+        *error = own->error;
+    return own->result;
+}
+
+int vm_identify(pid_t pid, struct build *build, struct error *error)
+{
+    struct identification *own = xcalloc(1, sizeof(*own));
+    int result;
+
+    own->pid = pid;
+    if (!run_patiently(identify, free, own))
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the executable of process %d can't be read: its file server does not "
+                         "answer",
+                         (int)pid);
+    result = result_of(own, build, error);
+    free(own);
+    return result;
+}
+
+/* Opening /proc/PID/mem requires the same right as process_vm_readv(). */
+int vm_check_permitted(pid_t pid, struct error *error)
+{
+    int fd = open_proc(pid, "mem");
+    char what[48];
+
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    open_error(pid, "the memory", error);
+    snprintf(what, sizeof(what), "read the memory of process %d", pid);
+    if (error->code == ERROR_PERMISSION)
+        capabilities_scope_forbids(error, what);
+    return -1;
+}
