@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,12 +167,18 @@ static void say_shares(struct governor *governor, uint64_t now)
     }
 }
 
+/* A window of 2 ms must end in time even if the target uses all CPUs. */
+static void take_precedence(void)
+{
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), -20))
+        log_decision("windows", "the thread that ends them has no precedence: %s", strerror(errno));
+}
+
 static void *govern(void *argument)
 {
     struct governor *governor = argument;
 
-    /* A window of 2 ms must end in time even if the target uses all CPUs. */
-    setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
+    take_precedence();
     privileges_attach(); /* also of the threads that this one starts */
     pthread_mutex_lock(&governor->lock);
     while (!governor->stop) {

@@ -241,7 +241,7 @@ static struct session *start(const struct record_options *options, struct target
         session_start(&options->session, targets, command_line, started, error);
 
     if (session)
-        privileges_record(options->session.event_count > 0);
+        privileges_record(options->session.event_count > 0, targets->all);
     if (session && !options->output.quiet)
         say_start(options, targets->count);
     return session;

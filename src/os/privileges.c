@@ -25,8 +25,8 @@ static const uint64_t FILES = CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_DAC_
 static const uint64_t RECORD = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) |
                                CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_CHECKPOINT_RESTORE);
 
-/* CAP_SYSLOG: kernel symbols. CAP_SYS_RESOURCE: locked memory before Linux 5.11. CAP_SYS_NICE: the
- * thread that ends windows in time. */
+/* CAP_SYSLOG: kernel symbols. CAP_SYS_RESOURCE: locked memory before Linux 5.11. CAP_SYS_NICE: each
+ * VM's thread that ends windows in time. */
 static const uint64_t START = CAPABILITY(CAP_SYSLOG) | CAPABILITY(CAP_SYS_RESOURCE) |
                               CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_SYS_ADMIN);
 
@@ -75,10 +75,12 @@ static bool needs_no_admin(void)
     return paranoid <= 2 && (set & instead) == instead && kernel_release() >= KERNEL_RELEASE(5, 9);
 }
 
-void privileges_record(bool probes)
+void privileges_record(bool probes, bool arrivals)
 {
     uint64_t kept = RECORD | FILES;
 
+    if (probes && arrivals)
+        kept |= CAPABILITY(CAP_SYS_NICE);
     if (probes || !needs_no_admin())
         kept |= CAPABILITY(CAP_SYS_ADMIN);
     keep(kept, "record");
@@ -98,7 +100,12 @@ void privileges_attach(void)
 
 void privileges_read_memory(void)
 {
-    capabilities_keep(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH));
+    uint64_t set = 0, files = CAPABILITY(CAP_DAC_READ_SEARCH);
+
+    capabilities_of_self(&set);
+    if (!(set & files)) /* the one that serves in its place */
+        files = CAPABILITY(CAP_DAC_OVERRIDE);
+    capabilities_keep(CAPABILITY(CAP_SYS_PTRACE) | files);
 }
 
 void privileges_give_up(void)

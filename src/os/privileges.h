@@ -16,8 +16,9 @@
 void privileges_observe(void);
 
 /* Keep the rights to continue a recording, when VMs are read and BPF programs are loaded: reading
- * memory, and attaching. `probes`: probes are attached and detached all the time. */
-void privileges_record(bool probes);
+ * memory, and attaching. `probes`: probes are attached and detached all the time. `arrivals`: VMs
+ * that start later are added, each with a thread that attaches and detaches its probes. */
+void privileges_record(bool probes, bool arrivals);
 
 /* For the calling thread alone: keep the rights to attach and detach probes of loaded programs. */
 void privileges_attach(void);

@@ -105,6 +105,19 @@ class Capabilities(unittest.TestCase):
                     self.assertEqual(done.returncode, DONE, done.stderr)
                     self.assertEqual(named(done.stderr), missing(TO_LOAD, capabilities))
 
+    def test_dac_override_opens_what_dac_read_search_does(self):
+        """A VM whose executable only its own user may read is read with either capability."""
+        executable = shutil.copy(nodes.emulator(25), self.out / "beam.smp")
+        os.chmod(executable, 0o700)
+        with nodes.Node(25, "waiting", emulator=executable) as node:
+            for capability in "dac_read_search", "dac_override":
+                with self.subTest(capability):
+                    done = subprocess.run(
+                        [*as_user(OWN, ("sys_ptrace", capability)), self.binary, "dump", "-p",
+                         str(node.pid), "--list", "memory"], capture_output=True, text=True,
+                        check=False)
+                    self.assertEqual(done.returncode, DONE, done.stderr)
+
     def test_ps_lists_vms_that_may_not_be_read(self):
         """A VM that may not be read is listed, with the capabilities that this takes."""
         for capabilities in SETS:

@@ -111,11 +111,14 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
 
     def test_recording_keeps_what_sampling_takes(self):
         """A recording of CPU time has what reading and sampling take; with probes, CAP_SYS_ADMIN
-        too."""
+        too; with probes of VMs that may start later, CAP_SYS_NICE."""
         paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2
-        for event, more in ("cpu", set()), ("cpu,wall", set()), ("gc", {"sys_admin"}):
-            with self.subTest(event), beamflame.recording(
-                    "-p", self.node.pid, "-e", event, "-o", self.out / "y.bfr") as profiler:
+        one, every = ("-p", self.node.pid), ("-a",)
+        for target, event, more in ((one, "cpu", set()), (one, "cpu,wall", set()),
+                                    (one, "gc", {"sys_admin"}), (every, "cpu", set()),
+                                    (every, "gc", {"sys_admin", "sys_nice"})):
+            with self.subTest(target=target, event=event), beamflame.recording(
+                    *target, "-e", event, "-o", self.out / "y.bfr") as profiler:
                 time.sleep(0.3)
                 kept = RECORD | more | ({"sys_admin"} if paranoid else set())
                 self.check(status(profiler.pid), kept, filtered=False)

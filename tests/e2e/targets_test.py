@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several VMs of different releases in one recording: each has its own samples and names."""
 import json
+import os
 import time
 import unittest
 
 import beamflame
+import msg_test
 import nodes
+import privileges_test
+from hostile_test import NOBODY
 
 
 def named(name):
@@ -74,6 +78,49 @@ class Targets(unittest.TestCase):
                 stacks = beamflame.folded(self.out / "x.bfr", "-e", event)
                 self.assertGreater(
                     beamflame.weight_where(stacks, lambda s: s[0] == other.ready["node"]), 0)
+
+    def test_probes_of_a_node_that_starts_later_miss_nothing(self):
+        """With -a, all messages are counted of another user's node that starts later. Each thread
+        that attaches probes has precedence over the nodes."""
+        for _ in range(3):  # if the machine is too busy, samples are lost
+            later, truth, priorities = self.record_later_messages()
+            if not self.stats()["events"]["msg"]["lost"]:
+                break
+        sent = truth["plain_from -> plain_to"]
+        node = f"beam {later.pid} / "
+        seen = msg_test.edges(self.out / "x.dot")[f"{node}plain_from -> {node}plain_to"]
+        self.assertEqual((seen["count"], seen["received"], seen["words"]),
+                         (sent["count"], sent["count"], sent["words"]))
+        self.assertGreater(len(priorities), 1)
+        self.assertEqual(set(priorities), {-20})
+
+    def record_later_messages(self):
+        """Record a node that starts later and sends messages. Return the node, its report of them,
+        and the priorities of the threads that attach probes."""
+        with nodes.Node(25, "identity"):
+            profiler = beamflame.start("-a", "-v", "-e", "msg", "--budget", 100, "-o",
+                                       self.out / "x.dot", "--stats", self.out / "s.json")
+            self.addCleanup(profiler.kill)
+            self.wait_for(profiler, "sampling")
+            with nodes.Node(27, "messages", f"user={NOBODY}") as later:
+                self.wait_for(profiler, f"process {later.pid} has started and is profiled")
+                truth = later.tell("plain")["results"]["plain"]
+                priorities = self.priorities_of_attachers(profiler.pid)
+                profiler.terminate()
+                _, said = profiler.communicate(timeout=60)
+        self.assertEqual(profiler.returncode, beamflame.DONE, said)
+        return later, truth, priorities
+
+    def wait_for(self, profiler, text):
+        while text not in (line := profiler.stderr.readline()):
+            self.assertTrue(line, f"the profiler ended before it said '{text}'")
+
+    @staticmethod
+    def priorities_of_attachers(pid):
+        """Return the nice values of the threads that attach probes."""
+        return [os.getpriority(os.PRIO_PROCESS, tid)
+                for tid, found in privileges_test.threads(pid).items()
+                if tid != pid and "bpf" in privileges_test.names(found["CapEff"])]
 
     def test_node_is_only_in_the_segments_of_its_lifetime(self):
         """With -a and --loop, also with the shortest segments, a node is in the segments of its

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% A node with some processes, and 256 MB of zeros in which tests put lies (tests/tools/hostile.c).
 %% Options: pages=N holds back N pages of memory, file=PATH maps that file (then `tell lock` holds the
-%% lock of the memory map, tests/tools/stalling_files.c), user=UID runs as that user.
+%% lock of the memory map, tests/tools/stalling_files.c).
 -module(hostile).
 -export([start/0, hold/1, lock/0, wait/0]).
 
@@ -11,7 +11,6 @@ start() ->
     load:start(?MODULE, fun(Options) ->
         hold_back(load:option(pages, Options, 0)),
         map_file(load:option(file, Options, none)),
-        become(load:option(user, Options, 0)),
         register(holder, spawn(?MODULE, hold, [binary:copy(<<0>>, ?BYTES)])),
         [spawn(?MODULE, wait, []) || _ <- lists:seq(1, 100)],
         fun() -> #{} end
@@ -27,9 +26,6 @@ map_file(Path) ->
 
 lock() ->
     receive lock -> hostile_nif:lock_memory() end.
-
-become(0) -> ok;
-become(User) -> ok = hostile_nif:become(User).
 
 hold(Bytes) ->
     receive stop -> byte_size(Bytes) end.

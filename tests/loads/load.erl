@@ -5,7 +5,7 @@
 %% a line: `{"event":"ready",...}` when it runs, then `{"event":"report",...}` for each line
 %% `report` on its standard input, and a last report when it ends: at `stop`, at the end of standard
 %% input, or after option `seconds`. `tell WHAT` sends the atom WHAT to the process that a load has
-%% registered as `told`.
+%% registered as `told`. Option `user` is the user that the node runs as once the work has begun.
 -module(load).
 -export([start/2, option/3, cpu_ns/0]).
 
@@ -21,6 +21,7 @@ run(Name, Main) ->
     Options = options(),
     Report = fun(Event, Make) -> say((Make())#{event => Event, load => Name}) end,
     Make = Main(Options),
+    become(option(user, Options, 0)),
     Report(ready, fun node_facts/0),
     case option(seconds, Options, 0) of
         0 -> ok;
@@ -39,6 +40,9 @@ obey(Report, Make) ->
         _StopOrEnd ->
             finish(Report, Make)
     end.
+
+become(0) -> ok;
+become(User) -> ok = hostile_nif:become(User).
 
 %% Facts that tests compare with beamflame's view from outside.
 node_facts() ->
