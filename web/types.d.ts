@@ -8,6 +8,7 @@
  *                selection.js: the selected samples                  Uint32Array of sample indexes
  *                tree.js: the merged stacks of these samples         Tree
  *                heatmap_cells.js, process_rows.js, function_rows.js: other views of these samples
+ *                node_rows.js: the metrics of the VMs
  *                process_names.js: the name of a process             ProcessName
  *                model.js: all of this for a Choice; each result is computed once
  *   view/        draws the results, and turns the user's actions into a Choice
@@ -23,6 +24,7 @@
  *      countedOf(recording, weights): Counted | null                    counted.js
  *      markCells(recording, cells, weights, roots, samples, pattern): Uint8Array
  *      processRows(recording, weights, samples): ProcessRow[]
+ *      nodeRows(recording, range): NodeRow[]
  *      functionRows(recording, choice, weights, sides): FunctionRow[]
  *      functionCallers(recording, choice, weights, sides, row): FunctionCaller[]
  *      readPattern(text): Pattern                                       pattern.js
@@ -55,6 +57,7 @@ export interface Recording {
      * order; null: all the time. [0]: in which the recorder ran. */
     spans: (Float64Array | null)[];
     samples: Samples;
+    nodeMetrics: NodeSeries[];
 }
 
 export interface Frames {
@@ -105,6 +108,7 @@ export interface Header {
     compares: boolean; /* true if the parts are the two sides of a comparison */
     statuses: string[]; activities: string[]; /* names by number */
     metrics: { name: string; unit: Unit }[]; /* by number */
+    nodeMetrics: { name: string; unit: Unit }[]; /* the same */
 }
 
 /* Columns, in order of time. An unknown value is NaN in a column of floats. */
@@ -117,6 +121,15 @@ export interface Samples {
     named: Uint8Array; /* SAMPLE_NAMED */
     value(index: number): Float64Array; /* by index of the event's values; 0: no such value */
     metric(index: number): Float64Array; /* decoded at the first call, then kept */
+}
+
+/* A metric of a VM, or of an allocator, table or port of it, in order of time. A value holds until the
+ * next one (src/profile/node_metrics.h). */
+export interface NodeSeries {
+    target: number; name: string; unit: Unit;
+    of: number; id: number; /* string ids: "ets_alloc"; "#Ref<0.1.2.3>" */
+    owner: number; /* a process */
+    times: Float64Array; values: Float64Array; /* whole ms on the axis */
 }
 
 /* ---- what is selected ---- */
@@ -146,7 +159,7 @@ export interface Choice {
 /* A Choice, and how the page shows it. */
 export interface View extends Choice {
     zoom: { part: number; path: string[] } | null; /* names of frames, from the root's child on */
-    panel: "auto" | "none" | "functions" | "processes"; /* auto: functions in a wide window */
+    panel: "auto" | "none" | "functions" | "processes" | "vm"; /* auto: functions in a wide window */
 }
 
 /* ---- what is shown ---- */
@@ -229,6 +242,13 @@ export interface ProcessRow {
     msgq: number; memory: number; /* newest known value, or NaN */
     statuses: Float64Array; /* share by status */
     spark: Float32Array; /* weight over time */
+}
+
+export interface NodeRow {
+    index: number; /* in Recording.nodeMetrics */
+    name: string; id: string; node: string; /* node: "" if there is only one */
+    unit: Unit; start: number; end: number; change: number; highest: number;
+    spark: Float32Array; /* values over time */
 }
 
 export interface FunctionRow {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beam/ets_tables.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "beam/ets_table.h"
@@ -11,6 +13,14 @@ enum {
     TABLES_MAX = 1 << 17, /* in one VM */
     READS_MAX = 2 * TABLES_MAX,
 };
+
+/* The numbers backwards, as the VM prints a reference of its own (erl_printf_term.c
+ * 27.3.4.1:498). */
+void ets_reference_text(const struct ets_table *table, char text[ETS_REFERENCE_BYTES])
+{
+    snprintf(text, ETS_REFERENCE_BYTES, "#Ref<0.%" PRIu32 ".%" PRIu32 ".%" PRIu32 ">",
+             table->reference[2], table->reference[1], table->reference[0]);
+}
 
 struct walk {
     struct ets_reader reader;

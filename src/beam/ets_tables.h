@@ -27,6 +27,10 @@ struct ets_counts {
                        * table can't be read or makes no sense, or there are too many */
 };
 
+enum { ETS_REFERENCE_BYTES = 64 };
+/* Write the table's identifier: "#Ref<0.1.2.3>". It must have one. */
+void ets_reference_text(const struct ets_table *table, char text[ETS_REFERENCE_BYTES]);
+
 typedef void (*ets_visit)(void *context, const struct ets_table *table);
 
 /* Visit all tables and fill *ret_counts. False if the layout of tables is not known. */

@@ -56,7 +56,7 @@ static int set_top(void *target, char *text, struct error *error)
 
 static int set_sections(void *sections, char *text, struct error *error)
 {
-    return dump_sections_parse(text, sections, error);
+    return dump_sections_parse(text, DUMP_ALL, sections, error);
 }
 
 static int set_depth(void *target, char *text, struct error *error)

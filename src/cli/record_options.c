@@ -11,6 +11,7 @@
 #include "cli/option.h"
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
+#include "profile/dump_sections.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 
@@ -149,6 +150,12 @@ static int set_clock(void *target, char *name, struct error *error)
     return 0;
 }
 
+static int set_node_metrics(void *target, char *text, struct error *error)
+{
+    return dump_sections_parse(text, DUMP_NODE,
+                               &((struct record_options *)target)->session.node_metrics, error);
+}
+
 static int set_kernel_addresses(void *target, char *text, struct error *error)
 {
     (void)text;
@@ -215,6 +222,10 @@ static const struct command_option recording_list[] = {
     {"long-schedule", 0, "MS",
      "List slices of this many milliseconds or more for event sched. The default is 10.",
      set_long_schedule, NULL},
+    {"node-metrics", 0, "SECTION,...",
+     "Also record metrics of the whole VM about once a second: its memory by allocator, its ETS "
+     "tables, its ports.",
+     set_node_metrics, dump_node_section_names},
     {"kernel-addresses", 0, NULL,
      "Record the addresses of kernel functions, which are 0 otherwise: they say where the kernel "
      "is "

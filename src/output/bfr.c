@@ -117,6 +117,7 @@ static int put_counted_part(struct bfr *bfr, struct error *error)
     struct thread_times threads = {0};
     struct target_lives lives = {0};
     struct event_spans spans = {0};
+    struct node_metrics metrics = {0};
     int result;
 
     for (event_id id = 1; id <= profile_counts(bfr->source.profile).events; id++) {
@@ -129,17 +130,21 @@ static int put_counted_part(struct bfr *bfr, struct error *error)
         thread_times_join(&threads, &part->remap, recording_get_threads(recording), 0);
     target_lives_join(&lives, &part->remap, recording_get_lives(recording), 0);
     event_spans_join(&spans, part->events + 1, recording_get_spans(recording), 0);
+    node_metrics_join(&metrics, &part->remap, recording_get_node_metrics(recording), 0);
     result = put_summaries(bfr, &summaries, error);
     if (!result)
         result = recording_put_lives(bfr->writer, part->profile, &lives, error);
     if (!result)
         result = recording_put_spans(bfr->writer, part->profile, &spans, error);
+    if (!result)
+        result = recording_put_node_metrics(bfr->writer, part->profile, &metrics, error);
     if (!result && threads.count)
         result = recording_put_threads(bfr->writer, part->profile, &threads, error);
     event_summaries_free(&summaries);
     thread_times_free(&threads);
     target_lives_free(&lives);
     event_spans_free(&spans);
+    node_metrics_free(&metrics);
     return result;
 }
 
@@ -157,7 +162,9 @@ static int put_counted(struct bfr *bfr, struct error *error)
     if (recording_put_lives(bfr->writer, profile, recording_get_lives(bfr->source.recording),
                             error) ||
         recording_put_spans(bfr->writer, profile, recording_get_spans(bfr->source.recording),
-                            error))
+                            error) ||
+        recording_put_node_metrics(bfr->writer, profile,
+                                   recording_get_node_metrics(bfr->source.recording), error))
         return -1;
     return threads->count ? recording_put_threads(bfr->writer, profile, threads, error) : 0;
 }

@@ -286,9 +286,12 @@ static int begin_idle_graphs(const struct outputs *outputs, struct error *error)
     return 0;
 }
 
-/* True if hits of the selected events were counted: outputs report them even without a sample. */
+/* True if hits of the selected events were counted, or if metrics of VMs were recorded: outputs
+ * show both even without a sample. */
 static bool is_counted(const struct outputs *outputs)
 {
+    if (!outputs->events.has && recording_get_node_metrics(outputs->source.recording)->readings)
+        return true;
     for (event_id id = 1; id <= profile_counts(outputs->source.profile).events; id++) {
         const struct event_summary *summary = recording_get_summary(outputs->source.recording, id);
 

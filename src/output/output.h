@@ -53,7 +53,14 @@ bool output_shows(const struct output_source *source, event_id event);
 /* Return the side of a sample in a comparison, 0 or 1; 0 without a comparison. */
 int output_side(const struct output_source *source, const struct sample *sample);
 
-/* Return the duration of the selected part of the recording, in seconds. */
+/* The selected part of the recording, in ns since its start. `to` is at least `from`. */
+struct output_range {
+    uint64_t from, to;
+};
+struct output_range output_range(const struct output_source *source,
+                                 const struct recording_totals *totals);
+
+/* Return the duration of the selected part, in seconds. */
 double output_seconds(const struct output_source *source, const struct recording_totals *totals);
 
 /* Return the start of the selected part, in ns since 1970. */
@@ -121,7 +128,8 @@ void output_result_free(struct output_result *result);
  * file for each event with samples: "x.perf" becomes "x.cpu.perf", "x.gc.perf"...
  *
  * Fails with ERROR_NO_SAMPLES if no sample is selected. A recording without any sample of the
- * selected event is no error if hits of the event were counted.
+ * selected event is no error if hits of the event were counted, or if no event is selected and
+ * metrics of VMs were recorded.
  *
  * On success *ret_result is set; free it with output_result_free(). */
 int output_write(struct recording *recording, const struct output_settings *settings,

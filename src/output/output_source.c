@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/output.h"
 
-double output_seconds(const struct output_source *source, const struct recording_totals *totals)
+struct output_range output_range(const struct output_source *source,
+                                 const struct recording_totals *totals)
 {
     const struct selection_options *selection = source->selection;
-    uint64_t start = source->header->start_monotonic, from = 0, to = 0;
+    uint64_t start = source->header->start_monotonic;
+    struct output_range range = {0, 0};
 
     if (totals->end_monotonic > start)
-        to = totals->end_monotonic - start;
+        range.to = totals->end_monotonic - start;
     if (selection) {
-        from = selection->from_ns;
-        if (selection->has_end && selection->to_ns < to)
-            to = selection->to_ns;
+        range.from = selection->from_ns;
+        if (selection->has_end && selection->to_ns < range.to)
+            range.to = selection->to_ns;
     }
-    return to > from ? (double)(to - from) / 1e9 : 0;
+    if (range.to < range.from)
+        range.to = range.from;
+    return range;
+}
+
+double output_seconds(const struct output_source *source, const struct recording_totals *totals)
+{
+    struct output_range range = output_range(source, totals);
+
+    return (double)(range.to - range.from) / 1e9;
 }
 
 uint64_t output_start(const struct output_source *source)

@@ -124,7 +124,7 @@ static process_id profile_remap_one_process(struct profile_remap *remap, process
 }
 
 /* Copy a process and its parents, up to one that was copied before. */
-static process_id profile_remap_process(struct profile_remap *remap, process_id id)
+process_id profile_remap_process(struct profile_remap *remap, process_id id)
 {
     struct chain chain = {0};
     process_id result = 0;

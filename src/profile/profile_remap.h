@@ -24,6 +24,7 @@ void profile_remap_free(struct profile_remap *remap);
 
 string_id profile_remap_string(struct profile_remap *remap, string_id id);
 target_id profile_remap_target(struct profile_remap *remap, target_id id);
+process_id profile_remap_process(struct profile_remap *remap, process_id id);
 thread_id profile_remap_thread(struct profile_remap *remap, thread_id id);
 event_id profile_remap_event(struct profile_remap *remap, event_id id);
 

@@ -14,6 +14,7 @@
 
 #include "profile/event_spans.h"
 #include "profile/event_summary.h"
+#include "profile/node_metrics.h"
 #include "profile/profile.h"
 #include "profile/target_lives.h"
 #include "profile/threads.h"
@@ -118,6 +119,11 @@ int recording_put_lives(struct recording_writer *writer, const struct profile *p
 int recording_put_spans(struct recording_writer *writer, const struct profile *profile,
                         const struct event_spans *spans, struct error *error);
 
+/* Write metrics of VMs, in addition to what was written of them before. Does nothing if there are
+ * none. */
+int recording_put_node_metrics(struct recording_writer *writer, const struct profile *profile,
+                               const struct node_metrics *metrics, struct error *error);
+
 /* Write all complete data and the totals. Call it about once a second. The samples of the newest
  * 500 ms are not complete: earlier ones may still come. */
 int recording_flush(struct recording_writer *writer, const struct profile *profile,
@@ -174,6 +180,10 @@ const struct thread_times *recording_get_threads(const struct recording *recordi
 /* When events could be seen. Complete, in order and without overlaps once the recording was read to
  * its end. Valid as above. */
 const struct event_spans *recording_get_spans(const struct recording *recording);
+
+/* Metrics of VMs. Complete and in order of time once the recording was read to its end. Valid as
+ * above. */
+const struct node_metrics *recording_get_node_metrics(const struct recording *recording);
 
 /* The same for the lives of targets. */
 const struct target_lives *recording_get_lives(const struct recording *recording);

@@ -49,6 +49,11 @@
  * minus the end of the span before (0 for the first), varint end - start (profile/event_spans.h). A
  * chunk adds to those before it. There is none of an event that could be seen all the time.
  *
+ * CHUNK_NODE: series until its end, each: varints target, metric, of, id, owner, count of readings,
+ * each: zigzags of its time and of its value, minus those of the reading before, 0 for the first
+ * (profile/node_metrics.h). A chunk adds readings to those before it. There is none unless metrics
+ * of VMs were recorded.
+ *
  * CHUNK_END: empty.
  *
  * CHUNK_RECORDS: records, each a byte (enum record_type) and its fields. A table record defines
@@ -109,6 +114,7 @@ enum chunk_type {
     CHUNK_LIVES = 7,
     CHUNK_SCALES = 8,
     CHUNK_SPANS = 9,
+    CHUNK_NODE = 10,
 };
 
 enum chunk_encoding {

@@ -35,6 +35,7 @@ struct join {
     struct thread_times threads;
     struct target_lives lives;
     struct event_spans spans;
+    struct node_metrics node_metrics;
     uint64_t end; /* end of the part before, for JOIN_IN_TURN */
     int result;   /* -1: something failed; `error` has the first failure */
     struct error *error;
@@ -72,6 +73,8 @@ static void take_counts(struct join *join, struct part *part)
                       part->shift);
     target_lives_join(&join->lives, &part->remap, recording_get_lives(part->recording),
                       part->shift);
+    node_metrics_join(&join->node_metrics, &part->remap,
+                      recording_get_node_metrics(part->recording), part->shift);
     take_spans(join, part);
 }
 
@@ -253,7 +256,8 @@ static int put_counts(struct join *join, struct error *error)
     }
     event_spans_settle(&join->spans);
     if (recording_put_lives(join->writer, join->profile, &join->lives, error) ||
-        recording_put_spans(join->writer, join->profile, &join->spans, error))
+        recording_put_spans(join->writer, join->profile, &join->spans, error) ||
+        recording_put_node_metrics(join->writer, join->profile, &join->node_metrics, error))
         return -1;
     if (!join->threads.count)
         return 0;
@@ -371,6 +375,7 @@ static void free_all(struct join *join)
     thread_times_free(&join->threads);
     target_lives_free(&join->lives);
     event_spans_free(&join->spans);
+    node_metrics_free(&join->node_metrics);
     profile_free(join->profile);
 }
 

@@ -22,6 +22,7 @@ struct recording {
     struct thread_times threads;
     struct target_lives lives;
     struct event_spans spans;
+    struct node_metrics node_metrics;
     struct value_scales scales;
     struct chunk chunk; /* the current one; the cursor is in it */
     struct cursor cursor;
@@ -159,6 +160,7 @@ void recording_close(struct recording *recording)
     thread_times_free(&recording->threads);
     target_lives_free(&recording->lives);
     event_spans_free(&recording->spans);
+    node_metrics_free(&recording->node_metrics);
     value_scales_free(&recording->scales);
     free((char *)recording->header.event);
     free((char *)recording->header.hostname);
@@ -204,7 +206,20 @@ const struct event_spans *recording_get_spans(const struct recording *recording)
     return &recording->spans;
 }
 
+const struct node_metrics *recording_get_node_metrics(const struct recording *recording)
+{
+    return &recording->node_metrics;
+}
+
 /* ---- samples ---- */
+
+static void read_node_metrics(struct recording *recording, const struct profile *profile)
+{
+    struct cursor *cursor = &recording->cursor;
+
+    while (cursor->at < cursor->end && !cursor->problem)
+        node_series_decode(&recording->node_metrics, profile, cursor);
+}
 
 /* Read a chunk of another type than CHUNK_RECORDS. */
 static int read_counts(struct recording *recording, struct profile *profile, struct error *error)
@@ -222,6 +237,8 @@ static int read_counts(struct recording *recording, struct profile *profile, str
         target_lives_decode(&recording->lives, profile, cursor);
     else if (chunk->type == CHUNK_SPANS)
         event_spans_decode(&recording->spans, profile, cursor);
+    else if (chunk->type == CHUNK_NODE)
+        read_node_metrics(recording, profile);
     else if (chunk->type == CHUNK_SCALES)
         cursor->at = cursor->end; /* recording_open() has read the newest one */
     else if (chunk->type == CHUNK_HEADER)
@@ -314,6 +331,7 @@ static int next_chunk(struct recording *recording, struct profile *profile, bool
     if (got < 0)
         return -1;
     event_spans_settle(&recording->spans);
+    node_metrics_settle(&recording->node_metrics);
     *ret_cut = cut || !recording->ended;
     if (*ret_cut)
         mark_cut(recording);

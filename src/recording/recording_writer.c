@@ -335,6 +335,46 @@ int recording_put_spans(struct recording_writer *writer, const struct profile *p
     return 0;
 }
 
+enum { READINGS_OF_CHUNK = 1 << 13 }; /* most of a series at once; they take up to 20 bytes */
+
+/* Write what was encoded, if it has at least `size` bytes. */
+static int write_node_metrics(struct recording_writer *writer, size_t size, struct error *error)
+{
+    if (writer->counted.size < size)
+        return 0;
+    if (write_counted(writer, CHUNK_NODE, error))
+        return -1;
+    writer->counted.size = 0;
+    return 0;
+}
+
+static int put_series(struct recording_writer *writer, const struct node_series *series,
+                      struct error *error)
+{
+    for (size_t first = 0; first < series->count; first += READINGS_OF_CHUNK) {
+        size_t rest = series->count - first;
+
+        node_series_encode(series, first, rest < READINGS_OF_CHUNK ? rest : READINGS_OF_CHUNK,
+                           &writer->counted);
+        if (write_node_metrics(writer, CHUNK_FULL, error))
+            return -1;
+    }
+    return 0;
+}
+
+int recording_put_node_metrics(struct recording_writer *writer, const struct profile *profile,
+                               const struct node_metrics *metrics, struct error *error)
+{
+    if (!metrics->readings)
+        return 0;
+    if (begin_counted(writer, profile, error))
+        return -1;
+    for (size_t i = 0; i < metrics->count; i++)
+        if (put_series(writer, &metrics->of[i], error))
+            return -1;
+    return write_node_metrics(writer, 1, error);
+}
+
 void recording_put_values(struct recording_writer *writer, event_id event, target_id target,
                           const uint64_t totals[EVENT_VALUES])
 {

@@ -182,3 +182,28 @@ void target_lives_join(struct target_lives *lives, struct profile_remap *remap,
         add(&life->stopped_ns, own->stopped_ns);
     }
 }
+
+static void join_series(struct node_metrics *metrics, struct profile_remap *remap,
+                        const struct node_series *next, uint64_t shift)
+{
+    const struct node_series_key key = {
+        .target = profile_remap_target(remap, next->key.target),
+        .metric = next->key.metric,
+        .of = profile_remap_string(remap, next->key.of),
+        .id = profile_remap_string(remap, next->key.id),
+    };
+    struct node_series *series = node_metrics_place(metrics, &key);
+
+    if (!series)
+        return;
+    series->owner = profile_remap_process(remap, next->owner);
+    for (size_t i = 0; i < next->count; i++)
+        node_metrics_add(metrics, series, next->list[i].time + shift, next->list[i].value);
+}
+
+void node_metrics_join(struct node_metrics *metrics, struct profile_remap *remap,
+                       const struct node_metrics *next, uint64_t shift)
+{
+    for (size_t i = 0; i < next->count; i++)
+        join_series(metrics, remap, &next->of[i], shift);
+}

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/dump_tables.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "beam/atom.h"
@@ -16,14 +14,13 @@ struct taker {
     struct dump_tables *tables;
 };
 
-/* As the VM prints a reference of its own: the numbers backwards (erl_printf_term.c
- * 27.3.4.1:498). */
-static string_id reference_text(struct profile *profile, const uint32_t numbers[3])
+static string_id reference_of(struct profile *profile, const struct ets_table *table)
 {
-    char text[64];
+    char text[ETS_REFERENCE_BYTES];
 
-    snprintf(text, sizeof(text), "#Ref<0.%" PRIu32 ".%" PRIu32 ".%" PRIu32 ">", numbers[2],
-             numbers[1], numbers[0]);
+    if (!table->has_reference)
+        return 0;
+    ets_reference_text(table, text);
     return profile_string_z(profile, text);
 }
 
@@ -35,8 +32,7 @@ static void take(void *context, const struct ets_table *table)
 
     if (name)
         taken.name = profile_string_z(taker->profile, atom_shown(name));
-    if (table->has_reference)
-        taken.reference = reference_text(taker->profile, table->reference);
+    taken.reference = reference_of(taker->profile, table);
     taken.owner = symbolizer_process(taker->symbolizer, table->owner, clock_ns(CLOCK_MONOTONIC));
     dump_tables_add(taker->tables, &taken);
 }

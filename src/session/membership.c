@@ -6,6 +6,7 @@
 
 #include "os/process.h"
 #include "session/lives.h"
+#include "session/node_watch.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
 #include "util/clock.h"
@@ -72,6 +73,8 @@ void membership_account(struct session *session)
 
 static int watch(const struct session *session, struct target *target, struct error *error)
 {
+    if (session->options->node_metrics)
+        target->node_watch = node_watch_new(target->vm, session->options->node_metrics);
     return walls_add(target, session->options, session->segment, error) ||
                    triggers_add(target, session->options, error)
                ? -1

@@ -59,7 +59,8 @@ struct session_options {
     double budget;           /* share of the target's CPU time that probes may cost */
     uint32_t long_us;        /* a slice of at least this time on a scheduler is a long schedule */
     struct trigger triggers[TRIGGERS_MAX];
-    size_t trigger_count; /* 0: record all of the time */
+    size_t trigger_count;  /* 0: record all of the time */
+    uint32_t node_metrics; /* 1 << enum dump_section each: of which to record metrics of the VM */
     struct name_keys name_keys;
     bool kernel_addresses; /* record where kernel functions are in memory */
     uint64_t flush_ns;     /* interval at which the recording is flushed */

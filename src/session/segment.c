@@ -42,6 +42,7 @@ void segment_free(struct segment *segment)
     thread_times_free(&segment->threads);
     target_lives_free(&segment->lives);
     event_spans_free(&segment->spans);
+    node_metrics_free(&segment->node_metrics);
     free(segment);
 }
 

@@ -20,6 +20,7 @@ struct segment {
     struct thread_times threads;
     struct target_lives lives;
     struct event_spans spans;            /* what is not written yet */
+    struct node_metrics node_metrics;    /* the same */
     uint64_t begin;                      /* ns, CLOCK_MONOTONIC; 0: not begun */
     uint64_t newest;                     /* the same: newest sample that was appended */
     uint64_t held;                       /* the same: as in segment_set_held() */

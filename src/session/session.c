@@ -12,6 +12,7 @@
 #include "profile/events.h"
 #include "session/lives.h"
 #include "session/membership.h"
+#include "session/node_watch.h"
 #include "session/session_internal.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
@@ -305,9 +306,12 @@ static int put_summaries(struct session *session, struct error *error)
     if (events_put_summaries(session->events, segment, error) ||
         walls_put_summary(session->targets, segment, error) ||
         recording_put_lives(segment->writer, segment->profile, &segment->lives, error) ||
-        recording_put_spans(segment->writer, segment->profile, &segment->spans, error))
+        recording_put_spans(segment->writer, segment->profile, &segment->spans, error) ||
+        recording_put_node_metrics(segment->writer, segment->profile, &segment->node_metrics,
+                                   error))
         return -1;
     event_spans_clear(&segment->spans);
+    node_metrics_clear(&segment->node_metrics);
     return 0;
 }
 
@@ -404,6 +408,7 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
         settle_cpu_time(session, false, error))
         return -1;
     note_held(session);
+    node_watches_step(session->targets, session->segment, false);
     for (size_t i = 0; i < session->targets->count; i++)
         if (!session->targets->of[i]->ended)
             symbolizer_refresh(session->targets->of[i]->symbolizer);
@@ -461,6 +466,7 @@ static int take_rest(struct session *session, struct error *error)
         return failed_write(session, error);
     if (!session->stopped)
         look_at_targets(session);
+    node_watches_step(session->targets, session->segment, true);
     if (settle_cpu_time(session, true, error) || put_threads(session, error) ||
         events_release(session->events, session->segment, error) ||
         (session->stopped && walls_finish(session->targets, session->segment, error)))

@@ -26,6 +26,7 @@ struct target {
     struct allocation *allocation;       /* NULL unless event alloc is recorded */
     struct wall *wall;                   /* session/wall.h */
     struct trigger_watch *trigger_watch; /* session/trigger_watch.h */
+    struct node_watch *node_watch;       /* session/node_watch.h */
 };
 
 /* Takes over `vm`. */

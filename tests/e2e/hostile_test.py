@@ -24,7 +24,7 @@ UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e
 HELD = "held_"  # lies about pages that are held back: reading them would never end
 # These lies differ from another in nothing but the place; tests/long has them.
 LONG = ("held_table", "held_stacks", "held_atoms", "held_processes")
-DUMPED = ("ets", "allocators")  # lies about what only a dump reads
+DUMPED = ("ets", "allocators")  # lies about what only dumps and metrics of the VM read
 
 
 def lies():
@@ -93,6 +93,11 @@ class Liar:
             self.check("-p", pid, "-d", RECORDED, "-e", "wall", *output, seconds=recorded),
         ]
 
+    def check_read_on_request(self, pid):
+        self.check("dump", "-p", pid)
+        self.check("-p", pid, "-d", RECORDED, "-e", "wall", "--node-metrics", "memory,tables,ports",
+                   "-q", "-o", self.out / "x.bfr", seconds=RECORDED + SECONDS)
+
     def check_lie(self, release, lie):
         pages = ("pages=64",) if lie.startswith(HELD) else ()
         with nodes.Node(release, "hostile", f"user={NOBODY}", *pages) as node:
@@ -104,7 +109,7 @@ class Liar:
                 else:
                     self.assertEqual(liar.wait(), 0)
                 if lie in DUMPED:
-                    self.check("dump", "-p", node.pid)
+                    self.check_read_on_request(node.pid)
                 else:
                     self.check_all(node.pid)
             finally:

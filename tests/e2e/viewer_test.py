@@ -45,7 +45,7 @@ class Viewer(unittest.TestCase):
         cls.recording, cls.page = folder / "load.bfr", folder / "load.html"
         with nodes.Node(RELEASE, "families") as node:
             beamflame.record("-p", node.pid, "-d", 8, "-F", 199, "-e", "cpu,gc,wall",
-                             "-o", cls.recording, timeout=300)
+                             "--node-metrics", "memory,tables", "-o", cls.recording, timeout=300)
         beamflame.record("report", cls.recording, "-o", cls.page, timeout=300)
         cls.viewer = viewer.Viewer()
         cls.addClassCleanup(cls.viewer.close)
@@ -232,6 +232,25 @@ class Viewer(unittest.TestCase):
         self.assert_selected(number(first[1]))
         page.press("u")
         self.assert_selected(total_of(self.folded()))
+
+    def test_table_of_the_vm_has_its_metrics(self):
+        """Counts at the start, at the end, and the highest, of the whole time and of a range, are
+        those of the readings; so is the size of a table, with its owner."""
+        readings = {(line["metric"], line.get("of")): line["readings"] for line in self.lines()
+                    if line["type"] == "node_metric"}
+        for fragment, until in (("", 1e12), ("range=0-4000&", 4.001e9)):
+            page = self.show(f"{fragment}panel=vm")
+            for metric in ("atoms", "processes"):
+                values = [value for time, value in readings[metric, None] if time < until]
+                page.fill("#panel input", metric)
+                change, start, end, highest, _ = page.rows()[0][1:]
+                self.assertEqual([number(start), number(end), number(highest)],
+                                 [values[0], values[-1], max(values)], metric)
+                self.assertEqual(number(change) if change else 0, values[-1] - values[0], metric)
+        page.fill("#panel input", "table code_server")
+        self.assertIn("table code_server, <0.50.0> code_server",
+                      [name for name, *_ in page.rows()])
+        self.assertEqual(page.step("complaints"), [])
 
     def test_search_covers_the_table_that_is_shown(self):
         """The search covers the table that is shown, and a table that is shown later."""

@@ -285,6 +285,28 @@ static inline void full_put_lives(const struct full_profile *full, struct record
     target_lives_free(&lives);
 }
 
+/* A table that grows, and the atoms. */
+static inline void full_put_node_metrics(const struct full_profile *full,
+                                         struct recording_writer *writer)
+{
+    const uint64_t values[] = {40000, full_number(full, FULL_HUGE_COUNTS, 900000), 0};
+    const struct node_series_key keys[] = {
+        {.target = 1, .metric = NODE_TABLE_BYTES, .of = 1, .id = 2},
+        {.target = 1, .metric = NODE_ATOMS},
+    };
+    struct node_metrics metrics = {0};
+    struct error error;
+
+    for (int i = 0; i < 6; i++)
+        node_metrics_add(&metrics, node_metrics_place(&metrics, &keys[i / 3]),
+                         full_number(full, FULL_HUGE_TIMES, 1000000000 + 500000000u * (i % 3u)),
+                         values[i % 3]);
+    metrics.of[0].owner = profile_counts(full->profile).processes ? 1 : 0;
+    if (recording_put_node_metrics(writer, full->profile, &metrics, &error))
+        abort();
+    node_metrics_free(&metrics);
+}
+
 /* The recorder ran for the first second and from then on; gc had two windows, msg none. */
 static inline void full_put_spans(const struct full_profile *full, struct recording_writer *writer)
 {
@@ -383,6 +405,8 @@ static inline int full_recording(int fd, uint32_t flags)
         full_put_threads(&full, writer);
     if (profile_counts(full.profile).targets)
         full_put_lives(&full, writer);
+    if (profile_counts(full.profile).targets)
+        full_put_node_metrics(&full, writer);
     if (!full_has(&full, FULL_NO_SUMMARY))
         full_put_spans(&full, writer);
     if (recording_finish(writer, full.profile, &totals, &result, &error))

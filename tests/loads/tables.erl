@@ -1,8 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% ETS tables of every type, with every kind of counter and lock, filled and then left at rest. Process
 %% `keeper` owns one half, a process without a name the other. Each report is what ets:info/1 says of
-%% every table of the node. `told` takes: grow, which fills the table `big`; churn and rest, which
-%% begin and end a storm of tables that are made and deleted.
+%% every table of the node. `told` takes: grow, which fills the table `big`; drop, which deletes a
+%% table `brief` that grow has filled, too; churn, which begins a storm of tables that are made and
+%% deleted.
 -module(tables).
 -export([start/0, keep/1, churn/0]).
 
@@ -51,7 +52,12 @@ make(Type, Options) ->
 obey(Churning) ->
     receive
         grow ->
+            ets:new(brief, [named_table]),
+            [ets:insert(brief, {N, N}) || N <- lists:seq(1, 10000)],
             [ets:insert(big, {N, binary:copy(<<N:32>>, 10)}) || N <- lists:seq(1, 100000)],
+            obey(Churning);
+        drop ->
+            ets:delete(brief),
             obey(Churning);
         churn ->
             obey([spawn_link(?MODULE, churn, []) || _ <- lists:seq(1, 4)] ++ Churning)

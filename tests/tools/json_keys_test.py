@@ -9,14 +9,16 @@ import unittest
 from seeds import BINARY, ROOT, SeedCase
 
 OBJECTS = {"values", "units", "metrics", "sums", "standard_errors", "sure", "losses"}
-LISTS = {"ancestors", "histograms", "tallies", "spans_ns"}
+LISTS = {"ancestors", "histograms", "tallies", "spans_ns", "readings"}
 FLAGS = {"erlang", "complete", "truncated", "no_leaf", "named", "unresolved", "cut"}
 TEXTS = {"type", "beamflame", "sampled_by", "hostname", "kernel", "command", "trigger", "node",
          "otp_release", "erts", "flavor", "executable", "container", "layout", "label",
          "initial_call", "application", "parent", "path", "build_id", "symbol", "kind", "file",
-         "address", "event", "status", "activity", "detail", "microstate", "scheduler", "name"}
-# Keys with a number in one type of object, and another value elsewhere.
+         "address", "event", "metric", "unit", "of", "status", "activity", "detail", "microstate",
+         "scheduler", "name"}
+# Keys with a number or a text in one type of object, and another value elsewhere.
 NUMBERS = {("stack", "parent")}
+TEXTS_THERE = {("node_metric", "id")}
 
 
 def documented():
@@ -40,6 +42,8 @@ def documented():
 def type_of(kind, key):
     if (kind, key) in NUMBERS:
         return int
+    if (kind, key) in TEXTS_THERE:
+        return str
     for keys, expected in ((OBJECTS, dict), (LISTS, list), (FLAGS, bool), (TEXTS, str)):
         if key in keys:
             return expected

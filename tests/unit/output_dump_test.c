@@ -157,11 +157,11 @@ static void test_sections_are_parsed(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        assert_int_equal(dump_sections_parse(cases[i].text, &sections, &error), 0);
+        assert_int_equal(dump_sections_parse(cases[i].text, DUMP_ALL, &sections, &error), 0);
         assert_int_equal(sections, cases[i].sections);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-        assert_int_equal(dump_sections_parse(bad[i], &sections, &error), -1);
+        assert_int_equal(dump_sections_parse(bad[i], DUMP_ALL, &sections, &error), -1);
         assert_int_equal(error.code, ERROR_USAGE);
         assert_non_null(strstr(error.text, dump_section_names()));
     }

@@ -6,19 +6,13 @@
 
 #include "output/formats.h"
 
-/* Write the recording of the descriptor. (If it is inlined, gcc 12 mistakes the text for its
- * address.) */
-__attribute__((noinline, unused)) static char *output_of_fd(int fd,
-                                                            const struct output_format *format,
-                                                            const struct output_settings *settings,
-                                                            size_t *ret_size)
+/* Write the recording of the descriptor to `file`, and close it. */
+static inline void write_output(int fd, const struct output_format *format,
+                                const struct output_settings *settings, FILE *file)
 {
     struct error error = {0};
     struct output_result result;
     struct recording *recording = recording_open(fd, "test", &error);
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
     struct output_request request = {.path = "-", .format = format, .file = file};
 
     assert_non_null(recording);
@@ -27,6 +21,19 @@ __attribute__((noinline, unused)) static char *output_of_fd(int fd,
     fclose(file);
     output_result_free(&result);
     recording_close(recording);
+}
+
+/* Return the output of the recording of the descriptor. (If it is inlined, gcc 12 mistakes the text
+ * for its address.) */
+__attribute__((noinline, unused)) static char *output_of_fd(int fd,
+                                                            const struct output_format *format,
+                                                            const struct output_settings *settings,
+                                                            size_t *ret_size)
+{
+    char *text = NULL;
+    size_t size;
+
+    write_output(fd, format, settings, open_memstream(&text, &size));
     *ret_size = size;
     return text;
 }
@@ -62,5 +69,30 @@ static inline void assert_output(struct small_profile *small, const struct outpu
     char *text = small_output(small, format, &(struct view_options){.grouping = {{GROUP_NAME}}});
 
     assert_string_equal(text, expected);
+    free(text);
+}
+
+/* Return a descriptor that reads the output of the recording of `fd`. Unlike a text, the output can
+ * be a recording. */
+static inline int output_file_of(int fd, const struct output_format *format,
+                                 const struct output_settings *settings)
+{
+    int copy = memory_file();
+
+    write_output(fd, format, settings, fdopen(dup(copy), "w"));
+    lseek(copy, 0, SEEK_SET);
+    return copy;
+}
+
+/* Write the recording of the descriptor; the output must contain `expected`. */
+static inline void assert_output_contains(int fd, const struct output_format *format,
+                                          const struct output_settings *settings,
+                                          const char *expected)
+{
+    size_t size;
+    char *text = output_of_fd(fd, format, settings, &size);
+
+    if (!strstr(text, expected))
+        fail_msg("\"%s\" is not in: %s", expected, text);
     free(text);
 }

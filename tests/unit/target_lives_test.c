@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What kept targets from running, in recordings and in outputs. */
-#include "small_profile.h"
+#include "small_output.h"
 
-#include "output/formats.h"
 #include "profile/target_lives.h"
 #include "recording/recording_join.h"
 
@@ -58,30 +57,13 @@ static void assert_life(int fd, uint64_t ended, uint64_t stopped_ns)
     profile_free(profile);
 }
 
-/* Write the recording in a format; return a file that reads it. */
-static int output_of(int fd, const struct output_format *format)
-{
-    struct error error;
-    struct recording *recording = recording_open(fd, "test.bfr", &error);
-    struct output_settings settings = {0};
-    struct output_result result;
-    int copy = memory_file();
-    struct output_request request = {
-        .path = "copy", .format = format, .file = fdopen(dup(copy), "w")};
-
-    assert_int_equal(output_write(recording, &settings, &request, 1, &result, &error), 0);
-    fclose(request.file);
-    output_result_free(&result);
-    recording_close(recording);
-    lseek(copy, 0, SEEK_SET);
-    return copy;
-}
-
 static void test_newest_life_is_read_back(void **state)
 {
     (void)state;
     assert_life(recording_of(3 * SECOND, SECOND), 3 * SECOND, SECOND);
-    assert_life(output_of(recording_of(3 * SECOND, SECOND), &bfr_format), 3 * SECOND, SECOND);
+    assert_life(
+        output_file_of(recording_of(3 * SECOND, SECOND), &bfr_format, &(struct output_settings){0}),
+        3 * SECOND, SECOND);
 }
 
 static void test_joined_lives_add_up(void **state)
@@ -99,13 +81,8 @@ static void test_joined_lives_add_up(void **state)
 
 static void assert_shows(const struct output_format *format, const char *expected)
 {
-    char text[8192] = "";
-    int fd = output_of(recording_of(3 * SECOND, SECOND / 2), format);
-
-    assert_true(read(fd, text, sizeof(text) - 1) > 0);
-    close(fd);
-    if (!strstr(text, expected))
-        fail_msg("\"%s\" is not in: %s", expected, text);
+    assert_output_contains(recording_of(3 * SECOND, SECOND / 2), format,
+                           &(struct output_settings){0}, expected);
 }
 
 /* Times are since the start of the recording. */

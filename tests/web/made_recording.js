@@ -77,6 +77,7 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
         events: [{ name: "", values: [], summary: null }, ...events.map((name) =>
             ({ name, values: [{ name: "time", unit: "ns" }], summary: null }))],
         spans: ["", ...events].map(() => null),
+        nodeMetrics: [],
         samples: {
             count: samples.length, stack, process,
             time: column(Uint32Array, ({ time = 0 }) => time),

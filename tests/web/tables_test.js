@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { functionCallers, functionRows } from "../../web/analysis/function_rows.js";
 import { group } from "../../web/analysis/grouping.js";
+import { nodeRows } from "../../web/analysis/node_rows.js";
 import { heatmapCells, markCells } from "../../web/analysis/heatmap_cells.js";
 import { readPattern } from "../../web/analysis/pattern.js";
 import { processName } from "../../web/analysis/process_names.js";
@@ -133,4 +134,23 @@ test("a label that is a detail is shown beside the pid and names no group", () =
     assert.deepEqual(roots(["pid"]), ["peer 1 <0.4.0>", "peer 2 <0.4.0>"]);
     assert.deepEqual([1, 2].map((process) => processName(recording, process).name),
         ["peer 1", "peer 2"]);
+});
+
+test("metrics of the VM have their change in the selected time", () => {
+    const recording = makeRecording([{ process: "cart", stack: "a" }]);
+    const owner = 1, of = recording.strings.push("cache") - 1;
+    const series = { target: 1, unit: "bytes", of: 0, id: 0, owner: 0,
+        times: Float64Array.of(0, 2000, 5000), values: Float64Array.of(10, 70, 30) };
+    const shown = (range) => nodeRows(recording, range).map((made) =>
+        [made.name, made.start, made.end, made.change, made.highest]);
+
+    recording.nodeMetrics = [{ ...series, name: "rss" },
+        { ...series, name: "table_bytes", of, id: of, owner },
+        { ...series, name: "blocks", of, times: Float64Array.of(4000), values: Float64Array.of(5) }];
+    assert.deepEqual(shown(null), [["RSS", 10, 30, 20, 70],
+        ["table cache, <0.4.0> cart", 10, 30, 20, 70], ["blocks of cache", 5, 5, 0, 5]]);
+    assert.deepEqual(shown({ from: 2500, to: 4900 })[0], ["RSS", 70, 70, 0, 70]);
+    const [{ spark }] = nodeRows(recording, { from: 0, to: 4000 });
+
+    assert.deepEqual([spark[0], spark[23], spark[24], spark[47]], [10, 10, 70, 70]);
 });

@@ -12,6 +12,7 @@ import { matchTree } from "#analysis/search";
 import { heatmapCells, markCells } from "#analysis/heatmap_cells";
 import { processRows } from "#analysis/process_rows";
 import { countedOf } from "#analysis/counted";
+import { nodeRows } from "#analysis/node_rows";
 import { functionCallers, functionRows } from "#analysis/function_rows";
 import { readPattern } from "#analysis/pattern";
 import { nameOf, remember } from "#analysis/memo";
@@ -130,6 +131,12 @@ export class Model {
 
         return remember(this.recording, "processes", this.key(any), () =>
             processRows(this.recording, this.weights(any), this.sides(any)[0]));
+    }
+
+    /** @param {Choice} choice */
+    nodeRows({ range }) {
+        return remember(this.recording, "node rows", JSON.stringify(range), () =>
+            nodeRows(this.recording, range));
     }
 
     /** @param {Choice} choice */

@@ -20,7 +20,7 @@ export function samplesOfPart({ header, samples }, index) {
 /**
  * The index of the first time that is not before `from`. The times must be in order.
  *
- * @param {Uint32Array} times
+ * @param {Uint32Array | Float64Array} times
  * @param {number} from
  */
 export function firstSince(times, from) {

@@ -303,6 +303,27 @@ function readSpans(columns, events) {
     });
 }
 
+/**
+ * Metrics of the VMs over time. Each series has at least one reading.
+ * @param {Columns} columns @param {Header["nodeMetrics"]} metrics @returns {Recording["nodeMetrics"]}
+ */
+function readNodeMetrics(columns, metrics) {
+    const name = "node metrics", series = [];
+    if (!columns.has(name))
+        return [];
+    for (const numbers = columns.numbers(name); !numbers.ended();) {
+        const [target, metric, of, id, owner, count] =
+            Array.from({ length: 6 }, () => numbers.next());
+        const times = new Float64Array(count), values = new Float64Array(count);
+        for (let i = 0, time = 0, value = 0; i < count; i++) {
+            times[i] = time += numbers.next();
+            values[i] = value += numbers.signed();
+        }
+        series.push({ target, ...metrics[metric], of, id, owner, times, values });
+    }
+    return series;
+}
+
 /* ---- all of it ---- */
 
 /**
@@ -338,5 +359,6 @@ export async function readRecording(page) {
         targets: [NO_TARGET, ...header.targets],
         spans: readSpans(columns, events.length),
         samples: readSamples(columns, header, events),
+        nodeMetrics: readNodeMetrics(columns, header.nodeMetrics),
     };
 }

@@ -7,7 +7,7 @@ const HELP = [
     ["Everywhere", [
         ["/", "search (a regular expression)"], ["u, Backspace", "undo"],
         ["U, Ctrl+Y", "redo"], ["Esc", "zoom out, then end the search"], ["0", "zoom out"],
-        ["t", "tables: functions, processes, none"], ["d", "dark or light"], ["?", "this"],
+        ["t", "tables: functions, processes, VM, none"], ["d", "dark or light"], ["?", "this"],
     ]],
     ["Form of the graph", [
         ["k", "stacks"], ["b", "merged from the leaf: callers"],

@@ -17,6 +17,7 @@ import { Picture } from "#view/flame_draw";
 import { Heatmap } from "#view/heatmap";
 import { FunctionTable } from "#view/function_table";
 import { ProcessTable } from "#view/process_table";
+import { NodeTable } from "#view/node_table";
 import { Panel } from "#view/panel";
 import { hasTime, showCounted, showHeader, showWarnings } from "#view/header";
 import { showChips } from "#view/chips";
@@ -60,8 +61,10 @@ export class Page {
             (row) => this.model.callers(this.view, row));
         this.processes = new ProcessTable((processes) => this.set({ processes }),
             recording.header.statuses);
+        this.vm = new NodeTable();
         this.panel = new Panel(byId("panel"), byId("splitter"),
-            { functions: this.functions, processes: this.processes },
+            { functions: this.functions, processes: this.processes,
+                ...recording.nodeMetrics.length ? { vm: this.vm } : {} },
             (panel) => this.set({ panel }));
         byId("times").hidden = !recording.header.parts.some(hasTime);
         showHeader(byId("about"), recording);
@@ -186,6 +189,8 @@ export class Page {
             else if (tab === "processes")
                 this.processes.show(model.processes(view), model.weights(view),
                     model.whole(ofAnyProcess(view)), view.processes, model.counted(view));
+            else if (tab === "vm")
+                this.vm.show(model.nodeRows(view));
         });
     }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The panel beside the graph, with the tables of functions and processes, and its width. */
+/* The panel beside the graph, with the tables of functions, processes and VMs, and its width. */
 import { button, element, fill } from "#view/dom";
 
 /** @typedef {import("../types.js").View} View */
-/** @typedef {"functions" | "processes"} Tab */
+/** @typedef {"functions" | "processes" | "vm"} Tab */
 
-const TABS = /** @type {Tab[]} */ (["functions", "processes"]);
+/** @type {Record<Tab, string>} */
+const TITLES = { functions: "Functions", processes: "Processes", vm: "VM" };
 const ROOMY = 1500; /* least width of the window for a table by default, px */
 const LEAST = 260, STEP = 24; /* least width of the panel and step of the arrow keys, px */
 
@@ -13,14 +14,16 @@ export class Panel {
     /**
      * @param {HTMLElement} panel
      * @param {HTMLElement} splitter
-     * @param {Record<Tab, { element: HTMLElement, table: { find(text: string): void } }>} tables
+     * @param {Partial<Record<Tab, { element: HTMLElement,
+     *     table: { find(text: string): void } }>>} tables in the order of the tabs
      * @param {(panel: View["panel"]) => void} set
      */
     constructor(panel, splitter, tables, set) {
         this.panel = panel;
         this.splitter = splitter;
         this.tables = tables;
-        this.tabs = TABS.map((tab) => button(tab[0].toUpperCase() + tab.slice(1), () => set(tab),
+        this.names = /** @type {Tab[]} */ (Object.keys(tables));
+        this.tabs = this.names.map((tab) => button(TITLES[tab], () => set(tab),
             { role: "tab", "aria-controls": "panel-table" }));
         this.find = element("input", { type: "search",
             placeholder: "find in the table", "aria-label": "find in the table",
@@ -60,8 +63,8 @@ export class Panel {
 
     /** @param {string} text */
     filter(text) {
-        for (const tab of TABS)
-            this.tables[tab].table.find(text);
+        for (const tab of this.names)
+            this.tables[tab]?.table.find(text);
     }
 
     /**
@@ -73,25 +76,32 @@ export class Panel {
     shown(chosen) {
         if (chosen === "auto")
             return innerWidth >= ROOMY ? "functions" : null;
-        return chosen === "none" ? null : chosen;
+        if (chosen === "none")
+            return null;
+        return this.tables[chosen] ? chosen : "functions";
     }
 
     /** @param {View["panel"]} chosen */
     show(chosen) {
-        const tab = this.shown(chosen);
+        const tab = this.shown(chosen), table = tab && this.tables[tab];
 
         this.panel.hidden = this.splitter.hidden = tab === null;
         this.tabs.forEach((made, i) =>
-            made.setAttribute("aria-selected", String(TABS[i] === tab)));
-        if (tab && this.place.firstChild !== this.tables[tab].element)
-            fill(this.place, this.tables[tab].element);
+            made.setAttribute("aria-selected", String(this.names[i] === tab)));
+        if (table && this.place.firstChild !== table.element)
+            fill(this.place, table.element);
         return tab;
     }
 
-    /** The next value in the cycle functions, processes, none. @param {View["panel"]} chosen */
+    /**
+     * The next value in the cycle of all tables and none.
+     *
+     * @param {View["panel"]} chosen
+     * @returns {View["panel"]}
+     */
     next(chosen) {
         const tab = this.shown(chosen);
 
-        return tab === null ? "functions" : tab === "functions" ? "processes" : "none";
+        return tab === null ? this.names[0] : this.names[this.names.indexOf(tab) + 1] ?? "none";
     }
 }

@@ -2,15 +2,13 @@
 /* The table of processes. Picking one selects its samples; with Ctrl it is added or removed. */
 import { element } from "#view/dom";
 import { amountText, figureText, numberText, percentText } from "#view/number_text";
+import { SPARK_COLUMN, sparkline } from "#view/sparkline";
 import { sureColumns } from "#view/sure_columns";
 import { Table } from "#view/table";
 
 /** @typedef {import("../types.js").ProcessRow} ProcessRow */
 /** @typedef {import("../types.js").Weights} Weights */
 /** @typedef {import("../types.js").Counted} Counted */
-
-const SPARK_WIDTH = 66, SPARK_HEIGHT = 16;
-const SVG = "http://www.w3.org/2000/svg";
 
 export class ProcessTable {
     /**
@@ -83,7 +81,7 @@ export class ProcessTable {
             { title: "", hint: "share of the selected total", width: "72px",
                 number: true, order: null, cell: (row) => percentText(row.total, this.whole ?? 0) },
             ...sureColumns(this.weights?.unit ?? "samples", () => this.counted),
-            { title: "time", hint: "the total over time", width: `${SPARK_WIDTH + 12}px`,
+            { title: "time", hint: "the total over time", width: SPARK_COLUMN,
                 order: null, cell: (row) => sparkline(row.spark) },
             { title: "status", hint: "shares of its samples", width: "62px", order: null,
                 cell: (row) => this.statusBar(row) },
@@ -124,27 +122,4 @@ export class ProcessTable {
 /** "worker <0.90.0> shop@web". @param {import("#analysis/process_names").ProcessName} process */
 export function processText({ name, pid, node }) {
     return [name, pid, node].filter(Boolean).join(" ");
-}
-
-/** @param {Float32Array} spark */
-function sparkline(spark) {
-    const drawing = document.createElementNS(SVG, "svg");
-    const path = document.createElementNS(SVG, "path");
-    const most = spark.reduce((a, b) => Math.max(a, Math.abs(b)), 0) || 1;
-    const middle = spark.some((value) => value < 0) ? SPARK_HEIGHT / 2 : SPARK_HEIGHT;
-    const scale = middle / most, step = SPARK_WIDTH / Math.max(1, spark.length);
-    let shape = "";
-
-    spark.forEach((value, i) => {
-        if (value)
-            shape += `M${(i * step).toFixed(1)} ${middle}h${(step * 0.85).toFixed(1)}`
-                + `v${(-value * scale).toFixed(1)}h${(-step * 0.85).toFixed(1)}z`;
-    });
-    drawing.setAttribute("width", String(SPARK_WIDTH));
-    drawing.setAttribute("height", String(SPARK_HEIGHT));
-    drawing.setAttribute("aria-hidden", "true");
-    drawing.classList.add("spark");
-    path.setAttribute("d", shape);
-    drawing.append(path);
-    return drawing;
 }

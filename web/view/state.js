@@ -59,7 +59,7 @@ const FIELDS = [
     ["form", "form", oneOf("stacks", "callers", "sandwich")], ["focus", "focus", TEXT],
     ["icicle", "icicle", FLAG], ["foldRecursion", "fold", FLAG], ["hidden", "hidden", TEXTS],
     ["search", "search", TEXT], ["zoom", "zoom", ZOOM],
-    ["panel", "panel", oneOf("auto", "none", "functions", "processes")],
+    ["panel", "panel", oneOf("auto", "none", "functions", "processes", "vm")],
 ];
 
 /**

@@ -257,6 +257,11 @@ static void put_names(struct json *json)
     for (int i = 0; i < METRICS; i++)
         put_unit(json, metric_name((enum metric)i), metric_unit((enum metric)i));
     json_close(json, ']');
+    json_open(json, "nodeMetrics", '[');
+    for (int i = 0; i < NODE_METRICS; i++)
+        put_unit(json, node_metric_name((enum node_metric)i),
+                 node_metric_unit((enum node_metric)i));
+    json_close(json, ']');
 }
 
 /* Write the sizes of the tables, and the names and sizes of the columns. */

@@ -45,6 +45,10 @@
  * recorder ran: for each the us from the end of the one before (of the recording's start) to its
  * start, and from there to its end. There is none of an event that could be seen all the time.
  *
+ * The column "node metrics" has the series of profile/node_metrics.h, one after the other: target,
+ * metric, of, id, owner, number of readings; for each reading its time in whole ms since the start,
+ * minus that of the one before, and its value, signed, minus that of the one before.
+ *
  * The columns "stack", "metric 0" and "metric 8" (reductions, minor_gcs) are split: the second byte
  * of each number is in a column "stack+", the third and later bytes are in "stack++".
  */
@@ -57,6 +61,7 @@
 #include "output/html/columns.h"
 #include "output/html/files.h"
 #include "output/html/header.h"
+#include "output/html/node_metrics.h"
 #include "output/html/samples.h"
 #include "output/html/spans.h"
 #include "output/html/tables.h"
@@ -236,6 +241,7 @@ static int html_finish(void *state, const struct recording_totals *totals, struc
         html_samples_finish(&html->samples);
         html_tables_add(html->source.profile, &html->columns);
         html_spans_add(&html->columns, &html->source, html->samples.events);
+        html_node_metrics_add(&html->columns, &html->source);
         put_page(html, totals);
     }
     html_samples_free(&html->samples);

@@ -95,7 +95,7 @@ static void put_ancestors(struct json *json, const struct profile *profile, ance
     json_close(json, ']');
 }
 
-static void write_process(struct json_entries *entries, process_id id)
+void json_entries_process(struct json_entries *entries, process_id id)
 {
     const struct profile *profile = entries->profile;
     const struct process_entry *process;
@@ -209,8 +209,8 @@ static void write_stack(struct json_entries *entries, stack_id id)
 
 void json_entries_sample(struct json_entries *entries, const struct sample *sample)
 {
-    write_process(entries, sample->process);
-    write_process(entries, sample->peer);
+    json_entries_process(entries, sample->process);
+    json_entries_process(entries, sample->peer);
     json_entries_thread(entries, sample->thread);
     write_stack(entries, sample->stack);
 }

@@ -27,10 +27,11 @@ void json_entries_free(struct json_entries *entries);
 
 /* Write the event with its id. */
 void json_entries_event(const struct json_entries *entries, event_id id);
-/* Write the entries that a sample refers to, or the entry of a thread and its target. Entries that
- * were written before are left out. */
+/* Write the entries that a sample refers to, or the entry of a thread or process and its target.
+ * Entries that were written before are left out. */
 void json_entries_sample(struct json_entries *entries, const struct sample *sample);
 void json_entries_thread(struct json_entries *entries, thread_id id);
+void json_entries_process(struct json_entries *entries, process_id id);
 void json_entries_target(struct json_entries *entries, target_id id);
 
 /* Lines of JSON: each line is an object with a "type" (docs/json.md). */

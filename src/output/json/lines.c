@@ -270,6 +270,35 @@ static void write_seen(const struct json_lines *lines)
     }
 }
 
+static void write_node_series(struct json_lines *lines, const struct node_series *series)
+{
+    const struct profile *profile = lines->source.profile;
+    const struct node_series_key *key = &series->key;
+    struct json json;
+
+    json_entries_target(&lines->entries, key->target);
+    json_entries_process(&lines->entries, series->owner);
+    json = json_line_open(lines->file, "node_metric");
+    json_number(&json, "target", key->target);
+    json_text(&json, "metric", node_metric_name(key->metric));
+    json_text(&json, "unit", unit_name(node_metric_unit(key->metric)));
+    if (key->of)
+        json_text(&json, "of", profile_text(profile, key->of));
+    if (key->id)
+        json_text(&json, "id", profile_text(profile, key->id));
+    if (series->owner)
+        json_number(&json, "owner", series->owner);
+    json_open(&json, "readings", '[');
+    for (size_t i = 0; i < series->count; i++) {
+        json_open(&json, NULL, '[');
+        json_number(&json, NULL, since_start(lines, series->list[i].time));
+        json_number(&json, NULL, series->list[i].value);
+        json_close(&json, ']');
+    }
+    json_close(&json, ']');
+    json_line_close(&json);
+}
+
 static void write_totals(const struct json_lines *lines, const struct recording_totals *totals)
 {
     struct json json = json_line_open(lines->file, "totals");
@@ -303,6 +332,7 @@ static void write_end(struct json_lines *lines, const struct recording_totals *t
     const struct recording *recording = lines->source.recording;
     const struct thread_times *threads = recording_get_threads(recording);
     const struct target_lives *lives = recording_get_lives(recording);
+    const struct node_metrics *metrics = recording_get_node_metrics(recording);
 
     for (event_id id = 1; id <= profile_counts(lines->source.profile).events; id++) {
         const struct event_summary *summary = recording_get_summary(recording, id);
@@ -315,6 +345,8 @@ static void write_end(struct json_lines *lines, const struct recording_totals *t
     for (size_t i = 0; i < lives->count; i++)
         write_life(lines, &lives->list[i]);
     write_seen(lines);
+    for (size_t i = 0; i < metrics->count; i++)
+        write_node_series(lines, &metrics->of[i]);
     write_totals(lines, totals);
 }
 

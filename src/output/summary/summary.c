@@ -8,6 +8,7 @@
 #include "output/number_text.h"
 #include "output/summary/cpu_account.h"
 #include "output/summary/microstate_table.h"
+#include "output/summary/node_table.h"
 #include "output/summary/summary.h"
 #include "output/summary/texts.h"
 #include "profile/microstates.h"
@@ -197,6 +198,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
             if (output_shows(&summary->source, id))
                 summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
                                     &summary->source, id, totals);
+        node_table_write(summary->file, &summary->source, totals);
         write_losses(summary->file, totals);
     }
     for (uint32_t i = 0; i < summary->event_count; i++)

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/summary/node_table.h"
+
+#include <stdlib.h>
+
+#include "output/number_text.h"
+#include "output/summary/texts.h"
+#include "util/alloc.h"
+
+enum { PARTS_SHOWN = 10 };
+
+struct row {
+    const struct node_series *series;
+    uint64_t first, last, highest; /* in the selected time */
+};
+
+struct node_table {
+    FILE *file;
+    const struct output_source *source;
+    const struct node_metrics *metrics;
+    struct output_range range; /* as times of readings */
+};
+
+static struct row row_of(const struct node_series *series, const struct output_range *range)
+{
+    const struct node_reading *first = node_series_at(series, range->from);
+    const struct node_reading *last = node_series_at(series, range->to);
+    struct row row = {series, first->value, last->value, 0};
+
+    for (const struct node_reading *at = first; at <= last; at++)
+        if (row.highest < at->value)
+            row.highest = at->value;
+    return row;
+}
+
+static uint64_t change_of(const struct row *row)
+{
+    return row->last > row->first ? row->last - row->first : row->first - row->last;
+}
+
+/* ---- text ---- */
+
+static const char *whole_name(enum node_metric metric)
+{
+    static const char *const names[NODE_METRICS] = {
+        [NODE_RESIDENT] = "RSS",
+        [NODE_CARRIERS] = "carriers of all allocators",
+        [NODE_BLOCKS] = "blocks of all allocators",
+        [NODE_ATOMS] = "atoms",
+        [NODE_PROCESSES] = "processes",
+        [NODE_PORTS] = "ports",
+        [NODE_TABLES] = "ETS tables",
+        [NODE_TABLE_BYTES] = "memory of ETS tables",
+        [NODE_TABLE_OBJECTS] = "objects in ETS tables",
+        [NODE_PORT_QUEUE] = "queues of ports",
+    };
+
+    return names[metric];
+}
+
+/* "blocks of binary_alloc", "table cache, <0.85.0> cart". */
+static void part_name(const struct profile *profile, const struct node_series *series,
+                      struct buffer *text)
+{
+    const char *of = series->key.of ? profile_text(profile, series->key.of) : "?";
+
+    if (series->key.metric == NODE_TABLE_BYTES)
+        buffer_format(text, "table %s", of);
+    else if (series->key.metric == NODE_PORT_QUEUE)
+        buffer_format(text, "queue of %s %s", profile_text(profile, series->key.id), of);
+    else
+        buffer_format(text, "%s of %s", node_metric_name(series->key.metric), of);
+    if (!series->owner)
+        return;
+    buffer_text(text, ", ");
+    process_text(profile, series->owner, text);
+}
+
+static struct number_text value_text(uint64_t value, enum unit unit)
+{
+    return unit == UNIT_COUNT ? number_text(value) : amount_text(value, unit);
+}
+
+static void write_row(const struct node_table *table, const struct row *row)
+{
+    const struct node_series *series = row->series;
+    enum unit unit = node_metric_unit(series->key.metric);
+    const char *sign = row->last > row->first ? "+" : row->last < row->first ? "-" : "";
+    struct buffer change = {0}, name = {0};
+
+    buffer_format(&change, "%s%s", sign, value_text(change_of(row), unit).text);
+    if (series->key.of || series->key.id)
+        part_name(table->source->profile, series, &name);
+    else
+        buffer_text(&name, whole_name(series->key.metric));
+    fprintf(table->file, "  %12s  %12s  %12.*s  %12s  %.*s\n", value_text(row->first, unit).text,
+            value_text(row->last, unit).text, (int)change.size, change.data,
+            value_text(row->highest, unit).text, (int)name.size, name.data);
+    buffer_free(&change);
+    buffer_free(&name);
+}
+
+static void write_head(const struct node_table *table, target_id target)
+{
+    struct buffer text = {0};
+
+    target_text(table->source->profile, target, &text);
+    fprintf(table->file, "\nmetrics of %.*s\n  %12s  %12s  %12s  %12s\n", (int)text.size, text.data,
+            "start", "end", "change", "highest");
+    buffer_free(&text);
+}
+
+/* ---- rows ---- */
+
+static int by_change(const void *a, const void *b)
+{
+    const struct row *one = a, *other = b;
+    uint64_t own = change_of(one), others = change_of(other);
+
+    return (own < others) - (own > others);
+}
+
+/* A part is listed by the bytes that it has in use, if these have changed. */
+static bool is_listed(const struct row *row)
+{
+    enum node_metric metric = row->series->key.metric;
+
+    return metric != NODE_CARRIERS && node_metric_unit(metric) == UNIT_BYTES && change_of(row);
+}
+
+static void write_parts(const struct node_table *table, struct row *parts, size_t count)
+{
+    if (count)
+        qsort(parts, count, sizeof(*parts), by_change);
+    for (size_t i = 0; i < count && i < PARTS_SHOWN; i++)
+        write_row(table, &parts[i]);
+    if (count > PARTS_SHOWN)
+        fprintf(table->file, "  %58sand %s others that have changed less\n", "",
+                number_text(count - PARTS_SHOWN).text);
+}
+
+static void write_target(const struct node_table *table, target_id target)
+{
+    struct row *parts = xcalloc(table->metrics->count, sizeof(*parts));
+    size_t count = 0;
+    bool any = false;
+
+    for (size_t i = 0; i < table->metrics->count; i++) {
+        const struct node_series *series = &table->metrics->of[i];
+        struct row row;
+
+        if (series->key.target != target || !series->count)
+            continue;
+        if (!any)
+            write_head(table, target);
+        any = true;
+        row = row_of(series, &table->range);
+        if (!series->key.of && !series->key.id)
+            write_row(table, &row);
+        else if (is_listed(&row))
+            parts[count++] = row;
+    }
+    write_parts(table, parts, count);
+    free(parts);
+}
+
+void node_table_write(FILE *file, const struct output_source *source,
+                      const struct recording_totals *totals)
+{
+    const uint64_t start = source->header->start_monotonic;
+    const struct output_range range = output_range(source, totals);
+    const struct node_table table = {
+        .file = file,
+        .source = source,
+        .metrics = recording_get_node_metrics(source->recording),
+        .range = {start + range.from, start + range.to},
+    };
+
+    if (!table.metrics->readings)
+        return;
+    for (target_id id = 1; id <= profile_counts(source->profile).targets; id++)
+        write_target(&table, id);
+}
